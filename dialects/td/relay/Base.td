@@ -1,0 +1,89 @@
+//===- Base.td - The relay dialect, its types and operation classes -------===//
+#ifndef FUSION_RELAY_BASE_TD
+#define FUSION_RELAY_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Relay_Dialect : Dialect {
+  let name = "relay";
+  let cppNamespace = "::fusion::relay";
+  let summary = "Typed functional tensor programs";
+  let description = [{
+    Programs of tensors, tuples, closures, algebraic data and references (Roesch et al., "Relay: A
+    High-Level Compiler for Deep Learning", 2019) in SSA form. An operator's result types follow from
+    its operands and attributes by its type relation, whose constraints C1, C2, ... are listed with it
+    and named by the verifier. An unknown extent, `?`, is Relay's `Any`; a named one stands in the
+    tensor's encoding: `tensor<?x10xf32, #relay.dims<["n", ""]>>`.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+//===- Types ---------------------------------------------------------------===//
+
+class Relay_Type<string n, string m> : TypeDef<Relay_Dialect, n> { let mnemonic = m; }
+
+def Relay_RefType : Relay_Type<"Ref", "ref"> {
+  let summary = "A mutable cell";
+  let parameters = (ins "::mlir::Type":$value);
+  let assemblyFormat = "`<` $value `>`";
+}
+def Relay_AdtType : Relay_Type<"Adt", "adt"> {
+  let summary = "An algebraic data type applied to type arguments";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$name,
+                        OptionalArrayRefParameter<"::mlir::Type">:$arguments);
+  let assemblyFormat = "`<` $name (`,` `[` $arguments^ `]`)? `>`";
+}
+def Relay_VarType : Relay_Type<"Var", "var"> {
+  let summary = "A type variable";
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+def Relay_DimsAttr : AttrDef<Relay_Dialect, "Dims"> {
+  let mnemonic = "dims";
+  let summary = "Names of a tensor type's unknown extents; an empty name is an anonymous one";
+  let parameters = (ins "::mlir::ArrayAttr":$names);
+  let assemblyFormat = "`<` $names `>`";
+}
+
+//===- Operation classes ---------------------------------------------------===//
+
+// Verifies with the operator's type relation and folds with its reference semantics, both in Rust.
+def Relay_FactsTrait : NativeOpTrait<"FromFacts"> { let cppNamespace = "::fusion::relay"; }
+
+class Relay_Op<string mnemonic, list<Trait> traits = []> : Op<Relay_Dialect, mnemonic, traits>;
+
+// An operator: a row in the table of facts (crate fusion-operators) has the same name.
+class Relay_Operator<string mnemonic, list<Trait> traits = []>
+    : Relay_Op<mnemonic, !listconcat([Pure, Relay_FactsTrait], traits)> {
+  let results = (outs AnyRankedTensor:$result);
+}
+class Relay_Unary<string mnemonic, string what> : Relay_Operator<mnemonic> {
+  let summary = what;
+  let arguments = (ins AnyRankedTensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` functional-type($operand, $result)";
+}
+class Relay_Binary<string mnemonic, string what, list<Trait> traits = []> : Relay_Operator<mnemonic, traits> {
+  let summary = what;
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, $result)";
+}
+// Operators with a fixed list of operands print them in order, then the attributes by name.
+class Relay_Plain<string mnemonic, string what, dag args> : Relay_Operator<mnemonic> {
+  let summary = what;
+  let arguments = args;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+class Ints : OptionalAttr<DenseI64ArrayAttr>;
+def Relay_Ints : Ints;
+def Relay_Int : OptionalAttr<I64Attr>;
+def Relay_Float : OptionalAttr<F64Attr>;
+def Relay_Flag : OptionalAttr<BoolAttr>;
+def Relay_Str : OptionalAttr<StrAttr>;
+
+#endif

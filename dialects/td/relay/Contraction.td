@@ -1,0 +1,25 @@
+//===- Contraction.td - Matrix products ------------------------------------===//
+
+def Relay_MatmulOp : Relay_Plain<"matmul", "c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]",
+    (ins AnyRankedTensor:$a, AnyRankedTensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
+  let description = [{
+    Leading dimensions broadcast; a transposed operand has its last two dimensions swapped. Integer products are
+    accumulated in the operand's type.
+    - C1: operands have one element type.
+    - C2: operands have rank 2 or more.
+    - C3: the extents summed over agree.
+    - C4: leading dimensions broadcast.
+  }];
+}
+def Relay_BatchMatmulOp : Relay_Plain<"batch_matmul", "c[b, i, j] = sum_k x[b, i, k] * y[b, k, j]",
+    (ins AnyRankedTensor:$a, AnyRankedTensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
+  let description = [{ As relay.matmul. C5: operands have rank 3. }];
+}
+def Relay_DenseOp : Relay_Plain<"dense", "y[..., n] = sum_k x[..., k] * w[n, k]",
+    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight)> {
+  let description = [{
+    - C1: operands have one element type.
+    - C2: the weight has rank 2, the data rank 1 or more.
+    - C3: the extents summed over agree.
+  }];
+}

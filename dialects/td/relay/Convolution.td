@@ -1,0 +1,33 @@
+//===- Convolution.td - Convolutions and their transposes, NCHW / OIHW -----===//
+
+class Relay_Conv<int rank> : Relay_Plain<"conv" # rank # "d",
+    "y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]",
+    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight, Relay_Ints:$strides, Relay_Ints:$padding,
+         Relay_Ints:$dilation, Relay_Int:$groups)> {
+  let description = [{
+    Data [N, C, spatial...], weight [F, C / groups, kernel...]. `strides` and `dilation` (one number an axis) and
+    `groups` are 1 when absent; `padding` has all beginnings, then all ends, and is 0 when absent.
+    - C1: operands have one element type.
+    - C2: data and weight have the rank of the operator plus 2.
+    - C3: attributes have one number an axis (two for padding); strides, dilation and groups are above 0, padding is not negative.
+    - C4: groups divides the filters, and the channels are groups times those of the weight.
+    - C5: the dilated kernel fits the padded data.
+  }];
+}
+def Relay_Conv1dOp : Relay_Conv<1>;
+def Relay_Conv2dOp : Relay_Conv<2>;
+def Relay_Conv3dOp : Relay_Conv<3>;
+
+class Relay_ConvTranspose<int rank> : Relay_Plain<"conv" # rank # "d_transpose",
+    "The gradient of a convolution with respect to its data",
+    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight, Relay_Ints:$strides, Relay_Ints:$padding,
+         Relay_Ints:$output_padding, Relay_Ints:$dilation, Relay_Int:$groups)> {
+  let description = [{
+    y[n, g F + f, i s + k d - p] += x[n, g C + c, i] * w[g C + c, f, k]. Data [N, C, spatial...], weight [C, F / groups, kernel...].
+    The extent of an axis is (x - 1) s + (k - 1) d + 1 + output_padding - padding. Attributes and constraints as the convolution's;
+    C4: groups divides the channels, and the channels are the weight's first extent. C5: the extents are above 0.
+  }];
+}
+def Relay_Conv1dTransposeOp : Relay_ConvTranspose<1>;
+def Relay_Conv2dTransposeOp : Relay_ConvTranspose<2>;
+def Relay_Conv3dTransposeOp : Relay_ConvTranspose<3>;

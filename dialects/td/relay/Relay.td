@@ -1,0 +1,12 @@
+//===- Relay.td - The relay dialect ----------------------------------------===//
+include "Base.td"
+include "Elementwise.td"
+include "Contraction.td"
+include "Convolution.td"
+include "Pooling.td"
+include "Normalization.td"
+include "Reduction.td"
+include "Shape.td"
+include "Indexing.td"
+include "Creation.td"
+include "Functional.td"

@@ -1,0 +1,24 @@
+//! Every relay operator as a row of facts.
+//!
+//! A row ([`Operator`]) says all that a pass may ask about an operator: its type relation, its
+//! fusion kind, its cost, and its reference semantics on host tensors. Rows stand in `ops/`, one
+//! file a family; adding an operator is adding a row there (see `docs/how-to/add-an-operator.md`).
+//!
+//! This crate knows nothing of MLIR. The dialect (`fusion-dialects`) gives each row its operation;
+//! the kernels' definitions in tensor expressions are in `fusion-conversion`.
+
+pub mod attrs;
+pub mod dtype;
+pub mod operator;
+pub mod ops;
+pub mod reference;
+pub mod relation;
+pub mod shape;
+pub mod tensor;
+
+pub use attrs::{Attr, Attrs};
+pub use dtype::DType;
+pub use operator::{Call, FusionKind, Operator};
+pub use relation::{Relation, Violation};
+pub use shape::{Dim, TensorType};
+pub use tensor::{Tensor, TensorError};

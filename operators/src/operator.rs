@@ -1,0 +1,111 @@
+//! The row of facts of an operator.
+
+use crate::reference::Reference;
+use crate::{Attrs, Relation, TensorType};
+
+/// How an operator may be fused with its neighbours: Relay's operator patterns
+/// (Roesch et al., "Relay: A High-Level Compiler for Deep Learning", section 4.4), ordered from the
+/// freest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FusionKind {
+    /// One output element needs the input elements at the same index.
+    Elementwise,
+    /// As elementwise, with inputs repeated along some axes.
+    Broadcast,
+    /// One output element needs one input element at an index that follows from its own.
+    Injective,
+    /// Many input elements are combined into one output element.
+    Reduction,
+    /// A contraction or convolution: elementwise consumers may run on its results as an epilogue.
+    Contraction,
+    /// Stays alone.
+    Opaque,
+}
+
+/// An operator applied to operand types and attributes.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The operator.
+    pub op: &'static Operator,
+    /// Types of the operands.
+    pub operands: &'a [TensorType],
+    /// Attributes.
+    pub attrs: &'a Attrs,
+}
+
+/// Arithmetic of a call, in floating-point (or integer) operations. Bytes follow from the types.
+pub type Cost = fn(&Call, results: &[TensorType]) -> f64;
+
+/// One operator: a row of facts. Rows are statics; two rows are the same operator when they are the
+/// same static, and an operator is compared by identity ([`Operator::is`]).
+pub struct Operator {
+    /// Name in the dialect without its prefix: `conv2d` for `relay.conv2d`.
+    pub name: &'static str,
+    /// Fewest and most operands. `usize::MAX` for any number.
+    pub arity: (usize, usize),
+    /// Result types from operand types and attributes.
+    pub relation: Relation,
+    /// How it fuses.
+    pub fusion: FusionKind,
+    /// Arithmetic operations of a call.
+    pub cost: Cost,
+    /// What it computes, plainly, on host tensors: the oracle of every test.
+    pub reference: Reference,
+}
+
+impl Operator {
+    /// True when both are the same row.
+    pub fn is(&self, other: &Operator) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// Checks the number of operands (constraint C0), then the type relation.
+    pub fn infer(&'static self, operands: &[TensorType], attrs: &Attrs) -> crate::relation::Related {
+        let (least, most) = self.arity;
+        crate::require!(
+            (least..=most).contains(&operands.len()),
+            C 0,
+            "relay.{} takes {} operands, found {}",
+            self.name,
+            if least == most { least.to_string() } else { format!("at least {least}") },
+            operands.len()
+        );
+        (self.relation)(&Call { op: self, operands, attrs })
+    }
+}
+
+impl std::fmt::Debug for Operator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "relay.{}", self.name)
+    }
+}
+
+/// Costs that many rows share.
+pub mod cost {
+    use super::*;
+
+    /// Elements of all results; unknown extents count as 1.
+    pub fn elements(types: &[TensorType]) -> f64 {
+        types.iter().flat_map(|t| t.dims.iter()).map(|d| d.known().unwrap_or(1) as f64).product()
+    }
+
+    /// No arithmetic: data is only moved.
+    pub fn free(_: &Call, _: &[TensorType]) -> f64 {
+        0.0
+    }
+
+    /// One operation for each element of the result.
+    pub fn one_each(_: &Call, results: &[TensorType]) -> f64 {
+        elements(&results[..1])
+    }
+
+    /// A transcendental function for each element of the result, counted as ten operations.
+    pub fn ten_each(_: &Call, results: &[TensorType]) -> f64 {
+        10.0 * elements(&results[..1])
+    }
+
+    /// One operation for each element of the first operand.
+    pub fn one_each_input(call: &Call, _: &[TensorType]) -> f64 {
+        elements(&call.operands[..1])
+    }
+}

@@ -1,0 +1,28 @@
+//! The rows, one file a family.
+
+pub mod elementwise;
+
+use crate::Operator;
+
+/// All families, in the order of the documentation.
+pub const FAMILIES: &[(&str, &[&Operator])] = &[("elementwise", elementwise::ALL)];
+
+/// All operators.
+pub fn all() -> impl Iterator<Item = &'static Operator> {
+    FAMILIES.iter().flat_map(|(_, rows)| rows.iter().copied())
+}
+
+/// The operator of a name without the dialect's prefix, for parsers.
+pub fn named(name: &str) -> Option<&'static Operator> {
+    all().find(|op| op.name == name)
+}
+
+/// A family's rows as statics, and the list of them.
+#[macro_export]
+macro_rules! operators {
+    ($($(#[$doc:meta])* $ident:ident = $row:expr;)*) => {
+        $($(#[$doc])* #[allow(missing_docs)] pub static $ident: $crate::Operator = $row;)*
+        /// The rows of this family.
+        pub const ALL: &[&$crate::Operator] = &[$(&$ident),*];
+    };
+}

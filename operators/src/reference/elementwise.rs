@@ -1,0 +1,166 @@
+//! Elementwise semantics with NumPy broadcasting.
+
+use super::{EvalError, Evaluated, for_each_index, static_shape, strides};
+use crate::{Tensor, TensorType};
+
+/// Applies a function of f64 to each element, rounding to the result's type.
+pub fn map(result: &TensorType, x: &Tensor, f: impl Fn(f64) -> f64) -> Evaluated {
+    let values: Vec<f64> = x.to_f64s().into_iter().map(f).collect();
+    Ok(vec![Tensor::from_f64s(result.dtype, &static_shape(result)?, &values)?])
+}
+
+/// For each element of the result, the flat index of the operand's element that broadcasts to it.
+pub fn broadcast_indices(result: &[usize], operand: &[usize]) -> Vec<usize> {
+    let skip = result.len() - operand.len();
+    let steps = strides(operand);
+    let mut indices = Vec::with_capacity(result.iter().product());
+    for_each_index(result, |index| {
+        let axes = operand.iter().zip(&steps).enumerate();
+        indices.push(axes.map(|(i, (&n, &s))| if n == 1 { 0 } else { index[i + skip] * s }).sum());
+    });
+    indices
+}
+
+/// Applies a function of two numbers with broadcasting: floats when the operands are floats,
+/// integers otherwise.
+pub fn zip(
+    result: &TensorType,
+    operands: &[Tensor],
+    float: impl Fn(f64, f64) -> f64,
+    int: impl Fn(i128, i128) -> Result<i128, EvalError>,
+) -> Evaluated {
+    let shape = static_shape(result)?;
+    let (a, b) = (&operands[0], &operands[1]);
+    let pairs = broadcast_indices(&shape, a.shape()).into_iter().zip(broadcast_indices(&shape, b.shape()));
+    if a.dtype().is_float() {
+        let values: Vec<f64> = pairs.map(|(i, j)| float(a.f64_at(i), b.f64_at(j))).collect();
+        return Ok(vec![Tensor::from_f64s(result.dtype, &shape, &values)?]);
+    }
+    let values: Result<Vec<i128>, _> = pairs.map(|(i, j)| int(a.int_at(i), b.int_at(j))).collect();
+    Ok(vec![Tensor::from_ints(result.dtype, &shape, &values?)?])
+}
+
+/// As [`map`], with a function of integers for integer operands.
+pub fn map_int(
+    result: &TensorType,
+    x: &Tensor,
+    float: impl Fn(f64) -> f64,
+    int: impl Fn(i128) -> i128,
+) -> Evaluated {
+    if x.dtype().is_float() {
+        return map(result, x, float);
+    }
+    let values: Vec<i128> = x.to_ints().into_iter().map(int).collect();
+    Ok(vec![Tensor::from_ints(result.dtype, &static_shape(result)?, &values)?])
+}
+
+/// Remainder with the sign of the divisor (`floor`) or of the dividend.
+pub fn modulo(result: &TensorType, x: &[Tensor], floor: bool) -> Evaluated {
+    let float = |a: f64, b: f64| {
+        let rest = a % b;
+        if floor && rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+    };
+    zip(result, x, float, |a, b| match b {
+        0 => Err(EvalError::Value("integer remainder by zero".into())),
+        _ if floor && a % b != 0 && (a % b < 0) != (b < 0) => Ok(a % b + b),
+        _ => Ok(a % b),
+    })
+}
+
+/// Powers; of integers, exact modulo the type's range (a negative exponent gives 0, 1 or -1).
+pub fn power(result: &TensorType, x: &[Tensor]) -> Evaluated {
+    zip(result, x, f64::powf, |a, b| {
+        Ok(match (a, b) {
+            (_, 0) | (1, _) => 1,
+            (-1, _) => {
+                if b % 2 == 0 {
+                    1
+                } else {
+                    -1
+                }
+            }
+            (_, b) if b < 0 => 0,
+            (0, _) => 0,
+            _ => (0..b.min(64 * 64)).fold(1i128, |p, _| i128::from(p.wrapping_mul(a) as i64)),
+        })
+    })
+}
+
+/// Shifts; by the width or more, the value a longer and longer shift tends to.
+pub fn shift(result: &TensorType, x: &[Tensor], f: impl Fn(i128, u32) -> i128) -> Evaluated {
+    let bits = 8 * result.dtype.size() as i128;
+    zip(result, x, |a, _| a, |a, n| Ok(f(a, n.clamp(0, bits) as u32)))
+}
+
+/// `condition ? x : y` with broadcasting.
+pub fn select(result: &TensorType, x: &[Tensor]) -> Evaluated {
+    let shape = static_shape(result)?;
+    let size = result.dtype.size();
+    let indices: Vec<_> = x.iter().map(|t| broadcast_indices(&shape, t.shape())).collect();
+    let mut data = Vec::new();
+    for (i, &condition) in indices[0].iter().enumerate() {
+        let from = if x[0].int_at(condition) != 0 { 1 } else { 2 };
+        data.extend(&x[from].bytes()[indices[from][i] * size..][..size]);
+    }
+    Ok(vec![Tensor::from_bytes(result.dtype, &shape, data)?])
+}
+
+/// Conversion of element types: float to integer truncates and saturates, integers wrap.
+pub fn cast(result: &TensorType, x: &Tensor) -> Evaluated {
+    use crate::dtype::Class;
+    let shape = static_shape(result)?;
+    let to = result.dtype;
+    if !x.dtype().is_float() {
+        return Ok(vec![Tensor::from_ints(to, &shape, &x.to_ints())?]);
+    }
+    if !to.is_int() {
+        return Ok(vec![Tensor::from_f64s(to, &shape, &x.to_f64s())?]);
+    }
+    let bits = 8 * to.size() as u32;
+    let (least, most) = match to.class() {
+        Class::Signed => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        _ => (0, (1i128 << bits) - 1),
+    };
+    // `as` truncates toward zero, saturates, and takes NaN to 0.
+    let values: Vec<i128> = x.to_f64s().into_iter().map(|v| (v as i128).clamp(least, most)).collect();
+    Ok(vec![Tensor::from_ints(to, &shape, &values)?])
+}
+
+/// `min(max(x, min), max)`.
+pub fn clip(call: &crate::Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
+    let least = call.attrs.float_or("min", f64::NEG_INFINITY);
+    let most = call.attrs.float_or("max", f64::INFINITY);
+    map_int(
+        &results[0],
+        &x[0],
+        |v| if v.is_nan() { v } else { v.max(least).min(most) },
+        |v| v.max(least as i128).min(most as i128),
+    )
+}
+
+/// The error function to f64 precision: its Maclaurin series below 3, the continued fraction of the
+/// complement above (Abramowitz and Stegun 7.1.5 and 7.1.14).
+pub fn erf(x: f64) -> f64 {
+    let a = x.abs();
+    if a.is_nan() {
+        return x;
+    }
+    let value = if a < 3.0 {
+        let (mut term, mut sum, mut n) = (a, a, 0.0);
+        while term.abs() > 1e-17 * sum.abs() {
+            n += 1.0;
+            term *= -a * a / n;
+            sum += term / (2.0 * n + 1.0);
+        }
+        sum * std::f64::consts::FRAC_2_SQRT_PI
+    } else if a < 6.0 {
+        let mut fraction = a;
+        for k in (1..=60).rev() {
+            fraction = a + f64::from(k) / 2.0 / fraction;
+        }
+        1.0 - (-a * a).exp() / (fraction * std::f64::consts::PI.sqrt())
+    } else {
+        1.0
+    };
+    value.copysign(x)
+}

@@ -1,0 +1,73 @@
+//! Reference semantics: what each operator computes, plain, slow and obviously right.
+//!
+//! Floats are computed in f64 and rounded once at the end; integers are exact and wrap to their
+//! type at the end. Nothing here is shared with the lowering: these functions are its oracle.
+
+pub mod elementwise;
+
+use crate::{Call, Tensor, TensorError, TensorType};
+
+/// Computes a call on host tensors. `results` are the types its relation gave.
+pub type Reference = fn(&Call, results: &[TensorType], operands: &[Tensor]) -> Evaluated;
+
+/// The result tensors, or why there are none.
+pub type Evaluated = Result<Vec<Tensor>, EvalError>;
+
+/// Why a call cannot be computed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvalError {
+    /// The types do not satisfy the operator's relation.
+    #[error(transparent)]
+    Type(#[from] crate::Violation),
+    /// A tensor could not be made.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+    /// A value (an index, a divisor) is not allowed.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// Infers the result types, then computes.
+pub fn evaluate(op: &'static crate::Operator, attrs: &crate::Attrs, operands: &[Tensor]) -> Evaluated {
+    let types: Vec<TensorType> = operands.iter().map(Tensor::tensor_type).collect();
+    let results = op.infer(&types, attrs)?;
+    (op.reference)(&Call { op, operands: &types, attrs }, &results, operands)
+}
+
+/// The shape of a result type, which on host tensors is always known.
+pub fn static_shape(ty: &TensorType) -> Result<Vec<usize>, EvalError> {
+    let shape = ty.shape().ok_or_else(|| EvalError::Value(format!("the shape of {ty} is not known")))?;
+    Ok(shape.into_iter().map(|n| n as usize).collect())
+}
+
+/// Row-major strides, in elements.
+pub fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for i in (1..shape.len()).rev() {
+        strides[i - 1] = strides[i] * shape[i];
+    }
+    strides
+}
+
+/// Visits every index of a shape in row-major order.
+pub fn for_each_index(shape: &[usize], mut visit: impl FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut index = vec![0; shape.len()];
+    loop {
+        visit(&index);
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            index[axis] += 1;
+            if index[axis] < shape[axis] {
+                break;
+            }
+            index[axis] = 0;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Type relations: how the types of a call's results follow from its operands and attributes.
+//!
+//! A relation either gives the result types or the first constraint that is violated. Constraints
+//! are numbered per operator (`C1`, `C2`, ...) and listed with the operator's documentation, so that
+//! an error message and the specification name the same thing.
+
+use crate::{Call, DType, Dim, TensorType};
+
+/// Result types, or the constraint that does not hold.
+pub type Related = Result<Vec<TensorType>, Violation>;
+
+/// A type relation.
+pub type Relation = fn(&Call) -> Related;
+
+/// A constraint of an operator that a call does not meet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("violates constraint C{number}: {message}")]
+pub struct Violation {
+    /// The number in the operator's list of constraints.
+    pub number: u32,
+    /// A sentence that names the values, what was expected and, where it helps, what to write.
+    pub message: String,
+}
+
+impl Violation {
+    /// A violated constraint.
+    pub fn new(number: u32, message: impl Into<String>) -> Self {
+        Violation { number, message: message.into() }
+    }
+}
+
+/// Returns early with a [`Violation`] unless the condition holds.
+#[macro_export]
+macro_rules! require {
+    ($cond:expr, C $number:literal, $($message:tt)+) => {
+        if !$cond {
+            return Err($crate::Violation::new($number, format!($($message)+)));
+        }
+    };
+}
+
+/// Normalises an axis that may count from the back. `None` when it is out of range.
+pub fn normalize_axis(axis: i64, rank: usize) -> Option<usize> {
+    let from_front = if axis < 0 { axis.checked_add(rank as i64)? } else { axis };
+    usize::try_from(from_front).ok().filter(|&a| a < rank)
+}
+
+/// Normalises a list of axes; constraint `number` is violated by one out of range or named twice.
+pub fn normalize_axes(axes: &[i64], rank: usize, number: u32) -> Result<Vec<usize>, Violation> {
+    let mut found = Vec::with_capacity(axes.len());
+    for &axis in axes {
+        let Some(a) = normalize_axis(axis, rank) else {
+            return Err(Violation::new(
+                number,
+                format!("axis {axis} is out of range for a tensor of rank {rank}"),
+            ));
+        };
+        if found.contains(&a) {
+            return Err(Violation::new(number, format!("axis {axis} is named twice")));
+        }
+        found.push(a);
+    }
+    Ok(found)
+}
+
+/// NumPy broadcasting of one pair of extents (NumPy manual, "Broadcasting").
+pub fn broadcast_dim(a: &Dim, b: &Dim) -> Option<Dim> {
+    match (a, b) {
+        (Dim::Static(1), other) | (other, Dim::Static(1)) => Some(other.clone()),
+        (a, b) if a == b => Some(a.clone()),
+        (Dim::Static(_), Dim::Static(_)) => None,
+        // An unknown extent against one above 1 must be that extent (or 1) at run time.
+        (Dim::Static(n), _) | (_, Dim::Static(n)) => Some(Dim::Static(*n)),
+        _ => Some(Dim::Any),
+    }
+}
+
+/// NumPy broadcasting of two shapes, aligned at the innermost dimension.
+pub fn broadcast_dims(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
+    let rank = a.len().max(b.len());
+    let at = |s: &[Dim], i: usize| match (i + s.len()).checked_sub(rank) {
+        Some(k) => s[k].clone(),
+        None => Dim::Static(1),
+    };
+    (0..rank).map(|i| broadcast_dim(&at(a, i), &at(b, i))).collect()
+}
+
+/// Broadcasts the shapes of all operands; constraint `number` is violated when they do not agree.
+pub fn broadcast_all(types: &[TensorType], number: u32) -> Result<Vec<Dim>, Violation> {
+    let mut dims: Vec<Dim> = Vec::new();
+    for ty in types {
+        dims = broadcast_dims(&dims, &ty.dims).ok_or_else(|| {
+            let list: Vec<_> = types.iter().map(|t| t.to_string()).collect();
+            Violation::new(number, format!("shapes do not broadcast: {}", list.join(", ")))
+        })?;
+    }
+    Ok(dims)
+}
+
+/// The relation of elementwise operators of one operand: the result has the operand's type.
+pub fn same_as_first(call: &Call) -> Related {
+    Ok(vec![call.operands[0].clone()])
+}
+
+/// C1: operands have one element type. C2: their shapes broadcast. The result has that element type.
+pub fn broadcast(call: &Call) -> Related {
+    same_dtype(call.operands, 1)?;
+    let dims = broadcast_all(call.operands, 2)?;
+    Ok(vec![TensorType::new(dims, call.operands[0].dtype)])
+}
+
+/// As [`broadcast`], with a boolean result.
+pub fn broadcast_to_bool(call: &Call) -> Related {
+    let result = broadcast(call)?;
+    Ok(vec![result[0].with_dtype(DType::Bool)])
+}
+
+/// Constraint `number` is violated unless all operands have one element type.
+pub fn same_dtype(types: &[TensorType], number: u32) -> Result<(), Violation> {
+    match types.iter().find(|t| t.dtype != types[0].dtype) {
+        Some(other) => Err(Violation::new(
+            number,
+            format!(
+                "operands must have one element type, found {} and {}; write relay.cast to convert one",
+                types[0].dtype, other.dtype
+            ),
+        )),
+        None => Ok(()),
+    }
+}
