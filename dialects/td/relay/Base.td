@@ -55,6 +55,9 @@ def Relay_DimsAttr : AttrDef<Relay_Dialect, "Dims"> {
 // Verifies with the operator's type relation and folds with its reference semantics, both in Rust.
 def Relay_FactsTrait : NativeOpTrait<"FromFacts"> { let cppNamespace = "::fusion::relay"; }
 
+// Verified in Rust (dialects/src/relay/verify.rs).
+def Relay_VerifiedTrait : NativeOpTrait<"VerifiedInRust"> { let cppNamespace = "::fusion"; }
+
 class Relay_Op<string mnemonic, list<Trait> traits = []> : Op<Relay_Dialect, mnemonic, traits>;
 
 // An operator: a row in the table of facts (crate fusion-operators) has the same name.

@@ -1,0 +1,107 @@
+//! Building operations at a place in a block.
+
+use super::ir::{
+    Attribute, Block, BlockLike, Context, Location, Op, OpExt, OperationLike, Type, Value, arguments,
+};
+use melior::ir::operation::OperationBuilder;
+use melior::ir::{Identifier, Region, RegionLike};
+
+/// Builds operations one after another at a place.
+#[derive(Clone, Copy)]
+pub struct Build<'c> {
+    context: &'c Context,
+    block: Block<'c>,
+    before: Option<Op<'c>>,
+    /// Where new operations say they come from.
+    pub location: Location<'c>,
+}
+
+impl<'c> Build<'c> {
+    /// At the end of a block.
+    pub fn at_end(context: &'c Context, block: Block<'c>, location: Location<'c>) -> Self {
+        Build { context, block, before: None, location }
+    }
+
+    /// Before an operation, with its location.
+    pub fn before(op: Op<'c>) -> Self {
+        let block = op.block().expect("an operation that is built at stands in a block");
+        Build { context: op.context_ref(), block, before: Some(op), location: op.location() }
+    }
+
+    /// The context.
+    pub fn context(&self) -> &'c Context {
+        self.context
+    }
+
+    /// The block built into.
+    pub fn block(&self) -> Block<'c> {
+        self.block
+    }
+
+    /// The operation built before, unless building at the end.
+    pub fn anchor(&self) -> Option<Op<'c>> {
+        self.before
+    }
+
+    /// The same place with another location.
+    pub fn at(&self, location: Location<'c>) -> Self {
+        Build { location, ..*self }
+    }
+
+    /// Builds an operation without regions.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[Value<'c>],
+        results: &[Type<'c>],
+        attrs: &[(&str, Attribute<'c>)],
+    ) -> Op<'c> {
+        self.op_with_regions(name, operands, results, attrs, Vec::new())
+    }
+
+    /// Builds an operation of one result without regions.
+    pub fn value(
+        &self,
+        name: &str,
+        operands: &[Value<'c>],
+        result: Type<'c>,
+        attrs: &[(&str, Attribute<'c>)],
+    ) -> Value<'c> {
+        self.op(name, operands, &[result], attrs).result_values()[0]
+    }
+
+    /// Builds an operation with regions.
+    pub fn op_with_regions(
+        &self,
+        name: &str,
+        operands: &[Value<'c>],
+        results: &[Type<'c>],
+        attrs: &[(&str, Attribute<'c>)],
+        regions: Vec<Region<'c>>,
+    ) -> Op<'c> {
+        let attrs: Vec<_> = attrs.iter().map(|(n, a)| (Identifier::new(self.context, n), *a)).collect();
+        let op = OperationBuilder::new(name, self.location)
+            .add_operands(operands)
+            .add_results(results)
+            .add_attributes(&attrs)
+            .add_regions_vec(regions)
+            .build()
+            .unwrap_or_else(|error| panic!("{name} cannot be built: {error}"));
+        match self.before {
+            Some(before) => self.block.insert_operation_before(before, op),
+            None => self.block.append_operation(op),
+        }
+    }
+
+    /// A region of one block with those arguments, built by `body`.
+    pub fn region(&self, inputs: &[Type<'c>], body: impl FnOnce(Build<'c>, &[Value<'c>])) -> Region<'c> {
+        let region = Region::new();
+        let arguments_at: Vec<_> = inputs.iter().map(|t| (*t, self.location)).collect();
+        let block = region.append_block(melior::ir::Block::new(&arguments_at));
+        // SAFETY: the block belongs to the region, which the caller puts into an operation of the same context.
+        let block: Block<'c> = unsafe { Block::from_raw(block.to_raw()) };
+        let inner = Build { context: self.context, block, before: None, location: self.location };
+        body(inner, &arguments(block));
+        region
+    }
+}

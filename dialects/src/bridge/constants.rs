@@ -1,0 +1,109 @@
+//! Host tensors as constants of MLIR and back.
+
+use super::ir::{Attribute, Context, Type};
+use super::types::{tensor_type_of, tensor_type_to_mlir};
+use fusion_operators::{DType, Tensor};
+use melior::ir::AttributeLike;
+use melior::ir::TypeLike;
+use mlir_sys::*;
+use std::ffi::c_void;
+
+/// Constants above this many bytes are external resources: they are neither uniqued nor printed inline.
+const INLINE_BYTES: usize = 1024;
+
+/// True when all elements are one value that is stored once.
+pub fn is_splat(attr: Attribute) -> bool {
+    // SAFETY: a live attribute.
+    unsafe { super::ffi::fusionElementsIsSplat(attr.to_raw()) }
+}
+
+/// The tensor a constant holds; `None` when it holds none or its bytes are missing.
+pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
+    // SAFETY: `mlirAttributeGetType` is asked of elements attributes, which have one; the buffer has the size that is passed.
+    unsafe {
+        if !mlirAttributeIsAElements(attr.to_raw()) {
+            return None;
+        }
+        let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
+        let shape: Vec<usize> = ty.shape()?.iter().map(|&n| n as usize).collect();
+        let mut tensor = Tensor::zeros(ty.dtype, &shape).ok()?;
+        let bytes = tensor.bytes_mut();
+        super::ffi::fusionElementsRead(attr.to_raw(), bytes.as_mut_ptr().cast(), bytes.len())
+            .then_some(tensor)
+    }
+}
+
+/// A constant that holds a tensor: small ones (and splats) inline, others as a resource of that name.
+pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> Attribute<'c> {
+    let ty = tensor_type_to_mlir(context, &tensor.tensor_type());
+    let size = tensor.dtype().size();
+    let first = tensor.bytes().get(..size);
+    let splat = first.is_some_and(|first| tensor.bytes().chunks_exact(size).all(|e| e == first));
+    // SAFETY: sizes and pointers belong to the tensor; a resource owns its copy through the deleter.
+    unsafe {
+        let raw = if tensor.dtype() == DType::Bool && (splat || tensor.bytes().len() <= INLINE_BYTES) {
+            let values: Vec<i32> = tensor.bytes().iter().map(|&b| b.into()).collect();
+            mlirDenseElementsAttrBoolGet(ty.to_raw(), values.len() as isize, values.as_ptr())
+        } else if splat {
+            mlirDenseElementsAttrRawBufferGet(ty.to_raw(), size, tensor.bytes().as_ptr().cast())
+        } else if tensor.bytes().len() <= INLINE_BYTES {
+            mlirDenseElementsAttrRawBufferGet(
+                ty.to_raw(),
+                tensor.bytes().len(),
+                tensor.bytes().as_ptr().cast(),
+            )
+        } else {
+            let owned = Box::new(AlignedBytes::copy(tensor.bytes()));
+            let (data, length) = (owned.pointer, owned.layout.size());
+            let user = Box::into_raw(owned).cast::<c_void>();
+            mlirUnmanagedDenseResourceElementsAttrGet(
+                ty.to_raw(),
+                super::ir::string(name),
+                data.cast(),
+                length,
+                ALIGNMENT,
+                false,
+                Some(free_bytes),
+                user,
+            )
+        };
+        Attribute::from_raw(raw)
+    }
+}
+
+const ALIGNMENT: usize = 64;
+
+/// Bytes aligned for any element type, as resources must be.
+struct AlignedBytes {
+    pointer: *mut u8,
+    layout: std::alloc::Layout,
+}
+
+impl AlignedBytes {
+    fn copy(bytes: &[u8]) -> Self {
+        let layout = std::alloc::Layout::from_size_align(bytes.len(), ALIGNMENT)
+            .expect("a slice's size is a layout's");
+        // SAFETY: the layout is not empty (resources are above the inline size) and the copy stays inside it.
+        let pointer = unsafe {
+            let pointer = std::alloc::alloc(layout);
+            if pointer.is_null() {
+                std::alloc::handle_alloc_error(layout);
+            }
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer, bytes.len());
+            pointer
+        };
+        AlignedBytes { pointer, layout }
+    }
+}
+
+impl Drop for AlignedBytes {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { std::alloc::dealloc(self.pointer, self.layout) }
+    }
+}
+
+unsafe extern "C" fn free_bytes(user: *mut c_void, _data: *const c_void, _size: usize, _align: usize) {
+    // SAFETY: MLIR gives back once the pointer `write_tensor` handed over.
+    drop(unsafe { Box::from_raw(user.cast::<AlignedBytes>()) });
+}

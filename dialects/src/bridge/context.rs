@@ -1,0 +1,38 @@
+//! Contexts with our dialects.
+
+use super::ffi;
+use super::ir::Context;
+use melior::dialect::{DialectHandle, DialectRegistry};
+use melior::ir::Module;
+
+/// A registry of all upstream dialects and ours.
+pub fn registry() -> DialectRegistry {
+    let registry = DialectRegistry::new();
+    melior::utility::register_all_dialects(&registry);
+    // SAFETY: the shim's handles are constants; the registry is alive.
+    unsafe {
+        for handle in [
+            ffi::mlirGetDialectHandle__relay__(),
+            ffi::mlirGetDialectHandle__te__(),
+            ffi::mlirGetDialectHandle__loop__(),
+        ] {
+            DialectHandle::from_raw(handle).insert_dialect(&registry);
+        }
+        ffi::fusionRegisterTranslations(registry.to_raw());
+    }
+    registry
+}
+
+/// A context in which all dialects are loaded and LLVM translation is ready.
+pub fn load_context() -> Context {
+    let context = Context::new_with_registry(&registry(), true);
+    context.load_all_available_dialects();
+    melior::utility::register_all_llvm_translations(&context);
+    context
+}
+
+/// Parses a module; the diagnostics say why there is none.
+pub fn parse_module<'c>(context: &'c Context, source: &str) -> Result<Module<'c>, Vec<String>> {
+    let (module, diagnostics) = super::tools::with_diagnostics(context, || Module::parse(context, source));
+    module.ok_or(diagnostics)
+}

@@ -1,0 +1,27 @@
+//! The bridge to MLIR: registration, views over operations, builders, passes, and the mains of the tools.
+//!
+//! All `unsafe` code of the project's compiler side is in this folder; what it gives out is safe to use
+//! under one rule: an operation that has been erased is not used again.
+#![allow(unsafe_code)]
+
+mod build;
+pub(crate) mod callbacks;
+mod constants;
+mod context;
+mod ffi;
+mod ir;
+mod pass;
+mod tools;
+mod types;
+mod value_map;
+
+pub use build::Build;
+pub use constants::{is_splat, read_tensor, write_tensor};
+pub use context::{load_context, parse_module, registry};
+pub use ir::*;
+pub use pass::{
+    OptionKind, OptionSpec, Options, Pass, PassError, RunContext, StatisticSpec, register, register_pipeline,
+};
+pub use tools::{lsp_server_main, opt_main, reduce_main, register_upstream_passes, with_diagnostics};
+pub use types::*;
+pub use value_map::{ValueMap, none_left};

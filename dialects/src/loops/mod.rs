@@ -1,0 +1,62 @@
+//! The loop dialect: explicit loop nests over flat buffers.
+
+pub mod verify;
+
+crate::operations! {
+    /// Operations of loop.
+    Op {
+        For = "loop.for",
+        Yield = "loop.yield",
+        Guard = "loop.guard",
+        Alloc = "loop.alloc",
+        Load = "loop.load",
+        Store = "loop.store",
+        Gather = "loop.gather",
+        Scatter = "loop.scatter",
+        Barrier = "loop.barrier",
+    }
+}
+
+/// How the iterations of a loop run; the numbers are those of the dialect's `Kind` attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+#[repr(i64)]
+pub enum LoopKind {
+    Serial = 0,
+    Parallel = 1,
+    Vectorized = 2,
+    Unrolled = 3,
+    BlockX = 4,
+    BlockY = 5,
+    BlockZ = 6,
+    ThreadX = 7,
+    ThreadY = 8,
+    ThreadZ = 9,
+}
+
+impl LoopKind {
+    /// The kind a number in the attribute stands for.
+    pub fn from_number(number: i64) -> Option<LoopKind> {
+        use LoopKind::*;
+        [Serial, Parallel, Vectorized, Unrolled, BlockX, BlockY, BlockZ, ThreadX, ThreadY, ThreadZ]
+            .into_iter()
+            .find(|k| *k as i64 == number)
+    }
+}
+
+/// Who sees a buffer; the numbers are those of the dialect's `Scope` attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+#[repr(i64)]
+pub enum Scope {
+    Global = 0,
+    Shared = 1,
+    Local = 2,
+    Fragment = 3,
+}
+
+/// The kind of a `loop.for`.
+pub fn loop_kind(op: crate::Op) -> LoopKind {
+    use crate::OpExt;
+    op.int("kind").and_then(LoopKind::from_number).unwrap_or(LoopKind::Serial)
+}

@@ -1,0 +1,91 @@
+//! Verifiers of loop.
+
+use super::{LoopKind, Op as Loop, loop_kind};
+use crate::rows::Kind;
+use crate::{Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, ops_in, vector_parts};
+
+/// Checks an operation of loop.
+pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
+    match kind {
+        Loop::For => for_loop(op),
+        Loop::Guard => guard(op),
+        Loop::Load => element(op.operand_values()[0], op.result_values()[0].r#type(), "the result"),
+        Loop::Store => element(op.operand_values()[1], op.operand_values()[0].r#type(), "the value"),
+        Loop::Alloc => match buffer_parts(op.result_values()[0].r#type()) {
+            Some(_) => Ok(()),
+            None => Err("must give a flat buffer of known length, memref<NxT>".into()),
+        },
+        _ => Ok(()),
+    }
+}
+
+fn types(values: &[Value]) -> Vec<String> {
+    values.iter().map(|v| v.r#type().to_string()).collect()
+}
+
+fn yielded(block: Block) -> Result<Vec<String>, String> {
+    let last = ops_in(block).last().copied().filter(|t| matches!(t.kind(), Some(Kind::Loop(Loop::Yield))));
+    last.map(|t| types(&t.operand_values())).ok_or_else(|| "the body must end with loop.yield".into())
+}
+
+fn for_loop(op: Op) -> Result<(), String> {
+    let extent = op.int("extent").unwrap_or(-1);
+    if extent < 0 {
+        return Err(format!("violates constraint C1: the extent is {extent}"));
+    }
+    let body = op.body(0).ok_or("the body is empty")?;
+    let (carried, taken) = (types(&op.operand_values()), types(&arguments(body)));
+    if taken.first().map(String::as_str) != Some("index") || taken[1..] != carried[..] {
+        return Err(format!(
+            "violates constraint C2: the body must take (index, {}), found ({})",
+            carried.join(", "),
+            taken.join(", ")
+        ));
+    }
+    let (results, next) = (types(&op.result_values()), yielded(body)?);
+    if results != carried || next != carried {
+        return Err(format!(
+            "violates constraint C3: carried ({}), yielded ({}), resulting ({}) types must agree",
+            carried.join(", "),
+            next.join(", "),
+            results.join(", ")
+        ));
+    }
+    if loop_kind(op) == LoopKind::Parallel && !carried.is_empty() {
+        return Err(
+            "violates constraint C4: a parallel loop carries nothing from one iteration to the next".into()
+        );
+    }
+    Ok(())
+}
+
+fn guard(op: Op) -> Result<(), String> {
+    let otherwise = types(&op.operand_values()[1..]);
+    let given = yielded(op.body(0).ok_or("the body is empty")?)?;
+    let results = types(&op.result_values());
+    if given == otherwise && results == otherwise {
+        Ok(())
+    } else {
+        Err(format!(
+            "yields ({}), else ({}), results ({}) must agree",
+            given.join(", "),
+            otherwise.join(", "),
+            results.join(", ")
+        ))
+    }
+}
+
+fn element(buffer: Value, ty: Type, what: &str) -> Result<(), String> {
+    let Some((element, _)) = buffer_parts(buffer.r#type()) else {
+        return Err(format!(
+            "violates constraint C1: {} is no flat buffer of known length, memref<NxT>",
+            buffer.r#type()
+        ));
+    };
+    let scalar = vector_parts(ty).map_or(ty, |(scalar, _)| scalar);
+    if scalar == element {
+        Ok(())
+    } else {
+        Err(format!("violates constraint C2: {what} must be {element} or a vector of it, found {ty}"))
+    }
+}

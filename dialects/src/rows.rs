@@ -1,0 +1,80 @@
+//! What every operation is, found once a class instead of by comparing names.
+//!
+//! [`kind_of`](crate::kind_of) gives the [`Kind`] of an operation; passes match on it.
+
+use crate::{loops, relay, te};
+use fusion_operators::Operator;
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// An operator of relay, with its row of facts.
+    Operator(&'static Operator),
+    /// relay's functional side and constants.
+    Relay(relay::Op),
+    /// The te dialect.
+    Te(te::Op),
+    /// The loop dialect.
+    Loop(loops::Op),
+    /// Upstream operations our passes look at.
+    Upstream(Upstream),
+}
+
+/// A closed list of operations with their full names.
+#[macro_export]
+macro_rules! operations {
+    ($(#[$doc:meta])* $enum:ident { $($variant:ident = $name:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum $enum { $($variant),* }
+        impl $enum {
+            /// All of them.
+            pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
+            /// The full name.
+            pub const fn name(self) -> &'static str {
+                match self { $($enum::$variant => $name),* }
+            }
+        }
+    };
+}
+
+operations! {
+    /// Upstream operations our passes look at.
+    Upstream {
+        Module = "builtin.module",
+        Func = "func.func",
+        Call = "func.call",
+        Return = "func.return",
+        ArithConstant = "arith.constant",
+        AddI = "arith.addi",
+        SubI = "arith.subi",
+        MulI = "arith.muli",
+        FloorDivSI = "arith.floordivsi",
+        RemUI = "arith.remui",
+        DivUI = "arith.divui",
+        Select = "arith.select",
+        AffineApply = "affine.apply",
+    }
+}
+
+/// A row the shim keeps for a class of operations.
+pub(crate) struct Row {
+    pub name: String,
+    pub kind: Kind,
+}
+
+/// All rows. Built once, never freed: the shim keeps pointers to them.
+pub(crate) fn all() -> &'static [Row] {
+    static ROWS: std::sync::OnceLock<Vec<Row>> = std::sync::OnceLock::new();
+    ROWS.get_or_init(|| {
+        let operators = fusion_operators::ops::all()
+            .map(|op| Row { name: format!("relay.{}", op.name), kind: Kind::Operator(op) });
+        let relay = relay::Op::ALL.iter().map(|&op| Row { name: op.name().into(), kind: Kind::Relay(op) });
+        let te = te::Op::ALL.iter().map(|&op| Row { name: op.name().into(), kind: Kind::Te(op) });
+        let loops = loops::Op::ALL.iter().map(|&op| Row { name: op.name().into(), kind: Kind::Loop(op) });
+        let upstream =
+            Upstream::ALL.iter().map(|&op| Row { name: op.name().into(), kind: Kind::Upstream(op) });
+        operators.chain(relay).chain(te).chain(loops).chain(upstream).collect()
+    })
+}

@@ -1,0 +1,28 @@
+//! The te dialect: kernels of tensor expressions, and schedules.
+
+pub mod verify;
+
+crate::operations! {
+    /// Operations of te.
+    Op {
+        Kernel = "te.kernel",
+        Return = "te.return",
+        Compute = "te.compute",
+        Load = "te.load",
+        Yield = "te.yield",
+        Call = "te.call",
+        Constant = "te.constant",
+        View = "te.view",
+        Schedule = "te.schedule",
+        Stage = "te.stage",
+        Axes = "te.axes",
+        Split = "te.split",
+        Fuse = "te.fuse",
+        Reorder = "te.reorder",
+        Vectorize = "te.vectorize",
+        Unroll = "te.unroll",
+        Parallel = "te.parallel",
+        ComputeInline = "te.compute_inline",
+        ComputeAt = "te.compute_at",
+    }
+}

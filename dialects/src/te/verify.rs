@@ -1,0 +1,118 @@
+//! Verifiers of te.
+
+use super::Op as Te;
+use crate::rows::Kind;
+use crate::{Op, OpExt, Value, ValueLike, arguments, array_elements, ops_in, scalar_type, tensor_type};
+use fusion_operators::TensorType;
+
+/// Checks an operation of te.
+pub fn verify(kind: Te, op: Op) -> Result<(), String> {
+    match kind {
+        Te::Compute => compute(op),
+        Te::Load => load(op),
+        Te::View => view(op),
+        Te::Split if op.int("factor").unwrap_or(0) < 1 => Err(format!(
+            "violates constraint C1: the factor must be above 0, found {}",
+            op.int("factor").unwrap_or(0)
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn types(values: &[Value]) -> Result<Vec<TensorType>, String> {
+    let of = |v: &Value| {
+        tensor_type(*v)
+            .ok_or_else(|| format!("has a value of type {}, which is no tensor of ours", v.r#type()))
+    };
+    values.iter().map(of).collect()
+}
+
+fn compute(op: Op) -> Result<(), String> {
+    let (axes, reduce) = (op.ints("axes").unwrap_or_default(), op.ints("reduce").unwrap_or_default());
+    if let Some(extent) = axes.iter().chain(&reduce).find(|&&n| n < 0) {
+        return Err(format!("violates constraint C1: an axis has the extent {extent}"));
+    }
+    let results = types(&op.result_values())?;
+    for ty in &results {
+        let shape: Option<Vec<i64>> = ty.shape().map(|s| s.iter().map(|&n| n as i64).collect());
+        if shape.as_ref() != Some(&axes) {
+            return Err(format!(
+                "violates constraint C2: the result is {ty}, the parallel axes have the extents {axes:?}"
+            ));
+        }
+    }
+    let body = op.body(0).ok_or("the body is empty")?;
+    let inputs = arguments(body);
+    if inputs.len() != axes.len() + reduce.len() || inputs.iter().any(|v| v.r#type().to_string() != "index") {
+        return Err(format!(
+            "violates constraint C3: the body takes {} indices, one an axis",
+            axes.len() + reduce.len()
+        ));
+    }
+    let scalars: Vec<_> =
+        results.iter().map(|t| scalar_type(op.context_ref(), t.dtype).to_string()).collect();
+    let given = ops_in(body)
+        .last()
+        .filter(|t| matches!(t.kind(), Some(Kind::Te(Te::Yield))))
+        .map(|t| t.operand_values());
+    let given: Vec<_> = given.unwrap_or_default().iter().map(|v| v.r#type().to_string()).collect();
+    if given != scalars {
+        return Err(format!(
+            "violates constraint C3: the body must yield ({}), found ({})",
+            scalars.join(", "),
+            given.join(", ")
+        ));
+    }
+    let neutral = op.attr("init").map(array_elements).unwrap_or_default();
+    match (reduce.is_empty(), op.body(1)) {
+        (true, None) if neutral.is_empty() => Ok(()),
+        (true, _) => Err(
+            "violates constraint C4: without reduction axes there is neither combiner nor neutral element"
+                .into(),
+        ),
+        (false, Some(combiner)) => {
+            if neutral.len() != results.len() {
+                return Err(format!(
+                    "violates constraint C4: {} neutral elements for {} results",
+                    neutral.len(),
+                    results.len()
+                ));
+            }
+            let taken: Vec<_> = arguments(combiner).iter().map(|v| v.r#type().to_string()).collect();
+            let expected = [scalars.clone(), scalars].concat();
+            if taken == expected {
+                Ok(())
+            } else {
+                Err(format!(
+                    "violates constraint C4: the combiner must take ({}), found ({})",
+                    expected.join(", "),
+                    taken.join(", ")
+                ))
+            }
+        }
+        (false, None) => Err("violates constraint C4: reduction axes need a combiner".into()),
+    }
+}
+
+fn load(op: Op) -> Result<(), String> {
+    let operands = op.operand_values();
+    let ty = &types(&operands[..1])?[0];
+    if operands.len() - 1 != ty.rank() {
+        return Err(format!("violates constraint C1: {} indices for {ty}", operands.len() - 1));
+    }
+    let (found, expected) = (op.result_values()[0].r#type(), scalar_type(op.context_ref(), ty.dtype));
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("violates constraint C2: an element of {ty} is {expected}, found {found}"))
+    }
+}
+
+fn view(op: Op) -> Result<(), String> {
+    let (from, to) = (&types(&op.operand_values())?[0], &types(&op.result_values())?[0]);
+    if from.elements() == to.elements() && from.dtype == to.dtype {
+        Ok(())
+    } else {
+        Err(format!("violates constraint C1: {from} and {to} do not have the same elements"))
+    }
+}

@@ -1,0 +1,88 @@
+//===- Loop.td - Explicit loop nests over flat buffers ---------------------===//
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Loop_Dialect : Dialect {
+  let name = "loop";
+  let cppNamespace = "::fusion::loop";
+  let summary = "Loops with a kind, over buffers with a scope";
+  let description = [{
+    What a schedule lowers to and what every target lowers from. Buffers are flat (`memref<Nxf32>`): an index is the
+    row-major offset, so that a reshape is no operation and contiguity is a coefficient of 1. Values carried around a loop
+    are explicit, so that an accumulator is an SSA value from the start. Booleans are bytes (i8) in memory.
+  }];
+}
+
+def Loop_VerifiedTrait : NativeOpTrait<"VerifiedInRust"> { let cppNamespace = "::fusion"; }
+class Loop_Op<string mnemonic, list<Trait> traits = []> : Op<Loop_Dialect, mnemonic, !listconcat([Loop_VerifiedTrait], traits)>;
+
+def Loop_Kind : I64EnumAttr<"Kind", "How the iterations of a loop run", [
+    I64EnumAttrCase<"serial", 0>, I64EnumAttrCase<"parallel", 1>, I64EnumAttrCase<"vectorized", 2>,
+    I64EnumAttrCase<"unrolled", 3>, I64EnumAttrCase<"block_x", 4>, I64EnumAttrCase<"block_y", 5>,
+    I64EnumAttrCase<"block_z", 6>, I64EnumAttrCase<"thread_x", 7>, I64EnumAttrCase<"thread_y", 8>,
+    I64EnumAttrCase<"thread_z", 9>]> {
+  let cppNamespace = "::fusion::loop";
+}
+def Loop_Scope : I64EnumAttr<"Scope", "Who sees a buffer", [
+    I64EnumAttrCase<"global", 0>, I64EnumAttrCase<"shared", 1>, I64EnumAttrCase<"local", 2>, I64EnumAttrCase<"fragment", 3>]> {
+  let cppNamespace = "::fusion::loop";
+}
+
+def Loop_ForOp : Loop_Op<"for", [RecursiveMemoryEffects]> {
+  let summary = "extent iterations; the body takes the index and the carried values and yields the next ones";
+  let description = [{
+    - C1: the extent is not negative. C2: the body takes an index, then one value for each initial one.
+    - C3: carried, yielded and resulting types agree. C4: a parallel loop carries nothing.
+  }];
+  let arguments = (ins I64Attr:$extent, Loop_Kind:$kind, Variadic<AnyType>:$inits);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$extent $kind (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict (`->` type($results)^)?";
+}
+def Loop_YieldOp : Loop_Op<"yield", [Pure, Terminator]> {
+  let summary = "Ends an iteration with the values carried to the next";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+def Loop_GuardOp : Loop_Op<"guard", [RecursiveMemoryEffects]> {
+  let summary = "Runs its body where the condition holds; otherwise its results are `otherwise`";
+  let arguments = (ins I1:$condition, Variadic<AnyType>:$otherwise);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$condition (`else` `(` $otherwise^ `:` type($otherwise) `)`)? $body attr-dict (`->` type($results)^)?";
+}
+def Loop_AllocOp : Loop_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "A buffer that lives as long as the block it stands in";
+  let arguments = (ins Loop_Scope:$scope);
+  let results = (outs AnyMemRef:$buffer);
+  let assemblyFormat = "$scope attr-dict `:` type($buffer)";
+}
+def Loop_LoadOp : Loop_Op<"load"> {
+  let summary = "The element at an index, or a vector of those from it on";
+  let description = [{ C1: a flat buffer. C2: the result is its element type or a vector of it. }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$index);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer) `->` type($result)";
+}
+def Loop_StoreOp : Loop_Op<"store"> {
+  let summary = "Writes an element at an index, or a vector of those from it on";
+  let description = [{ C1: a flat buffer. C2: the value is its element type or a vector of it. }];
+  let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$index);
+  let assemblyFormat = "$value `,` $buffer `[` $index `]` attr-dict `:` type($value) `,` type($buffer)";
+}
+def Loop_GatherOp : Loop_Op<"gather"> {
+  let summary = "The elements at a vector of indices";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, VectorOfRankAndType<[1], [Index]>:$indices);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = "$buffer `[` $indices `]` attr-dict `:` type($buffer) `,` type($indices) `->` type($result)";
+}
+def Loop_ScatterOp : Loop_Op<"scatter"> {
+  let summary = "Writes elements at a vector of indices, in order";
+  let arguments = (ins AnyVectorOfNonZeroRank:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, VectorOfRankAndType<[1], [Index]>:$indices);
+  let assemblyFormat = "$value `,` $buffer `[` $indices `]` attr-dict `:` type($value) `,` type($buffer) `,` type($indices)";
+}
+def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "All threads of a block arrive before any goes on";
+  let assemblyFormat = "attr-dict";
+}

@@ -1,0 +1,98 @@
+//===- Te.td - Tensor expressions and their schedules ----------------------===//
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Te_Dialect : Dialect {
+  let name = "te";
+  let cppNamespace = "::fusion::te";
+  let summary = "What a kernel computes, and how";
+  let description = [{
+    A `te.kernel` says what to compute: each `te.compute` gives, for every point of its axes, a scalar expression of
+    elements of other tensors, combined over its reduction axes. A `te.schedule` says how, as a list of primitives over
+    handles (Chen et al., "TVM", 2018, section 4.1; Ragan-Kelley et al., "Halide", 2013). `te-lower` turns both into loops.
+  }];
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Te_Type<string n, string m> : TypeDef<Te_Dialect, n> { let mnemonic = m; }
+def Te_StageType : Te_Type<"Stage", "stage"> { let summary = "A te.compute seen by a schedule"; }
+def Te_AxisType : Te_Type<"Axis", "axis"> { let summary = "A loop over an axis of a stage"; }
+
+// Verified in Rust.
+def Te_VerifiedTrait : NativeOpTrait<"VerifiedInRust"> { let cppNamespace = "::fusion"; }
+class Te_Op<string mnemonic, list<Trait> traits = []> : Op<Te_Dialect, mnemonic, !listconcat([Te_VerifiedTrait], traits)>;
+
+//===- Kernels -------------------------------------------------------------===//
+
+def Te_KernelOp : Te_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface]> {
+  let summary = "One fused kernel: a function of tensors made of te.compute";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<StrAttr>:$sym_visibility,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+def Te_ReturnOp : Te_Op<"return", [Pure, Terminator]> {
+  let summary = "Ends a kernel with its results";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+def Te_ComputeOp : Te_Op<"compute", [Pure]> {
+  let summary = "Tensors given element by element";
+  let description = [{
+    The body takes the indices of the parallel axes, then of the reduction axes, and yields one scalar for each result.
+    With reduction axes, `init` has the neutral elements and the combiner takes the values so far, then the new ones.
+    - C1: extents are not negative. C2: each result has the parallel extents as its shape.
+    - C3: the body takes one index an axis and yields the results' element types (integers without sign).
+    - C4: with reduction axes, there is one neutral element a result and a combiner of two scalars a result; without, neither.
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$name, DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$reduce, ArrayAttr:$init);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$combiner);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{ ($name^)? `axes` $axes `reduce` $reduce `init` $init $body `combine` $combiner attr-dict `:` type($results) }];
+}
+def Te_LoadOp : Te_Op<"load", [Pure]> {
+  let summary = "An element of a tensor; of an integer tensor, without sign";
+  let description = [{ C1: one index an axis. C2: the result is the tensor's element type without sign. }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
+}
+def Te_YieldOp : Te_Op<"yield", [Pure, Terminator]> {
+  let summary = "Ends a body with its scalars";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+//===- The program around the kernels --------------------------------------===//
+
+def Te_CallOp : Te_Op<"call"> {
+  let summary = "Runs a kernel";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$operands);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+}
+def Te_ConstantOp : Te_Op<"constant", [Pure]> {
+  let summary = "A tensor known at compile time, stored with the module";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "attr-dict $value `:` type($result)";
+}
+def Te_ViewOp : Te_Op<"view", [Pure]> {
+  let summary = "The same memory under another shape";
+  let description = [{ C1: the number of elements and the element type stay. }];
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+include "Schedule.td"

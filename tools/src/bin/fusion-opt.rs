@@ -1,0 +1,6 @@
+//! mlir-opt with the dialects and passes of fusion.
+
+fn main() {
+    fusion_tools::register_passes();
+    std::process::exit(fusion_dialects::opt_main());
+}

@@ -1,0 +1,7 @@
+//! Passes over relay, te and loop.
+//!
+//! One pass, one file; `register` lists them all. A pass changes programs inside a dialect; what goes from
+//! one dialect to the next is in `fusion-conversion`.
+
+/// Puts all passes of this crate into MLIR's registry.
+pub fn register() {}
