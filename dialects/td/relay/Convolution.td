@@ -9,7 +9,8 @@ class Relay_Conv<int rank> : Relay_Plain<"conv" # rank # "d",
     `groups` are 1 when absent; `padding` has all beginnings, then all ends, and is 0 when absent.
     - C1: operands have one element type.
     - C2: data and weight have the rank of the operator plus 2.
-    - C3: attributes have one number an axis (two for padding); strides, dilation and groups are above 0, padding is not negative.
+    - C3: attributes have one number an axis (two for padding); the kernel's extents, strides, dilation and
+      groups are above 0, padding is not negative.
     - C4: groups divides the filters, and the channels are groups times those of the weight.
     - C5: the dilated kernel fits the padded data.
   }];

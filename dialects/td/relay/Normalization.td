@@ -25,7 +25,8 @@ def Relay_LayerNormOp : Relay_Plain<"layer_norm",
     (ins AnyRankedTensor:$data, AnyRankedTensor:$gamma, AnyRankedTensor:$beta, Relay_Int:$axis, Relay_Float:$epsilon)> {
   let description = [{
     `axis` is -1 and `epsilon` 1e-5 when absent.
-    - C1: the data is a float tensor. C2: axis is in range. C3: scale and shift broadcast to the data's shape from `axis` on.
+    - C1: the data is a float tensor. C2: axis is in range. C3: scale and shift are float tensors
+      that broadcast to the data's shape from `axis` on.
   }];
 }
 def Relay_LrnOp : Relay_Plain<"lrn",

@@ -5,7 +5,7 @@ class Relay_MaxPool<int rank> : Relay_Plain<"max_pool" # rank # "d", "The greate
          Relay_Ints:$dilation, Relay_Flag:$ceil_mode)> {
   let description = [{
     Attributes as the convolution's. With `ceil_mode` the last window may hang over the end; a window that would start in the
-    padding at the end is left out.
+    padding at the end is left out. Padding is never the greatest: a window of nothing else has the type's least value.
     - C1: the data has the rank of the operator plus 2.
     - C2: attributes have one number an axis (two for padding); kernel, strides and dilation are above 0.
     - C3: the dilated kernel fits the padded data.
@@ -16,7 +16,7 @@ class Relay_AvgPool<int rank> : Relay_Plain<"avg_pool" # rank # "d", "The mean o
          Relay_Ints:$dilation, Relay_Flag:$ceil_mode, Relay_Flag:$count_include_pad)> {
   let description = [{
     As the maximum's. The divisor counts the window's elements inside the data; with `count_include_pad` also those in the
-    padding (never those beyond it). C4: the data is a float tensor.
+    padding (never those beyond it); a window of nothing that counts has the mean NaN. C4: the data is a float tensor.
   }];
 }
 def Relay_MaxPool1dOp : Relay_MaxPool<1>;
@@ -25,5 +25,9 @@ def Relay_MaxPool3dOp : Relay_MaxPool<3>;
 def Relay_AvgPool1dOp : Relay_AvgPool<1>;
 def Relay_AvgPool2dOp : Relay_AvgPool<2>;
 def Relay_AvgPool3dOp : Relay_AvgPool<3>;
-def Relay_GlobalMaxPoolOp : Relay_Unary<"global_max_pool", "Maximum over all spatial axes, which become 1">;
-def Relay_GlobalAvgPoolOp : Relay_Unary<"global_avg_pool", "Mean over all spatial axes, which become 1">;
+def Relay_GlobalMaxPoolOp : Relay_Unary<"global_max_pool", "Maximum over all spatial axes, which become 1"> {
+  let description = [{ C1: the data has rank 3 or more. }];
+}
+def Relay_GlobalAvgPoolOp : Relay_Unary<"global_avg_pool", "Mean over all spatial axes, which become 1"> {
+  let description = [{ C1: the data has rank 3 or more. C2: the data is a float tensor. }];
+}

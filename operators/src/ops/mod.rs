@@ -1,11 +1,22 @@
 //! The rows, one file a family.
 
+pub mod contraction;
+pub mod convolution;
 pub mod elementwise;
+pub mod normalization;
+pub mod pooling;
+pub mod window;
 
 use crate::Operator;
 
 /// All families, in the order of the documentation.
-pub const FAMILIES: &[(&str, &[&Operator])] = &[("elementwise", elementwise::ALL)];
+pub const FAMILIES: &[(&str, &[&Operator])] = &[
+    ("elementwise", elementwise::ALL),
+    ("contraction", contraction::ALL),
+    ("convolution", convolution::ALL),
+    ("pooling", pooling::ALL),
+    ("normalization", normalization::ALL),
+];
 
 /// All operators.
 pub fn all() -> impl Iterator<Item = &'static Operator> {

@@ -1,0 +1,82 @@
+//! Matrix products.
+//!
+//! `c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]`, leading dimensions broadcast
+//! (NumPy manual, `numpy.matmul`; ONNX `MatMul`); dense is `y[..., n] = sum_k x[..., k] * w[n, k]`.
+
+use crate::operator::cost::elements;
+use crate::reference::{Reference, contraction as reference};
+use crate::relation::{Related, Relation, broadcast_dims, same_dtype};
+use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
+
+const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {
+    Operator { name, arity: (2, 2), relation, fusion: FusionKind::Contraction, cost, reference: is }
+}
+
+/// Leading dimensions, rows and columns of an operand of rank 2 or more, after its transposition.
+fn matrix(ty: &TensorType, transposed: bool) -> Option<(&[Dim], &Dim, &Dim)> {
+    let (lead, [rows, cols]) = ty.dims.split_last_chunk()?;
+    Some(if transposed { (lead, cols, rows) } else { (lead, rows, cols) })
+}
+
+/// C1: operands have one element type. C2: operands have rank 2 or more. C3: the extents summed over
+/// agree. C4: leading dimensions broadcast.
+fn matmul(call: &Call) -> Related {
+    let (a, b) = (&call.operands[0], &call.operands[1]);
+    same_dtype(call.operands, 1)?;
+    let (Some((lead_a, i, k)), Some((lead_b, l, j))) =
+        (matrix(a, call.attrs.flag("transpose_a")), matrix(b, call.attrs.flag("transpose_b")))
+    else {
+        return Err(Violation::new(2, format!("operands must have rank 2 or more, found {a} and {b}")));
+    };
+    require!(k.compatible(l), C 3, "the extents summed over must agree, found {k} of {a} and {l} of {b}");
+    let Some(mut dims) = broadcast_dims(lead_a, lead_b) else {
+        return Err(Violation::new(4, format!("leading dimensions must broadcast, found {a} and {b}")));
+    };
+    dims.extend([i.clone(), j.clone()]);
+    Ok(vec![TensorType::new(dims, a.dtype)])
+}
+
+/// C1 to C4 as [`matmul`]. C5: operands have rank 3.
+fn batch_matmul(call: &Call) -> Related {
+    let (a, b) = (&call.operands[0], &call.operands[1]);
+    same_dtype(call.operands, 1)?;
+    require!(a.rank() == 3 && b.rank() == 3, C 5, "operands must have rank 3, found {a} and {b}");
+    matmul(call)
+}
+
+/// C1: operands have one element type. C2: the weight has rank 2, the data rank 1 or more. C3: the
+/// extents summed over agree.
+fn dense(call: &Call) -> Related {
+    let (data, weight) = (&call.operands[0], &call.operands[1]);
+    same_dtype(call.operands, 1)?;
+    let ([lead @ .., k], [n, l]) = (&data.dims[..], &weight.dims[..]) else {
+        return Err(Violation::new(
+            2,
+            format!("the weight must have rank 2 and the data rank 1 or more, found {weight} and {data}"),
+        ));
+    };
+    require!(k.compatible(l), C 3, "the extents summed over must agree, found {k} of {data} and {l} of {weight}");
+    Ok(vec![TensorType::new([lead, std::slice::from_ref(n)].concat(), data.dtype)])
+}
+
+/// A multiplication and an addition for each element of the result and each `k`.
+fn multiply_adds(results: &[TensorType], summed: [Option<&Dim>; 2]) -> f64 {
+    let known = summed.into_iter().flatten().find_map(Dim::known);
+    2.0 * elements(&results[..1]) * known.unwrap_or(1) as f64
+}
+
+fn matmul_cost(call: &Call, results: &[TensorType]) -> f64 {
+    let a = matrix(&call.operands[0], call.attrs.flag("transpose_a")).map(|(_, _, k)| k);
+    let b = matrix(&call.operands[1], call.attrs.flag("transpose_b")).map(|(_, k, _)| k);
+    multiply_adds(results, [a, b])
+}
+
+fn dense_cost(call: &Call, results: &[TensorType]) -> f64 {
+    multiply_adds(results, [call.operands[0].dims.last(), call.operands[1].dims.last()])
+}
+
+operators! {
+    MATMUL = row("matmul", matmul, matmul_cost, reference::matmul);
+    BATCH_MATMUL = row("batch_matmul", batch_matmul, matmul_cost, reference::matmul);
+    DENSE = row("dense", dense, dense_cost, reference::dense);
+}
