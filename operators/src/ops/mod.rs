@@ -1,11 +1,21 @@
 //! The rows, one file a family.
 
+pub mod creation;
 pub mod elementwise;
+pub mod indexing;
+pub mod reduction;
+pub mod shape;
 
 use crate::Operator;
 
 /// All families, in the order of the documentation.
-pub const FAMILIES: &[(&str, &[&Operator])] = &[("elementwise", elementwise::ALL)];
+pub const FAMILIES: &[(&str, &[&Operator])] = &[
+    ("elementwise", elementwise::ALL),
+    ("shape", shape::ALL),
+    ("indexing", indexing::ALL),
+    ("creation", creation::ALL),
+    ("reduction", reduction::ALL),
+];
 
 /// All operators.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
