@@ -325,6 +325,14 @@ fn resize_linear_with_corners_aligned() {
 }
 
 #[test]
+fn resize_with_corners_aligned_by_a_scale_that_cuts() {
+    // ONNX node test resize_downsample_scales_linear_align_corners
+    let attrs = resize(&[1, 2], &[0.6, 0.6]).with("method", "linear").with("coordinates", "align_corners");
+    let x = f32s(&[2, 4], &[1., 2., 3., 4., 5., 6., 7., 8.]);
+    assert_eq!(run(&RESIZE, attrs, &[x]), [1., 22. / 7.]);
+}
+
+#[test]
 fn resize_rounds_halves_as_asked() {
     let x = [counting(&[4])];
     let attrs = |how: &str| resize(&[2], &[0.5]).with("rounding", how);

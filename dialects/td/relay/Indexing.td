@@ -1,6 +1,6 @@
 //===- Indexing.td - Operators that move elements by computed indices ------===//
-// Indices are i32 or i64; a negative one counts from the back. Reading out of range is an error of the
-// reference and is clamped in compiled code; writing out of range is too, and writes nothing there.
+// Indices are i32 or i64; a negative one counts from the back. One out of range is an error of the
+// reference; in compiled code reading is clamped and writing writes nothing.
 
 def Relay_GatherOp : Relay_Plain<"gather", "y[a..., i..., b...] = x[a..., indices[i...], b...] with indices at `axis` (0 when absent)",
     (ins AnyRankedTensor:$data, AnyRankedTensor:$indices, Relay_Int:$axis)> {

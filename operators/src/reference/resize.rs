@@ -17,8 +17,12 @@ fn coordinate(how: &str, i: usize, from: usize, to: usize, scale: f64) -> f64 {
     let x = i as f64;
     let place = match how {
         "asymmetric" => x / scale,
-        "align_corners" if to == 1 => 0.0,
-        "align_corners" => x * last / (to as f64 - 1.0),
+        "align_corners" => {
+            // ONNX takes the length before it is cut to a whole number; models hold scales in f32.
+            let (whole, length) = (to as f64, scale * from as f64);
+            let length = if (length - whole).abs() <= 1e-6 * whole { whole } else { length };
+            if to == 1 || length <= 1.0 { 0.0 } else { x * last / (length - 1.0) }
+        }
         "pytorch_half_pixel" if to == 1 => 0.0,
         _ => (x + 0.5) / scale - 0.5,
     };
