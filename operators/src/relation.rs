@@ -4,7 +4,7 @@
 //! are numbered per operator (`C1`, `C2`, ...) and listed with the operator's documentation, so that
 //! an error message and the specification name the same thing.
 
-use crate::{Call, DType, Dim, TensorType};
+use crate::{Attr, Call, DType, Dim, TensorType};
 
 /// Result types, or the constraint that does not hold.
 pub type Related = Result<Vec<TensorType>, Violation>;
@@ -61,6 +61,34 @@ pub fn normalize_axes(axes: &[i64], rank: usize, number: u32) -> Result<Vec<usiz
         found.push(a);
     }
     Ok(found)
+}
+
+/// The attribute `name`, an integer; constraint `number` is violated when there is none.
+pub fn int_attr(call: &Call, name: &str, number: u32) -> Result<i64, Violation> {
+    match call.attrs.get(name) {
+        Some(Attr::Int(value)) => Ok(*value),
+        _ => Err(Violation::new(number, format!("attribute {name} must be an integer"))),
+    }
+}
+
+/// The attribute `name`, a list of integers; constraint `number` is violated when there is none.
+pub fn ints_attr<'a>(call: &Call<'a>, name: &str, number: u32) -> Result<&'a [i64], Violation> {
+    call.attrs
+        .ints(name)
+        .ok_or_else(|| Violation::new(number, format!("attribute {name} must be a list of integers")))
+}
+
+/// Normalises an axis that the operator takes; constraint `number` is violated by one out of range.
+pub fn checked_axis(axis: i64, rank: usize, number: u32) -> Result<usize, Violation> {
+    Ok(normalize_axes(&[axis], rank, number)?[0])
+}
+
+/// The normalised attribute `axes`, or all axes when it is absent.
+pub fn axes_or_all(call: &Call, rank: usize, number: u32) -> Result<Vec<usize>, Violation> {
+    match call.attrs.ints("axes") {
+        Some(axes) => normalize_axes(axes, rank, number),
+        None => Ok((0..rank).collect()),
+    }
 }
 
 /// NumPy broadcasting of one pair of extents (NumPy manual, "Broadcasting").

@@ -72,8 +72,7 @@ impl<'c> OpExt<'c> for Op<'c> {
     }
 
     fn context_ref(self) -> &'c Context {
-        // SAFETY: the context outlives its operations.
-        unsafe { self.context().to_ref() }
+        context_ref(self)
     }
 
     fn attr(self, name: &str) -> Option<Attribute<'c>> {
@@ -368,4 +367,28 @@ pub fn unit_attr(context: &Context) -> Attribute<'_> {
 
 pub(crate) fn string(text: &str) -> MlirStringRef {
     MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
+}
+
+/// The context of an operation, as melior's constructors want it: a reference that lives as long as the context.
+///
+/// melior's `Context` is a pointer; a reference to one must point at a place that stays. One such place is kept
+/// for each context and thread.
+fn context_ref<'c>(op: Op<'c>) -> &'c Context {
+    use melior::ContextRef;
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+    thread_local! {
+        static PLACES: RefCell<HashMap<usize, &'static ContextRef<'static>>> = RefCell::default();
+    }
+    // SAFETY: the context outlives its operations; the place with its pointer is never freed.
+    unsafe {
+        let raw = mlirOperationGetContext(op.to_raw());
+        let place = PLACES.with(|places| {
+            *places
+                .borrow_mut()
+                .entry(raw.ptr as usize)
+                .or_insert_with(|| Box::leak(Box::new(ContextRef::from_raw(raw))))
+        });
+        place.to_ref()
+    }
 }

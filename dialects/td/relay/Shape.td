@@ -7,7 +7,7 @@ def Relay_ReshapeOp : Relay_Plain<"reshape", "The same elements in row-major ord
 def Relay_TransposeOp : Relay_Plain<"transpose", "Axis i of the result is axis axes[i] of the operand; reversed when absent",
     (ins AnyRankedTensor:$data, Relay_Ints:$axes)> { let description = [{ C1: axes are a permutation. }]; }
 def Relay_SqueezeOp : Relay_Plain<"squeeze", "Removes axes of extent 1 (all of them when absent)",
-    (ins AnyRankedTensor:$data, Relay_Ints:$axes)> { let description = [{ C1: axes are in range. C2: their extents are 1. }]; }
+    (ins AnyRankedTensor:$data, Relay_Ints:$axes)> { let description = [{ C1: axes are in range. C2: their extents are 1; without axes, all extents are known. }]; }
 def Relay_ExpandDimsOp : Relay_Plain<"expand_dims", "Inserts axes of extent 1 at the places `axes` of the result",
     (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$axes)> { let description = [{ C1: axes are in range of the result's rank and named once. }]; }
 def Relay_BroadcastToOp : Relay_Plain<"broadcast_to", "Repeats along axes of extent 1 and new leading axes",

@@ -2,9 +2,14 @@
 
 pub mod contraction;
 pub mod convolution;
+pub mod creation;
 pub mod elementwise;
+pub mod elementwise;
+pub mod indexing;
 pub mod normalization;
 pub mod pooling;
+pub mod reduction;
+pub mod shape;
 pub mod window;
 
 use crate::Operator;
@@ -16,6 +21,10 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("convolution", convolution::ALL),
     ("pooling", pooling::ALL),
     ("normalization", normalization::ALL),
+    ("shape", shape::ALL),
+    ("indexing", indexing::ALL),
+    ("creation", creation::ALL),
+    ("reduction", reduction::ALL),
 ];
 
 /// All operators.

@@ -5,9 +5,16 @@
 
 pub mod contraction;
 pub mod convolution;
+pub mod creation;
 pub mod elementwise;
+pub mod elementwise;
+pub mod indexing;
 pub mod normalization;
 pub mod pooling;
+pub mod reduction;
+pub mod resize;
+pub mod scatter;
+pub mod shape;
 pub mod window;
 
 use crate::{Call, Tensor, TensorError, TensorType};
@@ -39,17 +46,26 @@ pub fn evaluate(op: &'static crate::Operator, attrs: &crate::Attrs, operands: &[
     (op.reference)(&Call { op, operands: &types, attrs }, &results, operands)
 }
 
+/// More elements than this are refused, so that an extent from an attribute cannot exhaust memory.
+const MOST_ELEMENTS: u64 = 1 << 30;
+
 /// The shape of a result type, which on host tensors is always known.
 pub fn static_shape(ty: &TensorType) -> Result<Vec<usize>, EvalError> {
     let shape = ty.shape().ok_or_else(|| EvalError::Value(format!("the shape of {ty} is not known")))?;
+    // Empty axes count as 1: strides beside them are computed too.
+    let volume = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d.max(1)));
+    if volume.is_none_or(|n| n > MOST_ELEMENTS) {
+        return Err(EvalError::Value(format!("{ty} has more than {MOST_ELEMENTS} elements")));
+    }
     Ok(shape.into_iter().map(|n| n as usize).collect())
 }
 
 /// Row-major strides, in elements.
 pub fn strides(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = vec![1usize; shape.len()];
     for i in (1..shape.len()).rev() {
-        strides[i - 1] = strides[i] * shape[i];
+        // Wraps only beside an empty axis, where no element is read.
+        strides[i - 1] = strides[i].wrapping_mul(shape[i]);
     }
     strides
 }
@@ -74,5 +90,24 @@ pub fn for_each_index(shape: &[usize], mut visit: impl FnMut(&[usize])) {
             }
             index[axis] = 0;
         }
+    }
+}
+
+/// The tensor whose element at each index is the element of `x` at the flat index `from(index)`.
+pub fn pick(
+    result: &TensorType,
+    x: &Tensor,
+    mut from: impl FnMut(&[usize]) -> Result<usize, EvalError>,
+) -> Evaluated {
+    let shape = static_shape(result)?;
+    let size = x.dtype().size();
+    let (mut data, mut failed) = (Vec::new(), None);
+    for_each_index(&shape, |index| match from(index) {
+        Ok(flat) => data.extend(&x.bytes()[flat * size..][..size]),
+        Err(error) => failed = failed.take().or(Some(error)),
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(vec![Tensor::from_bytes(result.dtype, &shape, data)?]),
     }
 }

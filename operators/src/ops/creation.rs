@@ -1,0 +1,29 @@
+//! Tensors from nothing but attributes and types. After `numpy.arange` and the ONNX operator Shape.
+
+use crate::operator::cost::free;
+use crate::reference::creation;
+use crate::relation::{Related, int_attr};
+use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators};
+
+/// C1: dtype is an element type. C2: size is not negative.
+fn arange_relation(call: &Call) -> Related {
+    let Some(dtype) = call.attrs.dtype("dtype") else {
+        return Err(Violation::new(1, "attribute dtype must be an element type"));
+    };
+    let size = int_attr(call, "size", 2)?;
+    let Ok(extent) = u64::try_from(size) else {
+        return Err(Violation::new(2, format!("size {size} must not be negative")));
+    };
+    Ok(vec![TensorType::new(vec![Dim::Static(extent)], dtype)])
+}
+
+fn shape_of_relation(call: &Call) -> Related {
+    Ok(vec![TensorType::fixed(&[call.operands[0].rank() as u64], DType::I64)])
+}
+
+operators! {
+    /// `y[i] = start + i * step`
+    ARANGE = Operator { name: "arange", arity: (0, 0), relation: arange_relation, fusion: FusionKind::Injective, cost: free, reference: creation::arange };
+    /// The extents
+    SHAPE_OF = Operator { name: "shape_of", arity: (1, 1), relation: shape_of_relation, fusion: FusionKind::Injective, cost: free, reference: creation::shape_of };
+}

@@ -1,0 +1,350 @@
+//! Operators that move elements by their position.
+//!
+//! `y[i] = x[p(i)]` with `p` fixed by the attributes. After NumPy's array manipulation routines and
+//! the ONNX operators Reshape, Slice, Pad and Resize.
+
+use crate::operator::cost::{elements, free};
+use crate::reference::{Reference, resize, shape};
+use crate::relation::{Related, axes_or_all, checked_axis, int_attr, ints_attr, normalize_axes};
+use crate::{Call, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
+
+const fn mover(name: &'static str, relation: Relation, reference: Reference) -> Operator {
+    Operator { name, arity: (1, 1), relation, fusion: FusionKind::Injective, cost: free, reference }
+}
+
+/// An extent from an attribute; constraint `number` is violated by a negative one.
+fn extents(shape: &[i64], number: u32) -> Result<Vec<u64>, Violation> {
+    let extent = |&n: &i64| {
+        u64::try_from(n).map_err(|_| Violation::new(number, format!("{n} in {shape:?} must not be negative")))
+    };
+    shape.iter().map(extent).collect()
+}
+
+fn product<'a>(extents: impl IntoIterator<Item = &'a u64>) -> Option<u64> {
+    extents.into_iter().try_fold(1u64, |n, &d| n.checked_mul(d))
+}
+
+/// C1: one -1 at most, others not negative. C2: the number of elements stays.
+fn reshape_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let shape = ints_attr(call, "shape", 1)?;
+    let open = shape.iter().filter(|&&n| n == -1).count();
+    require!(open <= 1, C 1, "shape {shape:?} has {open} extents of -1, expected one at most");
+    let given: Vec<i64> = shape.iter().copied().filter(|&n| n != -1).collect();
+    let Some(fixed) = product(&extents(&given, 1)?) else {
+        return Err(Violation::new(2, format!("shape {shape:?} has more elements than can be counted")));
+    };
+    require!(open == 0 || fixed != 0, C 2, "shape {shape:?} does not determine -1, its other extents multiply to 0");
+    let unknown: Vec<&Dim> = data.dims.iter().filter(|d| d.known().is_none()).collect();
+    let known = product(&data.dims.iter().filter_map(Dim::known).collect::<Vec<_>>());
+    let fits = match known {
+        None => true,
+        Some(n) if unknown.is_empty() && open == 0 => n == fixed,
+        Some(n) if unknown.is_empty() => n % fixed == 0,
+        Some(n) => open == 1 || fixed == 0 || (n != 0 && fixed % n == 0),
+    };
+    require!(fits, C 2, "{data} cannot have shape {shape:?}, the numbers of elements differ");
+    let rest = match (known, unknown.as_slice()) {
+        (Some(n), []) if fixed != 0 => Dim::Static(n / fixed),
+        // What is left over is the one unknown extent when the known ones multiply to the same.
+        (Some(n), [one]) if n == fixed => (*one).clone(),
+        _ => Dim::Any,
+    };
+    let dims = shape.iter().map(|&n| u64::try_from(n).map_or(rest.clone(), Dim::Static)).collect();
+    Ok(vec![TensorType::new(dims, data.dtype)])
+}
+
+/// The normalised axes of a transposition. C1: they are a permutation.
+pub fn permutation(call: &Call) -> Result<Vec<usize>, Violation> {
+    let rank = call.operands[0].rank();
+    let Some(axes) = call.attrs.ints("axes") else { return Ok((0..rank).rev().collect()) };
+    require!(axes.len() == rank, C 1, "axes {axes:?} must be a permutation of the {rank} axes of {}", call.operands[0]);
+    normalize_axes(axes, rank, 1)
+}
+
+fn transpose_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let dims = permutation(call)?.into_iter().map(|a| data.dims[a].clone()).collect();
+    Ok(vec![TensorType::new(dims, data.dtype)])
+}
+
+/// C1: axes are in range. C2: their extents are 1; without axes, which are 1 is known.
+fn squeeze_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let one = Dim::Static(1);
+    let axes: Vec<usize> = match call.attrs.ints("axes") {
+        Some(axes) => normalize_axes(axes, data.rank(), 1)?,
+        None => {
+            let known = data.dims.iter().all(|d| d.known().is_some());
+            require!(known, C 2, "which extents of {data} are 1 is not known; name the axes to remove");
+            (0..data.rank()).filter(|&a| data.dims[a] == one).collect()
+        }
+    };
+    for &a in &axes {
+        require!(data.dims[a].compatible(&one), C 2, "axis {a} of {data} has extent {}, expected 1", data.dims[a]);
+    }
+    let kept = (0..data.rank()).filter(|a| !axes.contains(a));
+    Ok(vec![TensorType::new(kept.map(|a| data.dims[a].clone()).collect(), data.dtype)])
+}
+
+/// C1: axes are in range of the result's rank and named once.
+fn expand_dims_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let axes = ints_attr(call, "axes", 1)?;
+    let rank = data.rank() + axes.len();
+    let axes = normalize_axes(axes, rank, 1)?;
+    let mut kept = data.dims.iter().cloned();
+    let dim = |a| if axes.contains(&a) { Dim::Static(1) } else { kept.next().unwrap_or(Dim::Static(1)) };
+    Ok(vec![TensorType::new((0..rank).map(dim).collect(), data.dtype)])
+}
+
+/// C1: the operand's shape broadcasts to `shape`.
+fn broadcast_to_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let shape = ints_attr(call, "shape", 1)?;
+    let dims: Vec<Dim> = extents(shape, 1)?.into_iter().map(Dim::Static).collect();
+    let mut pairs = data.dims.iter().rev().zip(dims.iter().rev());
+    let fits = data.rank() <= dims.len() && pairs.all(|(a, b)| *a == Dim::Static(1) || a.compatible(b));
+    require!(fits, C 1, "{data} does not broadcast to shape {shape:?}");
+    Ok(vec![TensorType::new(dims, data.dtype)])
+}
+
+/// C1: one element type and rank. C2: axis is in range. C3: the other extents agree.
+fn concat_relation(call: &Call) -> Related {
+    let first = &call.operands[0];
+    let axis = int_attr(call, "axis", 2)?;
+    for other in call.operands {
+        let same = other.dtype == first.dtype && other.rank() == first.rank();
+        require!(same, C 1, "operands must have one element type and rank, found {first} and {other}");
+    }
+    let axis = checked_axis(axis, first.rank(), 2)?;
+    let mut dims = first.dims.clone();
+    for other in &call.operands[1..] {
+        for (a, dim) in other.dims.iter().enumerate() {
+            dims[a] = match (&dims[a], dim) {
+                (Dim::Static(m), Dim::Static(n)) if a == axis => match m.checked_add(*n) {
+                    Some(sum) => Dim::Static(sum),
+                    None => {
+                        return Err(Violation::new(3, format!("extents {m} and {n} are too large to join")));
+                    }
+                },
+                _ if a == axis => Dim::Any,
+                (known, dim) if known.compatible(dim) => known.meet(dim),
+                (known, dim) => {
+                    let message =
+                        format!("{other} has extent {dim} on axis {a}, expected {known} as before it");
+                    return Err(Violation::new(3, message));
+                }
+            };
+        }
+    }
+    Ok(vec![TensorType::new(dims, first.dtype)])
+}
+
+/// C1: axis is in range. C2: sections are not negative and sum to the extent.
+fn split_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let axis = checked_axis(int_attr(call, "axis", 1)?, data.rank(), 1)?;
+    let sections = ints_attr(call, "sections", 2)?;
+    let pieces = extents(sections, 2)?;
+    let sum = pieces.iter().try_fold(0u64, |n, &d| n.checked_add(d));
+    let fits = sum.is_some_and(|n| data.dims[axis].compatible(&Dim::Static(n)));
+    require!(fits, C 2, "sections {sections:?} must sum to extent {} of axis {axis}", data.dims[axis]);
+    let piece = |n| {
+        let mut ty = data.clone();
+        ty.dims[axis] = Dim::Static(n);
+        ty
+    };
+    Ok(pieces.into_iter().map(piece).collect())
+}
+
+/// What a slice asks of one axis.
+pub struct Sliced {
+    /// The axis.
+    pub axis: usize,
+    begin: i64,
+    end: i64,
+    /// Distance of the elements kept.
+    pub stride: i64,
+}
+
+impl Sliced {
+    /// The first element kept and how many there are (Python, `slice.indices`).
+    pub fn of(&self, extent: u64) -> (i128, u64) {
+        let (extent, stride) = (i128::from(extent), i128::from(self.stride));
+        let (least, most) = if stride > 0 { (0, extent) } else { (-1, extent - 1) };
+        let place = |at: i64| {
+            let at = i128::from(at);
+            (if at < 0 { at + extent } else { at }).clamp(least, most)
+        };
+        let (begin, end) = (place(self.begin), place(self.end));
+        let length = if stride > 0 { end - begin } else { begin - end };
+        let step = stride.abs().max(1);
+        (begin, u64::try_from((length + step - 1) / step).unwrap_or(0))
+    }
+
+    /// True when the whole axis is kept, whatever its extent.
+    fn keeps_all(&self) -> bool {
+        match self.stride {
+            1 => self.begin == 0 && self.end == i64::MAX,
+            -1 => (self.begin == -1 || self.begin == i64::MAX) && self.end <= -i64::MAX,
+            _ => false,
+        }
+    }
+}
+
+/// The slices of a call. C1: one length. C2: axes are in range and named once. C3: no stride is 0.
+pub fn slices(call: &Call) -> Result<Vec<Sliced>, Violation> {
+    let (begin, end) = (ints_attr(call, "begin", 1)?, ints_attr(call, "end", 1)?);
+    let first: Vec<i64> = (0..begin.len() as i64).collect();
+    let ones = vec![1; begin.len()];
+    let axes = call.attrs.ints("axes").unwrap_or(&first);
+    let strides = call.attrs.ints("strides").unwrap_or(&ones);
+    let lengths = [begin.len(), end.len(), axes.len(), strides.len()];
+    require!(lengths == [begin.len(); 4], C 1, "begin, end, axes and strides must have one length, found {lengths:?}");
+    let axes = normalize_axes(axes, call.operands[0].rank(), 2)?;
+    require!(!strides.contains(&0), C 3, "strides {strides:?} must not have a 0");
+    let sliced = |(i, axis)| Sliced { axis, begin: begin[i], end: end[i], stride: strides[i] };
+    Ok(axes.into_iter().enumerate().map(sliced).collect())
+}
+
+fn slice_relation(call: &Call) -> Related {
+    let mut ty = call.operands[0].clone();
+    for slice in slices(call)? {
+        let dim = &mut ty.dims[slice.axis];
+        if let Dim::Static(extent) = *dim {
+            *dim = Dim::Static(slice.of(extent).1);
+        } else if !slice.keeps_all() {
+            *dim = Dim::Any;
+        }
+    }
+    Ok(vec![ty])
+}
+
+/// Elements added (or removed, when negative) before and after each axis. C1: two numbers an axis.
+pub fn padding(call: &Call) -> Result<Vec<(i128, i128)>, Violation> {
+    let (padding, rank) = (ints_attr(call, "padding", 1)?, call.operands[0].rank());
+    let fits = padding.len() == 2 * rank;
+    require!(fits, C 1, "padding {padding:?} must have two numbers for each of {rank} axes");
+    Ok((0..rank).map(|a| (padding[a].into(), padding[a + rank].into())).collect())
+}
+
+/// C1, and C2: a known mode. C3: no extent becomes negative; reflection is shorter than the axis;
+/// edge and wrap of an axis that is not empty. Elements are removed first, then added.
+fn pad_relation(call: &Call) -> Related {
+    let mut ty = call.operands[0].clone();
+    let padding = padding(call)?;
+    let mode = call.attrs.str_or("mode", "constant");
+    require!(shape::PAD_MODES.contains(&mode), C 2, "mode {mode:?} must be one of {:?}", shape::PAD_MODES);
+    for (a, (before, after)) in padding.into_iter().enumerate() {
+        let Dim::Static(extent) = ty.dims[a] else {
+            if (before, after) != (0, 0) {
+                ty.dims[a] = Dim::Any;
+            }
+            continue;
+        };
+        let left = i128::from(extent) + before.min(0) + after.min(0);
+        require!(left >= 0, C 3, "axis {a} has extent {extent}, padding ({before}, {after}) removes more");
+        let most = before.max(after);
+        let filled = match mode {
+            "reflect" => most <= 0 || most < left,
+            "edge" | "wrap" => most <= 0 || left > 0,
+            _ => true,
+        };
+        require!(filled, C 3, "axis {a} with {left} elements is too short for {mode} padding ({before}, {after})");
+        let Ok(padded) = u64::try_from(left + before.max(0) + after.max(0)) else {
+            return Err(Violation::new(3, format!("padding ({before}, {after}) of axis {a} is too large")));
+        };
+        ty.dims[a] = Dim::Static(padded);
+    }
+    Ok(vec![ty])
+}
+
+/// C1: one number, not negative, an axis.
+fn tile_relation(call: &Call) -> Related {
+    let mut ty = call.operands[0].clone();
+    let reps = ints_attr(call, "reps", 1)?;
+    require!(reps.len() == ty.rank(), C 1, "reps {reps:?} must have one number for each axis of {ty}");
+    for (dim, n) in ty.dims.iter_mut().zip(extents(reps, 1)?) {
+        *dim = match (dim.known(), n) {
+            (_, 1) => continue,
+            (_, 0) => Dim::Static(0),
+            (None, _) => Dim::Any,
+            (Some(extent), n) => match extent.checked_mul(n) {
+                Some(product) => Dim::Static(product),
+                None => {
+                    return Err(Violation::new(
+                        1,
+                        format!("{n} repetitions of extent {extent} are too many"),
+                    ));
+                }
+            },
+        };
+    }
+    Ok(vec![ty])
+}
+
+/// C1: one size and scale an axis, above 0. C2: known method, coordinates, rounding. C3: linear
+/// interpolates floats.
+fn resize_relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let size = ints_attr(call, "size", 1)?;
+    let scales = call.attrs.floats("scales").unwrap_or_default();
+    let one_each = size.len() == data.rank() && scales.len() == data.rank();
+    require!(one_each, C 1, "size {size:?} and scales {scales:?} must have one number for each axis of {data}");
+    require!(size.iter().all(|&n| n > 0), C 1, "size {size:?} must be above 0");
+    let above_zero = |&s: &f64| s > 0.0 && s.is_finite();
+    require!(scales.iter().all(above_zero), C 1, "scales {scales:?} must be finite and above 0");
+    require!(!data.dims.contains(&Dim::Static(0)), C 1, "{data} has no elements to sample");
+    for (name, known) in resize::CHOICES {
+        let choice = call.attrs.str_or(name, known[0]);
+        require!(known.contains(&choice), C 2, "{name} {choice:?} must be one of {known:?}");
+    }
+    let linear = call.attrs.str_or("method", "nearest") == "linear";
+    require!(!linear || data.dtype.is_float(), C 3, "linear interpolation needs floats, found {data}");
+    let dims = size.iter().map(|&n| Dim::Static(n as u64)).collect();
+    Ok(vec![TensorType::new(dims, data.dtype)])
+}
+
+/// Two products and a sum for each element and axis that is interpolated.
+fn resize_cost(call: &Call, results: &[TensorType]) -> f64 {
+    if call.attrs.str_or("method", "nearest") == "nearest" {
+        return 0.0;
+    }
+    let resized = results[0].dims.iter().zip(&call.operands[0].dims).filter(|(a, b)| a != b).count();
+    3.0 * resized as f64 * elements(results)
+}
+
+/// C1: axes are in range and named once.
+fn reverse_relation(call: &Call) -> Related {
+    ints_attr(call, "axes", 1)?;
+    axes_or_all(call, call.operands[0].rank(), 1)?;
+    Ok(vec![call.operands[0].clone()])
+}
+
+operators! {
+    /// The same elements in row-major order
+    RESHAPE = mover("reshape", reshape_relation, |_, r, x| shape::same_elements(&r[0], &x[0]));
+    /// Axis i of the result is axis axes[i] of the operand
+    TRANSPOSE = mover("transpose", transpose_relation, shape::transpose);
+    /// Without axes of extent 1
+    SQUEEZE = mover("squeeze", squeeze_relation, |_, r, x| shape::same_elements(&r[0], &x[0]));
+    /// With axes of extent 1
+    EXPAND_DIMS = mover("expand_dims", expand_dims_relation, |_, r, x| shape::same_elements(&r[0], &x[0]));
+    /// Repeats along axes of extent 1 and new leading axes
+    BROADCAST_TO = Operator { fusion: FusionKind::Broadcast, ..mover("broadcast_to", broadcast_to_relation, |_, r, x| shape::broadcast_to(&r[0], &x[0])) };
+    /// One tensor after another
+    CONCAT = Operator { arity: (1, usize::MAX), ..mover("concat", concat_relation, shape::concat) };
+    /// Pieces one after another
+    SPLIT = mover("split", split_relation, shape::split);
+    /// `y[i] = x[begin + i * stride]`
+    SLICE = mover("slice", slice_relation, shape::slice);
+    /// Longer, or shorter, at the ends of each axis
+    PAD = mover("pad", pad_relation, shape::pad);
+    /// `y[i] = x[i mod extent]`
+    TILE = mover("tile", tile_relation, |_, r, x| shape::tile(&r[0], &x[0]));
+    /// Another resolution (ONNX Resize)
+    RESIZE = Operator { cost: resize_cost, ..mover("resize", resize_relation, resize::resize) };
+    /// `y[i] = x[extent - 1 - i]` along the axes
+    REVERSE = mover("reverse", reverse_relation, shape::reverse);
+}
