@@ -7,7 +7,6 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
-pub mod elementwise;
 pub mod indexing;
 pub mod normalization;
 pub mod pooling;
