@@ -3,6 +3,7 @@
 use crate::rows::{Kind, Row};
 use fusion_operators::{Attr, Attrs};
 pub use melior::Context;
+pub use melior::ir::Region;
 use melior::ir::attribute::{
     ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute,
     StringAttribute, TypeAttribute,
@@ -391,4 +392,17 @@ fn context_ref<'c>(op: Op<'c>) -> &'c Context {
         });
         place.to_ref()
     }
+}
+
+/// Takes the blocks of a region into a new one.
+pub fn take_region<'c>(region: impl RegionLike<'c, 'c>) -> Region<'c> {
+    let new = Region::new();
+    // SAFETY: both regions are alive.
+    unsafe { mlirRegionTakeBody(new.to_raw(), region.to_raw()) }
+    new
+}
+
+/// The type a type attribute holds.
+pub fn type_of_attr(attr: Attribute) -> Option<Type> {
+    TypeAttribute::try_from(attr).ok().map(|t| t.value())
 }
