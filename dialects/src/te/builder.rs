@@ -1,6 +1,7 @@
 //! Builds the body of a kernel: one `te.compute` after another.
 
 use super::scalar::{Scalar, Scalars, compute_type};
+use crate::loops::{Buffer, Loops};
 use crate::{
     Attribute, Build, Location, Type, Value, array_attr, index_type, ints_attr, scalar_type, str_attr,
     tensor_type_to_mlir,
