@@ -18,7 +18,7 @@ pub struct Access<'c> {
 }
 
 /// The value of an index operation from those of its operands; `None` when it is none that is understood.
-pub fn index_op(op: Op, operand: &mut dyn FnMut(Value) -> Option<Expr>) -> Option<Expr> {
+pub fn index_op<'c>(op: Op<'c>, operand: &mut dyn FnMut(Value<'c>) -> Option<Expr>) -> Option<Expr> {
     let Some(Kind::Upstream(kind)) = kind_of(op) else { return None };
     let is_index = op.result_values().first().is_some_and(|v| v.r#type().to_string() == "index");
     if !is_index {
