@@ -54,6 +54,8 @@ operations! {
         RemUI = "arith.remui",
         DivUI = "arith.divui",
         Select = "arith.select",
+        AddF = "arith.addf",
+        MulF = "arith.mulf",
         AffineApply = "affine.apply",
     }
 }

@@ -3,6 +3,7 @@
 use crate::rows::{Kind, Row};
 use fusion_operators::{Attr, Attrs};
 pub use melior::Context;
+pub use melior::ir::Region;
 use melior::ir::attribute::{
     ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute,
     StringAttribute, TypeAttribute,
@@ -355,6 +356,13 @@ pub fn array_elements(attr: Attribute) -> Vec<Attribute> {
     (0..list.len()).filter_map(|i| list.element(i).ok()).collect()
 }
 
+/// A dictionary.
+pub fn dict_attr<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+    let entries: Vec<_> =
+        entries.iter().map(|(n, a)| (melior::ir::Identifier::new(context, n), *a)).collect();
+    melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
+}
+
 /// A type attribute.
 pub fn type_attr(ty: Type) -> Attribute {
     TypeAttribute::new(ty).into()
@@ -391,4 +399,17 @@ fn context_ref<'c>(op: Op<'c>) -> &'c Context {
         });
         place.to_ref()
     }
+}
+
+/// Takes the blocks of a region into a new one.
+pub fn take_region<'c>(region: impl RegionLike<'c, 'c>) -> Region<'c> {
+    let new = Region::new();
+    // SAFETY: both regions are alive.
+    unsafe { mlirRegionTakeBody(new.to_raw(), region.to_raw()) }
+    new
+}
+
+/// The type a type attribute holds.
+pub fn type_of_attr(attr: Attribute) -> Option<Type> {
+    TypeAttribute::try_from(attr).ok().map(|t| t.value())
 }

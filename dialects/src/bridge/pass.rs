@@ -212,6 +212,7 @@ fn dialect_handle(name: &str) -> Option<MlirDialectHandle> {
             "vector" => mlirGetDialectHandle__vector__(),
             "func" => mlirGetDialectHandle__func__(),
             "llvm" => mlirGetDialectHandle__llvm__(),
+            "tensor" => mlirGetDialectHandle__tensor__(),
             "gpu" => mlirGetDialectHandle__gpu__(),
             _ => return None,
         })

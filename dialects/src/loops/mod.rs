@@ -1,6 +1,9 @@
 //! The loop dialect: explicit loop nests over flat buffers.
 
+mod builder;
 pub mod verify;
+
+pub use builder::{Buffer, Loops};
 
 crate::operations! {
     /// Operations of loop.

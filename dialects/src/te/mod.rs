@@ -1,6 +1,11 @@
 //! The te dialect: kernels of tensor expressions, and schedules.
 
+mod builder;
+pub mod scalar;
 pub mod verify;
+
+pub use builder::{Combine, Kernel, Neutral, neutral};
+pub use scalar::{Compare, Scalar, Scalars};
 
 crate::operations! {
     /// Operations of te.
@@ -8,6 +13,7 @@ crate::operations! {
         Kernel = "te.kernel",
         Return = "te.return",
         Compute = "te.compute",
+        Extern = "te.extern",
         Load = "te.load",
         Yield = "te.yield",
         Call = "te.call",

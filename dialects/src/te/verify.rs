@@ -2,13 +2,16 @@
 
 use super::Op as Te;
 use crate::rows::Kind;
-use crate::{Op, OpExt, Value, ValueLike, arguments, array_elements, ops_in, scalar_type, tensor_type};
+use crate::{
+    Op, OpExt, Value, ValueLike, arguments, array_elements, buffer_type, ops_in, scalar_type, tensor_type,
+};
 use fusion_operators::TensorType;
 
 /// Checks an operation of te.
 pub fn verify(kind: Te, op: Op) -> Result<(), String> {
     match kind {
         Te::Compute => compute(op),
+        Te::Extern => extern_nest(op),
         Te::Load => load(op),
         Te::View => view(op),
         Te::Split if op.int("factor").unwrap_or(0) < 1 => Err(format!(
@@ -91,6 +94,25 @@ fn compute(op: Op) -> Result<(), String> {
             }
         }
         (false, None) => Err("violates constraint C4: reduction axes need a combiner".into()),
+    }
+}
+
+fn extern_nest(op: Op) -> Result<(), String> {
+    let tensors = types(&[op.operand_values(), op.result_values()].concat())?;
+    let buffers =
+        tensors.iter().map(|t| t.elements().map(|n| buffer_type(op.context_ref(), n, t.dtype).to_string()));
+    let expected: Option<Vec<_>> = buffers.collect();
+    let expected = expected.ok_or("violates constraint C1: every extent must be known")?;
+    let body = op.body(0).ok_or("the body is empty")?;
+    let found: Vec<_> = arguments(body).iter().map(|v| v.r#type().to_string()).collect();
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!(
+            "violates constraint C1: the body must take ({}), found ({})",
+            expected.join(", "),
+            found.join(", ")
+        ))
     }
 }
 

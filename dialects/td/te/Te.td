@@ -73,6 +73,19 @@ def Te_YieldOp : Te_Op<"yield", [Pure, Terminator]> {
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
+def Te_ExternOp : Te_Op<"extern", [Pure]> {
+  let summary = "Tensors computed by a loop nest written by hand";
+  let description = [{
+    For what is no elementwise expression: scans, sorts, scatters. The body is in the loop dialect and takes the flat buffers of
+    the inputs, which it only reads, then those of the results, which it writes wholly.
+    C1: the body takes one flat buffer an input and result, of its elements.
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{ ($name^)? `(` $inputs `)` $body attr-dict `:` functional-type($inputs, $results) }];
+}
+
 //===- The program around the kernels --------------------------------------===//
 
 def Te_CallOp : Te_Op<"call"> {

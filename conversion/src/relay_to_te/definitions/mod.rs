@@ -1,0 +1,55 @@
+//! What each operator computes, as tensor expressions: the te half of its row of facts.
+//!
+//! One family a file; each has a table from operators to definitions. An operator without a definition cannot be
+//! compiled, and the conversion says so by name.
+
+mod elementwise;
+
+use fusion_dialects::Value;
+use fusion_dialects::te::Kernel;
+use fusion_operators::{Attrs, Operator, TensorType};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// A call of an operator on tensors of a kernel.
+pub struct TeCall<'c> {
+    /// The operator.
+    pub op: &'static Operator,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// Tensors of the kernel.
+    pub operands: Vec<Value<'c>>,
+    /// Their types; all extents are known.
+    pub types: Vec<TensorType>,
+    /// Types of the results; all extents are known.
+    pub results: Vec<TensorType>,
+}
+
+impl TeCall<'_> {
+    /// The known extents of an operand.
+    pub fn shape(&self, operand: usize) -> Vec<u64> {
+        self.types[operand].shape().unwrap_or_default()
+    }
+
+    /// The known extents of a result.
+    pub fn result_shape(&self, result: usize) -> Vec<u64> {
+        self.results[result].shape().unwrap_or_default()
+    }
+}
+
+/// Builds the computations of a call and gives its results.
+pub type Definition = for<'c> fn(&Kernel<'c>, &TeCall<'c>) -> Result<Vec<Value<'c>>, String>;
+
+/// A family's table.
+pub type Table = &'static [(&'static Operator, Definition)];
+
+const FAMILIES: &[Table] = &[elementwise::TABLE];
+
+/// The definition of an operator.
+pub fn definition_of(op: &'static Operator) -> Option<Definition> {
+    static BY_ROW: OnceLock<HashMap<usize, Definition>> = OnceLock::new();
+    let by_row = BY_ROW.get_or_init(|| {
+        FAMILIES.iter().flat_map(|t| t.iter()).map(|(op, d)| (std::ptr::from_ref(*op) as usize, *d)).collect()
+    });
+    by_row.get(&(std::ptr::from_ref(op) as usize)).copied()
+}

@@ -1,0 +1,95 @@
+//! A primitive function becomes a `te.kernel`.
+
+use super::definitions::{TeCall, definition_of};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::{self, Kernel, Scalars};
+use fusion_dialects::{
+    Build, Op, OpExt, OperationLike, PassError, Value, ValueLike, ValueMap, arguments, function_parts,
+    kind_of, ops_in, read_tensor, relay, str_attr, tensor_type, type_attr,
+};
+use fusion_operators::{Operator, TensorType};
+
+/// Builds the kernel of a primitive function before it.
+pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
+    let build = Build::before(function);
+    let name = function.text("sym_name").unwrap_or_default().to_owned();
+    let body =
+        function.body(0).ok_or_else(|| PassError::at(function, "is a primitive function without a body"))?;
+    let ty = function.attr("function_type").ok_or_else(|| PassError::at(function, "has no type"))?;
+    let mlir_type =
+        fusion_dialects::type_of_attr(ty).ok_or_else(|| PassError::at(function, "has no type"))?;
+    let (inputs, _) =
+        function_parts(mlir_type).ok_or_else(|| PassError::at(function, "has no function type"))?;
+    let mut outcome = Ok(());
+    let region = build.region(&inputs, |inner, args| {
+        let mut map = ValueMap::new();
+        for (old, new) in arguments(body).into_iter().zip(args) {
+            map.insert(old, *new);
+        }
+        let kernel = Kernel::new(inner);
+        outcome = ops_in(body).into_iter().try_for_each(|op| convert_op(&kernel, op, &mut map));
+    });
+    outcome?;
+    let attrs = [("sym_name", str_attr(build.context(), &name)), ("function_type", type_attr(mlir_type))];
+    build.op_with_regions(te::Op::Kernel.name(), &[], &[], &attrs, vec![region]);
+    Ok(())
+}
+
+fn convert_op<'c>(kernel: &Kernel<'c>, op: Op<'c>, map: &mut ValueMap<'c>) -> Result<(), PassError<'c>> {
+    let kernel = &kernel.at(op.location());
+    let operands: Vec<Value> = op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
+    let results = match kind_of(op) {
+        Some(Kind::Upstream(Upstream::Return)) => {
+            kernel.build.op(te::Op::Return.name(), &operands, &[], &[]);
+            return Ok(());
+        }
+        Some(Kind::Relay(relay::Op::Constant)) => vec![constant(kernel, op)?],
+        Some(Kind::Operator(operator)) => call(kernel, op, operator, operands)?,
+        _ => return Err(PassError::at(op, "cannot stand in a kernel")),
+    };
+    for (old, new) in op.result_values().into_iter().zip(results) {
+        map.insert(old, new);
+    }
+    Ok(())
+}
+
+fn call<'c>(
+    kernel: &Kernel<'c>,
+    op: Op<'c>,
+    operator: &'static Operator,
+    operands: Vec<Value<'c>>,
+) -> Result<Vec<Value<'c>>, PassError<'c>> {
+    let known = |values: &[Value<'c>]| -> Result<Vec<TensorType>, PassError<'c>> {
+        let of = |v: &Value<'c>| {
+            tensor_type(*v).filter(|t| t.shape().is_some()).ok_or_else(|| {
+                PassError::at(op, format_args!("has an operand or result of type {}: compiling a kernel needs every extent; give the shapes of the model's inputs", v.r#type()))
+            })
+        };
+        values.iter().map(of).collect()
+    };
+    let types = known(&operands)?;
+    let results = known(&op.result_values())?;
+    let Some(define) = definition_of(operator) else {
+        return Err(PassError::at(op, "has no definition in tensor expressions"));
+    };
+    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results })
+        .map_err(|why| PassError::at(op, why))
+}
+
+/// A constant inside a kernel is one number, written into the expressions that use it.
+fn constant<'c>(kernel: &Kernel<'c>, op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
+    let tensor = op.attr("value").and_then(read_tensor).filter(|t| !t.is_empty());
+    let tensor = tensor.ok_or_else(|| PassError::at(op, "holds no elements that can be read"))?;
+    let size = tensor.dtype().size();
+    if tensor.bytes().chunks_exact(size).any(|e| e != &tensor.bytes()[..size]) {
+        return Err(PassError::at(
+            op,
+            "holds several different numbers and cannot stand in a kernel: pass it as an argument",
+        ));
+    }
+    let ty = tensor.tensor_type();
+    Ok(kernel.compute("constant", &ty, |s: &Scalars, _| match ty.dtype.is_float() {
+        true => s.float(tensor.f64_at(0), te::scalar::compute_type(ty.dtype)),
+        false => s.int(tensor.int_at(0) as i64, ty.dtype),
+    }))
+}

@@ -1,0 +1,3 @@
+//! From te to loop: kernels become loop nests, the program around them gets its memory.
+
+pub mod lower;

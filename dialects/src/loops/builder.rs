@@ -1,0 +1,131 @@
+//! Builds loop nests.
+
+use super::{LoopKind, Op as Loop, Scope};
+use crate::te::scalar::compute_type;
+use crate::te::{Scalar, Scalars};
+use crate::{
+    Build, OpExt, Type, Value, ValueLike, buffer_type, index_type, int_attr, scalar_type, storage_type,
+};
+use fusion_operators::DType;
+
+/// A flat buffer and what its elements mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer<'c> {
+    /// The memref.
+    pub value: Value<'c>,
+    /// Element type; booleans are bytes in memory.
+    pub dtype: DType,
+}
+
+/// Builds loops, loads and stores at a place.
+#[derive(Clone, Copy)]
+pub struct Loops<'c> {
+    /// The place.
+    pub build: Build<'c>,
+}
+
+impl<'c> Loops<'c> {
+    /// Scalar expressions at the same place.
+    pub fn scalars(&self) -> Scalars<'c> {
+        Scalars { build: self.build }
+    }
+
+    /// A loop: `body` takes the index and the values carried so far and gives the next ones.
+    pub fn for_(
+        &self,
+        extent: u64,
+        kind: LoopKind,
+        inits: &[Value<'c>],
+        body: impl FnOnce(&Loops<'c>, Value<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let context = self.build.context();
+        let carried: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
+        let inputs = [&[index_type(context)], carried.as_slice()].concat();
+        let region = self.build.region(&inputs, |inner, args| {
+            let loops = Loops { build: inner };
+            let next = body(&loops, args[0], &args[1..]);
+            loops.finish(&next);
+        });
+        let attrs = [("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        self.build.op_with_regions(Loop::For.name(), inits, &carried, &attrs, vec![region]).result_values()
+    }
+
+    /// A serial loop that carries nothing.
+    pub fn each(&self, extent: u64, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
+        self.for_(extent, LoopKind::Serial, &[], |loops, i, _| {
+            body(loops, i);
+            Vec::new()
+        });
+    }
+
+    /// Runs `body` where the condition holds.
+    pub fn guard(&self, condition: Scalar<'c>, body: impl FnOnce(&Loops<'c>)) {
+        self.guard_else(condition.value, &[], |loops| {
+            body(loops);
+            Vec::new()
+        });
+    }
+
+    /// The values of `body` where the condition holds, `otherwise` where not.
+    pub fn guard_else(
+        &self,
+        condition: Value<'c>,
+        otherwise: &[Value<'c>],
+        body: impl FnOnce(&Loops<'c>) -> Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let types: Vec<Type> = otherwise.iter().map(|v| v.r#type()).collect();
+        let region = self.build.region(&[], |inner, _| {
+            let loops = Loops { build: inner };
+            let values = body(&loops);
+            loops.finish(&values);
+        });
+        let operands = [&[condition], otherwise].concat();
+        self.build.op_with_regions(Loop::Guard.name(), &operands, &types, &[], vec![region]).result_values()
+    }
+
+    /// Ends a body.
+    pub fn finish(&self, values: &[Value<'c>]) {
+        self.build.op(Loop::Yield.name(), values, &[], &[]);
+    }
+
+    /// A buffer that lives as long as the block.
+    pub fn alloc(&self, elements: u64, dtype: DType, scope: Scope) -> Buffer<'c> {
+        let context = self.build.context();
+        let attrs = [("scope", int_attr(context, scope as i64))];
+        let value = self.build.value(Loop::Alloc.name(), &[], buffer_type(context, elements, dtype), &attrs);
+        Buffer { value, dtype }
+    }
+
+    /// An element as it is stored, a boolean as i1.
+    pub fn load_raw(&self, buffer: Buffer<'c>, index: Value<'c>) -> Scalar<'c> {
+        let context = self.build.context();
+        let stored = self.build.value(
+            Loop::Load.name(),
+            &[buffer.value, index],
+            storage_type(context, buffer.dtype),
+            &[],
+        );
+        if buffer.dtype == DType::Bool {
+            let byte = Scalar { value: stored, dtype: DType::U8 };
+            return self.scalars().cast(byte, DType::Bool);
+        }
+        Scalar { value: stored, dtype: buffer.dtype }
+    }
+
+    /// An element, extended to the type it is computed in.
+    pub fn load(&self, buffer: Buffer<'c>, index: Value<'c>) -> Scalar<'c> {
+        self.scalars().cast(self.load_raw(buffer, index), compute_type(buffer.dtype))
+    }
+
+    /// Stores a scalar, converted to the buffer's type.
+    pub fn store(&self, value: Scalar<'c>, buffer: Buffer<'c>, index: Value<'c>) {
+        let scalar = self.scalars().cast(value, buffer.dtype);
+        let stored = if buffer.dtype == DType::Bool {
+            let byte = scalar_type(self.build.context(), DType::U8);
+            self.build.value("arith.extui", &[scalar.value], byte, &[])
+        } else {
+            scalar.value
+        };
+        self.build.op(Loop::Store.name(), &[stored, buffer.value, index], &[], &[]);
+    }
+}

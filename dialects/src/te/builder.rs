@@ -1,0 +1,248 @@
+//! Builds the body of a kernel: one `te.compute` after another.
+
+use super::scalar::{Scalar, Scalars, compute_type};
+use crate::loops::{Buffer, Loops};
+use crate::{
+    Attribute, Build, Location, Type, Value, array_attr, index_type, ints_attr, scalar_type, str_attr,
+    tensor_type_to_mlir,
+};
+use fusion_operators::{DType, TensorType};
+use melior::ir::Region;
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// How the elements of a reduction are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Combine {
+    Sum,
+    Product,
+    Max,
+    Min,
+    All,
+    Any,
+}
+
+/// Builds the computations of one kernel.
+pub struct Kernel<'c> {
+    /// The place: the end of the kernel's block.
+    pub build: Build<'c>,
+    named: Rc<Cell<usize>>,
+}
+
+/// A neutral element.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum Neutral {
+    Float(f64),
+    Int(i64),
+}
+
+impl<'c> Kernel<'c> {
+    /// Computations at a place.
+    pub fn new(build: Build<'c>) -> Self {
+        Kernel { build, named: Rc::default() }
+    }
+
+    /// The same kernel, with another location for what is built next.
+    pub fn at(&self, location: Location<'c>) -> Self {
+        Kernel { build: self.build.at(location), named: Rc::clone(&self.named) }
+    }
+
+    fn fresh(&self, name: &str) -> Attribute<'c> {
+        let n = self.named.get();
+        self.named.set(n + 1);
+        str_attr(self.build.context(), &if n == 0 { name.to_owned() } else { format!("{name}_{n}") })
+    }
+
+    /// A tensor given element by element: `body` takes the indices and gives the element, which is converted
+    /// to the tensor's type.
+    pub fn compute(
+        &self,
+        name: &str,
+        ty: &TensorType,
+        body: impl FnOnce(&Scalars<'c>, &[Value<'c>]) -> Scalar<'c>,
+    ) -> Value<'c> {
+        self.stage(
+            name,
+            std::slice::from_ref(ty),
+            &[],
+            &[],
+            |s, axes, _| vec![body(s, axes)],
+            |_, a, _| a.to_vec(),
+        )[0]
+    }
+
+    /// A tensor whose elements are combined over reduction axes: `body` takes the indices of the parallel axes and
+    /// those of the reduction axes. Half types are accumulated in f32 and rounded at the end.
+    pub fn reduce(
+        &self,
+        name: &str,
+        ty: &TensorType,
+        reduce: &[u64],
+        how: Combine,
+        body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
+    ) -> Value<'c> {
+        let wide = ty.with_dtype(compute_type(ty.dtype));
+        let neutral = neutral(how, wide.dtype);
+        let sum = self.stage(
+            name,
+            std::slice::from_ref(&wide),
+            reduce,
+            &[neutral],
+            |s, axes, over| vec![body(s, axes, over)],
+            |s, a, b| vec![combine(s, how, a[0], b[0])],
+        )[0];
+        if wide == *ty { sum } else { self.compute("round", ty, |s, i| s.load(sum, i)) }
+    }
+
+    /// The general form: several results of one shape, any combiner (which takes the values so far and the new
+    /// ones). Without reduction axes, `neutral` is empty and the combiner is not used.
+    pub fn stage(
+        &self,
+        name: &str,
+        types: &[TensorType],
+        reduce: &[u64],
+        neutral: &[Neutral],
+        body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Vec<Scalar<'c>>,
+        combiner: impl FnOnce(&Scalars<'c>, &[Scalar<'c>], &[Scalar<'c>]) -> Vec<Scalar<'c>>,
+    ) -> Vec<Value<'c>> {
+        let context = self.build.context();
+        let shape: Vec<i64> = types[0].shape().unwrap_or_default().iter().map(|&n| n as i64).collect();
+        let over: Vec<i64> = reduce.iter().map(|&n| n as i64).collect();
+        let indices = vec![index_type(context); shape.len() + over.len()];
+        let finish = |inner: Build<'c>, values: Vec<Scalar<'c>>| {
+            let s = Scalars { build: inner };
+            let values: Vec<_> = values.iter().zip(types).map(|(v, t)| s.cast(*v, t.dtype).value).collect();
+            inner.op(super::Op::Yield.name(), &values, &[], &[]);
+        };
+        let region = self.build.region(&indices, |inner, args| {
+            let (axes, reduced) = args.split_at(shape.len());
+            finish(inner, body(&Scalars { build: inner }, axes, reduced));
+        });
+        let combining = if reduce.is_empty() {
+            Region::new()
+        } else {
+            let scalars: Vec<Type> = types.iter().map(|t| scalar_type(context, t.dtype)).collect();
+            self.build.region(&[scalars.clone(), scalars].concat(), |inner, args| {
+                let of = |values: &[Value<'c>]| -> Vec<Scalar<'c>> {
+                    values.iter().zip(types).map(|(&value, t)| Scalar { value, dtype: t.dtype }).collect()
+                };
+                let (so_far, new) = args.split_at(types.len());
+                finish(inner, combiner(&Scalars { build: inner }, &of(so_far), &of(new)));
+            })
+        };
+        let init: Vec<Attribute> =
+            neutral.iter().zip(types).map(|(n, t)| self.neutral_attr(*n, t.dtype)).collect();
+        let results: Vec<Type> = types.iter().map(|t| tensor_type_to_mlir(context, t)).collect();
+        let attrs = [
+            ("name", self.fresh(name)),
+            ("axes", ints_attr(context, &shape)),
+            ("reduce", ints_attr(context, &over)),
+            ("init", array_attr(context, &init)),
+        ];
+        let op = self.build.op_with_regions(
+            super::Op::Compute.name(),
+            &[],
+            &results,
+            &attrs,
+            vec![region, combining],
+        );
+        crate::OpExt::result_values(op)
+    }
+
+    /// Tensors computed by a loop nest written by hand: `body` takes the flat buffers of the inputs and results.
+    pub fn nest(
+        &self,
+        name: &str,
+        inputs: &[Value<'c>],
+        types: &[TensorType],
+        body: impl FnOnce(&Loops<'c>, &[Buffer<'c>], &[Buffer<'c>]),
+    ) -> Vec<Value<'c>> {
+        let context = self.build.context();
+        let given: Vec<TensorType> = inputs.iter().filter_map(|v| crate::tensor_type(*v)).collect();
+        let all = [given.as_slice(), types].concat();
+        let buffers: Vec<Type> =
+            all.iter().map(|t| crate::buffer_type(context, t.elements().unwrap_or(0), t.dtype)).collect();
+        let region = self.build.region(&buffers, |inner, args| {
+            let buffers: Vec<Buffer> =
+                args.iter().zip(&all).map(|(&value, t)| Buffer { value, dtype: t.dtype }).collect();
+            let (ins, outs) = buffers.split_at(inputs.len());
+            let loops = Loops { build: inner };
+            body(&loops, ins, outs);
+            loops.finish(&[]);
+        });
+        let results: Vec<Type> = types.iter().map(|t| tensor_type_to_mlir(context, t)).collect();
+        let op = self.build.op_with_regions(
+            super::Op::Extern.name(),
+            inputs,
+            &results,
+            &[("name", self.fresh(name))],
+            vec![region],
+        );
+        crate::OpExt::result_values(op)
+    }
+
+    fn neutral_attr(&self, neutral: Neutral, dtype: DType) -> Attribute<'c> {
+        let context = self.build.context();
+        let ty = scalar_type(context, dtype);
+        match neutral {
+            Neutral::Float(v) => FloatAttribute::new(context, ty, v).into(),
+            Neutral::Int(v) => IntegerAttribute::new(ty, v).into(),
+        }
+    }
+}
+
+/// The element that changes nothing.
+pub fn neutral(how: Combine, dtype: DType) -> Neutral {
+    use fusion_operators::dtype::Class;
+    let bits = 8 * dtype.size() as u32;
+    let float = dtype.is_float();
+    let (least, most) = match dtype.class() {
+        Class::Signed => (-1i64 << (bits - 1), !(-1i64 << (bits - 1))),
+        // All ones, whatever the width.
+        _ => (0, -1),
+    };
+    match how {
+        Combine::Sum | Combine::Any => {
+            if float {
+                Neutral::Float(0.0)
+            } else {
+                Neutral::Int(0)
+            }
+        }
+        Combine::Product | Combine::All => {
+            if float {
+                Neutral::Float(1.0)
+            } else {
+                Neutral::Int(1)
+            }
+        }
+        Combine::Max => {
+            if float {
+                Neutral::Float(f64::NEG_INFINITY)
+            } else {
+                Neutral::Int(least)
+            }
+        }
+        Combine::Min => {
+            if float {
+                Neutral::Float(f64::INFINITY)
+            } else {
+                Neutral::Int(most)
+            }
+        }
+    }
+}
+
+fn combine<'c>(s: &Scalars<'c>, how: Combine, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+    match how {
+        Combine::Sum => s.add(a, b),
+        Combine::Product => s.mul(a, b),
+        Combine::Max => s.max(a, b),
+        Combine::Min => s.min(a, b),
+        Combine::All => s.and(a, b),
+        Combine::Any => s.or(a, b),
+    }
+}

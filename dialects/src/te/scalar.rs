@@ -1,0 +1,400 @@
+//! Scalar expressions inside a `te.compute`.
+//!
+//! Scalars carry their element type, which says what the signless values of MLIR mean. f16 and bf16 are computed
+//! in f32: a load extends them, storing the result rounds once.
+
+use crate::{Attribute, Build, Context, Type, Value, scalar_type};
+use fusion_operators::{DType, dtype::Class};
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+
+/// A scalar and what its bits mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<'c> {
+    /// The value, of the type [`scalar_type`] gives.
+    pub value: Value<'c>,
+    /// Its element type.
+    pub dtype: DType,
+}
+
+/// How two numbers compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// The type a scalar of that element type is computed in.
+pub fn compute_type(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+}
+
+/// Builds scalar expressions at a place.
+#[derive(Clone, Copy)]
+pub struct Scalars<'c> {
+    /// The place.
+    pub build: Build<'c>,
+}
+
+impl<'c> Scalars<'c> {
+    fn context(&self) -> &'c Context {
+        self.build.context()
+    }
+
+    fn ty(&self, dtype: DType) -> Type<'c> {
+        scalar_type(self.context(), dtype)
+    }
+
+    fn make(&self, name: &str, operands: &[Scalar<'c>], dtype: DType) -> Scalar<'c> {
+        let values: Vec<_> = operands.iter().map(|s| s.value).collect();
+        Scalar { value: self.build.value(name, &values, self.ty(dtype), &[]), dtype }
+    }
+
+    fn pick(&self, dtype: DType, float: &str, signed: &str, unsigned: &str) -> String {
+        match dtype.class() {
+            Class::Float => float,
+            Class::Signed => signed,
+            Class::Unsigned | Class::Bool => unsigned,
+        }
+        .to_owned()
+    }
+
+    fn binary(&self, names: [&str; 3], a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.make(&self.pick(a.dtype, names[0], names[1], names[2]), &[a, b], a.dtype)
+    }
+
+    // --- indices -----------------------------------------------------------
+
+    /// A known index.
+    pub fn index(&self, value: i64) -> Value<'c> {
+        let ty = Type::index(self.context());
+        self.build.value("arith.constant", &[], ty, &[("value", IntegerAttribute::new(ty, value).into())])
+    }
+
+    fn index_op(&self, name: &str, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.build.value(name, &[a, b], Type::index(self.context()), &[])
+    }
+
+    /// `a + b` of indices.
+    pub fn index_add(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.addi", a, b)
+    }
+
+    /// `a * scale + offset` of an index; nothing is built for 1 and 0.
+    pub fn index_affine(&self, a: Value<'c>, scale: i64, offset: i64) -> Value<'c> {
+        let scaled = if scale == 1 { a } else { self.index_op("arith.muli", a, self.index(scale)) };
+        if offset == 0 { scaled } else { self.index_add(scaled, self.index(offset)) }
+    }
+
+    /// `a / by` of an index that is not negative.
+    pub fn index_div(&self, a: Value<'c>, by: i64) -> Value<'c> {
+        if by == 1 { a } else { self.index_op("arith.divui", a, self.index(by)) }
+    }
+
+    /// `a mod by` of an index that is not negative.
+    pub fn index_mod(&self, a: Value<'c>, by: i64) -> Value<'c> {
+        if by == 1 { self.index(0) } else { self.index_op("arith.remui", a, self.index(by)) }
+    }
+
+    /// `least <= a <= most` by moving `a` to the nearer bound.
+    pub fn index_clamp(&self, a: Value<'c>, least: i64, most: i64) -> Value<'c> {
+        let low = self.index_op("arith.maxsi", a, self.index(least));
+        self.index_op("arith.minsi", low, self.index(most))
+    }
+
+    /// Compares indices with sign.
+    pub fn index_compare(&self, how: Compare, a: Value<'c>, b: Value<'c>) -> Scalar<'c> {
+        let value = self.build.value(
+            "arith.cmpi",
+            &[a, b],
+            self.ty(DType::Bool),
+            &[("predicate", self.predicate(how, DType::I64))],
+        );
+        Scalar { value, dtype: DType::Bool }
+    }
+
+    /// `condition ? a : b` of indices.
+    pub fn index_select(&self, condition: Scalar<'c>, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.build.value("arith.select", &[condition.value, a, b], Type::index(self.context()), &[])
+    }
+
+    /// An index as an integer of that type.
+    pub fn from_index(&self, index: Value<'c>, dtype: DType) -> Scalar<'c> {
+        let wide = if dtype.is_int() { dtype } else { DType::I64 };
+        let value = self.build.value("arith.index_cast", &[index], self.ty(wide), &[]);
+        self.cast(Scalar { value, dtype: wide }, dtype)
+    }
+
+    /// An integer as an index.
+    pub fn to_index(&self, scalar: Scalar<'c>) -> Value<'c> {
+        let name =
+            if scalar.dtype.class() == Class::Signed { "arith.index_cast" } else { "arith.index_castui" };
+        self.build.value(name, &[scalar.value], Type::index(self.context()), &[])
+    }
+
+    // --- memory and constants ----------------------------------------------
+
+    /// An element of a tensor, extended to the type it is computed in.
+    pub fn load(&self, tensor: Value<'c>, indices: &[Value<'c>]) -> Scalar<'c> {
+        let dtype = crate::tensor_type(tensor).map_or(DType::F32, |t| t.dtype);
+        let operands = [&[tensor], indices].concat();
+        let value = self.build.value(super::Op::Load.name(), &operands, self.ty(dtype), &[]);
+        self.cast(Scalar { value, dtype }, compute_type(dtype))
+    }
+
+    /// A float constant, or an integer one of the truncated value.
+    pub fn float(&self, value: f64, dtype: DType) -> Scalar<'c> {
+        let attr: Attribute = if dtype.is_float() {
+            FloatAttribute::new(self.context(), self.ty(dtype), value).into()
+        } else {
+            IntegerAttribute::new(self.ty(dtype), value as i64).into()
+        };
+        Scalar { value: self.build.value("arith.constant", &[], self.ty(dtype), &[("value", attr)]), dtype }
+    }
+
+    /// An integer constant, or the float of that value. The bits are those of the two's complement.
+    pub fn int(&self, value: i64, dtype: DType) -> Scalar<'c> {
+        if dtype.is_float() {
+            return self.float(value as f64, dtype);
+        }
+        let attr = IntegerAttribute::new(self.ty(dtype), value).into();
+        Scalar { value: self.build.value("arith.constant", &[], self.ty(dtype), &[("value", attr)]), dtype }
+    }
+
+    // --- arithmetic --------------------------------------------------------
+
+    /// `a + b`; of booleans, or.
+    pub fn add(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        if a.dtype == DType::Bool {
+            self.or(a, b)
+        } else {
+            self.binary(["arith.addf", "arith.addi", "arith.addi"], a, b)
+        }
+    }
+
+    /// `a - b`.
+    pub fn sub(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.binary(["arith.subf", "arith.subi", "arith.subi"], a, b)
+    }
+
+    /// `a * b`; of booleans, and.
+    pub fn mul(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        if a.dtype == DType::Bool {
+            self.and(a, b)
+        } else {
+            self.binary(["arith.mulf", "arith.muli", "arith.muli"], a, b)
+        }
+    }
+
+    /// `a / b`; of integers truncated toward zero, and 0 where `b` is 0 or the quotient does not fit, which would trap.
+    pub fn div(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.divide(["arith.divf", "arith.divsi", "arith.divui"], a, b)
+    }
+
+    /// Remainder with the sign of the dividend; 0 where the integer `b` is 0.
+    pub fn rem(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.divide(["arith.remf", "arith.remsi", "arith.remui"], a, b)
+    }
+
+    fn divide(&self, names: [&str; 3], a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        if a.dtype.is_float() {
+            return self.binary(names, a, b);
+        }
+        // Dividing by 0 or the least integer by -1 traps on x86: divide by 1 there instead.
+        let zero = self.int(0, a.dtype);
+        let mut bad = self.compare(Compare::Equal, b, zero);
+        let by_zero = bad;
+        let mut overflow = None;
+        if a.dtype.class() == Class::Signed {
+            let minus = self.compare(Compare::Equal, b, self.int(-1, a.dtype));
+            bad = self.or(bad, minus);
+            overflow = Some(minus);
+        }
+        let safe = self.select(bad, self.int(1, a.dtype), b);
+        let quotient = self.binary(names, a, safe);
+        let remainder = names[0] == "arith.remf";
+        let quotient = match overflow {
+            // a / -1 is -a, with wrapping; the remainder is 0, as it is of a division by 1.
+            Some(minus) if !remainder => self.select(minus, self.sub(zero, a), quotient),
+            _ => quotient,
+        };
+        self.select(by_zero, zero, quotient)
+    }
+
+    /// The smaller; NaN when either is.
+    pub fn min(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.binary(["arith.minimumf", "arith.minsi", "arith.minui"], a, b)
+    }
+
+    /// The greater; NaN when either is.
+    pub fn max(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.binary(["arith.maximumf", "arith.maxsi", "arith.maxui"], a, b)
+    }
+
+    /// `-a`.
+    pub fn neg(&self, a: Scalar<'c>) -> Scalar<'c> {
+        if a.dtype.is_float() {
+            self.make("arith.negf", &[a], a.dtype)
+        } else {
+            self.sub(self.int(0, a.dtype), a)
+        }
+    }
+
+    /// And of each bit.
+    pub fn and(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.make("arith.andi", &[a, b], a.dtype)
+    }
+
+    /// Or of each bit.
+    pub fn or(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.make("arith.ori", &[a, b], a.dtype)
+    }
+
+    /// Exclusive or of each bit.
+    pub fn xor(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.make("arith.xori", &[a, b], a.dtype)
+    }
+
+    /// Complement of each bit.
+    pub fn not(&self, a: Scalar<'c>) -> Scalar<'c> {
+        self.xor(a, self.int(-1, a.dtype))
+    }
+
+    /// `a * 2^n`, 0 when `n` is the width or more.
+    pub fn shift_left(&self, a: Scalar<'c>, n: Scalar<'c>) -> Scalar<'c> {
+        let width = self.int(8 * a.dtype.size() as i64, a.dtype);
+        let fits = self.unsigned_less(n, width);
+        let shifted = self.make("arith.shli", &[a, self.select(fits, n, self.int(0, a.dtype))], a.dtype);
+        self.select(fits, shifted, self.int(0, a.dtype))
+    }
+
+    /// Logical for unsigned, arithmetic for signed integers; by the width or more, 0 or -1.
+    pub fn shift_right(&self, a: Scalar<'c>, n: Scalar<'c>) -> Scalar<'c> {
+        let bits = 8 * a.dtype.size() as i64;
+        let fits = self.unsigned_less(n, self.int(bits, a.dtype));
+        if a.dtype.class() == Class::Signed {
+            return self.make(
+                "arith.shrsi",
+                &[a, self.select(fits, n, self.int(bits - 1, a.dtype))],
+                a.dtype,
+            );
+        }
+        let shifted = self.make("arith.shrui", &[a, self.select(fits, n, self.int(0, a.dtype))], a.dtype);
+        self.select(fits, shifted, self.int(0, a.dtype))
+    }
+
+    fn unsigned_less(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        let value = self.build.value(
+            "arith.cmpi",
+            &[a.value, b.value],
+            self.ty(DType::Bool),
+            &[("predicate", int_predicate(self.context(), 6))],
+        );
+        Scalar { value, dtype: DType::Bool }
+    }
+
+    /// `a how b`; comparisons with NaN are false but "not equal".
+    pub fn compare(&self, how: Compare, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        let name = if a.dtype.is_float() { "arith.cmpf" } else { "arith.cmpi" };
+        let attrs = [("predicate", self.predicate(how, a.dtype))];
+        Scalar {
+            value: self.build.value(name, &[a.value, b.value], self.ty(DType::Bool), &attrs),
+            dtype: DType::Bool,
+        }
+    }
+
+    fn predicate(&self, how: Compare, dtype: DType) -> Attribute<'c> {
+        let of = |float, signed, unsigned| match dtype.class() {
+            Class::Float => float,
+            Class::Signed => signed,
+            _ => unsigned,
+        };
+        // The numbers of arith's predicates: ordered comparisons, and "unordered or not equal".
+        let number = match how {
+            Compare::Equal => of(1, 0, 0),
+            Compare::NotEqual => of(13, 1, 1),
+            Compare::Less => of(4, 2, 6),
+            Compare::LessEqual => of(5, 3, 7),
+            Compare::Greater => of(2, 4, 8),
+            Compare::GreaterEqual => of(3, 5, 9),
+        };
+        int_predicate(self.context(), number)
+    }
+
+    /// `condition ? a : b`.
+    pub fn select(&self, condition: Scalar<'c>, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.make("arith.select", &[condition, a, b], a.dtype)
+    }
+
+    /// A function of the math dialect on floats: "exp" for `math.exp`.
+    pub fn math(&self, function: &str, operands: &[Scalar<'c>]) -> Scalar<'c> {
+        self.make(&format!("math.{function}"), operands, operands[0].dtype)
+    }
+
+    /// Conversion to another element type: floats to integers truncate toward zero and saturate, integers wrap,
+    /// to boolean is `!= 0`.
+    pub fn cast(&self, a: Scalar<'c>, to: DType) -> Scalar<'c> {
+        let from = a.dtype;
+        if from == to {
+            return a;
+        }
+        if to == DType::Bool {
+            return self.compare(Compare::NotEqual, a, self.int(0, from));
+        }
+        match (from.is_float(), to.is_float()) {
+            (true, true) if from.size() < to.size() => self.make("arith.extf", &[a], to),
+            (true, true) if from.size() > to.size() => self.make("arith.truncf", &[a], to),
+            // f16 and bf16 have the same size and meet in f32.
+            (true, true) => self.cast(self.cast(a, DType::F32), to),
+            (true, false) => self.float_to_int(a, to),
+            (false, true) => {
+                // Half types are reached through f32, as their rounding from wide integers is not native.
+                let wide = compute_type(to);
+                let name = if from.class() == Class::Signed { "arith.sitofp" } else { "arith.uitofp" };
+                self.cast(self.make(name, &[a], wide), to)
+            }
+            (false, false) if from.size() == to.size() && from != DType::Bool => {
+                Scalar { value: a.value, dtype: to }
+            }
+            (false, false) if from != DType::Bool && from.size() > to.size() => {
+                self.make("arith.trunci", &[a], to)
+            }
+            (false, false) => {
+                self.make(if from.class() == Class::Signed { "arith.extsi" } else { "arith.extui" }, &[a], to)
+            }
+        }
+    }
+
+    fn float_to_int(&self, a: Scalar<'c>, to: DType) -> Scalar<'c> {
+        let a = self.cast(a, compute_type(a.dtype));
+        let bits = 8 * to.size() as i32;
+        let signed = to.class() == Class::Signed;
+        let (least, above) =
+            if signed { (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
+        let (least_int, most_int) = match (signed, bits) {
+            (true, 64) => (i64::MIN, i64::MAX),
+            (true, _) => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+            // All ones is the most of every unsigned type.
+            (false, _) => (0, -1),
+        };
+        let name = if signed { "arith.fptosi" } else { "arith.fptoui" };
+        // Outside of the range the conversion is undefined: convert 0 there and choose the bound afterwards.
+        let low = self.compare(Compare::LessEqual, a, self.float(least, a.dtype));
+        let high = self.compare(Compare::GreaterEqual, a, self.float(above, a.dtype));
+        let nan = self.compare(Compare::NotEqual, a, a);
+        let outside = self.or(self.or(low, high), nan);
+        let safe = self.select(outside, self.float(0.0, a.dtype), a);
+        let inside = self.make(name, &[safe], to);
+        let bounded =
+            self.select(low, self.int(least_int, to), self.select(high, self.int(most_int, to), inside));
+        self.select(nan, self.int(0, to), bounded)
+    }
+}
+
+fn int_predicate(context: &Context, number: i64) -> Attribute<'_> {
+    crate::int_attr(context, number)
+}
