@@ -34,7 +34,7 @@ impl Importer<'_> {
         for (result, id) in results.into_iter().enumerate() {
             let def = Def::Call { op, operands: operands.to_vec(), attrs: attrs.clone(), result };
             let ty = self.emit.tensor_type(id);
-            values.push(self.push(def, id, Some(ty)));
+            values.push(self.push(def, id, ty));
         }
         Ok(values)
     }

@@ -50,8 +50,8 @@ impl Emit for Eager {
         self.push(tensor.clone())
     }
 
-    fn tensor_type(&self, value: Id) -> TensorType {
-        self.tensors.borrow()[value].tensor_type()
+    fn tensor_type(&self, value: Id) -> Option<TensorType> {
+        self.tensors.borrow().get(value).map(Tensor::tensor_type)
     }
 
     fn if_(&self, condition: Id, fill: Fill) -> Result<Vec<Id>, ImportError> {

@@ -34,14 +34,14 @@ pub type Fill<'f> = &'f mut dyn FnMut(Region, &[Id]) -> Result<Vec<Id>, ImportEr
 /// Builds a relay program. Methods take `&self` so that a region can be filled by the importer that
 /// holds the builder; what is emitted meanwhile goes into that region.
 pub trait Emit {
-    /// The name that the following operations carry.
+    /// The name in the model of what is built from now on.
     fn location(&self, name: &str);
     /// An operation; its result types follow from its type relation.
     fn op(&self, op: &'static Operator, operands: &[Id], attrs: &Attrs) -> Result<Vec<Id>, EmitError>;
     /// A constant.
     fn constant(&self, tensor: &Tensor) -> Id;
     /// The type of a value.
-    fn tensor_type(&self, value: Id) -> TensorType;
+    fn tensor_type(&self, value: Id) -> Option<TensorType>;
     /// `relay.if`: fills `Then` and `Else`, which give values of the same types.
     fn if_(&self, condition: Id, fill: Fill) -> Result<Vec<Id>, ImportError>;
     /// `relay.while`: fills `Condition`, which gives a scalar boolean, and `Body`, which gives the next state.

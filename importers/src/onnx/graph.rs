@@ -108,7 +108,7 @@ pub fn import(
     };
     importer.scopes.push(scope);
     for (i, (input, &id)) in inputs.iter().zip(arguments).enumerate() {
-        let value = importer.push(Def::Input(i), id, Some(emit.tensor_type(id)));
+        let value = importer.push(Def::Input(i), id, emit.tensor_type(id));
         importer.define(&input.name, value, Place::default)?;
     }
     let results = importer.body(model.graph())?;
@@ -212,6 +212,7 @@ impl<'m> Importer<'m> {
         }
         for initializer in &graph.initializer {
             let value = tensor(initializer, self.directory())?;
+            self.emit.location(&initializer.name);
             let value = self.constant(value);
             self.define(&initializer.name, value, || Place {
                 name: "initializer".into(),

@@ -3,7 +3,7 @@
 //! What is known at import is resolved: an If of a constant condition is its branch, a short Loop of
 //! known length is its bodies one after the other. The rest stays relay.if and relay.while.
 
-use fusion_operators::DType;
+use fusion_operators::{DType, TensorType};
 
 use super::elementwise::scalar;
 use super::{Conversion, row};
@@ -35,7 +35,7 @@ struct Unrolled {
 impl<'m> Importer<'m> {
     fn opaque(&mut self, id: Id) -> Value {
         let ty = self.emit.tensor_type(id);
-        self.push(Def::Opaque, id, Some(ty))
+        self.push(Def::Opaque, id, ty)
     }
 
     fn ids(&self, values: &[Value]) -> Result<Vec<Id>, Fault> {
@@ -55,16 +55,31 @@ impl<'m> Importer<'m> {
         }
         let emit = self.emit;
         let id = self.entries[condition.0 as usize].id;
+        let fail = |text: String| ImportError::Node {
+            place: node.place.clone(),
+            fault: Box::new(Fault::unsupported(text)),
+        };
+        let mut first: Option<Vec<TensorType>> = None;
         let ids = emit
             .if_(id, &mut |region, _| {
                 let graph = if region == Region::Then { then } else { otherwise };
                 let values = self.subgraph(graph, &[])?;
-                self.ids(&values).map_err(|_| ImportError::Node {
-                    place: node.place.clone(),
-                    fault: Box::new(Fault::unsupported(
-                        "a sequence as the result of a condition that is not known",
-                    )),
-                })
+                let types = values.iter().map(|&v| self.ty(v).cloned()).collect::<Result<Vec<_>, _>>();
+                let (Ok(types), Ok(ids)) = (types, self.ids(&values)) else {
+                    return Err(fail("a sequence as the result of a condition that is not known".into()));
+                };
+                match &first {
+                    Some(first) if *first != types => {
+                        let text = |types: &[TensorType]| {
+                            types.iter().map(TensorType::to_string).collect::<Vec<_>>().join(", ")
+                        };
+                        Err(fail(format!("a condition that gives {} or {}", text(first), text(&types))))
+                    }
+                    _ => {
+                        first = Some(types);
+                        Ok(ids)
+                    }
+                }
             })
             .map_err(Box::new)?;
         Ok(ids.into_iter().map(|id| self.opaque(id)).collect())
