@@ -338,3 +338,39 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fusion_operators::DType;
+
+    unsafe extern "C" fn double(
+        inputs: *const *const c_void,
+        outputs: *const *mut c_void,
+        _: *mut c_void,
+    ) -> i32 {
+        // SAFETY: the description below gives one input and one output of three floats.
+        let (x, y) = unsafe { (*inputs.cast::<&[f32; 3]>(), *outputs.cast::<*mut [f32; 3]>()) };
+        // SAFETY: as above.
+        unsafe { *y = x.map(|v| v * 2.0) };
+        0
+    }
+
+    #[test]
+    fn code_in_memory_runs_like_a_library() {
+        let argument =
+            |name: &str| ArgumentDescription { name: name.to_owned(), dtype: DType::F32, shape: vec![3] };
+        let description = ModelDescription {
+            name: "double".to_owned(),
+            target: "cpu".to_owned(),
+            inputs: vec![argument("x")],
+            outputs: vec![argument("y")],
+            kernels: vec![],
+            workspace_bytes: 0,
+        };
+        // SAFETY: `double` does what the description says and is always callable.
+        let module = unsafe { Module::from_function(description, double, Box::new(())) };
+        let x = Tensor::from_slice(&[3], &[1.0f32, 2.0, 3.0]).unwrap();
+        assert_eq!(module.run(&[x]).unwrap()[0].to_f64s(), [2.0, 4.0, 6.0]);
+    }
+}

@@ -28,7 +28,7 @@ impl Random {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A tensor of floats in [-1, 1), or of integers that are 0 or 1: so they are also valid
+    /// A tensor of floats from -1 to 1, or of integers that are 0 or 1: so they are also valid
     /// indices, class labels and token numbers.
     pub fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor, TensorError> {
         let bytes = bytes_of(dtype, shape)?;

@@ -12,8 +12,10 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Time a model: median, minimum, 95th percentile and mean of many runs, and what they come to in
-/// GFLOP/s and GB/s where the model's kernels tell their cost.
+/// Time a model over many runs.
+///
+/// Prints the median, minimum, 95th percentile and mean, and what the median comes to in GFLOP/s
+/// and GB/s where the model's kernels tell their cost.
 #[derive(Debug, Args)]
 pub struct Bench {
     /// The model, compiled (.so) or not (.onnx, .relay, .mlir).

@@ -7,8 +7,9 @@ use clap::Args;
 use fusion_runtime::{KernelDescription, ModelDescription, Module};
 use std::path::PathBuf;
 
-/// Show the kernels of a model: what was fused into each, the bytes it reads and writes, and its
-/// floating-point operations.
+/// Show the kernels of a model and what was fused into each.
+///
+/// Shows also the bytes each reads and writes, and its floating-point operations.
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The model, compiled (.so) or not (.onnx, .relay, .mlir).

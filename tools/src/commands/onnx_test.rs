@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// Run ONNX backend tests: compile model.onnx, run it on every test_data_set_N/input_K.pb, and
-/// compare what it gives with output_K.pb.
+/// Run ONNX backend tests.
+///
+/// Compiles model.onnx, runs it on every test_data_set_N/input_K.pb, and compares what it gives
+/// with output_K.pb.
 ///
 /// Prints `PASS name`, `FAIL name: why` or `UNSUPPORTED name: why` for each case, and last how many
 /// there were of each. The exit status is 1 when any case failed.
