@@ -6,4 +6,6 @@
 pub mod te;
 
 /// Puts all passes of this crate into MLIR's registry.
-pub fn register() {}
+pub fn register() {
+    fusion_dialects::register::<te::auto_schedule::TeSchedule>();
+}
