@@ -3,11 +3,14 @@
 //! Relay's fusion (Roesch et al., "Relay: A High-Level Compiler for Deep Learning", 2019, section 4.4). All
 //! that is known of an operator is its fusion kind, ordered from free to strict:
 //!
+//! ```text
 //!     elementwise < broadcast < injective < reduction < contraction < opaque
+//! ```
 //!
 //! An operator may join another only if no value between them is needed elsewhere. The places where all uses
 //! of a value have come together again are its *post-dominators*; the nearest one is its parent in a tree:
 //!
+//! ```text
 //!         conv2d                   relu      The parent of conv2d is mul, not sigmoid: mul needs conv2d,
 //!         /    \        post-       |        too. An edge of the tree knows the strictest kind on all
 //!     sigmoid   |     dominators   mul       paths it stands for: from conv2d to mul it is elementwise,
@@ -15,6 +18,7 @@
 //!          mul                 conv2d sigmoid   relu after them.
 //!           |
 //!          relu
+//! ```
 //!
 //! Every operator begins as a group of one. In order of the program, a group is joined with everything up to
 //! the parent of its last operator when the kinds on all paths allow it ([`groups`] has the rules). So a group
