@@ -55,6 +55,13 @@ operations! {
         DivUI = "arith.divui",
         Select = "arith.select",
         AffineApply = "affine.apply",
+        If = "scf.if",
+        While = "scf.while",
+        ScfYield = "scf.yield",
+        Condition = "scf.condition",
+        Extract = "tensor.extract",
+        LlvmFunc = "llvm.func",
+        LlvmCall = "llvm.call",
     }
 }
 

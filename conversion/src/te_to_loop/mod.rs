@@ -1,0 +1,3 @@
+//! From kernels and the program around them to loops and buffers.
+
+pub mod plan_memory;
