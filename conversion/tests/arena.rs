@@ -83,6 +83,9 @@ fn many_buffers_take_little_time() {
     let start = std::time::Instant::now();
     let arena = pack(&buffers);
     let seconds = start.elapsed().as_secs_f64();
-    println!("50,000 buffers: {seconds:.3} s, {:.4} of the lower bound", arena.total as f64 / arena.peak as f64);
+    println!(
+        "50,000 buffers: {seconds:.3} s, {:.4} of the lower bound",
+        arena.total as f64 / arena.peak as f64
+    );
     assert!(seconds < 10.0, "{seconds:.1} s for 50,000 buffers");
 }
