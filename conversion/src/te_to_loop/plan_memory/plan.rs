@@ -356,9 +356,12 @@ impl<'c, 'k> Planner<'c, 'k> {
         self.block(step)?;
         self.now += 1;
         let next = self.touch_all(&last_operands(step))?;
+        // The state is copied in order: what comes from a place that an earlier copy overwrites must be saved first.
+        let places: HashMap<Id, usize> = state.iter().enumerate().map(|(i, id)| (*id, i)).collect();
         let mut saved = Vec::new();
-        for (from, to) in next.iter().zip(&state) {
-            saved.push((from != to && state.contains(from)).then(|| self.copy_of(*from)));
+        for (i, from) in next.iter().enumerate() {
+            let overwritten = places.get(from).is_some_and(|j| *j < i && next[*j] != *from);
+            saved.push(overwritten.then(|| self.copy_of(*from)));
         }
         self.now += 1;
         let through = self.open.pop().map(|l| l.through).unwrap_or_default();
