@@ -45,7 +45,7 @@ pub enum SignatureError {
         ty: String,
     },
     /// An extent is known only at run time.
-    #[error("the {side} '{name}' is of type {ty}, whose shape is not fixed; give the shape of the input{}", inputs_hint(.side, .name))]
+    #[error("the {side} '{name}' is of type {ty}, whose shape is not fixed; give {}", what_to_give(.side, .name))]
     Dynamic {
         /// "input" or "output".
         side: &'static str,
@@ -56,8 +56,12 @@ pub enum SignatureError {
     },
 }
 
-fn inputs_hint(side: &str, name: &str) -> String {
-    if side == "input" { format!(" '{name}'") } else { "s it follows from".to_owned() }
+fn what_to_give(side: &str, name: &str) -> String {
+    if side == "input" {
+        format!("the shape of the input '{name}'")
+    } else {
+        "the shapes of the inputs it follows from".to_owned()
+    }
 }
 
 impl Signature {
