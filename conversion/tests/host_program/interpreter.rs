@@ -194,7 +194,7 @@ impl Interpreter {
     /// A condition: the same for the same token at the same time, and false in the end.
     fn decide(&mut self, token: Token) -> i64 {
         self.decisions += 1;
-        i64::from(self.decisions < 60 && self::token((token, self.decisions)) % 4 != 0)
+        i64::from(self.decisions < 60 && !self::token((token, self.decisions)).is_multiple_of(4))
     }
 
     fn write(&mut self, place: Place, token: Token) {

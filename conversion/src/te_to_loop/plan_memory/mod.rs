@@ -11,7 +11,7 @@
 //!   workspace:  |--- %0 ---|--- scratch of @b ---|            one piece; buffers that are never live together share it
 //! ```
 //!
-//! `plan` decides which memory each tensor lies in and when it is live, `arena` where the buffers lie in the workspace,
+//! `plan` decides which memory (a `storage`) each tensor lies in and when it is live, `arena` where the buffers lie in the workspace,
 //! `rewrite` writes the function. Kernels must be functions over flat buffers by then (`te-lower`).
 //! The constants leave the program; their bytes are kept with the module until [`read_constants`] has taken them.
 
@@ -19,6 +19,7 @@ pub mod arena;
 mod constants;
 mod plan;
 mod rewrite;
+mod storage;
 
 pub use constants::{read_constants, strip_constants};
 

@@ -1,7 +1,8 @@
 //! Writes the planned function: tensors become views of the memory they were given, results become parameters.
 
 use super::KERNEL_WORKSPACE;
-use super::plan::{Id, Place, Plan, last_operands, ops_before_last};
+use super::plan::{last_operands, ops_before_last};
+use super::storage::{Id, Place, Plan};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar, Scalars};
 use fusion_dialects::{
