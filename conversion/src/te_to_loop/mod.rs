@@ -1,3 +1,4 @@
-//! From kernels and the program around them to loops and buffers.
+//! From te to loop: kernels become loop nests, the program around them gets its memory.
 
+pub mod lower;
 pub mod plan_memory;

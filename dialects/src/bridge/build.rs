@@ -28,6 +28,12 @@ impl<'c> Build<'c> {
         Build { context: op.context_ref(), block, before: Some(op), location: op.location() }
     }
 
+    /// Behind an operation, with its location.
+    pub fn after(op: Op<'c>) -> Self {
+        let next = Build::before(op);
+        Build { before: op.next_in_block(), ..next }
+    }
+
     /// The context.
     pub fn context(&self) -> &'c Context {
         self.context

@@ -356,6 +356,13 @@ pub fn array_elements(attr: Attribute) -> Vec<Attribute> {
     (0..list.len()).filter_map(|i| list.element(i).ok()).collect()
 }
 
+/// A dictionary.
+pub fn dict_attr<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+    let entries: Vec<_> =
+        entries.iter().map(|(n, a)| (melior::ir::Identifier::new(context, n), *a)).collect();
+    melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
+}
+
 /// A type attribute.
 pub fn type_attr(ty: Type) -> Attribute {
     TypeAttribute::new(ty).into()

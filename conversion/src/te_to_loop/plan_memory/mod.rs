@@ -34,10 +34,6 @@ use std::collections::HashMap;
 
 /// The function a model is run by.
 pub const ENTRY: &str = "main";
-/// On a kernel: how many bytes of workspace it takes as its last argument.
-pub const KERNEL_WORKSPACE: &str = "loop.workspace";
-/// On a kernel: that it is one.
-pub const KERNEL: &str = "loop.kernel";
 /// On the planned function: how many of its parameters are inputs.
 pub const INPUTS: &str = "fusion.inputs";
 /// On the planned function: how many of its parameters are outputs; they come after the inputs.

@@ -9,6 +9,7 @@
 //! loop ends, since the next iteration uses it again.
 
 use super::storage::{Id, LoopState, Place, Plan, Storage};
+use crate::te_to_loop::lower::WORKSPACE;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
@@ -192,7 +193,7 @@ impl<'c, 'k> Planner<'c, 'k> {
     /// Memory for the kernel's own use, live at this call only.
     fn lend(&mut self, call: Op<'c>) {
         let kernel = call.text("kernel").and_then(|name| self.kernels.get(name));
-        let bytes = kernel.and_then(|kernel| kernel.int(super::KERNEL_WORKSPACE)).unwrap_or(0);
+        let bytes = kernel.and_then(|kernel| kernel.int(WORKSPACE)).unwrap_or(0);
         if bytes > 0 {
             let life = Some((self.now, self.now));
             let scratch = Storage { place: Place::Arena, elements: bytes as u64, dtype: DType::I8, life };

@@ -1,8 +1,8 @@
 //! Writes the planned function: tensors become views of the memory they were given, results become parameters.
 
-use super::KERNEL_WORKSPACE;
 use super::plan::{last_operands, ops_before_last};
 use super::storage::{Id, Place, Plan};
+use crate::te_to_loop::lower::WORKSPACE;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar, Scalars};
 use fusion_dialects::{
@@ -170,7 +170,7 @@ impl<'c> Writer<'c, '_> {
                 op,
                 format!(
                     "passes ({}) to @{name}, which takes ({}); a kernel takes the flat buffers of its inputs and \
-                     outputs, and a workspace if it has {KERNEL_WORKSPACE}",
+                     outputs, and a workspace if it has {WORKSPACE}",
                     list(&passed),
                     list(&takes)
                 ),

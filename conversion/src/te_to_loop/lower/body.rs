@@ -1,0 +1,152 @@
+//! The scalar expressions of a stage at a point, with inlined stages written in place.
+
+use super::{Lowering, Place};
+use fusion_dialects::loops::Loops;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{
+    Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, ops_in,
+};
+use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::indices::index_op;
+use fusion_transforms::te::schedule::{Attach, StageId};
+use std::collections::HashMap;
+
+impl<'c> Lowering<'c, '_> {
+    /// The elements of a stage's results at the point `axes` (parallel, then reduction axes), before combining.
+    pub(super) fn elements(&mut self, loops: &Loops<'c>, stage: StageId, axes: &[Expr]) -> Vec<Value<'c>> {
+        let Some(body) = self.tree.stages[stage].op.body(0) else { return Vec::new() };
+        let mut known: HashMap<usize, Expr> = HashMap::new();
+        for (axis, e) in arguments(body).into_iter().zip(axes) {
+            known.insert(key(axis), e.clone());
+        }
+        let mut map = self.outside.clone();
+        for op in ops_in(body) {
+            match kind_of(op) {
+                Some(Kind::Te(Te::Yield)) => {
+                    return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
+                }
+                Some(Kind::Te(Te::Load)) => {
+                    let operands = op.operand_values();
+                    let indices: Vec<Expr> =
+                        operands[1..].iter().map(|v| self.index_of(*v, &mut known, &map)).collect();
+                    let element = self.load(loops, op, operands[0], &indices);
+                    map.insert(op.result_values()[0], element);
+                }
+                _ => {
+                    if let Some(e) = index_op(op, &mut |v| Some(self.index_of(v, &mut known, &map))) {
+                        known.insert(key(op.result_values()[0]), e);
+                    } else {
+                        self.clone_scalar(loops, op, &mut known, &mut map);
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// The expression of an index value; one that nothing is known of becomes opaque.
+    fn index_of(&mut self, value: Value<'c>, known: &mut HashMap<usize, Expr>, map: &ValueMap<'c>) -> Expr {
+        if let Some(e) = known.get(&key(value)) {
+            return e.clone();
+        }
+        let constant = fusion_dialects::defining_op(value)
+            .filter(|op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::ArithConstant))))
+            .and_then(|op| op.int("value"));
+        let e = match constant {
+            Some(number) => Expr::constant(number),
+            None => self.indices.opaque(map.lookup(value)),
+        };
+        known.insert(key(value), e.clone());
+        e
+    }
+
+    fn clone_scalar(
+        &mut self,
+        loops: &Loops<'c>,
+        op: Op<'c>,
+        known: &mut HashMap<usize, Expr>,
+        map: &mut ValueMap<'c>,
+    ) {
+        for operand in op.operand_values() {
+            if map.get(operand).is_none() && known.contains_key(&key(operand)) {
+                let value = self.indices.value(&loops.build, &known[&key(operand)]);
+                map.insert(operand, value);
+            }
+        }
+        map.clone_op(&loops.build, op);
+    }
+
+    /// An element of a tensor.
+    fn load(&mut self, loops: &Loops<'c>, op: Op<'c>, tensor: Value<'c>, indices: &[Expr]) -> Value<'c> {
+        if let Some((stage, result)) = self.stage_of.get(&key(tensor)).copied()
+            && self.tree.stages[stage].attach == Attach::Inline
+        {
+            return self.elements(loops, stage, indices)[result];
+        }
+        match self.places.get(&key(tensor)).cloned() {
+            Some(Place::Value(value)) => value,
+            Some(Place::Memory { buffer, origin, shape }) => {
+                let local: Vec<Expr> = indices.iter().zip(&origin).map(|(i, o)| i.minus(o)).collect();
+                let index = self.indices.value(&loops.build, &flatten(&local, &shape));
+                loops.load_raw(buffer, index).value
+            }
+            None => {
+                self.fail(PassError::at(op, "reads a tensor that has not been computed at this place"));
+                // Something of the right type, so that the rest can be built before the error is reported.
+                let ty = op.result_values()[0].r#type();
+                loops.build.value("ub.poison", &[], ty, &[])
+            }
+        }
+    }
+
+    /// The combiner of a reduction, applied to the values so far and the new ones. Floats may be added in any order:
+    /// the result of a reduction has no order of its own.
+    pub(super) fn combine(
+        &mut self,
+        loops: &Loops<'c>,
+        stage: StageId,
+        so_far: &[Value<'c>],
+        new: &[Value<'c>],
+    ) -> Vec<Value<'c>> {
+        let Some(combiner) = self.tree.stages[stage].op.body(1) else { return new.to_vec() };
+        let mut map = self.outside.clone();
+        for (argument, value) in arguments(combiner).into_iter().zip(so_far.iter().chain(new)) {
+            map.insert(argument, *value);
+        }
+        let free_order = Attribute::parse(loops.build.context(), "#arith.fastmath<reassoc, contract>");
+        for op in ops_in(combiner) {
+            match kind_of(op) {
+                Some(Kind::Te(Te::Yield)) => {
+                    return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
+                }
+                kind => {
+                    let copy = map.clone_op(&loops.build, op);
+                    if let (Some(Kind::Upstream(Upstream::AddF | Upstream::MulF)), Some(flags)) =
+                        (kind, free_order)
+                    {
+                        copy.set_attr("fastmath", flags);
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// The neutral elements of a reduction.
+    pub(super) fn neutral(&self, loops: &Loops<'c>, stage: StageId) -> Vec<Value<'c>> {
+        let op = self.tree.stages[stage].op;
+        let attrs = op.attr("init").map(fusion_dialects::array_elements).unwrap_or_default();
+        let types = op.result_values();
+        attrs
+            .iter()
+            .zip(types)
+            .map(|(attr, tensor)| {
+                let dtype =
+                    fusion_dialects::tensor_type(tensor).map_or(fusion_operators::DType::F32, |t| t.dtype);
+                let ty = fusion_dialects::scalar_type(loops.build.context(), dtype);
+                loops.build.value("arith.constant", &[], ty, &[("value", *attr)])
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! Bound inference: which part of an attached stage the rest of an iteration reads.
+//!
+//! At a loop of a consumer, the indices of the loops around it are fixed and those of the loops inside it run over
+//! their ranges. Each index with which the stage is read is then a fixed part plus a range:
+//!
+//!     y[io * 16 + ii] reads x[io * 16 + ii + k]   at io:   from io * 16, 16 + K - 1 elements
+//!
+//! Reads whose fixed parts differ by a number are joined; what cannot be bounded is taken whole.
+
+use super::Lowering;
+use super::index::RANGED;
+use super::nest::{Bindings, Nest};
+use fusion_dialects::{OpExt, key};
+use fusion_operators::TensorType;
+use fusion_transforms::te::expr::{Atom, Expr};
+use fusion_transforms::te::indices::accesses;
+use fusion_transforms::te::schedule::{Attach, StageId};
+
+/// A range of an axis: where it begins and how long it is.
+pub type Range = (Expr, u64);
+
+impl<'c> Lowering<'c, '_> {
+    /// What is read of an attached stage in the rest of an iteration of `nest`.
+    pub(super) fn required(&self, stage: StageId, nest: &Nest, bound: &Bindings) -> Vec<Range> {
+        let op = self.tree.stages[stage].op;
+        let shape = op
+            .result_values()
+            .first()
+            .and_then(|v| fusion_dialects::tensor_type(*v))
+            .as_ref()
+            .and_then(TensorType::shape)
+            .unwrap_or_default();
+        let whole: Vec<Range> = shape.iter().map(|&n| (Expr::constant(0), n)).collect();
+        if self.has_guards(nest, bound) {
+            return whole;
+        }
+        let mut reads: Vec<Vec<Option<Expr>>> = Vec::new();
+        let mut fresh = RANGED;
+        let own = self.ranged_axes(nest, bound, &mut fresh);
+        self.reads_of(stage, nest.stage, &own, &mut reads);
+        for (other, s) in self.tree.stages.iter().enumerate() {
+            if other == stage || !matches!(s.attach, Attach::At(consumer, _) if consumer == nest.stage) {
+                continue;
+            }
+            // Another attached stage reads this one: over the part of it that is itself required.
+            if self.tree.consumers(stage).iter().any(|&c| self.reaches(c, other)) {
+                let mut axes: Vec<Option<Expr>> = Vec::new();
+                for (from, extent) in self.required(other, nest, bound) {
+                    axes.push(Some(from.plus(&ranged(&mut fresh, extent))));
+                }
+                let reduced = s.op.ints("reduce").unwrap_or_default();
+                axes.extend(reduced.iter().map(|&n| Some(ranged(&mut fresh, n as u64))));
+                self.reads_of(stage, other, &axes, &mut reads);
+            }
+        }
+        (0..shape.len())
+            .map(|axis| {
+                let mut all = reads.iter().map(|r| r[axis].as_ref().and_then(span));
+                let first = all.next().flatten();
+                let joined = all.fold(first, |so_far, next| join(&so_far?, &next?));
+                match joined {
+                    Some((from, extent)) if extent < shape[axis] => (from, extent),
+                    _ => whole[axis].clone(),
+                }
+            })
+            .collect()
+    }
+
+    /// True when `from` is `to`, or inlined into it.
+    fn reaches(&self, from: StageId, to: StageId) -> bool {
+        from == to
+            || (self.tree.stages[from].attach == Attach::Inline
+                && self.tree.consumers(from).into_iter().any(|c| self.reaches(c, to)))
+    }
+
+    /// The indices with which `reader`, at the point `axes`, reads `stage`, directly or through inlined stages.
+    fn reads_of(
+        &self,
+        stage: StageId,
+        reader: StageId,
+        axes: &[Option<Expr>],
+        found: &mut Vec<Vec<Option<Expr>>>,
+    ) {
+        for access in accesses(self.tree.stages[reader].op) {
+            let Some((read, _)) = self.stage_of.get(&key(access.tensor)).copied() else { continue };
+            let at: Vec<Option<Expr>> =
+                access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
+            if read == stage {
+                found.push(at);
+            } else if self.tree.stages[read].attach == Attach::Inline {
+                self.reads_of(stage, read, &at, found);
+            }
+        }
+    }
+
+    /// The axes of a nest's stage: loops that are bound are fixed, others run over their range.
+    fn ranged_axes(&self, nest: &Nest, bound: &Bindings, fresh: &mut usize) -> Vec<Option<Expr>> {
+        let mut all = bound.clone();
+        for &leaf in &self.tree.stages[nest.stage].leaves {
+            if !all.is_bound(leaf) {
+                let extent = self.extent(nest, &all, leaf);
+                all.bind(leaf, ranged(fresh, extent));
+            }
+        }
+        self.root_axes(nest, &all).into_iter().map(Some).collect()
+    }
+}
+
+fn ranged(fresh: &mut usize, extent: u64) -> Expr {
+    *fresh += 1;
+    Expr::var(*fresh, extent)
+}
+
+/// Replaces axis variables by their expressions; `None` when one of them is not known.
+fn put(e: &Expr, axes: &[Option<Expr>]) -> Option<Expr> {
+    let mentions_unknown = axes.iter().enumerate().any(|(i, a)| a.is_none() && e.mentions(i));
+    (!mentions_unknown).then(|| e.substitute(&|v| axes.get(v.id).cloned().flatten()))
+}
+
+/// The fixed part of an index and the number of values it takes.
+fn span(e: &Expr) -> Option<Range> {
+    let (mut from, mut extent) = (Expr::constant(e.offset()), 1u64);
+    for (atom, c) in e.terms() {
+        match atom {
+            Atom::Var(v) if v.id >= RANGED => {
+                let last = c.checked_mul(v.extent as i64 - 1)?;
+                extent = extent.checked_add(last.unsigned_abs())?;
+                from = from.plus(&Expr::constant(last.min(0)));
+            }
+            Atom::Opaque(_) => return None,
+            Atom::Div(inner, _) | Atom::Mod(inner, _) if runs(inner) || inner.is_opaque() => return None,
+            _ => from = from.plus(&Expr::atom(atom.clone()).times(c)),
+        }
+    }
+    Some((from, extent))
+}
+
+fn runs(e: &Expr) -> bool {
+    e.terms().any(|(atom, _)| match atom {
+        Atom::Var(v) => v.id >= RANGED,
+        Atom::Opaque(_) => false,
+        Atom::Div(e, _) | Atom::Mod(e, _) => runs(e),
+    })
+}
+
+/// The least range that has both, when they begin a known distance apart.
+fn join(a: &Range, b: &Range) -> Option<Range> {
+    let distance = b.0.minus(&a.0).as_constant()?;
+    let (from, first, second) =
+        if distance < 0 { (&b.0, 0, distance.unsigned_abs()) } else { (&a.0, distance as u64, 0) };
+    // `first` is how far b begins behind the join, `second` how far a does.
+    Some((from.clone(), (a.1 + second).max(b.1 + first)))
+}

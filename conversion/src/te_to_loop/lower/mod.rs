@@ -1,0 +1,300 @@
+//! `te-lower`: each kernel and its schedule become one function of loop nests over flat buffers.
+//!
+//!     te.kernel @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32>        func.func private @k(%x: memref<32xf32>, %y: memref<32xf32>)
+//!     te.schedule for @k { ... }                            =>      loop.for 4 serial { loop.for 8 vectorized { ... } }
+//!
+//! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
+//! generated from it in one go: `nest` makes the loops of a stage, `bounds` infers what an attached stage must compute,
+//! `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into operations.
+//! Intermediate stages that stand on their own live in a workspace that the caller passes.
+//! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.
+
+mod body;
+mod bounds;
+mod index;
+mod nest;
+
+use fusion_dialects::loops::{Buffer, Loops};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{
+    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Type, Value,
+    ValueMap, arguments, buffer_type, function_type, int_attr, key, kind_of, op_key, ops_in, str_attr,
+    tensor_type, top_level, type_attr, unit_attr,
+};
+use fusion_operators::TensorType;
+use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::schedule::{Attach, Schedule, StageId, apply_schedule};
+use std::collections::HashMap;
+
+/// The attribute of functions that are lowered kernels.
+pub const KERNEL: &str = "loop.kernel";
+/// The attribute with the bytes of workspace a kernel needs.
+pub const WORKSPACE: &str = "loop.workspace";
+const ALIGNMENT: u64 = 64;
+
+/// The pass.
+pub struct TeLower;
+
+impl Pass for TeLower {
+    const NAME: &'static str = "te-lower";
+    const DESCRIPTION: &'static str = "Generate the loops of each kernel from its schedule";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "until",
+        description: "Apply only the first N primitives of each schedule (all when negative)",
+        kind: OptionKind::Int,
+        initial: "-1",
+    }];
+    const STATISTICS: &'static [StatisticSpec] = &[
+        StatisticSpec { name: "kernels", description: "Number of kernels lowered" },
+        StatisticSpec { name: "workspace", description: "Bytes of workspace of all kernels" },
+    ];
+    const DIALECTS: &'static [&'static str] = &["loop", "func", "affine", "arith", "math", "memref"];
+
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let until = cx.options.int("until");
+        let kernels = top_level(module, |k| matches!(k, Kind::Te(Te::Kernel)));
+        let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
+        let mut by_kernel: HashMap<String, Vec<Op<'c>>> = HashMap::new();
+        for schedule in &schedules {
+            by_kernel
+                .entry(schedule.text("kernel").unwrap_or_default().to_owned())
+                .or_default()
+                .push(*schedule);
+        }
+        for kernel in kernels {
+            let name = kernel.text("sym_name").unwrap_or_default().to_owned();
+            let mut tree = Schedule::of(kernel);
+            match by_kernel.remove(&name).unwrap_or_default().as_slice() {
+                [] => {}
+                [schedule] => apply_schedule(&mut tree, *schedule, until)?,
+                [_, second, ..] => {
+                    return Err(PassError::at(*second, format_args!("is a second schedule for @{name}")));
+                }
+            }
+            let workspace = lower(kernel, &tree)?;
+            cx.count(0, 1);
+            cx.count(1, workspace);
+            kernel.erase();
+        }
+        if let Some(schedule) =
+            schedules.iter().find(|s| by_kernel.contains_key(s.text("kernel").unwrap_or_default()))
+        {
+            return Err(PassError::at(
+                *schedule,
+                format_args!(
+                    "is for @{}, which is no kernel of the module",
+                    schedule.text("kernel").unwrap_or_default()
+                ),
+            ));
+        }
+        for schedule in schedules {
+            schedule.erase();
+        }
+        Ok(())
+    }
+}
+
+/// Where a tensor's elements are.
+#[derive(Clone)]
+enum Place<'c> {
+    /// In memory: the part of a tensor that starts at `origin` and has the extents `shape`, row-major.
+    Memory { buffer: Buffer<'c>, origin: Vec<Expr>, shape: Vec<u64> },
+    /// One element, as a value.
+    Value(Value<'c>),
+}
+
+/// A kernel being lowered.
+struct Lowering<'c, 't> {
+    kernel: Op<'c>,
+    tree: &'t Schedule<'c>,
+    /// The stage and result a tensor is.
+    stage_of: HashMap<usize, (StageId, usize)>,
+    /// Where the tensors are that have a place now.
+    places: HashMap<usize, Place<'c>>,
+    /// Constants of the kernel's block.
+    outside: ValueMap<'c>,
+    indices: index::Indices<'c>,
+    error: Option<PassError<'c>>,
+}
+
+fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> {
+    let build = Build::before(kernel);
+    let context = build.context();
+    let block = kernel.body(0).ok_or_else(|| PassError::at(kernel, "has no body"))?;
+    let ops = ops_in(block);
+    let returned = ops
+        .iter()
+        .find(|op| matches!(kind_of(**op), Some(Kind::Te(Te::Return))))
+        .map(|op| op.operand_values())
+        .ok_or_else(|| PassError::at(kernel, "does not return"))?;
+    let known = |v: Value<'c>| -> Result<(TensorType, u64), PassError<'c>> {
+        let ty = tensor_type(v).and_then(|t| t.elements().map(|n| (t, n)));
+        ty.ok_or_else(|| {
+            PassError::at(
+                kernel,
+                "has a tensor with an unknown extent; give the shapes of the model's inputs",
+            )
+        })
+    };
+    let inputs = arguments(block);
+    let mut types: Vec<Type> = Vec::new();
+    for tensor in inputs.iter().chain(&returned) {
+        let (ty, elements) = known(*tensor)?;
+        types.push(buffer_type(context, elements, ty.dtype));
+    }
+
+    // Results that a stage gives go straight to their argument; others (an input, the same tensor twice) are copied.
+    let mut direct: HashMap<usize, usize> = HashMap::new();
+    for (i, tensor) in returned.iter().enumerate() {
+        if fusion_dialects::defining_op(*tensor).is_some() {
+            direct.entry(key(*tensor)).or_insert(i);
+        }
+    }
+    // Everything else that stands on its own lives in the workspace, one after another.
+    let mut offsets: Vec<(Value<'c>, u64)> = Vec::new();
+    let mut workspace = 0u64;
+    for stage in tree.stages.iter().filter(|s| s.attach == Attach::Root) {
+        for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
+            let (ty, _) = known(result)?;
+            offsets.push((result, workspace));
+            workspace += ty.bytes().unwrap_or(0).next_multiple_of(ALIGNMENT);
+        }
+    }
+    if workspace > 0 {
+        types.push(buffer_type(context, workspace, fusion_operators::DType::I8));
+    }
+
+    let mut lowering = Lowering {
+        kernel,
+        tree,
+        stage_of: HashMap::new(),
+        places: HashMap::new(),
+        outside: ValueMap::new(),
+        indices: index::Indices::default(),
+        error: None,
+    };
+    for (s, stage) in tree.stages.iter().enumerate() {
+        for (r, result) in stage.op.result_values().into_iter().enumerate() {
+            lowering.stage_of.insert(key(result), (s, r));
+        }
+    }
+    let region = build.region(&types, |inner, args| {
+        let loops = Loops { build: inner };
+        for (i, tensor) in inputs.iter().enumerate() {
+            lowering.place_whole(*tensor, args[i]);
+        }
+        for (tensor, i) in returned.iter().enumerate().map(|(i, t)| (*t, i)) {
+            if direct.get(&key(tensor)) == Some(&i) {
+                lowering.place_whole(tensor, args[inputs.len() + i]);
+            }
+        }
+        for (tensor, offset) in &offsets {
+            let buffer = view(&inner, *tensor, args[types.len() - 1], *offset);
+            lowering.place_whole(*tensor, buffer);
+        }
+        lowering.block(&loops, &ops);
+        for (i, tensor) in returned.iter().enumerate() {
+            if direct.get(&key(*tensor)) != Some(&i) {
+                lowering.copy(&loops, *tensor, args[inputs.len() + i]);
+            }
+        }
+        inner.op("func.return", &[], &[], &[]);
+    });
+    if let Some(error) = lowering.error {
+        return Err(error);
+    }
+    let noalias = fusion_dialects::dict_attr(context, &[("llvm.noalias", unit_attr(context))]);
+    let name = kernel.text("sym_name").unwrap_or_default();
+    let mut attrs = vec![
+        ("sym_name", str_attr(context, name)),
+        ("function_type", type_attr(function_type(context, &types, &[]))),
+        ("sym_visibility", str_attr(context, "private")),
+        ("arg_attrs", fusion_dialects::array_attr(context, &vec![noalias; types.len()])),
+        (KERNEL, unit_attr(context)),
+    ];
+    if workspace > 0 {
+        attrs.push((WORKSPACE, int_attr(context, workspace as i64)));
+    }
+    build.op_with_regions("func.func", &[], &[], &attrs, vec![region]);
+    Ok(workspace)
+}
+
+/// A tensor's part of the workspace.
+fn view<'c>(build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
+    let ty = tensor_type(tensor).map(|t| buffer_type(build.context(), t.elements().unwrap_or(0), t.dtype));
+    let offset = Loops { build: *build }.scalars().index(offset as i64);
+    match ty {
+        Some(ty) => build.value("memref.view", &[workspace, offset], ty, &[]),
+        None => workspace,
+    }
+}
+
+impl<'c> Lowering<'c, '_> {
+    fn place_whole(&mut self, tensor: Value<'c>, buffer: Value<'c>) {
+        let Some(ty) = tensor_type(tensor) else { return };
+        let shape = ty.shape().unwrap_or_default();
+        let buffer = Buffer { value: buffer, dtype: ty.dtype };
+        let origin = vec![Expr::constant(0); shape.len()];
+        self.places.insert(key(tensor), Place::Memory { buffer, origin, shape });
+    }
+
+    /// Lowers what stands on its own, in program order.
+    fn block(&mut self, loops: &Loops<'c>, ops: &[Op<'c>]) {
+        let stages: HashMap<usize, StageId> =
+            self.tree.stages.iter().enumerate().map(|(i, s)| (op_key(s.op), i)).collect();
+        for op in ops {
+            match kind_of(*op) {
+                Some(Kind::Te(Te::Compute)) => {
+                    let stage = stages[&op_key(*op)];
+                    if self.tree.stages[stage].attach == Attach::Root {
+                        self.root_stage(loops, stage);
+                    }
+                }
+                Some(Kind::Te(Te::Extern)) => self.nest_by_hand(loops, *op),
+                Some(Kind::Te(Te::Return)) => {}
+                Some(Kind::Upstream(Upstream::ArithConstant)) => {
+                    let mut outside = std::mem::take(&mut self.outside);
+                    outside.clone_op(&loops.build, *op);
+                    self.outside = outside;
+                }
+                _ => self.fail(PassError::at(*op, "cannot stand in a kernel outside of te.compute")),
+            }
+        }
+    }
+
+    /// Puts the loops of a `te.extern` in place, over the tensors' buffers.
+    fn nest_by_hand(&mut self, loops: &Loops<'c>, op: Op<'c>) {
+        let tensors = [op.operand_values(), op.result_values()].concat();
+        let mut map = self.outside.clone();
+        let Some(body) = op.body(0) else { return };
+        for (argument, tensor) in arguments(body).into_iter().zip(tensors) {
+            match self.places.get(&key(tensor)) {
+                Some(Place::Memory { buffer, .. }) => map.insert(argument, buffer.value),
+                _ => return self.fail(PassError::at(op, "reads a tensor that is not in memory")),
+            }
+        }
+        let ops = ops_in(body);
+        for inner in &ops[..ops.len().saturating_sub(1)] {
+            map.clone_op(&loops.build, *inner);
+        }
+    }
+
+    /// Copies a whole tensor to a result's buffer.
+    fn copy(&mut self, loops: &Loops<'c>, tensor: Value<'c>, to: Value<'c>) {
+        let (Some(Place::Memory { buffer, .. }), Some(ty)) =
+            (self.places.get(&key(tensor)).cloned(), tensor_type(tensor))
+        else {
+            return self.fail(PassError::at(self.kernel, "returns a tensor that is not in memory"));
+        };
+        loops.each(ty.elements().unwrap_or(0), |inner, i| {
+            let value = inner.load_raw(buffer, i);
+            inner.store(value, Buffer { value: to, dtype: ty.dtype }, i);
+        });
+    }
+
+    fn fail(&mut self, error: PassError<'c>) {
+        self.error.get_or_insert(error);
+    }
+}

@@ -1,0 +1,461 @@
+//! The loops of a stage.
+//!
+//! Loops are made in the schedule's order. Where a split leaves a remainder, the nest is made twice: for the whole
+//! blocks, and for what is left over; where the inner loop stands outside the outer one, a guard is made instead.
+//! The accumulators of a reduction are values carried around its loops. Parallel loops that are unrolled or
+//! vectorized inside a reduction are moved around it, where they jam into separate accumulators:
+//!
+//!     for k  for u (unrolled)  acc[u] += ...      =>      for u (unrolled)  acc = for k  acc + ...
+//!
+//! Other parallel loops inside a reduction accumulate in memory.
+
+use super::bounds::Range;
+use super::{Lowering, Place};
+use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
+use fusion_dialects::te::{Compare, Scalar};
+use fusion_dialects::{OpExt, Value, key, tensor_type};
+use fusion_operators::{DType, TensorType};
+use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId};
+use std::collections::HashMap;
+
+/// A stage whose loops are being made.
+pub struct Nest {
+    /// The stage.
+    pub stage: StageId,
+    /// What is computed of each parallel axis.
+    pub region: Vec<Range>,
+    /// Loops in order; reduction loops last, unless parallel ones stand inside them.
+    order: Vec<AxisId>,
+    /// Place of the first reduction loop in `order`.
+    reduction: usize,
+    /// Where parallel loops stand inside the reduction, the accumulators are in memory.
+    in_memory: bool,
+}
+
+/// What is known of the loops around a point.
+#[derive(Clone, Default)]
+pub struct Bindings {
+    values: HashMap<AxisId, Expr>,
+    /// Splits without a remainder here: number of blocks and iterations of each.
+    exact: HashMap<usize, (u64, u64)>,
+}
+
+impl Bindings {
+    /// True when the loop has a value.
+    pub fn is_bound(&self, axis: AxisId) -> bool {
+        self.values.contains_key(&axis)
+    }
+
+    /// Gives a loop its value.
+    pub fn bind(&mut self, axis: AxisId, value: Expr) {
+        self.values.insert(axis, value);
+    }
+}
+
+impl<'c> Lowering<'c, '_> {
+    /// Computes a whole stage into its buffers.
+    pub(super) fn root_stage(&mut self, loops: &Loops<'c>, stage: StageId) {
+        let shape = self.shape(stage);
+        self.stage(loops, stage, shape.into_iter().map(|n| (Expr::constant(0), n)).collect());
+    }
+
+    fn shape(&self, stage: StageId) -> Vec<u64> {
+        let first = self.tree.stages[stage].op.result_values().first().copied();
+        first.and_then(tensor_type).as_ref().and_then(TensorType::shape).unwrap_or_default()
+    }
+
+    /// Computes a part of a stage: into its buffers when it has some, otherwise it is one element and is returned.
+    fn stage(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>) -> Vec<Value<'c>> {
+        let s = &self.tree.stages[stage];
+        let mut nest = Nest { stage, region, order: Vec::new(), reduction: 0, in_memory: false };
+        let trivial = |a: AxisId| self.extent(&nest, &Bindings::default(), a) == 1;
+        let first = s.leaves.iter().position(|&l| s.axes[l].reduce).unwrap_or(s.leaves.len());
+        let inside: Vec<AxisId> = s.leaves[first..].iter().copied().filter(|&l| !s.axes[l].reduce).collect();
+        let jammed = inside
+            .iter()
+            .all(|&l| trivial(l) || matches!(s.axes[l].kind, LoopKind::Unrolled | LoopKind::Vectorized));
+        (nest.order, nest.reduction, nest.in_memory) = if jammed {
+            let reduced = s.leaves[first..].iter().copied().filter(|&l| s.axes[l].reduce);
+            let order: Vec<_> =
+                s.leaves[..first].iter().copied().chain(inside.iter().copied()).chain(reduced).collect();
+            (order, first + inside.len(), false)
+        } else {
+            (s.leaves.clone(), first, true)
+        };
+        self.loops_from(loops, &nest, Bindings::default(), 0)
+    }
+
+    /// Number of iterations of a loop, given which splits are exact here.
+    pub(super) fn extent(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> u64 {
+        let s = &self.tree.stages[nest.stage];
+        let a = &s.axes[axis];
+        match a.origin {
+            Origin::Root(i) => nest.region.get(i).map_or(a.extent, |(_, n)| *n),
+            Origin::Split(relation) => {
+                let Relation::Split { parent, outer, factor, .. } = s.relations[relation] else {
+                    return a.extent;
+                };
+                let whole = self.extent(nest, bound, parent);
+                let (blocks, each) = bound
+                    .exact
+                    .get(&relation)
+                    .copied()
+                    .unwrap_or((whole.div_ceil(factor), factor.min(whole)));
+                if axis == outer { blocks } else { each }
+            }
+            Origin::Fuse(relation) => {
+                let Relation::Fuse { first, second, .. } = s.relations[relation] else { return a.extent };
+                self.extent(nest, bound, first) * self.extent(nest, bound, second)
+            }
+        }
+    }
+
+    /// The relation that made other axes of this one.
+    fn made_into(&self, stage: StageId, axis: AxisId) -> Option<(usize, Relation)> {
+        let relations = self.tree.stages[stage].relations.iter().copied().enumerate();
+        relations.into_iter().find(|(_, r)| match *r {
+            Relation::Split { parent, .. } => parent == axis,
+            Relation::Fuse { first, second, .. } => first == axis || second == axis,
+        })
+    }
+
+    /// The value of an axis from those of the loops it was made into.
+    fn value(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> Expr {
+        if let Some(value) = bound.values.get(&axis) {
+            return value.clone();
+        }
+        match self.made_into(nest.stage, axis) {
+            Some((_, Relation::Split { outer, inner, factor, .. })) => {
+                self.value(nest, bound, outer).times(factor as i64).plus(&self.value(nest, bound, inner))
+            }
+            Some((_, Relation::Fuse { second, fused, .. })) => {
+                let by = self.extent(nest, bound, second).max(1) as i64;
+                let fused = self.value(nest, bound, fused);
+                if axis == second { fused.modulo(by) } else { fused.div(by) }
+            }
+            None => Expr::constant(0),
+        }
+    }
+
+    /// The axes of the computation: parallel ones with the beginning of their region, then reduction axes.
+    pub(super) fn root_axes(&self, nest: &Nest, bound: &Bindings) -> Vec<Expr> {
+        let s = &self.tree.stages[nest.stage];
+        let roots = (0..s.axes.len()).filter(|&a| matches!(s.axes[a].origin, Origin::Root(_)));
+        roots
+            .enumerate()
+            .map(|(i, a)| {
+                let value = self.value(nest, bound, a);
+                nest.region.get(i).map_or(value.clone(), |(from, _)| from.plus(&value))
+            })
+            .collect()
+    }
+
+    /// True when some index of the nest goes beyond its axis and is guarded.
+    pub(super) fn has_guards(&self, nest: &Nest, bound: &Bindings) -> bool {
+        let relations = self.tree.stages[nest.stage].relations.iter().enumerate();
+        relations.into_iter().any(|(i, r)| match *r {
+            Relation::Split { parent, factor, .. } => {
+                !bound.exact.contains_key(&i)
+                    && !self.extent(nest, bound, parent).is_multiple_of(factor)
+                    && self.extent(nest, bound, parent) > factor
+            }
+            Relation::Fuse { .. } => false,
+        })
+    }
+
+    /// A condition for each split whose remainder was not peeled off, of the parallel or of the reduction axes.
+    fn guards(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: &Bindings,
+        reduce: bool,
+    ) -> Option<Scalar<'c>> {
+        let s = &self.tree.stages[nest.stage];
+        let mut condition: Option<Scalar> = None;
+        for (i, relation) in s.relations.iter().enumerate() {
+            let Relation::Split { parent, factor, .. } = *relation else { continue };
+            let whole = self.extent(nest, bound, parent);
+            if s.axes[parent].reduce != reduce
+                || bound.exact.contains_key(&i)
+                || whole.is_multiple_of(factor)
+                || whole <= factor
+            {
+                continue;
+            }
+            let value = self.indices.value(&loops.build, &self.value(nest, bound, parent));
+            let inside =
+                loops.scalars().index_compare(Compare::Less, value, loops.scalars().index(whole as i64));
+            condition = Some(condition.map_or(inside, |c| loops.scalars().and(c, inside)));
+        }
+        condition
+    }
+
+    /// True when the axis, or a loop it was made into, has a value already.
+    fn touched(&self, stage: StageId, bound: &Bindings, axis: AxisId) -> bool {
+        bound.is_bound(axis)
+            || match self.made_into(stage, axis) {
+                Some((_, Relation::Split { outer, inner, .. })) => {
+                    self.touched(stage, bound, outer) || self.touched(stage, bound, inner)
+                }
+                Some((_, Relation::Fuse { fused, .. })) => self.touched(stage, bound, fused),
+                None => false,
+            }
+    }
+
+    /// The ways to run a loop: once, or as whole blocks and a remainder. Each is the number of iterations (`None`:
+    /// the loop has the one value that is bound) and what is known then.
+    fn ways(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> Vec<(Option<u64>, Bindings)> {
+        let s = &self.tree.stages[nest.stage];
+        let extent = self.extent(nest, bound, axis);
+        if let Origin::Split(relation) = s.axes[axis].origin
+            && let Relation::Split { parent, outer, inner, factor } = s.relations[relation]
+            && axis == outer
+            && !self.touched(nest.stage, bound, inner)
+        {
+            let whole = self.extent(nest, bound, parent);
+            let (blocks, rest) = (whole / factor, whole % factor);
+            if rest > 0 && blocks > 0 {
+                let mut full = bound.clone();
+                full.exact.insert(relation, (blocks, factor));
+                let mut last = bound.clone();
+                last.exact.insert(relation, (1, rest));
+                last.bind(axis, Expr::constant(blocks as i64));
+                return vec![(Some(blocks), full), (None, last)];
+            }
+        }
+        vec![(Some(extent), bound.clone())]
+    }
+
+    /// Makes the loops from a place in the order on; gives the element when the stage is one.
+    fn loops_from(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: Bindings,
+        depth: usize,
+    ) -> Vec<Value<'c>> {
+        if depth == nest.reduction && !self.tree.stages[nest.stage].is_reduction() {
+            return self.point(loops, nest, &bound);
+        }
+        if depth == nest.reduction {
+            if !nest.in_memory {
+                return self.reduction(loops, nest, bound);
+            }
+            self.initialize(loops, nest, bound.clone(), depth);
+        }
+        if depth == nest.order.len() {
+            self.accumulate(loops, nest, &bound);
+            return Vec::new();
+        }
+        let axis = nest.order[depth];
+        let kind = self.tree.stages[nest.stage].axes[axis].kind;
+        let mut result = Vec::new();
+        for (iterations, mut inside) in self.ways(nest, &bound, axis) {
+            result = match iterations {
+                Some(0) => Vec::new(),
+                None => self.inside(loops, nest, inside, depth),
+                Some(1) => {
+                    inside.bind(axis, Expr::constant(0));
+                    self.inside(loops, nest, inside, depth)
+                }
+                Some(n) => {
+                    loops.for_(n, kind, &[], |inner, index, _| {
+                        inside.bind(axis, self.indices.var(index, n));
+                        self.inside(inner, nest, inside, depth);
+                        Vec::new()
+                    });
+                    Vec::new()
+                }
+            };
+        }
+        result
+    }
+
+    /// The inside of a loop: stages attached to it, then the loops inside it.
+    fn inside(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings, depth: usize) -> Vec<Value<'c>> {
+        let at = Attach::At(nest.stage, nest.order[depth]);
+        let attached: Vec<StageId> =
+            (0..self.tree.stages.len()).filter(|&s| self.tree.stages[s].attach == at).collect();
+        for &stage in &attached {
+            let region = self.required(stage, nest, &bound);
+            let tensors = self.tree.stages[stage].op.result_values();
+            // What an earlier branch computed is out of scope here.
+            for tensor in &tensors {
+                self.places.remove(&key(*tensor));
+            }
+            if region.iter().all(|(_, n)| *n == 1) {
+                let elements = self.stage(loops, stage, region);
+                for (tensor, element) in tensors.iter().zip(elements) {
+                    self.places.insert(key(*tensor), Place::Value(element));
+                }
+                continue;
+            }
+            let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
+            let origin: Vec<Expr> = region.iter().map(|(from, _)| from.clone()).collect();
+            for tensor in &tensors {
+                let dtype = tensor_type(*tensor).map_or(DType::F32, |t| t.dtype);
+                let buffer = loops.alloc(shape.iter().product(), dtype, Scope::Local);
+                let place = Place::Memory { buffer, origin: origin.clone(), shape: shape.clone() };
+                self.places.insert(key(*tensor), place);
+            }
+            self.stage(loops, stage, region);
+        }
+        self.loops_from(loops, nest, bound, depth + 1)
+    }
+
+    /// One element without reduction.
+    fn point(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings) -> Vec<Value<'c>> {
+        let axes = self.root_axes(nest, bound);
+        match self.guards(loops, nest, bound, false) {
+            None => {
+                let elements = self.elements(loops, nest.stage, &axes);
+                self.store(loops, nest, &axes, &elements);
+                elements
+            }
+            Some(condition) => {
+                loops.guard(condition, |inner| {
+                    let elements = self.elements(inner, nest.stage, &axes);
+                    self.store(inner, nest, &axes, &elements);
+                });
+                Vec::new()
+            }
+        }
+    }
+
+    /// One element of a reduction: the accumulators are carried around the reduction loops.
+    fn reduction(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings) -> Vec<Value<'c>> {
+        let whole = |this: &mut Self, loops: &Loops<'c>| {
+            let neutral = this.neutral(loops, nest.stage);
+            let sums = this.reduce_from(loops, nest, bound.clone(), nest.reduction, neutral);
+            let axes = this.root_axes(nest, &bound);
+            this.store(loops, nest, &axes, &sums);
+            sums
+        };
+        match self.guards(loops, nest, &bound, false) {
+            None => whole(self, loops),
+            Some(condition) => {
+                loops.guard(condition, |inner| {
+                    whole(self, inner);
+                });
+                Vec::new()
+            }
+        }
+    }
+
+    fn reduce_from(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: Bindings,
+        depth: usize,
+        carried: Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        if depth == nest.order.len() {
+            let axes = self.root_axes(nest, &bound);
+            return match self.guards(loops, nest, &bound, true) {
+                None => {
+                    let elements = self.elements(loops, nest.stage, &axes);
+                    self.combine(loops, nest.stage, &carried, &elements)
+                }
+                Some(condition) => loops.guard_else(condition.value, &carried.clone(), |inner| {
+                    let elements = self.elements(inner, nest.stage, &axes);
+                    self.combine(inner, nest.stage, &carried, &elements)
+                }),
+            };
+        }
+        let axis = nest.order[depth];
+        let kind = self.tree.stages[nest.stage].axes[axis].kind;
+        let mut so_far = carried;
+        for (iterations, mut inside) in self.ways(nest, &bound, axis) {
+            so_far = match iterations {
+                Some(0) => so_far,
+                None => self.reduce_from(loops, nest, inside, depth + 1, so_far),
+                Some(1) => {
+                    inside.bind(axis, Expr::constant(0));
+                    self.reduce_from(loops, nest, inside, depth + 1, so_far)
+                }
+                Some(n) => loops.for_(n, kind, &so_far, |inner, index, carried| {
+                    inside.bind(axis, self.indices.var(index, n));
+                    self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec())
+                }),
+            };
+        }
+        so_far
+    }
+
+    /// Stores the neutral elements for all parallel loops from a place in the order on.
+    fn initialize(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings, depth: usize) {
+        let stage = nest.stage;
+        let next = (depth..nest.order.len()).find(|&d| !self.tree.stages[stage].axes[nest.order[d]].reduce);
+        let Some(at) = next else {
+            let axes = self.root_axes(nest, &bound);
+            let neutral = self.neutral(loops, stage);
+            match self.guards(loops, nest, &bound, false) {
+                None => self.store(loops, nest, &axes, &neutral),
+                Some(condition) => loops.guard(condition, |inner| self.store(inner, nest, &axes, &neutral)),
+            }
+            return;
+        };
+        let axis = nest.order[at];
+        for (iterations, mut inside) in self.ways(nest, &bound, axis) {
+            match iterations {
+                Some(0) => {}
+                None => self.initialize(loops, nest, inside, at + 1),
+                Some(n) => loops.each(n, |inner, index| {
+                    inside.bind(axis, self.indices.var(index, n));
+                    self.initialize(inner, nest, inside, at + 1);
+                }),
+            }
+        }
+    }
+
+    /// Combines one element into memory.
+    fn accumulate(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings) {
+        let axes = self.root_axes(nest, bound);
+        let step = |this: &mut Self, loops: &Loops<'c>| {
+            let results = this.tree.stages[nest.stage].op.result_values();
+            let so_far: Vec<Value> = results.iter().filter_map(|t| this.stored(loops, *t, &axes)).collect();
+            let elements = this.elements(loops, nest.stage, &axes);
+            let sums = this.combine(loops, nest.stage, &so_far, &elements);
+            this.store(loops, nest, &axes, &sums);
+        };
+        let parallel = self.guards(loops, nest, bound, false);
+        let reduced = self.guards(loops, nest, bound, true);
+        match (parallel, reduced) {
+            (None, None) => step(self, loops),
+            (Some(c), None) | (None, Some(c)) => loops.guard(c, |inner| step(self, inner)),
+            (Some(a), Some(b)) => loops.guard(loops.scalars().and(a, b), |inner| step(self, inner)),
+        }
+    }
+
+    /// The index of an element in the memory of a tensor.
+    fn slot(
+        &mut self,
+        loops: &Loops<'c>,
+        tensor: Value<'c>,
+        axes: &[Expr],
+    ) -> Option<(Buffer<'c>, Value<'c>)> {
+        let Some(Place::Memory { buffer, origin, shape }) = self.places.get(&key(tensor)).cloned() else {
+            return None;
+        };
+        let local: Vec<Expr> = axes.iter().zip(&origin).map(|(a, o)| a.minus(o)).collect();
+        let index = self.indices.value(&loops.build, &flatten(&local, &shape));
+        Some((buffer, index))
+    }
+
+    fn stored(&mut self, loops: &Loops<'c>, tensor: Value<'c>, axes: &[Expr]) -> Option<Value<'c>> {
+        let (buffer, index) = self.slot(loops, tensor, axes)?;
+        Some(loops.load_raw(buffer, index).value)
+    }
+
+    /// Stores the elements of results that are in memory.
+    fn store(&mut self, loops: &Loops<'c>, nest: &Nest, axes: &[Expr], elements: &[Value<'c>]) {
+        for (tensor, element) in self.tree.stages[nest.stage].op.result_values().into_iter().zip(elements) {
+            if let Some((buffer, index)) = self.slot(loops, tensor, axes) {
+                loops.store(Scalar { value: *element, dtype: buffer.dtype }, buffer, index);
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Schedules: how the loops of a kernel are arranged.
+//!
+//! A schedule starts as one nest a stage, in program order, and is edited by primitives (`primitives/`, one a file).
+//! Nothing is generated until the tree is complete: `te-lower` then makes the loops once, with bound inference
+//! (Ragan-Kelley et al., "Halide", 2013; Chen et al., "TVM", 2018).
+//!
+//!     stage "c": i (128), j (3072), k (768, reduction)        split j by 16      i, jo, ji, k
+
+pub mod primitives;
+mod read;
+
+pub use read::{Handle, Handles, apply_schedule};
+
+use fusion_dialects::loops::LoopKind;
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, kind_of, ops_in};
+
+/// A stage of a schedule, by its place in the kernel.
+pub type StageId = usize;
+/// An axis of a stage.
+pub type AxisId = usize;
+
+/// Where an axis comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An axis of the computation itself, by its place: parallel axes first.
+    Root(usize),
+    /// The outer or inner loop of a split.
+    Split(usize),
+    /// The one loop over two.
+    Fuse(usize),
+}
+
+/// One loop, or one that was split or fused.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Number of iterations, rounded up.
+    pub extent: u64,
+    /// True for reduction axes.
+    pub reduce: bool,
+    /// How it runs.
+    pub kind: LoopKind,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// How axes were made from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `parent = outer * factor + inner`.
+    Split {
+        /// The axis that was split.
+        parent: AxisId,
+        /// Over blocks.
+        outer: AxisId,
+        /// Inside a block.
+        inner: AxisId,
+        /// Iterations of a block.
+        factor: u64,
+    },
+    /// `first = fused / n`, `second = fused mod n`, n the extent of the second.
+    Fuse {
+        /// The outer of the two.
+        first: AxisId,
+        /// The inner of the two.
+        second: AxisId,
+        /// The one loop over both.
+        fused: AxisId,
+    },
+}
+
+/// Where a stage is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attach {
+    /// On its own, before its consumers.
+    Root,
+    /// Where its elements are used.
+    Inline,
+    /// In each iteration of a loop of a consumer.
+    At(StageId, AxisId),
+}
+
+/// A computation and its loops.
+#[derive(Clone, Debug)]
+pub struct Stage<'c> {
+    /// The name its handle uses.
+    pub name: String,
+    /// The `te.compute` or `te.extern`.
+    pub op: Op<'c>,
+    /// All axes ever made.
+    pub axes: Vec<Axis>,
+    /// How they were made, in order.
+    pub relations: Vec<Relation>,
+    /// The loops there are now, outermost first.
+    pub leaves: Vec<AxisId>,
+    /// Where it is computed.
+    pub attach: Attach,
+}
+
+impl Stage<'_> {
+    /// Number of parallel axes of the computation.
+    pub fn rank(&self) -> usize {
+        self.axes.iter().filter(|a| matches!(a.origin, Origin::Root(_)) && !a.reduce).count()
+    }
+
+    /// True when the stage combines elements over reduction axes.
+    pub fn is_reduction(&self) -> bool {
+        self.axes.iter().any(|a| a.reduce)
+    }
+
+    /// The place of a loop in the nest.
+    pub fn place(&self, axis: AxisId) -> Result<usize, String> {
+        self.leaves.iter().position(|&l| l == axis).ok_or_else(|| {
+            format!("the handle names a loop of stage \"{}\" that was split or fused away; use the loops it was made into", self.name)
+        })
+    }
+}
+
+/// The tree that primitives edit.
+#[derive(Clone, Debug)]
+pub struct Schedule<'c> {
+    /// The stages in program order.
+    pub stages: Vec<Stage<'c>>,
+    /// Results of the kernel by stage: those cannot be inlined.
+    pub results: Vec<StageId>,
+}
+
+impl<'c> Schedule<'c> {
+    /// The schedule of a kernel before any primitive.
+    pub fn of(kernel: Op<'c>) -> Self {
+        let ops = kernel.body(0).map(ops_in).unwrap_or_default();
+        let computes =
+            ops.iter().filter(|op| matches!(kind_of(**op), Some(Kind::Te(Te::Compute | Te::Extern))));
+        let stages: Vec<Stage> = computes.map(|op| stage_of(*op)).collect();
+        let returned: Vec<usize> = ops
+            .iter()
+            .filter(|op| matches!(kind_of(**op), Some(Kind::Te(Te::Return))))
+            .flat_map(|op| op.operand_values())
+            .filter_map(fusion_dialects::defining_op)
+            .map(fusion_dialects::op_key)
+            .collect();
+        let results = (0..stages.len())
+            .filter(|&s| returned.contains(&fusion_dialects::op_key(stages[s].op)))
+            .collect();
+        Schedule { stages, results }
+    }
+
+    /// The stage of that name.
+    pub fn named(&self, name: &str) -> Option<StageId> {
+        self.stages.iter().position(|s| s.name == name)
+    }
+
+    /// The stages that read a stage's results.
+    pub fn consumers(&self, stage: StageId) -> Vec<StageId> {
+        let results: Vec<usize> =
+            self.stages[stage].op.result_values().into_iter().map(fusion_dialects::key).collect();
+        let reads = |op: Op<'c>| {
+            let direct = op.operand_values();
+            let nested = fusion_dialects::nested_ops(op).into_iter().flat_map(|o| o.operand_values());
+            direct.into_iter().chain(nested).any(|v| results.contains(&fusion_dialects::key(v)))
+        };
+        (0..self.stages.len()).filter(|&s| s != stage && reads(self.stages[s].op)).collect()
+    }
+}
+
+fn stage_of(op: Op) -> Stage {
+    let extents = |name: &str| op.ints(name).unwrap_or_default();
+    let parallel = extents("axes").into_iter().map(|n| (n, false));
+    let reduced = extents("reduce").into_iter().map(|n| (n, true));
+    let axes: Vec<Axis> = parallel
+        .chain(reduced)
+        .enumerate()
+        .map(|(i, (n, reduce))| Axis {
+            extent: n.max(0) as u64,
+            reduce,
+            kind: LoopKind::Serial,
+            origin: Origin::Root(i),
+        })
+        .collect();
+    Stage {
+        name: op.text("name").unwrap_or_default().to_owned(),
+        op,
+        leaves: (0..axes.len()).collect(),
+        axes,
+        relations: Vec::new(),
+        attach: Attach::Root,
+    }
+}

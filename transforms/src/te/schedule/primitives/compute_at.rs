@@ -1,0 +1,72 @@
+//! `compute_at`: computes, in each iteration of a loop of a consumer, what the rest of that iteration needs.
+//!
+//!     for i  for k  a[i] += x[i, k]               for i
+//!     for i  y[i] = relu(a[i])            =>        a = 0 ; for k  a += x[i, k]
+//!                                                   y[i] = relu(a)
+//!
+//! How much that is follows by bound inference; a single element is a value, more are a local buffer.
+
+use super::super::{Attach, AxisId, Handles, Schedule, StageId};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, kind_of};
+
+/// Attaches a stage to a loop of a stage that reads it, directly or through others attached there or inlined.
+pub fn compute_at(
+    tree: &mut Schedule,
+    stage: StageId,
+    consumer: StageId,
+    axis: AxisId,
+) -> Result<(), String> {
+    let name = tree.stages[stage].name.clone();
+    let target = &tree.stages[consumer];
+    let place = target.place(axis)?;
+    if !matches!(kind_of(tree.stages[stage].op), Some(Kind::Te(Te::Compute))) {
+        return Err(format!("moves stage \"{name}\", which is a loop nest"));
+    }
+    if tree.results.contains(&stage) {
+        return Err(format!("moves stage \"{name}\", a result of the kernel, into another's loop"));
+    }
+    if target.leaves[..=place].iter().any(|&l| target.axes[l].reduce) {
+        return Err(format!(
+            "computes stage \"{name}\" inside a reduction of stage \"{}\"; name a loop outside of it",
+            target.name
+        ));
+    }
+    // Every reader must be computed inside the same nest, or some would find nothing.
+    for reader in readers(tree, stage) {
+        let inside =
+            reader == consumer || matches!(tree.stages[reader].attach, Attach::At(c, _) if c == consumer);
+        if !inside {
+            return Err(format!(
+                "computes stage \"{name}\" inside stage \"{}\", but stage \"{}\" reads it as well",
+                tree.stages[consumer].name, tree.stages[reader].name
+            ));
+        }
+    }
+    tree.stages[stage].attach = Attach::At(consumer, axis);
+    Ok(())
+}
+
+/// The stages that read a stage, through inlined ones.
+fn readers(tree: &Schedule, stage: StageId) -> Vec<StageId> {
+    let mut found = Vec::new();
+    for consumer in tree.consumers(stage) {
+        if tree.stages[consumer].attach == Attach::Inline {
+            found.extend(readers(tree, consumer));
+        } else {
+            found.push(consumer);
+        }
+    }
+    found
+}
+
+pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
+    let operands = op.operand_values();
+    let stage = handles.stage(operands[0])?;
+    let (consumer, axis) = handles.axis(operands[1])?;
+    if consumer == stage {
+        return Err("computes a stage inside itself".into());
+    }
+    compute_at(tree, stage, consumer, axis)
+}

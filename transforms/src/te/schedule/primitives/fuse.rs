@@ -1,0 +1,46 @@
+//! `fuse`: two neighbouring loops become one.
+//!
+//!     for i in 0..3
+//!       for j in 0..4        =>      for f in 0..12
+//!         body(i, j)                   body(f / 4, f mod 4)
+
+use super::super::{Axis, AxisId, Handle, Handles, Origin, Relation, Schedule, StageId};
+use fusion_dialects::loops::LoopKind;
+use fusion_dialects::{Op, OpExt};
+
+/// Fuses two loops, the first directly outside the second; gives the one over both.
+pub fn fuse(tree: &mut Schedule, stage: StageId, first: AxisId, second: AxisId) -> Result<AxisId, String> {
+    let s = &mut tree.stages[stage];
+    let (place, next) = (s.place(first)?, s.place(second)?);
+    if next != place + 1 {
+        return Err(format!(
+            "fuses loops {place} and {next} of stage \"{}\", which are not neighbours; reorder them first",
+            s.name
+        ));
+    }
+    let (a, b) = (&s.axes[first], &s.axes[second]);
+    if a.reduce != b.reduce {
+        return Err(format!("fuses a parallel axis and a reduction axis of stage \"{}\"", s.name));
+    }
+    if a.kind != LoopKind::Serial || b.kind != LoopKind::Serial {
+        return Err(format!("fuses a loop of stage \"{}\" that is annotated already; fuse it first", s.name));
+    }
+    let (extent, reduce) = (a.extent * b.extent, a.reduce);
+    let (relation, fused) = (s.relations.len(), s.axes.len());
+    s.axes.push(Axis { extent, reduce, kind: LoopKind::Serial, origin: Origin::Fuse(relation) });
+    s.relations.push(Relation::Fuse { first, second, fused });
+    s.leaves.splice(place..=next, [fused]);
+    Ok(fused)
+}
+
+pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
+    let operands = op.operand_values();
+    let (stage, first) = handles.axis(operands[0])?;
+    let (other, second) = handles.axis(operands[1])?;
+    if stage != other {
+        return Err("fuses loops of two stages".into());
+    }
+    let fused = fuse(tree, stage, first, second)?;
+    handles.define(&op.result_values(), &[Handle::Axis(stage, fused)]);
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! The primitives of a schedule, one a file: what it checks, the edit, a picture of before and after.
+
+pub mod compute_at;
+pub mod compute_inline;
+pub mod fuse;
+pub mod parallel;
+pub mod reorder;
+pub mod split;
+pub mod unroll;
+pub mod vectorize;
+
+use super::{Handles, Schedule};
+use fusion_dialects::Op;
+use fusion_dialects::te::Op as Te;
+
+/// Reads the operation of a primitive and edits the tree.
+type Apply = for<'c> fn(&mut Schedule<'c>, Op<'c>, &mut Handles) -> Result<(), String>;
+
+/// All primitives.
+const PRIMITIVES: &[(Te, Apply)] = &[
+    (Te::Split, split::apply),
+    (Te::Fuse, fuse::apply),
+    (Te::Reorder, reorder::apply),
+    (Te::Vectorize, vectorize::apply),
+    (Te::Unroll, unroll::apply),
+    (Te::Parallel, parallel::apply),
+    (Te::ComputeInline, compute_inline::apply),
+    (Te::ComputeAt, compute_at::apply),
+];
+
+/// Applies the primitive of that kind.
+pub fn apply<'c>(kind: Te, tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
+    match PRIMITIVES.iter().find(|(k, _)| *k == kind) {
+        Some((_, apply)) => apply(tree, op, handles),
+        None => Err("is no primitive of a schedule".into()),
+    }
+}

@@ -1,0 +1,101 @@
+//! Applies the primitives of a `te.schedule` to the tree.
+
+use super::{AxisId, Schedule, StageId, primitives};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, PassError, Value, key, kind_of, ops_in};
+use std::collections::HashMap;
+
+/// What a value of a schedule stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handle {
+    /// A stage.
+    Stage(StageId),
+    /// A loop of a stage.
+    Axis(StageId, AxisId),
+}
+
+/// The handles a schedule has made so far.
+#[derive(Default)]
+pub struct Handles {
+    map: HashMap<usize, Handle>,
+}
+
+impl Handles {
+    /// What the values a primitive defines stand for.
+    pub fn define(&mut self, values: &[Value], handles: &[Handle]) {
+        for (value, handle) in values.iter().zip(handles) {
+            self.map.insert(key(*value), *handle);
+        }
+    }
+
+    /// The stage a value stands for.
+    pub fn stage(&self, value: Value) -> Result<StageId, String> {
+        match self.map.get(&key(value)) {
+            Some(Handle::Stage(stage)) => Ok(*stage),
+            _ => Err("takes the handle of a stage that this schedule defined".into()),
+        }
+    }
+
+    /// The loop a value stands for.
+    pub fn axis(&self, value: Value) -> Result<(StageId, AxisId), String> {
+        match self.map.get(&key(value)) {
+            Some(Handle::Axis(stage, axis)) => Ok((*stage, *axis)),
+            _ => Err("takes the handle of a loop that this schedule defined".into()),
+        }
+    }
+}
+
+/// Applies the first `until` primitives of a schedule (all of them when negative). Handles are not primitives.
+pub fn apply_schedule<'c>(
+    tree: &mut Schedule<'c>,
+    schedule: Op<'c>,
+    until: i64,
+) -> Result<(), PassError<'c>> {
+    let mut handles = Handles::default();
+    let mut applied = 0;
+    for op in schedule.body(0).map(ops_in).unwrap_or_default() {
+        let Some(Kind::Te(kind)) = kind_of(op) else {
+            return Err(PassError::at(op, "is no primitive of a schedule"));
+        };
+        let is_handle = matches!(kind, Te::Stage | Te::Axes);
+        if !is_handle && until >= 0 && applied >= until {
+            return Ok(());
+        }
+        let outcome = match kind {
+            Te::Stage => stage(tree, op, &mut handles),
+            Te::Axes => axes(tree, op, &mut handles),
+            _ => primitives::apply(kind, tree, op, &mut handles),
+        };
+        outcome.map_err(|why| PassError::at(op, why))?;
+        applied += i64::from(!is_handle);
+    }
+    Ok(())
+}
+
+fn stage(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {
+    let name = op.text("name").unwrap_or_default();
+    let Some(stage) = tree.named(name) else {
+        let names: Vec<_> = tree.stages.iter().map(|s| format!("\"{}\"", s.name)).collect();
+        return Err(format!("names no stage of the kernel; its stages are {}", names.join(", ")));
+    };
+    handles.define(&op.result_values(), &[Handle::Stage(stage)]);
+    Ok(())
+}
+
+fn axes(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {
+    let stage = handles.stage(op.operand_values()[0])?;
+    let leaves = &tree.stages[stage].leaves;
+    let results = op.result_values();
+    if results.len() != leaves.len() {
+        return Err(format!(
+            "gives {} loops, stage \"{}\" has {}",
+            results.len(),
+            tree.stages[stage].name,
+            leaves.len()
+        ));
+    }
+    let found: Vec<_> = leaves.iter().map(|&a| Handle::Axis(stage, a)).collect();
+    handles.define(&results, &found);
+    Ok(())
+}
