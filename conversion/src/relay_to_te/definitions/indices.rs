@@ -31,7 +31,7 @@ pub fn clamped<'c>(s: &Scalars<'c>, index: Scalar<'c>, extent: u64) -> Value<'c>
     s.index_clamp(from_front(s, index, extent), 0, extent as i64 - 1)
 }
 
-/// Loops over all indices of a shape, in row-major order.
+/// Loops over all indices of a shape, in row-major order; an axis of extent 1 needs no loop.
 pub fn each_index<'c>(loops: &Loops<'c>, shape: &[u64], body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>])) {
     nested(loops, shape, &mut Vec::new(), body);
 }
@@ -43,11 +43,15 @@ fn nested<'c>(
     body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>]),
 ) {
     let Some((&extent, rest)) = shape.split_first() else { return body(loops, outer) };
-    loops.each(extent, |inner, i| {
+    let mut enter = |inner: &Loops<'c>, i| {
         outer.push(i);
         nested(inner, rest, outer, body);
         outer.pop();
-    });
+    };
+    match extent {
+        1 => enter(loops, loops.scalars().index(0)),
+        _ => loops.each(extent, enter),
+    }
 }
 
 /// An axis of a shape, with the number of elements before and after it: a line of elements is

@@ -93,7 +93,7 @@ fn mean<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     Ok(vec![kernel.compute("mean", ty, |s, i| s.div(s.load(sum, i), s.float(count, wide.dtype)))])
 }
 
-/// A value and its index; the neutral pair has the index -1.
+/// A value and its index.
 type Pair<'c> = (Scalar<'c>, Scalar<'c>);
 
 fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
@@ -106,11 +106,13 @@ fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
         return Ok(vec![kernel.compute(call.op.name, index, |s, _| s.int(0, DType::I64))]);
     }
     let extreme = neutral(if how == Compare::Greater { Combine::Max } else { Combine::Min }, dtype);
+    // Where all elements have the neutral value, this index loses against theirs.
+    let nowhere = if last { -1 } else { i64::MAX };
     let pairs = kernel.stage(
         call.op.name,
         &[index.with_dtype(dtype), index.clone()],
         &extents,
-        &[extreme, Neutral::Int(-1)],
+        &[extreme, Neutral::Int(nowhere)],
         |s, i, over| vec![s.load(x, &axes.place(s, i, over)), s.from_index(over[0], DType::I64)],
         |s, a, b| {
             let takes = second_is_ahead(s, how, last, (a[0], a[1]), (b[0], b[1]));
@@ -122,13 +124,9 @@ fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
 
 /// Whether the second of two pairs is chosen: a total order, so that any grouping of the pairs gives one result.
 fn second_is_ahead<'c>(s: &Scalars<'c>, how: Compare, last: bool, a: Pair<'c>, b: Pair<'c>) -> Scalar<'c> {
-    let nothing = s.int(0, DType::I64);
     let later = if last { Compare::Greater } else { Compare::Less };
     let tied = s.and(s.not(more_extreme(s, how, a.0, b.0)), s.compare(later, b.1, a.1));
-    let ahead = s.or(more_extreme(s, how, b.0, a.0), tied);
-    // The neutral pair loses even against its own value.
-    let replaces = s.or(s.compare(Compare::Less, a.1, nothing), ahead);
-    s.and(s.compare(Compare::GreaterEqual, b.1, nothing), replaces)
+    s.or(more_extreme(s, how, b.0, a.0), tied)
 }
 
 /// Whether a is greater (or less) than b; NaN is more extreme than any number.
