@@ -3,5 +3,9 @@
 //! One pass, one file; `register` lists them all. A pass changes programs inside a dialect; what goes from
 //! one dialect to the next is in `fusion-conversion`.
 
+pub mod relay;
+
 /// Puts all passes of this crate into MLIR's registry.
-pub fn register() {}
+pub fn register() {
+    fusion_dialects::register::<relay::fuse_ops::FuseOps>();
+}
