@@ -207,6 +207,7 @@ mod tests {
         assert_eq!(rule("asymmetric", 4, 8, "floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 4, 8, "round_prefer_floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 9, 3, "round_prefer_floor"), Some((3, 1, 1)));
-        assert_eq!(rule("align_corners", 5, 7, "round_prefer_floor"), None);
+        // Clamped early, which no such rule follows.
+        assert_eq!(Sampling::new("asymmetric", 8, 3, 0.1).whole_numbers("floor"), None);
     }
 }
