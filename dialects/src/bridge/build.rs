@@ -4,7 +4,7 @@ use super::ir::{
     Attribute, Block, BlockLike, Context, Location, Op, OpExt, OperationLike, Type, Value, arguments,
 };
 use melior::ir::operation::OperationBuilder;
-use melior::ir::{Identifier, Region, RegionLike};
+use melior::ir::{Identifier, Module, Region, RegionLike};
 
 /// Builds operations one after another at a place.
 #[derive(Clone, Copy)]
@@ -26,6 +26,21 @@ impl<'c> Build<'c> {
     pub fn before(op: Op<'c>) -> Self {
         let block = op.block().expect("an operation that is built at stands in a block");
         Build { context: op.context_ref(), block, before: Some(op), location: op.location() }
+    }
+
+    /// Behind an operation, with its location.
+    pub fn after(op: Op<'c>) -> Self {
+        let next = Build::before(op);
+        Build { before: op.next_in_block(), ..next }
+    }
+
+    /// A module whose operations `body` builds.
+    pub fn module(context: &'c Context, location: Location<'c>, body: impl FnOnce(Build<'c>)) -> Module<'c> {
+        let module = Module::new(location);
+        // SAFETY: the block lives as long as the module; as everywhere, handles are not used beyond their operations.
+        let block: Block<'c> = unsafe { Block::from_raw(module.body().to_raw()) };
+        body(Build::at_end(context, block, location));
+        module
     }
 
     /// The context.

@@ -16,7 +16,7 @@ mod types;
 mod value_map;
 
 pub use build::Build;
-pub use constants::{is_splat, read_tensor, write_tensor};
+pub use constants::{is_splat, read_tensor, splat, write_tensor};
 pub use context::{load_context, parse_module, registry};
 pub use ir::*;
 pub use pass::{

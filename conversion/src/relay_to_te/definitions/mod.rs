@@ -3,7 +3,13 @@
 //! One family a file; each has a table from operators to definitions. An operator without a definition cannot be
 //! compiled, and the conversion says so by name.
 
+mod contraction;
+mod convolution;
 mod elementwise;
+mod mean;
+mod normalization;
+mod padding;
+mod pooling;
 
 use fusion_dialects::Value;
 use fusion_dialects::te::Kernel;
@@ -43,7 +49,8 @@ pub type Definition = for<'c> fn(&Kernel<'c>, &TeCall<'c>) -> Result<Vec<Value<'
 /// A family's table.
 pub type Table = &'static [(&'static Operator, Definition)];
 
-const FAMILIES: &[Table] = &[elementwise::TABLE];
+const FAMILIES: &[Table] =
+    &[elementwise::TABLE, contraction::TABLE, convolution::TABLE, pooling::TABLE, normalization::TABLE];
 
 /// The definition of an operator.
 pub fn definition_of(op: &'static Operator) -> Option<Definition> {

@@ -1,0 +1,182 @@
+//! Runs directories of ONNX backend tests through the importer and the reference evaluator.
+//!
+//!     cargo run --example onnx_backend -- [-v] DIRECTORY...
+//!
+//! A directory has `model.onnx` and `test_data_set_N/{input,output}_K.pb`, or it has such directories.
+//! Prints the failures (with -v every test) and the counts.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use fusion_importers::onnx::model::{read_sequence, read_tensor};
+use fusion_importers::onnx::{Model, Options, eager, signature};
+use fusion_operators::Tensor;
+
+/// Tests whose data contradicts the specification, and how.
+const CONTRADICTING: &[(&str, &str)] = &[
+    ("test_qlinearmatmul_2D_int8_float16", WRAPS),
+    ("test_qlinearmatmul_2D_int8_float32", WRAPS),
+    ("test_qlinearmatmul_3D_int8_float16", WRAPS),
+    ("test_qlinearmatmul_3D_int8_float32", WRAPS),
+];
+const WRAPS: &str = "the quantisation formula saturates, the data wraps around";
+
+enum Verdict {
+    Pass(Vec<String>),
+    Unsupported(String),
+    Fail(String),
+}
+
+fn main() {
+    let mut verbose = false;
+    let mut tests = Vec::new();
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "-v" => verbose = true,
+            path => collect(Path::new(path), &mut tests),
+        }
+    }
+    std::panic::set_hook(Box::new(|_| {}));
+    let (mut passed, mut unsupported, mut contradicting, mut failed) = (0, 0, 0, 0);
+    for test in &tests {
+        let name = test.file_name().unwrap_or_default().to_string_lossy();
+        let verdict = catch_unwind(AssertUnwindSafe(|| run(test))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            Verdict::Fail(format!("panic: {}", text.unwrap_or_default()))
+        });
+        match verdict {
+            Verdict::Pass(specialized) => {
+                passed += 1;
+                if verbose {
+                    println!("PASS {name} {}", specialized.join(","));
+                }
+            }
+            Verdict::Unsupported(why) => {
+                unsupported += 1;
+                if verbose {
+                    println!("UNSUPPORTED {name}: {why}");
+                }
+            }
+            Verdict::Fail(why) => match CONTRADICTING.iter().find(|(test, _)| *test == name) {
+                Some((_, reason)) => {
+                    contradicting += 1;
+                    println!("CONTRADICTS {name}: {reason}");
+                }
+                None => {
+                    failed += 1;
+                    println!("FAIL {name}: {why}");
+                }
+            },
+        }
+    }
+    println!(
+        "{} tests: {passed} passed, {unsupported} unsupported, {contradicting} contradict the specification, {failed} failed",
+        tests.len()
+    );
+    if failed > 0 {
+        std::process::exit(1);
+    }
+}
+
+fn collect(path: &Path, tests: &mut Vec<PathBuf>) {
+    if path.join("model.onnx").is_file() {
+        tests.push(path.to_owned());
+        return;
+    }
+    let mut inner: Vec<PathBuf> =
+        fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    inner.sort();
+    for path in inner {
+        collect(&path, tests);
+    }
+}
+
+fn run(test: &Path) -> Verdict {
+    let model = match Model::open(test.join("model.onnx")) {
+        Ok(model) => model,
+        Err(error) => return Verdict::Fail(error.to_string()),
+    };
+    let mut specialized = Vec::new();
+    for set in 0.. {
+        let data = test.join(format!("test_data_set_{set}"));
+        if !data.is_dir() {
+            break;
+        }
+        let mut options = Options::default();
+        let inputs = match signature(&model, &options) {
+            Ok(inputs) => inputs,
+            Err(error) if error.is_unsupported() => return Verdict::Unsupported(error.to_string()),
+            // Without shapes: they come from the data below.
+            Err(_) => Vec::new(),
+        };
+        let names: Vec<String> = match inputs.is_empty() {
+            true => model.graph().input.iter().map(|i| i.name.clone()).collect(),
+            false => inputs.into_iter().map(|i| i.name).collect(),
+        };
+        let mut tensors = Vec::new();
+        for (i, name) in names.iter().enumerate() {
+            match read_tensor(&data.join(format!("input_{i}.pb"))) {
+                Ok(tensor) => {
+                    options.bound.insert(name.clone(), tensor.clone());
+                    tensors.push(tensor);
+                }
+                Err(error) => return Verdict::Fail(format!("input {i}: {error}")),
+            }
+        }
+        let results = match eager::run(&model, &options, &tensors) {
+            Ok(results) => results,
+            Err(error) if error.is_unsupported() => return Verdict::Unsupported(error.to_string()),
+            Err(error) => return Verdict::Fail(error.to_string()),
+        };
+        specialized.clear();
+        for (i, (name, found)) in results.iter().enumerate() {
+            let path = data.join(format!("output_{i}.pb"));
+            let expected = match found.len() {
+                1 => read_tensor(&path).map(|t| vec![t]).or_else(|_| read_sequence(&path)),
+                _ => read_sequence(&path),
+            };
+            let expected = match expected {
+                Ok(expected) => expected,
+                Err(error) => return Verdict::Fail(format!("output {i}: {error}")),
+            };
+            if expected.len() != found.len() {
+                return Verdict::Fail(format!(
+                    "'{name}': {} elements, expected {}",
+                    found.len(),
+                    expected.len()
+                ));
+            }
+            for (found, expected) in found.iter().zip(&expected) {
+                if let Err(why) = close(found, expected) {
+                    return Verdict::Fail(format!("'{name}': {why}"));
+                }
+            }
+        }
+    }
+    Verdict::Pass(specialized)
+}
+
+/// ONNX's own tolerances: 1e-3 relative and 1e-7 absolute, the latter of the greatest element where that
+/// is above 1.
+fn close(found: &Tensor, expected: &Tensor) -> Result<(), String> {
+    if found.tensor_type() != expected.tensor_type() {
+        return Err(format!("{}, expected {}", found.tensor_type(), expected.tensor_type()));
+    }
+    if !found.dtype().is_float() {
+        return match found.bytes() == expected.bytes() {
+            true => Ok(()),
+            false => Err(format!("{found:?}, expected {expected:?}")),
+        };
+    }
+    let finite = |v: &f64| v.is_finite();
+    let greatest = expected.to_f64s().into_iter().filter(finite).fold(1.0, |m: f64, v| m.max(v.abs()));
+    for i in 0..found.len() {
+        let (a, b) = (found.f64_at(i), expected.f64_at(i));
+        let same = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-7 * greatest + 1e-3 * b.abs();
+        if !same {
+            return Err(format!("element {i} is {a}, expected {b}"));
+        }
+    }
+    Ok(())
+}

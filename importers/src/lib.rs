@@ -1,0 +1,6 @@
+//! Readers of model formats that build relay programs.
+//!
+//! Each format is a module. An importer knows the relay operators (`fusion-operators`) and how to
+//! emit them; it knows nothing of passes, targets or the runtime.
+
+pub mod onnx;

@@ -1,0 +1,127 @@
+//! What can be wrong with a model, as full sentences that name the node and the value.
+
+use std::fmt;
+
+use fusion_operators::reference::EvalError;
+use fusion_operators::{TensorError, Violation};
+
+use super::tensor::TensorProtoError;
+
+/// Where in a model something is: a node, its operator, and the operator set it is read by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Place {
+    pub name: String,
+    pub domain: String,
+    pub op_type: String,
+    pub version: i64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { name, domain, op_type, version } = self;
+        if !domain.is_empty() {
+            write!(f, "{domain}.")?;
+        }
+        write!(f, "{op_type} (operator set {version}), node '{name}'")
+    }
+}
+
+/// Why a model cannot be imported.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ImportError {
+    #[error("the model uses operators that are not supported: {}", list(.0))]
+    UnsupportedOperators(Vec<Place>),
+    #[error("operator set {version} of the default domain is not supported; sets {least} to {most} are")]
+    Opset { version: i64, least: i64, most: i64 },
+    #[error("{place} needs domain '{}', but the model imports no operator set of it", place.domain)]
+    NoOpset { place: Place },
+    #[error("{place} reads '{value}', which nothing defines")]
+    Undefined { place: Place, value: String },
+    #[error("graph '{graph}' gives '{value}', which nothing defines")]
+    UndefinedOutput { graph: String, value: String },
+    #[error("'{value}' is defined twice, the second time by {place}; names must be unique in a graph")]
+    Duplicate { place: Place, value: String },
+    #[error("{place} depends on its own result '{value}'; a graph must have no cycle")]
+    Cycle { place: Place, value: String },
+    #[error("{place} calls functions more than {limit} deep; a function must not call itself")]
+    Recursion { place: Place, limit: usize },
+    #[error("graph input '{input}' {problem}")]
+    Input { input: String, problem: String },
+    #[error("initializer: {0}")]
+    Initializer(#[from] TensorProtoError),
+    #[error("{place}: {fault}")]
+    Node { place: Place, fault: Box<Fault> },
+}
+
+impl ImportError {
+    /// True when the model is well formed but asks for something that is not supported.
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            ImportError::UnsupportedOperators(_) | ImportError::Opset { .. } => true,
+            ImportError::Input { problem, .. } => problem.contains("not supported"),
+            ImportError::Initializer(TensorProtoError::ElementType { .. }) => true,
+            ImportError::Node { fault, .. } => match &**fault {
+                Fault::Unsupported(_)
+                | Fault::Outputs { .. }
+                | Fault::Tensor(TensorProtoError::ElementType { .. }) => true,
+                Fault::Nested(inner) => inner.is_unsupported(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+fn list(places: &[Place]) -> String {
+    let mut text: Vec<String> = places.iter().map(Place::to_string).collect();
+    text.dedup();
+    text.join("; ")
+}
+
+/// Why a node cannot be converted.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Fault {
+    #[error("{0} is not supported")]
+    Unsupported(String),
+    #[error("{0}")]
+    Value(String),
+    #[error("input {index} is missing")]
+    MissingInput { index: usize },
+    #[error("attribute {name} is missing")]
+    MissingAttribute { name: String },
+    #[error("attribute {name} must be {expected}")]
+    Attribute { name: String, expected: &'static str },
+    #[error("only the first {given} of its {wanted} results are supported")]
+    Outputs { given: usize, wanted: usize },
+    #[error("{0}")]
+    NeedsValue(String),
+    #[error("the shape of '{input}' must be known, found {ty}; give the shapes of the graph inputs")]
+    NeedsShape { input: String, ty: String },
+    #[error("a {found} is given where a tensor is expected")]
+    NotATensor { found: &'static str },
+    #[error("relay.{operator} {violation}")]
+    Relation { operator: &'static str, violation: Violation },
+    #[error("relay.{operator} cannot be evaluated: {error}")]
+    Evaluation { operator: &'static str, error: EvalError },
+    #[error(transparent)]
+    Tensor(#[from] TensorProtoError),
+    #[error(transparent)]
+    Made(#[from] TensorError),
+    #[error(transparent)]
+    Nested(#[from] Box<ImportError>),
+}
+
+impl Fault {
+    /// A value that is not allowed, as a sentence.
+    pub fn value(text: impl Into<String>) -> Self {
+        Fault::Value(text.into())
+    }
+
+    /// Something ONNX allows and this importer does not; the text is the subject of the sentence.
+    pub fn unsupported(text: impl Into<String>) -> Self {
+        Fault::Unsupported(text.into())
+    }
+}

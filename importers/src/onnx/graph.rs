@@ -1,0 +1,396 @@
+//! Walks a graph: scopes and names, initializers, functions, and one conversion a node.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::rc::Rc;
+
+use fusion_operators::{Tensor, TensorType};
+use indexmap::IndexMap;
+
+use super::emit::{Emit, Id};
+use super::error::{Fault, ImportError, Place};
+use super::known::{Def, Known};
+use super::model::Model;
+use super::node::{Node, Value};
+use super::ops;
+use super::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto};
+use super::schedule::schedule;
+use super::signature::{Input, Options, signature};
+use super::tensor::tensor;
+
+/// Operator sets of the default domain that are understood.
+const OPSETS: (i64, i64) = (6, 24);
+/// Functions may call functions so deep.
+const MOST_CALLS: usize = 64;
+
+/// A graph output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// One tensor.
+    Tensor(Id),
+    /// A sequence of tensors.
+    Sequence(Vec<Id>),
+}
+
+/// An imported graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// Names and values of the results, in order.
+    pub outputs: Vec<(String, Output)>,
+    /// Inputs whose bound values the program relies on: it computes the model for these values only.
+    pub specialized: Vec<String>,
+}
+
+pub(super) struct Entry {
+    pub def: Def,
+    pub id: Id,
+    pub ty: Option<TensorType>,
+}
+
+/// The names of a graph or function body.
+struct Scope<'m> {
+    values: HashMap<&'m str, Value>,
+    /// Names further out are not visible.
+    isolated: bool,
+    opsets: &'m [OperatorSetIdProto],
+    /// What attribute references in a function body stand for.
+    attributes: Rc<HashMap<&'m str, &'m AttributeProto>>,
+}
+
+/// The state of one import.
+pub struct Importer<'m> {
+    pub(super) emit: &'m dyn Emit,
+    model: &'m Model,
+    options: &'m Options,
+    inputs: &'m [Input],
+    pub(super) entries: Vec<Entry>,
+    pub(super) memo: HashMap<Value, Known>,
+    specialized: BTreeSet<usize>,
+    scopes: Vec<Scope<'m>>,
+    functions: HashMap<(&'m str, &'m str, &'m str), &'m FunctionProto>,
+    calls: usize,
+}
+
+/// Emits the program of a model, given the values of its [`signature`].
+pub fn import(
+    model: &Model,
+    options: &Options,
+    emit: &dyn Emit,
+    arguments: &[Id],
+) -> Result<Imported, ImportError> {
+    let inputs = signature(model, options)?;
+    if arguments.len() != inputs.len() {
+        let problem = format!("is one of {}, but {} values are given", inputs.len(), arguments.len());
+        let input = inputs.first().map_or_else(String::new, |i| i.name.clone());
+        return Err(ImportError::Input { input, problem });
+    }
+    let mut importer = Importer {
+        emit,
+        model,
+        options,
+        inputs: &inputs,
+        entries: Vec::new(),
+        memo: HashMap::new(),
+        specialized: BTreeSet::new(),
+        scopes: Vec::new(),
+        functions: HashMap::new(),
+        calls: 0,
+    };
+    for function in &model.proto.functions {
+        importer.functions.insert((&function.domain, &function.name, &function.overload), function);
+    }
+    importer.check_operators(model.graph())?;
+    let scope = Scope {
+        values: HashMap::new(),
+        isolated: true,
+        opsets: &model.proto.opset_import,
+        attributes: Rc::default(),
+    };
+    importer.scopes.push(scope);
+    for (i, (input, &id)) in inputs.iter().zip(arguments).enumerate() {
+        let value = importer.push(Def::Input(i), id, emit.tensor_type(id));
+        importer.define(&input.name, value, Place::default)?;
+    }
+    let results = importer.body(model.graph())?;
+    let mut outputs = Vec::with_capacity(results.len());
+    for (info, value) in model.graph().output.iter().zip(results) {
+        let output = match &importer.entries[value.0 as usize].def {
+            Def::Sequence(values) => {
+                Output::Sequence(values.iter().map(|v| importer.entries[v.0 as usize].id).collect())
+            }
+            Def::Absent => Output::Sequence(Vec::new()),
+            _ => Output::Tensor(importer.entries[value.0 as usize].id),
+        };
+        outputs.push((info.name.clone(), output));
+    }
+    let specialized = importer.specialized.iter().map(|&i| inputs[i].name.clone()).collect();
+    Ok(Imported { outputs, specialized })
+}
+
+/// What a node is called: its name, or its first result.
+pub(super) fn place_of(node: &NodeProto, version: i64) -> Place {
+    let name = if node.name.is_empty() { node.output.first() } else { Some(&node.name) };
+    let domain = if node.domain == "ai.onnx" { "" } else { &node.domain };
+    Place {
+        name: name.cloned().unwrap_or_default(),
+        domain: domain.to_owned(),
+        op_type: node.op_type.clone(),
+        version,
+    }
+}
+
+fn version_in(opsets: &[OperatorSetIdProto], domain: &str) -> Option<i64> {
+    let same =
+        |other: &str| if domain.is_empty() { matches!(other, "" | "ai.onnx") } else { other == domain };
+    opsets.iter().find(|o| same(&o.domain)).map(|o| o.version)
+}
+
+impl<'m> Importer<'m> {
+    /// Reports every operator without a conversion at once.
+    fn check_operators(&self, graph: &'m GraphProto) -> Result<(), ImportError> {
+        let mut missing = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut bodies: Vec<(&'m [NodeProto], &'m [OperatorSetIdProto])> =
+            vec![(&graph.node, &self.model.proto.opset_import)];
+        while let Some((nodes, opsets)) = bodies.pop() {
+            let (least, most) = OPSETS;
+            if let Some(version) = version_in(opsets, "").filter(|v| !(least..=most).contains(v)) {
+                return Err(ImportError::Opset { version, least, most });
+            }
+            for node in nodes {
+                for attribute in &node.attribute {
+                    bodies.extend(attribute.g.iter().chain(&attribute.graphs).map(|g| (&g.node[..], opsets)));
+                }
+                let place = place_of(node, version_in(opsets, &node.domain).unwrap_or(0));
+                if let Some(function) = self.function(node) {
+                    if seen.insert((&function.domain, &function.name, &function.overload)) {
+                        bodies.push((&function.node, &function.opset_import));
+                    }
+                } else if ops::find(&place.domain, &place.op_type).is_none() {
+                    missing.push(place);
+                }
+            }
+        }
+        if missing.is_empty() { Ok(()) } else { Err(ImportError::UnsupportedOperators(missing)) }
+    }
+
+    fn function(&self, node: &'m NodeProto) -> Option<&'m FunctionProto> {
+        self.functions.get(&(&node.domain, &node.op_type, &node.overload)).copied()
+    }
+
+    pub(super) fn push(&mut self, def: Def, id: Id, ty: Option<TensorType>) -> Value {
+        self.entries.push(Entry { def, id, ty });
+        Value((self.entries.len() - 1) as u32)
+    }
+
+    fn define(&mut self, name: &'m str, value: Value, place: impl Fn() -> Place) -> Result<(), ImportError> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        match scope.values.insert(name, value) {
+            None => Ok(()),
+            Some(_) => Err(ImportError::Duplicate { place: place(), value: name.to_owned() }),
+        }
+    }
+
+    fn lookup(&self, name: &str) -> Option<Value> {
+        for scope in self.scopes.iter().rev() {
+            if let Some(&value) = scope.values.get(name) {
+                return Some(value);
+            }
+            if scope.isolated {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Imports a graph's initializers and nodes into the innermost scope; gives its outputs.
+    fn body(&mut self, graph: &'m GraphProto) -> Result<Vec<Value>, ImportError> {
+        if let Some(sparse) = graph.sparse_initializer.first() {
+            let name = sparse.values.as_ref().map(|v| v.name.clone()).unwrap_or_default();
+            let problem = "is a sparse initializer, which is not supported".into();
+            return Err(ImportError::Input { input: name, problem });
+        }
+        for initializer in &graph.initializer {
+            let value = tensor(initializer, self.directory())?;
+            self.emit.location(&initializer.name);
+            let value = self.constant(value);
+            self.define(&initializer.name, value, || Place {
+                name: "initializer".into(),
+                ..Place::default()
+            })?;
+        }
+        self.nodes(&graph.node)?;
+        graph
+            .output
+            .iter()
+            .map(|output| {
+                let (graph, value) = (&graph.name, &output.name);
+                self.lookup(value).ok_or_else(|| ImportError::UndefinedOutput {
+                    graph: graph.clone(),
+                    value: value.clone(),
+                })
+            })
+            .collect()
+    }
+
+    fn nodes(&mut self, nodes: &'m [NodeProto]) -> Result<(), ImportError> {
+        for index in schedule(nodes)? {
+            self.node(&nodes[index])?;
+        }
+        Ok(())
+    }
+
+    /// Imports a subgraph, its inputs standing for `arguments`.
+    pub(super) fn subgraph(
+        &mut self,
+        graph: &'m GraphProto,
+        arguments: &[Value],
+    ) -> Result<Vec<Value>, ImportError> {
+        let (opsets, attributes) = match self.scopes.last() {
+            Some(outer) => (outer.opsets, outer.attributes.clone()),
+            None => (&self.model.proto.opset_import[..], Rc::default()),
+        };
+        self.scopes.push(Scope { values: HashMap::new(), isolated: false, opsets, attributes });
+        let result = self.bind(graph, arguments).and_then(|()| self.body(graph));
+        self.scopes.pop();
+        result
+    }
+
+    fn bind(&mut self, graph: &'m GraphProto, arguments: &[Value]) -> Result<(), ImportError> {
+        for (input, &value) in graph.input.iter().zip(arguments) {
+            self.define(&input.name, value, || Place { name: graph.name.clone(), ..Place::default() })?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, proto: &'m NodeProto) -> Result<(), ImportError> {
+        let opsets = self.scopes.last().map_or(&[][..], |s| s.opsets);
+        let function = self.function(proto);
+        let version = version_in(opsets, &proto.domain);
+        let place = place_of(proto, version.unwrap_or(0));
+        if version.is_none() && function.is_none() {
+            return Err(ImportError::NoOpset { place });
+        }
+        let node = self.resolve(proto, place)?;
+        let label = if node.place.name.is_empty() { &proto.op_type } else { &node.place.name };
+        self.emit.location(label);
+        let results = match function {
+            Some(function) => self.inline(function, &node)?,
+            None => {
+                let row = ops::find(&node.place.domain, &node.place.op_type)
+                    .ok_or_else(|| ImportError::UnsupportedOperators(vec![node.place.clone()]))?;
+                (row.convert)(self, &node).map_err(|fault| ImportError::Node {
+                    place: node.place.clone(),
+                    fault: Box::new(fault),
+                })?
+            }
+        };
+        for (i, name) in proto.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            let Some(&value) = results.get(i) else {
+                let fault = Box::new(Fault::Outputs { given: results.len(), wanted: proto.output.len() });
+                return Err(ImportError::Node { place: node.place, fault });
+            };
+            self.define(name, value, || node.place.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Looks up a node's operands, and the attributes it takes from the function around it.
+    fn resolve(&self, proto: &'m NodeProto, place: Place) -> Result<Node<'m>, ImportError> {
+        let mut inputs = Vec::with_capacity(proto.input.len());
+        for name in &proto.input {
+            if name.is_empty() {
+                inputs.push(None);
+                continue;
+            }
+            let Some(value) = self.lookup(name) else {
+                return Err(ImportError::Undefined { place, value: name.clone() });
+            };
+            // In a function body the name of an optional input that is left out stands for none.
+            let absent = matches!(self.entries[value.0 as usize].def, Def::Absent);
+            inputs.push((!absent || proto.op_type.starts_with("Optional")).then_some(value));
+        }
+        let mut attributes = IndexMap::new();
+        for attribute in &proto.attribute {
+            let found = if attribute.ref_attr_name.is_empty() {
+                Some(attribute)
+            } else {
+                let outer = self.scopes.last().map(|s| &s.attributes);
+                outer.and_then(|a| a.get(attribute.ref_attr_name.as_str()).copied())
+            };
+            if let Some(found) = found {
+                attributes.insert(attribute.name.as_str(), found);
+            }
+        }
+        let outputs = proto.output.iter().map(|name| !name.is_empty()).collect();
+        Ok(Node { version: place.version, place, inputs, outputs, names: &proto.input, attributes })
+    }
+
+    /// Inlines a model-local function.
+    fn inline(&mut self, function: &'m FunctionProto, node: &Node<'m>) -> Result<Vec<Value>, ImportError> {
+        if self.calls >= MOST_CALLS {
+            return Err(ImportError::Recursion { place: node.place.clone(), limit: MOST_CALLS });
+        }
+        let mut attributes: HashMap<&'m str, &'m AttributeProto> =
+            function.attribute_proto.iter().map(|a| (a.name.as_str(), a)).collect();
+        attributes.extend(node.attributes.iter().map(|(&name, &a)| (name, a)));
+        let mut values = HashMap::new();
+        for (i, name) in function.input.iter().enumerate() {
+            let value = match node.opt(i) {
+                Some(value) => value,
+                None => self.absent(),
+            };
+            values.insert(name.as_str(), value);
+        }
+        let opsets = &function.opset_import;
+        self.scopes.push(Scope { values, isolated: true, opsets, attributes: Rc::new(attributes) });
+        self.calls += 1;
+        let result = self.nodes(&function.node).and_then(|()| {
+            let find = |name: &String| {
+                self.lookup(name).ok_or_else(|| ImportError::UndefinedOutput {
+                    graph: function.name.clone(),
+                    value: name.clone(),
+                })
+            };
+            function.output.iter().map(find).collect()
+        });
+        self.calls -= 1;
+        self.scopes.pop();
+        result
+    }
+
+    /// Where external data lies.
+    pub(super) fn directory(&self) -> Option<&'m Path> {
+        self.model.directory.as_deref()
+    }
+
+    /// The given value of a graph input.
+    pub(super) fn bound(&self, input: usize) -> Option<&Tensor> {
+        self.options.bound.get(&self.inputs.get(input)?.name)
+    }
+
+    /// The value of an operand that must be known; graph inputs it depends on are then specialized.
+    pub fn value_of(&mut self, value: Value, what: &str) -> Result<Rc<Tensor>, Fault> {
+        match self.evaluate(value) {
+            Ok(known) => {
+                self.specialized.extend(&known.inputs);
+                Ok(known.tensor)
+            }
+            Err(unknown) => {
+                let names: Vec<_> =
+                    unknown.inputs.iter().map(|&i| format!("'{}'", self.inputs[i].name)).collect();
+                let text = match names.len() {
+                    0 => format!(
+                        "{what} must be known when the model is imported, but it is computed at run time"
+                    ),
+                    _ => format!(
+                        "{what} must be known when the model is imported, but it depends on graph input {}; \
+                         give its value",
+                        names.join(" and ")
+                    ),
+                };
+                Err(Fault::NeedsValue(text))
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Loading of models and test data from files or memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fusion_operators::Tensor;
+use prost::Message;
+use prost::bytes::Bytes;
+
+use super::proto::{GraphProto, ModelProto, SequenceProto, TensorProto};
+use super::tensor::{TensorProtoError, tensor};
+
+/// A decoded model, and where its external data lies.
+pub struct Model {
+    /// The message.
+    pub proto: ModelProto,
+    /// The directory of the file it was read from.
+    pub directory: Option<PathBuf>,
+}
+
+/// Why a file is not a model.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum LoadError {
+    #[error("cannot read {}: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("{what} is not an ONNX {kind}: {source}; the file may be truncated or of another format")]
+    Decode { what: String, kind: &'static str, source: prost::DecodeError },
+    #[error("{what} has no graph; it is not an ONNX model, or it is empty")]
+    NoGraph { what: String },
+    #[error("{what} names no operator set, so the meaning of its operators is unknown")]
+    NoOpset { what: String },
+    #[error(transparent)]
+    Tensor(#[from] TensorProtoError),
+}
+
+impl Model {
+    /// Reads a file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let path = path.as_ref();
+        let bytes = read(path)?;
+        let mut model = Model::decode(&path.display().to_string(), bytes)?;
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+        model.directory = Some(parent.unwrap_or(Path::new(".")).to_owned());
+        Ok(model)
+    }
+
+    /// Reads bytes; such a model has no external data.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self, LoadError> {
+        Model::decode("the model", Bytes::from(bytes.into()))
+    }
+
+    fn decode(what: &str, bytes: Bytes) -> Result<Self, LoadError> {
+        let what = || what.to_owned();
+        let proto = ModelProto::decode(bytes).map_err(|source| LoadError::Decode {
+            what: what(),
+            kind: "model",
+            source,
+        })?;
+        if proto.graph.is_none() {
+            return Err(LoadError::NoGraph { what: what() });
+        }
+        if proto.opset_import.is_empty() {
+            return Err(LoadError::NoOpset { what: what() });
+        }
+        Ok(Model { proto, directory: None })
+    }
+
+    /// The main graph.
+    pub fn graph(&self) -> &GraphProto {
+        static EMPTY: std::sync::OnceLock<GraphProto> = std::sync::OnceLock::new();
+        self.proto.graph.as_ref().unwrap_or_else(|| EMPTY.get_or_init(GraphProto::default))
+    }
+}
+
+fn read(path: &Path) -> Result<Bytes, LoadError> {
+    fs::read(path).map(Bytes::from).map_err(|source| LoadError::Io { path: path.to_owned(), source })
+}
+
+/// Reads a file that holds one `TensorProto`, as test data does.
+pub fn read_tensor(path: &Path) -> Result<Tensor, LoadError> {
+    let decoded = TensorProto::decode(read(path)?);
+    let what = || path.display().to_string();
+    let proto = decoded.map_err(|source| LoadError::Decode { what: what(), kind: "tensor", source })?;
+    Ok(tensor(&proto, path.parent())?)
+}
+
+/// Reads a file that holds one `SequenceProto` of tensors.
+pub fn read_sequence(path: &Path) -> Result<Vec<Tensor>, LoadError> {
+    let decoded = SequenceProto::decode(read(path)?);
+    let what = || path.display().to_string();
+    let proto = decoded.map_err(|source| LoadError::Decode { what: what(), kind: "sequence", source })?;
+    let tensors: Result<Vec<_>, _> = proto.tensor_values.iter().map(|t| tensor(t, path.parent())).collect();
+    Ok(tensors?)
+}

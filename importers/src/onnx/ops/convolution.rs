@@ -1,0 +1,131 @@
+//! Convolutions and their transposes.
+
+use fusion_operators::ops::convolution as conv;
+use fusion_operators::{Attrs, Operator};
+
+use super::spatial::{Auto, Window};
+use super::{Conversion, row};
+use crate::onnx::build::{Converted, Made};
+use crate::onnx::error::Fault;
+use crate::onnx::graph::Importer;
+use crate::onnx::node::{Node, Value};
+
+pub const ROWS: &[Conversion] = &[
+    row("Conv", |im, node| {
+        let y = convolve(im, node, node.input(0)?, node.input(1)?)?;
+        Ok(vec![biased(im, node, y)?])
+    }),
+    row("ConvTranspose", conv_transpose),
+];
+
+const FORWARD: [&Operator; 3] = [&conv::CONV1D, &conv::CONV2D, &conv::CONV3D];
+const TRANSPOSE: [&Operator; 3] = [&conv::CONV1D_TRANSPOSE, &conv::CONV2D_TRANSPOSE, &conv::CONV3D_TRANSPOSE];
+
+/// The operator for so many spatial axes, and the extents of the kernel.
+fn pick(
+    im: &Importer,
+    node: &Node,
+    x: Value,
+    w: Value,
+    family: &[&'static Operator; 3],
+) -> Result<(&'static Operator, Vec<i64>), Fault> {
+    let (rank, weight_rank) = (im.rank(x)?, im.rank(w)?);
+    if rank < 3 || weight_rank != rank {
+        return Err(Fault::value(format!(
+            "data and weight must have one rank of 3 or more, found {} and {}",
+            im.ty(x)?,
+            im.ty(w)?
+        )));
+    }
+    let op = family
+        .get(rank - 3)
+        .ok_or_else(|| Fault::unsupported(format!("a convolution over {} spatial axes", rank - 2)))?;
+    let kernel = im.shape(w, "the weight")?[2..].to_vec();
+    match node.ints("kernel_shape")? {
+        Some(stated) if stated != kernel => Err(Fault::value(format!(
+            "attribute kernel_shape is {stated:?}, but the weight is {}",
+            im.ty(w)?
+        ))),
+        _ => Ok((op, kernel)),
+    }
+}
+
+/// The convolution a node's attributes describe, without the bias.
+pub fn convolve(im: &mut Importer, node: &Node, x: Value, w: Value) -> Made {
+    let (op, kernel) = pick(im, node, x, w, &FORWARD)?;
+    let axes = kernel.len();
+    let mut window = Window::read(node, kernel)?;
+    window.resolve(&im.dims(x)?)?;
+    let mut x = x;
+    if window.pads.iter().any(|&p| p < 0) {
+        let (begin, end) = window.pads.split_at(axes);
+        let padding = [&[0, 0], begin, &[0, 0], end].concat();
+        x = im.pad(x, &padding, 0.0)?;
+        window.pads = vec![0; 2 * axes];
+    }
+    let attrs = Attrs::new()
+        .with("strides", window.strides)
+        .with("padding", window.pads)
+        .with("dilation", window.dilations)
+        .with("groups", node.int("group", 1)?);
+    im.op(op, &[x, w], attrs)
+}
+
+/// y plus operand 2, a vector along the channels, if it is there.
+fn biased(im: &mut Importer, node: &Node, y: Value) -> Made {
+    let Some(bias) = node.opt(2) else { return Ok(y) };
+    let bias = im.along_channels(bias, im.rank(y)?)?;
+    im.add(y, bias)
+}
+
+fn conv_transpose(im: &mut Importer, node: &Node) -> Converted {
+    let (x, w) = (node.input(0)?, node.input(1)?);
+    let (op, kernel) = pick(im, node, x, w, &TRANSPOSE)?;
+    let axes = kernel.len();
+    let mut window = Window::read(node, kernel)?;
+    let mut extra = match node.ints("output_padding")? {
+        None => vec![0; axes],
+        Some(list) if list.len() == axes => list.to_vec(),
+        Some(list) => {
+            return Err(Fault::value(format!(
+                "attribute output_padding must have {axes} numbers, found {list:?}"
+            )));
+        }
+    };
+    let mut target = None;
+    if let Some(shape) = node.ints("output_shape")? {
+        // Some producers give the batch and the channels too.
+        let spatial = shape.len().checked_sub(axes).map(|skip| &shape[skip..]);
+        let spatial = spatial
+            .ok_or_else(|| Fault::value(format!("attribute output_shape {shape:?} has too few numbers")))?;
+        target = Some(spatial.to_vec());
+    } else if matches!(window.auto, Auto::SameUpper | Auto::SameLower) {
+        let mut extents = Vec::with_capacity(axes);
+        for i in 0..axes {
+            extents.push(im.extent(x, i + 2, "the operand")? * window.strides[i]);
+        }
+        target = Some(extents);
+    }
+    if let Some(target) = target {
+        for i in 0..axes {
+            let extent = im.extent(x, i + 2, "the operand")?;
+            let total = window.strides[i] * (extent - 1) + extra[i] + window.reach(i) - target[i];
+            if total < 0 {
+                // More is asked for than the sum of windows covers.
+                extra[i] -= total;
+            }
+            let total = total.max(0);
+            let begin = if window.auto == Auto::SameUpper { total / 2 } else { total - total / 2 };
+            window.pads[i] = begin;
+            window.pads[axes + i] = total - begin;
+        }
+    }
+    let attrs = Attrs::new()
+        .with("strides", window.strides)
+        .with("padding", window.pads)
+        .with("output_padding", extra)
+        .with("dilation", window.dilations)
+        .with("groups", node.int("group", 1)?);
+    let y = im.op(op, &[x, w], attrs)?;
+    Ok(vec![biased(im, node, y)?])
+}

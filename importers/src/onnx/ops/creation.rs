@@ -1,0 +1,112 @@
+//! Tensors from attributes, shapes and numbers.
+
+use fusion_operators::{DType, Tensor};
+
+use super::{Conversion, row};
+use crate::onnx::build::Converted;
+use crate::onnx::error::Fault;
+use crate::onnx::graph::Importer;
+use crate::onnx::node::Node;
+
+pub const ROWS: &[Conversion] = &[
+    row("Constant", constant),
+    row("ConstantOfShape", constant_of_shape),
+    row("EyeLike", eye_like),
+    row("Range", range),
+    row("Dropout", dropout),
+];
+
+fn constant(im: &mut Importer, node: &Node) -> Converted {
+    let directory = im.directory();
+    let tensor = if let Some(tensor) = node.tensor("value", directory)? {
+        tensor
+    } else if let Some(v) = node.opt_float("value_float")? {
+        Tensor::from_f64s(DType::F32, &[], &[v])?
+    } else if let Some(list) = node.floats("value_floats")? {
+        Tensor::from_f64s(DType::F32, &[list.len()], &list)?
+    } else if let Some(v) = node.opt_int("value_int")? {
+        Tensor::from_slice(&[], &[v])?
+    } else if let Some(list) = node.ints("value_ints")? {
+        Tensor::from_slice(&[list.len()], list)?
+    } else {
+        for (name, what) in [("sparse_value", "a sparse constant"), ("value_string", "a string constant")] {
+            if node.has(name) || node.has("value_strings") {
+                return Err(Fault::unsupported(what));
+            }
+        }
+        return Err(Fault::MissingAttribute { name: "value".into() });
+    };
+    Ok(vec![im.constant(tensor)])
+}
+
+fn constant_of_shape(im: &mut Importer, node: &Node) -> Converted {
+    let shape = im.ints_of(node, 0)?;
+    let value = match node.tensor("value", im.directory())? {
+        Some(t) if t.len() == 1 => t.reshaped(&[])?,
+        Some(t) => {
+            return Err(Fault::value(format!("attribute value must have one element, found {}", t.len())));
+        }
+        None => Tensor::from_f64s(DType::F32, &[], &[0.0])?,
+    };
+    let value = im.constant(value);
+    Ok(vec![im.broadcast_to(value, &shape)?])
+}
+
+/// Ones on the k-th diagonal of a matrix of the operand's shape.
+fn eye_like(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let dtype = match node.opt_dtype("dtype")? {
+        Some(dtype) => dtype,
+        None => im.dtype(x)?,
+    };
+    let [rows, columns] = <[i64; 2]>::try_from(im.shape(x, "the operand")?)
+        .map_err(|_| Fault::value("the operand must be a matrix"))?;
+    let k = node.int("k", 0)?.clamp(-rows - 1, columns + 1);
+    let i = im.arange(DType::I64, rows, 0.0, 1.0)?;
+    let i = im.expand_dims(i, &[1])?;
+    let j = im.arange(DType::I64, columns, -(k as f64), 1.0)?;
+    let diagonal = im.equal(i, j)?;
+    Ok(vec![im.cast(diagonal, dtype)?])
+}
+
+/// start, start + delta, ... below (or, when delta is negative, above) limit.
+fn range(im: &mut Importer, node: &Node) -> Converted {
+    let dtype = im.dtype(node.input(0)?)?;
+    let mut numbers = [0.0; 3];
+    for (i, number) in numbers.iter_mut().enumerate() {
+        let list = im.floats_of(node, i)?;
+        *number = *list.first().ok_or_else(|| Fault::value(format!("input {i} must hold one number")))?;
+    }
+    let [start, limit, delta] = numbers;
+    let count = ((limit - start) / delta).ceil().max(0.0);
+    if delta == 0.0 || count.is_nan() || count >= 1e12 {
+        return Err(Fault::value(format!("no range goes from {start} to {limit} in steps of {delta}")));
+    }
+    Ok(vec![im.arange(dtype, count as i64, start, delta)?])
+}
+
+/// The identity, except in training; the mask keeps everything.
+fn dropout(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    if node.version >= 12
+        && let Some(training) = node.opt(2)
+    {
+        let training = im.value_of(training, "whether Dropout trains")?;
+        let ratio = match node.opt(1) {
+            Some(ratio) => {
+                im.value_of(ratio, "the ratio of Dropout")?.to_f64s().first().copied().unwrap_or(0.0)
+            }
+            None => 0.5,
+        };
+        if training.to_ints().iter().any(|&t| t != 0) && ratio != 0.0 {
+            return Err(Fault::unsupported("Dropout in training"));
+        }
+    }
+    if !node.wants(1) {
+        return Ok(vec![x]);
+    }
+    let shape = im.shape(x, "the operand")?;
+    let dtype = if node.version >= 10 { DType::Bool } else { im.dtype(x)? };
+    let mask = im.full(dtype, &shape, 1.0)?;
+    Ok(vec![x, mask])
+}

@@ -1,0 +1,218 @@
+//! Quantised numbers: q = saturate(round(x / scale) + zero point), and integer products and convolutions.
+//!
+//! Integers are multiplied as i32 after their zero points are subtracted; results are scaled in f32.
+
+use fusion_operators::DType;
+use fusion_operators::ops::{elementwise as ew, reduction};
+
+use super::contraction::matmul;
+use super::convolution::convolve;
+use super::{Conversion, row};
+use crate::onnx::build::{Converted, Made, axis_in};
+use crate::onnx::error::Fault;
+use crate::onnx::graph::Importer;
+use crate::onnx::node::{Node, Value};
+
+pub const ROWS: &[Conversion] = &[
+    row("QuantizeLinear", quantize_linear),
+    row("DequantizeLinear", dequantize_linear),
+    row("DynamicQuantizeLinear", dynamic_quantize),
+    row("MatMulInteger", |im, node| {
+        let (a, b) = (node.input(0)?, node.input(1)?);
+        let a = centred(im, a, node.opt(2), Place::Rows)?;
+        let b = centred(im, b, node.opt(3), Place::Columns)?;
+        Ok(vec![matmul(im, a, b)?])
+    }),
+    row("ConvInteger", |im, node| {
+        let (x, w) = (node.input(0)?, node.input(1)?);
+        let x = centred(im, x, node.opt(2), Place::Columns)?;
+        let w = centred(im, w, node.opt(3), Place::Filters)?;
+        Ok(vec![convolve(im, node, x, w)?])
+    }),
+    row("QLinearMatMul", qlinear_matmul),
+    row("QLinearConv", qlinear_conv),
+];
+
+/// Where a vector of zero points or scales stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Along the last axis but one.
+    Rows,
+    /// Along the last axis.
+    Columns,
+    /// Along the first axis.
+    Filters,
+}
+
+/// A vector along an axis of a tensor of that rank; one number is a scalar.
+fn placed(im: &mut Importer, v: Value, rank: usize, place: Place) -> Made {
+    if im.rank(v)? != 1 {
+        return Ok(v);
+    }
+    if im.ty(v)?.elements() == Some(1) {
+        return im.reshape(v, &[]);
+    }
+    match place {
+        Place::Columns => Ok(v),
+        Place::Rows => im.expand_dims(v, &[1]),
+        Place::Filters => im.expand_dims(v, &(1..rank as i64).collect::<Vec<_>>()),
+    }
+}
+
+/// x - zero point, as i32.
+fn centred(im: &mut Importer, x: Value, zero: Option<Value>, place: Place) -> Made {
+    let rank = im.rank(x)?;
+    let x = im.cast(x, DType::I32)?;
+    let Some(zero) = zero else { return Ok(x) };
+    let zero = placed(im, zero, rank, place)?;
+    let zero = im.cast(zero, DType::I32)?;
+    im.sub(x, zero)
+}
+
+/// Rounds, adds the zero point, saturates.
+fn saturated(im: &mut Importer, x: Value, zero: Option<Value>, dtype: DType) -> Made {
+    let mut q = im.un(&ew::ROUND, x)?;
+    if let Some(zero) = zero {
+        let zero = im.cast(zero, im.dtype(q)?)?;
+        q = im.add(q, zero)?;
+    }
+    let bits = 8 * dtype.size() as i32;
+    let (least, most) = match dtype.class() {
+        fusion_operators::dtype::Class::Unsigned => (0.0, 2f64.powi(bits) - 1.0),
+        _ => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0),
+    };
+    let q = im.clip(q, least, most)?;
+    im.cast(q, dtype)
+}
+
+/// A scale or zero point against x: one number, one along an axis, or one a block of the axis.
+fn against(im: &mut Importer, node: &Node, v: Value, x: Value) -> Made {
+    let (rank, own) = (im.rank(x)?, im.rank(v)?);
+    let block = node.int("block_size", 0)?;
+    if own == 0 {
+        return Ok(v);
+    }
+    if own == 1 && block == 0 {
+        if im.ty(v)?.elements() == Some(1) {
+            return im.reshape(v, &[]);
+        }
+        let axis = axis_in(node.int("axis", 1)?, rank)?;
+        return im.expand_dims(v, &(1..(rank - axis) as i64).collect::<Vec<_>>());
+    }
+    if block == 0 {
+        return Ok(v);
+    }
+    let axis = axis_in(node.int("axis", 1)?, rank)?;
+    let mut shape = im.shape(v, "the scale")?;
+    let extent = im.extent(x, axis, "the operand")?;
+    if own != rank || !(1..=1 << 32).contains(&block) {
+        return Err(Fault::value(format!(
+            "blocks of {block} need scales of the operand's rank, found {}",
+            im.ty(v)?
+        )));
+    }
+    let blocks = shape[axis];
+    shape.insert(axis + 1, block);
+    let v = im.expand_dims(v, &[axis as i64 + 1])?;
+    let v = im.broadcast_to(v, &shape)?;
+    shape.remove(axis + 1);
+    shape[axis] = blocks * block;
+    let v = im.reshape(v, &shape)?;
+    if shape[axis] == extent { Ok(v) } else { im.slice(v, axis, 0, extent) }
+}
+
+fn quantize_linear(im: &mut Importer, node: &Node) -> Converted {
+    let (x, scale) = (node.input(0)?, node.input(1)?);
+    let zero = node.opt(2);
+    let dtype = match (node.opt_int("output_dtype")?.unwrap_or(0), zero) {
+        (0, Some(zero)) => im.dtype(zero)?,
+        (0, None) => DType::U8,
+        _ => node.opt_dtype("output_dtype")?.unwrap_or(DType::U8),
+    };
+    let scale = against(im, node, scale, x)?;
+    let zero = zero.map(|zero| against(im, node, zero, x)).transpose()?;
+    let scale = im.wide(scale)?;
+    let x = im.cast(x, im.dtype(scale)?)?;
+    let scaled = im.div(x, scale)?;
+    Ok(vec![saturated(im, scaled, zero, dtype)?])
+}
+
+fn dequantize_linear(im: &mut Importer, node: &Node) -> Converted {
+    let (x, scale) = (node.input(0)?, node.input(1)?);
+    let dtype = match node.opt_int("output_dtype")?.unwrap_or(0) {
+        0 => im.dtype(scale)?,
+        _ => node.opt_dtype("output_dtype")?.unwrap_or(DType::F32),
+    };
+    let scale = against(im, node, scale, x)?;
+    let mut q = im.cast(x, DType::I32)?;
+    if let Some(zero) = node.opt(2) {
+        let zero = against(im, node, zero, x)?;
+        let zero = im.cast(zero, DType::I32)?;
+        q = im.sub(q, zero)?;
+    }
+    let scale = im.wide(scale)?;
+    let q = im.cast(q, im.dtype(scale)?)?;
+    let y = im.mul(q, scale)?;
+    Ok(vec![im.cast(y, dtype)?])
+}
+
+/// Scale and zero point from the range of the operand, which is taken to contain 0.
+fn dynamic_quantize(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let axes: Vec<usize> = (0..im.rank(x)?).collect();
+    let most = im.reduce(&reduction::REDUCE_MAX, x, &axes, false)?;
+    let most = im.max_f(most, 0.0)?;
+    let least = im.reduce(&reduction::REDUCE_MIN, x, &axes, false)?;
+    let zero = im.like(x, 0.0)?;
+    let least = im.minimum(least, zero)?;
+    let range = im.sub(most, least)?;
+    let steps = im.like(x, 255.0)?;
+    let scale = im.div(range, steps)?;
+    let below = im.un(&ew::NEG, least)?;
+    let place = im.div(below, scale)?;
+    let zero = saturated(im, place, None, DType::U8)?;
+    let scaled = im.div(x, scale)?;
+    let y = saturated(im, scaled, Some(zero), DType::U8)?;
+    Ok(vec![y, scale, zero])
+}
+
+/// saturate(round(sum * factor) + zero point)
+fn requantized(im: &mut Importer, sum: Value, factor: Value, y_scale: Value, zero: Value) -> Made {
+    let sum = im.cast(sum, DType::F32)?;
+    let product = im.mul(sum, factor)?;
+    let y_scale = placed(im, y_scale, 0, Place::Columns)?;
+    let y_scale = im.cast(y_scale, DType::F32)?;
+    let scaled = im.div(product, y_scale)?;
+    let dtype = im.dtype(zero)?;
+    let zero = placed(im, zero, 0, Place::Columns)?;
+    saturated(im, scaled, Some(zero), dtype)
+}
+
+fn qlinear_matmul(im: &mut Importer, node: &Node) -> Converted {
+    let (a, b) = (node.input(0)?, node.input(3)?);
+    let a_scale = placed(im, node.input(1)?, 2, Place::Rows)?;
+    let b_scale = placed(im, node.input(4)?, 2, Place::Columns)?;
+    let (a_scale, b_scale) = (im.cast(a_scale, DType::F32)?, im.cast(b_scale, DType::F32)?);
+    let a = centred(im, a, node.opt(2), Place::Rows)?;
+    let b = centred(im, b, node.opt(5), Place::Columns)?;
+    let sum = matmul(im, a, b)?;
+    let factor = im.mul(a_scale, b_scale)?;
+    Ok(vec![requantized(im, sum, factor, node.input(6)?, node.input(7)?)?])
+}
+
+fn qlinear_conv(im: &mut Importer, node: &Node) -> Converted {
+    let (x, w) = (node.input(0)?, node.input(3)?);
+    let rank = im.rank(x)?;
+    let x = centred(im, x, node.opt(2), Place::Columns)?;
+    let w = centred(im, w, node.opt(5), Place::Filters)?;
+    let mut sum = convolve(im, node, x, w)?;
+    if let Some(bias) = node.opt(8) {
+        let bias = im.along_channels(bias, rank)?;
+        sum = im.add(sum, bias)?;
+    }
+    let x_scale = placed(im, node.input(1)?, rank, Place::Columns)?;
+    // Scales of the filters stand along the channels of the result.
+    let w_scale = placed(im, node.input(4)?, rank - 1, Place::Filters)?;
+    let factor = im.mul(x_scale, w_scale)?;
+    Ok(vec![requantized(im, sum, factor, node.input(6)?, node.input(7)?)?])
+}

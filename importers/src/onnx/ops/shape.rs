@@ -1,0 +1,206 @@
+//! Operators that change the shape and leave the elements in place.
+
+use fusion_operators::ops::{creation, elementwise as ew, reduction, shape as sh};
+use fusion_operators::{Attrs, DType, Dim};
+
+use super::{Conversion, row};
+use crate::onnx::build::{Converted, Made, axis_in};
+use crate::onnx::error::Fault;
+use crate::onnx::graph::Importer;
+use crate::onnx::known::Extent;
+use crate::onnx::node::{Node, Value};
+
+pub const ROWS: &[Conversion] = &[
+    row("Reshape", reshape),
+    row("Flatten", flatten),
+    row("Squeeze", squeeze),
+    row("Unsqueeze", |im, node| {
+        let axes = match node.version >= 13 {
+            true => im.ints_of(node, 1)?,
+            false => node.ints("axes")?.unwrap_or_default().to_vec(),
+        };
+        Ok(vec![im.expand_dims(node.input(0)?, &axes)?])
+    }),
+    row("Transpose", |im, node| {
+        let x = node.input(0)?;
+        let attrs = match node.ints("perm")? {
+            Some(perm) => Attrs::new().with("axes", perm),
+            None => Attrs::new(),
+        };
+        Ok(vec![im.op(&sh::TRANSPOSE, &[x], attrs)?])
+    }),
+    row("Expand", expand),
+    row("Shape", shape_of),
+    row("Size", |im, node| {
+        let x = node.input(0)?;
+        if let Some(count) = im.ty(x)?.elements() {
+            return Ok(vec![im.ints(&[], &[count as i64])?]);
+        }
+        let extents = im.un(&creation::SHAPE_OF, x)?;
+        Ok(vec![im.reduce(&reduction::REDUCE_PROD, extents, &[0], false)?])
+    }),
+];
+
+/// The extents an operand gives; those that follow from an unknown extent stay expressions.
+pub fn extents_of(im: &mut Importer, node: &Node, index: usize) -> Result<Vec<Extent>, Fault> {
+    if let Some(extents) = im.extents(node.input(index)?) {
+        return Ok(extents);
+    }
+    Ok(im.ints_of(node, index)?.into_iter().map(Extent::Known).collect())
+}
+
+fn reshape(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let wanted = match node.version >= 5 {
+        true => extents_of(im, node, 1)?,
+        false => node.ints("shape")?.unwrap_or_default().iter().map(|&n| Extent::Known(n)).collect(),
+    };
+    let keeps_zero = node.flag("allowzero")?;
+    let from = im.dims(x)?;
+    let mut to = Vec::with_capacity(wanted.len());
+    let mut open = None;
+    // Unknown extents of the operand that stand in the result too: they cancel.
+    let mut left: Vec<Option<&Dim>> = from.iter().map(|d| (d.known().is_none()).then_some(d)).collect();
+    for (i, extent) in wanted.into_iter().enumerate() {
+        to.push(match extent {
+            Extent::Known(-1) if open.is_none() => {
+                open = Some(i);
+                Dim::Any
+            }
+            Extent::Known(0) if !keeps_zero => {
+                let same = from.get(i).ok_or_else(|| {
+                    Fault::value(format!(
+                        "extent {i} of the shape is 0, but the operand has {} axes",
+                        from.len()
+                    ))
+                })?;
+                left[i] = None;
+                same.clone()
+            }
+            Extent::Known(n) => Dim::Static(u64::try_from(n).map_err(|_| {
+                Fault::value(format!("the shape may have one -1 and no other negative extent, found {n}"))
+            })?),
+            Extent::Dim(dim) => {
+                if let (Dim::Symbol(_), Some(place)) = (&dim, left.iter().position(|d| *d == Some(&dim))) {
+                    left[place] = None;
+                }
+                dim
+            }
+        });
+    }
+    if let Some(open) = open
+        && left.iter().all(Option::is_none)
+    {
+        let product = |dims: &[Dim]| dims.iter().filter_map(Dim::known).try_fold(1u64, u64::checked_mul);
+        if let (Some(have), Some(others)) = (product(&from), product(&to))
+            && let Some(rest) = have.checked_div(others)
+            && rest.checked_mul(others) == Some(have)
+        {
+            to[open] = Dim::Static(rest);
+        }
+    }
+    Ok(vec![im.reshape_dims(x, &to)?])
+}
+
+/// A matrix: the axes before `axis`, and the others.
+fn flatten(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let (dims, axis) = (im.dims(x)?, node.int("axis", 1)?);
+    let axis = if axis == dims.len() as i64 { dims.len() } else { im.axis(x, axis)? };
+    let product = |dims: &[Dim]| {
+        let known = dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.known()?));
+        known.map_or(Dim::Any, Dim::Static)
+    };
+    let (before, behind) = dims.split_at(axis);
+    Ok(vec![im.reshape_dims(x, &[product(before), product(behind)])?])
+}
+
+fn squeeze(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let axes = match node.version >= 13 {
+        true => im.opt_ints_of(node, 1)?,
+        false => node.ints("axes")?.map(<[i64]>::to_vec),
+    };
+    let ones =
+        |dims: Vec<Dim>| (0..dims.len() as i64).filter(|&i| dims[i as usize] == Dim::Static(1)).collect();
+    let axes = match axes {
+        Some(axes) => axes,
+        None => ones(im.dims(x)?),
+    };
+    Ok(vec![im.squeeze(x, &axes)?])
+}
+
+/// Broadcasting in both directions between the operand and a shape.
+fn expand(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let wanted = extents_of(im, node, 1)?;
+    let dims = im.dims(x)?;
+    let rank = dims.len().max(wanted.len());
+    let mut to = Vec::with_capacity(rank);
+    for i in 0..rank {
+        let own = (i + dims.len()).checked_sub(rank).map_or(Dim::Static(1), |k| dims[k].clone());
+        let asked = (i + wanted.len()).checked_sub(rank).map(|k| wanted[k].clone());
+        let asked = match asked {
+            None => Dim::Static(1),
+            Some(Extent::Dim(dim)) => dim,
+            Some(Extent::Known(n)) => Dim::Static(
+                u64::try_from(n).map_err(|_| Fault::value(format!("the shape has the extent {n}")))?,
+            ),
+        };
+        let both = fusion_operators::relation::broadcast_dim(&own, &asked);
+        let both = both.ok_or_else(|| {
+            Fault::value(format!("the operand's extent {own} does not broadcast to {asked} in axis {i}"))
+        })?;
+        // Where the operand's extent stays, the result need not name it.
+        to.push(if both == own { (Some(both), true) } else { (both.known().map(Dim::Static), false) });
+    }
+    let fixed: Option<Vec<i64>> =
+        to.iter().map(|(d, _)| d.as_ref().and_then(Dim::known).map(|n| n as i64)).collect();
+    if let Some(fixed) = fixed {
+        return Ok(vec![im.broadcast_to(x, &fixed)?]);
+    }
+    // Unknown extents stay: broadcasting with ones does the rest.
+    let mut ones = Vec::with_capacity(rank);
+    for (dim, stays) in &to {
+        match (dim.as_ref().and_then(Dim::known), stays) {
+            (_, true) => ones.push(1),
+            (Some(n), false) => ones.push(n as i64),
+            (None, false) => {
+                let name = node.name(1);
+                return Err(Fault::NeedsValue(format!(
+                    "input 1 ('{name}') must be known when the model is imported, or repeat unknown extents of the operand"
+                )));
+            }
+        }
+    }
+    let dtype = im.dtype(x)?;
+    let ones = im.full(dtype, &ones, 1.0)?;
+    let op = if dtype == DType::Bool { &ew::LOGICAL_AND } else { &ew::MUL };
+    Ok(vec![im.bin(op, x, ones)?])
+}
+
+/// Since version 15 of a range of axes.
+fn shape_of(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let rank = im.rank(x)? as i64;
+    let bound = |n: i64| if n < 0 { n.saturating_add(rank) } else { n }.clamp(0, rank);
+    let begin = bound(node.int("start", 0)?);
+    let end = bound(node.int("end", rank)?).max(begin);
+    Ok(vec![extents(im, x, begin, end)?])
+}
+
+/// The extents of axes as a tensor, a constant when they are known.
+fn extents(im: &mut Importer, x: Value, begin: i64, end: i64) -> Made {
+    let dims = &im.ty(x)?.dims[begin as usize..end as usize];
+    if let Some(known) = dims.iter().map(Dim::known).collect::<Option<Vec<u64>>>() {
+        let known: Vec<i64> = known.into_iter().map(|n| n as i64).collect();
+        return im.ints(&[known.len()], &known);
+    }
+    let all = im.un(&creation::SHAPE_OF, x)?;
+    if (begin, end) == (0, im.rank(x)? as i64) { Ok(all) } else { im.slice(all, 0, begin, end) }
+}
+
+/// Axes that may count from the back.
+pub fn axes_in(axes: &[i64], rank: usize) -> Result<Vec<usize>, Fault> {
+    axes.iter().map(|&a| axis_in(a, rank)).collect()
+}

@@ -1,0 +1,186 @@
+//! Operators that cut, join, repeat, extend and mask.
+
+use fusion_operators::ops::{elementwise as ew, indexing, shape as sh};
+use fusion_operators::{Attrs, DType, Dim};
+
+use super::shape::axes_in;
+use super::{Conversion, row};
+use crate::onnx::build::{Converted, axis_in};
+use crate::onnx::error::Fault;
+use crate::onnx::graph::Importer;
+use crate::onnx::known::Extent;
+use crate::onnx::node::Node;
+
+pub const ROWS: &[Conversion] = &[
+    row("Concat", |im, node| {
+        let inputs = node.all_inputs()?;
+        let first = node.input(0)?;
+        let axis = im.axis(first, node.int("axis", 1)?)?;
+        Ok(vec![im.concat(&inputs, axis)?])
+    }),
+    row("Split", split),
+    row("Slice", slice),
+    row("Pad", pad),
+    row("Tile", |im, node| {
+        let reps = im.ints_of(node, 1)?;
+        Ok(vec![im.op(&sh::TILE, &[node.input(0)?], Attrs::new().with("reps", reps))?])
+    }),
+    row("Trilu", trilu),
+    row("ReverseSequence", reverse_sequence),
+];
+
+/// Sections are an attribute before version 13, then an operand; without, the pieces are alike.
+fn split(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let axis = im.axis(x, node.int("axis", 0)?)?;
+    let given = match node.version >= 13 {
+        true => im.opt_ints_of(node, 1)?,
+        false => node.ints("split")?.map(<[i64]>::to_vec),
+    };
+    let sections = match given {
+        Some(sections) => sections,
+        None => {
+            let count = node.int("num_outputs", node.outputs.len() as i64)?;
+            if !(1..=1 << 20).contains(&count) {
+                return Err(Fault::value(format!("attribute num_outputs must be positive, found {count}")));
+            }
+            let extent = im.extent(x, axis, "the operand")?;
+            // The last piece is smaller when the extent does not divide.
+            let size = (extent + count - 1) / count;
+            (0..count).map(|i| size.min(extent - i * size).max(0)).collect()
+        }
+    };
+    im.split(x, &sections, axis)
+}
+
+/// Attributes before version 10, then operands. An end that is the operand's own unknown extent is no bound.
+fn slice(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let rank = im.rank(x)?;
+    let (begin, ends, axes, strides) = if node.version < 10 {
+        let ends = node.ints("ends")?.unwrap_or_default();
+        let ends = ends.iter().map(|&n| Extent::Known(n)).collect();
+        let begin = node.ints("starts")?.unwrap_or_default().to_vec();
+        (begin, ends, node.ints("axes")?.map(<[i64]>::to_vec), None)
+    } else {
+        let begin = im.ints_of(node, 1)?;
+        let ends: Vec<Extent> = super::shape::extents_of(im, node, 2)?;
+        (begin, ends, im.opt_ints_of(node, 3)?, im.opt_ints_of(node, 4)?)
+    };
+    let axes = match axes {
+        Some(axes) => axes_in(&axes, rank)?,
+        None => (0..begin.len()).collect(),
+    };
+    let dims = im.dims(x)?;
+    let mut end = Vec::with_capacity(ends.len());
+    for (i, extent) in ends.into_iter().enumerate() {
+        end.push(match extent {
+            Extent::Known(n) => n,
+            Extent::Dim(dim @ Dim::Symbol(_)) if axes.get(i).and_then(|&a| dims.get(a)) == Some(&dim) => {
+                i64::MAX
+            }
+            Extent::Dim(_) => {
+                let name = node.name(2);
+                return Err(Fault::NeedsValue(format!(
+                    "input 2 ('{name}') must be known when the model is imported"
+                )));
+            }
+        });
+    }
+    let axes: Vec<i64> = axes.iter().map(|&a| a as i64).collect();
+    let mut attrs = Attrs::new().with("begin", begin).with("end", end).with("axes", axes);
+    if let Some(strides) = strides {
+        attrs.set("strides", strides);
+    }
+    Ok(vec![im.op(&sh::SLICE, &[x], attrs)?])
+}
+
+/// Attributes before version 11 (`pads`; `paddings` before 2), then operands; since 18 of chosen axes.
+fn pad(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let rank = im.rank(x)?;
+    let mode = node.string("mode", "constant")?;
+    let (given, value) = if node.version < 11 {
+        (node.ints("pads")?.unwrap_or_default().to_vec(), node.float("value", 0.0)?)
+    } else {
+        let given = im.ints_of(node, 1)?;
+        let value = match node.opt(2) {
+            Some(_) if mode == "constant" => im.floats_of(node, 2)?.first().copied().unwrap_or(0.0),
+            _ => 0.0,
+        };
+        (given, value)
+    };
+    let axes = match im.opt_ints_of(node, 3)? {
+        Some(axes) => axes_in(&axes, rank)?,
+        None => (0..rank).collect(),
+    };
+    if given.len() != 2 * axes.len() {
+        return Err(Fault::value(format!(
+            "{} axes need {} numbers, found {given:?}",
+            axes.len(),
+            2 * axes.len()
+        )));
+    }
+    let mut padding = vec![0; 2 * rank];
+    for (i, &axis) in axes.iter().enumerate() {
+        padding[axis] = given[i];
+        padding[rank + axis] = given[axes.len() + i];
+    }
+    if padding.iter().all(|&p| p == 0) {
+        return Ok(vec![x]);
+    }
+    let mut attrs = Attrs::new().with("padding", padding).with("mode", mode);
+    if mode == "constant" {
+        attrs.set("value", value);
+    }
+    Ok(vec![im.op(&sh::PAD, &[x], attrs)?])
+}
+
+/// The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; zeros elsewhere.
+fn trilu(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let rank = im.rank(x)?;
+    let k = match node.opt(1) {
+        Some(_) => im.int_of(node, 1)?,
+        None => 0,
+    };
+    if rank < 2 {
+        return Err(Fault::value(format!("the operand must have rank 2 or more, found {}", im.ty(x)?)));
+    }
+    let rows = im.extent(x, rank - 2, "the operand")?;
+    let columns = im.extent(x, rank - 1, "the operand")?;
+    let i = im.arange(DType::I64, rows, 0.0, 1.0)?;
+    let i = im.expand_dims(i, &[1])?;
+    let j = im.arange(DType::I64, columns, 0.0, 1.0)?;
+    let distance = im.sub(j, i)?;
+    // A diagonal out of the matrix is like one just beside it.
+    let k = im.like(distance, k.clamp(-rows - 1, columns + 1) as f64)?;
+    let op = if node.int("upper", 1)? != 0 { &ew::GREATER_EQUAL } else { &ew::LESS_EQUAL };
+    let keep = im.bin(op, distance, k)?;
+    let zero = im.like(x, 0.0)?;
+    Ok(vec![im.select(keep, x, zero)?])
+}
+
+/// Reverses the first `lengths[b]` elements along the time axis of each member of the batch.
+fn reverse_sequence(im: &mut Importer, node: &Node) -> Converted {
+    let (x, lengths) = (node.input(0)?, node.input(1)?);
+    let rank = im.rank(x)?;
+    let (batch, time) =
+        (axis_in(node.int("batch_axis", 1)?, rank)?, axis_in(node.int("time_axis", 0)?, rank)?);
+    if batch == time {
+        return Err(Fault::value("batch_axis and time_axis must differ"));
+    }
+    let shape = im.shape(x, "the operand")?;
+    let all_but = |axis: usize| (0..rank as i64).filter(|&a| a != axis as i64).collect::<Vec<_>>();
+    let lengths = im.cast(lengths, DType::I64)?;
+    let lengths = im.expand_dims(lengths, &all_but(batch))?;
+    let steps = im.arange(DType::I64, shape[time], 0.0, 1.0)?;
+    let steps = im.expand_dims(steps, &all_but(time))?;
+    let within = im.less(steps, lengths)?;
+    let last = im.add_f(lengths, -1.0)?;
+    let back = im.sub(last, steps)?;
+    let from = im.select(within, back, steps)?;
+    let from = im.broadcast_to(from, &shape)?;
+    let attrs = Attrs::new().with("axis", time as i64);
+    Ok(vec![im.op(&indexing::GATHER_ELEMENTS, &[x, from], attrs)?])
+}

@@ -1,0 +1,108 @@
+//! What a program of a model takes: the graph's inputs, with what is known about them beforehand.
+
+use std::collections::BTreeSet;
+
+use fusion_operators::{Dim, Tensor, TensorType};
+use indexmap::IndexMap;
+
+use super::error::ImportError;
+use super::model::Model;
+use super::proto::{ValueInfoProto, dimension_proto, type_proto};
+use super::tensor::element_type;
+
+/// What is known about a model's inputs beyond what it says.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Values of graph inputs, used only where a value is needed at import.
+    pub bound: IndexMap<String, Tensor>,
+    /// Shapes of graph inputs, in place of symbolic ones.
+    pub shapes: IndexMap<String, Vec<u64>>,
+}
+
+/// A graph input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its type; symbolic extents keep their names.
+    pub ty: TensorType,
+}
+
+/// What a program of the model takes: the graph's inputs that are not initializers.
+pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportError> {
+    let graph = model.graph();
+    let given: BTreeSet<&str> = graph.initializer.iter().map(|t| t.name.as_str()).collect();
+    for name in options.bound.keys().chain(options.shapes.keys()) {
+        if !graph.input.iter().any(|i| i.name == *name) {
+            let problem = "has a given value or shape, but the model has no such input".into();
+            return Err(ImportError::Input { input: name.clone(), problem });
+        }
+    }
+    let mut inputs: Vec<Input> = Vec::new();
+    for info in graph.input.iter().filter(|i| !given.contains(i.name.as_str())) {
+        if inputs.iter().any(|i| i.name == info.name) {
+            let problem = "is named twice".into();
+            return Err(ImportError::Input { input: info.name.clone(), problem });
+        }
+        inputs.push(Input { name: info.name.clone(), ty: input_type(info, options)? });
+    }
+    Ok(inputs)
+}
+
+fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, ImportError> {
+    let fail = |problem: String| ImportError::Input { input: info.name.clone(), problem };
+    let tensor = match info.r#type.as_ref().and_then(|t| t.value.as_ref()) {
+        Some(type_proto::Value::Tensor(tensor)) => tensor,
+        Some(type_proto::Value::Sequence(_)) => {
+            return Err(fail("is a sequence, which is not supported".into()));
+        }
+        Some(type_proto::Value::Optional(_)) => {
+            return Err(fail("is optional, which is not supported".into()));
+        }
+        Some(_) => return Err(fail("is a map or sparse tensor, which is not supported".into())),
+        None => return Err(fail("has no type".into())),
+    };
+    let dtype = element_type(tensor.elem_type)
+        .map_err(|name| fail(format!("has element type {name}, which is not supported")))?;
+    let given = options
+        .shapes
+        .get(&info.name)
+        .cloned()
+        .or_else(|| options.bound.get(&info.name).map(|t| t.shape().iter().map(|&n| n as u64).collect()));
+    let declared = match &tensor.shape {
+        None => None,
+        Some(shape) => {
+            let mut dims = Vec::with_capacity(shape.dim.len());
+            for dim in &shape.dim {
+                dims.push(match &dim.value {
+                    Some(dimension_proto::Value::DimValue(n)) => match u64::try_from(*n) {
+                        Ok(n) => Dim::Static(n),
+                        Err(_) => return Err(fail(format!("has the negative extent {n}"))),
+                    },
+                    Some(dimension_proto::Value::DimParam(name)) if !name.is_empty() => {
+                        Dim::Symbol(name.clone())
+                    }
+                    _ => Dim::Any,
+                });
+            }
+            Some(TensorType::new(dims, dtype))
+        }
+    };
+    if let Some(value) = options.bound.get(&info.name)
+        && value.dtype() != dtype
+    {
+        return Err(fail(format!("is a tensor of {dtype}, but the given value is {}", value.tensor_type())));
+    }
+    match (given, declared) {
+        (Some(shape), Some(declared)) => {
+            let given = TensorType::fixed(&shape, dtype);
+            if !declared.compatible(&given) {
+                return Err(fail(format!("is {declared}, but is given the shape of {given}")));
+            }
+            Ok(given)
+        }
+        (Some(shape), None) => Ok(TensorType::fixed(&shape, dtype)),
+        (None, Some(declared)) => Ok(declared),
+        (None, None) => Err(fail("has no shape; give one".into())),
+    }
+}

@@ -1,0 +1,215 @@
+//! `TensorProto` to host tensors.
+//!
+//! Nothing a file says is trusted: extents, offsets and lengths are checked against the bytes that
+//! are there before anything is allocated, and external data stays within the model's directory.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+
+use fusion_operators::tensor::bytes_of;
+use fusion_operators::{DType, Tensor, TensorError};
+
+use super::proto::TensorProto;
+
+/// Why a `TensorProto` is not a tensor.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum TensorProtoError {
+    #[error("tensor '{name}' has element type {element}, which is not supported")]
+    ElementType { name: String, element: String },
+    #[error("tensor '{name}' has the negative extent {extent}")]
+    NegativeExtent { name: String, extent: i64 },
+    #[error("tensor '{name}' has {found} elements, but its shape {shape:?} needs {expected}")]
+    Count { name: String, shape: Vec<usize>, expected: usize, found: usize },
+    #[error("tensor '{name}' is stored in segments, which are not supported")]
+    Segmented { name: String },
+    #[error("tensor '{name}': {source}")]
+    Tensor { name: String, source: TensorError },
+    #[error(
+        "tensor '{name}' is stored in another file, but the model was read from memory; load it with Model::open"
+    )]
+    NoDirectory { name: String },
+    #[error("tensor '{name}': {problem} of its external data")]
+    External { name: String, problem: String },
+    #[error("tensor '{name}': cannot read external data file {}: {source}", path.display())]
+    Io { name: String, path: PathBuf, source: std::io::Error },
+}
+
+/// The element type of a number in `TensorProto.DataType`, or the name of an unsupported one.
+pub fn element_type(number: i32) -> Result<DType, String> {
+    const UNSUPPORTED: [(i32, &str); 12] = [
+        (0, "undefined"),
+        (8, "string"),
+        (14, "complex64"),
+        (15, "complex128"),
+        (17, "float8e4m3fn"),
+        (18, "float8e4m3fnuz"),
+        (19, "float8e5m2"),
+        (20, "float8e5m2fnuz"),
+        (21, "uint4"),
+        (22, "int4"),
+        (23, "float4e2m1"),
+        (24, "float8e8m0"),
+    ];
+    Ok(match number {
+        1 => DType::F32,
+        2 => DType::U8,
+        3 => DType::I8,
+        4 => DType::U16,
+        5 => DType::I16,
+        6 => DType::I32,
+        7 => DType::I64,
+        9 => DType::Bool,
+        10 => DType::F16,
+        11 => DType::F64,
+        12 => DType::U32,
+        13 => DType::U64,
+        16 => DType::BF16,
+        other => {
+            let known = UNSUPPORTED.iter().find(|(n, _)| *n == other);
+            return Err(known.map_or_else(|| format!("number {other}"), |(_, name)| (*name).to_owned()));
+        }
+    })
+}
+
+/// Converts a tensor; `directory` is where external data may lie.
+pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, TensorProtoError> {
+    let name = || proto.name.clone();
+    let dtype = element_type(proto.data_type)
+        .map_err(|element| TensorProtoError::ElementType { name: name(), element })?;
+    if proto.segment.is_some() {
+        return Err(TensorProtoError::Segmented { name: name() });
+    }
+    let mut shape = Vec::with_capacity(proto.dims.len());
+    for &extent in &proto.dims {
+        let n =
+            usize::try_from(extent).map_err(|_| TensorProtoError::NegativeExtent { name: name(), extent })?;
+        shape.push(n);
+    }
+    let wrap = |source| TensorProtoError::Tensor { name: name(), source };
+    let bytes = bytes_of(dtype, &shape).map_err(wrap)?;
+    if proto.data_location == 1 {
+        let data = external(proto, directory, bytes)?;
+        return Tensor::from_bytes(dtype, &shape, to_native(dtype, data)).map_err(wrap);
+    }
+    if let Some(raw) = &proto.raw_data {
+        let data = to_native(dtype, raw.to_vec());
+        return Tensor::from_bytes(dtype, &shape, data).map_err(wrap);
+    }
+    typed(proto, dtype, &shape, bytes / dtype.size())
+}
+
+/// Elements from the field that belongs to the element type.
+fn typed(
+    proto: &TensorProto,
+    dtype: DType,
+    shape: &[usize],
+    expected: usize,
+) -> Result<Tensor, TensorProtoError> {
+    let check = |found: usize| {
+        if found == expected {
+            return Ok(());
+        }
+        let (name, shape) = (proto.name.clone(), shape.to_vec());
+        Err(TensorProtoError::Count { name, shape, expected, found })
+    };
+    let made = match dtype {
+        DType::F32 => {
+            check(proto.float_data.len())?;
+            Tensor::from_slice(shape, &proto.float_data)
+        }
+        DType::F64 => {
+            check(proto.double_data.len())?;
+            Tensor::from_slice(shape, &proto.double_data)
+        }
+        DType::I64 => {
+            check(proto.int64_data.len())?;
+            Tensor::from_slice(shape, &proto.int64_data)
+        }
+        DType::U64 | DType::U32 => {
+            check(proto.uint64_data.len())?;
+            let values: Vec<i128> = proto.uint64_data.iter().map(|&v| v.into()).collect();
+            Tensor::from_ints(dtype, shape, &values)
+        }
+        DType::F16 | DType::BF16 => {
+            // Each element is the bit pattern, in the low half.
+            check(proto.int32_data.len())?;
+            let data = proto.int32_data.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect();
+            Tensor::from_bytes(dtype, shape, data)
+        }
+        _ => {
+            check(proto.int32_data.len())?;
+            let values: Vec<i128> = proto.int32_data.iter().map(|&v| v.into()).collect();
+            Tensor::from_ints(dtype, shape, &values)
+        }
+    };
+    made.map_err(|source| TensorProtoError::Tensor { name: proto.name.clone(), source })
+}
+
+/// Little-endian bytes of a file as bytes of this machine; booleans become 0 or 1.
+fn to_native(dtype: DType, mut data: Vec<u8>) -> Vec<u8> {
+    if dtype == DType::Bool {
+        for byte in &mut data {
+            *byte = (*byte != 0).into();
+        }
+    }
+    if cfg!(target_endian = "big") {
+        for element in data.chunks_exact_mut(dtype.size()) {
+            element.reverse();
+        }
+    }
+    data
+}
+
+/// Reads exactly `bytes` bytes of external data.
+fn external(
+    proto: &TensorProto,
+    directory: Option<&Path>,
+    bytes: usize,
+) -> Result<Vec<u8>, TensorProtoError> {
+    let name = || proto.name.clone();
+    let fail = |problem: String| TensorProtoError::External { name: name(), problem };
+    let directory = directory.ok_or_else(|| TensorProtoError::NoDirectory { name: name() })?;
+    let entry = |key: &str| proto.external_data.iter().find(|e| e.key == key).map(|e| e.value.as_str());
+    let number = |key: &str| -> Result<Option<u64>, TensorProtoError> {
+        entry(key)
+            .map(|text| text.parse().map_err(|_| fail(format!("'{text}' is not a valid {key}"))))
+            .transpose()
+    };
+    let location = entry("location").ok_or_else(|| fail("no location is given".into()))?;
+    let relative = Path::new(location);
+    let inside = relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+    if location.is_empty() || !inside {
+        return Err(fail(format!(
+            "'{location}' is not a path within the model's directory for the location"
+        )));
+    }
+    let path = directory.join(relative);
+    let io = |source| TensorProtoError::Io { name: name(), path: path.clone(), source };
+    // A link must not lead out either.
+    let (root, real) = (directory.canonicalize().map_err(io)?, path.canonicalize().map_err(io)?);
+    if !real.starts_with(&root) {
+        return Err(fail(format!("'{location}' leads out of the model's directory as the location")));
+    }
+    if !real.metadata().map_err(io)?.is_file() {
+        return Err(fail(format!("'{location}' is not a regular file as the location")));
+    }
+    let mut file = File::open(&real).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    let offset = number("offset")?.unwrap_or(0);
+    let rest = size.checked_sub(offset).ok_or_else(|| {
+        fail(format!("offset {offset} is beyond the {size} bytes of '{location}', the location"))
+    })?;
+    let length = number("length")?.unwrap_or(bytes as u64);
+    if length > rest {
+        return Err(fail(format!("length {length} exceeds the {rest} bytes left in '{location}'")));
+    }
+    if length != bytes as u64 {
+        return Err(fail(format!("length {length} is not the {bytes} bytes the shape needs, the size")));
+    }
+    file.seek(SeekFrom::Start(offset)).map_err(io)?;
+    let mut data = vec![0; bytes];
+    file.read_exact(&mut data).map_err(io)?;
+    Ok(data)
+}
