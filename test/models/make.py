@@ -8,6 +8,7 @@ that activations keep their size through the depth, and becomes an ONNX backend 
 
     DIRECTORY/NAME/model.onnx
     DIRECTORY/NAME/test_data_set_0/input_0.pb, output_0.pb (what the model gives), output_1.pb (before its softmax)
+    DIRECTORY/NAME/input.npy, the same input for `fusion run`
 
 The expected outputs are those of another implementation; record.py wrote them into expected/. The random numbers are
 integers of numpy's frozen RandomState, scaled without a function of a mathematical library, so that the models are the
@@ -15,6 +16,7 @@ same, byte for byte, wherever they are made; expected/recorded.txt holds their d
 """
 
 import hashlib
+import io
 import math
 import pathlib
 import sys
@@ -187,6 +189,9 @@ def make(directory, name):
     case = directory / name / "test_data_set_0"
     given = numpy_helper.from_array(data, made.graph.input[0].name)
     write(case / "input_0.pb", given.SerializeToString())
+    file = io.BytesIO()
+    np.save(file, data)
+    write(directory / name / "input.npy", file.getvalue())
     with np.load(EXPECTED / f"{name}.npz") as expected:
         for i, output in enumerate(made.graph.output):
             tensor = numpy_helper.from_array(expected[f"output_{i}"], output.name)
