@@ -1,6 +1,9 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
+pub mod compile;
 pub mod description;
+pub mod loop_to_cpu;
+pub mod pipelines;
 pub mod relay_to_te;
 pub mod targets;
 pub mod te_to_loop;
@@ -11,4 +14,6 @@ pub fn register() {
     fusion_dialects::register::<te_to_loop::lower::TeLower>();
     fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
+    fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
+    pipelines::register();
 }

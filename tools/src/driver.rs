@@ -1,8 +1,13 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
+use fusion_conversion::compile as conversion;
+use fusion_conversion::description::Port;
+use fusion_dialects::{Context, Module, Target, parse_module};
+use fusion_importers::onnx;
 use fusion_operators::Tensor;
+use fusion_runtime::ModelDescription;
+use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
-use fusion_runtime::{ModelDescription, Module};
 use indexmap::IndexMap;
 use std::path::Path;
 
@@ -41,7 +46,7 @@ pub enum Code {
         libraries: Vec<String>,
     },
     /// Code in memory, with its constants; only where [`CompileOptions::jit`] asks for it.
-    Memory(Module),
+    Memory(fusion_runtime::Module),
 }
 
 /// Weights, kept with the compiled model.
@@ -63,9 +68,6 @@ impl OwnedConstants {
 /// Why the compiler gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// This program has no compiler in it.
-    #[error("this program is not built with a compiler, so it cannot {0}; it runs compiled models (.so)")]
-    NotConnected(&'static str),
     /// The model uses something that is not supported.
     #[error("{0}")]
     Unsupported(String),
@@ -79,7 +81,7 @@ pub enum DriverError {
 
 /// A target, as `fusion targets` lists it.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct TargetInfo {
     /// What `--target` takes.
     pub name: &'static str,
     /// What it is.
@@ -87,25 +89,113 @@ pub struct Target {
 }
 
 /// The targets there are.
-pub fn targets() -> Vec<Target> {
+pub fn targets() -> Vec<TargetInfo> {
     let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
-    vec![Target { name: "cpu", about: format!("this machine's processor ({arch}, {os})") }]
+    vec![TargetInfo { name: "cpu", about: format!("this machine's processor ({arch}, {os})") }]
 }
 
-/// Compiles a model: ONNX, Relay text or MLIR, by its file extension.
+/// Models above this many bytes of text are not read.
+const MOST_TEXT_BYTES: u64 = 1 << 30;
+
+/// Compiles a model: ONNX or MLIR, by its file extension.
 pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
-    let _ = (model, options);
-    Err(DriverError::NotConnected("compile a model"))
+    crate::register_passes();
+    let context = fusion_dialects::load_context();
+    let (module, specialized) = load_module(&context, model, options)?;
+    let target = Target { optimization: options.opt_level.into(), ..Target::default() };
+    let compilation = conversion::compile(&module, &target).map_err(failed)?;
+    if std::env::var_os("FUSION_TIMING").is_some() {
+        for (stage, seconds) in &compilation.timings {
+            eprintln!("{seconds:9.3} s  {stage}");
+        }
+    }
+    for name in specialized {
+        eprintln!("note: the compiled model is for the given value of input {name:?}");
+    }
+    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let description = ModelDescription {
+        name,
+        target: options.target.clone(),
+        inputs: compilation.signature.inputs.iter().map(argument).collect::<Result<_, _>>()?,
+        outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
+        kernels: compilation.kernels.into_iter().map(kernel).collect(),
+        workspace_bytes: compilation.workspace_bytes,
+    };
+    let size = compilation.constants.len() as u64;
+    let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
+    let code = Code::Objects { objects: vec![compilation.object], libraries: Vec::new() };
+    Ok(Compiled { description, code, constants: OwnedConstants { size, pieces } })
+}
+
+fn argument(port: &Port) -> Result<ArgumentDescription, DriverError> {
+    let shape =
+        port.ty.shape().ok_or_else(|| failed(format!("the shape of {:?} is not known", port.name)))?;
+    let shape = shape.into_iter().map(|n| n as usize).collect();
+    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape })
+}
+
+fn kernel(kernel: conversion::Kernel) -> KernelDescription {
+    let conversion::Kernel { name, operators, flops, bytes } = kernel;
+    KernelDescription { name, operators, flops: Some(flops), bytes: Some(bytes) }
+}
+
+fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {
+    DriverError::Failed(error.into())
+}
+
+/// Imports or parses a model; gives the names of inputs whose values it relies on as well.
+fn load_module<'c>(
+    context: &'c Context,
+    model: &Path,
+    options: &CompileOptions,
+) -> Result<(Module<'c>, Vec<String>), DriverError> {
+    if model.extension().is_some_and(|e| e == "mlir") {
+        let size = std::fs::metadata(model)
+            .map_err(|e| failed(format!("cannot read {}: {e}", model.display())))?
+            .len();
+        if size > MOST_TEXT_BYTES {
+            return Err(failed(format!(
+                "{} has {size} bytes, at most {MOST_TEXT_BYTES} are read",
+                model.display()
+            )));
+        }
+        let text = std::fs::read_to_string(model)
+            .map_err(|e| failed(format!("cannot read {}: {e}", model.display())))?;
+        let parsed = parse_module(context, &text);
+        let module =
+            parsed.map_err(|errors| failed(format!("{}: {}", model.display(), errors.join("\n"))))?;
+        return Ok((module, Vec::new()));
+    }
+    let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
+    let known = onnx::signature(&loaded, &onnx::Options::default());
+    // Shapes may be given for inputs that are none of the model's graph; those are the caller's business.
+    let mut shapes = options.shapes.clone();
+    if let Ok(inputs) = &known {
+        shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
+    }
+    let onnx_options = onnx::Options { bound: options.bound.clone(), shapes };
+    let program =
+        onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
+            Some(input) => DriverError::NeedsConstant(input.to_owned()),
+            None if error.is_unsupported() => DriverError::Unsupported(error.to_string()),
+            None => failed(format!("{}: {error}", model.display())),
+        })?;
+    Ok((program.module, program.specialized))
 }
 
 /// Imports a model into the relay dialect and gives its text.
 pub fn import(model: &Path) -> Result<String, DriverError> {
-    let _ = model;
-    Err(DriverError::NotConnected("import a model"))
+    let context = fusion_dialects::load_context();
+    let (module, _) = load_module(&context, model, &CompileOptions::default())?;
+    Ok(format!("{}\n", module.as_operation()))
 }
 
 /// Reads a serialised ONNX `TensorProto`: its name, which may be empty, and the tensor.
 pub fn read_onnx_tensor(path: &Path) -> Result<(String, Tensor), DriverError> {
-    let _ = path;
-    Err(DriverError::NotConnected("read ONNX tensors"))
+    let tensor = onnx::model::read_tensor(path).map_err(|e| match e.is_unsupported() {
+        true => DriverError::Unsupported(format!("{}: {e}", path.display())),
+        false => failed(format!("{}: {e}", path.display())),
+    })?;
+    Ok((String::new(), tensor))
 }

@@ -419,3 +419,14 @@ pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
     let found = DictionaryAttribute::try_from(attr).ok()?.element_by_name(name)?;
     StringAttribute::try_from(found).ok().map(|text| text.value().to_owned())
 }
+
+/// The operation of a module.
+pub fn module_op<'c>(module: &melior::ir::Module<'c>) -> Op<'c> {
+    // SAFETY: the handle is used while the caller holds the module.
+    unsafe { OperationRef::from_raw(module.as_operation().to_raw()) }
+}
+
+/// Sizes of groups of operands, as operations with several variadic operands carry them.
+pub fn segments_attr<'c>(context: &'c Context, sizes: &[i32]) -> Attribute<'c> {
+    melior::ir::attribute::DenseI32ArrayAttribute::new(context, sizes).into()
+}

@@ -34,6 +34,13 @@ pub enum LoadError {
     Tensor(#[from] TensorProtoError),
 }
 
+impl LoadError {
+    /// True when the file is well formed but holds something that is not supported.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, LoadError::Tensor(TensorProtoError::ElementType { .. }))
+    }
+}
+
 impl Model {
     /// Reads a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
