@@ -46,7 +46,7 @@ pub const LLVM: &[Stage] = &[
         "builtin.module(\
          convert-vector-to-scf,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
          arith-expand{include-bf16=true},\
-         convert-vector-to-llvm{enable-x86=1},convert-ub-to-llvm,convert-math-to-llvm,convert-math-to-libm,\
+         convert-vector-to-llvm{enable-x86vector=1},convert-ub-to-llvm,convert-math-to-llvm,convert-math-to-libm,\
          convert-vector-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=1},\
          convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
     ),
