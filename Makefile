@@ -34,8 +34,8 @@ build: deps ## Build the programs: fusion, fusion-opt, fusion-reduce, fusion-lsp
 	$(CARGO) build --bins
 
 demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Runtime, time it
-	@if $(MAKE) --no-print-directory data/python/.installed; then \
-	  $(MAKE) --no-print-directory data/models/resnet50/model.onnx && examples/demo.sh $(FUSION); \
+	@if $(MAKE) -s --no-print-directory data/python/.installed; then \
+	  $(MAKE) -s --no-print-directory data/models/resnet50/model.onnx && examples/demo.sh $(FUSION); \
 	else \
 	  examples/offline/demo.sh $(FUSION); \
 	fi
@@ -52,22 +52,22 @@ check-lints: deps
 
 # Real models against what ONNX Runtime gave for them. Logits near 0 need the absolute tolerance.
 check-models: build
-	@if $(MAKE) --no-print-directory data/python/.installed; then \
-	  $(MAKE) --no-print-directory models MODELS="$(TEST_MODELS)" && \
+	@if $(MAKE) -s --no-print-directory data/python/.installed; then \
+	  $(MAKE) -s --no-print-directory models MODELS="$(TEST_MODELS)" && \
 	  $(FUSION) onnx-test --jobs 1 --timeout 600 --rtol 1e-3 --atol 1e-4 $(TEST_MODELS:%=data/models/%); \
 	else \
 	  echo "the onnx package cannot be fetched: real models are not tested"; \
 	fi
 
 check-example: build
-	@$(MAKE) --no-print-directory -C examples/out-of-tree test
+	@$(MAKE) -s --no-print-directory -C examples/out-of-tree test
 
 check: build
 	$(CARGO) test --workspace
 
 bench: build ## Time some models, beside ONNX Runtime where it can be installed
-	@$(MAKE) --no-print-directory models MODELS="$(BENCH_MODELS)"
-	@$(MAKE) --no-print-directory data/onnxruntime/.installed || echo "onnxruntime cannot be fetched: there is no ratio"
+	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)"
+	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed || echo "onnxruntime cannot be fetched: there is no ratio"
 	@$(PYTHON) bench/models.py $(FUSION) $(BENCH_MODELS)
 
 models: $(MODELS:%=data/models/%/model.onnx) ## Make all nine test models (1.5 GB in data/)
