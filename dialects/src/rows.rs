@@ -55,6 +55,7 @@ operations! {
         DivUI = "arith.divui",
         Select = "arith.select",
         AddF = "arith.addf",
+        SubF = "arith.subf",
         MulF = "arith.mulf",
         CmpI = "arith.cmpi",
         IndexCast = "arith.index_cast",
