@@ -2,7 +2,7 @@
 
 use fusion_conversion::compile as conversion;
 use fusion_conversion::description;
-use fusion_dialects::{Context, Module, Target, parse_module};
+use fusion_dialects::{Context, Module, Target, parse_file};
 use fusion_importers::onnx;
 use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
@@ -160,11 +160,7 @@ fn load_module<'c>(
                 model.display()
             )));
         }
-        let text = std::fs::read_to_string(model)
-            .map_err(|e| failed(format!("cannot read {}: {e}", model.display())))?;
-        let parsed = parse_module(context, &text);
-        let module =
-            parsed.map_err(|errors| failed(format!("{}: {}", model.display(), errors.join("\n"))))?;
+        let module = parse_file(context, model).map_err(|errors| failed(errors.join("\n")))?;
         return Ok((module, Vec::new()));
     }
     let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
