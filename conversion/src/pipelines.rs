@@ -35,6 +35,7 @@ pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-mem
 /// On loops: make straight vector code of the inner ones.
 pub const LOOP: &[Stage] = &[
     stage("loop-simplify", "builtin.module(func.func(canonicalize,cse))"),
+    stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 

@@ -1,0 +1,3 @@
+//! Passes over loop.
+
+pub mod unroll;
