@@ -36,6 +36,7 @@ pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-mem
 pub const LOOP: &[Stage] = &[
     stage("loop-simplify", "builtin.module(func.func(canonicalize,cse))"),
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
+    stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 
