@@ -24,7 +24,7 @@ pub const RELAY: &[Stage] = &[
 /// On tensor expressions: say what each kernel computes, and how; make its loops.
 pub const TE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
-    stage("te-simplify", "builtin.module(canonicalize,cse)"),
+    stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
     stage("te-schedule", "builtin.module(te-schedule)"),
     stage("te-lower", "builtin.module(te-lower)"),
 ];
@@ -35,6 +35,7 @@ pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-mem
 /// On loops: make straight vector code of the inner ones.
 pub const LOOP: &[Stage] = &[
     stage("loop-simplify", "builtin.module(func.func(canonicalize,cse))"),
+    stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 
@@ -44,7 +45,7 @@ pub const LLVM: &[Stage] = &[
     stage(
         "convert-to-llvm",
         "builtin.module(\
-         convert-vector-to-scf,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
+         convert-math-to-funcs,convert-vector-to-scf,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
          arith-expand{include-bf16=true},\
          convert-vector-to-llvm{enable-x86vector=1},convert-ub-to-llvm,convert-math-to-llvm,convert-math-to-libm,\
          convert-vector-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=1},\

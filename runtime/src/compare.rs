@@ -2,7 +2,10 @@
 
 use fusion_operators::{DType, Tensor};
 
-/// How far elements may be apart: `|actual - expected| <= absolute + relative * |expected|`.
+/// How far elements may be apart: `|actual - expected| <= absolute * scale + relative * |expected|`.
+///
+/// The scale is the largest magnitude expected, and at least 1: elements that cancel to almost nothing carry the
+/// rounding errors of their large terms, in the expected tensor as in the actual one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Relative to the expected element.
@@ -116,6 +119,8 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Resu
     let elements = expected.len();
     let mut found = Comparison { elements, mismatches: 0, max_absolute: 0.0, max_relative: 0.0, first: None };
     let floats = expected.dtype().is_float();
+    let finite = (0..elements).map(|i| expected.f64_at(i).abs()).filter(|m| m.is_finite());
+    let scale = if floats { finite.fold(1.0, f64::max) } else { 1.0 };
     for i in 0..elements {
         let (a, e) = (actual.f64_at(i), expected.f64_at(i));
         // Integers of 64 bits are subtracted as such: as floats, near ones would be the same.
@@ -132,7 +137,7 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Resu
         let relative = if e == 0.0 || !e.is_finite() { f64::INFINITY } else { difference / e.abs() };
         found.max_absolute = found.max_absolute.max(difference);
         found.max_relative = found.max_relative.max(relative);
-        let allowed = tolerance.absolute + tolerance.relative * e.abs();
+        let allowed = tolerance.absolute * scale + tolerance.relative * e.abs();
         if difference > allowed || difference.is_infinite() {
             found.mismatches += 1;
             if found.first.is_none() {

@@ -1,7 +1,7 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
 use fusion_conversion::compile as conversion;
-use fusion_conversion::description::Port;
+use fusion_conversion::description;
 use fusion_dialects::{Context, Module, Target, parse_module};
 use fusion_importers::onnx;
 use fusion_operators::Tensor;
@@ -128,7 +128,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     Ok(Compiled { description, code, constants: OwnedConstants { size, pieces } })
 }
 
-fn argument(port: &Port) -> Result<ArgumentDescription, DriverError> {
+fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError> {
     let shape =
         port.ty.shape().ok_or_else(|| failed(format!("the shape of {:?} is not known", port.name)))?;
     let shape = shape.into_iter().map(|n| n as usize).collect();
@@ -191,11 +191,23 @@ pub fn import(model: &Path) -> Result<String, DriverError> {
     Ok(format!("{}\n", module.as_operation()))
 }
 
-/// Reads a serialised ONNX `TensorProto`: its name, which may be empty, and the tensor.
-pub fn read_onnx_tensor(path: &Path) -> Result<(String, Tensor), DriverError> {
-    let tensor = onnx::model::read_tensor(path).map_err(|e| match e.is_unsupported() {
+/// Whether a port of a model is a tensor, and its name.
+pub use fusion_importers::onnx::model::Port;
+
+/// The inputs and outputs of an ONNX model, in order.
+pub fn onnx_ports(model: &Path) -> Result<(Vec<Port>, Vec<Port>), DriverError> {
+    let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
+    Ok(loaded.ports())
+}
+
+/// Reads a serialised ONNX value: a tensor, or the tensors of a sequence.
+pub fn read_onnx_tensors(path: &Path, is_tensor: bool) -> Result<Vec<Tensor>, DriverError> {
+    let read = match is_tensor {
+        true => onnx::model::read_tensor(path).map(|t| vec![t]),
+        false => onnx::model::read_sequence(path),
+    };
+    read.map_err(|e| match e.is_unsupported() || !is_tensor {
         true => DriverError::Unsupported(format!("{}: {e}", path.display())),
         false => failed(format!("{}: {e}", path.display())),
-    })?;
-    Ok((String::new(), tensor))
+    })
 }

@@ -1,6 +1,6 @@
 //! Directories of ONNX backend tests: `model.onnx` and `test_data_set_N/{input,output}_K.pb`.
 
-use crate::driver::{self, DriverError};
+use crate::driver::{self, DriverError, Port};
 use crate::failure::Failure;
 use fusion_operators::Tensor;
 use std::fs;
@@ -85,9 +85,15 @@ fn numbered(directory: &Path, prefix: &str, suffix: &str) -> Result<Vec<PathBuf>
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Reads the tensors of some files, with their names.
-pub fn read(files: &[PathBuf]) -> Result<Vec<(String, Tensor)>, DriverError> {
-    files.iter().map(|file| driver::read_onnx_tensor(file)).collect()
+/// Reads the values of some files, each with the name of the port of its place; a sequence gives several tensors.
+pub fn read(files: &[PathBuf], ports: &[Port]) -> Result<Vec<(String, Tensor)>, DriverError> {
+    let mut found = vec![];
+    for (i, file) in files.iter().enumerate() {
+        let (name, is_tensor) = ports.get(i).map_or((String::new(), true), |p| (p.name.clone(), p.is_tensor));
+        let tensors = driver::read_onnx_tensors(file, is_tensor)?;
+        found.extend(tensors.into_iter().map(|tensor| (name.clone(), tensor)));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -25,17 +25,18 @@ fn try_run(case: &Case, options: &CompileOptions, tolerance: Tolerance) -> Resul
     if sets.is_empty() {
         return Ok(Some("it has no test_data_set_N directory".to_owned()));
     }
+    let ports = crate::driver::onnx_ports(&case.model())?;
     let mut last: Option<(CompileOptions, Module)> = None;
     for (i, set) in sets.iter().enumerate() {
-        let inputs = case::read(&set.inputs)?;
-        let expected = case::read(&set.outputs)?;
+        let inputs = case::read(&set.inputs, &ports.0)?;
+        let expected = case::read(&set.outputs, &ports.1)?;
         // The same model serves the next data set unless shapes or constants are others.
         let wanted = options_for(options, &inputs, last.as_ref().map(|(o, _)| o));
         let (options, module) = match last {
             Some((options, module)) if options == wanted => (options, module),
             _ => compile(case, wanted, &inputs)?,
         };
-        let outputs = module.run(&bind(&module, &options, inputs)?)?;
+        let outputs = module.run(&bind(&module, inputs)?)?;
         if let Some(why) = difference(&module, &outputs, &expected, tolerance) {
             return Ok(Some(if sets.len() > 1 { format!("data set {i}: {why}") } else { why }));
         }
@@ -84,19 +85,13 @@ fn compile(
     }
 }
 
-/// The inputs the model still takes: by name where all have one it knows, else by position.
-fn bind(
-    module: &Module,
-    options: &CompileOptions,
-    inputs: Vec<(String, Tensor)>,
-) -> Result<Vec<Tensor>, Failure> {
-    let left: Vec<(String, Tensor)> =
-        inputs.into_iter().filter(|(name, _)| !options.bound.contains_key(name)).collect();
+/// The inputs the model takes: by name where all have one, else by position.
+fn bind(module: &Module, inputs: Vec<(String, Tensor)>) -> Result<Vec<Tensor>, Failure> {
     let known = |name: &String| module.description().inputs.iter().any(|input| input.name == *name);
-    if left.iter().all(|(name, _)| known(name)) {
-        return Ok(module.bind(left.into_iter().collect())?);
+    if inputs.iter().all(|(name, _)| !name.is_empty()) {
+        return Ok(module.bind(inputs.into_iter().filter(|(name, _)| known(name)).collect())?);
     }
-    Ok(left.into_iter().map(|(_, tensor)| tensor).collect())
+    Ok(inputs.into_iter().map(|(_, tensor)| tensor).collect())
 }
 
 fn difference(

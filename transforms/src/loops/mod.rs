@@ -1,0 +1,3 @@
+//! Passes over loops.
+
+pub mod vectorize;
