@@ -65,9 +65,11 @@ check-example: build
 check: build
 	$(CARGO) test --workspace
 
+# What is recorded goes to the standard output, the rest elsewhere.
 bench: build ## Time some models, beside ONNX Runtime where it can be installed
-	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)"
-	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed || echo "onnxruntime cannot be fetched: there is no ratio"
+	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)" >&2
+	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed >&2 || \
+	  echo "onnxruntime cannot be fetched: there is no ratio" >&2
 	@$(PYTHON) bench/models.py $(FUSION) $(BENCH_MODELS)
 
 models: $(MODELS:%=data/models/%/model.onnx) ## Make all nine test models (1.5 GB in data/)
