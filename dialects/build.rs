@@ -19,7 +19,8 @@ const GENERATORS: &[(&str, &str)] = &[
     ("Ops.h.inc", "-gen-op-decls"),
     ("Ops.cpp.inc", "-gen-op-defs"),
 ];
-const SHIM: &[&str] = &["Relay.cpp", "Te.cpp", "Loop.cpp", "Rows.cpp", "Passes.cpp", "Tools.cpp"];
+const SHIM: &[&str] =
+    &["Relay.cpp", "Te.cpp", "Loop.cpp", "Rows.cpp", "Passes.cpp", "Tools.cpp", "Codegen.cpp"];
 
 fn main() {
     println!("cargo:rerun-if-changed=td");

@@ -1,10 +1,19 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
+pub mod compile;
+pub mod description;
+pub mod loop_to_cpu;
+pub mod pipelines;
 pub mod relay_to_te;
+pub mod targets;
 pub mod te_to_loop;
 
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
     fusion_dialects::register::<relay_to_te::ConvertRelayToTe>();
     fusion_dialects::register::<te_to_loop::lower::TeLower>();
+    fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();
+    fusion_dialects::register::<targets::c_interface::CInterface>();
+    fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
+    pipelines::register();
 }

@@ -55,8 +55,60 @@ operations! {
         DivUI = "arith.divui",
         Select = "arith.select",
         AddF = "arith.addf",
+        SubF = "arith.subf",
         MulF = "arith.mulf",
+        CmpI = "arith.cmpi",
+        IndexCast = "arith.index_cast",
         AffineApply = "affine.apply",
+        If = "scf.if",
+        While = "scf.while",
+        ScfYield = "scf.yield",
+        Condition = "scf.condition",
+        Extract = "tensor.extract",
+        LlvmFunc = "llvm.func",
+        LlvmCall = "llvm.call",
+        Exp = "math.exp",
+        Log = "math.log",
+        Sqrt = "math.sqrt",
+        Sin = "math.sin",
+        Cos = "math.cos",
+        Tan = "math.tan",
+        Asin = "math.asin",
+        Acos = "math.acos",
+        Atan = "math.atan",
+        Sinh = "math.sinh",
+        Cosh = "math.cosh",
+        Tanh = "math.tanh",
+        Asinh = "math.asinh",
+        Acosh = "math.acosh",
+        Atanh = "math.atanh",
+        Erf = "math.erf",
+        PowF = "math.powf",
+    }
+}
+
+impl Upstream {
+    /// True for functions that take tens of operations.
+    pub const fn is_transcendental(self) -> bool {
+        use Upstream::*;
+        matches!(
+            self,
+            Exp | Log
+                | Sin
+                | Cos
+                | Tan
+                | Asin
+                | Acos
+                | Atan
+                | Sinh
+                | Cosh
+                | Tanh
+                | Asinh
+                | Acosh
+                | Atanh
+                | Erf
+                | PowF
+        )
     }
 }
 

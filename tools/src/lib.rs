@@ -1,4 +1,11 @@
-//! What the tools share.
+//! The programs' parts: commands, one a file, over a small facade of the compiler.
+
+pub mod commands;
+pub mod driver;
+pub mod failure;
+pub mod load;
+pub mod onnx;
+pub mod print;
 
 /// Puts upstream's passes and ours into MLIR's registry, once a process.
 pub fn register_passes() {

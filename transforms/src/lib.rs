@@ -3,7 +3,14 @@
 //! One pass, one file; `register` lists them all. A pass changes programs inside a dialect; what goes from
 //! one dialect to the next is in `fusion-conversion`.
 
+pub mod loops;
+pub mod relay;
 pub mod te;
 
 /// Puts all passes of this crate into MLIR's registry.
-pub fn register() {}
+pub fn register() {
+    fusion_dialects::register::<loops::unroll::LoopUnroll>();
+    fusion_dialects::register::<relay::fuse_ops::FuseOps>();
+    fusion_dialects::register::<loops::vectorize::LoopVectorize>();
+    fusion_dialects::register::<te::auto_schedule::TeSchedule>();
+}

@@ -78,9 +78,14 @@ fn call<'c>(
 
 /// A constant inside a kernel is one number, written into the expressions that use it.
 fn constant<'c>(kernel: &Kernel<'c>, op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
-    let tensor = op.attr("value").and_then(read_tensor).filter(|t| !t.is_empty());
+    let tensor = op.attr("value").and_then(read_tensor);
     let tensor = tensor.ok_or_else(|| PassError::at(op, "holds no elements that can be read"))?;
     let size = tensor.dtype().size();
+    if tensor.is_empty() {
+        return Ok(
+            kernel.compute("constant", &tensor.tensor_type(), |s: &Scalars, _| s.int(0, tensor.dtype()))
+        );
+    }
     if tensor.bytes().chunks_exact(size).any(|e| e != &tensor.bytes()[..size]) {
         return Err(PassError::at(
             op,

@@ -24,7 +24,7 @@ impl Pass for ConvertRelayToTe {
     const DESCRIPTION: &'static str =
         "Convert primitive functions to te kernels, and the program around them to calls";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DIALECTS: &'static [&'static str] = &["te", "arith", "math", "scf", "tensor"];
+    const DIALECTS: &'static [&'static str] = &["te", "loop", "arith", "math", "scf", "tensor"];
 
     fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
         let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));

@@ -1,3 +1,4 @@
 //! From te to loop: kernels become loop nests, the program around them gets its memory.
 
 pub mod lower;
+pub mod plan_memory;

@@ -28,6 +28,12 @@ impl<'c> Build<'c> {
         Build { context: op.context_ref(), block, before: Some(op), location: op.location() }
     }
 
+    /// Behind an operation, with its location.
+    pub fn after(op: Op<'c>) -> Self {
+        let next = Build::before(op);
+        Build { before: op.next_in_block(), ..next }
+    }
+
     /// A module whose operations `body` builds.
     pub fn module(context: &'c Context, location: Location<'c>, body: impl FnOnce(Build<'c>)) -> Module<'c> {
         let module = Module::new(location);

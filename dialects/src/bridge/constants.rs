@@ -2,7 +2,7 @@
 
 use super::ir::{Attribute, Context, Type};
 use super::types::{tensor_type_of, tensor_type_to_mlir};
-use fusion_operators::{DType, Tensor};
+use fusion_operators::{DType, Tensor, TensorType};
 use melior::ir::AttributeLike;
 use melior::ir::TypeLike;
 use mlir_sys::*;
@@ -15,6 +15,21 @@ const INLINE_BYTES: usize = 1024;
 pub fn is_splat(attr: Attribute) -> bool {
     // SAFETY: a live attribute.
     unsafe { super::ffi::fusionElementsIsSplat(attr.to_raw()) }
+}
+
+/// The number all elements of a constant are, as a tensor without axes; without expanding the constant.
+pub fn splat(attr: Attribute) -> Option<Tensor> {
+    if !is_splat(attr) {
+        return None;
+    }
+    // SAFETY: asked after the check; the element has the element type of the tensor made of it.
+    unsafe {
+        let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
+        let context = melior::ContextRef::from_raw(mlirAttributeGetContext(attr.to_raw()));
+        let scalar = tensor_type_to_mlir(context.to_ref(), &TensorType::fixed(&[], ty.dtype));
+        let element = mlirDenseElementsAttrGetSplatValue(attr.to_raw());
+        read_tensor(Attribute::from_raw(mlirDenseElementsAttrSplatGet(scalar.to_raw(), element)))
+    }
 }
 
 /// The tensor a constant holds; `None` when it holds none or its bytes are missing.

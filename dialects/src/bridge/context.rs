@@ -36,3 +36,16 @@ pub fn parse_module<'c>(context: &'c Context, source: &str) -> Result<Module<'c>
     let (module, diagnostics) = super::tools::with_diagnostics(context, || Module::parse(context, source));
     module.ok_or(diagnostics)
 }
+
+/// Parses a file; the errors name it with line and column.
+pub fn parse_file<'c>(context: &'c Context, path: &std::path::Path) -> Result<Module<'c>, Vec<String>> {
+    let name = path.display().to_string();
+    let (module, diagnostics) = super::tools::with_diagnostics(context, || {
+        // SAFETY: the name lives through the call; a null module is checked for.
+        unsafe {
+            let raw = mlir_sys::mlirModuleCreateParseFromFile(context.to_raw(), super::ir::string(&name));
+            (!raw.ptr.is_null()).then(|| Module::from_raw(raw))
+        }
+    });
+    module.ok_or(diagnostics)
+}

@@ -29,6 +29,21 @@ pub struct FusionPass {
     pub statistic_count: usize,
 }
 
+#[repr(C)]
+pub struct FusionTarget {
+    pub triple: MlirStringRef,
+    pub cpu: MlirStringRef,
+    pub features: MlirStringRef,
+    pub optimization: u32,
+    pub vector_width: u32,
+}
+
+#[repr(C)]
+pub struct FusionSymbol {
+    pub name: MlirStringRef,
+    pub address: *mut c_void,
+}
+
 unsafe extern "C" {
     pub fn mlirGetDialectHandle__relay__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__te__() -> MlirDialectHandle;
@@ -51,4 +66,31 @@ unsafe extern "C" {
         registry: MlirDialectRegistry,
     ) -> c_int;
     pub fn fusionReduceMain(argc: c_int, argv: *const *const c_char, registry: MlirDialectRegistry) -> c_int;
+    pub fn fusionEmit(
+        module: MlirOperation,
+        target: *const FusionTarget,
+        emit: u32,
+        out: MlirStringCallback,
+        out_user: *mut c_void,
+        error: MlirStringCallback,
+        error_user: *mut c_void,
+    ) -> bool;
+    pub fn fusionJitCreate(
+        object: *const c_char,
+        size: usize,
+        symbols: *const FusionSymbol,
+        count: usize,
+        error: MlirStringCallback,
+        error_user: *mut c_void,
+    ) -> *mut c_void;
+    pub fn fusionJitLookup(
+        jit: *mut c_void,
+        name: MlirStringRef,
+        error: MlirStringCallback,
+        error_user: *mut c_void,
+    ) -> *mut c_void;
+    pub fn fusionJitDestroy(jit: *mut c_void);
+    pub fn fusionIsElementwise(op: MlirOperation) -> bool;
+    pub fn fusionIsPure(op: MlirOperation) -> bool;
+    pub fn fusionApproximateMath(op: MlirOperation, names: *const MlirStringRef, count: usize) -> bool;
 }

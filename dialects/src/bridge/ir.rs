@@ -5,8 +5,8 @@ use fusion_operators::{Attr, Attrs};
 pub use melior::Context;
 pub use melior::ir::Region;
 use melior::ir::attribute::{
-    ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute,
-    StringAttribute, TypeAttribute,
+    ArrayAttribute, DenseI64ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute,
+    IntegerAttribute, StringAttribute, TypeAttribute,
 };
 pub use melior::ir::operation::OperationLike;
 pub use melior::ir::{Attribute, Location, Type};
@@ -412,4 +412,21 @@ pub fn take_region<'c>(region: impl RegionLike<'c, 'c>) -> Region<'c> {
 /// The type a type attribute holds.
 pub fn type_of_attr(attr: Attribute) -> Option<Type> {
     TypeAttribute::try_from(attr).ok().map(|t| t.value())
+}
+
+/// The string of that name in a dictionary attribute.
+pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
+    let found = DictionaryAttribute::try_from(attr).ok()?.element_by_name(name)?;
+    StringAttribute::try_from(found).ok().map(|text| text.value().to_owned())
+}
+
+/// The operation of a module.
+pub fn module_op<'c>(module: &melior::ir::Module<'c>) -> Op<'c> {
+    // SAFETY: the handle is used while the caller holds the module.
+    unsafe { OperationRef::from_raw(module.as_operation().to_raw()) }
+}
+
+/// Sizes of groups of operands, as operations with several variadic operands carry them.
+pub fn segments_attr<'c>(context: &'c Context, sizes: &[i32]) -> Attribute<'c> {
+    melior::ir::attribute::DenseI32ArrayAttribute::new(context, sizes).into()
 }

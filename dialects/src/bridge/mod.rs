@@ -4,21 +4,28 @@
 //! under one rule: an operation that has been erased is not used again.
 #![allow(unsafe_code)]
 
+mod affine;
 mod build;
 pub(crate) mod callbacks;
+mod codegen;
 mod constants;
 mod context;
 mod ffi;
 mod ir;
+mod jit;
 mod pass;
 mod tools;
 mod types;
 mod value_map;
 
+pub use affine::{Affine, affine_map_attr, affine_map_of};
 pub use build::Build;
-pub use constants::{is_splat, read_tensor, write_tensor};
-pub use context::{load_context, parse_module, registry};
+pub use codegen::{CodegenError, Emit, Target, approximate_math, emit, is_elementwise, is_pure, run_passes};
+pub use constants::{is_splat, read_tensor, splat, write_tensor};
+pub use context::{load_context, parse_file, parse_module, registry};
 pub use ir::*;
+pub use jit::{Entry, Jit, JitError, Symbol};
+pub use melior::ir::Module;
 pub use pass::{
     OptionKind, OptionSpec, Options, Pass, PassError, RunContext, StatisticSpec, register, register_pipeline,
 };

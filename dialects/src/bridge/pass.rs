@@ -140,8 +140,18 @@ struct Registered {
     run: Run,
 }
 
-/// Puts a pass into MLIR's registry. Call once a process and pass.
+/// True the first time it is called with a name in this process.
+fn first_time(name: &str) -> bool {
+    static SEEN: std::sync::Mutex<std::collections::BTreeSet<String>> =
+        std::sync::Mutex::new(std::collections::BTreeSet::new());
+    SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name.to_owned())
+}
+
+/// Puts a pass into MLIR's registry; once, however often it is called.
 pub fn register<P: Pass>() {
+    if !first_time(P::NAME) {
+        return;
+    }
     // Registered passes live as long as the process, as MLIR's registry does.
     let text = |s: &str| CString::new(s).expect("names have no NUL").into_raw().cast_const();
     let rust: &'static Registered = Box::leak(Box::new(Registered {
@@ -181,6 +191,9 @@ pub fn register<P: Pass>() {
 
 /// Names a textual pipeline, so that `--name` and `name` in pipelines stand for it.
 pub fn register_pipeline(name: &str, description: &str, pipeline: &str) {
+    if !first_time(name) {
+        return;
+    }
     let text = |s: &str| CString::new(s).expect("pipelines have no NUL").into_raw().cast_const();
     // SAFETY: the texts are leaked: MLIR keeps them.
     unsafe { fusionRegisterPipeline(text(name), text(description), text(pipeline)) }

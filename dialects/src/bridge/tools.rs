@@ -45,7 +45,7 @@ pub fn with_diagnostics<T>(context: &Context, run: impl FnOnce() -> T) -> (T, Ve
     let found = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&found);
     let id = context.attach_diagnostic_handler(move |diagnostic| {
-        let mut text = format!("{}: {}", diagnostic.location(), diagnostic);
+        let mut text = format!("{}: {}", place(&diagnostic.location().to_string()), diagnostic);
         for i in 0..diagnostic.note_count() {
             if let Ok(note) = diagnostic.note(i) {
                 text.push_str(&format!("; note: {note}"));
@@ -60,4 +60,10 @@ pub fn with_diagnostics<T>(context: &Context, run: impl FnOnce() -> T) -> (T, Ve
     context.detach_diagnostic_handler(id);
     let messages = found.borrow().clone();
     (result, messages)
+}
+
+/// `loc("file":1:2)` as compilers write it: `file:1:2`; other locations as MLIR prints them.
+fn place(location: &str) -> String {
+    let inner = location.strip_prefix("loc(").and_then(|l| l.strip_suffix(')')).unwrap_or(location);
+    inner.replace('"', "")
 }

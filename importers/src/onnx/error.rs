@@ -64,6 +64,18 @@ pub enum ImportError {
 }
 
 impl ImportError {
+    /// The graph input whose value would have to be known at import, when that is what is missing.
+    pub fn needed_input(&self) -> Option<&str> {
+        match self {
+            ImportError::Node { fault, .. } => match &**fault {
+                Fault::NeedsInput { input, .. } => Some(input),
+                Fault::Nested(inner) => inner.needed_input(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// True when the model is well formed but asks for something that is not supported.
     pub fn is_unsupported(&self) -> bool {
         match self {
@@ -73,6 +85,7 @@ impl ImportError {
             ImportError::Initializer(TensorProtoError::ElementType { .. }) => true,
             ImportError::Node { fault, .. } => match &**fault {
                 Fault::Unsupported(_)
+                | Fault::NeedsValue(_)
                 | Fault::Outputs { .. }
                 | Fault::Tensor(TensorProtoError::ElementType { .. }) => true,
                 Fault::Nested(inner) => inner.is_unsupported(),
@@ -107,6 +120,8 @@ pub enum Fault {
     Outputs { given: usize, wanted: usize },
     #[error("{0}")]
     NeedsValue(String),
+    #[error("{text}")]
+    NeedsInput { input: String, text: String },
     #[error("the shape of '{input}' must be known, found {ty}; give the shapes of the graph inputs")]
     NeedsShape { input: String, ty: String },
     #[error("a {found} is given where a tensor is expected")]

@@ -404,7 +404,10 @@ impl<'m> Importer<'m> {
                         names.join(" and ")
                     ),
                 };
-                Err(Fault::NeedsValue(text))
+                Err(match unknown.inputs.first() {
+                    Some(&input) => Fault::NeedsInput { input: self.inputs[input].name.clone(), text },
+                    None => Fault::NeedsValue(text),
+                })
             }
         }
     }

@@ -7,7 +7,7 @@ use fusion_operators::Tensor;
 use prost::Message;
 use prost::bytes::Bytes;
 
-use super::proto::{GraphProto, ModelProto, SequenceProto, TensorProto};
+use super::proto::{GraphProto, ModelProto, SequenceProto, TensorProto, ValueInfoProto, type_proto};
 use super::tensor::{TensorProtoError, tensor};
 
 /// A decoded model, and where its external data lies.
@@ -32,6 +32,13 @@ pub enum LoadError {
     NoOpset { what: String },
     #[error(transparent)]
     Tensor(#[from] TensorProtoError),
+}
+
+impl LoadError {
+    /// True when the file is well formed but holds something that is not supported.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, LoadError::Tensor(TensorProtoError::ElementType { .. }))
+    }
 }
 
 impl Model {
@@ -83,6 +90,27 @@ pub fn read_tensor(path: &Path) -> Result<Tensor, LoadError> {
     let what = || path.display().to_string();
     let proto = decoded.map_err(|source| LoadError::Decode { what: what(), kind: "tensor", source })?;
     Ok(tensor(&proto, path.parent())?)
+}
+
+/// An input or output of a model's graph, as test data needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a single tensor; otherwise a sequence, an optional value or a map.
+    pub is_tensor: bool,
+}
+
+impl Model {
+    /// The inputs and outputs of the graph, in order.
+    pub fn ports(&self) -> (Vec<Port>, Vec<Port>) {
+        let port = |info: &ValueInfoProto| {
+            let kind = info.r#type.as_ref().and_then(|t| t.value.as_ref());
+            Port { name: info.name.clone(), is_tensor: matches!(kind, Some(type_proto::Value::Tensor(_))) }
+        };
+        let graph = self.graph();
+        (graph.input.iter().map(port).collect(), graph.output.iter().map(port).collect())
+    }
 }
 
 /// Reads a file that holds one `SequenceProto` of tensors.

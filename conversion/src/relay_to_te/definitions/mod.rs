@@ -3,11 +3,27 @@
 //! One family a file; each has a table from operators to definitions. An operator without a definition cannot be
 //! compiled, and the conversion says so by name.
 
+mod contraction;
+mod convolution;
+mod creation;
 mod elementwise;
+mod indexing;
+mod indices;
+mod mean;
+mod normalization;
+mod pad;
+mod padding;
+mod pooling;
+mod reduction;
+mod resize;
+mod scan;
+mod scatter;
+mod shape;
+mod topk;
 
 use fusion_dialects::Value;
 use fusion_dialects::te::Kernel;
-use fusion_operators::{Attrs, Operator, TensorType};
+use fusion_operators::{Attrs, Call, Operator, TensorType};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -31,19 +47,42 @@ impl TeCall<'_> {
         self.types[operand].shape().unwrap_or_default()
     }
 
+    /// The call as the type relations see it.
+    pub fn facts(&self) -> Call<'_> {
+        Call { op: self.op, operands: &self.types, attrs: &self.attrs }
+    }
+
     /// The known extents of a result.
     pub fn result_shape(&self, result: usize) -> Vec<u64> {
         self.results[result].shape().unwrap_or_default()
     }
 }
 
+/// The results of a call, or a sentence that says why it has none.
+pub type Built<'c> = Result<Vec<Value<'c>>, String>;
+
 /// Builds the computations of a call and gives its results.
-pub type Definition = for<'c> fn(&Kernel<'c>, &TeCall<'c>) -> Result<Vec<Value<'c>>, String>;
+pub type Definition = for<'c> fn(&Kernel<'c>, &TeCall<'c>) -> Built<'c>;
 
 /// A family's table.
 pub type Table = &'static [(&'static Operator, Definition)];
 
-const FAMILIES: &[Table] = &[elementwise::TABLE];
+const FAMILIES: &[Table] = &[
+    elementwise::TABLE,
+    contraction::TABLE,
+    convolution::TABLE,
+    pooling::TABLE,
+    normalization::TABLE,
+    shape::TABLE,
+    pad::TABLE,
+    resize::TABLE,
+    indexing::TABLE,
+    scatter::TABLE,
+    creation::TABLE,
+    reduction::TABLE,
+    scan::TABLE,
+    topk::TABLE,
+];
 
 /// The definition of an operator.
 pub fn definition_of(op: &'static Operator) -> Option<Definition> {

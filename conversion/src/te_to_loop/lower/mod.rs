@@ -159,7 +159,8 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
             let (ty, _) = known(result)?;
             offsets.push((result, workspace));
-            workspace += ty.bytes().unwrap_or(0).next_multiple_of(ALIGNMENT);
+            // A tensor without elements has a place as well.
+            workspace += ty.bytes().unwrap_or(0).max(1).next_multiple_of(ALIGNMENT);
         }
     }
     if workspace > 0 {

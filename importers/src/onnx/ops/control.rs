@@ -107,7 +107,7 @@ impl<'m> Importer<'m> {
                 Ok(unrolled) => return self.gathered(unrolled),
                 Err(fault) if must => return Err(fault),
                 // A condition that is not known: the loop stays.
-                Err(Fault::NeedsValue(_)) => {}
+                Err(Fault::NeedsValue(_) | Fault::NeedsInput { .. }) => {}
                 Err(fault) => return Err(fault),
             }
         }

@@ -1,23 +1,19 @@
-//! Folding: a call of constants is computed by the operator's reference semantics.
+//! Calls of constants.
 
-use crate::bridge::callbacks::{FoldResult, Folded};
-use crate::{Attribute, Op, OpExt, read_tensor, tensor_type, write_tensor};
+use super::FoldResult;
+use crate::{Attribute, Op, OpExt, Value, read_tensor, tensor_type, write_tensor};
 use fusion_operators::{Operator, reference};
 
 /// Results above this many elements are not folded: a constant must not outgrow what it was made from by much.
 pub const MOST_ELEMENTS: u64 = 1 << 16;
 
-/// Folds a call whose operands are constants where `known` has an attribute.
-pub fn fold<'c>(operator: &'static Operator, op: Op<'c>, known: &[Option<Attribute<'c>>]) -> Folded<'c> {
-    constants(operator, op, known).map_or(Folded::No, Folded::To)
-}
-
-fn constants<'c>(
+/// The results of a call whose operands are all known.
+pub fn fold<'c>(
     operator: &'static Operator,
     op: Op<'c>,
     known: &[Option<Attribute<'c>>],
 ) -> Option<Vec<FoldResult<'c>>> {
-    let small = |v: &crate::Value| tensor_type(*v)?.elements().filter(|&n| n <= MOST_ELEMENTS);
+    let small = |v: &Value| tensor_type(*v)?.elements().filter(|&n| n <= MOST_ELEMENTS);
     op.result_values().iter().map(small).collect::<Option<Vec<_>>>()?;
     op.operand_values().iter().map(small).collect::<Option<Vec<_>>>()?;
     let operands: Vec<_> = known.iter().map(|a| a.and_then(read_tensor)).collect::<Option<_>>()?;

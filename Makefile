@@ -1,0 +1,95 @@
+# make help lists the targets. `make demo` and `make test` need cargo, gcc, make and python3-pip; the rest they install.
+
+LLVM_PREFIX ?= /usr/lib/llvm-22
+MODELS := bvlc_alexnet densenet121 inception_v1 inception_v2 resnet50 shufflenet squeezenet vgg19 zfnet512
+# Those below 110 MB; all nine come to 1.5 GB.
+TEST_MODELS ?= densenet121 inception_v1 inception_v2 resnet50 shufflenet squeezenet
+BENCH_MODELS ?= squeezenet shufflenet resnet50
+
+CARGO ?= cargo
+PYTHON ?= python3
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile
+# One profile for everything: the compiler's time is spent in MLIR and LLVM, which are built already.
+FUSION := $(or $(CARGO_TARGET_DIR),target)/debug/fusion
+export PYTHONPATH := data/python:data/onnxruntime
+export PYTHONDONTWRITEBYTECODE := 1
+
+# .cargo/config.toml says the same for the default prefix; set only otherwise, so that plain cargo shares what make builds.
+ifneq ($(LLVM_PREFIX),/usr/lib/llvm-22)
+export MLIR_SYS_220_PREFIX := $(LLVM_PREFIX)
+export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
+export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
+endif
+
+.PHONY: help deps build demo test check-format check-lints check-models check-example check bench models clean
+.DELETE_ON_ERROR:
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+deps: ## Install LLVM and MLIR 22 and what building needs (Debian, as root)
+	@scripts/install-deps.sh $(LLVM_PREFIX)
+
+build: deps ## Build the programs: fusion, fusion-opt, fusion-reduce, fusion-lsp-server
+	$(CARGO) build --bins
+
+demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Runtime, time it
+	@if $(MAKE) -s --no-print-directory data/python/.installed; then \
+	  $(MAKE) -s --no-print-directory data/models/resnet50/model.onnx && examples/demo.sh $(FUSION); \
+	else \
+	  examples/offline/demo.sh $(FUSION); \
+	fi
+
+test: check-format check-lints check-models check-example check ## Run all tests
+
+check-format: deps
+	@if $(CARGO) fmt --version > /dev/null 2>&1; then $(CARGO) fmt --all --check; \
+	else echo "rustfmt is not installed: formatting is not checked"; fi
+
+check-lints: deps
+	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets; \
+	else echo "clippy is not installed: lints are not checked"; fi
+
+# Real models against what ONNX Runtime gave for them. Logits near 0 need the absolute tolerance.
+check-models: build
+	@if $(MAKE) -s --no-print-directory data/python/.installed; then \
+	  $(MAKE) -s --no-print-directory models MODELS="$(TEST_MODELS)" && \
+	  $(FUSION) onnx-test --jobs 1 --timeout 600 --rtol 1e-3 --atol 1e-4 $(TEST_MODELS:%=data/models/%); \
+	else \
+	  echo "the onnx package cannot be fetched: real models are not tested"; \
+	fi
+
+check-example: build
+	@$(MAKE) -s --no-print-directory -C examples/out-of-tree test
+
+check: build
+	$(CARGO) test --workspace
+
+# What is recorded goes to the standard output, the rest elsewhere.
+bench: build ## Time some models, beside ONNX Runtime where it can be installed
+	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)" >&2
+	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed >&2 || \
+	  echo "onnxruntime cannot be fetched: there is no ratio" >&2
+	@$(PYTHON) bench/models.py $(FUSION) $(BENCH_MODELS)
+
+models: $(MODELS:%=data/models/%/model.onnx) ## Make all nine test models (1.5 GB in data/)
+
+data/models/%/model.onnx: data/python/.installed test/models/make.py test/models/expected/%.npz
+	@echo "making data/models/$*"
+	@$(PYTHON) test/models/make.py data/models $*
+
+data/python/.installed: test/models/requirements.txt
+	@rm -rf $(@D)
+	@echo "fetching the onnx package into $(@D)"
+	@$(PIP) --target $(@D) -r $<
+	@touch $@
+
+data/onnxruntime/.installed: bench/requirements.txt
+	@rm -rf $(@D)
+	@echo "fetching onnxruntime into $(@D)"
+	@$(PIP) --no-deps --target $(@D) -r $<
+	@touch $@
+
+clean: ## Remove what was built and fetched
+	$(CARGO) clean
+	rm -rf data

@@ -1,0 +1,115 @@
+//! From a relay module to code: the stages of [`crate::pipelines`], with what must be read off between them.
+
+use crate::description::{Signature, SignatureError};
+use crate::pipelines::{HOST, LLVM, LOOP, RELAY, Runner, TE};
+use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    CodegenError, Emit, Module, Op, OpExt, Target, emit, kind_of, nested_ops, tensor_type, top_level,
+};
+use fusion_operators::{Call, TensorType};
+use std::collections::HashMap;
+
+/// A compiled module.
+pub struct Compilation {
+    /// What `@main` takes and gives.
+    pub signature: Signature,
+    /// Bytes of workspace a call needs.
+    pub workspace_bytes: u64,
+    /// The weights.
+    pub constants: Vec<u8>,
+    /// The kernels in the order they run.
+    pub kernels: Vec<Kernel>,
+    /// An object file with `fusion_run`.
+    pub object: Vec<u8>,
+    /// Seconds of each stage.
+    pub timings: Vec<(&'static str, f64)>,
+}
+
+/// A kernel of a compiled module.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// The operators fused into it, each with where it comes from.
+    pub operators: Vec<String>,
+    /// Arithmetic operations of one run.
+    pub flops: u64,
+    /// Bytes read and written by one run.
+    pub bytes: u64,
+}
+
+/// Why there is no code.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The inputs or outputs cannot be compiled for.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    /// A stage failed; with locations.
+    #[error("{}", .0.join("\n"))]
+    Stage(Vec<String>),
+    /// LLVM refused.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+}
+
+/// Compiles a module whose function `@main` is the model.
+pub fn compile(module: &Module, target: &Target) -> Result<Compilation, CompileError> {
+    let mut runner = Runner::default();
+    let root = fusion_dialects::module_op(module);
+    let signature = Signature::of(root, ENTRY)?;
+    let stage = CompileError::Stage;
+    runner.run(module, RELAY).map_err(stage)?;
+    let kernels = kernels_of(root);
+    runner.run(module, TE).map_err(stage)?;
+    runner.run(module, HOST).map_err(stage)?;
+    let entry = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)))
+        .into_iter()
+        .find(|f| f.text("sym_name") == Some(ENTRY));
+    let workspace_bytes = entry.and_then(|f| f.int(WORKSPACE_BYTES)).unwrap_or(0) as u64;
+    let constants = read_constants(root)
+        .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
+    strip_constants(root);
+    runner.run(module, LOOP).map_err(stage)?;
+    runner.run(module, LLVM).map_err(stage)?;
+    let start = std::time::Instant::now();
+    let object = emit(module, target, Emit::Object)?;
+    runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
+    Ok(Compilation { signature, workspace_bytes, constants, kernels, object, timings: runner.timings })
+}
+
+/// The kernels that `@main` calls, in order, from the facts of their operators.
+fn kernels_of(root: Op) -> Vec<Kernel> {
+    let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+    let by_name: HashMap<&str, Op> =
+        functions.iter().filter_map(|f| Some((f.text("sym_name")?, *f))).collect();
+    let Some(main) = by_name.get(ENTRY) else { return Vec::new() };
+    let calls = nested_ops(*main)
+        .into_iter()
+        .filter(|op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::Call))));
+    calls
+        .filter_map(|call| {
+            let name = call.text("callee")?;
+            let function = by_name.get(name)?;
+            Some(describe(name, call, *function))
+        })
+        .collect()
+}
+
+fn describe(name: &str, call: Op, function: Op) -> Kernel {
+    let types = |values: Vec<fusion_dialects::Value>| -> Vec<TensorType> {
+        values.into_iter().filter_map(tensor_type).collect()
+    };
+    let moved = [types(call.operand_values()), types(call.result_values())].concat();
+    let bytes = moved.iter().filter_map(TensorType::bytes).sum();
+    let (mut operators, mut flops) = (Vec::new(), 0.0);
+    for op in nested_ops(function) {
+        if let Some(Kind::Operator(operator)) = kind_of(op) {
+            let (operands, results) = (types(op.operand_values()), types(op.result_values()));
+            flops +=
+                (operator.cost)(&Call { op: operator, operands: &operands, attrs: &op.attrs() }, &results);
+            operators.push(operator.name.to_owned());
+        }
+    }
+    Kernel { name: name.to_owned(), operators, flops: flops as u64, bytes }
+}

@@ -1,0 +1,60 @@
+//! Loops and guards.
+
+use fusion_dialects::loops::{LoopKind, loop_kind};
+use fusion_dialects::te::Scalars;
+use fusion_dialects::{
+    Build, Op, OpExt, OperationLike, Region, RegionLike, Type, Value, ValueLike, ops_in, take_region,
+};
+
+/// `loop.for` becomes `scf.for`, a parallel one that carries nothing `scf.parallel`.
+pub fn for_loop(op: Op) {
+    let build = Build::before(op);
+    let scalars = Scalars { build };
+    let inits = op.operand_values();
+    let results: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
+    let (zero, one, extent) =
+        (scalars.index(0), scalars.index(1), scalars.index(op.int("extent").unwrap_or(0)));
+    let Some(region) = op.regions().next() else { return };
+    if loop_kind(op) == LoopKind::Parallel {
+        let body = with_terminator(region, "scf.reduce");
+        let sizes = fusion_dialects::segments_attr(build.context(), &[1, 1, 1, 0]);
+        let attrs = [("operandSegmentSizes", sizes)];
+        build.op_with_regions("scf.parallel", &[zero, extent, one], &[], &attrs, vec![body]);
+    } else {
+        let body = with_terminator(region, "scf.yield");
+        let operands = [&[zero, extent, one], inits.as_slice()].concat();
+        let new = build.op_with_regions("scf.for", &operands, &results, &[], vec![body]);
+        op.replace_all_uses(&new.result_values());
+    }
+    op.erase();
+}
+
+/// `loop.guard` becomes `scf.if`.
+pub fn guard(op: Op) {
+    let build = Build::before(op);
+    let operands = op.operand_values();
+    let results: Vec<Type> = op.result_values().iter().map(|v| v.r#type()).collect();
+    let Some(region) = op.regions().next() else { return };
+    let then = with_terminator(region, "scf.yield");
+    let otherwise = if results.is_empty() {
+        Region::new()
+    } else {
+        build.region(&[], |inner, _| {
+            inner.op("scf.yield", &operands[1..], &[], &[]);
+        })
+    };
+    let new = build.op_with_regions("scf.if", &operands[..1], &results, &[], vec![then, otherwise]);
+    op.replace_all_uses(&new.result_values());
+    op.erase();
+}
+
+/// The body with upstream's terminator in place of ours.
+fn with_terminator<'c>(region: impl RegionLike<'c, 'c>, name: &str) -> Region<'c> {
+    let moved = take_region(region);
+    if let Some(last) = moved.first_block().and_then(|b| ops_in(b).last().copied()) {
+        let values: Vec<Value> = last.operand_values();
+        Build::before(last).op(name, &values, &[], &[]);
+        last.erase();
+    }
+    moved
+}

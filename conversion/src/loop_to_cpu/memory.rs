@@ -1,0 +1,101 @@
+//! Buffers, loads and stores.
+
+use super::function_of;
+use fusion_dialects::te::Scalars;
+use fusion_dialects::{
+    Attribute, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, buffer_parts, int_attr, ops_in,
+    vector_parts, vector_type,
+};
+use fusion_operators::DType;
+
+/// A buffer above this many bytes does not go on the stack.
+const MOST_STACK_BYTES: u64 = 64 << 10;
+
+/// A local buffer stands on the stack, once a call of the function; a large one on the heap.
+pub fn alloc(op: Op) {
+    let ty = op.result_values()[0].r#type();
+    let bytes = buffer_parts(ty).map_or(u64::MAX, |(element, n)| n.saturating_mul(element_bytes(element)));
+    let first = function_of(op).and_then(|f| f.body(0)).and_then(|b| ops_in(b).first().copied());
+    let segments = fusion_dialects::segments_attr(op.context_ref(), &[0, 0]);
+    let attrs = [("operandSegmentSizes", segments), ("alignment", int_attr(op.context_ref(), 64))];
+    let new = match first {
+        Some(first) if bytes <= MOST_STACK_BYTES => {
+            Build::before(first).op("memref.alloca", &[], &[ty], &attrs)
+        }
+        _ => {
+            let buffer = Build::before(op).op("memref.alloc", &[], &[ty], &attrs);
+            if let Some(last) = op.block().and_then(|b| ops_in(b).last().copied()) {
+                Build::before(last).op("memref.dealloc", &buffer.result_values(), &[], &[]);
+            }
+            buffer
+        }
+    };
+    op.replace_all_uses(&new.result_values());
+    op.erase();
+}
+
+fn element_bytes(ty: Type) -> u64 {
+    fusion_dialects::dtype_of(ty).map_or(8, |t: DType| t.size() as u64)
+}
+
+/// A load of an element or of a vector.
+pub fn load(op: Op) {
+    let name =
+        if vector_parts(op.result_values()[0].r#type()).is_some() { "vector.load" } else { "memref.load" };
+    replace(op, name, &op.operand_values(), &[]);
+}
+
+/// A store of an element or of a vector.
+pub fn store(op: Op) {
+    let name =
+        if vector_parts(op.operand_values()[0].r#type()).is_some() { "vector.store" } else { "memref.store" };
+    replace(op, name, &op.operand_values(), &[]);
+}
+
+/// Elements at a vector of indices.
+pub fn gather(op: Op) {
+    let build = Build::before(op);
+    let [buffer, indices] = op.operand_values()[..] else { return };
+    let result = op.result_values()[0].r#type();
+    let Some((element, lanes)) = vector_parts(result) else { return };
+    let mask = all_true(&build, lanes);
+    let zero = Attribute::parse(
+        build.context(),
+        &format!("dense<0{}> : {result}", if is_float(element) { ".0" } else { "" }),
+    );
+    let pass = build.value(
+        "arith.constant",
+        &[],
+        result,
+        &zero.map(|z| ("value", z)).into_iter().collect::<Vec<_>>(),
+    );
+    let base = Scalars { build }.index(0);
+    replace(op, "vector.gather", &[buffer, base, indices, mask, pass], &[]);
+}
+
+/// Elements written at a vector of indices.
+pub fn scatter(op: Op) {
+    let build = Build::before(op);
+    let [value, buffer, indices] = op.operand_values()[..] else { return };
+    let Some((_, lanes)) = vector_parts(value.r#type()) else { return };
+    let mask = all_true(&build, lanes);
+    let base = Scalars { build }.index(0);
+    replace(op, "vector.scatter", &[buffer, base, indices, mask, value], &[]);
+}
+
+fn is_float(ty: Type) -> bool {
+    fusion_dialects::dtype_of(ty).is_some_and(DType::is_float)
+}
+
+fn all_true<'c>(build: &Build<'c>, lanes: u64) -> Value<'c> {
+    let ty = vector_type(fusion_dialects::scalar_type(build.context(), DType::Bool), lanes);
+    let value = Attribute::parse(build.context(), &format!("dense<true> : {ty}"));
+    build.value("arith.constant", &[], ty, &value.map(|v| ("value", v)).into_iter().collect::<Vec<_>>())
+}
+
+fn replace<'c>(op: Op<'c>, name: &str, operands: &[Value<'c>], attrs: &[(&str, Attribute<'c>)]) {
+    let results: Vec<Type> = op.result_values().iter().map(|v| v.r#type()).collect();
+    let new = Build::before(op).op(name, operands, &results, attrs);
+    op.replace_all_uses(&new.result_values());
+    op.erase();
+}

@@ -1,0 +1,124 @@
+//! The stages a model goes through, in order. This list is the compiler.
+
+use fusion_dialects::{Module, run_passes};
+use std::path::PathBuf;
+
+/// A stage: its name in dumps and timings, and the pipeline it runs.
+pub struct Stage {
+    /// Name.
+    pub name: &'static str,
+    /// A textual pipeline anchored at `builtin.module`.
+    pub pipeline: &'static str,
+}
+
+const fn stage(name: &'static str, pipeline: &'static str) -> Stage {
+    Stage { name, pipeline }
+}
+
+/// On typed functional programs: simplify, decide the kernels.
+pub const RELAY: &[Stage] = &[
+    stage("simplify", "builtin.module(canonicalize,cse)"),
+    stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
+];
+
+/// On tensor expressions: say what each kernel computes, and how; make its loops.
+pub const TE: &[Stage] = &[
+    stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
+    stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
+    stage("te-schedule", "builtin.module(te-schedule)"),
+    stage("te-lower", "builtin.module(te-lower)"),
+];
+
+/// On the program around the kernels: give every tensor its memory.
+pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-memory)")];
+
+/// On loops: make straight vector code of the inner ones.
+pub const LOOP: &[Stage] = &[
+    stage("loop-simplify", "builtin.module(func.func(canonicalize,cse))"),
+    stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
+    stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
+    stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
+];
+
+/// Upstream's way to LLVM.
+pub const LLVM: &[Stage] = &[
+    stage("simplify-scf", "builtin.module(func.func(canonicalize,cse))"),
+    stage(
+        "convert-to-llvm",
+        "builtin.module(\
+         convert-math-to-funcs,convert-vector-to-scf,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
+         arith-expand{include-bf16=true},\
+         convert-vector-to-llvm{enable-x86vector=1},convert-ub-to-llvm,convert-math-to-llvm,convert-math-to-libm,\
+         convert-vector-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=1},\
+         convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
+    ),
+    stage("fusion-c-interface", "builtin.module(fusion-c-interface)"),
+];
+
+/// Named pipelines of `fusion-opt`.
+pub const NAMED: &[(&str, &str, &[&[Stage]])] = &[
+    ("fusion-kernels", "From relay to loops: fuse, define, schedule, lower", &[RELAY, TE]),
+    ("fusion-cpu-codegen", "From loops to LLVM for the CPU", &[LOOP, LLVM]),
+    ("fusion-cpu", "From relay to LLVM for the CPU: all stages in order", &[RELAY, TE, HOST, LOOP, LLVM]),
+];
+
+/// Registers the named pipelines.
+pub fn register() {
+    for (name, description, parts) in NAMED {
+        let inner: Vec<&str> = parts.iter().flat_map(|p| p.iter()).map(|s| inner_of(s.pipeline)).collect();
+        fusion_dialects::register_pipeline(name, description, &inner.join(","));
+    }
+}
+
+fn inner_of(pipeline: &'static str) -> &'static str {
+    pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).unwrap_or(pipeline)
+}
+
+/// Runs stages; with `FUSION_DUMP=dir` in the environment, one numbered file a stage is written there.
+pub struct Runner {
+    dump: Option<PathBuf>,
+    number: usize,
+    last: String,
+    /// Seconds of each stage so far.
+    pub timings: Vec<(&'static str, f64)>,
+}
+
+impl Default for Runner {
+    fn default() -> Self {
+        Runner {
+            dump: std::env::var_os("FUSION_DUMP").map(PathBuf::from),
+            number: 0,
+            last: String::new(),
+            timings: Vec::new(),
+        }
+    }
+}
+
+impl Runner {
+    /// Runs stages on a module; the errors have their locations.
+    pub fn run(&mut self, module: &Module, stages: &'static [Stage]) -> Result<(), Vec<String>> {
+        if self.number == 0 {
+            self.write("input", module)?;
+        }
+        for stage in stages {
+            let start = std::time::Instant::now();
+            run_passes(module, stage.pipeline)?;
+            self.timings.push((stage.name, start.elapsed().as_secs_f64()));
+            self.write(stage.name, module)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, name: &str, module: &Module) -> Result<(), Vec<String>> {
+        let Some(dir) = &self.dump else { return Ok(()) };
+        let text = module.as_operation().to_string();
+        let path = dir.join(format!("{:02}-{name}.mlir", self.number));
+        let content = if text == self.last { "// unchanged\n" } else { &text };
+        std::fs::create_dir_all(dir)
+            .and_then(|()| std::fs::write(&path, content))
+            .map_err(|error| vec![format!("cannot write {}: {error}", path.display())])?;
+        self.number += 1;
+        self.last = text;
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Reading at computed indices: `y[i] = x[p(i, indices)]`. A negative index counts from the back; one out of range reads
+//! the nearer end, and an element of an axis without elements reads as 0.
+//!
+//!     gather            y[a..., i..., b...] = x[a..., indices[i...], b...]
+//!     gather_elements   y[i] = x[i with indices[i] at axis]
+//!     gather_nd         y[b..., i..., r...] = x[b..., indices[b..., i..., :]..., r...]
+//!     one_hot           y[i with j at axis] = indices[i] == j ? on : off
+
+use super::indices::clamped;
+use super::{Built, Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Compare, Kernel, Scalars};
+use fusion_operators::dtype::Class;
+use fusion_operators::ops::indexing::*;
+use fusion_operators::{DType, Violation};
+
+pub const TABLE: Table =
+    &[(&GATHER, gather), (&GATHER_ELEMENTS, gather_elements), (&GATHER_ND, gather_nd), (&ONE_HOT, one_hot)];
+
+fn said(violation: Violation) -> String {
+    violation.to_string()
+}
+
+/// `y[i] = x[p(i)]`, where the indices name places on the axes `named`.
+fn gathered<'c>(
+    kernel: &Kernel<'c>,
+    call: &TeCall<'c>,
+    named: std::ops::Range<usize>,
+    places: impl FnOnce(&Scalars<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+) -> Built<'c> {
+    let (x, dtype) = (call.operands[0], call.types[0].dtype);
+    let empty = call.shape(0)[named].contains(&0);
+    let result = kernel.compute(call.op.name, &call.results[0], |s, axes| match empty {
+        true => s.int(0, compute_type(dtype)),
+        false => s.load(x, &places(s, axes)),
+    });
+    Ok(vec![result])
+}
+
+fn gather<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let axis = axis(&call.facts()).map_err(said)?;
+    let (extent, rank) = (call.shape(0)[axis], call.types[1].rank());
+    gathered(kernel, call, axis..axis + 1, |s, axes| {
+        let (before, rest) = axes.split_at(axis);
+        let (at, after) = rest.split_at(rank);
+        let place = clamped(s, s.load(call.operands[1], at), extent);
+        [before, &[place], after].concat()
+    })
+}
+
+fn gather_elements<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let axis = axis(&call.facts()).map_err(said)?;
+    let extent = call.shape(0)[axis];
+    gathered(kernel, call, axis..axis + 1, |s, axes| {
+        let mut places = axes.to_vec();
+        places[axis] = clamped(s, s.load(call.operands[1], axes), extent);
+        places
+    })
+}
+
+fn gather_nd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let batch = batch_dims(&call.facts()).map_err(said)?;
+    let indices = call.shape(1);
+    let outer = indices.len().saturating_sub(1);
+    let k = indices.last().map_or(0, |&k| k as usize);
+    let extents = call.shape(0)[batch..batch + k].to_vec();
+    gathered(kernel, call, batch..batch + k, |s, axes| {
+        let (of_indices, rest) = axes.split_at(outer);
+        let mut places = axes[..batch].to_vec();
+        for (j, &extent) in extents.iter().enumerate() {
+            let index = s.load(call.operands[1], &[of_indices, &[s.index(j as i64)]].concat());
+            places.push(clamped(s, index, extent));
+        }
+        places.extend(rest);
+        places
+    })
+}
+
+fn one_hot<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let axis = one_hot_axis(&call.facts()).map_err(said)?;
+    let depth = call.result_shape(0)[axis] as i64;
+    let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        let mut at = axes.to_vec();
+        let i = at.remove(axis);
+        let index = s.load(call.operands[0], &at);
+        let wide = s.cast(index, DType::I64);
+        let is = |place| s.compare(Compare::Equal, wide, s.from_index(place, DType::I64));
+        let mut is_on = is(i);
+        if index.dtype.class() == Class::Signed {
+            is_on = s.or(is_on, is(s.index_affine(i, 1, -depth)));
+        }
+        s.select(is_on, s.load(call.operands[1], &[]), s.load(call.operands[2], &[]))
+    });
+    Ok(vec![result])
+}

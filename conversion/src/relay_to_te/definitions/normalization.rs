@@ -1,0 +1,222 @@
+//! Normalisations, `gamma * (x - mean) / sqrt(variance + epsilon) + beta`; softmax, `exp(x - max) / sum exp(x - max)`;
+//! local response normalisation, `x / (bias + alpha / size * sum of x^2 over neighbouring channels)^beta`.
+//!
+//! The variance is the mean of `(x - mean)^2`, over the data a second time, which does not cancel as `E[x^2] - mean^2`
+//! does. What stands between the stages of half types is f32.
+
+use super::elementwise::broadcast_indices;
+use super::mean::mean;
+use super::padding::{Place, pad};
+use super::{Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Combine, Kernel, Scalar, Scalars};
+use fusion_operators::ops::normalization::*;
+use fusion_operators::relation::normalize_axis;
+use fusion_operators::{DType, TensorType};
+
+pub const TABLE: Table = &[
+    (&BATCH_NORM, batch_norm),
+    (&INSTANCE_NORM, instance_norm),
+    (&GROUP_NORM, group_norm),
+    (&LAYER_NORM, layer_norm),
+    (&LRN, lrn),
+    (&SOFTMAX, softmax),
+    (&LOG_SOFTMAX, log_softmax),
+];
+
+type Built<'c> = Result<Vec<Value<'c>>, String>;
+
+/// The type that intermediate stages compute in.
+fn wide(call: &TeCall) -> DType {
+    compute_type(call.results[0].dtype)
+}
+
+fn axis(call: &TeCall) -> Result<usize, String> {
+    let axis = call.attrs.int_or("axis", -1);
+    normalize_axis(axis, call.types[0].rank())
+        .ok_or_else(|| format!("has the axis {axis}, which is out of range for {}", call.types[0]))
+}
+
+/// `1 / sqrt(variance + epsilon)`
+fn inverse_deviation<'c>(s: &Scalars<'c>, call: &TeCall<'c>, variance: Scalar<'c>) -> Scalar<'c> {
+    let epsilon = s.float(call.attrs.float_or("epsilon", 1e-5), variance.dtype);
+    s.div(s.float(1.0, variance.dtype), s.math("sqrt", &[s.add(variance, epsilon)]))
+}
+
+/// An element of an operand in the type of intermediate stages.
+fn load<'c>(s: &Scalars<'c>, call: &TeCall<'c>, operand: usize, indices: &[Value<'c>]) -> Scalar<'c> {
+    s.cast(s.load(call.operands[operand], indices), wide(call))
+}
+
+fn batch_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let y = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        let of_channel = |operand| load(s, call, operand, &axes[1..2]);
+        let factor = s.mul(of_channel(1), inverse_deviation(s, call, of_channel(4)));
+        let centred = s.sub(load(s, call, 0, axes), of_channel(3));
+        s.add(s.mul(centred, factor), of_channel(2))
+    });
+    Ok(vec![y])
+}
+
+/// Gives each set of elements the mean 0 and the variance 1, then scales and shifts. The sets are numbered by the
+/// indices of `sets`; `member` gives the element of a set at reduction indices, `set_of` the set of an element, and
+/// `scale_at` the indices of operand 1 or 2 for an element.
+fn standardize<'c>(
+    kernel: &Kernel<'c>,
+    call: &TeCall<'c>,
+    sets: &[u64],
+    reduce: &[u64],
+    member: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Vec<Value<'c>>,
+    set_of: impl Fn(&Scalars<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+    scale_at: impl Fn(&Scalars<'c>, usize, &[Value<'c>]) -> Vec<Value<'c>>,
+) -> Value<'c> {
+    let ty = TensorType::fixed(sets, wide(call));
+    let average = mean(kernel, "mean", &ty, reduce, |s, set, over| load(s, call, 0, &member(s, set, over)));
+    let variance = mean(kernel, "variance", &ty, reduce, |s, set, over| {
+        let centred = s.sub(load(s, call, 0, &member(s, set, over)), s.load(average, set));
+        s.mul(centred, centred)
+    });
+    let inverse =
+        kernel.compute("inverse_deviation", &ty, |s, set| inverse_deviation(s, call, s.load(variance, set)));
+    kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        let set = set_of(s, axes);
+        let centred = s.sub(load(s, call, 0, axes), s.load(average, &set));
+        let standard = s.mul(centred, s.load(inverse, &set));
+        let scaled = s.mul(standard, load(s, call, 1, &scale_at(s, 1, axes)));
+        s.add(scaled, load(s, call, 2, &scale_at(s, 2, axes)))
+    })
+}
+
+/// Over `in_group` channels, which follow each other, and the spatial axes.
+fn by_group<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, groups: u64, in_group: u64) -> Built<'c> {
+    let shape = call.shape(0);
+    // A channel of its own needs no axis over the group's channels, unless there is no other.
+    let alone = in_group == 1 && shape.len() > 2;
+    let reduce = if alone { shape[2..].to_vec() } else { [&[in_group], &shape[2..]].concat() };
+    let y = standardize(
+        kernel,
+        call,
+        &[shape[0], groups],
+        &reduce,
+        |s, set, over| {
+            if alone {
+                return [set, over].concat();
+            }
+            let channel = s.index_add(s.index_affine(set[1], in_group as i64, 0), over[0]);
+            [&[set[0], channel], &over[1..]].concat()
+        },
+        // Without channels nothing is computed, but dividing by 0 would not fold.
+        |s, axes| vec![axes[0], s.index_div(axes[1], in_group.max(1) as i64)],
+        |_, _, axes| axes[1..2].to_vec(),
+    );
+    Ok(vec![y])
+}
+
+fn instance_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    by_group(kernel, call, call.shape(0)[1], 1)
+}
+
+fn group_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let groups = call.attrs.int_or("num_groups", 1);
+    let count = u64::try_from(groups).ok().filter(|&n| n > 0);
+    let count = count.ok_or_else(|| format!("has {groups} groups, where 1 is the least"))?;
+    by_group(kernel, call, count, call.shape(0)[1] / count)
+}
+
+/// Over the axes from `axis` on.
+fn layer_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let (shape, axis) = (call.shape(0), axis(call)?);
+    let (outer, inner) = shape.split_at(axis);
+    let y = standardize(
+        kernel,
+        call,
+        outer,
+        inner,
+        |_, set, over| [set, over].concat(),
+        |_, axes| axes[..axis].to_vec(),
+        |s, operand, axes| broadcast_indices(s, axes, &call.shape(operand), axes.len()),
+    );
+    Ok(vec![y])
+}
+
+fn lrn<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let attr = |name: &str, default: f64| call.attrs.float_or(name, default);
+    let (alpha, beta, bias) = (attr("alpha", 1e-4), attr("beta", 0.75), attr("bias", 1.0));
+    let size = u64::try_from(call.attrs.int_or("size", 1)).unwrap_or(1).max(1);
+    let (shape, dtype) = (call.shape(0), wide(call));
+    // Further than to the other end there are no channels.
+    let furthest = shape[1].saturating_sub(1);
+    let (back, on) = (((size - 1) / 2).min(furthest), (size / 2).min(furthest));
+    let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+    places[1] = Place { begin: back as i64, extent: shape[1].saturating_add(back + on), step: 1 };
+    let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
+    let ty = TensorType::fixed(&shape, dtype);
+    let squares = kernel.reduce("squares", &ty, &[back + 1 + on], Combine::Sum, |s, axes, over| {
+        let x = s.load(data, &[&axes[..1], &[s.index_add(axes[1], over[0])], &axes[2..]].concat());
+        s.mul(x, x)
+    });
+    let y = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        let number = |v| s.float(v, dtype);
+        let base = s.add(number(bias), s.mul(number(alpha / size as f64), s.load(squares, axes)));
+        s.div(s.load(call.operands[0], axes), s.math("powf", &[base, number(beta)]))
+    });
+    Ok(vec![y])
+}
+
+/// The indices with one more at a place.
+fn with<'c>(axes: &[Value<'c>], at: usize, index: Value<'c>) -> Vec<Value<'c>> {
+    let (before, after) = axes.split_at(at);
+    [before, &[index], after].concat()
+}
+
+/// The indices without the one at a place.
+fn without<'c>(axes: &[Value<'c>], at: usize) -> Vec<Value<'c>> {
+    [&axes[..at], &axes[at + 1..]].concat()
+}
+
+/// The type of what is one number for each run along the axis.
+fn of_runs(call: &TeCall, axis: usize) -> TensorType {
+    let mut shape = call.shape(0);
+    shape.remove(axis);
+    TensorType::fixed(&shape, wide(call))
+}
+
+/// The greatest element of each run along the axis.
+fn greatest<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, axis: usize) -> Value<'c> {
+    let extent = call.shape(0)[axis];
+    kernel.reduce("max", &of_runs(call, axis), &[extent], Combine::Max, |s, axes, over| {
+        s.load(call.operands[0], &with(axes, axis, over[0]))
+    })
+}
+
+fn softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let (axis, extent) = (axis(call)?, call.shape(0)[axis(call)?]);
+    let max = greatest(kernel, call, axis);
+    let exp = kernel.compute("exp", &call.types[0].with_dtype(wide(call)), |s, axes| {
+        let shifted = s.sub(s.load(call.operands[0], axes), s.load(max, &without(axes, axis)));
+        s.math("exp", &[shifted])
+    });
+    let sum = kernel.reduce("sum", &of_runs(call, axis), &[extent], Combine::Sum, |s, axes, over| {
+        s.load(exp, &with(axes, axis, over[0]))
+    });
+    let y = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        s.div(s.load(exp, axes), s.load(sum, &without(axes, axis)))
+    });
+    Ok(vec![y])
+}
+
+fn log_softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let (axis, extent) = (axis(call)?, call.shape(0)[axis(call)?]);
+    let max = greatest(kernel, call, axis);
+    let sum = kernel.reduce("sum", &of_runs(call, axis), &[extent], Combine::Sum, |s, axes, over| {
+        let x = s.load(call.operands[0], &with(axes, axis, over[0]));
+        s.math("exp", &[s.sub(x, s.load(max, axes))])
+    });
+    let y = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        let run = without(axes, axis);
+        let shifted = s.sub(s.load(call.operands[0], axes), s.load(max, &run));
+        s.sub(shifted, s.math("log", &[s.load(sum, &run)]))
+    });
+    Ok(vec![y])
+}

@@ -1,0 +1,131 @@
+//! Padded copies of data, so that what slides over them needs no conditions:
+//!
+//! `y[..., begin + i * step, ...] = x[..., i, ...]`, and a neutral element elsewhere.
+
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars, neutral};
+use fusion_operators::ops::window::{Axis, Window};
+use fusion_operators::{Dim, TensorType};
+
+/// Where the elements of an axis stand in the copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index in the copy of the first element; negative when the copy starts after it.
+    pub begin: i64,
+    /// Distance in the copy of two elements.
+    pub step: u64,
+    /// Extent of the copy.
+    pub extent: u64,
+}
+
+impl Place {
+    /// The axis as it is.
+    pub fn kept(extent: u64) -> Place {
+        Place { begin: 0, step: 1, extent }
+    }
+
+    /// The index of the data that stands at index `i` of the copy, moved to the nearest element, and whether it
+    /// needed no moving.
+    fn source<'c>(&self, s: &Scalars<'c>, i: Value<'c>, last: i64) -> (Value<'c>, Vec<Scalar<'c>>) {
+        let zero_based = s.index_affine(i, 1, -self.begin);
+        let mut conditions = Vec::new();
+        if self.begin > 0 {
+            conditions.push(s.index_compare(Compare::GreaterEqual, zero_based, s.index(0)));
+        }
+        if i128::from(self.extent) - 1 - i128::from(self.begin) > i128::from(last) {
+            conditions.push(s.index_compare(Compare::LessEqual, zero_based, s.index(last)));
+        }
+        let inside = if conditions.is_empty() { zero_based } else { s.index_clamp(zero_based, 0, last) };
+        if self.step == 1 {
+            return (inside, conditions);
+        }
+        let step = self.step as i64;
+        conditions.push(s.index_compare(Compare::Equal, s.index_mod(inside, step), s.index(0)));
+        (s.index_div(inside, step), conditions)
+    }
+}
+
+/// The copy of `data`, one place an axis, filled with what changes nothing; the data itself when all axes stay.
+pub fn pad<'c>(
+    kernel: &Kernel<'c>,
+    (data, ty): (Value<'c>, &TensorType),
+    places: &[Place],
+    how: Combine,
+) -> Result<Value<'c>, String> {
+    let shape = ty.shape().unwrap_or_default();
+    if places.iter().zip(&shape).all(|(p, &n)| p.begin == 0 && p.extent == n && (p.step == 1 || n < 2)) {
+        return Ok(data);
+    }
+    let padded = TensorType::new(places.iter().map(|p| Dim::Static(p.extent)).collect(), ty.dtype);
+    if padded.bytes().is_none_or(|n| i64::try_from(n).is_err()) {
+        return Err(format!("pads data of type {ty} to {padded}, which is more than can be addressed"));
+    }
+    // The index in the copy, counted from the first element's, of the last element.
+    let last = |(place, &n): (&Place, &u64)| {
+        let last = n.saturating_sub(1).checked_mul(place.step).and_then(|n| i64::try_from(n).ok());
+        last.ok_or_else(|| {
+            format!("spreads an extent of {n} by {}, which is more than can be addressed", place.step)
+        })
+    };
+    let lasts = places.iter().zip(&shape).map(last).collect::<Result<Vec<_>, _>>()?;
+    Ok(kernel.compute("pad", &padded, |s, axes| {
+        let fill = match neutral(how, ty.dtype) {
+            Neutral::Float(v) => s.float(v, compute_type(ty.dtype)),
+            Neutral::Int(v) => s.int(v, ty.dtype),
+        };
+        if shape.contains(&0) {
+            return fill;
+        }
+        let sources =
+            axes.iter().zip(places).zip(&lasts).map(|((&i, place), &last)| place.source(s, i, last));
+        let (indices, conditions): (Vec<_>, Vec<_>) = sources.unzip();
+        let value = s.load(data, &indices);
+        match conditions.into_iter().flatten().reduce(|a, b| s.and(a, b)) {
+            Some(inside) => s.select(inside, value, fill),
+            None => value,
+        }
+    }))
+}
+
+/// `[N, C, spatial...]` padded as far as that many windows reach, from the beginning of the first on.
+pub fn pad_for_windows<'c>(
+    kernel: &Kernel<'c>,
+    (data, ty): (Value<'c>, &TensorType),
+    window: &Window,
+    windows: &[u64],
+    how: Combine,
+) -> Result<Value<'c>, String> {
+    let shape = ty.shape().unwrap_or_default();
+    let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+    for ((place, axis), &count) in places.iter_mut().skip(2).zip(&window.axes).zip(windows) {
+        let reach = reach(axis, count)?;
+        // What no window reaches at the end is left out of a copy, but needs none.
+        if axis.begin > 0 || reach > place.extent {
+            *place = Place { begin: axis.begin as i64, step: 1, extent: reach };
+        }
+    }
+    pad(kernel, (data, ty), &places, how)
+}
+
+/// Extent that windows read along an axis, from the beginning of the first on.
+pub fn reach(axis: &Axis, windows: u64) -> Result<u64, String> {
+    let Some(gaps) = windows.checked_sub(1) else { return Ok(0) };
+    let reach = axis.span().and_then(|span| gaps.checked_mul(axis.stride)?.checked_add(span));
+    reach.filter(|&n| i64::try_from(n).is_ok()).ok_or_else(|| {
+        format!("has {windows} windows of stride {}, which reach further than can be addressed", axis.stride)
+    })
+}
+
+/// The spatial indices that kernel positions `k` of windows `o` read in padded data: `o * stride + k * dilation`.
+pub fn window_indices<'c>(
+    s: &Scalars<'c>,
+    window: &Window,
+    o: &[Value<'c>],
+    k: &[Value<'c>],
+) -> Vec<Value<'c>> {
+    let one = |((axis, &o), &k): ((&Axis, &Value<'c>), &Value<'c>)| {
+        s.index_add(s.index_affine(o, axis.stride as i64, 0), s.index_affine(k, axis.dilation as i64, 0))
+    };
+    window.axes.iter().zip(o).zip(k).map(one).collect()
+}

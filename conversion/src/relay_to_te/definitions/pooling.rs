@@ -1,0 +1,140 @@
+//! Pools: `y[n, c, o] = max_k x[n, c, o s + k d - p]`, or the mean over the positions that count; the global ones over
+//! all spatial axes.
+
+use super::mean::mean;
+use super::padding::{pad_for_windows, reach, window_indices};
+use super::{Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Combine, Kernel, Scalars};
+use fusion_operators::TensorType;
+use fusion_operators::ops::pooling::*;
+use fusion_operators::ops::window::{Axis, Window};
+
+pub const TABLE: Table = &[
+    (&MAX_POOL1D, max_pool),
+    (&MAX_POOL2D, max_pool),
+    (&MAX_POOL3D, max_pool),
+    (&AVG_POOL1D, avg_pool),
+    (&AVG_POOL2D, avg_pool),
+    (&AVG_POOL3D, avg_pool),
+    (&GLOBAL_MAX_POOL, global_max_pool),
+    (&GLOBAL_AVG_POOL, global_avg_pool),
+];
+
+fn window(call: &TeCall) -> Result<Window, String> {
+    Window::of_pool(&call.attrs, call.types[0].rank().saturating_sub(2)).map_err(|v| v.to_string())
+}
+
+/// Combines each window; padding changes nothing.
+fn combine<'c>(
+    kernel: &Kernel<'c>,
+    call: &TeCall<'c>,
+    (name, ty): (&str, &TensorType),
+    how: Combine,
+) -> Result<Value<'c>, String> {
+    let window = window(call)?;
+    let extents = window.kernel().ok_or("has a kernel of unknown extents")?;
+    let given = (call.operands[0], &call.types[0]);
+    let data = pad_for_windows(kernel, given, &window, &call.result_shape(0)[2..], how)?;
+    Ok(kernel.reduce(name, ty, &extents, how, |s, axes, over| {
+        let (lead, o) = axes.split_at(2);
+        s.load(data, &[lead, &window_indices(s, &window, o, over)].concat())
+    }))
+}
+
+fn max_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+    Ok(vec![combine(kernel, call, (call.op.name, &call.results[0]), Combine::Max)?])
+}
+
+fn avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+    let ty = &call.results[0];
+    let wide = ty.with_dtype(compute_type(ty.dtype));
+    let sum = combine(kernel, call, ("sum", &wide), Combine::Sum)?;
+    let (shape, result) = (call.shape(0), call.result_shape(0));
+    let padded = call.attrs.flag("count_include_pad");
+    let counts: Vec<Count> = window(call)?
+        .axes
+        .iter()
+        .zip(shape.iter().zip(&result).skip(2))
+        .map(|(axis, (&data, &windows))| Count::new(axis, data, windows, padded))
+        .collect::<Result<_, _>>()?;
+    let mean = kernel.compute(call.op.name, ty, |s, axes| {
+        let constant = counts.iter().filter(|c| c.is_constant()).map(|c| c.kernel as f64).product();
+        let varying = counts.iter().zip(&axes[2..]).filter(|(count, _)| !count.is_constant());
+        let count = varying.fold(s.float(constant, wide.dtype), |product, (count, &o)| {
+            s.mul(product, s.from_index(count.of(s, o), wide.dtype))
+        });
+        s.div(s.load(sum, axes), count)
+    });
+    Ok(vec![mean])
+}
+
+/// How many kernel positions of a window along an axis count: those in `from..to`, where the first window starts at 0.
+struct Count {
+    stride: i64,
+    dilation: i64,
+    kernel: i64,
+    /// `None` when no position is before it.
+    from: Option<i64>,
+    /// `None` when every position is before it.
+    to: Option<i64>,
+}
+
+impl Count {
+    fn new(axis: &Axis, data: u64, windows: u64, padded: bool) -> Result<Count, String> {
+        let [begin, end] = [axis.begin, axis.end];
+        let from = if padded { 0 } else { begin };
+        let to = begin.saturating_add(data).saturating_add(if padded { end } else { 0 });
+        let kernel = axis.kernel.known().unwrap_or(1);
+        let fits = |n: u64| {
+            // What is compared is up to a dilation greater.
+            i64::try_from(n.saturating_add(axis.dilation)).map(|_| n as i64).map_err(|_| {
+                format!("has data of extent {data} with padding {begin} and {end}, which is more than can be addressed")
+            })
+        };
+        fits(kernel.saturating_mul(axis.dilation))?;
+        Ok(Count {
+            stride: axis.stride as i64,
+            dilation: axis.dilation as i64,
+            kernel: kernel as i64,
+            from: if from > 0 { Some(fits(from)?) } else { None },
+            to: if reach(axis, windows)? > to { Some(fits(to)?) } else { None },
+        })
+    }
+
+    fn is_constant(&self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+
+    /// Positions of window `o` before a bound: `clamp(ceil((bound - o s) / d), 0, kernel)`.
+    fn before<'c>(&self, s: &Scalars<'c>, o: Value<'c>, bound: i64) -> Value<'c> {
+        let rounded_up = s.index_affine(o, -self.stride, bound + self.dilation - 1);
+        s.index_div(s.index_clamp(rounded_up, 0, self.kernel * self.dilation), self.dilation)
+    }
+
+    fn of<'c>(&self, s: &Scalars<'c>, o: Value<'c>) -> Value<'c> {
+        let until = |bound| self.before(s, o, bound);
+        match (self.from.map(until), self.to.map(until)) {
+            (None, None) => s.index(self.kernel),
+            (None, Some(to)) => to,
+            (Some(from), None) => s.index_affine(from, -1, self.kernel),
+            (Some(from), Some(to)) => s.index_add(s.index_affine(from, -1, 0), to),
+        }
+    }
+}
+
+fn global_max_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+    let max =
+        kernel.reduce(call.op.name, &call.results[0], &call.shape(0)[2..], Combine::Max, |s, axes, over| {
+            s.load(call.operands[0], &[&axes[..2], over].concat())
+        });
+    Ok(vec![max])
+}
+
+fn global_avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+    let mean = mean(kernel, call.op.name, &call.results[0], &call.shape(0)[2..], |s, axes, over| {
+        s.load(call.operands[0], &[&axes[..2], over].concat())
+    });
+    Ok(vec![mean])
+}

@@ -1,0 +1,140 @@
+//! Reductions: `y[o...] = f over r of x[o..., r...]`; of nothing, the neutral element of f.
+//!
+//!     reduce_mean      y[o...] = (sum over r of x[o..., r...]) / count
+//!     argmax, argmin   f chooses the pair (x[o..., r...], r) that is ahead; the result is its second half
+
+use super::{Built, Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars, neutral};
+use fusion_operators::ops::reduction::*;
+use fusion_operators::{DType, TensorType};
+
+pub const TABLE: Table = &[
+    (&REDUCE_SUM, |kernel, call| reduce(kernel, call, Combine::Sum)),
+    (&REDUCE_PROD, |kernel, call| reduce(kernel, call, Combine::Product)),
+    (&REDUCE_MAX, |kernel, call| reduce(kernel, call, Combine::Max)),
+    (&REDUCE_MIN, |kernel, call| reduce(kernel, call, Combine::Min)),
+    (&REDUCE_ALL, |kernel, call| reduce(kernel, call, Combine::All)),
+    (&REDUCE_ANY, |kernel, call| reduce(kernel, call, Combine::Any)),
+    (&REDUCE_MEAN, mean),
+    (&ARGMAX, |kernel, call| arg(kernel, call, Compare::Greater)),
+    (&ARGMIN, |kernel, call| arg(kernel, call, Compare::Less)),
+];
+
+/// The axes of the operand of a reduction.
+struct Axes {
+    /// Extents of the operand.
+    shape: Vec<u64>,
+    /// The axes reduced.
+    reduced: Vec<usize>,
+    /// Whether the result keeps them with extent 1.
+    keepdims: bool,
+}
+
+impl Axes {
+    /// The axes reduced whose extent is not 1, in order: those that need a loop.
+    fn looped(&self) -> Vec<usize> {
+        (0..self.shape.len()).filter(|a| self.reduced.contains(a) && self.shape[*a] != 1).collect()
+    }
+
+    fn extents(&self) -> Vec<u64> {
+        self.looped().into_iter().map(|a| self.shape[a]).collect()
+    }
+
+    /// The place in the operand, from the indices of the result and of the looped axes.
+    fn place<'c>(&self, s: &Scalars<'c>, axes: &[Value<'c>], over: &[Value<'c>]) -> Vec<Value<'c>> {
+        let (mut axes, mut over) = (axes.iter(), over.iter());
+        let mut place = |a: usize| {
+            let reduced = self.reduced.contains(&a);
+            let kept = if !reduced || self.keepdims { axes.next() } else { None };
+            let inner = if reduced && self.shape[a] != 1 { over.next() } else { None };
+            let chosen = if reduced { inner } else { kept };
+            chosen.copied().unwrap_or_else(|| s.index(0))
+        };
+        (0..self.shape.len()).map(&mut place).collect()
+    }
+}
+
+fn axes_of(call: &TeCall) -> Result<Axes, String> {
+    let reduced = reduced_axes(&call.facts()).map_err(|violation| violation.to_string())?;
+    Ok(Axes { shape: call.shape(0), reduced, keepdims: call.attrs.flag("keepdims") })
+}
+
+/// The reduction, of that type.
+fn combined<'c>(
+    kernel: &Kernel<'c>,
+    call: &TeCall<'c>,
+    axes: &Axes,
+    ty: &TensorType,
+    how: Combine,
+) -> Value<'c> {
+    let (x, extents) = (call.operands[0], axes.extents());
+    if extents.is_empty() {
+        return kernel.compute(call.op.name, ty, |s, i| s.load(x, &axes.place(s, i, &[])));
+    }
+    kernel.reduce(call.op.name, ty, &extents, how, |s, i, over| s.load(x, &axes.place(s, i, over)))
+}
+
+fn reduce<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Combine) -> Built<'c> {
+    Ok(vec![combined(kernel, call, &axes_of(call)?, &call.results[0], how)])
+}
+
+fn mean<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let axes = axes_of(call)?;
+    let ty = &call.results[0];
+    let wide = ty.with_dtype(compute_type(ty.dtype));
+    if axes.extents().is_empty() {
+        return Ok(vec![combined(kernel, call, &axes, ty, Combine::Sum)]);
+    }
+    let count: f64 = axes.extents().iter().map(|&n| n as f64).product();
+    let sum = combined(kernel, call, &axes, &wide, Combine::Sum);
+    // NaN of nothing, as 0 / 0 is.
+    Ok(vec![kernel.compute("mean", ty, |s, i| s.div(s.load(sum, i), s.float(count, wide.dtype)))])
+}
+
+/// A value and its index.
+type Pair<'c> = (Scalar<'c>, Scalar<'c>);
+
+fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
+    let axis = axis(&call.facts()).map_err(|violation| violation.to_string())?;
+    let last = call.attrs.flag("select_last");
+    let axes = Axes { shape: call.shape(0), reduced: vec![axis], keepdims: call.attrs.flag("keepdims") };
+    let (x, dtype) = (call.operands[0], compute_type(call.types[0].dtype));
+    let (extents, index) = (axes.extents(), &call.results[0]);
+    if extents.is_empty() {
+        return Ok(vec![kernel.compute(call.op.name, index, |s, _| s.int(0, DType::I64))]);
+    }
+    let extreme = neutral(if how == Compare::Greater { Combine::Max } else { Combine::Min }, dtype);
+    // Where all elements have the neutral value, this index loses against theirs.
+    let nowhere = if last { -1 } else { i64::MAX };
+    let pairs = kernel.stage(
+        call.op.name,
+        &[index.with_dtype(dtype), index.clone()],
+        &extents,
+        &[extreme, Neutral::Int(nowhere)],
+        |s, i, over| vec![s.load(x, &axes.place(s, i, over)), s.from_index(over[0], DType::I64)],
+        |s, a, b| {
+            let takes = second_is_ahead(s, how, last, (a[0], a[1]), (b[0], b[1]));
+            vec![s.select(takes, b[0], a[0]), s.select(takes, b[1], a[1])]
+        },
+    );
+    Ok(vec![pairs[1]])
+}
+
+/// Whether the second of two pairs is chosen: a total order, so that any grouping of the pairs gives one result.
+fn second_is_ahead<'c>(s: &Scalars<'c>, how: Compare, last: bool, a: Pair<'c>, b: Pair<'c>) -> Scalar<'c> {
+    let later = if last { Compare::Greater } else { Compare::Less };
+    let tied = s.and(s.not(more_extreme(s, how, a.0, b.0)), s.compare(later, b.1, a.1));
+    s.or(more_extreme(s, how, b.0, a.0), tied)
+}
+
+/// Whether a is greater (or less) than b; NaN is more extreme than any number.
+pub fn more_extreme<'c>(s: &Scalars<'c>, how: Compare, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+    let beyond = s.compare(how, a, b);
+    if !a.dtype.is_float() {
+        return beyond;
+    }
+    let only_a = s.and(s.compare(Compare::NotEqual, a, a), s.compare(Compare::Equal, b, b));
+    s.or(beyond, only_a)
+}

@@ -1,0 +1,213 @@
+//! Sampling at another resolution: `y[i] = sum over neighbours j of w[i, j] x[j]`, the weights a product over the axes
+//! (ONNX operator Resize, opset 19).
+//!
+//! Place i of an axis samples `t(i) = clamp((i + shift) * factor / divisor - back, 0, n - 1)`:
+//!
+//!     nearest   y[i] = x[round(t(i))]
+//!     linear    y[i] = (1 - f) x[floor t(i)] + f x[floor t(i) + 1], f the fraction of t(i)
+
+use super::{Built, Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
+use fusion_operators::DType;
+use fusion_operators::ops::shape::RESIZE;
+use fusion_operators::reference::resize::CHOICES;
+
+pub const TABLE: Table = &[(&RESIZE, resize)];
+
+/// Longer axes are not searched for a rule in whole numbers.
+const LONGEST_SEARCHED: u64 = 1 << 16;
+/// Greatest offset that is tried in a rule in whole numbers.
+const MOST_OFFSET: u64 = 64;
+
+/// What an axis samples.
+struct Sampling {
+    /// Extents of the operand and of the result.
+    from: u64,
+    to: u64,
+    /// True when place i samples place i.
+    same: bool,
+    shift: f64,
+    factor: f64,
+    divisor: f64,
+    back: f64,
+}
+
+impl Sampling {
+    fn new(coordinates: &str, from: u64, to: u64, scale: f64) -> Sampling {
+        let same = from == to && scale == 1.0;
+        let affine = |shift, factor, divisor, back| Sampling { from, to, same, shift, factor, divisor, back };
+        let zero = || affine(0.0, 0.0, 1.0, 0.0);
+        match coordinates {
+            "asymmetric" => affine(0.0, 1.0, scale, 0.0),
+            "align_corners" => {
+                // The length before it is cut to a whole number, when the scale in f32 says so.
+                let (whole, length) = (to as f64, scale * from as f64);
+                let length = if (length - whole).abs() <= 1e-6 * whole { whole } else { length };
+                let aligned = || affine(0.0, from.saturating_sub(1) as f64, length - 1.0, 0.0);
+                if to == 1 || length <= 1.0 { zero() } else { aligned() }
+            }
+            "pytorch_half_pixel" if to == 1 => zero(),
+            _ => affine(0.5, 1.0, scale, 0.5),
+        }
+    }
+
+    fn last(&self) -> f64 {
+        self.from.saturating_sub(1) as f64
+    }
+
+    /// `t(i)` now.
+    fn at(&self, i: u64) -> f64 {
+        let place = (i as f64 + self.shift) * self.factor / self.divisor - self.back;
+        place.max(0.0).min(self.last())
+    }
+
+    /// `t(i)` as an expression, with the same roundings.
+    fn place<'c>(&self, s: &Scalars<'c>, i: Value<'c>) -> Scalar<'c> {
+        let number = |v| s.float(v, DType::F64);
+        let mut place = s.from_index(i, DType::F64);
+        if self.shift != 0.0 {
+            place = s.add(place, number(self.shift));
+        }
+        if self.factor != 1.0 {
+            place = s.mul(place, number(self.factor));
+        }
+        place = s.div(place, number(self.divisor));
+        if self.back != 0.0 {
+            place = s.sub(place, number(self.back));
+        }
+        s.min(s.max(place, number(0.0)), number(self.last()))
+    }
+
+    /// Place `i` rounded to a place of the operand.
+    fn nearest<'c>(&self, s: &Scalars<'c>, rounding: &str, i: Value<'c>) -> Value<'c> {
+        if self.same {
+            return i;
+        }
+        if let Some((times, plus, over)) = self.whole_numbers(rounding) {
+            return s.index_div(s.index_affine(i, times, plus), over);
+        }
+        let half = s.float(0.5, DType::F64);
+        let place = self.place(s, i);
+        let rounded = match rounding {
+            "round_prefer_ceil" => s.math("floor", &[s.add(place, half)]),
+            "floor" | "ceil" => s.math(rounding, &[place]),
+            _ => s.math("ceil", &[s.sub(place, half)]),
+        };
+        self.whole(s, rounded)
+    }
+
+    /// A place that is a whole number, as an index.
+    fn whole<'c>(&self, s: &Scalars<'c>, place: Scalar<'c>) -> Value<'c> {
+        s.index_clamp(s.to_index(s.cast(place, DType::I64)), 0, self.from.saturating_sub(1) as i64)
+    }
+
+    /// `(i * times + plus) / over` in whole numbers when that is the nearest place of every i.
+    fn whole_numbers(&self, rounding: &str) -> Option<(i64, i64, i64)> {
+        if self.to > LONGEST_SEARCHED || self.from > LONGEST_SEARCHED {
+            return None;
+        }
+        let round = |x: f64| match rounding {
+            "round_prefer_ceil" => (x + 0.5).floor(),
+            "floor" => x.floor(),
+            "ceil" => x.ceil(),
+            _ => (x - 0.5).ceil(),
+        };
+        let divisor = common_divisor(self.from, self.to);
+        let (times, over) = (self.from / divisor, self.to / divisor);
+        let fits = |plus: &u64| (0..self.to).all(|i| (i * times + plus) / over == round(self.at(i)) as u64);
+        let plus = (0..(times + over).min(MOST_OFFSET)).find(fits)?;
+        Some((times as i64, plus as i64, over as i64))
+    }
+}
+
+/// Greatest common divisor; of 0 and n, n.
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { common_divisor(b, a % b) }
+}
+
+fn resize<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let [method, coordinates, rounding] = CHOICES.map(|(name, known)| call.attrs.str_or(name, known[0]));
+    let scales = call.attrs.floats("scales").unwrap_or_default();
+    let (from, to) = (call.shape(0), call.result_shape(0));
+    if scales.len() != from.len() {
+        return Err(format!("has {} scales for an operand of rank {}.", scales.len(), from.len()));
+    }
+    let axes = from.iter().zip(&to).zip(scales);
+    let samplings: Vec<Sampling> =
+        axes.map(|((&from, &to), &scale)| Sampling::new(coordinates, from, to, scale)).collect();
+    let x = call.operands[0];
+    let resized = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        let each = samplings.iter().zip(axes);
+        if method == "nearest" {
+            let places: Vec<_> = each.map(|(a, &i)| a.nearest(s, rounding, i)).collect();
+            return s.load(x, &places);
+        }
+        let dtype = compute_type(call.types[0].dtype);
+        let neighbours: Vec<_> = each.map(|(a, &i)| Neighbours::new(s, a, i, dtype)).collect();
+        interpolate(s, x, &neighbours, &mut Vec::new())
+    });
+    Ok(vec![resized])
+}
+
+/// The two places that a place lies between.
+struct Neighbours<'c> {
+    low: Value<'c>,
+    /// The upper one, with the weights of both; absent where the place is always whole.
+    high: Option<(Value<'c>, [Scalar<'c>; 2])>,
+}
+
+impl<'c> Neighbours<'c> {
+    fn new(s: &Scalars<'c>, sampling: &Sampling, i: Value<'c>, dtype: DType) -> Self {
+        if sampling.same {
+            return Neighbours { low: i, high: None };
+        }
+        let place = sampling.place(s, i);
+        let floor = s.math("floor", &[place]);
+        let part = s.sub(place, floor);
+        let rest = s.sub(s.float(1.0, DType::F64), part);
+        let low = sampling.whole(s, floor);
+        let high = s.index_clamp(s.index_affine(low, 1, 1), 0, sampling.from.saturating_sub(1) as i64);
+        Neighbours { low, high: Some((high, [s.cast(rest, dtype), s.cast(part, dtype)])) }
+    }
+}
+
+/// The weighted sum over the neighbours on the axes that have no place yet.
+fn interpolate<'c>(
+    s: &Scalars<'c>,
+    x: Value<'c>,
+    neighbours: &[Neighbours<'c>],
+    places: &mut Vec<Value<'c>>,
+) -> Scalar<'c> {
+    let Some((first, inner)) = neighbours.split_first() else { return s.load(x, places) };
+    let mut at = |place| {
+        places.push(place);
+        let value = interpolate(s, x, inner, places);
+        places.pop();
+        value
+    };
+    let low = at(first.low);
+    let Some((high, [rest, part])) = first.high else { return low };
+    let high = at(high);
+    let sum = s.add(s.mul(low, rest), s.mul(high, part));
+    // A neighbour of weight 0 does not count, even when it is infinite.
+    s.select(s.compare(Compare::Equal, part, s.float(0.0, part.dtype)), low, sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sampling;
+
+    #[test]
+    fn rules_in_whole_numbers() {
+        let rule = |coordinates, from, to, rounding| {
+            Sampling::new(coordinates, from, to, to as f64 / from as f64).whole_numbers(rounding)
+        };
+        assert_eq!(rule("asymmetric", 4, 8, "floor"), Some((1, 0, 2)));
+        assert_eq!(rule("half_pixel", 4, 8, "round_prefer_floor"), Some((1, 0, 2)));
+        assert_eq!(rule("half_pixel", 9, 3, "round_prefer_floor"), Some((3, 1, 1)));
+        // Clamped early, which no such rule follows.
+        assert_eq!(Sampling::new("asymmetric", 8, 3, 0.1).whole_numbers("floor"), None);
+    }
+}

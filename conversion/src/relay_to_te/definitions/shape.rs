@@ -1,0 +1,211 @@
+//! Operators that move elements by their position: `y[i] = x[p(i)]`.
+//!
+//!     reshape, squeeze, expand_dims   p(i) = the place whose row-major number is that of i
+//!     transpose                       p(i)[axes[a]] = i[a]
+//!     broadcast_to                    p(i)[a] = i[a], 0 where the extent is 1
+//!     split                           p(i) = i, moved by the sections before along the axis
+//!     slice                           p(i)[a] = begin[a] + i[a] * stride[a]
+//!     tile                            p(i)[a] = i[a] mod extent[a]
+//!     reverse                         p(i)[a] = extent[a] - 1 - i[a]
+//!     concat                          the first x_k that does not end before i
+
+use super::elementwise::broadcast_indices;
+use super::indices::{flat, strides};
+use super::{Built, Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
+use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
+use fusion_operators::Violation;
+use fusion_operators::ops::shape::*;
+use fusion_operators::relation::{axes_or_all, checked_axis, int_attr};
+
+pub const TABLE: Table = &[
+    (&RESHAPE, reshape),
+    (&SQUEEZE, reshape),
+    (&EXPAND_DIMS, reshape),
+    (&TRANSPOSE, transpose),
+    (&BROADCAST_TO, broadcast_to),
+    (&CONCAT, concat),
+    (&SPLIT, split),
+    (&SLICE, slice),
+    (&TILE, tile),
+    (&REVERSE, reverse),
+];
+
+/// `y[i] = x[p(i)]`.
+fn moved<'c>(
+    kernel: &Kernel<'c>,
+    call: &TeCall<'c>,
+    places: impl FnOnce(&Scalars<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+) -> Built<'c> {
+    let x = call.operands[0];
+    Ok(vec![kernel.compute(call.op.name, &call.results[0], |s, axes| s.load(x, &places(s, axes)))])
+}
+
+fn said(violation: Violation) -> String {
+    violation.to_string()
+}
+
+fn reshape<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let (to, from) = (call.result_shape(0), call.shape(0));
+    moved(kernel, call, |s, axes| {
+        let mut places = vec![None; from.len()];
+        for (ours, theirs) in groups(&to, &from) {
+            let extents = |shape: &[u64], run: &[usize]| run.iter().map(|&a| shape[a]).collect::<Vec<_>>();
+            let given: Vec<_> = ours.iter().map(|&a| axes[a]).collect();
+            let number = flat(s, &given, &strides(&extents(&to, &ours)));
+            for (k, (&a, stride)) in theirs.iter().zip(strides(&extents(&from, &theirs))).enumerate() {
+                let quotient = s.index_div(number, stride);
+                // The number of elements bounds the quotient of the first axis.
+                places[a] = Some(if k == 0 { quotient } else { s.index_mod(quotient, from[a] as i64) });
+            }
+        }
+        places.into_iter().map(|p| p.unwrap_or_else(|| s.index(0))).collect()
+    })
+}
+
+/// The shortest runs of axes of both shapes that hold the same number of elements, `2x3x4` and `6x2x2` as
+/// `({0, 1}, {0})` and `({2}, {1, 2})`. Axes of extent 1 are in none; without elements there are no runs.
+fn groups(to: &[u64], from: &[u64]) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut groups = Vec::new();
+    if to.contains(&0) || from.contains(&0) {
+        return groups;
+    }
+    let mut ours = (0..to.len()).filter(|&a| to[a] != 1);
+    let mut theirs = (0..from.len()).filter(|&a| from[a] != 1);
+    while let (Some(i), Some(j)) = (ours.next(), theirs.next()) {
+        let (mut left, mut right) = (vec![i], vec![j]);
+        let (mut m, mut n) = (to[i], from[j]);
+        while m != n {
+            let (run, elements, shape, more) = if m < n {
+                (&mut left, &mut m, to, ours.next())
+            } else {
+                (&mut right, &mut n, from, theirs.next())
+            };
+            let Some(a) = more else { break };
+            *elements = elements.saturating_mul(shape[a]);
+            run.push(a);
+        }
+        groups.push((left, right));
+    }
+    groups
+}
+
+fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let permutation = permutation(&call.facts()).map_err(said)?;
+    moved(kernel, call, |_, axes| {
+        let mut places = axes.to_vec();
+        for (&to, &i) in permutation.iter().zip(axes) {
+            places[to] = i;
+        }
+        places
+    })
+}
+
+fn broadcast_to<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let shape = call.shape(0);
+    moved(kernel, call, |s, axes| broadcast_indices(s, axes, &shape, axes.len()))
+}
+
+fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let result = &call.results[0];
+    let axis = int_attr(&call.facts(), "axis", 2).and_then(|a| checked_axis(a, result.rank(), 2));
+    let axis = axis.map_err(said)?;
+    let (mut parts, mut end) = (Vec::new(), 0);
+    for (k, &x) in call.operands.iter().enumerate() {
+        let extent = call.shape(k)[axis] as i64;
+        if extent > 0 {
+            parts.push((x, end, extent));
+        }
+        end += extent;
+    }
+    let joined = kernel.compute(call.op.name, result, |s, axes| {
+        let i = axes[axis];
+        let mut chosen: Option<Scalar> = None;
+        for &(x, begin, extent) in parts.iter().rev() {
+            let mut places = axes.to_vec();
+            // Every part is loaded and one is chosen, so that the others' places must be inside too.
+            places[axis] =
+                if parts.len() == 1 { i } else { s.index_clamp(s.index_affine(i, 1, -begin), 0, extent - 1) };
+            let part = s.load(x, &places);
+            chosen = Some(match chosen {
+                None => part,
+                Some(rest) => {
+                    s.select(s.index_compare(Compare::Less, i, s.index(begin + extent)), part, rest)
+                }
+            });
+        }
+        chosen.unwrap_or_else(|| s.int(0, compute_type(result.dtype)))
+    });
+    Ok(vec![joined])
+}
+
+fn split<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let axis = int_attr(&call.facts(), "axis", 1).and_then(|a| checked_axis(a, call.types[0].rank(), 1));
+    let axis = axis.map_err(said)?;
+    let (mut begin, mut pieces) = (0, Vec::new());
+    for (k, piece) in call.results.iter().enumerate() {
+        pieces.push(kernel.compute(call.op.name, piece, |s, axes| {
+            let mut places = axes.to_vec();
+            places[axis] = s.index_affine(places[axis], 1, begin);
+            s.load(call.operands[0], &places)
+        }));
+        begin += call.result_shape(k)[axis] as i64;
+    }
+    Ok(pieces)
+}
+
+fn slice<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let slices = slices(&call.facts()).map_err(said)?;
+    let (from, to) = (call.shape(0), call.result_shape(0));
+    moved(kernel, call, |s, axes| {
+        let mut places = axes.to_vec();
+        for slice in slices {
+            let (begin, _) = slice.of(from[slice.axis]);
+            places[slice.axis] = match to[slice.axis] {
+                // A stride may be too long for the axis where one element is kept.
+                0 | 1 => s.index(begin as i64),
+                _ => s.index_affine(axes[slice.axis], slice.stride, begin as i64),
+            };
+        }
+        places
+    })
+}
+
+fn tile<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let (from, to) = (call.shape(0), call.result_shape(0));
+    moved(kernel, call, |s, axes| {
+        let place = |a: usize| match from[a] {
+            0 => s.index(0),
+            n if n == to[a] => axes[a],
+            n => s.index_mod(axes[a], n as i64),
+        };
+        (0..from.len()).map(place).collect()
+    })
+}
+
+fn reverse<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let shape = call.shape(0);
+    let reversed = axes_or_all(&call.facts(), shape.len(), 1).map_err(said)?;
+    moved(kernel, call, |s, axes| {
+        let mut places = axes.to_vec();
+        for a in reversed.into_iter().filter(|&a| shape[a] > 1) {
+            places[a] = s.index_affine(axes[a], -1, shape[a] as i64 - 1);
+        }
+        places
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::groups;
+
+    #[test]
+    fn reshapes_split_into_the_shortest_runs() {
+        assert_eq!(groups(&[2, 3, 4], &[6, 2, 2]), [(vec![0, 1], vec![0]), (vec![2], vec![1, 2])]);
+        assert_eq!(groups(&[1, 5, 1, 7], &[5, 7]), [(vec![1], vec![0]), (vec![3], vec![1])]);
+        assert_eq!(groups(&[4, 3], &[3, 4]), [(vec![0, 1], vec![0, 1])]);
+        assert_eq!(groups(&[1, 1], &[]), []);
+        assert_eq!(groups(&[0, 4], &[2, 0]), []);
+    }
+}

@@ -1,0 +1,191 @@
+//! `fusion-c-interface`: the function `docs/abi.md` promises, around the program in the LLVM dialect.
+//!
+//! ```text
+//!   llvm.func @main(ptr x (inputs + outputs + 2))         llvm.mlir.global external constant @fusion_constants
+//!                                                  ==>    llvm.func internal @fusion_main(...)
+//!                                                         llvm.func @fusion_run(%inputs, %outputs, %workspace) -> i32 {
+//!                                                           load each pointer; call @fusion_main; return 0
+//!                                                         }
+//! ```
+//!
+//! @main must have been lowered with bare pointers for its buffers. It is renamed and hidden: a library that exported
+//! `main` would be taken for a program. The bytes of @fusion_constants are defined by who links or loads the code.
+
+use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
+use crate::te_to_loop::plan_memory::{CONSTANTS_BYTES, ENTRY, INPUTS, OUTPUTS};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Attribute, Build, Op, OpExt, Pass, PassError, Region, RunContext, Type, Value, ValueLike, arguments,
+    int_attr, nested_ops, str_attr, symbol_attr, top_level, type_attr, unit_attr,
+};
+
+/// What the program is called inside a library.
+const PROGRAM: &str = "fusion_main";
+/// The function of the library.
+const RUN: &str = "fusion_run";
+/// Its weights.
+const CONSTANTS: &str = "fusion_constants";
+
+/// The pass.
+pub struct CInterface;
+
+impl Pass for CInterface {
+    const NAME: &'static str = "fusion-c-interface";
+    const DESCRIPTION: &'static str = "Wrap @main in the C function fusion_run";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DIALECTS: &'static [&'static str] = &["llvm"];
+
+    fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+        let functions =
+            top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func | Upstream::LlvmFunc)));
+        let named = |name: &str| functions.iter().copied().find(|f| f.text("sym_name") == Some(name));
+        let Some(main) = named(ENTRY) else { return Ok(()) };
+        if !matches!(main.kind(), Some(Kind::Upstream(Upstream::LlvmFunc))) {
+            return Err(PassError::at(main, format!("@{ENTRY} is not in the LLVM dialect yet")));
+        }
+        if let Some(taken) = named(PROGRAM).or_else(|| named(RUN)) {
+            return Err(PassError::at(taken, "has a name that the C interface needs"));
+        }
+        let lib = Spelled::new(main)?;
+        let entry = Entry::of(&lib)?;
+        hide(module, &lib)?;
+        entry.write(&lib)
+    }
+}
+
+/// What the planned function takes.
+struct Entry {
+    inputs: usize,
+    outputs: usize,
+    constants: usize,
+}
+
+impl Entry {
+    fn of<'c>(lib: &Spelled<'c>) -> Result<Self, PassError<'c>> {
+        let main = lib.main;
+        let number = |name: &str| {
+            let missing =
+                || PassError::at(main, format!("@{ENTRY} has no {name}, which te-plan-memory sets"));
+            main.int(name).and_then(|n| usize::try_from(n).ok()).ok_or_else(missing)
+        };
+        let entry =
+            Entry { inputs: number(INPUTS)?, outputs: number(OUTPUTS)?, constants: number(CONSTANTS_BYTES)? };
+        let Some(body) = main.body(0) else {
+            return Err(PassError::at(main, format!("@{ENTRY} is declared, not defined")));
+        };
+        let takes = arguments(body);
+        let expected = entry.inputs.saturating_add(entry.outputs).saturating_add(2);
+        if takes.len() != expected || takes.iter().any(|v| v.r#type() != lib.pointer) {
+            return Err(PassError::at(
+                main,
+                format!(
+                    "@{ENTRY} must take {expected} pointers: {} inputs, {} outputs, the constants and the workspace; \
+                     functions must be lowered with bare pointers",
+                    entry.inputs, entry.outputs
+                ),
+            ));
+        }
+        Ok(entry)
+    }
+
+    fn write<'c>(&self, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
+        let build = Build::before(lib.main);
+        let context = build.context();
+        let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
+        let bytes = ty(lib.main, &format!("!llvm.array<{} x i8>", self.constants))?;
+        let global = [
+            ("sym_name", str_attr(context, CONSTANTS)),
+            ("global_type", type_attr(bytes)),
+            ("constant", unit_attr(context)),
+            ("alignment", int_attr(context, ALIGNMENT as i64)),
+            external,
+        ];
+        build.op_with_regions("llvm.mlir.global", &[], &[], &global, vec![Region::new()]);
+        let mut outcome = Ok(());
+        let region = build.region(&[lib.pointer; 3], |inner, arguments| {
+            outcome = self.body(lib, &inner, arguments);
+        });
+        outcome?;
+        let signature = type_attr(ty(lib.main, "!llvm.func<i32 (ptr, ptr, ptr)>")?);
+        let function = [("sym_name", str_attr(context, RUN)), ("function_type", signature), external];
+        build.op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &function, vec![region]);
+        Ok(())
+    }
+
+    fn body<'c>(
+        &self,
+        lib: &Spelled<'c>,
+        build: &Build<'c>,
+        arguments: &[Value<'c>],
+    ) -> Result<(), PassError<'c>> {
+        let context = build.context();
+        let mut passed = Vec::new();
+        for (list, count) in arguments.iter().zip([self.inputs, self.outputs]) {
+            for i in 0..count {
+                let place = if i == 0 { *list } else { lib.element(build, *list, i)? };
+                passed.push(build.value("llvm.load", &[place], lib.pointer, &[]));
+            }
+        }
+        let global = ("global_name", symbol_attr(context, CONSTANTS));
+        passed.push(build.value("llvm.mlir.addressof", &[], lib.pointer, &[global]));
+        passed.extend(arguments.last());
+        let call = [
+            ("callee", symbol_attr(context, PROGRAM)),
+            ("operandSegmentSizes", lib.attribute(&format!("array<i32: {}, 0>", passed.len()))?),
+            ("op_bundle_sizes", lib.attribute("array<i32>")?),
+        ];
+        build.op(Upstream::LlvmCall.name(), &passed, &[], &call);
+        let zero =
+            build.value("llvm.mlir.constant", &[], lib.status, &[("value", lib.attribute("0 : i32")?)]);
+        build.op("llvm.return", &[zero], &[], &[]);
+        Ok(())
+    }
+}
+
+/// Types and attributes of the LLVM dialect, by how they are written.
+struct Spelled<'c> {
+    main: Op<'c>,
+    pointer: Type<'c>,
+    status: Type<'c>,
+}
+
+impl<'c> Spelled<'c> {
+    fn new(main: Op<'c>) -> Result<Self, PassError<'c>> {
+        let (pointer, status) = (ty(main, "!llvm.ptr")?, ty(main, "i32")?);
+        Ok(Spelled { main, pointer, status })
+    }
+
+    fn attribute(&self, text: &str) -> Result<Attribute<'c>, PassError<'c>> {
+        let unknown =
+            || PassError::at(self.main, format!("cannot be wrapped: the attribute {text} is unknown"));
+        Attribute::parse(self.main.context_ref(), text).ok_or_else(unknown)
+    }
+
+    /// The address of an element of a list of pointers.
+    fn element(&self, build: &Build<'c>, list: Value<'c>, index: usize) -> Result<Value<'c>, PassError<'c>> {
+        let attrs = [
+            ("elem_type", type_attr(self.pointer)),
+            ("rawConstantIndices", self.attribute(&format!("array<i32: {index}>"))?),
+        ];
+        Ok(build.value("llvm.getelementptr", &[list], self.pointer, &attrs))
+    }
+}
+
+fn ty<'c>(main: Op<'c>, text: &str) -> Result<Type<'c>, PassError<'c>> {
+    let unknown = || PassError::at(main, format!("cannot be wrapped: the type {text} is unknown"));
+    Type::parse(main.context_ref(), text).ok_or_else(unknown)
+}
+
+/// Renames the program and keeps it inside the library.
+fn hide<'c>(module: Op<'c>, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
+    let context = module.context_ref();
+    lib.main.set_attr("sym_name", str_attr(context, PROGRAM));
+    lib.main.set_attr("linkage", lib.attribute("#llvm.linkage<internal>")?);
+    let calls = |op: &Op<'c>| matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmCall)));
+    for call in nested_ops(module).into_iter().filter(calls) {
+        if call.text("callee") == Some(ENTRY) {
+            call.set_attr("callee", symbol_attr(context, PROGRAM));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! What each target adds.
+
+pub mod c_interface;

@@ -1,0 +1,166 @@
+//===- Codegen.cpp - From LLVM dialect to machine code, and running it -----===//
+// What the C interface lacks: a target machine of one's choice, object code in memory, and a JIT that loads
+// the very bytes a file would hold. Which target, which options: Rust says.
+#include "Bridge.h"
+#include "mlir-c/Support.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace llvm;
+
+namespace {
+void initializeTargets() {
+  static bool once = [] {
+    InitializeAllTargetInfos();
+    InitializeAllTargets();
+    InitializeAllTargetMCs();
+    InitializeAllAsmParsers();
+    InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)once;
+}
+
+void give(StringRef text, MlirStringCallback callback, void *user) { callback({text.data(), text.size()}, user); }
+
+std::string message(Error error) { return toString(std::move(error)); }
+} // namespace
+
+extern "C" {
+enum FusionEmit : uint32_t { FusionObject, FusionAssembly, FusionLLVM };
+
+struct FusionTarget {
+  MlirStringRef triple, cpu, features; // empty: this machine's
+  uint32_t optimization;
+  uint32_t vectorWidth; // preferred width in bits of vectorised loops; 0: the target's own choice
+};
+
+/// Gives the bytes asked for to `out`; false after it gave a message to `error`.
+bool fusionEmit(MlirOperation module, const FusionTarget *wanted, FusionEmit emit, MlirStringCallback out,
+                void *outUser, MlirStringCallback error, void *errorUser) {
+  auto fail = [&](const Twine &text) {
+    give(text.str(), error, errorUser);
+    return false;
+  };
+  initializeTargets();
+  LLVMContext context;
+  std::unique_ptr<Module> llvm = mlir::translateModuleToLLVMIR(unwrap(module), context);
+  if (!llvm)
+    return fail("the module does not translate to LLVM IR");
+
+  bool host = wanted->triple.length == 0;
+  Triple triple(host ? sys::getProcessTriple() : unwrap(wanted->triple).str());
+  std::string cpu = unwrap(wanted->cpu).str(), features = unwrap(wanted->features).str(), why;
+  if (host && cpu.empty()) {
+    cpu = sys::getHostCPUName().str();
+    std::vector<std::string> list;
+    for (const auto &feature : sys::getHostCPUFeatures())
+      list.push_back((feature.second ? "+" : "-") + feature.first().str());
+    llvm::sort(list);
+    features = features.empty() ? join(list, ",") : join(list, ",") + "," + features;
+  }
+  const Target *target = TargetRegistry::lookupTarget(triple, why);
+  if (!target)
+    return fail(why);
+  auto level = CodeGenOpt::getLevel(wanted->optimization);
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, features, TargetOptions(), Reloc::PIC_, std::nullopt, level.value_or(CodeGenOptLevel::Aggressive)));
+  if (!machine)
+    return fail("there is no target machine for " + triple.str());
+
+  llvm->setTargetTriple(triple);
+  llvm->setDataLayout(machine->createDataLayout());
+  llvm->setPICLevel(PICLevel::BigPIC);
+  for (Function &function : *llvm)
+    if (!function.isDeclaration() && wanted->vectorWidth)
+      function.addFnAttr("prefer-vector-width", std::to_string(wanted->vectorWidth));
+  if (Error failed = mlir::makeOptimizingTransformer(wanted->optimization, 0, machine.get())(llvm.get()))
+    return fail(message(std::move(failed)));
+
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  if (emit == FusionLLVM) {
+    llvm->print(stream, nullptr);
+  } else {
+    legacy::PassManager passes;
+    auto type = emit == FusionObject ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
+    if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+      return fail("the target cannot emit this kind of file");
+    passes.run(*llvm);
+  }
+  give(StringRef(bytes.data(), bytes.size()), out, outUser);
+  return true;
+}
+
+struct FusionSymbol {
+  MlirStringRef name;
+  void *address;
+};
+
+/// Loads an object into this process; null after it gave a message to `error`.
+void *fusionJitCreate(const char *object, size_t size, const FusionSymbol *symbols, size_t count,
+                      MlirStringCallback error, void *errorUser) {
+  auto fail = [&](Error failed) -> void * {
+    give(message(std::move(failed)), error, errorUser);
+    return nullptr;
+  };
+  initializeTargets();
+  auto jit = orc::LLJITBuilder().create();
+  if (!jit)
+    return fail(jit.takeError());
+  orc::JITDylib &main = (*jit)->getMainJITDylib();
+  char prefix = (*jit)->getDataLayout().getGlobalPrefix();
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
+  if (!process)
+    return fail(process.takeError());
+  main.addGenerator(std::move(*process));
+  orc::SymbolMap map;
+  for (size_t i = 0; i < count; ++i)
+    map[(*jit)->mangleAndIntern(unwrap(symbols[i].name))] = {orc::ExecutorAddr::fromPtr(symbols[i].address),
+                                                            JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  if (!map.empty())
+    if (Error failed = main.define(orc::absoluteSymbols(std::move(map))))
+      return fail(std::move(failed));
+  if (Error failed = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(StringRef(object, size), "fusion")))
+    return fail(std::move(failed));
+  return jit->release();
+}
+/// The address of a symbol; null after it gave a message to `error`.
+void *fusionJitLookup(void *jit, MlirStringRef name, MlirStringCallback error, void *errorUser) {
+  auto found = static_cast<orc::LLJIT *>(jit)->lookup(unwrap(name));
+  if (found)
+    return found->toPtr<void *>();
+  give(message(found.takeError()), error, errorUser);
+  return nullptr;
+}
+void fusionJitDestroy(void *jit) { delete static_cast<orc::LLJIT *>(jit); }
+
+/// True for operations that work lane by lane on vectors as they do on scalars.
+bool fusionIsElementwise(MlirOperation op) { return mlir::OpTrait::hasElementwiseMappableTraits(unwrap(op)); }
+/// True for operations that read and write no memory and never trap: they may be copied, moved or dropped.
+bool fusionIsPure(MlirOperation op) { return mlir::isPure(unwrap(op)); }
+
+/// Replaces the math functions of those names (`math.exp`) by polynomials, in f32; false when it did not converge.
+bool fusionApproximateMath(MlirOperation op, const MlirStringRef *names, size_t count) {
+  auto wanted = [&](StringRef name) {
+    return llvm::any_of(ArrayRef(names, count), [&](MlirStringRef n) { return name == unwrap(n); });
+  };
+  mlir::RewritePatternSet patterns(unwrap(op)->getContext());
+  mlir::populateMathF32ExpansionPatterns(patterns, wanted);
+  mlir::populateMathPolynomialApproximationPatterns(patterns, wanted);
+  return mlir::succeeded(mlir::applyPatternsGreedily(unwrap(op), std::move(patterns)));
+}
+}

@@ -1,0 +1,149 @@
+//! Running pass pipelines, and machine code from the LLVM dialect.
+
+use super::ffi::{self, FusionTarget};
+use super::ir::{Op, string};
+use super::tools::with_diagnostics;
+use melior::ir::Module;
+use mlir_sys::MlirStringRef;
+use std::ffi::c_void;
+
+/// Why there is no code.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodegenError {
+    /// A pass or the verifier failed.
+    #[error("{}", .0.join("\n"))]
+    Passes(Vec<String>),
+    /// LLVM refused.
+    #[error("code generation failed: {0}")]
+    Backend(String),
+}
+
+/// What code is for. Empty texts mean the machine this process runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// `x86_64-linux-gnu`, ...
+    pub triple: String,
+    /// `znver5`, ...
+    pub cpu: String,
+    /// `+avx2,-fma`, ...; added to those of the CPU.
+    pub features: String,
+    /// 0 to 3, as in `-O3`.
+    pub optimization: u32,
+    /// Width in bits of the registers that loops LLVM vectorises use; 0 leaves it to LLVM. Explicit vectors do not ask it.
+    pub vector_width: u32,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        let empty = String::new;
+        Target { triple: empty(), cpu: empty(), features: empty(), optimization: 3, vector_width: 512 }
+    }
+}
+
+/// The form of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Emit {
+    /// A relocatable object file.
+    Object = 0,
+    /// Assembly text.
+    Assembly = 1,
+    /// LLVM IR text after optimization.
+    LlvmIr = 2,
+}
+
+pub(super) unsafe extern "C" fn collect(text: MlirStringRef, user: *mut c_void) {
+    // SAFETY: `user` is the vector that was passed along with this function; the text has that length.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(text.data.cast::<u8>(), text.length);
+        (*user.cast::<Vec<u8>>()).extend_from_slice(bytes);
+    }
+}
+
+/// Code of a module that is in the LLVM dialect.
+pub fn emit(module: &Module, target: &Target, form: Emit) -> Result<Vec<u8>, CodegenError> {
+    let (mut code, mut error) = (Vec::<u8>::new(), Vec::<u8>::new());
+    let op: Op = view(module);
+    let (done, diagnostics) = with_diagnostics(super::ir::OpExt::context_ref(op), || {
+        let wanted = FusionTarget {
+            triple: string(&target.triple),
+            cpu: string(&target.cpu),
+            features: string(&target.features),
+            optimization: target.optimization.min(3),
+            vector_width: target.vector_width,
+        };
+        // SAFETY: texts and vectors live through the call; `collect` gets the vectors it expects.
+        unsafe {
+            ffi::fusionEmit(
+                op.to_raw(),
+                &wanted,
+                form as u32,
+                Some(collect),
+                std::ptr::from_mut(&mut code).cast(),
+                Some(collect),
+                std::ptr::from_mut(&mut error).cast(),
+            )
+        }
+    });
+    if done {
+        return Ok(code);
+    }
+    let mut why = vec![String::from_utf8_lossy(&error).into_owned()];
+    why.extend(diagnostics);
+    Err(CodegenError::Backend(why.join("\n")))
+}
+
+/// Verifies a module, then runs a textual pipeline (`builtin.module(...)`) on it. The errors have their locations.
+pub fn run_passes(module: &Module, pipeline: &str) -> Result<(), Vec<String>> {
+    use melior::pass::PassManager;
+    use mlir_sys::{mlirOperationVerify, mlirPassManagerRunOnOp};
+    let op: Op = view(module);
+    let context = super::ir::OpExt::context_ref(op);
+    let (outcome, mut errors) = with_diagnostics(context, || {
+        // SAFETY: the module is alive.
+        if !unsafe { mlirOperationVerify(op.to_raw()) } {
+            return Err("the input of the pipeline does not verify".to_owned());
+        }
+        let manager = PassManager::new(context);
+        melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), pipeline)
+            .map_err(|error| format!("the pipeline does not parse: {error}"))?;
+        // SAFETY: manager and module are alive and of one context.
+        let ran = unsafe { mlirPassManagerRunOnOp(manager.to_raw(), op.to_raw()) };
+        if ran.value != 0 { Ok(()) } else { Err("a pass of the pipeline failed".to_owned()) }
+    });
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(why) => {
+            if errors.is_empty() {
+                errors.push(why);
+            }
+            Err(errors)
+        }
+    }
+}
+
+/// A handle to the module's operation.
+fn view<'c>(module: &Module<'c>) -> Op<'c> {
+    // SAFETY: the handle is used while the caller holds the module.
+    unsafe { Op::from_raw(module.as_operation().to_raw()) }
+}
+
+/// True for operations that work lane by lane on vectors as they do on scalars.
+pub fn is_elementwise(op: Op) -> bool {
+    // SAFETY: the operation is alive.
+    unsafe { ffi::fusionIsElementwise(op.to_raw()) }
+}
+
+/// True for operations that touch no memory and never trap: they may be copied, moved and dropped.
+pub fn is_pure(op: Op) -> bool {
+    // SAFETY: the operation is alive.
+    unsafe { ffi::fusionIsPure(op.to_raw()) }
+}
+
+/// Replaces the math functions of those names (`math.exp`) by polynomials in f32. False when it did not converge.
+pub fn approximate_math(op: Op, names: &[&str]) -> bool {
+    let names: Vec<_> = names.iter().map(|n| string(n)).collect();
+    // SAFETY: the names live through the call.
+    unsafe { ffi::fusionApproximateMath(op.to_raw(), names.as_ptr(), names.len()) }
+}

@@ -1,0 +1,45 @@
+//! Why a program has no result.
+
+use fusion_dialects::{Op, OpExt, OperationLike};
+
+/// Why a run was given up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InterpretError {
+    /// There is no such function.
+    #[error("the module has no function or kernel @{0} with a body")]
+    NoFunction(String),
+    /// The number or a type of the inputs is another.
+    #[error("@{function} takes {expected}, found {found}")]
+    Inputs {
+        /// The function.
+        function: String,
+        /// Its parameters.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+    /// A function gives something that is no tensor.
+    #[error("a result of @{0} is no tensor but a tuple, a closure or a reference")]
+    NoTensor(String),
+    /// An operation cannot be computed.
+    #[error("{location}: '{op}' op {message}")]
+    Operation {
+        /// Where.
+        location: String,
+        /// The operation's name.
+        op: String,
+        /// Why not.
+        message: String,
+    },
+}
+
+impl InterpretError {
+    /// An operation cannot be computed.
+    pub(crate) fn at(op: Op, message: impl std::fmt::Display) -> Self {
+        InterpretError::Operation {
+            location: op.location().to_string(),
+            op: op.full_name(),
+            message: message.to_string(),
+        }
+    }
+}

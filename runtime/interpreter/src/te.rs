@@ -1,0 +1,246 @@
+//! Kernels: each point of a `te.compute` from its body.
+//!
+//! A body is made into a list of steps over numbered scalars once, then run for each point.
+
+use crate::InterpretError;
+use crate::program::Values;
+use crate::scalar::{Scalar, Step};
+use crate::value::{Frame, Value};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::{
+    Block, Op, OpExt, Value as Name, arguments, array_elements, attr_of, defining_op, key, ops_in,
+    read_tensor, te, tensor_type,
+};
+use fusion_operators::reference::{for_each_index, strides};
+use fusion_operators::{DType, Tensor, TensorType, dtype::Class};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// More points than this are not computed, so that an extent cannot stop the run.
+const MOST_POINTS: u64 = 1 << 30;
+
+/// Runs an operation of a kernel or of the program around it.
+pub fn run<'c>(
+    kind: te::Op,
+    op: Op<'c>,
+    operands: &[Rc<Tensor>],
+    frame: &Frame<'c>,
+) -> Result<Values<'c>, InterpretError> {
+    match (kind, operands) {
+        (te::Op::Constant, []) => {
+            let tensor = op.attr("value").and_then(read_tensor);
+            Ok(vec![tensor.ok_or_else(|| InterpretError::at(op, "has no bytes for its value"))?.into()])
+        }
+        (te::Op::View, [source]) => {
+            let shape = shape_of(op, op.result_values().first().copied())?;
+            let view = Tensor::clone(source).reshaped(&shape);
+            Ok(vec![view.map_err(|error| InterpretError::at(op, error))?.into()])
+        }
+        (te::Op::Compute, []) => compute(op, frame),
+        _ => Err(InterpretError::at(op, "is not interpreted here")),
+    }
+}
+
+fn shape_of(op: Op, value: Option<Name>) -> Result<Vec<usize>, InterpretError> {
+    let shape = value.and_then(tensor_type).and_then(|ty| ty.shape());
+    let shape = shape.ok_or_else(|| InterpretError::at(op, "needs a result of known extents"))?;
+    Ok(shape.into_iter().map(|n| n as usize).collect())
+}
+
+fn compute<'c>(op: Op<'c>, frame: &Frame<'c>) -> Result<Values<'c>, InterpretError> {
+    let extents = |name| -> Vec<usize> {
+        op.ints(name).unwrap_or_default().into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect()
+    };
+    let (axes, reduce) = (extents("axes"), extents("reduce"));
+    let points = axes.iter().chain(&reduce).try_fold(1u64, |n, &d| n.checked_mul(d.max(1) as u64));
+    if points.is_none_or(|n| n > MOST_POINTS) {
+        return Err(InterpretError::at(op, format!("has more than {MOST_POINTS} points")));
+    }
+    let body = op.body(0).ok_or_else(|| InterpretError::at(op, "has an empty body"))?;
+    let mut body = Body::of(op, body, frame)?;
+    let mut combiner = op.body(1).map(|block| Body::of(op, block, frame)).transpose()?;
+    let types: Option<Vec<TensorType>> = op.result_values().into_iter().map(tensor_type).collect();
+    let types = types.ok_or_else(|| InterpretError::at(op, "gives something that is no tensor"))?;
+    let neutral = op.attr("init").map(array_elements).unwrap_or_default();
+    let neutral: Option<Vec<Scalar>> =
+        neutral.into_iter().map(|attr| attr_of(attr).and_then(|a| Scalar::of_attr(&a))).collect();
+    let neutral = neutral.ok_or_else(|| InterpretError::at(op, "has a neutral element that is no number"))?;
+
+    let mut data: Vec<Vec<u8>> = vec![Vec::new(); types.len()];
+    let mut outcome = Ok(());
+    for_each_index(&axes, |at| {
+        if outcome.is_err() {
+            return;
+        }
+        let mut point: Vec<Scalar> = at.iter().map(|&i| Scalar::Int(i as i128)).collect();
+        let scalars = match &mut combiner {
+            None => body.run(&point),
+            Some(combiner) => {
+                let mut so_far = Ok(neutral.clone());
+                for_each_index(&reduce, |r| {
+                    if let Ok(values) = &so_far {
+                        point.truncate(at.len());
+                        point.extend(r.iter().map(|&i| Scalar::Int(i as i128)));
+                        so_far = body
+                            .run(&point)
+                            .and_then(|new| combiner.run(&[values.as_slice(), &new].concat()));
+                    }
+                });
+                so_far
+            }
+        };
+        match scalars {
+            Ok(scalars) => {
+                for ((scalar, ty), data) in scalars.iter().zip(&types).zip(&mut data) {
+                    scalar.store(ty.dtype, data);
+                }
+            }
+            Err(error) => outcome = Err(error),
+        }
+    });
+    outcome?;
+    let tensor = |(ty, data): (&TensorType, Vec<u8>)| Tensor::from_bytes(ty.dtype, &axes, data);
+    let tensors: Result<Vec<Tensor>, _> = types.iter().zip(data).map(tensor).collect();
+    Ok(tensors.map_err(|error| InterpretError::at(op, error))?.into_iter().map(Value::from).collect())
+}
+
+enum Work {
+    Load { source: Rc<Tensor>, strides: Vec<usize> },
+    Scalar(Step),
+}
+
+struct Line<'c> {
+    op: Op<'c>,
+    work: Work,
+    operands: Vec<usize>,
+    result: usize,
+}
+
+/// A region of scalars as steps over places.
+struct Body<'c> {
+    of: Op<'c>,
+    constants: Vec<(usize, Scalar)>,
+    inputs: usize,
+    lines: Vec<Line<'c>>,
+    yields: Vec<usize>,
+    scalars: Vec<Scalar>,
+}
+
+impl<'c> Body<'c> {
+    fn of(of: Op<'c>, block: Block<'c>, frame: &Frame<'c>) -> Result<Self, InterpretError> {
+        let inputs = arguments(block);
+        let mut places: HashMap<usize, usize> =
+            inputs.iter().enumerate().map(|(i, v)| (key(*v), i)).collect();
+        let mut body = Body {
+            of,
+            constants: Vec::new(),
+            inputs: inputs.len(),
+            lines: Vec::new(),
+            yields: Vec::new(),
+            scalars: vec![Scalar::Int(0); inputs.len()],
+        };
+        for op in ops_in(block) {
+            let names = op.operand_values();
+            if matches!(op.kind(), Some(Kind::Te(te::Op::Yield))) {
+                body.yields = body.operands(op, &names, &mut places)?;
+            } else if matches!(op.kind(), Some(Kind::Te(te::Op::Load))) {
+                let source = names.first().and_then(|name| frame.get(&key(*name)));
+                let Some(Value::Tensor(source)) = source.cloned() else {
+                    return Err(InterpretError::at(op, "loads from a tensor that is not known"));
+                };
+                let operands = body.operands(op, names.get(1..).unwrap_or_default(), &mut places)?;
+                let work = Work::Load { strides: strides(source.shape()), source };
+                body.line(op, work, operands, &mut places);
+            } else {
+                let step = Step::of(op)?;
+                let operands = body.operands(op, &names, &mut places)?;
+                match step.constant() {
+                    Some(constant) => {
+                        let place = body.place(op, &mut places);
+                        body.constants.push((place, constant));
+                    }
+                    None => body.line(op, Work::Scalar(step), operands, &mut places),
+                }
+            }
+        }
+        for (place, constant) in &body.constants {
+            body.scalars[*place] = *constant;
+        }
+        Ok(body)
+    }
+
+    fn place(&mut self, op: Op<'c>, places: &mut HashMap<usize, usize>) -> usize {
+        let place = self.scalars.len();
+        self.scalars.push(Scalar::Int(0));
+        if let Some(result) = op.result_values().first() {
+            places.insert(key(*result), place);
+        }
+        place
+    }
+
+    fn line(&mut self, op: Op<'c>, work: Work, operands: Vec<usize>, places: &mut HashMap<usize, usize>) {
+        let result = self.place(op, places);
+        self.lines.push(Line { op, work, operands, result });
+    }
+
+    /// The places of operands; constants from outside the region get one.
+    fn operands(
+        &mut self,
+        op: Op<'c>,
+        names: &[Name<'c>],
+        places: &mut HashMap<usize, usize>,
+    ) -> Result<Vec<usize>, InterpretError> {
+        let mut found = Vec::new();
+        for name in names {
+            if let Some(&place) = places.get(&key(*name)) {
+                found.push(place);
+                continue;
+            }
+            let outside = defining_op(*name);
+            let constant = outside.map(Step::of).transpose()?.and_then(|step| step.constant());
+            let (Some(outside), Some(constant)) = (outside, constant) else {
+                return Err(InterpretError::at(op, "reads a scalar from outside that is no constant"));
+            };
+            let place = self.place(outside, places);
+            self.constants.push((place, constant));
+            found.push(place);
+        }
+        Ok(found)
+    }
+
+    fn run(&mut self, inputs: &[Scalar]) -> Result<Vec<Scalar>, InterpretError> {
+        let Some(inputs) = inputs.get(..self.inputs) else {
+            let message = format!("has a region of {} scalars, found {}", self.inputs, inputs.len());
+            return Err(InterpretError::at(self.of, message));
+        };
+        self.scalars[..self.inputs].copy_from_slice(inputs);
+        let mut operands = Vec::new();
+        for line in &self.lines {
+            operands.clear();
+            operands.extend(line.operands.iter().map(|&place| self.scalars[place]));
+            let result = match &line.work {
+                Work::Load { source, strides } => load(source, strides, &operands),
+                Work::Scalar(step) => step.run(&operands),
+            };
+            self.scalars[line.result] = result.map_err(|message| InterpretError::at(line.op, message))?;
+        }
+        Ok(self.yields.iter().map(|&place| self.scalars[place]).collect())
+    }
+}
+
+/// An element; integers of every kind in their signed form, as scalars have no sign.
+fn load(source: &Tensor, strides: &[usize], indices: &[Scalar]) -> Result<Scalar, String> {
+    let mut flat = 0;
+    for (axis, index) in indices.iter().enumerate() {
+        let index = index.int();
+        match usize::try_from(index).ok().filter(|&i| source.shape().get(axis).is_some_and(|&n| i < n)) {
+            Some(index) => flat += index * strides[axis],
+            None => return Err(format!("loads element {index} on axis {axis} of {}", source.tensor_type())),
+        }
+    }
+    Ok(match source.dtype().class() {
+        Class::Float => Scalar::Float(source.f64_at(flat)),
+        Class::Bool => Scalar::Int(source.int_at(flat)),
+        _ => Scalar::wrapped(source.int_at(flat), 8 * DType::size(source.dtype()) as u32),
+    })
+}

@@ -1,0 +1,217 @@
+//! Comparing a tensor with the one expected, within tolerances.
+
+use fusion_operators::{DType, Tensor};
+
+/// How far elements may be apart: `|actual - expected| <= absolute * scale + relative * |expected|`.
+///
+/// The scale is the largest magnitude expected, and at least 1: elements that cancel to almost nothing carry the
+/// rounding errors of their large terms, in the expected tensor as in the actual one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// Relative to the expected element.
+    pub relative: f64,
+    /// Absolute.
+    pub absolute: f64,
+}
+
+impl Default for Tolerance {
+    /// What the ONNX backend tests ask for.
+    fn default() -> Self {
+        Tolerance { relative: 1e-3, absolute: 1e-7 }
+    }
+}
+
+/// What comparing found. NaN equals NaN, and an infinity equals itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Elements compared.
+    pub elements: usize,
+    /// Elements that differ by more than the tolerance.
+    pub mismatches: usize,
+    /// The largest difference.
+    pub max_absolute: f64,
+    /// The largest difference relative to the expected element.
+    pub max_relative: f64,
+    /// The first element that differs by more than the tolerance.
+    pub first: Option<Element>,
+}
+
+/// An element that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    /// Where, one index a dimension.
+    pub index: Vec<usize>,
+    /// What is there.
+    pub actual: f64,
+    /// What should be there.
+    pub expected: f64,
+}
+
+/// Why a tensor is not the one expected.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Mismatch {
+    /// Other elements altogether.
+    #[error("the element type is {actual}, but {expected} was expected")]
+    DType {
+        /// What it is.
+        actual: DType,
+        /// What it should be.
+        expected: DType,
+    },
+    /// Other extents.
+    #[error("the shape is {actual:?}, but {expected:?} was expected")]
+    Shape {
+        /// What it is.
+        actual: Vec<usize>,
+        /// What it should be.
+        expected: Vec<usize>,
+    },
+    /// Other values.
+    #[error(
+        "{mismatches} of {elements} elements differ, the first at {index:?}: {actual} where {expected} was \
+         expected (largest absolute error {max_absolute:.3e}, relative {max_relative:.3e})"
+    )]
+    Values {
+        /// Elements compared.
+        elements: usize,
+        /// Elements that differ.
+        mismatches: usize,
+        /// Where the first is.
+        index: Vec<usize>,
+        /// What is there.
+        actual: f64,
+        /// What should be there.
+        expected: f64,
+        /// The largest difference.
+        max_absolute: f64,
+        /// The largest relative difference.
+        max_relative: f64,
+    },
+}
+
+/// Compares all elements; the error says how the tensors differ.
+pub fn check(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Result<Comparison, Mismatch> {
+    let comparison = compare(actual, expected, tolerance)?;
+    let Comparison { elements, mismatches, max_absolute, max_relative, first } = &comparison;
+    match first {
+        None => Ok(comparison),
+        Some(Element { index, actual, expected }) => Err(Mismatch::Values {
+            elements: *elements,
+            mismatches: *mismatches,
+            index: index.clone(),
+            actual: *actual,
+            expected: *expected,
+            max_absolute: *max_absolute,
+            max_relative: *max_relative,
+        }),
+    }
+}
+
+/// Compares all elements of tensors of one type; the error is about the type alone.
+pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Result<Comparison, Mismatch> {
+    if actual.dtype() != expected.dtype() {
+        return Err(Mismatch::DType { actual: actual.dtype(), expected: expected.dtype() });
+    }
+    if actual.shape() != expected.shape() {
+        let (actual, expected) = (actual.shape().to_vec(), expected.shape().to_vec());
+        return Err(Mismatch::Shape { actual, expected });
+    }
+    let elements = expected.len();
+    let mut found = Comparison { elements, mismatches: 0, max_absolute: 0.0, max_relative: 0.0, first: None };
+    let floats = expected.dtype().is_float();
+    let finite = (0..elements).map(|i| expected.f64_at(i).abs()).filter(|m| m.is_finite());
+    let scale = if floats { finite.fold(1.0, f64::max) } else { 1.0 };
+    for i in 0..elements {
+        let (a, e) = (actual.f64_at(i), expected.f64_at(i));
+        // Integers of 64 bits are subtracted as such: as floats, near ones would be the same.
+        let difference = match floats {
+            true if a == e || (a.is_nan() && e.is_nan()) => continue,
+            true => (a - e).abs(),
+            false => match actual.int_at(i).abs_diff(expected.int_at(i)) {
+                0 => continue,
+                n => n as f64,
+            },
+        };
+        // Not a number only where an infinity or a NaN meets something else: then all is lost.
+        let difference = if difference.is_nan() { f64::INFINITY } else { difference };
+        let relative = if e == 0.0 || !e.is_finite() { f64::INFINITY } else { difference / e.abs() };
+        found.max_absolute = found.max_absolute.max(difference);
+        found.max_relative = found.max_relative.max(relative);
+        let allowed = tolerance.absolute * scale + tolerance.relative * e.abs();
+        if difference > allowed || difference.is_infinite() {
+            found.mismatches += 1;
+            if found.first.is_none() {
+                let index = unflatten(i, expected.shape());
+                found.first = Some(Element { index, actual: a, expected: e });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn unflatten(mut flat: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (i, &extent) in shape.iter().enumerate().rev() {
+        index[i] = flat % extent;
+        flat /= extent;
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f32s(shape: &[usize], values: &[f32]) -> Tensor {
+        Tensor::from_slice(shape, values).unwrap()
+    }
+
+    #[test]
+    fn within_tolerance_is_equal() {
+        let expected = f32s(&[2, 2], &[1.0, f32::NAN, f32::INFINITY, 0.0]);
+        let actual = f32s(&[2, 2], &[1.0005, f32::NAN, f32::INFINITY, 1e-8]);
+        let comparison = check(&actual, &expected, Tolerance::default()).unwrap();
+        assert_eq!(comparison.mismatches, 0);
+        assert!((comparison.max_absolute - 5e-4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_first_mismatch_is_reported() {
+        let expected = f32s(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        let actual = f32s(&[2, 2], &[1.0, 2.0, 4.0, f32::NAN]);
+        let report = compare(&actual, &expected, Tolerance::default()).unwrap();
+        assert_eq!(report.mismatches, 2);
+        assert_eq!(report.first, Some(Element { index: vec![1, 0], actual: 4.0, expected: 3.0 }));
+        let error = check(&actual, &expected, Tolerance::default()).unwrap_err().to_string();
+        assert!(
+            error.starts_with("2 of 4 elements differ, the first at [1, 0]: 4 where 3 was expected"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_infinity_never_equals_a_number() {
+        let infinite = f32s(&[1], &[f32::INFINITY]);
+        let one = f32s(&[1], &[1.0]);
+        let generous = Tolerance { relative: 1.0, absolute: 1e9 };
+        assert!(check(&one, &infinite, generous).is_err());
+        assert!(check(&infinite, &one, generous).is_err());
+    }
+
+    #[test]
+    fn wide_integers_are_compared_exactly() {
+        let exact = Tolerance { relative: 0.0, absolute: 0.0 };
+        let a = Tensor::from_slice(&[1], &[i64::MAX]).unwrap();
+        let b = Tensor::from_slice(&[1], &[i64::MAX - 1]).unwrap();
+        assert_eq!(compare(&a, &b, exact).unwrap().mismatches, 1);
+        assert_eq!(compare(&a, &a, exact).unwrap().mismatches, 0);
+    }
+
+    #[test]
+    fn other_types_are_not_compared() {
+        let a = f32s(&[2], &[0.0, 0.0]);
+        let b = f32s(&[2, 1], &[0.0, 0.0]);
+        let error = check(&a, &b, Tolerance::default()).unwrap_err().to_string();
+        assert_eq!(error, "the shape is [2], but [2, 1] was expected");
+    }
+}

@@ -1,0 +1,91 @@
+//! What a compiled model says of itself: the JSON of `docs/abi.md`.
+
+use fusion_operators::{DType, TensorError, TensorType, tensor::bytes_of};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A compiled model: what it takes, what it gives, and the kernels it is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelDescription {
+    /// The model's name, an identifier.
+    pub name: String,
+    /// The target it was compiled for, as given to `--target`.
+    pub target: String,
+    /// Inputs, in the order of `fusion_run`.
+    pub inputs: Vec<ArgumentDescription>,
+    /// Outputs, in the order of `fusion_run`.
+    pub outputs: Vec<ArgumentDescription>,
+    /// Kernels, in the order they run.
+    #[serde(default)]
+    pub kernels: Vec<KernelDescription>,
+    /// Bytes of workspace a call needs. Not in the JSON: a library has it as `fusion_workspace_bytes`.
+    #[serde(skip)]
+    pub workspace_bytes: u64,
+}
+
+/// An input or an output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentDescription {
+    /// Its name in the model.
+    pub name: String,
+    /// Its element type.
+    #[serde(serialize_with = "write_dtype", deserialize_with = "read_dtype")]
+    pub dtype: DType,
+    /// Its extents, outermost first.
+    pub shape: Vec<usize>,
+}
+
+/// A kernel, with what was fused into it and what it costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelDescription {
+    /// Its name.
+    pub name: String,
+    /// The operators fused into it, in program order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<String>,
+    /// Floating-point operations of one run, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flops: Option<u64>,
+    /// Bytes read from and written to memory in one run, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl ArgumentDescription {
+    /// Its type.
+    pub fn tensor_type(&self) -> TensorType {
+        let shape: Vec<u64> = self.shape.iter().map(|&n| n as u64).collect();
+        TensorType::fixed(&shape, self.dtype)
+    }
+
+    /// Its bytes in memory.
+    pub fn bytes(&self) -> Result<usize, TensorError> {
+        bytes_of(self.dtype, &self.shape)
+    }
+}
+
+impl ModelDescription {
+    /// Floating-point operations of one run, when they are known of every kernel.
+    pub fn flops(&self) -> Option<u64> {
+        total(self.kernels.iter().map(|k| k.flops))
+    }
+
+    /// Bytes its kernels read and write in one run, when they are known of every kernel.
+    pub fn bytes_moved(&self) -> Option<u64> {
+        total(self.kernels.iter().map(|k| k.bytes))
+    }
+}
+
+fn total(parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    parts.fold(None, |sum: Option<Option<u64>>, part| {
+        Some(sum.unwrap_or(Some(0)).zip(part).and_then(|(a, b)| a.checked_add(b)))
+    })?
+}
+
+fn write_dtype<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(dtype.mlir_name())
+}
+
+fn read_dtype<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map_err(|()| de::Error::custom(format!("{name:?} is not an element type")))
+}

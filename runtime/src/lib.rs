@@ -1,0 +1,22 @@
+//! Compiled models on the host: packaging code and weights into a shared library, loading and
+//! running one, and what surrounds a run: tensors in files, timing, comparing, planning memory.
+//!
+//! This crate knows nothing of MLIR: what it takes is object code and a description, as
+//! `docs/abi.md` defines them.
+
+pub mod aligned;
+pub mod compare;
+pub mod description;
+pub mod header;
+pub mod measure;
+pub mod memory;
+pub mod module;
+pub mod npy;
+pub mod npz;
+pub mod object_file;
+pub mod output;
+pub mod package;
+pub mod random;
+
+pub use description::{ArgumentDescription, KernelDescription, ModelDescription};
+pub use module::{LoadError, Module, RunError, Session};

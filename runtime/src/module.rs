@@ -1,0 +1,376 @@
+//! Loading and running a compiled model, be it a shared library or code just compiled in memory.
+//!
+//! This is the one module with `unsafe`: it calls foreign code, and checks all that `docs/abi.md`
+//! asks of the caller before it does.
+#![allow(unsafe_code)]
+
+use crate::aligned::AlignedBuffer;
+use crate::description::{ArgumentDescription, ModelDescription};
+use crate::object_file::ABI_VERSION;
+use fusion_operators::{Tensor, TensorError, TensorType};
+use indexmap::IndexMap;
+use libloading::Library;
+use std::any::Any;
+use std::ffi::{CStr, c_char, c_void};
+use std::path::{Path, PathBuf};
+
+/// `fusion_run` of `docs/abi.md`.
+pub type RunFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void) -> i32;
+
+/// A compiled model in memory.
+pub struct Module {
+    description: ModelDescription,
+    entry: RunFunction,
+    /// What keeps the code of `entry` in memory.
+    _code: Box<dyn Any + Send + Sync>,
+}
+
+/// Why a library could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file is missing or is not a library for this machine.
+    #[error("cannot load {}: {why}", path.display())]
+    Library {
+        /// The library.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+    /// A symbol of the interface is missing.
+    #[error("{} is not a compiled model: it has no symbol {symbol}", path.display())]
+    Symbol {
+        /// The library.
+        path: PathBuf,
+        /// The symbol.
+        symbol: &'static str,
+    },
+    /// The library follows another version of the interface.
+    #[error("{} has interface version {found}, but this program knows version {ABI_VERSION}; compile it again", path.display())]
+    Version {
+        /// The library.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The description is not the JSON it should be.
+    #[error("{} has a malformed description: {why}", path.display())]
+    Description {
+        /// The library.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// Why a run did not happen or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Too few or too many inputs.
+    #[error("the model takes {expected} inputs ({names}), but {found} were given")]
+    Count {
+        /// How many it takes.
+        expected: usize,
+        /// Their names.
+        names: String,
+        /// How many there were.
+        found: usize,
+    },
+    /// A named input is missing.
+    #[error("the model's input {name:?}, a {expected}, was not given; given were {found}")]
+    Missing {
+        /// The input.
+        name: String,
+        /// Its type.
+        expected: TensorType,
+        /// The names there were.
+        found: String,
+    },
+    /// A name that is no input.
+    #[error("the model has no input {name:?}; its inputs are {names}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names there are.
+        names: String,
+    },
+    /// An input of another type.
+    #[error("input {index} ({name:?}) of the model is a {expected}, but a {found} was given")]
+    Type {
+        /// Which input.
+        index: usize,
+        /// Its name.
+        name: String,
+        /// Its type.
+        expected: TensorType,
+        /// The type of what was given.
+        found: TensorType,
+    },
+    /// There is not enough memory.
+    #[error("there is no memory for the {bytes} bytes of the model's {what}")]
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// What for.
+        what: String,
+    },
+    /// An argument's size overflows.
+    #[error("{0}")]
+    Tensor(#[from] TensorError),
+    /// The model gave up.
+    #[error("the model returned the error code {0}")]
+    Failed(i32),
+}
+
+impl Module {
+    /// Loads a shared library. Loading runs its initialisers, so load only what you trust.
+    pub fn load(path: &Path) -> Result<Module, LoadError> {
+        let unloadable = |why: String| LoadError::Library { path: path.to_owned(), why };
+        // A full path, since a bare name would be looked for in the system's directories.
+        let full = path.canonicalize().map_err(|e| unloadable(e.to_string()))?;
+        // SAFETY: the initialisers of a library are those of the C compiler; a compiled model adds
+        // none. The caller vouches for the file, as for any program it runs.
+        let library = unsafe { Library::new(&full) }.map_err(|e| unloadable(e.to_string()))?;
+
+        let version: *const u32 = symbol(&library, path, "fusion_abi_version")?;
+        // SAFETY: the symbol is a u32 in every version of the interface, and the library is loaded.
+        let found = unsafe { version.read_unaligned() };
+        if found != ABI_VERSION {
+            return Err(LoadError::Version { path: path.to_owned(), found });
+        }
+        let workspace: *const u64 = symbol(&library, path, "fusion_workspace_bytes")?;
+        let json: *const c_char = symbol(&library, path, "fusion_model_json")?;
+        let entry: *const c_void = symbol(&library, path, "fusion_run")?;
+        // SAFETY: in this version of the interface the symbol is a u64; the library is loaded.
+        let workspace_bytes = unsafe { workspace.read_unaligned() };
+        // SAFETY: in this version of the interface the symbol is a NUL-terminated constant.
+        let json = unsafe { CStr::from_ptr(json) };
+        let mut description: ModelDescription = serde_json::from_slice(json.to_bytes())
+            .map_err(|e| LoadError::Description { path: path.to_owned(), why: e.to_string() })?;
+        description.workspace_bytes = workspace_bytes;
+        // SAFETY: in this version of the interface the symbol is a function of this type, and it is
+        // not null; `symbol` checked that.
+        let entry = unsafe { std::mem::transmute::<*const c_void, RunFunction>(entry) };
+        Ok(Module { description, entry, _code: Box::new(library) })
+    }
+
+    /// A model whose code is already in memory, such as a just-in-time compiler's.
+    ///
+    /// # Safety
+    /// `entry` must behave as `docs/abi.md` says for the inputs, outputs and workspace that
+    /// `description` states, and stay callable from any thread while `code` lives.
+    pub unsafe fn from_function(
+        description: ModelDescription,
+        entry: RunFunction,
+        code: Box<dyn Any + Send + Sync>,
+    ) -> Module {
+        Module { description, entry, _code: code }
+    }
+
+    /// What the model takes and gives.
+    pub fn description(&self) -> &ModelDescription {
+        &self.description
+    }
+
+    /// Runs the model once. To run it often, make a [`Session`].
+    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, RunError> {
+        let mut session = self.session()?;
+        session.run(inputs)?;
+        session.outputs()
+    }
+
+    /// Allocates what runs need.
+    pub fn session(&self) -> Result<Session<'_>, RunError> {
+        Session::new(self)
+    }
+
+    /// Puts named tensors into the order of the model's inputs. Names that numpy makes up
+    /// (`arr_0`, `arr_1`...) stand for positions when the model has no such inputs.
+    pub fn bind(&self, mut tensors: IndexMap<String, Tensor>) -> Result<Vec<Tensor>, RunError> {
+        let inputs = &self.description.inputs;
+        let made_up = tensors.keys().enumerate().all(|(i, name)| *name == format!("arr_{i}"));
+        if made_up && tensors.len() == inputs.len() && !inputs.iter().any(|i| tensors.contains_key(&i.name)) {
+            return Ok(tensors.into_values().collect());
+        }
+        if let Some(name) = tensors.keys().find(|name| inputs.iter().all(|input| input.name != **name)) {
+            return Err(RunError::Unknown {
+                name: name.clone(),
+                names: names(inputs.iter().map(|i| &*i.name)),
+            });
+        }
+        let mut bound = vec![];
+        for input in inputs {
+            let Some(tensor) = tensors.shift_remove(&input.name) else {
+                let found = names(tensors.keys().map(String::as_str));
+                return Err(RunError::Missing {
+                    name: input.name.clone(),
+                    expected: input.tensor_type(),
+                    found,
+                });
+            };
+            bound.push(tensor);
+        }
+        Ok(bound)
+    }
+
+    fn check(&self, inputs: &[Tensor]) -> Result<(), RunError> {
+        let expected = &self.description.inputs;
+        if inputs.len() != expected.len() {
+            return Err(RunError::Count {
+                expected: expected.len(),
+                names: names(expected.iter().map(|i| &*i.name)),
+                found: inputs.len(),
+            });
+        }
+        for (index, (input, expected)) in inputs.iter().zip(expected).enumerate() {
+            if input.dtype() != expected.dtype || input.shape() != expected.shape {
+                return Err(RunError::Type {
+                    index,
+                    name: expected.name.clone(),
+                    expected: expected.tensor_type(),
+                    found: input.tensor_type(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What runs of a model need, allocated once: the workspace and the outputs.
+pub struct Session<'a> {
+    module: &'a Module,
+    workspace: AlignedBuffer,
+    outputs: Vec<AlignedBuffer>,
+    /// Copies of inputs that are not aligned to their element; made when first needed.
+    copies: Vec<Option<AlignedBuffer>>,
+    /// What a run passes; kept so that runs do not allocate.
+    input_pointers: Vec<*const c_void>,
+    output_pointers: Vec<*mut c_void>,
+}
+
+// SAFETY: the pointers are what a run passes and mean nothing between runs; all else may move to
+// another thread, and `docs/abi.md` lets any thread run the code.
+unsafe impl Send for Session<'_> {}
+
+impl<'a> Session<'a> {
+    fn new(module: &'a Module) -> Result<Self, RunError> {
+        let description = &module.description;
+        let workspace = allocate(description.workspace_bytes, || "workspace".to_owned())?;
+        let mut outputs = vec![];
+        for output in &description.outputs {
+            outputs.push(allocate(output.bytes()? as u64, || format!("output {:?}", output.name))?);
+        }
+        let output_pointers = Vec::with_capacity(outputs.len());
+        let copies = description.inputs.iter().map(|_| None).collect();
+        let input_pointers = Vec::with_capacity(description.inputs.len());
+        Ok(Session { module, workspace, outputs, copies, input_pointers, output_pointers })
+    }
+
+    /// The model it runs.
+    pub fn module(&self) -> &'a Module {
+        self.module
+    }
+
+    /// Runs the model once, without allocating. The outputs stay here until the next run.
+    pub fn run(&mut self, inputs: &[Tensor]) -> Result<(), RunError> {
+        self.module.check(inputs)?;
+        self.input_pointers.clear();
+        for (i, input) in inputs.iter().enumerate() {
+            let mut pointer = input.bytes().as_ptr();
+            if pointer.align_offset(input.dtype().size()) != 0 {
+                let copy = match &mut self.copies[i] {
+                    Some(copy) => copy,
+                    empty => empty.insert(allocate(input.bytes().len() as u64, || format!("input {i}"))?),
+                };
+                copy.bytes_mut().copy_from_slice(input.bytes());
+                pointer = copy.bytes().as_ptr();
+            }
+            self.input_pointers.push(pointer.cast());
+        }
+        self.output_pointers.clear();
+        self.output_pointers
+            .extend(self.outputs.iter_mut().map(|o| o.bytes_mut().as_mut_ptr().cast::<c_void>()));
+        // SAFETY: the inputs were checked to be as many, and of the types, as the description says,
+        // and their pointers are aligned to their elements; the outputs and the workspace are
+        // buffers of the described sizes, aligned to 64 bytes, that nothing else uses while `self`
+        // is borrowed; `module` keeps the code in memory.
+        let code = unsafe {
+            (self.module.entry)(
+                self.input_pointers.as_ptr(),
+                self.output_pointers.as_ptr(),
+                self.workspace.bytes_mut().as_mut_ptr().cast(),
+            )
+        };
+        if code == 0 { Ok(()) } else { Err(RunError::Failed(code)) }
+    }
+
+    /// The bytes of an output of the last run, dense and row-major.
+    pub fn output(&self, index: usize) -> Option<&[u8]> {
+        self.outputs.get(index).map(AlignedBuffer::bytes)
+    }
+
+    /// Copies of the outputs of the last run.
+    pub fn outputs(&self) -> Result<Vec<Tensor>, RunError> {
+        let described: &[ArgumentDescription] = &self.module.description.outputs;
+        let tensor = |(output, bytes): (&ArgumentDescription, &AlignedBuffer)| {
+            Ok(Tensor::from_bytes(output.dtype, &output.shape, bytes.bytes().to_vec())?)
+        };
+        described.iter().zip(&self.outputs).map(tensor).collect()
+    }
+}
+
+fn symbol<T>(library: &Library, path: &Path, name: &'static str) -> Result<*const T, LoadError> {
+    // SAFETY: only the address is taken; who reads through it says why it may.
+    unsafe { library.get::<*const T>(name.as_bytes()) }
+        .ok()
+        .map(|symbol| *symbol)
+        .filter(|address| !address.is_null())
+        .ok_or_else(|| LoadError::Symbol { path: path.to_owned(), symbol: name })
+}
+
+fn allocate(bytes: u64, what: impl Fn() -> String) -> Result<AlignedBuffer, RunError> {
+    usize::try_from(bytes)
+        .ok()
+        .and_then(|n| AlignedBuffer::zeroed(n).ok())
+        .ok_or_else(|| RunError::Memory { bytes, what: what() })
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fusion_operators::DType;
+
+    unsafe extern "C" fn double(
+        inputs: *const *const c_void,
+        outputs: *const *mut c_void,
+        _: *mut c_void,
+    ) -> i32 {
+        // SAFETY: the description below gives one input and one output of three floats.
+        let (x, y) = unsafe { (*inputs.cast::<&[f32; 3]>(), *outputs.cast::<*mut [f32; 3]>()) };
+        // SAFETY: as above.
+        unsafe { *y = x.map(|v| v * 2.0) };
+        0
+    }
+
+    #[test]
+    fn code_in_memory_runs_like_a_library() {
+        let argument =
+            |name: &str| ArgumentDescription { name: name.to_owned(), dtype: DType::F32, shape: vec![3] };
+        let description = ModelDescription {
+            name: "double".to_owned(),
+            target: "cpu".to_owned(),
+            inputs: vec![argument("x")],
+            outputs: vec![argument("y")],
+            kernels: vec![],
+            workspace_bytes: 0,
+        };
+        // SAFETY: `double` does what the description says and is always callable.
+        let module = unsafe { Module::from_function(description, double, Box::new(())) };
+        let x = Tensor::from_slice(&[3], &[1.0f32, 2.0, 3.0]).unwrap();
+        assert_eq!(module.run(&[x]).unwrap()[0].to_f64s(), [2.0, 4.0, 6.0]);
+    }
+}

@@ -1,0 +1,209 @@
+//! The data of a compiled model as a relocatable ELF object: the four constants of `docs/abi.md`.
+//!
+//! Written front to back, so that gigabytes of weights go from where they are to the file without
+//! a copy in memory.
+
+use crate::description::ModelDescription;
+use object::elf;
+use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
+use object::write::{StreamingBuffer, StringId};
+use std::io::{self, BufWriter, Write};
+
+/// The version of the interface in `docs/abi.md`.
+pub const ABI_VERSION: u32 = 1;
+/// From this size on, x86-64 constants go to a section the linker places out of the way, so that
+/// code and its tables stay within the two gigabytes they can reach of each other.
+const LARGE_CONSTANTS: u64 = 1 << 30;
+
+/// Machines code can be packaged for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Machine {
+    X86_64,
+    AArch64,
+}
+
+impl Machine {
+    /// The machine this program runs on, when it is one of these.
+    pub fn host() -> Option<Machine> {
+        match std::env::consts::ARCH {
+            "x86_64" => Some(Machine::X86_64),
+            "aarch64" => Some(Machine::AArch64),
+            _ => None,
+        }
+    }
+
+    /// The machine of an ELF header's `e_machine`.
+    pub fn from_elf(machine: u16) -> Option<Machine> {
+        match elf::Machine(machine) {
+            elf::EM_X86_64 => Some(Machine::X86_64),
+            elf::EM_AARCH64 => Some(Machine::AArch64),
+            _ => None,
+        }
+    }
+
+    /// Its name in target triples.
+    pub fn name(self) -> &'static str {
+        match self {
+            Machine::X86_64 => "x86_64",
+            Machine::AArch64 => "aarch64",
+        }
+    }
+}
+
+/// The weights of a model: pieces of one block of bytes. What no piece covers is zero.
+#[derive(Clone, Debug, Default)]
+pub struct Constants<'a> {
+    /// Bytes of the block.
+    pub size: u64,
+    /// Offsets and contents, in ascending order.
+    pub pieces: Vec<(u64, &'a [u8])>,
+}
+
+impl<'a> Constants<'a> {
+    /// Appends a piece at the next multiple of `alignment` (a power of two) and gives its offset.
+    pub fn push(&mut self, bytes: &'a [u8], alignment: u64) -> u64 {
+        let offset = self.size.next_multiple_of(alignment.max(1));
+        self.size = offset + bytes.len() as u64;
+        self.pieces.push((offset, bytes));
+        offset
+    }
+
+    /// The first piece that overlaps the one before it or sticks out of the block.
+    pub fn misplaced(&self) -> Option<usize> {
+        let mut end = 0;
+        self.pieces.iter().position(|&(offset, bytes)| {
+            let after = offset.checked_add(bytes.len() as u64).filter(|&e| offset >= end && e <= self.size);
+            end = after.unwrap_or(end);
+            after.is_none()
+        })
+    }
+}
+
+/// Where the parts of the object lie in its read-only section, before the constants.
+const VERSION_AT: u64 = 0;
+const WORKSPACE_AT: u64 = 8;
+const JSON_AT: u64 = 16;
+
+/// Writes the object. The pieces of `constants` must not be misplaced.
+pub fn write(
+    out: impl Write,
+    machine: Machine,
+    description: &ModelDescription,
+    constants: &Constants,
+) -> io::Result<()> {
+    // JSON escapes control characters, so the only NUL is the one at the end.
+    let mut json = serde_json::to_vec(description)?;
+    json.push(0);
+    let facts_size = JSON_AT + json.len() as u64;
+    let constants_size = constants.size.max(1); // so that the symbol lies in its own section
+    let large = machine == Machine::X86_64 && constants.size >= LARGE_CONSTANTS;
+
+    let mut buffer = StreamingBuffer::new(BufWriter::new(out));
+    let mut w = Writer::new(object::Endianness::Little, true, &mut buffer);
+    w.reserve_file_header();
+    let facts_offset = w.reserve(facts_size, 64);
+    let constants_offset = w.reserve(constants_size, 64);
+
+    let facts = Section::reserve(&mut w, b".rodata.fusion");
+    let blob_name: &[u8] = if large { b".lrodata.fusion" } else { b".rodata.fusion.constants" };
+    let blob = Section::reserve(&mut w, blob_name);
+    // Says that nothing here needs an executable stack.
+    let stack = Section::reserve(&mut w, b".note.GNU-stack");
+    let symbols = [
+        (&b"fusion_abi_version"[..], facts.index, VERSION_AT, 4),
+        (b"fusion_workspace_bytes", facts.index, WORKSPACE_AT, 8),
+        (b"fusion_model_json", facts.index, JSON_AT, json.len() as u64),
+        (b"fusion_constants", blob.index, 0, constants_size),
+    ];
+    w.reserve_null_symbol_index();
+    let names = symbols.map(|(name, ..)| w.add_string(name));
+    for (_, section, ..) in symbols {
+        w.reserve_symbol_index(Some(SectionIndex(section)));
+    }
+    w.reserve_symtab();
+    w.reserve_strtab().map_err(io::Error::other)?;
+    w.reserve_symtab_section_index();
+    w.reserve_strtab_section_index();
+    w.reserve_shstrtab_section_index();
+    w.reserve_shstrtab().map_err(io::Error::other)?;
+    w.reserve_section_headers();
+
+    w.write_file_header(&FileHeader {
+        os_abi: elf::ELFOSABI_NONE,
+        abi_version: 0,
+        e_type: elf::ET_REL,
+        e_machine: match machine {
+            Machine::X86_64 => elf::EM_X86_64,
+            Machine::AArch64 => elf::EM_AARCH64,
+        },
+        e_entry: 0,
+        e_flags: elf::FileFlags(0),
+    })
+    .map_err(io::Error::other)?;
+
+    w.pad_until(facts_offset + VERSION_AT);
+    w.write(&ABI_VERSION.to_le_bytes());
+    w.pad_until(facts_offset + WORKSPACE_AT);
+    w.write(&description.workspace_bytes.to_le_bytes());
+    w.pad_until(facts_offset + JSON_AT);
+    w.write(&json);
+    for &(offset, bytes) in &constants.pieces {
+        w.pad_until(constants_offset + offset);
+        w.write(bytes);
+    }
+    w.pad_until(constants_offset + constants_size);
+
+    w.write_null_symbol();
+    for (&(_, section, value, size), name) in symbols.iter().zip(names) {
+        let symbol = Sym {
+            section: Some(section),
+            st_name: w.string_offset(Some(name)),
+            st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_OBJECT),
+            st_other: elf::SymbolOther(0),
+            st_shndx: elf::SymbolSection(0),
+            st_value: value,
+            st_size: size,
+        };
+        w.write_symbol(&symbol);
+    }
+    w.write_strtab();
+    w.write_shstrtab();
+
+    w.write_null_section_header();
+    // SHF_X86_64_LARGE of the x86-64 psABI.
+    let large = elf::SectionFlags(if large { 0x1000_0000 } else { 0 });
+    facts.write(&mut w, elf::SHF_ALLOC, facts_offset, facts_size, 64);
+    blob.write(&mut w, elf::SHF_ALLOC | large, constants_offset, constants_size, 64);
+    stack.write(&mut w, elf::SectionFlags(0), facts_offset, 0, 1);
+    w.write_symtab_section_header(1);
+    w.write_strtab_section_header();
+    w.write_shstrtab_section_header();
+    drop(w);
+    buffer.flush()
+}
+
+/// A section whose place in the table is reserved.
+struct Section {
+    index: u32,
+    name: StringId,
+}
+
+impl Section {
+    fn reserve<'a>(w: &mut Writer<'a>, name: &'a [u8]) -> Section {
+        let name = w.add_section_name(name);
+        Section { index: w.reserve_section_index().0, name }
+    }
+
+    fn write(&self, w: &mut Writer, flags: elf::SectionFlags, offset: u64, size: u64, alignment: u64) {
+        w.write_section_header(&SectionHeader {
+            sh_name: w.section_name_offset(Some(self.name)),
+            sh_type: elf::SHT_PROGBITS,
+            sh_flags: flags,
+            sh_offset: offset,
+            sh_size: size,
+            sh_addralign: alignment,
+            ..SectionHeader::default()
+        });
+    }
+}

@@ -1,0 +1,221 @@
+//! From object code to a shared library: the code and an object with the model's data, linked by
+//! the system's C compiler, with a C header beside it.
+
+use crate::description::ModelDescription;
+use crate::header::header;
+use crate::object_file::{self, Constants, Machine};
+use crate::output;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The only symbols a library shows.
+const EXPORTS: &str = "{ global: fusion_run; fusion_abi_version; fusion_workspace_bytes; \
+                       fusion_model_json; fusion_constants; local: *; };\n";
+
+/// Object code: a relocatable ELF object.
+#[derive(Clone, Copy, Debug)]
+pub enum CodeObject<'a> {
+    /// In memory.
+    Bytes(&'a [u8]),
+    /// In a file.
+    File(&'a Path),
+}
+
+/// All that goes into a shared library.
+#[derive(Clone, Debug)]
+pub struct Package<'a> {
+    /// What the model says of itself.
+    pub description: &'a ModelDescription,
+    /// Its code; one of the objects defines `fusion_run`.
+    pub code: Vec<CodeObject<'a>>,
+    /// Its weights.
+    pub constants: Constants<'a>,
+    /// Libraries to link besides the C and the mathematical one, without `lib` and suffix.
+    pub libraries: Vec<String>,
+    /// The C compiler that links; by default `cc`, or `aarch64-linux-gnu-gcc` and the like when
+    /// the code is for another machine than this one.
+    pub linker: Option<PathBuf>,
+}
+
+/// Why there is no library.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// There is nothing to link.
+    #[error("the model has no object code to package")]
+    NoCode,
+    /// The code is not what a linker takes.
+    #[error("object {index} of the model's code {why}")]
+    Code {
+        /// Which one.
+        index: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Constants overlap or stick out.
+    #[error("piece {0} of the model's constants overlaps the one before it or ends after the constants")]
+    Constants(usize),
+    /// A file cannot be read or written.
+    #[error("cannot write {}: {error}", path.display())]
+    Io {
+        /// The library or the header.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// There is no C compiler.
+    #[error(
+        "cannot link {}: running `{}` failed ({error}); install a C compiler for {}, or name one with --linker",
+        path.display(), linker.display(), machine.name()
+    )]
+    NoLinker {
+        /// The library.
+        path: PathBuf,
+        /// The compiler looked for.
+        linker: PathBuf,
+        /// The machine the code is for.
+        machine: Machine,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The C compiler refused.
+    #[error("cannot link {}: `{}` failed with {status}: {message}", path.display(), linker.display())]
+    Link {
+        /// The library.
+        path: PathBuf,
+        /// The compiler.
+        linker: PathBuf,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// What it said.
+        message: String,
+    },
+}
+
+impl Package<'_> {
+    /// Writes the library to `path` and its header beside it, whose path it gives. Both appear
+    /// complete or not at all.
+    pub fn write(&self, path: &Path) -> Result<PathBuf, PackageError> {
+        let header_path = path.with_extension("h");
+        if header_path == path {
+            let error = io::Error::other("a library's name must not end in .h");
+            return Err(PackageError::Io { path: path.to_owned(), error });
+        }
+        let failed = |error| PackageError::Io { path: header_path.clone(), error };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut header_file = output::OutputFile::create(&header_path).map_err(failed)?;
+        io::Write::write_all(header_file.file(), header(self.description, &stem).as_bytes())
+            .map_err(failed)?;
+        self.write_library(path)?;
+        header_file.commit().map_err(|error| {
+            let _ = fs::remove_file(path);
+            failed(error)
+        })?;
+        Ok(header_path)
+    }
+
+    /// Writes the library alone.
+    pub fn write_library(&self, path: &Path) -> Result<(), PackageError> {
+        let failed = |error| PackageError::Io { path: path.to_owned(), error };
+        if let Some(index) = self.constants.misplaced() {
+            return Err(PackageError::Constants(index));
+        }
+        let machine = self.machine()?;
+        let scratch = output::directory_beside(path).map_err(failed)?;
+        let library = scratch.path().join("library.so");
+        let mut objects = vec![];
+        for (i, code) in self.code.iter().enumerate() {
+            objects.push(match code {
+                CodeObject::File(file) => fs::canonicalize(file).map_err(failed)?,
+                CodeObject::Bytes(bytes) => {
+                    let file = scratch.path().join(format!("code{i}.o"));
+                    fs::write(&file, bytes).map_err(failed)?;
+                    file
+                }
+            });
+        }
+        let data = scratch.path().join("data.o");
+        let file = File::create(&data).map_err(failed)?;
+        object_file::write(file, machine, self.description, &self.constants).map_err(failed)?;
+        objects.push(data);
+        let exports = scratch.path().join("exports");
+        fs::write(&exports, EXPORTS).map_err(failed)?;
+
+        self.link(path, machine, &objects, &exports, &library)?;
+        fs::rename(&library, path).map_err(failed)
+    }
+
+    fn link(
+        &self,
+        path: &Path,
+        machine: Machine,
+        objects: &[PathBuf],
+        exports: &Path,
+        library: &Path,
+    ) -> Result<(), PackageError> {
+        let linker = self.linker.clone().unwrap_or_else(|| default_linker(machine));
+        let mut script = OsString::from("--version-script=");
+        script.push(exports);
+        let mut command = Command::new(&linker);
+        // -Bsymbolic: a program with two models in it must not mix up their constants.
+        // -Xlinker, not -Wl: a path may hold a comma.
+        command
+            .args(["-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Xlinker"])
+            .arg(script)
+            .arg("-o")
+            .arg(library)
+            .args(objects)
+            .args(self.libraries.iter().map(|name| format!("-l{name}")))
+            .arg("-lm")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null());
+        let output = command.output().map_err(|error| PackageError::NoLinker {
+            path: path.to_owned(),
+            linker: linker.clone(),
+            machine,
+            error,
+        })?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let lines: Vec<&str> =
+                said.lines().map(str::trim).filter(|line| !line.is_empty()).take(4).collect();
+            let (path, status, message) = (path.to_owned(), output.status, lines.join("; "));
+            return Err(PackageError::Link { path, linker, status, message });
+        }
+        Ok(())
+    }
+
+    /// The machine the code is for, by its ELF headers.
+    fn machine(&self) -> Result<Machine, PackageError> {
+        let mut machine = None;
+        for (index, code) in self.code.iter().enumerate() {
+            let wrong = |why| PackageError::Code { index, why };
+            let mut start = [0; 20];
+            let read = match code {
+                &CodeObject::Bytes(mut bytes) => bytes.read_exact(&mut start),
+                CodeObject::File(path) => File::open(path).and_then(|mut file| file.read_exact(&mut start)),
+            };
+            read.map_err(|_| wrong("cannot be read or is too short to be an object file"))?;
+            let half = |at: usize| u16::from_le_bytes([start[at], start[at + 1]]);
+            // Magic, 64 bits, little-endian; then the type, where 1 is relocatable.
+            if !start.starts_with(b"\x7fELF\x02\x01") || half(16) != 1 {
+                return Err(wrong("is not a relocatable 64-bit little-endian ELF object"));
+            }
+            let this = Machine::from_elf(half(18)).ok_or(wrong("is for neither x86-64 nor AArch64"))?;
+            if machine.is_some_and(|other| other != this) {
+                return Err(wrong("is for another machine than the ones before it"));
+            }
+            machine = Some(this);
+        }
+        machine.ok_or(PackageError::NoCode)
+    }
+}
+
+fn default_linker(machine: Machine) -> PathBuf {
+    if Machine::host() == Some(machine) {
+        return "cc".into();
+    }
+    format!("{}-linux-gnu-gcc", machine.name()).into()
+}

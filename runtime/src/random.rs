@@ -1,0 +1,45 @@
+//! Random tensors, the same on every machine for the same seed.
+
+use fusion_operators::tensor::{bytes_of, push_f64, push_int};
+use fusion_operators::{DType, Tensor, TensorError, dtype::Class};
+
+/// A generator of numbers: SplitMix64.
+pub struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// A generator that gives the same numbers for the same seed.
+    pub fn new(seed: u64) -> Self {
+        Random { state: seed }
+    }
+
+    /// The next number.
+    pub fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in [0, 1).
+    pub fn next_f64(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A tensor of floats from -1 to 1, or of integers that are 0 or 1: so they are also valid
+    /// indices, class labels and token numbers.
+    pub fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor, TensorError> {
+        let bytes = bytes_of(dtype, shape)?;
+        let mut data = Vec::new();
+        data.try_reserve_exact(bytes).map_err(|_| TensorError::TooLarge { shape: shape.to_vec() })?;
+        while data.len() < bytes {
+            match dtype.class() {
+                Class::Float => push_f64(&mut data, dtype, self.next_f64() * 2.0 - 1.0),
+                _ => push_int(&mut data, dtype, (self.next_u64() & 1).into()),
+            }
+        }
+        Tensor::from_bytes(dtype, shape, data)
+    }
+}

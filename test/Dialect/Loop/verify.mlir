@@ -1,0 +1,125 @@
+// RUN: fusion-opt %s --split-input-file --verify-diagnostics
+
+func.func @extent() {
+  // expected-error@+1 {{violates constraint C1: the extent is -1}}
+  loop.for -1 serial {
+  ^bb0(%i: index):
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @no_index() {
+  // expected-error@+1 {{violates constraint C2: the body must take (index, ), found ()}}
+  loop.for 4 serial {
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @taken(%a: f32) {
+  // expected-error@+1 {{violates constraint C2: the body must take (index, f32), found (index, i32)}}
+  %r = loop.for 4 serial iter(%a : f32) {
+  ^bb0(%i: index, %b: i32):
+    loop.yield %a : f32
+  } -> f32
+  return
+}
+
+// -----
+
+func.func @yielded(%a: f32, %n: i32) {
+  // expected-error@+1 {{violates constraint C3: carried (f32), yielded (i32), resulting (f32) types must agree}}
+  %r = loop.for 4 serial iter(%a : f32) {
+  ^bb0(%i: index, %b: f32):
+    loop.yield %n : i32
+  } -> f32
+  return
+}
+
+// -----
+
+func.func @resulting(%a: f32) {
+  // expected-error@+1 {{violates constraint C3: carried (f32), yielded (f32), resulting (i32) types must agree}}
+  %r = loop.for 4 serial iter(%a : f32) {
+  ^bb0(%i: index, %b: f32):
+    loop.yield %b : f32
+  } -> i32
+  return
+}
+
+// -----
+
+func.func @parallel(%a: f32) {
+  // expected-error@+1 {{violates constraint C4: a parallel loop carries nothing}}
+  %r = loop.for 4 parallel iter(%a : f32) {
+  ^bb0(%i: index, %b: f32):
+    loop.yield %b : f32
+  } -> f32
+  return
+}
+
+// -----
+
+func.func @end() {
+  // expected-error@+1 {{the body must end with loop.yield}}
+  loop.for 4 serial {
+  ^bb0(%i: index):
+    llvm.unreachable
+  }
+  return
+}
+
+// -----
+
+func.func @guard(%c: i1, %a: f32, %n: i32) {
+  // expected-error@+1 {{yields (i32), else (f32), results (f32) must agree}}
+  %r = loop.guard %c else(%a : f32) {
+    loop.yield %n : i32
+  } -> f32
+  return
+}
+
+// -----
+
+func.func @alloc() {
+  // expected-error@+1 {{must give a flat buffer of known length, memref<NxT>}}
+  %b = loop.alloc local : memref<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @load_buffer(%b: memref<2x2xf32>, %i: index) {
+  // expected-error@+1 {{violates constraint C1: memref<2x2xf32> is no flat buffer}}
+  %v = loop.load %b[%i] : memref<2x2xf32> -> f32
+  return
+}
+
+// -----
+
+func.func @load_type(%b: memref<4xf32>, %i: index) {
+  // expected-error@+1 {{violates constraint C2: the result must be f32 or a vector of it, found vector<4xi32>}}
+  %v = loop.load %b[%i] : memref<4xf32> -> vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @store_buffer(%b: memref<?xf32>, %i: index, %v: f32) {
+  // expected-error@+1 {{violates constraint C1}}
+  loop.store %v, %b[%i] : f32, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @store_type(%b: memref<4xf32>, %i: index, %v: i32) {
+  // expected-error@+1 {{violates constraint C2: the value must be f32 or a vector of it, found i32}}
+  loop.store %v, %b[%i] : i32, memref<4xf32>
+  return
+}

@@ -1,0 +1,11 @@
+// RUN: fusion-opt %s | fusion-opt | FileCheck %s
+// RUN: fusion-opt %s --mlir-print-op-generic | fusion-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @convolution
+// CHECK-NEXT:    relay.conv2d %arg0, %arg1 {groups = 2 : i64, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<6x2x3x3xf32>) -> tensor<1x6x4x4xf32>
+// CHECK-NEXT:    relay.conv2d_transpose %arg0, %arg2 {output_padding = array<i64: 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x3x18x18xf32>
+func.func @convolution(%x: tensor<1x4x8x8xf32>, %w: tensor<6x2x3x3xf32>, %v: tensor<4x3x3x3xf32>) {
+  %0 = relay.conv2d %x, %w {groups = 2 : i64, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<6x2x3x3xf32>) -> tensor<1x6x4x4xf32>
+  %1 = relay.conv2d_transpose %x, %v {output_padding = array<i64: 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x3x18x18xf32>
+  return
+}

@@ -1,0 +1,55 @@
+// RUN: fusion-opt %s --verify-diagnostics --split-input-file
+
+func.func @c1_one_element_type(%a: tensor<2x3xf32>, %b: tensor<3x4xf16>) {
+  // expected-error @+1 {{'relay.matmul' op violates constraint C1}}
+  %0 = relay.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf16>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @c2_rank(%a: tensor<3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{violates constraint C2: operands must have rank 2 or more, found tensor<3xf32> and tensor<3x4xf32>}}
+  %0 = relay.matmul %a, %b : (tensor<3xf32>, tensor<3x4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @c3_summed_extents(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>) {
+  // expected-error @+1 {{violates constraint C3: the extents summed over must agree, found 3 of tensor<2x3xf32> and 4 of tensor<4x3xf32>}}
+  %0 = relay.matmul %a, %b : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @c4_leading_dimensions(%a: tensor<5x2x3xf32>, %b: tensor<6x3x4xf32>) {
+  // expected-error @+1 {{violates constraint C4: leading dimensions must broadcast}}
+  %0 = relay.matmul %a, %b : (tensor<5x2x3xf32>, tensor<6x3x4xf32>) -> tensor<5x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @c5_rank_3(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{'relay.batch_matmul' op violates constraint C5: operands must have rank 3}}
+  %0 = relay.batch_matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @dense_c2_weight_rank(%x: tensor<2x3xf32>, %w: tensor<1x4x3xf32>) {
+  // expected-error @+1 {{'relay.dense' op violates constraint C2: the weight must have rank 2}}
+  %0 = relay.dense %x, %w : (tensor<2x3xf32>, tensor<1x4x3xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @dense_c3_summed_extents(%x: tensor<2x3xf32>, %w: tensor<4x5xf32>) {
+  // expected-error @+1 {{'relay.dense' op violates constraint C3: the extents summed over must agree, found 3 of tensor<2x3xf32> and 5 of tensor<4x5xf32>}}
+  %0 = relay.dense %x, %w : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x4xf32>
+  return
+}

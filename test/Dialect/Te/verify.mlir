@@ -1,0 +1,117 @@
+// RUN: fusion-opt %s --verify-diagnostics --split-input-file
+
+te.kernel @c1_extents(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op violates constraint C1: an axis has the extent -4}}
+  %0 = te.compute axes [-4] reduce [] init [] {
+  ^bb0(%i: index):
+    %1 = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %1 : f32
+  } combine {} : tensor<4xf32>
+  te.return %0 : tensor<4xf32>
+}
+
+// -----
+
+te.kernel @c2_result_shape(%x: tensor<4xf32>) -> tensor<5xf32> {
+  // expected-error @+1 {{'te.compute' op violates constraint C2: the result is tensor<5xf32>, the parallel axes have the extents [4]}}
+  %0 = te.compute axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    %1 = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %1 : f32
+  } combine {} : tensor<5xf32>
+  te.return %0 : tensor<5xf32>
+}
+
+// -----
+
+te.kernel @c3_indices(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op violates constraint C3: the body takes 1 indices, one an axis}}
+  %0 = te.compute axes [4] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %1 = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %1 : f32
+  } combine {} : tensor<4xf32>
+  te.return %0 : tensor<4xf32>
+}
+
+// -----
+
+te.kernel @c3_yield(%x: tensor<4xf32>) -> tensor<4xf64> {
+  // expected-error @+1 {{'te.compute' op violates constraint C3: the body must yield (f64), found (f32)}}
+  %0 = te.compute axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    %1 = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %1 : f32
+  } combine {} : tensor<4xf64>
+  te.return %0 : tensor<4xf64>
+}
+
+// -----
+
+te.kernel @c4_neutral_element(%x: tensor<4xf32>) -> tensor<f32> {
+  // expected-error @+1 {{'te.compute' op violates constraint C4: 0 neutral elements for 1 results}}
+  %0 = te.compute axes [] reduce [4] init [] {
+  ^bb0(%i: index):
+    %1 = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %1 : f32
+  } combine {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.addf %a, %b : f32
+    te.yield %1 : f32
+  } : tensor<f32>
+  te.return %0 : tensor<f32>
+}
+
+// -----
+
+te.kernel @c4_combiner(%x: tensor<4xf32>) -> tensor<f32> {
+  // expected-error @+1 {{'te.compute' op violates constraint C4: reduction axes need a combiner}}
+  %0 = te.compute axes [] reduce [4] init [0.0 : f32] {
+  ^bb0(%i: index):
+    %1 = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %1 : f32
+  } combine {} : tensor<f32>
+  te.return %0 : tensor<f32>
+}
+
+// -----
+
+te.kernel @load_c1_indices(%x: tensor<4x4xf32>) -> tensor<4xf32> {
+  %0 = te.compute axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    // expected-error @+1 {{'te.load' op violates constraint C1: 1 indices for tensor<4x4xf32>}}
+    %1 = te.load %x[%i] : tensor<4x4xf32> -> f32
+    te.yield %1 : f32
+  } combine {} : tensor<4xf32>
+  te.return %0 : tensor<4xf32>
+}
+
+// -----
+
+te.kernel @load_c2_element(%x: tensor<4xui8>) -> tensor<4xui8> {
+  %0 = te.compute axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    // expected-error @+1 {{'te.load' op violates constraint C2: an element of tensor<4xui8> is i8, found ui8}}
+    %1 = te.load %x[%i] : tensor<4xui8> -> ui8
+    %2 = arith.constant 0 : i8
+    te.yield %2 : i8
+  } combine {} : tensor<4xui8>
+  te.return %0 : tensor<4xui8>
+}
+
+// -----
+
+func.func @view_c1_elements(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'te.view' op violates constraint C1: tensor<4xf32> and tensor<5xf32> do not have the same elements}}
+  %0 = te.view %x : tensor<4xf32> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+te.schedule for @split_c1_factor {
+  %s = te.stage "c"
+  %i = te.axes %s : !te.axis
+  // expected-error @+1 {{'te.split' op violates constraint C1: the factor must be above 0, found 0}}
+  %o, %n = te.split %i by 0
+}

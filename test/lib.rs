@@ -1,0 +1,1 @@
+//! The lit suite; `cargo test -p fusion-test` runs it (`lit.rs`).

@@ -1,0 +1,129 @@
+//! `fusion bench`: how long a model takes.
+
+use super::options::Options;
+use crate::failure::Failure;
+use crate::{load, print};
+use clap::Args;
+use fusion_operators::Tensor;
+use fusion_runtime::measure::{self, Plan, Statistics};
+use fusion_runtime::random::Random;
+use fusion_runtime::{ModelDescription, Module, npz};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time a model over many runs.
+///
+/// Prints the median, minimum, 95th percentile and mean, and what the median comes to in GFLOP/s
+/// and GB/s where the model's kernels tell their cost.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// The model, compiled (.so) or not (.onnx, .relay, .mlir).
+    #[arg(value_name = "MODEL_OR_SO")]
+    model: PathBuf,
+
+    /// Inputs by name, as numpy.savez writes them. By default random ones: floats between -1 and 1,
+    /// integers 0 or 1.
+    #[arg(long, value_name = "FILE.npz")]
+    inputs: Option<PathBuf>,
+
+    /// Seed of random inputs.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+
+    /// Runs to time [default: as many as the budget allows, at most 1000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+
+    /// Runs before the clock starts.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    warm_up: u32,
+
+    /// Stop timing after this many seconds [default: 3, without --runs].
+    #[arg(long, value_name = "SECONDS", value_parser = budget)]
+    budget: Option<Duration>,
+
+    /// Print one JSON object, with times in seconds.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    model: &'a str,
+    target: &'a str,
+    #[serde(flatten)]
+    statistics: Statistics,
+    /// Floating-point operations a second, in thousand millions.
+    gflops: Option<f64>,
+    /// Bytes read and written a second, in thousand millions.
+    gbytes_per_s: Option<f64>,
+}
+
+impl Bench {
+    /// Carries out the command.
+    pub fn run(&self) -> Result<(), Failure> {
+        let given = self.inputs.as_deref().map(npz::read).transpose()?;
+        let module = load::load(&self.model, &self.options.resolve()?)?;
+        let inputs = match given {
+            Some(tensors) => module.bind(tensors)?,
+            None => self.random(&module)?,
+        };
+        let budget = self.budget.or((self.runs.is_none()).then_some(Duration::from_secs(3)));
+        let plan = Plan { warm_up: self.warm_up as usize, runs: self.runs.unwrap_or(1000) as usize, budget };
+        let mut session = module.session()?;
+        let statistics = measure::measure(plan, || session.run(&inputs))?;
+        let report = Report::new(module.description(), statistics);
+        if self.json {
+            print::line(serde_json::to_string_pretty(&report)?)
+        } else {
+            report.print(plan.warm_up)
+        }
+    }
+
+    fn random(&self, module: &Module) -> Result<Vec<Tensor>, Failure> {
+        let mut random = Random::new(self.seed);
+        let inputs = &module.description().inputs;
+        Ok(inputs.iter().map(|i| random.tensor(i.dtype, &i.shape)).collect::<Result<_, _>>()?)
+    }
+}
+
+impl<'a> Report<'a> {
+    fn new(description: &'a ModelDescription, statistics: Statistics) -> Self {
+        let giga = |amount: Option<u64>| Some(statistics.per_second(amount?)? / 1e9);
+        Report {
+            model: &description.name,
+            target: &description.target,
+            statistics,
+            gflops: giga(description.flops()),
+            gbytes_per_s: giga(description.bytes_moved()),
+        }
+    }
+
+    fn print(&self, warm_up: usize) -> Result<(), Failure> {
+        let s = &self.statistics;
+        print::line(format_args!(
+            "{} on {}: {} runs after {warm_up} to warm up",
+            self.model, self.target, s.runs
+        ))?;
+        for (name, time) in [("median", s.median_s), ("min", s.min_s), ("p95", s.p95_s), ("mean", s.mean_s)] {
+            print::line(format_args!("{name:<8}{:>14}", print::seconds(time)))?;
+        }
+        for (name, rate) in [("GFLOP/s", self.gflops), ("GB/s", self.gbytes_per_s)] {
+            if let Some(rate) = rate {
+                print::line(format_args!("{name:<8}{rate:>11.2}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number of seconds from the command line.
+pub fn budget(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "it is negative or too large".to_owned())
+}

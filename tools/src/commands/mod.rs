@@ -1,0 +1,56 @@
+//! The command line of `fusion`, one command a file.
+
+pub mod bench;
+pub mod compile;
+pub mod explain;
+pub mod import;
+pub mod onnx_test;
+pub mod options;
+pub mod run;
+pub mod targets;
+
+use crate::failure::Failure;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Compiles deep-learning models to native code, runs them and times them.
+///
+/// Models are ONNX (.onnx), Relay text (.relay) or MLIR (.mlir). A compiled model is a shared
+/// library (.so) with a C interface; commands that run a model take either.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fusion",
+    version,
+    after_help = "Exit status: 0 on success, 1 on failure, 2 on wrong usage."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Import(import::Import),
+    Compile(compile::Compile),
+    Run(run::Run),
+    Bench(bench::Bench),
+    Explain(explain::Explain),
+    OnnxTest(onnx_test::OnnxTest),
+    Targets(targets::Targets),
+}
+
+impl Cli {
+    /// Carries out the command.
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        match &self.command {
+            Command::Import(command) => command.run(),
+            Command::Compile(command) => command.run(),
+            Command::Run(command) => command.run(),
+            Command::Bench(command) => command.run(),
+            Command::Explain(command) => command.run(),
+            Command::OnnxTest(command) => return command.run(),
+            Command::Targets(command) => command.run(),
+        }
+        .map(|()| ExitCode::SUCCESS)
+    }
+}

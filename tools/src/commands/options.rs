@@ -1,0 +1,90 @@
+//! Options of every command that compiles.
+
+use crate::driver::{self, CompileOptions};
+use crate::failure::Failure;
+use clap::Args;
+use fusion_runtime::npz;
+use indexmap::IndexMap;
+use std::path::PathBuf;
+
+/// How to compile. Ignored where the model is compiled already.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Compiling")]
+pub struct Options {
+    /// What to compile for; `fusion targets` lists what there is.
+    #[arg(long, default_value = "cpu")]
+    pub target: String,
+
+    /// From 0 (fast to compile) to 3 (fast to run).
+    #[arg(short = 'O', long, default_value_t = 3, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub opt_level: u8,
+
+    /// Extents of an input whose shape the model leaves open, such as `x=1,3,224,224`; a scalar is `x=`.
+    #[arg(long = "shape", value_name = "INPUT=N,N,...", value_parser = shape)]
+    pub shapes: Vec<(String, Vec<u64>)>,
+
+    /// Make an input a constant, with the value in a .npy file.
+    #[arg(long = "bind", value_name = "INPUT=FILE.npy", value_parser = binding)]
+    pub bindings: Vec<(String, PathBuf)>,
+}
+
+impl Options {
+    /// Checks the options and reads the files they name.
+    pub fn resolve(&self) -> Result<CompileOptions, Failure> {
+        let targets = driver::targets();
+        if !targets.iter().any(|t| t.name == self.target) {
+            let known: Vec<&str> = targets.iter().map(|t| t.name).collect();
+            return Err(Failure::Target { name: self.target.clone(), known: known.join(", ") });
+        }
+        let mut bound = IndexMap::new();
+        for (name, path) in &self.bindings {
+            let tensors = npz::read(path)?;
+            let found = tensors.len();
+            match tensors.into_values().next() {
+                Some(tensor) if found == 1 => bound.insert(name.clone(), tensor),
+                _ => return Err(Failure::Bind { name: name.clone(), path: path.clone(), found }),
+            };
+        }
+        Ok(CompileOptions {
+            target: self.target.clone(),
+            opt_level: self.opt_level,
+            shapes: self.shapes.iter().cloned().collect(),
+            bound,
+            jit: false,
+        })
+    }
+}
+
+fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
+    let (name, extents) = pair(text)?;
+    let extents = extents
+        .split(',')
+        .filter(|_| !extents.is_empty())
+        .map(|n| n.trim().parse().map_err(|_| format!("{n:?} is not an extent")))
+        .collect::<Result<_, _>>()?;
+    Ok((name, extents))
+}
+
+fn binding(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = pair(text)?;
+    Ok((name, path.into()))
+}
+
+fn pair(text: &str) -> Result<(String, &str), String> {
+    // The last '=', since names of inputs may hold one.
+    let (name, value) = text.rsplit_once('=').ok_or("there is no '=' after the input's name")?;
+    if name.is_empty() { Err("the input's name is empty".to_owned()) } else { Ok((name.to_owned(), value)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_parsed() {
+        assert_eq!(shape("x=1, 3,224"), Ok(("x".to_owned(), vec![1, 3, 224])));
+        assert_eq!(shape("scalar="), Ok(("scalar".to_owned(), vec![])));
+        assert_eq!(shape("x=1,-2").unwrap_err(), "\"-2\" is not an extent");
+        assert!(shape("x").is_err() && shape("=1").is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! The facade over the compiler: the few functions the commands need of it.
+
+use fusion_conversion::compile as conversion;
+use fusion_conversion::description;
+use fusion_dialects::{Context, Module, Target, parse_file};
+use fusion_importers::onnx;
+use fusion_operators::Tensor;
+use fusion_runtime::ModelDescription;
+use fusion_runtime::description::{ArgumentDescription, KernelDescription};
+use fusion_runtime::object_file::Constants;
+use indexmap::IndexMap;
+use std::path::Path;
+
+/// How to compile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompileOptions {
+    /// A target of [`targets`].
+    pub target: String,
+    /// 0 (fast to compile) to 3 (fast to run).
+    pub opt_level: u8,
+    /// Extents of inputs whose shapes the model leaves open, by input.
+    pub shapes: IndexMap<String, Vec<u64>>,
+    /// Inputs that become constants.
+    pub bound: IndexMap<String, Tensor>,
+    /// Whether the code is run by this process, so that it may stay in memory.
+    pub jit: bool,
+}
+
+/// A compiled model.
+pub struct Compiled {
+    /// What it takes and gives, and its kernels.
+    pub description: ModelDescription,
+    /// Its code.
+    pub code: Code,
+    /// Its weights.
+    pub constants: OwnedConstants,
+}
+
+/// The code of a compiled model.
+pub enum Code {
+    /// Relocatable ELF objects, and the libraries they need besides the C and mathematical ones.
+    Objects {
+        /// The objects.
+        objects: Vec<Vec<u8>>,
+        /// The libraries, without `lib` and suffix.
+        libraries: Vec<String>,
+    },
+    /// Code in memory, with its constants; only where [`CompileOptions::jit`] asks for it.
+    Memory(fusion_runtime::Module),
+}
+
+/// Weights, kept with the compiled model.
+#[derive(Default)]
+pub struct OwnedConstants {
+    /// Bytes of the block they lie in.
+    pub size: u64,
+    /// Offsets and contents, in ascending order.
+    pub pieces: Vec<(u64, Vec<u8>)>,
+}
+
+impl OwnedConstants {
+    /// The same, borrowed.
+    pub fn borrow(&self) -> Constants<'_> {
+        Constants { size: self.size, pieces: self.pieces.iter().map(|(at, b)| (*at, b.as_slice())).collect() }
+    }
+}
+
+/// Why the compiler gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The model uses something that is not supported.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The input must be known when compiling.
+    #[error("input {0:?} of the model must be known when compiling; give it with --bind {0}=FILE.npy")]
+    NeedsConstant(String),
+    /// The model is wrong, or the compiler is.
+    #[error("{0}")]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A target, as `fusion targets` lists it.
+#[derive(Clone, Debug)]
+pub struct TargetInfo {
+    /// What `--target` takes.
+    pub name: &'static str,
+    /// What it is.
+    pub about: String,
+}
+
+/// The targets there are.
+pub fn targets() -> Vec<TargetInfo> {
+    let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
+    vec![TargetInfo { name: "cpu", about: format!("this machine's processor ({arch}, {os})") }]
+}
+
+/// Models above this many bytes of text are not read.
+const MOST_TEXT_BYTES: u64 = 1 << 30;
+
+/// Compiles a model: ONNX or MLIR, by its file extension.
+pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
+    crate::register_passes();
+    let context = fusion_dialects::load_context();
+    let (module, specialized) = load_module(&context, model, options)?;
+    let target = Target { optimization: options.opt_level.into(), ..Target::default() };
+    let compilation = conversion::compile(&module, &target).map_err(failed)?;
+    if std::env::var_os("FUSION_TIMING").is_some() {
+        for (stage, seconds) in &compilation.timings {
+            eprintln!("{seconds:9.3} s  {stage}");
+        }
+    }
+    for name in specialized {
+        eprintln!("note: the compiled model is for the given value of input {name:?}");
+    }
+    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let description = ModelDescription {
+        name,
+        target: options.target.clone(),
+        inputs: compilation.signature.inputs.iter().map(argument).collect::<Result<_, _>>()?,
+        outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
+        kernels: compilation.kernels.into_iter().map(kernel).collect(),
+        workspace_bytes: compilation.workspace_bytes,
+    };
+    let size = compilation.constants.len() as u64;
+    let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
+    let code = Code::Objects { objects: vec![compilation.object], libraries: Vec::new() };
+    Ok(Compiled { description, code, constants: OwnedConstants { size, pieces } })
+}
+
+fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError> {
+    let shape =
+        port.ty.shape().ok_or_else(|| failed(format!("the shape of {:?} is not known", port.name)))?;
+    let shape = shape.into_iter().map(|n| n as usize).collect();
+    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape })
+}
+
+fn kernel(kernel: conversion::Kernel) -> KernelDescription {
+    let conversion::Kernel { name, operators, flops, bytes } = kernel;
+    KernelDescription { name, operators, flops: Some(flops), bytes: Some(bytes) }
+}
+
+fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {
+    DriverError::Failed(error.into())
+}
+
+/// Imports or parses a model; gives the names of inputs whose values it relies on as well.
+fn load_module<'c>(
+    context: &'c Context,
+    model: &Path,
+    options: &CompileOptions,
+) -> Result<(Module<'c>, Vec<String>), DriverError> {
+    if model.extension().is_some_and(|e| e == "mlir") {
+        let size = std::fs::metadata(model)
+            .map_err(|e| failed(format!("cannot read {}: {e}", model.display())))?
+            .len();
+        if size > MOST_TEXT_BYTES {
+            return Err(failed(format!(
+                "{} has {size} bytes, at most {MOST_TEXT_BYTES} are read",
+                model.display()
+            )));
+        }
+        let module = parse_file(context, model).map_err(|errors| failed(errors.join("\n")))?;
+        return Ok((module, Vec::new()));
+    }
+    let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
+    let known = onnx::signature(&loaded, &onnx::Options::default());
+    // Shapes may be given for inputs that are none of the model's graph; those are the caller's business.
+    let mut shapes = options.shapes.clone();
+    if let Ok(inputs) = &known {
+        shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
+    }
+    let onnx_options = onnx::Options { bound: options.bound.clone(), shapes };
+    let program =
+        onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
+            Some(input) => DriverError::NeedsConstant(input.to_owned()),
+            None if error.is_unsupported() => DriverError::Unsupported(error.to_string()),
+            None => failed(format!("{}: {error}", model.display())),
+        })?;
+    Ok((program.module, program.specialized))
+}
+
+/// Imports a model into the relay dialect and gives its text.
+pub fn import(model: &Path) -> Result<String, DriverError> {
+    let context = fusion_dialects::load_context();
+    let (module, _) = load_module(&context, model, &CompileOptions::default())?;
+    Ok(format!("{}\n", module.as_operation()))
+}
+
+/// Whether a port of a model is a tensor, and its name.
+pub use fusion_importers::onnx::model::Port;
+
+/// The inputs and outputs of an ONNX model, in order.
+pub fn onnx_ports(model: &Path) -> Result<(Vec<Port>, Vec<Port>), DriverError> {
+    let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
+    Ok(loaded.ports())
+}
+
+/// Reads a serialised ONNX value: a tensor, or the tensors of a sequence.
+pub fn read_onnx_tensors(path: &Path, is_tensor: bool) -> Result<Vec<Tensor>, DriverError> {
+    let read = match is_tensor {
+        true => onnx::model::read_tensor(path).map(|t| vec![t]),
+        false => onnx::model::read_sequence(path),
+    };
+    read.map_err(|e| match e.is_unsupported() || !is_tensor {
+        true => DriverError::Unsupported(format!("{}: {e}", path.display())),
+        false => failed(format!("{}: {e}", path.display())),
+    })
+}

@@ -1,0 +1,49 @@
+//! Why a command fails: one sentence for the user.
+
+use crate::driver::DriverError;
+use fusion_operators::TensorError;
+use fusion_runtime::npz::NpzError;
+use fusion_runtime::package::PackageError;
+use fusion_runtime::{LoadError, RunError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a command fails.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Failure {
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    #[error(transparent)]
+    Tensors(#[from] NpzError),
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+    #[error("cannot {action} {}: {error}", path.display())]
+    File { action: &'static str, path: PathBuf, error: io::Error },
+    #[error("cannot print: {0}")]
+    Print(io::Error),
+    #[error("cannot write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("there is no target {name:?}; the targets are {known}")]
+    Target { name: String, known: String },
+    #[error("{}, given to --bind {name}, holds {found} tensors, not one", path.display())]
+    Bind { name: String, path: PathBuf, found: usize },
+    #[error("the compiler gave code in memory where a file was asked for")]
+    InMemory,
+    #[error("no test cases (directories with a model.onnx) were found in {0}")]
+    NoCases(String),
+}
+
+impl Failure {
+    /// A file that cannot be read or written.
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
+        let path = path.to_owned();
+        move |error| Failure::File { action, path, error }
+    }
+}

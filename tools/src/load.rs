@@ -1,0 +1,51 @@
+//! Getting a runnable model from what the user names: a compiled one, or one to compile now.
+
+use crate::driver::{self, Code, CompileOptions, Compiled};
+use crate::failure::Failure;
+use fusion_runtime::Module;
+use fusion_runtime::package::{CodeObject, Package};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Loads a compiled model, or compiles a model and loads the outcome.
+pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
+    if is_compiled(path)? {
+        return Ok(Module::load(path)?);
+    }
+    let compiled = driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?;
+    if let Code::Memory(module) = compiled.code {
+        return Ok(module);
+    }
+    let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
+    let library = scratch.path().join("model.so");
+    package(&compiled, None, |package| Ok(package.write_library(&library)?))?;
+    // The loaded library stays in memory when its file goes with the directory.
+    Ok(Module::load(&library)?)
+}
+
+/// True when the file is a shared library rather than a model to compile.
+pub fn is_compiled(path: &Path) -> Result<bool, Failure> {
+    let mut start = vec![];
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut start));
+    read.map_err(Failure::file("read", path))?;
+    Ok(start == b"\x7fELF")
+}
+
+/// Hands a compiled model, ready to link, to `then`.
+pub fn package<T>(
+    compiled: &Compiled,
+    linker: Option<PathBuf>,
+    then: impl FnOnce(&Package) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Code::Objects { objects, libraries } = &compiled.code else {
+        return Err(Failure::InMemory);
+    };
+    then(&Package {
+        description: &compiled.description,
+        code: objects.iter().map(|bytes| CodeObject::Bytes(bytes)).collect(),
+        constants: compiled.constants.borrow(),
+        libraries: libraries.clone(),
+        linker,
+    })
+}

@@ -1,0 +1,132 @@
+//! The `fusion` program on a compiled model and on bad input.
+
+#[path = "../../runtime/tests/common/mod.rs"]
+mod common;
+
+use fusion_operators::Tensor;
+use fusion_runtime::npz;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the program in a directory.
+fn fusion(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fusion")).args(args).current_dir(directory).output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one line an unsuccessful run says.
+fn complaint(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text.trim_end().to_owned()
+}
+
+fn write_inputs(directory: &Path) {
+    let x = Tensor::from_slice(&[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let n = Tensor::from_slice(&[], &[10i64]).unwrap();
+    npz::write(&directory.join("x.npz"), [("n", &n), ("x", &x)]).unwrap();
+}
+
+#[test]
+fn run_writes_the_outputs() {
+    let directory = tempfile::tempdir().unwrap();
+    common::library(directory.path());
+    write_inputs(directory.path());
+    let output = fusion(directory.path(), &["run", "model.so", "--inputs", "x.npz", "--outputs", "y.npz"]);
+    assert_eq!(printed(&output), "");
+    let outputs = npz::read(&directory.path().join("y.npz")).unwrap();
+    assert_eq!(outputs["y"].to_f64s(), [1.0, 4.0, 9.0, 4.0, 10.0, 18.0]);
+    assert_eq!(outputs["z"].to_f64s(), [210.0]);
+    let output = fusion(directory.path(), &["run", "model.so", "--inputs", "x.npz"]);
+    assert_eq!(
+        printed(&output),
+        "y: tensor<2x3xf32> [1.0, 4.0, 9.0, 4.0, 10.0, 18.0]\nz: tensor<f64> [210.0]\n"
+    );
+}
+
+#[test]
+fn bench_reports_times_and_rates() {
+    let directory = tempfile::tempdir().unwrap();
+    common::library(directory.path());
+    let output = fusion(directory.path(), &["bench", "model.so", "--runs", "20", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!(report["runs"], 20);
+    assert_eq!(report["target"], "cpu");
+    assert!(report["median_s"].as_f64().unwrap() >= report["min_s"].as_f64().unwrap());
+    assert!(report["gflops"].is_number() && report["gbytes_per_s"].is_number());
+    let text = printed(&fusion(directory.path(), &["bench", "model.so", "--runs", "20"]));
+    for word in ["20 runs after 3", "median", "min", "p95", "GFLOP/s", "GB/s"] {
+        assert!(text.contains(word), "{text}");
+    }
+}
+
+#[test]
+fn explain_shows_the_kernels() {
+    let directory = tempfile::tempdir().unwrap();
+    common::library(directory.path());
+    let text = printed(&fusion(directory.path(), &["explain", "model.so"]));
+    assert!(text.contains("scale_sum   64 B  18 FLOP  relay.multiply + relay.sum"), "{text}");
+    assert!(text.contains("input x: tensor<2x3xf32>"), "{text}");
+}
+
+#[test]
+fn targets_lists_the_processor() {
+    assert!(printed(&fusion(Path::new("."), &["targets"])).starts_with("cpu "));
+}
+
+#[test]
+fn bad_input_gives_one_sentence_and_no_output() {
+    let directory = tempfile::tempdir().unwrap();
+    common::library(directory.path());
+    write_inputs(directory.path());
+    fs::write(directory.path().join("bad.npz"), "no archive").unwrap();
+    fs::write(directory.path().join("model.onnx"), "").unwrap();
+    let before = fs::read_dir(directory.path()).unwrap().count();
+    let said = |args: &[&str]| complaint(&fusion(directory.path(), args));
+    assert_eq!(
+        said(&["run", "absent.so", "--outputs", "y.npz"]),
+        "error: cannot read absent.so: No such file or directory (os error 2)"
+    );
+    assert_eq!(
+        said(&["run", "model.so", "--outputs", "y.npz"]),
+        "error: the model's input \"x\", a tensor<2x3xf32>, was not given; given were none"
+    );
+    assert_eq!(
+        said(&["run", "model.so", "--inputs", "bad.npz", "--outputs", "y.npz"]),
+        "error: bad.npz: this is not a .npy file: the first six bytes are not \\x93NUMPY"
+    );
+    assert_eq!(
+        said(&["compile", "model.onnx", "--target", "abacus", "-o", "y.so"]),
+        "error: there is no target \"abacus\"; the targets are cpu"
+    );
+    assert!(said(&["run", "model.so", "--inputs", "x.npz", "--outputs", "no/y.npz"]).contains("no/y.npz"));
+    assert!(said(&["onnx-test", "no-such-directory"]).contains("cannot read no-such-directory"));
+    assert!(said(&["compile", "model.onnx", "-o", "y.so", "--bind", "x=x.npz"]).contains("holds 2 tensors"));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), before);
+    assert_eq!(fusion(directory.path(), &["compile"]).status.code(), Some(2));
+}
+
+#[test]
+fn onnx_test_counts_verdicts() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["test_a", "test_b", "other"] {
+        let case = directory.path().join("node").join(name);
+        fs::create_dir_all(&case).unwrap();
+        fs::write(case.join("model.onnx"), "").unwrap();
+    }
+    let output = fusion(directory.path(), &["onnx-test", "node", "--filter", "test_", "--jobs", "2"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stderr.is_empty());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!(lines[0], "FAIL test_a: it has no test_data_set_N directory");
+    assert_eq!(lines[2], "0 passed, 2 failed, 0 unsupported");
+}

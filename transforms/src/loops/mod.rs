@@ -1,0 +1,4 @@
+//! Passes over loops.
+
+pub mod unroll;
+pub mod vectorize;

@@ -1,0 +1,3 @@
+//! Passes over relay.
+
+pub mod fuse_ops;

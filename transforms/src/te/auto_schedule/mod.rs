@@ -1,0 +1,51 @@
+//! `te-schedule`: gives each kernel without a schedule a default one.
+//!
+//! Three decisions, each in its file: which stages are computed where they are used (`placement`), what the accesses of a
+//! nest look like along an axis (`accesses`), and how its loops are tiled, unrolled and vectorized (`tiling`). The result
+//! is an ordinary `te.schedule`, printed with the kernel, to read, edit and lower.
+
+mod accesses;
+mod placement;
+mod tiling;
+mod writer;
+
+use super::schedule::Schedule;
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, top_level};
+use std::collections::HashSet;
+use writer::Writer;
+
+/// The pass.
+pub struct TeSchedule;
+
+impl Pass for TeSchedule {
+    const NAME: &'static str = "te-schedule";
+    const DESCRIPTION: &'static str = "Give each kernel without a schedule a default one";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "vector-bytes",
+        description: "Bytes of a vector register of the target",
+        kind: OptionKind::Int,
+        initial: "64",
+    }];
+    const DIALECTS: &'static [&'static str] = &["te"];
+
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let vector_bytes = cx.options.int("vector-bytes").clamp(8, 256) as u64;
+        let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
+        let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
+        for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
+            if scheduled.contains(kernel.text("sym_name").unwrap_or_default()) {
+                continue;
+            }
+            let tree = Schedule::of(kernel);
+            Writer::write(kernel, tree, |writer| {
+                let nests = placement::place(writer)?;
+                nests.iter().try_for_each(|nest| tiling::tile(writer, nest, vector_bytes))
+            })
+            .map_err(|why| PassError::at(kernel, why))?;
+        }
+        Ok(())
+    }
+}

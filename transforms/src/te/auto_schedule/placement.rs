@@ -1,0 +1,150 @@
+//! Which stages are computed where they are used.
+//!
+//! An elementwise stage goes into its consumers when that repeats no work to speak of; a reduction goes into the loop of
+//! the one elementwise stage behind it (its epilogue), so that its result never reaches memory.
+
+use super::accesses::{shape_of, stage_of};
+use super::writer::Writer;
+use crate::te::expr::Expr;
+use crate::te::indices::accesses;
+use crate::te::schedule::{Attach, Schedule, StageId};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, kind_of, ops_in};
+
+/// Scalar operations that may be repeated without a thought.
+const CHEAP_OPERATIONS: usize = 12;
+
+/// A stage with loops of its own, and the reduction that is to be computed inside them.
+pub struct Nest {
+    /// The stage.
+    pub stage: StageId,
+    /// A reduction whose elements are computed where the stage uses them.
+    pub reduction: Option<StageId>,
+}
+
+/// Decides for all stages; gives those with loops of their own.
+pub fn place(writer: &mut Writer) -> Result<Vec<Nest>, String> {
+    for stage in 0..writer.tree.stages.len() {
+        if goes_inline(&writer.tree, stage) {
+            writer.inline(stage)?;
+        }
+    }
+    let tree = &writer.tree;
+    let is_nest = |s: &StageId| tree.stages[*s].attach == Attach::Root && is_compute(tree.stages[*s].op);
+    let nests: Vec<StageId> = (0..tree.stages.len()).filter(is_nest).collect();
+    let mut epilogue_of: Vec<Option<StageId>> = vec![None; tree.stages.len()];
+    for &stage in &nests {
+        if let Some(consumer) = epilogue(tree, stage)
+            && epilogue_of[consumer].is_none()
+        {
+            epilogue_of[consumer] = Some(stage);
+        }
+    }
+    let inside = |s: StageId| epilogue_of.contains(&Some(s));
+    Ok(nests.iter().filter(|&&s| !inside(s)).map(|&s| Nest { stage: s, reduction: epilogue_of[s] }).collect())
+}
+
+fn is_compute(op: Op) -> bool {
+    matches!(kind_of(op), Some(Kind::Te(Te::Compute)))
+}
+
+/// What computing an element costs.
+struct Effort {
+    operations: usize,
+    loads: usize,
+    /// Exponentials and the like.
+    transcendental: bool,
+    /// Elements are chosen by conditions on indices, or found by indices that are data.
+    irregular: bool,
+}
+
+fn effort(op: Op) -> Effort {
+    let mut found = Effort { operations: 0, loads: 0, transcendental: false, irregular: false };
+    let Some(body) = op.body(0) else { return found };
+    for op in ops_in(body) {
+        match kind_of(op) {
+            Some(Kind::Te(Te::Load)) => found.loads += 1,
+            Some(Kind::Te(_)) => {}
+            Some(Kind::Upstream(kind)) => {
+                found.transcendental |= kind.is_transcendental();
+                found.irregular |= matches!(kind, Upstream::CmpI | Upstream::IndexCast);
+                let index_only = matches!(kind, Upstream::ArithConstant | Upstream::DivUI | Upstream::RemUI);
+                found.operations += usize::from(!index_only);
+            }
+            _ => found.operations += 1,
+        }
+    }
+    let affine = accesses(op).iter().all(|a| a.indices.iter().all(Option::is_some));
+    found.irregular |= !affine;
+    found
+}
+
+fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    if s.is_reduction()
+        || tree.results.contains(&stage)
+        || !is_compute(s.op)
+        || s.op.result_values().len() != 1
+    {
+        return false;
+    }
+    let consumers = tree.consumers(stage);
+    if consumers.iter().any(|&c| !is_compute(tree.stages[c].op)) {
+        return false;
+    }
+    let effort = effort(s.op);
+    if effort.loads == 0 && !effort.transcendental {
+        return true;
+    }
+    let reads = |c: StageId| {
+        accesses(tree.stages[c].op).iter().filter(|a| stage_of(tree, a.tensor) == Some(stage)).count()
+    };
+    let uses: usize = consumers.iter().map(|&c| reads(c)).sum();
+    let cheap = !effort.transcendental && effort.operations <= CHEAP_OPERATIONS;
+    let elements: u64 = shape_of(tree, stage).iter().product();
+    // How often each element would be computed, at most.
+    let points: u64 = consumers
+        .iter()
+        .map(|&c| tree.stages[c].axes.iter().map(|a| a.extent).product::<u64>())
+        .max()
+        .unwrap_or(0);
+    let reused = elements > 0 && points > elements;
+    if consumers.iter().any(|&c| tree.stages[c].is_reduction()) {
+        let free = effort.operations == 0 && !effort.irregular;
+        return uses == 1 && (free || (cheap && !effort.irregular && !reused));
+    }
+    if reused { cheap && !effort.irregular } else { uses == 1 || cheap }
+}
+
+/// The elementwise stage a reduction can be computed in: the only one that reads it, each element once.
+fn epilogue(tree: &Schedule, stage: StageId) -> Option<StageId> {
+    let s = &tree.stages[stage];
+    if !s.is_reduction() || tree.results.contains(&stage) || s.op.result_values().len() != 1 {
+        return None;
+    }
+    let identity: Vec<Expr> =
+        shape_of(tree, stage).iter().enumerate().map(|(i, &n)| Expr::var(i, n)).collect();
+    let mut at = stage;
+    loop {
+        let consumers = tree.consumers(at);
+        let [consumer] = consumers[..] else { return None };
+        let c = &tree.stages[consumer];
+        if c.is_reduction() || !is_compute(c.op) || shape_of(tree, consumer) != shape_of(tree, stage) {
+            return None;
+        }
+        let reads: Vec<_> =
+            accesses(c.op).into_iter().filter(|a| stage_of(tree, a.tensor) == Some(at)).collect();
+        let same = |a: &crate::te::indices::Access| {
+            a.indices.iter().zip(&identity).all(|(i, own)| i.as_ref() == Some(own))
+        };
+        if reads.is_empty() || !reads.iter().all(same) {
+            return None;
+        }
+        match c.attach {
+            Attach::Inline => at = consumer,
+            Attach::Root => return Some(consumer),
+            Attach::At(..) => return None,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! How the loops of a nest are tiled, unrolled and vectorized.
+//!
+//!     for i, j { acc = for k ... ; y[i, j] = epilogue(acc) }
+//!  =>
+//!     for io, jo { for ii (unrolled) for ju (unrolled) for jv (vectorized) { acc = for k ... } }
+//!
+//! The innermost axis is vectorized when every access is contiguous or constant along it; axes that are contiguous
+//! together are fused first. A reduction keeps `rows x vectors` accumulators in registers: rows along the axis in which the
+//! vectorized operands are reused.
+
+use super::accesses::{offsets, put};
+use super::placement::Nest;
+use super::writer::Writer;
+use crate::te::expr::Expr;
+use crate::te::schedule::{AxisId, StageId};
+use fusion_dialects::{OpExt, tensor_type};
+
+/// Variable of the axis under test.
+const FUSED: usize = 2000;
+
+/// Writes the primitives of a nest.
+pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), String> {
+    let stage = nest.stage;
+    let rank = writer.tree.stages[stage].rank();
+    let accesses = offsets(&writer.tree, stage, nest.reduction);
+    if rank == 0 {
+        return attach(writer, nest, None);
+    }
+    let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
+    let reduces = nest.reduction.is_some() || writer.tree.stages[stage].is_reduction();
+    let together = fusable(&accesses, &extents);
+    let inner = fuse_last(writer, stage, rank, together)?;
+    let first_fused = rank - together;
+    let extent: u64 = extents[first_fused..].iter().product();
+    let along = along_fused(&accesses, &extents, together);
+    let contiguous = along.iter().all(|c| matches!(c, Some(0 | 1)));
+    if !contiguous || extent < 4 {
+        // Without vectors along the result, a reduction is left to the code generator to vectorize.
+        return attach(writer, nest, Some(inner));
+    }
+    let lanes = lanes(writer, stage, vector_bytes).min(extent);
+    let row = if reduces { row_axis(&accesses, &along, &extents[..first_fused]) } else { None };
+    let vectors = match extent / lanes {
+        n if !reduces => 1.min(n),
+        n if n >= 4 && row.is_some() => 4,
+        n if n >= 2 => 2,
+        _ => 1,
+    };
+    let mut order: Vec<AxisId> = writer.tree.stages[stage].leaves[..first_fused].to_vec();
+    let mut register: Vec<AxisId> = Vec::new();
+    if let Some(row) = row {
+        let (outer, inner) = writer.split(stage, row, rows(extents[row], vectors))?;
+        let place = order.iter().position(|&a| a == row).unwrap_or(0);
+        order[place] = outer;
+        register.push(inner);
+        writer.unroll(stage, inner)?;
+    }
+    let vector = if extent > lanes {
+        let (outer, block) = writer.split(stage, inner, lanes * vectors)?;
+        order.push(outer);
+        if vectors > 1 {
+            let (copies, vector) = writer.split(stage, block, lanes)?;
+            writer.unroll(stage, copies)?;
+            register.push(copies);
+            vector
+        } else {
+            block
+        }
+    } else {
+        inner
+    };
+    writer.vectorize(stage, vector)?;
+    register.push(vector);
+    order.extend(register);
+    // Reduction loops of the stage itself stay innermost.
+    let own: Vec<AxisId> = writer.tree.stages[stage]
+        .leaves
+        .iter()
+        .copied()
+        .filter(|&l| writer.tree.stages[stage].axes[l].reduce)
+        .collect();
+    order.extend(own);
+    if order != writer.tree.stages[stage].leaves {
+        writer.reorder(stage, &order)?;
+    }
+    attach(writer, nest, Some(vector))
+}
+
+/// Puts the reduction into the innermost loop.
+fn attach(writer: &mut Writer, nest: &Nest, innermost: Option<AxisId>) -> Result<(), String> {
+    match (nest.reduction, innermost) {
+        (Some(reduction), Some(axis)) => writer.compute_at(reduction, nest.stage, axis),
+        _ => Ok(()),
+    }
+}
+
+fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
+    let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
+    vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
+}
+
+/// How many of the last axes can be one loop: along it, every access is contiguous or constant.
+fn fusable(accesses: &[Option<Expr>], extents: &[u64]) -> usize {
+    let good = |n: &usize| along_fused(accesses, extents, *n).iter().all(|c| matches!(c, Some(0 | 1)));
+    (2..=extents.len()).rev().find(good).unwrap_or(1)
+}
+
+/// The coefficients of the accesses along the last `n` axes as one.
+fn along_fused(accesses: &[Option<Expr>], extents: &[u64], n: usize) -> Vec<Option<i64>> {
+    let first = extents.len() - n;
+    let total = extents[first..].iter().product();
+    let mut axes: Vec<Option<Expr>> =
+        extents[..first].iter().enumerate().map(|(i, &e)| Some(Expr::var(i, e))).collect();
+    let mut rest = Expr::var(FUSED, total);
+    let mut last = Vec::new();
+    for &extent in extents[first..].iter().rev() {
+        last.push(Some(rest.modulo(extent.max(1) as i64)));
+        rest = rest.div(extent.max(1) as i64);
+    }
+    last.reverse();
+    axes.extend(last);
+    let coefficient =
+        |e: &Option<Expr>| put(e.as_ref()?, &axes).filter(|e| !e.is_opaque())?.coefficient(FUSED);
+    accesses.iter().map(coefficient).collect()
+}
+
+fn fuse_last(writer: &mut Writer, stage: StageId, rank: usize, n: usize) -> Result<AxisId, String> {
+    let mut fused = writer.tree.stages[stage].leaves[rank - n];
+    for _ in 1..n {
+        let next = writer.tree.stages[stage].leaves[rank - n + 1];
+        fused = writer.fuse(stage, fused, next)?;
+    }
+    Ok(fused)
+}
+
+/// The axis along which an operand that is read as vectors is reused; the longest of them.
+fn row_axis(accesses: &[Option<Expr>], along: &[Option<i64>], extents: &[u64]) -> Option<AxisId> {
+    // The first access is the store.
+    let vectors =
+        || accesses.iter().zip(along).skip(1).filter(|(_, c)| **c == Some(1)).filter_map(|(e, _)| e.as_ref());
+    let reused = |axis: usize| vectors().any(|e| !e.mentions(axis));
+    (0..extents.len()).filter(|&a| extents[a] > 1 && reused(a)).max_by_key(|&a| (extents[a], a))
+}
+
+/// Rows of a register tile: a divisor near the best, so that little is left over.
+fn rows(extent: u64, vectors: u64) -> u64 {
+    let best = if vectors >= 4 { 6 } else { 8 };
+    if extent <= best {
+        return extent;
+    }
+    (best - 2..=best).rev().find(|&n| extent.is_multiple_of(n)).unwrap_or(best)
+}

@@ -1,0 +1,135 @@
+//! Writes a schedule while applying it to the tree, so that the rest of the decisions see its effect.
+
+use crate::te::schedule::primitives::{compute_at, compute_inline, fuse, reorder, split, unroll, vectorize};
+use crate::te::schedule::{AxisId, Schedule, StageId};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{
+    Build, Op, OpExt, Region, Value, axis_type, int_attr, stage_type, str_attr, symbol_attr,
+};
+use std::collections::HashMap;
+
+/// A schedule being written.
+pub struct Writer<'c> {
+    /// The tree so far.
+    pub tree: Schedule<'c>,
+    build: Build<'c>,
+    stages: HashMap<StageId, Value<'c>>,
+    axes: HashMap<(StageId, AxisId), Value<'c>>,
+}
+
+impl<'c> Writer<'c> {
+    /// Writes the schedule of a kernel behind it; none when nothing is written.
+    pub fn write(
+        kernel: Op<'c>,
+        tree: Schedule<'c>,
+        decide: impl FnOnce(&mut Writer<'c>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let build = Build::after(kernel);
+        let mut outcome = Ok(());
+        let region: Region = build.region(&[], |inner, _| {
+            let mut writer = Writer { tree, build: inner, stages: HashMap::new(), axes: HashMap::new() };
+            outcome = decide(&mut writer);
+        });
+        outcome?;
+        let name = kernel.text("sym_name").unwrap_or_default();
+        let attrs = [("kernel", symbol_attr(build.context(), name))];
+        build.op_with_regions(Te::Schedule.name(), &[], &[], &attrs, vec![region]);
+        Ok(())
+    }
+
+    fn stage(&mut self, stage: StageId) -> Value<'c> {
+        if let Some(value) = self.stages.get(&stage) {
+            return *value;
+        }
+        let context = self.build.context();
+        let name = str_attr(context, &self.tree.stages[stage].name);
+        let value = self.build.value(Te::Stage.name(), &[], stage_type(context), &[("name", name)]);
+        self.stages.insert(stage, value);
+        value
+    }
+
+    fn axis(&mut self, stage: StageId, axis: AxisId) -> Value<'c> {
+        if let Some(value) = self.axes.get(&(stage, axis)) {
+            return *value;
+        }
+        // Handles of the loops before any primitive are made together, before the first primitive names one.
+        let handle = self.stage(stage);
+        let leaves = self.tree.stages[stage].leaves.clone();
+        let types = vec![axis_type(self.build.context()); leaves.len()];
+        let op = self.build.op(Te::Axes.name(), &[handle], &types, &[]);
+        for (leaf, value) in leaves.into_iter().zip(op.result_values()) {
+            self.axes.insert((stage, leaf), value);
+        }
+        self.axes[&(stage, axis)]
+    }
+
+    fn define(&mut self, stage: StageId, made: &[AxisId], op: Op<'c>) {
+        for (axis, value) in made.iter().zip(op.result_values()) {
+            self.axes.insert((stage, *axis), value);
+        }
+    }
+
+    /// Splits a loop.
+    pub fn split(&mut self, stage: StageId, axis: AxisId, factor: u64) -> Result<(AxisId, AxisId), String> {
+        let (handle, context) = (self.axis(stage, axis), self.build.context());
+        let (outer, inner) = split::split(&mut self.tree, stage, axis, factor)?;
+        let types = [axis_type(context), axis_type(context)];
+        let op = self.build.op(
+            Te::Split.name(),
+            &[handle],
+            &types,
+            &[("factor", int_attr(context, factor as i64))],
+        );
+        self.define(stage, &[outer, inner], op);
+        Ok((outer, inner))
+    }
+
+    /// Fuses two neighbouring loops.
+    pub fn fuse(&mut self, stage: StageId, first: AxisId, second: AxisId) -> Result<AxisId, String> {
+        let handles = [self.axis(stage, first), self.axis(stage, second)];
+        let fused = fuse::fuse(&mut self.tree, stage, first, second)?;
+        let op = self.build.op(Te::Fuse.name(), &handles, &[axis_type(self.build.context())], &[]);
+        self.define(stage, &[fused], op);
+        Ok(fused)
+    }
+
+    /// Reorders loops.
+    pub fn reorder(&mut self, stage: StageId, order: &[AxisId]) -> Result<(), String> {
+        let handles: Vec<_> = order.iter().map(|&a| self.axis(stage, a)).collect();
+        reorder::reorder(&mut self.tree, stage, order)?;
+        self.build.op(Te::Reorder.name(), &handles, &[], &[]);
+        Ok(())
+    }
+
+    /// Vectorizes a loop.
+    pub fn vectorize(&mut self, stage: StageId, axis: AxisId) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        vectorize::vectorize(&mut self.tree, stage, axis)?;
+        self.build.op(Te::Vectorize.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Unrolls a loop.
+    pub fn unroll(&mut self, stage: StageId, axis: AxisId) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        unroll::unroll(&mut self.tree, stage, axis)?;
+        self.build.op(Te::Unroll.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Computes a stage where it is used.
+    pub fn inline(&mut self, stage: StageId) -> Result<(), String> {
+        let handle = self.stage(stage);
+        compute_inline::compute_inline(&mut self.tree, stage)?;
+        self.build.op(Te::ComputeInline.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Computes a stage at a loop of a consumer.
+    pub fn compute_at(&mut self, stage: StageId, consumer: StageId, axis: AxisId) -> Result<(), String> {
+        let handles = [self.stage(stage), self.axis(consumer, axis)];
+        compute_at::compute_at(&mut self.tree, stage, consumer, axis)?;
+        self.build.op(Te::ComputeAt.name(), &handles, &[], &[]);
+        Ok(())
+    }
+}
