@@ -205,6 +205,23 @@ fn condition_that_is_known_takes_one_branch() {
 }
 
 #[test]
+fn branches_that_differ_need_a_given_condition() {
+    let then = graph(vec![node("Flatten", &["x"], &["t"], vec![int("axis", 0)])], vec![], &["t"]);
+    let otherwise = graph(vec![node("Neg", &["x"], &["e"], vec![])], vec![], &["e"]);
+    let branches = vec![subgraph("then_branch", then), subgraph("else_branch", otherwise)];
+    let inputs = vec![input("c", 9, &[]), input("x", 1, &["2"])];
+    let proto = model(graph(vec![node("If", &["c"], &["y"], branches)], inputs, &["y"]));
+    let context = load_context();
+    let error = import_module(&context, &loaded(proto.clone()), &Options::default()).err();
+    let text = error.map(|e| e.to_string()).unwrap_or_default();
+    assert!(text.contains("tensor<1x2xf32> or tensor<2xf32>"), "{text}");
+    let yes = Tensor::from_bytes(fusion_operators::DType::Bool, &[], vec![1]).expect("one byte");
+    let program = import_module(&context, &loaded(proto), &bound("c", yes)).expect("the condition is given");
+    assert!(program.module.as_operation().verify());
+    assert_eq!(program.specialized, ["c"]);
+}
+
+#[test]
 fn loop_of_unknown_length_stays_a_loop() {
     let text = printed(loop_model(), &Options::default());
     assert!(text.contains("relay.while"), "{text}");

@@ -113,11 +113,15 @@ impl Model {
     }
 }
 
-/// Reads a file that holds one `SequenceProto` of tensors.
+/// Reads a file that holds one `SequenceProto` of tensors, or an `OptionalProto` of one.
 pub fn read_sequence(path: &Path) -> Result<Vec<Tensor>, LoadError> {
     let decoded = SequenceProto::decode(read(path)?);
     let what = || path.display().to_string();
     let proto = decoded.map_err(|source| LoadError::Decode { what: what(), kind: "sequence", source })?;
-    let tensors: Result<Vec<_>, _> = proto.tensor_values.iter().map(|t| tensor(t, path.parent())).collect();
+    let list = match &proto.sequence_values[..] {
+        [only] if proto.tensor_values.is_empty() => &only.tensor_values,
+        _ => &proto.tensor_values,
+    };
+    let tensors: Result<Vec<_>, _> = list.iter().map(|t| tensor(t, path.parent())).collect();
     Ok(tensors?)
 }

@@ -176,7 +176,7 @@ pub struct SparseTensorProto {
     pub dims: Vec<i64>,
 }
 
-/// A list of tensors, as test data holds it.
+/// A list of tensors, as test data holds it. An optional value has the same fields, each at most once.
 #[derive(Clone, PartialEq, Message)]
 pub struct SequenceProto {
     #[prost(string, tag = "1")]
@@ -185,6 +185,8 @@ pub struct SequenceProto {
     pub elem_type: i32,
     #[prost(message, repeated, tag = "3")]
     pub tensor_values: Vec<TensorProto>,
+    #[prost(message, repeated, tag = "5")]
+    pub sequence_values: Vec<SequenceProto>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -49,40 +49,41 @@ impl<'m> Importer<'m> {
     fn import_if(&mut self, node: &Node<'m>) -> Converted {
         let condition = scalar(self, node.input(0)?)?;
         let (then, otherwise) = (node.graph("then_branch")?, node.graph("else_branch")?);
+        let branch = |holds: bool| if holds { then } else { otherwise };
         if let Some(known) = self.constant_of(condition) {
-            let taken = if known.to_ints().iter().any(|&c| c != 0) { then } else { otherwise };
+            let taken = branch(known.to_ints().iter().any(|&c| c != 0));
             return Ok(self.subgraph(taken, &[]).map_err(Box::new)?);
         }
         let emit = self.emit;
         let id = self.entries[condition.0 as usize].id;
-        let fail = |text: String| ImportError::Node {
-            place: node.place.clone(),
-            fault: Box::new(Fault::unsupported(text)),
-        };
-        let mut first: Option<Vec<TensorType>> = None;
-        let ids = emit
-            .if_(id, &mut |region, _| {
-                let graph = if region == Region::Then { then } else { otherwise };
-                let values = self.subgraph(graph, &[])?;
-                let types = values.iter().map(|&v| self.ty(v).cloned()).collect::<Result<Vec<_>, _>>();
-                let (Ok(types), Ok(ids)) = (types, self.ids(&values)) else {
-                    return Err(fail("a sequence as the result of a condition that is not known".into()));
-                };
-                match &first {
-                    Some(first) if *first != types => {
-                        let text = |types: &[TensorType]| {
-                            types.iter().map(TensorType::to_string).collect::<Vec<_>>().join(", ")
-                        };
-                        Err(fail(format!("a condition that gives {} or {}", text(first), text(&types))))
-                    }
-                    _ => {
-                        first = Some(types);
-                        Ok(ids)
-                    }
+        let (mut first, mut differ): (Option<Vec<TensorType>>, Option<String>) = (None, None);
+        let ids = emit.if_(id, &mut |region, _| {
+            let values = self.subgraph(branch(region == Region::Then), &[])?;
+            let types = values.iter().map(|&v| self.ty(v).cloned()).collect::<Result<Vec<_>, _>>();
+            let text = match (types, self.ids(&values), &first) {
+                (Ok(types), Ok(_), Some(first)) if *first != types => {
+                    let text = |types: &[TensorType]| {
+                        types.iter().map(TensorType::to_string).collect::<Vec<_>>().join(", ")
+                    };
+                    format!("a condition that is not known and gives {} or {}", text(first), text(&types))
                 }
-            })
-            .map_err(Box::new)?;
-        Ok(ids.into_iter().map(|id| self.opaque(id)).collect())
+                (Ok(types), Ok(ids), _) => {
+                    first = Some(types);
+                    return Ok(ids);
+                }
+                _ => "a sequence as the result of a condition that is not known".into(),
+            };
+            differ = Some(text.clone());
+            let fault = Box::new(Fault::unsupported(text));
+            Err(ImportError::Node { place: node.place.clone(), fault })
+        });
+        // Branches that differ cannot be one operation; a condition that is given still decides.
+        if let Some(text) = differ {
+            let known = self.value_of(condition, "the condition").map_err(|_| Fault::unsupported(text))?;
+            let taken = branch(known.to_ints().iter().any(|&c| c != 0));
+            return Ok(self.subgraph(taken, &[]).map_err(Box::new)?);
+        }
+        Ok(ids.map_err(Box::new)?.into_iter().map(|id| self.opaque(id)).collect())
     }
 
     fn import_loop(&mut self, node: &Node<'m>) -> Converted {
