@@ -60,6 +60,7 @@ operations! {
         CmpI = "arith.cmpi",
         IndexCast = "arith.index_cast",
         AffineApply = "affine.apply",
+        Alloca = "memref.alloca",
         MaskedLoad = "vector.maskedload",
         MaskedStore = "vector.maskedstore",
         MaskedGather = "vector.gather",

@@ -196,3 +196,28 @@ func.func @divided(%a: memref<96xf32>, %out: memref<96xf32>) {
   }
   return
 }
+
+// Iterations of a parallel loop have a buffer each.
+func.func @private(%a: memref<64xf32>, %out: memref<64xf32>) {
+  loop.for 4 parallel {
+  ^bb0(%i: index):
+    %own = loop.alloc local : memref<16xf32>
+    loop.for 16 vectorized {
+    ^bb0(%v: index):
+      %at = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %v)
+      %x = loop.load %a[%at] : memref<64xf32> -> f32
+      loop.store %x, %own[%v] : f32, memref<16xf32>
+      loop.yield
+    }
+    loop.for 16 serial {
+    ^bb0(%v: index):
+      %back = affine.apply affine_map<(d0) -> (15 - d0)>(%v)
+      %x = loop.load %own[%back] : memref<16xf32> -> f32
+      %at = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %v)
+      loop.store %x, %out[%at] : f32, memref<64xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
