@@ -81,15 +81,13 @@ impl<'c> OpExt<'c> for Op<'c> {
     }
 
     fn int(self, name: &str) -> Option<i64> {
-        self.attr(name).and_then(|a| IntegerAttribute::try_from(a).ok()).map(|a| a.value())
+        self.attr(name).and_then(cast::<IntegerAttribute>).map(|a| a.value())
     }
 
     fn text(self, name: &str) -> Option<&'c str> {
         let attr = self.attr(name)?;
-        match StringAttribute::try_from(attr) {
-            Ok(text) => Some(text.value()),
-            Err(_) => FlatSymbolRefAttribute::try_from(attr).ok().map(|a| a.value()),
-        }
+        let text = cast::<StringAttribute>(attr).map(|a| a.value());
+        text.or_else(|| cast::<FlatSymbolRefAttribute>(attr).map(|a| a.value()))
     }
 
     fn ints(self, name: &str) -> Option<Vec<i64>> {
@@ -115,7 +113,8 @@ impl<'c> OpExt<'c> for Op<'c> {
     }
 
     fn body(self, region: usize) -> Option<Block<'c>> {
-        self.region(region).ok()?.first_block()
+        // Asked only in range: melior's error for a missing region prints the whole operation.
+        (region < self.region_count()).then(|| self.region(region).ok())??.first_block()
     }
 
     fn set_attr(self, name: &str, value: Attribute<'c>) {
@@ -270,16 +269,16 @@ pub fn attr_of(attr: Attribute) -> Option<Attr> {
         // SAFETY: asked after the check.
         return Some(Attr::Bool(unsafe { mlirBoolAttrGetValue(attr.to_raw()) }));
     }
-    if let Ok(a) = IntegerAttribute::try_from(attr) {
+    if let Some(a) = cast::<IntegerAttribute>(attr) {
         return Some(Attr::Int(a.value()));
     }
-    if let Ok(a) = FloatAttribute::try_from(attr) {
+    if let Some(a) = cast::<FloatAttribute>(attr) {
         return Some(Attr::Float(a.value()));
     }
-    if let Ok(a) = StringAttribute::try_from(attr) {
+    if let Some(a) = cast::<StringAttribute>(attr) {
         return Some(Attr::Str(a.value().to_owned()));
     }
-    if let Ok(a) = TypeAttribute::try_from(attr) {
+    if let Some(a) = cast::<TypeAttribute>(attr) {
         return super::types::dtype_of(a.value()).map(Attr::Type);
     }
     // SAFETY: each read comes after its check and stays in range.
@@ -321,7 +320,7 @@ pub fn attr_to_mlir<'c>(context: &'c Context, value: &Attr) -> Attribute<'c> {
 }
 
 fn ints_of(attr: Attribute) -> Option<Vec<i64>> {
-    let list = DenseI64ArrayAttribute::try_from(attr).ok()?;
+    let list = cast::<DenseI64ArrayAttribute>(attr)?;
     (0..list.len()).map(|i| list.element(i).ok()).collect()
 }
 
@@ -352,7 +351,7 @@ pub fn array_attr<'c>(context: &'c Context, values: &[Attribute<'c>]) -> Attribu
 
 /// The elements of a list of attributes; empty for other attributes.
 pub fn array_elements(attr: Attribute) -> Vec<Attribute> {
-    let Ok(list) = ArrayAttribute::try_from(attr) else { return Vec::new() };
+    let Some(list) = cast::<ArrayAttribute>(attr) else { return Vec::new() };
     (0..list.len()).filter_map(|i| list.element(i).ok()).collect()
 }
 
@@ -372,6 +371,32 @@ pub fn type_attr(ty: Type) -> Attribute {
 pub fn unit_attr(context: &Context) -> Attribute<'_> {
     Attribute::unit(context)
 }
+
+/// Attributes that can be told apart before they are converted.
+pub(crate) trait Checked<'c>: TryFrom<Attribute<'c>> {
+    /// True for attributes of this sort.
+    fn is(attr: Attribute<'c>) -> bool;
+}
+
+/// The attribute as one of that sort. melior's own conversion prints an attribute it refuses, which may be a weight.
+pub(crate) fn cast<'c, T: Checked<'c>>(attr: Attribute<'c>) -> Option<T> {
+    T::is(attr).then(|| T::try_from(attr).ok())?
+}
+
+macro_rules! checked {
+    ($($ty:ident => $check:ident),*) => { $(impl<'c> Checked<'c> for $ty<'c> {
+        fn is(attr: Attribute<'c>) -> bool {
+            // SAFETY: a read of a live attribute.
+            unsafe { $check(attr.to_raw()) }
+        }
+    })* };
+}
+checked!(
+    IntegerAttribute => mlirAttributeIsAInteger, FloatAttribute => mlirAttributeIsAFloat,
+    StringAttribute => mlirAttributeIsAString, FlatSymbolRefAttribute => mlirAttributeIsAFlatSymbolRef,
+    TypeAttribute => mlirAttributeIsAType, ArrayAttribute => mlirAttributeIsAArray,
+    DenseI64ArrayAttribute => mlirAttributeIsADenseI64Array
+);
 
 pub(crate) fn string(text: &str) -> MlirStringRef {
     MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
@@ -411,7 +436,7 @@ pub fn take_region<'c>(region: impl RegionLike<'c, 'c>) -> Region<'c> {
 
 /// The type a type attribute holds.
 pub fn type_of_attr(attr: Attribute) -> Option<Type> {
-    TypeAttribute::try_from(attr).ok().map(|t| t.value())
+    cast::<TypeAttribute>(attr).map(|t| t.value())
 }
 
 /// The string of that name in a dictionary attribute.

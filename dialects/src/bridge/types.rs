@@ -82,7 +82,7 @@ pub fn tensor_type_of(ty: Type) -> Option<TensorType> {
             if !mlirShapedTypeIsDynamicDim(raw, i as isize) {
                 return Dim::Static(mlirShapedTypeGetDimSize(raw, i as isize) as u64);
             }
-            match names.get(i).and_then(|n| StringAttribute::try_from(*n).ok()).map(|n| n.value()) {
+            match names.get(i).and_then(|n| super::ir::cast::<StringAttribute>(*n)).map(|n| n.value()) {
                 Some(name) if !name.is_empty() => Dim::Symbol(name.to_owned()),
                 _ => Dim::Any,
             }
@@ -143,7 +143,9 @@ pub fn axis_type(context: &Context) -> Type<'_> {
 
 /// The inputs and results of a function type.
 pub fn function_parts(ty: Type) -> Option<(Vec<Type>, Vec<Type>)> {
-    let function = melior::ir::r#type::FunctionType::try_from(ty).ok()?;
+    // SAFETY: a read of a live type.
+    let is_function = unsafe { mlirTypeIsAFunction(ty.to_raw()) };
+    let function = is_function.then(|| melior::ir::r#type::FunctionType::try_from(ty).ok())??;
     let inputs = (0..function.input_count()).filter_map(|i| function.input(i).ok()).collect();
     let results = (0..function.result_count()).filter_map(|i| function.result(i).ok()).collect();
     Some((inputs, results))

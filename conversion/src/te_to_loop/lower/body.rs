@@ -1,7 +1,7 @@
 //! The scalar expressions of a stage at a point, with inlined stages written in place.
 
 use super::{Lowering, Place};
-use fusion_dialects::loops::Loops;
+use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
@@ -120,7 +120,9 @@ impl<'c> Lowering<'c, '_> {
         for (argument, value) in arguments(combiner).into_iter().zip(so_far.iter().chain(new)) {
             map.insert(argument, *value);
         }
-        let free_order = Attribute::parse(loops.build.context(), "#arith.fastmath<reassoc, contract>");
+        // In vectors each lane is a sum of its own and keeps its order: it becomes a chain of fused multiply-adds.
+        let flags = if self.is_vectorized(stage) { "contract" } else { "reassoc, contract" };
+        let flags = Attribute::parse(loops.build.context(), &format!("#arith.fastmath<{flags}>"));
         for op in ops_in(combiner) {
             match kind_of(op) {
                 Some(Kind::Te(Te::Yield)) => {
@@ -129,7 +131,7 @@ impl<'c> Lowering<'c, '_> {
                 kind => {
                     let copy = map.clone_op(&loops.build, op);
                     if let (Some(Kind::Upstream(Upstream::AddF | Upstream::MulF)), Some(flags)) =
-                        (kind, free_order)
+                        (kind, flags)
                     {
                         copy.set_attr("fastmath", flags);
                     }
@@ -137,6 +139,13 @@ impl<'c> Lowering<'c, '_> {
             }
         }
         Vec::new()
+    }
+
+    /// True when a stage is computed in vectors, by its own loops or by those it is attached to.
+    fn is_vectorized(&self, stage: StageId) -> bool {
+        let s = &self.tree.stages[stage];
+        s.leaves.iter().any(|&l| s.axes[l].kind == LoopKind::Vectorized)
+            || matches!(s.attach, Attach::At(consumer, _) if self.is_vectorized(consumer))
     }
 
     /// The neutral elements of a reduction.

@@ -34,12 +34,14 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     let extent: u64 = extents[first_fused..].iter().product();
     let along = along_fused(&accesses, &extents, together);
     let contiguous = along.iter().all(|c| matches!(c, Some(0 | 1)));
-    if !contiguous || extent < 4 {
+    let row = if reduces { row_axis(&accesses, &along, &extents[..first_fused]) } else { None };
+    // Operands that are gathered (a strided convolution's data) are worth it where each is used for several rows.
+    let gathered = row.is_some() && matches!(along[0], Some(0 | 1)) && along.iter().all(Option::is_some);
+    if !(contiguous || gathered) || extent < 4 {
         // Without vectors along the result, a reduction is left to the code generator to vectorize.
         return attach(writer, nest, Some(inner));
     }
     let lanes = lanes(writer, stage, vector_bytes).min(extent);
-    let row = if reduces { row_axis(&accesses, &along, &extents[..first_fused]) } else { None };
     let vectors = match extent / lanes {
         n if !reduces => 1.min(n),
         n if n >= 4 && row.is_some() => 4,
@@ -133,11 +135,11 @@ fn fuse_last(writer: &mut Writer, stage: StageId, rank: usize, n: usize) -> Resu
     Ok(fused)
 }
 
-/// The axis along which an operand that is read as vectors is reused; the longest of them.
+/// The axis along which an operand that varies in the vectors is reused; the longest of them.
 fn row_axis(accesses: &[Option<Expr>], along: &[Option<i64>], extents: &[u64]) -> Option<AxisId> {
     // The first access is the store.
     let vectors =
-        || accesses.iter().zip(along).skip(1).filter(|(_, c)| **c == Some(1)).filter_map(|(e, _)| e.as_ref());
+        || accesses.iter().zip(along).skip(1).filter(|(_, c)| **c != Some(0)).filter_map(|(e, _)| e.as_ref());
     let reused = |axis: usize| vectors().any(|e| !e.mentions(axis));
     (0..extents.len()).filter(|&a| extents[a] > 1 && reused(a)).max_by_key(|&a| (extents[a], a))
 }
