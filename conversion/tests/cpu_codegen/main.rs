@@ -140,8 +140,8 @@ fn polynomials_are_as_good_as_the_library() {
     let mut inputs: Vec<f32> = special.collect();
     let mut numbers = Numbers(3);
     inputs.extend((0..16 * 64).map(|i| (numbers.next() * f64::from(1 + i / 16)) as f32));
-    let functions: [(&str, fn(f64) -> f64); 4] =
-        [("exp", f64::exp), ("log", f64::ln), ("tanh", f64::tanh), ("erf", erf)];
+    type Function = (&'static str, fn(f64) -> f64);
+    let functions: [Function; 4] = [("exp", f64::exp), ("log", f64::ln), ("tanh", f64::tanh), ("erf", erf)];
     for block in inputs.chunks_exact(16) {
         let mut a: Vec<u8> = block.iter().flat_map(|x| x.to_le_bytes()).collect();
         let mut out = vec![0; 4 * 64];
