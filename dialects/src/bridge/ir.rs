@@ -395,7 +395,7 @@ checked!(
     IntegerAttribute => mlirAttributeIsAInteger, FloatAttribute => mlirAttributeIsAFloat,
     StringAttribute => mlirAttributeIsAString, FlatSymbolRefAttribute => mlirAttributeIsAFlatSymbolRef,
     TypeAttribute => mlirAttributeIsAType, ArrayAttribute => mlirAttributeIsAArray,
-    DenseI64ArrayAttribute => mlirAttributeIsADenseI64Array
+    DenseI64ArrayAttribute => mlirAttributeIsADenseI64Array, DictionaryAttribute => mlirAttributeIsADictionary
 );
 
 pub(crate) fn string(text: &str) -> MlirStringRef {
@@ -441,8 +441,8 @@ pub fn type_of_attr(attr: Attribute) -> Option<Type> {
 
 /// The string of that name in a dictionary attribute.
 pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
-    let found = DictionaryAttribute::try_from(attr).ok()?.element_by_name(name)?;
-    StringAttribute::try_from(found).ok().map(|text| text.value().to_owned())
+    let found = cast::<DictionaryAttribute>(attr)?.element_by_name(name)?;
+    cast::<StringAttribute>(found).map(|text| text.value().to_owned())
 }
 
 /// The operation of a module.

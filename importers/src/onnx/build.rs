@@ -12,6 +12,7 @@ use super::error::Fault;
 use super::graph::Importer;
 use super::known::Def;
 use super::node::{Node, Value};
+use super::signature::MOST_EXTENT;
 
 /// A value, or why there is none.
 pub type Made = Result<Value, Fault>;
@@ -30,9 +31,10 @@ impl Importer<'_> {
             EmitError::Violation(violation) => Fault::Relation { operator: op.name, violation },
             EmitError::Evaluation(error) => Fault::Evaluation { operator: op.name, error },
         })?;
+        let (operands, attrs): (Rc<[Value]>, _) = (operands.into(), Rc::new(attrs));
         let mut values = Vec::with_capacity(results.len());
         for (result, id) in results.into_iter().enumerate() {
-            let def = Def::Call { op, operands: operands.to_vec(), attrs: attrs.clone(), result };
+            let def = Def::Call { op, operands: operands.clone(), attrs: attrs.clone(), result };
             let ty = self.emit.tensor_type(id);
             values.push(self.push(def, id, ty));
         }
@@ -84,14 +86,21 @@ impl Importer<'_> {
     pub fn shape(&self, v: Value, what: &str) -> Result<Vec<i64>, Fault> {
         let ty = self.ty(v)?;
         let unknown = || Fault::NeedsShape { input: what.to_owned(), ty: ty.to_string() };
-        ty.shape().ok_or_else(unknown)?.into_iter().map(|n| i64::try_from(n).map_err(|_| unknown())).collect()
+        let shape = ty.shape().ok_or_else(unknown)?;
+        // Products of any of the extents stay in range.
+        let most = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d.max(1)).filter(|&n| n < 1 << 60));
+        most.ok_or_else(|| Fault::value(format!("{what} is too large: {ty}")))?;
+        Ok(shape.into_iter().map(|n| n as i64).collect())
     }
 
     /// One extent, which must be known.
     pub fn extent(&self, v: Value, axis: usize, what: &str) -> Result<i64, Fault> {
         let ty = self.ty(v)?;
-        let known = ty.dims.get(axis).and_then(Dim::known).and_then(|n| i64::try_from(n).ok());
-        known.ok_or_else(|| Fault::NeedsShape { input: what.to_owned(), ty: ty.to_string() })
+        match ty.dims.get(axis).and_then(Dim::known) {
+            Some(n) if n <= MOST_EXTENT => Ok(n as i64),
+            Some(n) => Err(Fault::value(format!("extent {n} of {what} is out of range"))),
+            None => Err(Fault::NeedsShape { input: what.to_owned(), ty: ty.to_string() }),
+        }
     }
 
     /// An axis that may count from the back.
@@ -394,4 +403,11 @@ impl Importer<'_> {
 pub fn axis_in(axis: i64, rank: usize) -> Result<usize, Fault> {
     fusion_operators::relation::normalize_axis(axis, rank)
         .ok_or_else(|| Fault::value(format!("axis {axis} is out of range for a tensor of rank {rank}")))
+}
+
+/// The number of elements of a shape that a model asks for, when all of its extents are in range.
+pub fn volume(shape: &[i64], what: &str) -> Result<i64, Fault> {
+    let within = |n: i64| (0..=MOST_EXTENT as i64).contains(&n);
+    let volume = shape.iter().try_fold(1i64, |n, &d| within(d).then(|| n.checked_mul(d))?);
+    volume.ok_or_else(|| Fault::value(format!("{what} is out of range: {shape:?}")))
 }

@@ -5,12 +5,15 @@
 
 use std::cell::RefCell;
 
-use fusion_operators::reference::evaluate;
+use fusion_operators::reference::{EvalError, evaluate};
 use fusion_operators::{Attrs, Operator, Tensor, TensorType};
 
 use super::emit::{Emit, EmitError, Fill, Id, Region};
 use super::error::ImportError;
 use super::{Model, Options, Output, import};
+
+/// No larger tensor is computed.
+const MOST_BYTES: u64 = 1 << 32;
 
 /// Values computed so far.
 #[derive(Default)]
@@ -42,6 +45,12 @@ impl Emit for Eager {
 
     fn op(&self, op: &'static Operator, operands: &[Id], attrs: &Attrs) -> Result<Vec<Id>, EmitError> {
         let inputs: Vec<Tensor> = operands.iter().map(|&v| self.tensor(v)).collect();
+        let types: Vec<TensorType> = inputs.iter().map(Tensor::tensor_type).collect();
+        for result in op.infer(&types, attrs)? {
+            if result.bytes().is_none_or(|bytes| bytes > MOST_BYTES) {
+                return Err(EvalError::Value(format!("a result of type {result} is too large")).into());
+            }
+        }
         let results = evaluate(op, attrs, &inputs)?;
         Ok(results.into_iter().map(|t| self.push(t)).collect())
     }

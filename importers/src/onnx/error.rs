@@ -23,7 +23,11 @@ impl fmt::Display for Place {
         if !domain.is_empty() {
             write!(f, "{domain}.")?;
         }
-        write!(f, "{op_type} (operator set {version}), node '{name}'")
+        f.write_str(op_type)?;
+        if *version > 0 {
+            write!(f, " (operator set {version})")?;
+        }
+        write!(f, ", node '{name}'")
     }
 }
 
@@ -45,10 +49,14 @@ pub enum ImportError {
     Duplicate { place: Place, value: String },
     #[error("{place} depends on its own result '{value}'; a graph must have no cycle")]
     Cycle { place: Place, value: String },
-    #[error("{place} calls functions more than {limit} deep; a function must not call itself")]
+    #[error("{place} is nested more than {limit} functions and graphs deep; a function must not call itself")]
     Recursion { place: Place, limit: usize },
+    #[error("{place}: the model has more than {limit} nodes once functions and loops are expanded")]
+    TooLarge { place: Place, limit: usize },
     #[error("graph input '{input}' {problem}")]
     Input { input: String, problem: String },
+    #[error("'{value}' {what}, which is not supported")]
+    UnsupportedValue { value: String, what: String },
     #[error("initializer: {0}")]
     Initializer(#[from] TensorProtoError),
     #[error("{place}: {fault}")]
@@ -71,8 +79,9 @@ impl ImportError {
     /// True when the model is well formed but asks for something that is not supported.
     pub fn is_unsupported(&self) -> bool {
         match self {
-            ImportError::UnsupportedOperators(_) | ImportError::Opset { .. } => true,
-            ImportError::Input { problem, .. } => problem.contains("not supported"),
+            ImportError::UnsupportedOperators(_)
+            | ImportError::Opset { .. }
+            | ImportError::UnsupportedValue { .. } => true,
             ImportError::Initializer(TensorProtoError::ElementType { .. }) => true,
             ImportError::Node { fault, .. } => match &**fault {
                 Fault::Unsupported(_)

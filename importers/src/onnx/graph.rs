@@ -20,8 +20,10 @@ use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
 const OPSETS: (i64, i64) = (6, 24);
-/// Functions may call functions so deep.
-const MOST_CALLS: usize = 64;
+/// Functions and subgraphs may be nested so deep.
+const DEEPEST: usize = 64;
+/// Nodes that are imported at most, each as often as its function is called or its loop unrolled.
+const MOST_NODES: usize = 1 << 18;
 
 /// A graph output.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +70,8 @@ pub struct Importer<'m> {
     specialized: BTreeSet<usize>,
     scopes: Vec<Scope<'m>>,
     functions: HashMap<(&'m str, &'m str, &'m str), &'m FunctionProto>,
-    calls: usize,
+    depth: usize,
+    imported: usize,
 }
 
 /// Emits the program of a model, given the values of its [`signature`].
@@ -94,7 +97,8 @@ pub fn import(
         specialized: BTreeSet::new(),
         scopes: Vec::new(),
         functions: HashMap::new(),
-        calls: 0,
+        depth: 0,
+        imported: 0,
     };
     for function in &model.proto.functions {
         importer.functions.insert((&function.domain, &function.name, &function.overload), function);
@@ -206,9 +210,8 @@ impl<'m> Importer<'m> {
     /// Imports a graph's initializers and nodes into the innermost scope; gives its outputs.
     fn body(&mut self, graph: &'m GraphProto) -> Result<Vec<Value>, ImportError> {
         if let Some(sparse) = graph.sparse_initializer.first() {
-            let name = sparse.values.as_ref().map(|v| v.name.clone()).unwrap_or_default();
-            let problem = "is a sparse initializer, which is not supported".into();
-            return Err(ImportError::Input { input: name, problem });
+            let value = sparse.values.as_ref().map(|v| v.name.clone()).unwrap_or_default();
+            return Err(ImportError::UnsupportedValue { value, what: "is a sparse initializer".into() });
         }
         for initializer in &graph.initializer {
             let value = tensor(initializer, self.directory())?;
@@ -234,10 +237,20 @@ impl<'m> Importer<'m> {
     }
 
     fn nodes(&mut self, nodes: &'m [NodeProto]) -> Result<(), ImportError> {
-        for index in schedule(nodes)? {
-            self.node(&nodes[index])?;
+        let given = self.scopes.last().map(|scope| &scope.values);
+        let again = |name: &&String| given.is_some_and(|given| given.contains_key(name.as_str()));
+        for node in nodes {
+            if let Some(value) = node.output.iter().find(again) {
+                let version = version_in(self.scopes.last().map_or(&[][..], |s| s.opsets), &node.domain);
+                let place = place_of(node, version.unwrap_or(0));
+                return Err(ImportError::Duplicate { place, value: value.clone() });
+            }
         }
-        Ok(())
+        let order = schedule(nodes)?;
+        self.depth += 1;
+        let result = order.into_iter().try_for_each(|index| self.node(&nodes[index]));
+        self.depth -= 1;
+        result
     }
 
     /// Imports a subgraph, its inputs standing for `arguments`.
@@ -270,6 +283,13 @@ impl<'m> Importer<'m> {
         let place = place_of(proto, version.unwrap_or(0));
         if version.is_none() && function.is_none() {
             return Err(ImportError::NoOpset { place });
+        }
+        if self.depth > DEEPEST {
+            return Err(ImportError::Recursion { place, limit: DEEPEST });
+        }
+        self.imported += 1;
+        if self.imported > MOST_NODES {
+            return Err(ImportError::TooLarge { place, limit: MOST_NODES });
         }
         let node = self.resolve(proto, place)?;
         let label = if node.place.name.is_empty() { &proto.op_type } else { &node.place.name };
@@ -328,9 +348,6 @@ impl<'m> Importer<'m> {
 
     /// Inlines a model-local function.
     fn inline(&mut self, function: &'m FunctionProto, node: &Node<'m>) -> Result<Vec<Value>, ImportError> {
-        if self.calls >= MOST_CALLS {
-            return Err(ImportError::Recursion { place: node.place.clone(), limit: MOST_CALLS });
-        }
         let mut attributes: HashMap<&'m str, &'m AttributeProto> =
             function.attribute_proto.iter().map(|a| (a.name.as_str(), a)).collect();
         attributes.extend(node.attributes.iter().map(|(&name, &a)| (name, a)));
@@ -344,7 +361,6 @@ impl<'m> Importer<'m> {
         }
         let opsets = &function.opset_import;
         self.scopes.push(Scope { values, isolated: true, opsets, attributes: Rc::new(attributes) });
-        self.calls += 1;
         let result = self.nodes(&function.node).and_then(|()| {
             let find = |name: &String| {
                 self.lookup(name).ok_or_else(|| ImportError::UndefinedOutput {
@@ -354,7 +370,6 @@ impl<'m> Importer<'m> {
             };
             function.output.iter().map(find).collect()
         });
-        self.calls -= 1;
         self.scopes.pop();
         result
     }
@@ -371,7 +386,7 @@ impl<'m> Importer<'m> {
 
     /// The value of an operand that must be known; graph inputs it depends on are then specialized.
     pub fn value_of(&mut self, value: Value, what: &str) -> Result<Rc<Tensor>, Fault> {
-        match self.evaluate(value) {
+        match self.evaluate(value, false) {
             Ok(known) => {
                 self.specialized.extend(&known.inputs);
                 Ok(known.tensor)

@@ -21,8 +21,8 @@ pub(super) enum Def {
     Constant(Rc<Tensor>),
     Call {
         op: &'static Operator,
-        operands: Vec<Value>,
-        attrs: Attrs,
+        operands: Rc<[Value]>,
+        attrs: Rc<Attrs>,
         result: usize,
     },
     /// A result or argument of a region.
@@ -60,18 +60,24 @@ pub(super) enum Extent {
 const MOST_ELEMENTS: u64 = 1 << 18;
 
 impl Importer<'_> {
-    /// The value, if it follows from constants and the given values of graph inputs.
-    pub(super) fn evaluate(&mut self, value: Value) -> Result<Known, Unknown> {
+    /// The value, if it follows from constants and, unless `strict`, the given values of graph inputs.
+    pub(super) fn evaluate(&mut self, value: Value, strict: bool) -> Result<Known, Unknown> {
         let mut needed = BTreeSet::new();
         let mut unknown = Unknown::default();
         let mut stack = vec![value];
         while let Some(v) = stack.pop() {
-            if self.memo.contains_key(&v) || !needed.insert(v) {
+            if let Some(known) = self.memo.get(&v) {
+                if strict && !known.inputs.is_empty() {
+                    return Err(Unknown { other: true, ..unknown });
+                }
+                continue;
+            }
+            if !needed.insert(v) {
                 continue;
             }
             match &self.entries[v.0 as usize].def {
                 Def::Constant(_) => {}
-                Def::Input(i) if self.bound(*i).is_some() => {}
+                Def::Input(i) if !strict && self.bound(*i).is_some() => {}
                 Def::Input(i) => {
                     unknown.inputs.insert(*i);
                 }
@@ -79,11 +85,14 @@ impl Importer<'_> {
                     let small = self.entries[v.0 as usize].ty.as_ref().and_then(|t| t.elements());
                     match small {
                         _ if op.name == "shape_of" && self.static_shape_of(operands[0]).is_some() => {}
-                        Some(n) if n <= MOST_ELEMENTS => stack.extend(operands),
+                        Some(n) if n <= MOST_ELEMENTS => stack.extend(operands.iter()),
                         _ => unknown.other = true,
                     }
                 }
                 Def::Opaque | Def::Sequence(_) | Def::Absent => unknown.other = true,
+            }
+            if strict && (unknown.other || !unknown.inputs.is_empty()) {
+                return Err(unknown);
             }
         }
         if unknown.other || !unknown.inputs.is_empty() {
@@ -127,7 +136,7 @@ impl Importer<'_> {
 
     /// The value when it does not depend on any graph input.
     pub fn constant_of(&mut self, value: Value) -> Option<Rc<Tensor>> {
-        self.evaluate(value).ok().filter(|known| known.inputs.is_empty()).map(|known| known.tensor)
+        self.evaluate(value, true).ok().map(|known| known.tensor)
     }
 
     /// The elements of a small integer tensor as expressions over extents, so that a shape computed
@@ -182,7 +191,7 @@ impl Importer<'_> {
             "expand_dims" | "squeeze" | "reshape" if rank <= 1 => of(self, first),
             "concat" => {
                 let mut all = Vec::new();
-                for &operand in &operands {
+                for &operand in operands.iter() {
                     all.extend(of(self, operand)?);
                 }
                 Some(all)

@@ -10,6 +10,9 @@ use super::model::Model;
 use super::proto::{ValueInfoProto, dimension_proto, type_proto};
 use super::tensor::element_type;
 
+/// Extents above this are taken for damage: no tensor has them, and arithmetic with them may overflow.
+pub const MOST_EXTENT: u64 = 1 << 40;
+
 /// What is known about a model's inputs beyond what it says.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -51,19 +54,17 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
 
 fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, ImportError> {
     let fail = |problem: String| ImportError::Input { input: info.name.clone(), problem };
+    let unsupported =
+        |what: &str| ImportError::UnsupportedValue { value: info.name.clone(), what: what.to_owned() };
     let tensor = match info.r#type.as_ref().and_then(|t| t.value.as_ref()) {
         Some(type_proto::Value::Tensor(tensor)) => tensor,
-        Some(type_proto::Value::Sequence(_)) => {
-            return Err(fail("is a sequence, which is not supported".into()));
-        }
-        Some(type_proto::Value::Optional(_)) => {
-            return Err(fail("is optional, which is not supported".into()));
-        }
-        Some(_) => return Err(fail("is a map or sparse tensor, which is not supported".into())),
+        Some(type_proto::Value::Sequence(_)) => return Err(unsupported("is a sequence")),
+        Some(type_proto::Value::Optional(_)) => return Err(unsupported("is optional")),
+        Some(_) => return Err(unsupported("is a map or a sparse tensor")),
         None => return Err(fail("has no type".into())),
     };
     let dtype = element_type(tensor.elem_type)
-        .map_err(|name| fail(format!("has element type {name}, which is not supported")))?;
+        .map_err(|name| unsupported(&format!("has elements of type {name}")))?;
     let given = options
         .shapes
         .get(&info.name)
@@ -76,8 +77,8 @@ fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, Im
             for dim in &shape.dim {
                 dims.push(match &dim.value {
                     Some(dimension_proto::Value::DimValue(n)) => match u64::try_from(*n) {
-                        Ok(n) => Dim::Static(n),
-                        Err(_) => return Err(fail(format!("has the negative extent {n}"))),
+                        Ok(n) if n <= MOST_EXTENT => Dim::Static(n),
+                        _ => return Err(fail(format!("has the extent {n}, which is out of range"))),
                     },
                     Some(dimension_proto::Value::DimParam(name)) if !name.is_empty() => {
                         Dim::Symbol(name.clone())
@@ -92,6 +93,9 @@ fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, Im
         && value.dtype() != dtype
     {
         return Err(fail(format!("is a tensor of {dtype}, but the given value is {}", value.tensor_type())));
+    }
+    if let Some(extent) = given.iter().flatten().find(|&&n| n > MOST_EXTENT) {
+        return Err(fail(format!("is given the extent {extent}, which is out of range")));
     }
     match (given, declared) {
         (Some(shape), Some(declared)) => {

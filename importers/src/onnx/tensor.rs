@@ -11,6 +11,7 @@ use fusion_operators::tensor::bytes_of;
 use fusion_operators::{DType, Tensor, TensorError};
 
 use super::proto::TensorProto;
+use super::signature::MOST_EXTENT;
 
 /// Why a `TensorProto` is not a tensor.
 #[derive(Debug, thiserror::Error)]
@@ -18,8 +19,8 @@ use super::proto::TensorProto;
 pub enum TensorProtoError {
     #[error("tensor '{name}' has element type {element}, which is not supported")]
     ElementType { name: String, element: String },
-    #[error("tensor '{name}' has the negative extent {extent}")]
-    NegativeExtent { name: String, extent: i64 },
+    #[error("tensor '{name}' has the extent {extent}, which is out of range")]
+    Extent { name: String, extent: i64 },
     #[error("tensor '{name}' has {found} elements, but its shape {shape:?} needs {expected}")]
     Count { name: String, shape: Vec<usize>, expected: usize, found: usize },
     #[error("tensor '{name}' is stored in segments, which are not supported")]
@@ -83,9 +84,10 @@ pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, T
     }
     let mut shape = Vec::with_capacity(proto.dims.len());
     for &extent in &proto.dims {
-        let n =
-            usize::try_from(extent).map_err(|_| TensorProtoError::NegativeExtent { name: name(), extent })?;
-        shape.push(n);
+        match u64::try_from(extent) {
+            Ok(n) if n <= MOST_EXTENT => shape.push(n as usize),
+            _ => return Err(TensorProtoError::Extent { name: name(), extent }),
+        }
     }
     let wrap = |source| TensorProtoError::Tensor { name: name(), source };
     let bytes = bytes_of(dtype, &shape).map_err(wrap)?;

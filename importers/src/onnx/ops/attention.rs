@@ -102,7 +102,7 @@ fn grouped(im: &mut Importer, q: Value, x: Value) -> Made {
     if q_heads == own {
         return Ok(x);
     }
-    if own == 0 || q_heads % own != 0 {
+    if own == 0 || q_heads % own != 0 || q_heads > 1 << 20 {
         return Err(Fault::value(format!("{q_heads} query heads do not divide into {own} groups")));
     }
     let places: Vec<i64> = (0..q_heads).map(|h| h / (q_heads / own)).collect();

@@ -92,6 +92,10 @@ fn conv_transpose(im: &mut Importer, node: &Node) -> Converted {
             )));
         }
     };
+    let stated = node.ints("output_shape")?.unwrap_or_default();
+    if let Some(n) = extra.iter().chain(stated).find(|n| !(0..=i64::from(i32::MAX)).contains(*n)) {
+        return Err(Fault::value(format!("{n} in output_padding or output_shape is out of range")));
+    }
     let mut target = None;
     if let Some(shape) = node.ints("output_shape")? {
         // Some producers give the batch and the channels too.
@@ -102,14 +106,16 @@ fn conv_transpose(im: &mut Importer, node: &Node) -> Converted {
     } else if matches!(window.auto, Auto::SameUpper | Auto::SameLower) {
         let mut extents = Vec::with_capacity(axes);
         for i in 0..axes {
-            extents.push(im.extent(x, i + 2, "the operand")? * window.strides[i]);
+            extents.push(im.extent(x, i + 2, "the operand")?.saturating_mul(window.strides[i]).min(1 << 61));
         }
         target = Some(extents);
     }
     if let Some(target) = target {
         for i in 0..axes {
             let extent = im.extent(x, i + 2, "the operand")?;
-            let total = window.strides[i] * (extent - 1) + extra[i] + window.reach(i) - target[i];
+            let total =
+                window.strides[i].saturating_mul(extent - 1).min(1 << 61) + extra[i] + window.reach(i)
+                    - target[i];
             if total < 0 {
                 // More is asked for than the sum of windows covers.
                 extra[i] -= total;

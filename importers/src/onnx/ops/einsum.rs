@@ -111,6 +111,9 @@ fn diagonal(im: &mut Importer, mut term: Term) -> Result<Term, Fault> {
         // Both axes to the front; then [i, i] for each i.
         let rank = term.labels.len();
         let extent = im.extent(term.value, first, "the operand")?;
+        if extent > 1 << 20 {
+            return Err(Fault::unsupported(format!("the diagonal of an axis of {extent}")));
+        }
         let order: Vec<usize> =
             [first, second].into_iter().chain((0..rank).filter(|&a| a != first && a != second)).collect();
         let value = im.transpose(term.value, &order)?;

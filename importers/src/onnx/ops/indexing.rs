@@ -148,6 +148,9 @@ fn tensor_scatter(im: &mut Importer, node: &Node) -> Converted {
     let shape = im.shape(update, "the update")?;
     let limit = im.extent(cache, axis, "the cache")?;
     let rank = shape.len();
+    if rank != im.rank(cache)? {
+        return Err(Fault::value(format!("{} does not update {}", im.ty(update)?, im.ty(cache)?)));
+    }
     let steps = im.arange(DType::I64, shape[axis], 0.0, 1.0)?;
     let behind: Vec<i64> = (0..rank as i64).filter(|&a| a != axis as i64).collect();
     let mut places = im.expand_dims(steps, &behind)?;

@@ -5,7 +5,7 @@ use fusion_operators::{Attrs, Operator};
 
 use super::spatial::Window;
 use super::{Conversion, row};
-use crate::onnx::build::{Converted, Made};
+use crate::onnx::build::{Converted, Made, volume};
 use crate::onnx::error::Fault;
 use crate::onnx::graph::Importer;
 use crate::onnx::node::{Node, Value};
@@ -90,14 +90,15 @@ fn places_of_max(im: &mut Importer, node: &Node, x: Value, y: Value, window: &Wi
     if column_major && axes != 2 {
         return Err(Fault::unsupported("storage_order with other than two spatial axes"));
     }
-    let (outputs, volume) = (to[2..].iter().product::<i64>(), window.kernel.iter().product::<i64>());
-    if outputs.saturating_mul(volume) > 1 << 24 {
+    let (outputs, taps) =
+        (to[2..].iter().product::<i64>(), volume(&window.kernel, "attribute kernel_shape")?);
+    if outputs.saturating_mul(taps) > 1 << 24 {
         return Err(Fault::unsupported("the second result of pooling with so many windows"));
     }
     let plane: i64 = from[2..].iter().product();
     let (mut source, mut label) = (Vec::new(), Vec::new());
     for o in 0..outputs {
-        for k in 0..volume {
+        for k in 0..taps {
             let (mut o, mut k, mut flat, mut step, mut inside) = (o, k, 0, 1, true);
             let mut at = vec![0; axes];
             for i in (0..axes).rev() {
@@ -123,12 +124,12 @@ fn places_of_max(im: &mut Importer, node: &Node, x: Value, y: Value, window: &Wi
         _ => 0.0,
     };
     let flat = im.pad(flat, &[0, 0, 0, 0, 0, 1], lowest)?;
-    let indices = im.ints(&[outputs as usize, volume as usize], &source)?;
+    let indices = im.ints(&[outputs as usize, taps as usize], &source)?;
     let windows = im.gather(flat, indices, 2)?;
     let which =
         im.op(&reduction::ARGMAX, &[windows], Attrs::new().with("axis", 3i64).with("keepdims", true))?;
-    let labels = im.ints(&[1, 1, outputs as usize, volume as usize], &label)?;
-    let labels = im.broadcast_to(labels, &[n, c, outputs, volume])?;
+    let labels = im.ints(&[1, 1, outputs as usize, taps as usize], &label)?;
+    let labels = im.broadcast_to(labels, &[n, c, outputs, taps])?;
     let places = im.op(&indexing::GATHER_ELEMENTS, &[labels, which], Attrs::new().with("axis", 3i64))?;
     let offsets: Vec<i64> = (0..n * c).map(|i| i * plane).collect();
     let offsets = im.ints(&[n as usize, c as usize, 1, 1], &offsets)?;
@@ -179,7 +180,7 @@ fn lp_pool(im: &mut Importer, node: &Node) -> Converted {
     let mut attrs = attributes(node, &window)?;
     attrs.set("ceil_mode", false);
     let mean = pooled(im, padded, &MEAN, attrs)?;
-    let sum = im.mul_f(mean, window.kernel.iter().product::<i64>() as f64)?;
+    let sum = im.mul_f(mean, window.kernel.iter().map(|&k| k as f64).product())?;
     Ok(vec![root(im, sum, p)?])
 }
 
@@ -191,8 +192,9 @@ fn max_unpool(im: &mut Importer, node: &Node) -> Converted {
     let axes = window.kernel.len();
     let mut shape = from[..2].to_vec();
     for i in 0..axes {
+        let padding = window.pads[i] + window.pads[axes + i];
         shape.push(
-            (from[i + 2] - 1) * window.strides[i] + window.kernel[i] - window.pads[i] - window.pads[axes + i],
+            (from[i + 2] - 1).saturating_mul(window.strides[i]).saturating_add(window.kernel[i] - padding),
         );
     }
     let mut places = im.reshape(places, &[-1])?;
@@ -203,6 +205,8 @@ fn max_unpool(im: &mut Importer, node: &Node) -> Converted {
         }
         None => shape.clone(),
     };
+    let total = volume(&to, "the result's shape")?;
+    volume(&shape, "the shape that is pooled from")?;
     // Indices count in the shape the attributes give, not in a larger one asked for.
     if to != shape {
         let (mut rest, mut flat, mut step) = (places, None, 1i64);
@@ -219,7 +223,6 @@ fn max_unpool(im: &mut Importer, node: &Node) -> Converted {
         }
         places = flat.unwrap_or(places);
     }
-    let total: i64 = to.iter().product();
     let zeros = im.full(im.dtype(x)?, &[total], 0.0)?;
     let flat = im.reshape(x, &[-1])?;
     let attrs = Attrs::new().with("axis", 0i64);

@@ -233,7 +233,7 @@ fn sample(im: &mut Importer, x: Value, axes: &[Axis], s: &Sampling) -> Made {
 
 /// Samples one axis.
 fn along(im: &mut Importer, x: Value, a: &Axis, s: &Sampling) -> Made {
-    if a.to.saturating_mul(a.from) > 1 << 26 {
+    if a.to.saturating_mul(a.from) > 1 << 24 {
         return Err(Fault::unsupported(format!(
             "resizing an axis from {} to {} elements this way",
             a.from, a.to

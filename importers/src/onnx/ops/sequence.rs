@@ -99,6 +99,9 @@ fn split_to_sequence(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let axis = im.axis(x, node.int("axis", 0)?)?;
     let extent = im.extent(x, axis, "the operand")?;
+    if extent > 1 << 16 {
+        return Err(Fault::unsupported(format!("a sequence cut from an axis of {extent}")));
+    }
     let (sections, single) = match node.opt(1) {
         None => (vec![1; usize::try_from(extent).unwrap_or(0)], true),
         Some(split) => match (im.rank(split)?, &im.ints_of(node, 1)?[..]) {
@@ -112,9 +115,6 @@ fn split_to_sequence(im: &mut Importer, node: &Node) -> Converted {
             _ => return Err(Fault::value("split must be a positive number or a list")),
         },
     };
-    if sections.len() > 1 << 16 {
-        return Err(Fault::unsupported("a sequence of so many pieces"));
-    }
     let mut pieces = im.split(x, &sections, axis)?;
     if single && node.int("keepdims", 1)? == 0 {
         for piece in &mut pieces {

@@ -41,8 +41,11 @@ fn split(im: &mut Importer, node: &Node) -> Converted {
         Some(sections) => sections,
         None => {
             let count = node.int("num_outputs", node.outputs.len() as i64)?;
-            if !(1..=1 << 20).contains(&count) {
-                return Err(Fault::value(format!("attribute num_outputs must be positive, found {count}")));
+            if count < 1 || count != node.outputs.len() as i64 {
+                return Err(Fault::value(format!(
+                    "attribute num_outputs is {count}, but the node has {} results",
+                    node.outputs.len()
+                )));
             }
             let extent = im.extent(x, axis, "the operand")?;
             // The last piece is smaller when the extent does not divide.

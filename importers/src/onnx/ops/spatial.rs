@@ -1,9 +1,9 @@
 //! Attributes of operators with windows over [N, C, spatial...], and rearrangements of such tensors.
 
-use fusion_operators::{Dim, Tensor};
+use fusion_operators::Dim;
 
 use super::{Conversion, row};
-use crate::onnx::build::{Converted, axis_in};
+use crate::onnx::build::{Converted, axis_in, volume};
 use crate::onnx::error::Fault;
 use crate::onnx::graph::Importer;
 use crate::onnx::node::{Node, Value};
@@ -62,7 +62,7 @@ impl Window {
             }
         };
         let pads = if auto == Auto::NotSet { list("pads", 2 * axes, 0)? } else { vec![0; 2 * axes] };
-        if pads.iter().any(|p| p.abs() > i64::from(i32::MAX)) {
+        if pads.iter().any(|p| p.unsigned_abs() > i32::MAX as u64) {
             return Err(Fault::value(format!("attribute pads is out of range: {pads:?}")));
         }
         Ok(Window { kernel, strides, dilations, pads, auto })
@@ -158,6 +158,9 @@ fn center_crop_pad(im: &mut Importer, node: &Node) -> Converted {
     let mut padding = vec![0; 2 * rank];
     for (&axis, &to) in axes.iter().zip(&to) {
         let extent = im.extent(x, axis, "the operand")?;
+        if !(0..1 << 40).contains(&to) {
+            return Err(Fault::value(format!("the extent {to} that is asked for is out of range")));
+        }
         if extent > to {
             let begin = (extent - to) / 2;
             x = im.slice(x, axis, begin, begin + to)?;
@@ -181,15 +184,18 @@ fn col2im(im: &mut Importer, node: &Node) -> Converted {
     let window = Window::read(node, kernel.clone())?;
     let [n, rows, columns] = <[i64; 3]>::try_from(im.shape(x, "the operand")?)
         .map_err(|_| Fault::value("the operand must have rank 3"))?;
-    let volume: i64 = kernel.iter().product();
-    if volume == 0 || rows % volume != 0 {
+    let taps = kernel.iter().fold(1i64, |n, &k| n.saturating_mul(k));
+    if taps.saturating_mul(columns) > 1 << 24 {
+        return Err(Fault::unsupported(format!("{columns} columns of {taps} elements")));
+    }
+    if taps == 0 || rows % taps != 0 {
         return Err(Fault::value(format!("{rows} rows do not divide into blocks of {kernel:?}")));
     }
-    let channels = rows / volume;
+    let channels = rows / taps;
     let counts: Vec<i64> = (0..axes)
         .map(|i| (size[i] + window.pads[i] + window.pads[axes + i] - window.reach(i)) / window.strides[i] + 1)
         .collect();
-    if counts.iter().any(|&c| c < 1) || counts.iter().product::<i64>() != columns {
+    if counts.iter().any(|&c| c < 1) || volume(&counts, "the number of columns")? != columns {
         return Err(Fault::value(format!("{columns} columns are given, the shapes make {counts:?}")));
     }
     // Where each element goes, in the padded image flattened; the padding is cut off afterwards.
@@ -203,7 +209,7 @@ fn col2im(im: &mut Importer, node: &Node) -> Converted {
         index
     };
     let mut places = Vec::new();
-    for k in 0..volume {
+    for k in 0..taps {
         let within = decode(k, &kernel);
         for l in 0..columns {
             let at = decode(l, &counts);
@@ -212,11 +218,11 @@ fn col2im(im: &mut Importer, node: &Node) -> Converted {
             }));
         }
     }
-    let total: i64 = padded.iter().product();
-    let updates = im.reshape(x, &[n * channels, volume * columns])?;
+    let total = volume(&padded, "the padded image")?;
+    let updates = im.reshape(x, &[n * channels, taps * columns])?;
     let updates = im.transpose(updates, &[1, 0])?;
-    let zeros = im.dtype(updates).map(|d| Tensor::zeros(d, &[total as usize, (n * channels) as usize]))??;
-    let (zeros, indices) = (im.constant(zeros), im.ints(&[places.len(), 1], &places)?);
+    let zeros = im.full(im.dtype(updates)?, &[total, n * channels], 0.0)?;
+    let indices = im.ints(&[places.len(), 1], &places)?;
     let attrs = Attrs::new().with("reduction", "add");
     let sum = im.op(&fusion_operators::ops::indexing::SCATTER_ND, &[zeros, indices, updates], attrs)?;
     let sum = im.transpose(sum, &[1, 0])?;

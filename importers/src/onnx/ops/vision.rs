@@ -20,8 +20,8 @@ fn affine_grid(im: &mut Importer, node: &Node) -> Converted {
         return Err(Fault::value(format!("size must be [N, C, (D,) H, W], found {size:?}")));
     }
     let spatial = &size[2..];
-    let total: i64 = spatial.iter().product();
-    if total > 1 << 24 {
+    let total = spatial.iter().fold(1i64, |n, &d| n.saturating_mul(d));
+    if total > 1 << 22 {
         return Err(Fault::unsupported("so large a grid"));
     }
     let corners = node.flag("align_corners")?;

@@ -22,7 +22,7 @@ pub const ROWS: &[Conversion] = &[
 ];
 
 /// Longest transform or window made at import.
-const LONGEST: i64 = 1 << 13;
+const LONGEST: i64 = 1 << 12;
 
 /// sum_k c[k] cos(2 pi k n / N), with N the size, or one less for a symmetric window.
 fn window(im: &mut Importer, node: &Node, coefficients: &[f64]) -> Converted {
@@ -53,6 +53,9 @@ fn mel_weights(im: &mut Importer, node: &Node) -> Converted {
         )));
     }
     let (bands, bins) = (bands as usize, length as usize / 2 + 1);
+    if bands * bins > 1 << 24 {
+        return Err(Fault::unsupported(format!("a matrix of {bins} by {bands} weights")));
+    }
     let mel = |hertz: f64| 2595.0 * (1.0 + hertz / 700.0).log10();
     let (low, high) = (mel(low), mel(high));
     let step = (high - low) / (bands as f64 + 2.0);

@@ -1,0 +1,183 @@
+//! Conversions whose meaning depends on the version, and decompositions with edges of their own.
+//! (ONNX's backend test data, run by `examples/onnx_backend`, covers each operator.)
+
+mod common;
+
+use common::*;
+use fusion_importers::onnx::Options;
+use fusion_importers::onnx::proto::{AttributeProto, ModelProto};
+use fusion_operators::{DType, Tensor};
+
+/// One node over operands that are graph inputs, by an operator set.
+fn apply(
+    version: i64,
+    op_type: &str,
+    attributes: Vec<AttributeProto>,
+    operands: &[Tensor],
+) -> Result<Vec<Tensor>, String> {
+    apply_as(version, op_type, attributes, operands, 1)
+}
+
+fn apply_as(
+    version: i64,
+    op_type: &str,
+    attributes: Vec<AttributeProto>,
+    operands: &[Tensor],
+    results: usize,
+) -> Result<Vec<Tensor>, String> {
+    let names: Vec<String> = (0..operands.len()).map(|i| format!("x{i}")).collect();
+    let outputs: Vec<String> = (0..results).map(|i| format!("y{i}")).collect();
+    let (reads, gives): (Vec<&str>, Vec<&str>) =
+        (names.iter().map(String::as_str).collect(), outputs.iter().map(String::as_str).collect());
+    let inputs = operands.iter().zip(&names).map(|(t, name)| {
+        let dims: Vec<String> = t.shape().iter().map(usize::to_string).collect();
+        let dims: Vec<&str> = dims.iter().map(String::as_str).collect();
+        let element = match t.dtype() {
+            DType::F32 => 1,
+            DType::U8 => 2,
+            DType::I64 => 7,
+            DType::Bool => 9,
+            other => panic!("{other} is not used here"),
+        };
+        input(name, element, &dims)
+    });
+    let whole = graph(vec![node(op_type, &reads, &gives, attributes)], inputs.collect(), &gives);
+    let proto = ModelProto { opset_import: vec![opset("", version)], ..model(whole) };
+    let bound = names.iter().cloned().zip(operands.iter().cloned()).collect();
+    run(proto, &Options { bound, ..Options::default() }, operands).map_err(|e| e.to_string())
+}
+
+fn f(shape: &[usize], values: &[f32]) -> Tensor {
+    Tensor::from_slice(shape, values).expect("the values fill the shape")
+}
+
+fn i(shape: &[usize], values: &[i64]) -> Tensor {
+    Tensor::from_slice(shape, values).expect("the values fill the shape")
+}
+
+fn text(name: &str, value: &str) -> AttributeProto {
+    AttributeProto {
+        name: name.into(),
+        r#type: 3,
+        s: Some(value.to_owned().into_bytes().into()),
+        ..Default::default()
+    }
+}
+
+fn values(result: Result<Vec<Tensor>, String>) -> Vec<f64> {
+    result.expect("the node is right")[0].to_f64s()
+}
+
+#[test]
+fn softmax_flattens_before_version_13() {
+    let x = f(&[1, 2, 2], &[0.0; 4]);
+    assert_eq!(values(apply(11, "Softmax", vec![int("axis", 1)], std::slice::from_ref(&x))), [0.25; 4]);
+    assert_eq!(values(apply(13, "Softmax", vec![int("axis", 1)], &[x])), [0.5; 4]);
+}
+
+#[test]
+fn clip_takes_attributes_then_operands() {
+    let x = f(&[3], &[-5.0, 0.5, 5.0]);
+    let attributes = vec![float("min", -1.0), float("max", 1.0)];
+    assert_eq!(values(apply(6, "Clip", attributes, std::slice::from_ref(&x))), [-1.0, 0.5, 1.0]);
+    let bounds = [x, f(&[], &[-1.0]), f(&[], &[1.0])];
+    assert_eq!(values(apply(13, "Clip", vec![], &bounds)), [-1.0, 0.5, 1.0]);
+}
+
+#[test]
+fn operands_were_aligned_with_an_axis_before_version_7() {
+    let (x, y) = (f(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), f(&[2], &[10.0, 20.0]));
+    let aligned = apply(6, "Add", vec![int("broadcast", 1), int("axis", 0)], &[x.clone(), y.clone()]);
+    assert_eq!(values(aligned), [11.0, 12.0, 23.0, 24.0]);
+    assert_eq!(values(apply(7, "Add", vec![], &[x, y])), [11.0, 22.0, 13.0, 24.0]);
+}
+
+#[test]
+fn slice_takes_attributes_then_operands() {
+    let x = f(&[4], &[0.0, 1.0, 2.0, 3.0]);
+    let attributes = vec![ints("starts", &[1]), ints("ends", &[9]), ints("axes", &[0])];
+    assert_eq!(values(apply(9, "Slice", attributes, std::slice::from_ref(&x))), [1.0, 2.0, 3.0]);
+    let operands = [x, i(&[1], &[-1]), i(&[1], &[i64::MIN]), i(&[1], &[0]), i(&[1], &[-2])];
+    assert_eq!(values(apply(13, "Slice", vec![], &operands)), [3.0, 1.0]);
+}
+
+#[test]
+fn reductions_take_axes_by_version_and_may_do_nothing() {
+    let x = f(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    let with = |version, attributes| apply(version, "ReduceMax", attributes, std::slice::from_ref(&x));
+    assert_eq!(values(with(13, vec![ints("axes", &[0])])), [3.0, 4.0]);
+    assert_eq!(values(with(18, vec![])), [4.0]);
+    let nothing = apply(18, "ReduceMax", vec![int("noop_with_empty_axes", 1)], &[x.clone(), i(&[0], &[])]);
+    assert_eq!(values(nothing), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(values(apply(18, "ReduceMax", vec![], &[x, i(&[1], &[-1])])), [2.0, 4.0]);
+}
+
+#[test]
+fn uneven_split_has_a_smaller_last_piece() {
+    let pieces = apply_as(18, "Split", vec![int("num_outputs", 2)], &[f(&[5], &[0.0; 5])], 2);
+    let shapes: Vec<usize> = pieces.expect("the node is right").iter().map(Tensor::len).collect();
+    assert_eq!(shapes, [3, 2]);
+}
+
+#[test]
+fn dropout_is_the_identity_with_a_full_mask() {
+    let x = f(&[2], &[1.0, 2.0]);
+    let results = apply_as(13, "Dropout", vec![], std::slice::from_ref(&x), 2).expect("the node is right");
+    assert_eq!((&results[0], results[1].dtype()), (&x, DType::Bool));
+    assert_eq!(results[1].to_f64s(), [1.0, 1.0]);
+}
+
+#[test]
+fn einsum_takes_diagonals_sums_and_ellipses() {
+    let x = f(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    for (equation, expected) in [
+        ("ii->i", vec![1.0, 4.0]),
+        ("ii", vec![5.0]),
+        ("ij->ji", vec![1.0, 3.0, 2.0, 4.0]),
+        ("i...->...", vec![4.0, 6.0]),
+    ] {
+        let found = apply(13, "Einsum", vec![text("equation", equation)], std::slice::from_ref(&x));
+        assert_eq!(values(found), expected, "{equation}");
+    }
+    let product = apply(13, "Einsum", vec![text("equation", "ij, kj -> ik")], &[x.clone(), x.clone()]);
+    assert_eq!(values(product), [5.0, 11.0, 11.0, 25.0]);
+    assert!(apply(13, "Einsum", vec![text("equation", "ij,jk->iz")], &[x.clone(), x]).is_err());
+}
+
+#[test]
+fn log_sum_exp_does_not_overflow() {
+    let x = f(&[3], &[1000.0, 1000.0, f32::NEG_INFINITY]);
+    let found = values(apply(18, "ReduceLogSumExp", vec![], &[x]));
+    assert!((found[0] - 1000.6931).abs() < 1e-3, "{found:?}");
+    let least = values(apply(18, "ReduceLogSumExp", vec![], &[f(&[1], &[f32::NEG_INFINITY])]));
+    assert_eq!(least, [f64::NEG_INFINITY]);
+}
+
+#[test]
+fn quantised_numbers_saturate() {
+    let zero = Tensor::from_slice(&[], &[128u8]).expect("one number");
+    let operands = [f(&[4], &[-1e6, 0.5, 1.5, 1e6]), f(&[], &[1.0]), zero];
+    assert_eq!(values(apply(13, "QuantizeLinear", vec![], &operands)), [0.0, 128.0, 130.0, 255.0]);
+}
+
+#[test]
+fn hardmax_takes_the_first_of_equals() {
+    let found = apply(13, "Hardmax", vec![], &[f(&[1, 3], &[2.0, 5.0, 5.0])]);
+    assert_eq!(values(found), [0.0, 1.0, 0.0]);
+}
+
+#[test]
+fn integer_mean_is_the_sum_by_the_count() {
+    assert_eq!(values(apply(18, "ReduceMean", vec![], &[i(&[3], &[1, 2, 5])])), [2.0]);
+}
+
+#[test]
+fn errors_name_node_operator_and_value() {
+    let error = apply(13, "Softmax", vec![int("axis", 7)], &[f(&[2], &[0.0; 2])]).expect_err("out of range");
+    assert_eq!(
+        error,
+        "Softmax (operator set 13), node 'n_y0': axis 7 is out of range for a tensor of rank 1"
+    );
+    let error = apply(13, "MatMul", vec![], &[f(&[2, 3], &[0.0; 6]), f(&[2, 3], &[0.0; 6])]);
+    assert!(error.expect_err("the extents differ").contains("relay.matmul"));
+}
