@@ -34,15 +34,18 @@ pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-mem
 
 /// On loops: make straight vector code of the inner ones.
 pub const LOOP: &[Stage] = &[
-    stage("loop-simplify", "builtin.module(func.func(canonicalize,cse))"),
+    stage("loop-simplify", "builtin.module(func.func(canonicalize,cse,loop-simplify))"),
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
+    // Copies have constant indices: guards that only depend on them are decided.
+    stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse))"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 
 /// Upstream's way to LLVM.
 pub const LLVM: &[Stage] = &[
     stage("simplify-scf", "builtin.module(func.func(canonicalize,cse))"),
+    stage("math-approximate", "builtin.module(func.func(math-approximate))"),
     stage(
         "convert-to-llvm",
         "builtin.module(\

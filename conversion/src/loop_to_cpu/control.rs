@@ -1,9 +1,11 @@
 //! Loops and guards.
 
 use fusion_dialects::loops::{LoopKind, loop_kind};
+use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, Region, RegionLike, Type, Value, ValueLike, ops_in, take_region,
+    Block, Build, Op, OpExt, OperationLike, Region, RegionLike, Type, Value, ValueLike, kind_of, ops_in,
+    take_region,
 };
 
 /// `loop.for` becomes `scf.for`, a parallel one that carries nothing `scf.parallel`.
@@ -17,6 +19,9 @@ pub fn for_loop(op: Op) {
     let Some(region) = op.regions().next() else { return };
     if loop_kind(op) == LoopKind::Parallel {
         let body = with_terminator(region, "scf.reduce");
+        if let Some(block) = body.first_block() {
+            give_stack_back(block);
+        }
         let sizes = fusion_dialects::segments_attr(build.context(), &[1, 1, 1, 0]);
         let attrs = [("operandSegmentSizes", sizes)];
         build.op_with_regions("scf.parallel", &[zero, extent, one], &[], &attrs, vec![body]);
@@ -27,6 +32,23 @@ pub fn for_loop(op: Op) {
         op.replace_all_uses(&new.result_values());
     }
     op.erase();
+}
+
+/// Puts a body that has buffers on the stack into a scope at whose end they are gone: it runs many times a call.
+fn give_stack_back(block: Block) {
+    let ops = ops_in(block);
+    let Some((last, rest)) = ops.split_last() else { return };
+    if !rest.iter().any(|op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::Alloca)))) {
+        return;
+    }
+    let build = Build::before(*last);
+    let scope = build.region(&[], |inner, _| {
+        let end = inner.op("memref.alloca_scope.return", &[], &[], &[]);
+        for op in rest {
+            op.move_before_op(end);
+        }
+    });
+    build.op_with_regions("memref.alloca_scope", &[], &[], &[], vec![scope]);
 }
 
 /// `loop.guard` becomes `scf.if`.

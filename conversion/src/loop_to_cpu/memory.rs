@@ -1,21 +1,24 @@
 //! Buffers, loads and stores.
 
 use super::function_of;
+use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, buffer_parts, int_attr, ops_in,
-    vector_parts, vector_type,
+    Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, buffer_parts, int_attr,
+    kind_of, ops_in, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
 /// A buffer above this many bytes does not go on the stack.
 const MOST_STACK_BYTES: u64 = 64 << 10;
 
-/// A local buffer stands on the stack, once a call of the function; a large one on the heap.
+/// A local buffer stands on the stack, once a call of the function or, inside a parallel loop, once an iteration, since
+/// iterations must not share it. A large one stands on the heap.
 pub fn alloc(op: Op) {
     let ty = op.result_values()[0].r#type();
     let bytes = buffer_parts(ty).map_or(u64::MAX, |(element, n)| n.saturating_mul(element_bytes(element)));
-    let first = function_of(op).and_then(|f| f.body(0)).and_then(|b| ops_in(b).first().copied());
+    let first = home_of(op).and_then(|b| ops_in(b).first().copied());
     let segments = fusion_dialects::segments_attr(op.context_ref(), &[0, 0]);
     let attrs = [("operandSegmentSizes", segments), ("alignment", int_attr(op.context_ref(), 64))];
     let new = match first {
@@ -32,6 +35,15 @@ pub fn alloc(op: Op) {
     };
     op.replace_all_uses(&new.result_values());
     op.erase();
+}
+
+/// The body of the innermost parallel loop around an operation, else that of its function.
+fn home_of<'c>(op: Op<'c>) -> Option<Block<'c>> {
+    let around = std::iter::successors(op.parent_operation(), |o| o.parent_operation());
+    let parallel = around
+        .filter(|o| matches!(kind_of(*o), Some(Kind::Loop(Loop::For))))
+        .find(|o| loop_kind(*o) == LoopKind::Parallel);
+    parallel.or_else(|| function_of(op))?.body(0)
 }
 
 fn element_bytes(ty: Type) -> u64 {

@@ -7,6 +7,7 @@
 //!
 //! Loops that are still vectorized or unrolled run one iteration after another, which is what they mean.
 
+pub mod approximate;
 mod control;
 mod memory;
 

@@ -1,4 +1,5 @@
 //! Passes over loops.
 
+pub mod simplify;
 pub mod unroll;
 pub mod vectorize;

@@ -20,7 +20,7 @@
 //! iteration uses anew: then, and where the body makes buffers or meets barriers, the copies stand one behind the other.
 
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
-use fusion_dialects::rows::Kind;
+use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Block, Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Type, Value,
@@ -134,13 +134,18 @@ struct Access<'c> {
 
 impl<'c> Access<'c> {
     fn of(op: Op<'c>) -> Option<Self> {
-        let at = match kind_of(op) {
-            Some(Kind::Loop(Loop::Load | Loop::Gather)) => 0,
-            Some(Kind::Loop(Loop::Store | Loop::Scatter)) => 1,
+        // Places of the buffer and of the index among the operands.
+        let (buffer, index, writes) = match kind_of(op) {
+            Some(Kind::Loop(Loop::Load | Loop::Gather)) => (0, 1, false),
+            Some(Kind::Loop(Loop::Store | Loop::Scatter)) => (1, 2, true),
+            Some(Kind::Upstream(Upstream::MaskedLoad)) => (0, 1, false),
+            Some(Kind::Upstream(Upstream::MaskedStore)) => (0, 1, true),
+            Some(Kind::Upstream(Upstream::MaskedGather)) => (0, 2, false),
+            Some(Kind::Upstream(Upstream::MaskedScatter)) => (0, 2, true),
             _ => return None,
         };
         let operands = op.operand_values();
-        Some(Access { op, buffer: *operands.get(at)?, index: *operands.get(at + 1)?, writes: at == 1 })
+        Some(Access { op, buffer: *operands.get(buffer)?, index: *operands.get(index)?, writes })
     }
 }
 
@@ -159,7 +164,7 @@ fn may_jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>) -> bool {
     let inside = nested_ops(op);
     let known = inside.iter().all(|inner| match kind_of(*inner) {
         Some(Kind::Loop(kind)) => !matches!(kind, Loop::Alloc | Loop::Barrier),
-        _ => is_free(*inner),
+        _ => is_free(*inner) || Access::of(*inner).is_some(),
     });
     if !known {
         return false;
@@ -328,10 +333,10 @@ impl<'c> Copies<'c> {
     fn is_uniform(&self, op: Op<'c>) -> bool {
         let repeatable = |op: Op<'c>| match kind_of(op) {
             Some(Kind::Loop(Loop::For | Loop::Guard | Loop::Yield)) => true,
-            Some(Kind::Loop(_)) => {
-                Access::of(op).is_some_and(|a| !a.writes && !self.stored.contains(&key(a.buffer)))
-            }
-            _ => is_free(op),
+            kind => match Access::of(op) {
+                Some(access) => !access.writes && !self.stored.contains(&key(access.buffer)),
+                None => !matches!(kind, Some(Kind::Loop(_))) && is_free(op),
+            },
         };
         !uses(op, &self.varying) && repeatable(op) && nested_ops(op).into_iter().all(repeatable)
     }

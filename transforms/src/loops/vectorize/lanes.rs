@@ -30,6 +30,8 @@ pub struct Analysis {
     loaded: HashSet<usize>,
     stored_in_place: HashSet<usize>,
     loop_indices: HashSet<usize>,
+    /// True inside a guard that lets only some lanes through.
+    masked: bool,
     /// Number of lanes.
     pub extent: u64,
     lane: usize,
@@ -45,6 +47,7 @@ impl Analysis {
             loaded: HashSet::new(),
             stored_in_place: HashSet::new(),
             loop_indices: loop_indices(vectorized),
+            masked: false,
             extent,
             lane: key(lane),
         };
@@ -111,12 +114,13 @@ impl Analysis {
             Some(Kind::Loop(Loop::Guard)) => return self.guard(op),
             Some(Kind::Loop(Loop::Load)) => {
                 self.loaded.insert(key(operands[0]));
-                let lanes = if self.same(operands[1]) { SAME } else { Lanes::Own };
+                let lanes = if self.same(operands[1]) && !self.masked { SAME } else { Lanes::Own };
                 return self.set_results(op, lanes);
             }
             Some(Kind::Loop(Loop::Store)) => {
                 if self.same(operands[2]) {
-                    self.stored_in_place.insert(key(operands[1]));
+                    // Which lane is the last one that stores is only known when it happens.
+                    (!self.masked).then(|| self.stored_in_place.insert(key(operands[1])))?;
                 } else {
                     buffer_parts(operands[1].r#type()).filter(|_| is_scalar(operands[0]))?;
                 }
@@ -124,11 +128,11 @@ impl Analysis {
             }
             Some(Kind::Loop(Loop::Gather)) => {
                 self.loaded.insert(key(operands[0]));
-                return self.all_same(op).then(|| self.set_results(op, SAME))?;
+                return (self.all_same(op) && !self.masked).then(|| self.set_results(op, SAME))?;
             }
             Some(Kind::Loop(Loop::Scatter)) => {
                 self.stored_in_place.insert(key(operands[1]));
-                return self.all_same(op).then_some(());
+                return (self.all_same(op) && !self.masked).then_some(());
             }
             Some(Kind::Loop(_)) => return None,
             _ => {}
@@ -136,15 +140,17 @@ impl Analysis {
         if op.regions().next().is_some() {
             return None;
         }
+        // Behind a mask everything is computed in all lanes: nothing may trap.
+        let computable = is_pure(op) || (is_elementwise(op) && !self.masked);
         if self.all_same(op) {
-            return (is_elementwise(op) || is_pure(op)).then(|| self.set_results(op, SAME))?;
+            return computable.then(|| self.set_results(op, SAME))?;
         }
         let lanes = match op.kind() {
             Some(Kind::Upstream(Upstream::AffineApply)) => self.apply(op)?,
             Some(Kind::Upstream(kind @ (Upstream::AddI | Upstream::SubI | Upstream::MulI))) => {
                 self.sum_or_product(kind, op).unwrap_or(Lanes::Own)
             }
-            _ if is_elementwise(op) => Lanes::Own,
+            _ if is_elementwise(op) && computable => Lanes::Own,
             _ => return None,
         };
         // Lanes side by side of a vector would be a matrix.
@@ -221,10 +227,13 @@ impl Analysis {
 
     fn guard(&mut self, op: Op) -> Option<()> {
         let operands = op.operand_values();
-        if !self.same(operands[0]) {
-            return None;
-        }
         let body = op.body(0)?;
+        if !self.same(operands[0]) {
+            let around = std::mem::replace(&mut self.masked, true);
+            self.block(body)?;
+            self.masked = around;
+            return self.set_results(op, Lanes::Own);
+        }
         self.block(body)?;
         let yielded = ops_in(body).last()?.operand_values();
         for ((given, otherwise), result) in yielded.iter().zip(&operands[1..]).zip(op.result_values()) {

@@ -14,11 +14,15 @@
 //! 2. [`rewrite`] builds the body once: what is the same in all lanes stays scalar; an index that grows by a
 //!    constant is kept as that of lane 0, so that a growth of 1 is a contiguous access; all other values are vectors.
 //!
+//! A guard whose condition differs from lane to lane is a mask: its loads and stores touch the lanes that it lets through,
+//! the rest of its body is computed in all lanes, and its results are selected.
+//!
 //! Loops with bodies that have no such form run their iterations one after another: they become serial.
 
 mod affine;
 mod indices;
 mod lanes;
+mod masked;
 mod rewrite;
 
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};

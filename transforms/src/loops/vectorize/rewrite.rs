@@ -12,7 +12,7 @@ use fusion_dialects::{
 /// Builds all iterations of a loop side by side before it.
 pub fn rewrite<'c>(op: Op<'c>, body: Block<'c>, analysis: &Analysis) {
     let build = Build::before(op);
-    let mut rewriter = Rewriter { analysis, scalars: ValueMap::new(), vectors: ValueMap::new() };
+    let mut rewriter = Rewriter { analysis, scalars: ValueMap::new(), vectors: ValueMap::new(), mask: None };
     if let Some(lane) = arguments(body).first() {
         rewriter.scalars.insert(*lane, Scalars { build }.index(0));
     }
@@ -25,12 +25,14 @@ pub struct Rewriter<'c, 'a> {
     /// The value in lane 0 of those that grow.
     pub(super) scalars: ValueMap<'c>,
     /// All lanes.
-    vectors: ValueMap<'c>,
+    pub(super) vectors: ValueMap<'c>,
+    /// Which lanes the guards around let through; all when there is none.
+    pub(super) mask: Option<Value<'c>>,
 }
 
 impl<'c> Rewriter<'c, '_> {
     /// Builds a block's operations; gives what it yields, in the old terms.
-    fn block(&mut self, build: &Build<'c>, block: Block<'c>) -> Vec<Value<'c>> {
+    pub(super) fn block(&mut self, build: &Build<'c>, block: Block<'c>) -> Vec<Value<'c>> {
         let mut ops = ops_in(block);
         let last = ops.pop();
         for op in ops {
@@ -64,7 +66,7 @@ impl<'c> Rewriter<'c, '_> {
     fn elementwise(&mut self, build: &Build<'c>, op: Op<'c>) -> Vec<Value<'c>> {
         let operands: Vec<Value> = op.operand_values().into_iter().map(|v| self.vector(build, v)).collect();
         let types: Vec<Type> = op.result_values().iter().map(|r| self.widened(r.r#type())).collect();
-        let attrs: Vec<_> = op.attributes().map(|(name, attr)| (name, attr)).collect();
+        let attrs: Vec<_> = op.attributes().collect();
         let attrs: Vec<(&str, Attribute)> = attrs
             .iter()
             .filter_map(|(name, attr)| Some((name.as_string_ref().as_str().ok()?, *attr)))
@@ -76,6 +78,9 @@ impl<'c> Rewriter<'c, '_> {
         let [buffer, index] = op.operand_values()[..] else { return Vec::new() };
         let ty = self.widened(op.result_values()[0].r#type());
         let from = self.scalars.lookup(buffer);
+        if let Some(mask) = self.mask {
+            return vec![self.masked_load(build, from, index, mask, ty)];
+        }
         let (name, at) = match self.analysis.lanes(index) {
             Lanes::Grows(1) => (Loop::Load, self.scalars.lookup(index)),
             _ => (Loop::Gather, self.vector(build, index)),
@@ -86,6 +91,9 @@ impl<'c> Rewriter<'c, '_> {
     fn store(&mut self, build: &Build<'c>, op: Op<'c>) {
         let [value, buffer, index] = op.operand_values()[..] else { return };
         let to = self.scalars.lookup(buffer);
+        if let Some(mask) = self.mask {
+            return self.masked_store(build, value, to, index, mask);
+        }
         let (name, operands) = match self.analysis.lanes(index) {
             Lanes::Grows(0) => {
                 let last = if self.analysis.same(value) {
@@ -128,6 +136,9 @@ impl<'c> Rewriter<'c, '_> {
     fn guard(&mut self, build: &Build<'c>, op: Op<'c>) {
         let Some(body) = op.body(0) else { return };
         let operands = op.operand_values();
+        if !self.analysis.same(operands[0]) {
+            return self.masked(build, op, body);
+        }
         let results = op.result_values();
         let own: Vec<bool> = results.iter().map(|r| !self.analysis.same(*r)).collect();
         let otherwise = self.values(build, &operands[1..], &own);
@@ -184,7 +195,7 @@ impl<'c> Rewriter<'c, '_> {
         build.value("vector.broadcast", &[value], self.widened(value.r#type()), &[])
     }
 
-    fn widened(&self, ty: Type<'c>) -> Type<'c> {
+    pub(super) fn widened(&self, ty: Type<'c>) -> Type<'c> {
         vector_type(ty, self.analysis.extent)
     }
 }

@@ -1,0 +1,46 @@
+// RUN: fusion-opt %s | fusion-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @all
+// CHECK:         %[[BUFFER:.*]] = loop.alloc shared : memref<8xf32>
+// CHECK:         loop.for 4 block_x {
+// CHECK-NEXT:    ^bb0(%[[B:.*]]: index):
+// CHECK:           loop.for 8 thread_x {
+// CHECK:             loop.load %{{.*}}[%{{.*}}] : memref<32xf32> -> f32
+// CHECK:             loop.store %{{.*}}, %[[BUFFER]][%{{.*}}] : f32, memref<8xf32>
+// CHECK:             loop.barrier
+// CHECK:             loop.for 8 serial iter(%{{.*}} : f32) {
+// CHECK:             } -> f32
+// CHECK:             loop.guard %{{.*}} else(%{{.*}} : f32) {
+// CHECK:             } -> f32
+// CHECK:         loop.gather %{{.*}}[%{{.*}}] : memref<32xf32>, vector<4xindex> -> vector<4xf32>
+// CHECK:         loop.scatter %{{.*}}, %{{.*}}[%{{.*}}] : vector<4xf32>, memref<32xf32>, vector<4xindex>
+func.func @all(%x: memref<32xf32>, %y: memref<32xf32>, %c: i1) {
+  %zero = arith.constant 0.0 : f32
+  %buffer = loop.alloc shared : memref<8xf32>
+  loop.for 4 block_x {
+  ^bb0(%b: index):
+    loop.for 8 thread_x {
+    ^bb0(%t: index):
+      %at = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%b, %t)
+      %v = loop.load %x[%at] : memref<32xf32> -> f32
+      loop.store %v, %buffer[%t] : f32, memref<8xf32>
+      loop.barrier
+      %s = loop.for 8 serial iter(%zero : f32) {
+      ^bb0(%k: index, %a: f32):
+        %w = loop.load %buffer[%k] : memref<8xf32> -> f32
+        %n = arith.addf %a, %w : f32
+        loop.yield %n : f32
+      } -> f32
+      %r = loop.guard %c else(%zero : f32) {
+        loop.yield %s : f32
+      } -> f32
+      loop.store %r, %y[%at] : f32, memref<32xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  %step = vector.step : vector<4xindex>
+  %g = loop.gather %x[%step] : memref<32xf32>, vector<4xindex> -> vector<4xf32>
+  loop.scatter %g, %y[%step] : vector<4xf32>, memref<32xf32>, vector<4xindex>
+  return
+}

@@ -1,0 +1,98 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(loop-vectorize,canonicalize,cse))' | FileCheck %s
+
+// Padding reads nothing outside the input.
+// CHECK-LABEL: func.func @padded
+// CHECK-DAG:     %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK:         %[[IN:.*]] = arith.andi %{{.*}}, %{{.*}} : vector<8xi1>
+// CHECK:         %[[X:.*]] = vector.maskedload %arg0[%{{.*}}], %[[IN]], %[[ZEROS]] : memref<32xf32>
+// CHECK:         %[[S:.*]] = arith.select %[[IN]], %[[X]], %[[ZEROS]]
+// CHECK:         loop.store %[[S]], %arg1[%{{.*}}] : vector<8xf32>, memref<32xf32>
+func.func @padded(%a: memref<32xf32>, %b: memref<32xf32>, %i: index) {
+  %zero = arith.constant 0.0 : f32
+  %lo = arith.constant 0 : index
+  %hi = arith.constant 32 : index
+  loop.for 8 vectorized {
+  ^bb0(%v: index):
+    %at = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1 - 1)>(%i, %v)
+    %ge = arith.cmpi sge, %at, %lo : index
+    %lt = arith.cmpi slt, %at, %hi : index
+    %in = arith.andi %ge, %lt : i1
+    %x = loop.guard %in else (%zero : f32) {
+      %l = loop.load %a[%at] : memref<32xf32> -> f32
+      loop.yield %l : f32
+    } -> f32
+    %o = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%i, %v)
+    loop.store %x, %b[%o] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}
+
+// A tail writes only what is there, wherever that is; guards inside guards let fewer lanes through.
+// CHECK-LABEL: func.func @tail
+// CHECK:         %[[IN:.*]] = arith.cmpi slt
+// CHECK:         %[[X:.*]] = vector.maskedload %arg0[%{{.*}}], %[[IN]]
+// CHECK:         vector.maskedstore %arg1[%{{.*}}], %[[IN]], %[[X]]
+// CHECK:         %[[POSITIVE:.*]] = arith.cmpf ogt, %[[X]]
+// CHECK:         %[[BOTH:.*]] = arith.andi %[[IN]], %[[POSITIVE]]
+// CHECK:         vector.scatter %arg1[%{{.*}}] [%{{.*}}], %[[BOTH]], %[[X]]
+func.func @tail(%a: memref<64xf32>, %b: memref<64xf32>, %i: index) {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 30 : index
+  loop.for 8 vectorized {
+  ^bb0(%v: index):
+    %at = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%i, %v)
+    %in = arith.cmpi slt, %at, %n : index
+    loop.guard %in {
+      %x = loop.load %a[%at] : memref<64xf32> -> f32
+      loop.store %x, %b[%at] : f32, memref<64xf32>
+      %positive = arith.cmpf ogt, %x, %zero : f32
+      loop.guard %positive {
+        %twice = affine.apply affine_map<(d0) -> (d0 * 2)>(%at)
+        loop.store %x, %b[%twice] : f32, memref<64xf32>
+        loop.yield
+      }
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// A division that may trap is not tried in lanes that the guard keeps away from it.
+// CHECK-LABEL: func.func @trap
+// CHECK:         loop.for 8 serial
+// CHECK:           loop.guard
+func.func @trap(%a: memref<8xi32>, %b: memref<8xi32>) {
+  %zero = arith.constant 0 : i32
+  loop.for 8 vectorized {
+  ^bb0(%v: index):
+    %x = loop.load %a[%v] : memref<8xi32> -> i32
+    %some = arith.cmpi ne, %x, %zero : i32
+    loop.guard %some {
+      %q = arith.divsi %x, %x : i32
+      loop.store %q, %b[%v] : i32, memref<8xi32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// All lanes that get through store to one place: the order would matter.
+// CHECK-LABEL: func.func @one_place
+// CHECK:         loop.for 8 serial
+func.func @one_place(%a: memref<8xf32>, %b: memref<8xf32>, %i: index) {
+  %zero = arith.constant 0.0 : f32
+  loop.for 8 vectorized {
+  ^bb0(%v: index):
+    %x = loop.load %a[%v] : memref<8xf32> -> f32
+    %positive = arith.cmpf ogt, %x, %zero : f32
+    loop.guard %positive {
+      loop.store %x, %b[%i] : f32, memref<8xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
