@@ -3,7 +3,7 @@
 def Te_ScheduleOp : Te_Op<"schedule", [NoTerminator]> {
   let summary = "How to compute a kernel: a list of primitives, applied in order";
   let arguments = (ins FlatSymbolRefAttr:$kernel);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region AnyRegion:$body);
   let assemblyFormat = "`for` $kernel attr-dict-with-keyword $body";
 }
 class Te_Primitive<string mnemonic> : Te_Op<mnemonic>;

@@ -1,0 +1,74 @@
+// RUN: fusion-opt %s --te-lower --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(te-lower{until=1})' --split-input-file | FileCheck %s --check-prefix=UNTIL
+
+// A stage without a schedule is a nest of its own; what lies between stages is in the workspace.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    loop.workspace = 64
+// CHECK:       memref.view
+// CHECK:       loop.for 8 serial
+// CHECK:       loop.for 8 serial
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = te.compute "twice" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  %1 = te.compute "y" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %0[%i] : tensor<8xf32> -> f32
+    %b = arith.mulf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  te.return %1 : tensor<8xf32>
+}
+
+// -----
+
+// Only the first primitives are applied.
+// CHECK-LABEL: func.func private @k(
+// CHECK:       loop.for 2 serial
+// CHECK:         loop.for 4 vectorized
+// UNTIL-LABEL: func.func private @k(
+// UNTIL-NOT:   vectorized
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = te.compute "twice" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  %1 = te.compute "y" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %0[%i] : tensor<8xf32> -> f32
+    %b = arith.mulf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  te.return %1 : tensor<8xf32>
+}
+te.schedule for @k {
+  %y = te.stage "y"
+  %i = te.axes %y : !te.axis
+  %o, %n = te.split %i by 4
+  te.vectorize %n
+}
+
+// -----
+
+// An input that is returned is copied; booleans are bytes.
+// CHECK-LABEL: func.func private @id(
+// CHECK-SAME:    memref<3xi8>
+// CHECK:       loop.for 3 serial
+// CHECK:         loop.store
+te.kernel @id(%x: tensor<3xi1>) -> tensor<3xi1> {
+  te.return %x : tensor<3xi1>
+}
+
+// -----
+
+// Nothing to do without kernels.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    return
+func.func @main() {
+  return
+}

@@ -1,0 +1,73 @@
+// RUN: fusion-opt %s --te-schedule --split-input-file | FileCheck %s
+
+// Elementwise stages go into the last one, which is vectorized.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[T:.*]] = te.stage "twice"
+// CHECK:         te.compute_inline %[[T]]
+// CHECK:         te.stage "y"
+// CHECK:         te.vectorize
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = te.compute "twice" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  %1 = te.compute "y" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %0[%i] : tensor<8xf32> -> f32
+    %b = arith.mulf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  te.return %1 : tensor<8xf32>
+}
+
+// -----
+
+// A reduction goes into its epilogue.
+// CHECK-LABEL: te.schedule for @k
+// CHECK-DAG:     te.stage "relu"
+// CHECK-DAG:     te.stage "sum"
+// CHECK:         te.compute_at
+te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
+  %0 = te.compute "sum" axes [6] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6xf32>
+  %1 = te.compute "relu" axes [6] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %0[%i] : tensor<6xf32> -> f32
+    %z = arith.constant 0.0 : f32
+    %b = arith.maximumf %a, %z : f32
+    te.yield %b : f32
+  } combine {} : tensor<6xf32>
+  te.return %1 : tensor<6xf32>
+}
+
+// -----
+
+// A kernel that has a schedule keeps it.
+// CHECK:     te.schedule for @k
+// CHECK-NOT: te.schedule
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = te.compute "twice" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  %1 = te.compute "y" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %0[%i] : tensor<8xf32> -> f32
+    %b = arith.mulf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  te.return %1 : tensor<8xf32>
+}
+te.schedule for @k {
+}
