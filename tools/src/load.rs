@@ -1,9 +1,11 @@
 //! Getting a runnable model from what the user names: a compiled one, or one to compile now.
 
-use crate::driver::{self, Code, CompileOptions, Compiled};
+use crate::driver::{self, Code, CompileOptions, Compiled, DriverError};
 use crate::failure::Failure;
+use fusion_operators::Tensor;
 use fusion_runtime::Module;
 use fusion_runtime::package::{CodeObject, Package};
+use indexmap::IndexMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,35 @@ pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
     package(&compiled, None, |package| Ok(package.write_library(&library)?))?;
     // The loaded library stays in memory when its file goes with the directory.
     Ok(Module::load(&library)?)
+}
+
+/// As [`load`], for these inputs: what the model leaves open follows from them. Their shapes are those of the model's
+/// inputs, and those whose values the compiler must know (a shape that is computed from one) become constants.
+pub fn load_for(
+    path: &Path,
+    options: &CompileOptions,
+    inputs: &IndexMap<String, Tensor>,
+) -> Result<(Module, CompileOptions), Failure> {
+    let mut options = options.clone();
+    for (name, tensor) in inputs {
+        let shape = || tensor.shape().iter().map(|&n| n as u64).collect();
+        options.shapes.entry(name.clone()).or_insert_with(shape);
+    }
+    loop {
+        let failure = match load(path, &options) {
+            Ok(module) => return Ok((module, options)),
+            Err(failure) => failure,
+        };
+        match &failure {
+            Failure::Driver(DriverError::NeedsConstant(name)) if !options.bound.contains_key(name) => {
+                match inputs.get(name) {
+                    Some(tensor) => options.bound.insert(name.clone(), tensor.clone()),
+                    None => return Err(failure),
+                };
+            }
+            _ => return Err(failure),
+        }
+    }
 }
 
 /// True when the file is a shared library rather than a model to compile.

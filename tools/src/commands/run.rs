@@ -34,7 +34,7 @@ impl Run {
             Some(path) => npz::read(path)?,
             None => IndexMap::new(),
         };
-        let module = load::load(&self.model, &self.options.resolve()?)?;
+        let (module, _) = load::load_for(&self.model, &self.options.resolve()?, &tensors)?;
         let outputs = module.run(&module.bind(tensors)?)?;
         let names = module.description().outputs.iter().map(|o| o.name.as_str());
         let named = names.zip(&outputs);

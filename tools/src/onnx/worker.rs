@@ -34,7 +34,7 @@ fn try_run(case: &Case, options: &CompileOptions, tolerance: Tolerance) -> Resul
         let wanted = options_for(options, &inputs, last.as_ref().map(|(o, _)| o));
         let (options, module) = match last {
             Some((options, module)) if options == wanted => (options, module),
-            _ => compile(case, wanted, &inputs)?,
+            _ => compile(case, &wanted, &inputs)?,
         };
         let outputs = module.run(&bind(&module, inputs)?)?;
         if let Some(why) = difference(&module, &outputs, &expected, tolerance) {
@@ -62,27 +62,15 @@ fn options_for(
     options
 }
 
-/// Compiles, making constants of the inputs the compiler has to know.
+/// Compiles for the inputs of a data set.
 fn compile(
     case: &Case,
-    mut options: CompileOptions,
+    options: &CompileOptions,
     inputs: &[(String, Tensor)],
 ) -> Result<(CompileOptions, Module), Failure> {
-    loop {
-        let failure = match load::load(&case.model(), &options) {
-            Ok(module) => return Ok((CompileOptions { jit: false, ..options }, module)),
-            Err(failure) => failure,
-        };
-        let Failure::Driver(DriverError::NeedsConstant(name)) = &failure else {
-            return Err(failure);
-        };
-        match inputs.iter().find(|(n, _)| n == name) {
-            Some((_, tensor)) if !options.bound.contains_key(name) => {
-                options.bound.insert(name.clone(), tensor.clone());
-            }
-            _ => return Err(failure),
-        }
-    }
+    let named = inputs.iter().filter(|(name, _)| !name.is_empty()).cloned().collect();
+    let (module, options) = load::load_for(&case.model(), options, &named)?;
+    Ok((options, module))
 }
 
 /// The inputs the model takes: by name where all have one, else by position.
