@@ -64,7 +64,7 @@ impl<'c> Rewriter<'c, '_> {
     fn elementwise(&mut self, build: &Build<'c>, op: Op<'c>) -> Vec<Value<'c>> {
         let operands: Vec<Value> = op.operand_values().into_iter().map(|v| self.vector(build, v)).collect();
         let types: Vec<Type> = op.result_values().iter().map(|r| self.widened(r.r#type())).collect();
-        let attrs: Vec<_> = op.attributes().map(|(name, attr)| (name, attr)).collect();
+        let attrs: Vec<_> = op.attributes().collect();
         let attrs: Vec<(&str, Attribute)> = attrs
             .iter()
             .filter_map(|(name, attr)| Some((name.as_string_ref().as_str().ok()?, *attr)))
