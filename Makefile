@@ -43,11 +43,12 @@ demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Ru
 test: check-format check-lints check-models check-example check ## Run all tests
 
 check-format: deps
-	@if $(CARGO) fmt --version > /dev/null 2>&1; then $(CARGO) fmt --all --check; \
+	@if $(CARGO) fmt --version > /dev/null 2>&1; then \
+	  $(CARGO) fmt --all --check && $(CARGO) fmt --check --manifest-path examples/out-of-tree/Cargo.toml; \
 	else echo "rustfmt is not installed: formatting is not checked"; fi
 
 check-lints: deps
-	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets; \
+	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- --deny warnings; \
 	else echo "clippy is not installed: lints are not checked"; fi
 
 # Real models against what ONNX Runtime gave for them. Logits near 0 need the absolute tolerance.
