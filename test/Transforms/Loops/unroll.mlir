@@ -70,7 +70,7 @@ func.func @reduction(%A: memref<1536xf32>, %B: memref<768xf32>, %y: memref<2xf32
 // A tile of 2 x 2 vectors: four accumulators in one loop, two loads of each side.
 // CHECK-LABEL: func.func @tile
 // CHECK-SAME:    %[[A:.*]]: memref<128xf32>, %[[B:.*]]: memref<1024xf32>, %[[Y:.*]]: memref<32xf32>
-// CHECK:         loop.for 64 serial iter(%[[Z:.*]], %[[Z]], %[[Z]], %[[Z]] : vector<8xf32>
+// CHECK:         loop.for 64 serial iter(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} : vector<8xf32>
 // CHECK-COUNT-2:   loop.load %[[A]]
 // CHECK-NOT:       loop.load %[[A]]
 // CHECK-COUNT-2:   loop.load %[[B]]
