@@ -347,6 +347,10 @@ impl<'c> Scalars<'c> {
         }
         match (from.is_float(), to.is_float()) {
             (true, true) if from.size() < to.size() => self.make("arith.extf", &[a], to),
+            // The run-time library of older compilers has no conversion of f64 to bf16.
+            (true, true) if from == DType::F64 && to == DType::BF16 => {
+                self.cast(self.cast(a, DType::F32), to)
+            }
             (true, true) if from.size() > to.size() => self.make("arith.truncf", &[a], to),
             // f16 and bf16 have the same size and meet in f32.
             (true, true) => self.cast(self.cast(a, DType::F32), to),
