@@ -1,5 +1,5 @@
 //! Compiled models on the host: packaging code and weights into a shared library, loading and
-//! running one, and what surrounds a run: tensors in files, timing, comparing, planning memory.
+//! running one, and what surrounds a run: tensors in files, timing, comparing.
 //!
 //! This crate knows nothing of MLIR: what it takes is object code and a description, as
 //! `docs/abi.md` defines them.
@@ -9,7 +9,6 @@ pub mod compare;
 pub mod description;
 pub mod header;
 pub mod measure;
-pub mod memory;
 pub mod module;
 pub mod npy;
 pub mod npz;

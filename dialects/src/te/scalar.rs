@@ -292,7 +292,7 @@ impl<'c> Scalars<'c> {
             "arith.cmpi",
             &[a.value, b.value],
             self.ty(DType::Bool),
-            &[("predicate", int_predicate(self.context(), 6))],
+            &[("predicate", crate::int_attr(self.context(), 6))],
         );
         Scalar { value, dtype: DType::Bool }
     }
@@ -322,7 +322,7 @@ impl<'c> Scalars<'c> {
             Compare::Greater => of(2, 4, 8),
             Compare::GreaterEqual => of(3, 5, 9),
         };
-        int_predicate(self.context(), number)
+        crate::int_attr(self.context(), number)
     }
 
     /// `condition ? a : b`.
@@ -397,8 +397,4 @@ impl<'c> Scalars<'c> {
             self.select(low, self.int(least_int, to), self.select(high, self.int(most_int, to), inside));
         self.select(nan, self.int(0, to), bounded)
     }
-}
-
-fn int_predicate(context: &Context, number: i64) -> Attribute<'_> {
-    crate::int_attr(context, number)
 }

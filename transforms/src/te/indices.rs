@@ -82,3 +82,9 @@ fn value_of(value: Value, known: &HashMap<usize, Expr>) -> Option<Expr> {
         .then(|| op.int("value"))?
         .map(Expr::constant)
 }
+
+/// An expression over axes at a point: variable `i` becomes `axes[i]`. `None` when it needs one that is not known.
+pub fn put(e: &Expr, axes: &[Option<Expr>]) -> Option<Expr> {
+    let unknown = axes.iter().enumerate().any(|(i, a)| a.is_none() && e.mentions(i));
+    (!unknown).then(|| e.substitute(&|v| axes.get(v.id).cloned().flatten()))
+}

@@ -13,7 +13,7 @@ use super::nest::{Bindings, Nest};
 use fusion_dialects::{OpExt, key};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::{Atom, Expr};
-use fusion_transforms::te::indices::accesses;
+use fusion_transforms::te::indices::{accesses, put};
 use fusion_transforms::te::schedule::{Attach, StageId};
 
 /// A range of an axis: where it begins and how long it is.
@@ -109,12 +109,6 @@ impl<'c> Lowering<'c, '_> {
 fn ranged(fresh: &mut usize, extent: u64) -> Expr {
     *fresh += 1;
     Expr::var(*fresh, extent)
-}
-
-/// Replaces axis variables by their expressions; `None` when one of them is not known.
-fn put(e: &Expr, axes: &[Option<Expr>]) -> Option<Expr> {
-    let mentions_unknown = axes.iter().enumerate().any(|(i, a)| a.is_none() && e.mentions(i));
-    (!mentions_unknown).then(|| e.substitute(&|v| axes.get(v.id).cloned().flatten()))
 }
 
 /// The fixed part of an index and the number of values it takes.

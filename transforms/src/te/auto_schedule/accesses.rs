@@ -1,7 +1,7 @@
 //! What the memory accesses of a nest look like: row-major offsets in terms of the nest's axes.
 
 use crate::te::expr::{Expr, flatten};
-use crate::te::indices::accesses;
+use crate::te::indices::{accesses, put};
 use crate::te::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::{OpExt, Value, defining_op, op_key, tensor_type};
 use fusion_operators::TensorType;
@@ -68,10 +68,4 @@ fn loads(
             }
         }
     }
-}
-
-/// Replaces axis variables; `None` when one of them is not known.
-pub fn put(e: &Expr, axes: &[Option<Expr>]) -> Option<Expr> {
-    let unknown = axes.iter().enumerate().any(|(i, a)| a.is_none() && e.mentions(i));
-    (!unknown).then(|| e.substitute(&|v| axes.get(v.id).cloned().flatten()))
 }

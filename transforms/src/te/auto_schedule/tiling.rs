@@ -8,10 +8,11 @@
 //! together are fused first. A reduction keeps `rows x vectors` accumulators in registers: rows along the axis in which the
 //! vectorized operands are reused.
 
-use super::accesses::{offsets, put};
+use super::accesses::offsets;
 use super::placement::Nest;
 use super::writer::Writer;
 use crate::te::expr::Expr;
+use crate::te::indices::put;
 use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 
