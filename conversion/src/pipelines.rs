@@ -26,6 +26,7 @@ pub const TE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
     stage("te-schedule", "builtin.module(te-schedule)"),
+    stage("te-pack-arguments", "builtin.module(te-pack-arguments)"),
     stage("te-lower", "builtin.module(te-lower)"),
 ];
 

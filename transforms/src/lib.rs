@@ -14,4 +14,5 @@ pub fn register() {
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();
+    fusion_dialects::register::<te::pack_arguments::TePackArguments>();
 }

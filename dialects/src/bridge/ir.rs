@@ -263,6 +263,12 @@ pub fn top_level<'c>(module: Op<'c>, wanted: impl Fn(Kind) -> bool) -> Vec<Op<'c
     ops_in(body).into_iter().filter(|op| op.kind().is_some_and(&wanted)).collect()
 }
 
+/// Gives a value another type; what uses it is the caller's business.
+pub fn set_type<'c>(value: Value<'c>, ty: Type<'c>) {
+    // SAFETY: both are alive and of one context.
+    unsafe { mlirValueSetType(value.to_raw(), ty.to_raw()) }
+}
+
 /// An attribute in the form operators' facts read.
 pub fn attr_of(attr: Attribute) -> Option<Attr> {
     if attr.is_bool() {

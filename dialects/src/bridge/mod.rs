@@ -18,7 +18,7 @@ mod tools;
 mod types;
 mod value_map;
 
-pub use affine::{Affine, affine_map_attr, affine_map_of};
+pub use affine::{Affine, affine_map_attr, affine_map_of, affine_results_of};
 pub use build::Build;
 pub use codegen::{CodegenError, Emit, Target, approximate_math, emit, is_elementwise, is_pure, run_passes};
 pub use constants::{is_splat, read_tensor, splat, write_tensor};

@@ -30,5 +30,9 @@ crate::operations! {
         Parallel = "te.parallel",
         ComputeInline = "te.compute_inline",
         ComputeAt = "te.compute_at",
+        Input = "te.input",
+        CacheRead = "te.cache_read",
+        CacheWrite = "te.cache_write",
+        TransformLayout = "te.transform_layout",
     }
 }

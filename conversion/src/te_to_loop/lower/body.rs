@@ -7,7 +7,7 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, ops_in,
 };
-use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::indices::index_op;
 use fusion_transforms::te::schedule::{Attach, StageId};
 use std::collections::HashMap;
@@ -92,10 +92,9 @@ impl<'c> Lowering<'c, '_> {
         }
         match self.places.get(&key(tensor)).cloned() {
             Some(Place::Value(value)) => value,
-            Some(Place::Memory { buffer, origin, shape }) => {
-                let local: Vec<Expr> = indices.iter().zip(&origin).map(|(i, o)| i.minus(o)).collect();
-                let index = self.indices.value(&loops.build, &flatten(&local, &shape));
-                loops.load_raw(buffer, index).value
+            Some(Place::Memory(part)) => {
+                let index = self.indices.value(&loops.build, &part.offset(indices));
+                loops.load_raw(part.buffer, index).value
             }
             None => {
                 self.fail(PassError::at(op, "reads a tensor that has not been computed at this place"));

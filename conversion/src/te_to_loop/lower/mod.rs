@@ -23,7 +23,8 @@ use fusion_dialects::{
     tensor_type, top_level, type_attr, unit_attr,
 };
 use fusion_operators::TensorType;
-use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{Attach, Schedule, StageId, apply_schedule};
 use std::collections::HashMap;
 
@@ -100,9 +101,36 @@ impl Pass for TeLower {
 #[derive(Clone)]
 enum Place<'c> {
     /// In memory: the part of a tensor that starts at `origin` and has the extents `shape`, row-major.
-    Memory { buffer: Buffer<'c>, origin: Vec<Expr>, shape: Vec<u64> },
+    Memory(Part<'c>),
     /// One element, as a value.
     Value(Value<'c>),
+}
+
+/// The part of a tensor that a buffer holds.
+#[derive(Clone)]
+struct Part<'c> {
+    buffer: Buffer<'c>,
+    /// Indices of its first element.
+    origin: Vec<Expr>,
+    shape: Vec<u64>,
+    /// The order of its elements; row-major without one.
+    layout: Option<Layout>,
+}
+
+impl Part<'_> {
+    /// Where in the buffer an element is.
+    fn offset(&self, indices: &[Expr]) -> Expr {
+        let local: Vec<Expr> = indices.iter().zip(&self.origin).map(|(i, o)| i.minus(o)).collect();
+        match &self.layout {
+            None => flatten(&local, &self.shape),
+            Some(layout) => flatten(&layout.indices(&local), &layout.shape(&self.shape)),
+        }
+    }
+}
+
+/// Elements of a buffer for a tensor of that shape.
+fn room(shape: &[u64], layout: Option<&Layout>) -> u64 {
+    layout.map_or_else(|| shape.to_vec(), |l| l.shape(shape)).iter().product()
 }
 
 /// A kernel being lowered.
@@ -120,6 +148,12 @@ struct Lowering<'c, 't> {
 }
 
 fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> {
+    if let Some(input) = tree.input_layouts.iter().position(Option::is_some) {
+        return Err(PassError::at(
+            kernel,
+            format_args!("has a layout for argument {input}; run te-pack-arguments, which makes the callers give it so"),
+        ));
+    }
     let build = Build::before(kernel);
     let context = build.context();
     let block = kernel.body(0).ok_or_else(|| PassError::at(kernel, "has no body"))?;
@@ -159,8 +193,12 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
             let (ty, _) = known(result)?;
             offsets.push((result, workspace));
+            let elements = room(&ty.shape().unwrap_or_default(), stage.layout.as_ref());
+            let bytes = elements.checked_mul(ty.dtype.size() as u64).ok_or_else(|| {
+                PassError::at(stage.op, format_args!("has a result of type {ty}, which is more than can be addressed"))
+            })?;
             // A tensor without elements has a place as well.
-            workspace += ty.bytes().unwrap_or(0).max(1).next_multiple_of(ALIGNMENT);
+            workspace += bytes.max(1).next_multiple_of(ALIGNMENT);
         }
     }
     if workspace > 0 {
@@ -192,7 +230,7 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             }
         }
         for (tensor, offset) in &offsets {
-            let buffer = view(&inner, *tensor, args[types.len() - 1], *offset);
+            let buffer = lowering.view(&inner, *tensor, args[types.len() - 1], *offset);
             lowering.place_whole(*tensor, buffer);
         }
         lowering.block(&loops, &ops);
@@ -222,23 +260,28 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     Ok(workspace)
 }
 
-/// A tensor's part of the workspace.
-fn view<'c>(build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
-    let ty = tensor_type(tensor).map(|t| buffer_type(build.context(), t.elements().unwrap_or(0), t.dtype));
-    let offset = Loops { build: *build }.scalars().index(offset as i64);
-    match ty {
-        Some(ty) => build.value("memref.view", &[workspace, offset], ty, &[]),
-        None => workspace,
-    }
-}
-
 impl<'c> Lowering<'c, '_> {
     fn place_whole(&mut self, tensor: Value<'c>, buffer: Value<'c>) {
         let Some(ty) = tensor_type(tensor) else { return };
         let shape = ty.shape().unwrap_or_default();
         let buffer = Buffer { value: buffer, dtype: ty.dtype };
         let origin = vec![Expr::constant(0); shape.len()];
-        self.places.insert(key(tensor), Place::Memory { buffer, origin, shape });
+        let layout = self.layout_of(tensor);
+        self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout }));
+    }
+
+    fn layout_of(&self, tensor: Value<'c>) -> Option<Layout> {
+        let (stage, _) = self.stage_of.get(&key(tensor))?;
+        self.tree.stages[*stage].layout.clone()
+    }
+
+    /// A tensor's part of the workspace.
+    fn view(&self, build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
+        let Some(ty) = tensor_type(tensor) else { return workspace };
+        let elements = room(&ty.shape().unwrap_or_default(), self.layout_of(tensor).as_ref());
+        let offset = Loops { build: *build }.scalars().index(offset as i64);
+        let ty = buffer_type(build.context(), elements, ty.dtype);
+        build.value("memref.view", &[workspace, offset], ty, &[])
     }
 
     /// Lowers what stands on its own, in program order.
@@ -272,7 +315,7 @@ impl<'c> Lowering<'c, '_> {
         let Some(body) = op.body(0) else { return };
         for (argument, tensor) in arguments(body).into_iter().zip(tensors) {
             match self.places.get(&key(tensor)) {
-                Some(Place::Memory { buffer, .. }) => map.insert(argument, buffer.value),
+                Some(Place::Memory(part)) => map.insert(argument, part.buffer.value),
                 _ => return self.fail(PassError::at(op, "reads a tensor that is not in memory")),
             }
         }
@@ -284,7 +327,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// Copies a whole tensor to a result's buffer.
     fn copy(&mut self, loops: &Loops<'c>, tensor: Value<'c>, to: Value<'c>) {
-        let (Some(Place::Memory { buffer, .. }), Some(ty)) =
+        let (Some(Place::Memory(Part { buffer, .. })), Some(ty)) =
             (self.places.get(&key(tensor)).cloned(), tensor_type(tensor))
         else {
             return self.fail(PassError::at(self.kernel, "returns a tensor that is not in memory"));

@@ -10,12 +10,12 @@
 //! Other parallel loops inside a reduction accumulate in memory.
 
 use super::bounds::Range;
-use super::{Lowering, Place};
+use super::{Lowering, Part, Place, room};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
 use fusion_dialects::te::{Compare, Scalar};
 use fusion_dialects::{OpExt, Value, key, tensor_type};
 use fusion_operators::{DType, TensorType};
-use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId};
 use std::collections::HashMap;
 
@@ -276,8 +276,8 @@ impl<'c> Lowering<'c, '_> {
     /// The inside of a loop: stages attached to it, then the loops inside it.
     fn inside(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings, depth: usize) -> Vec<Value<'c>> {
         let at = Attach::At(nest.stage, nest.order[depth]);
-        let attached: Vec<StageId> =
-            (0..self.tree.stages.len()).filter(|&s| self.tree.stages[s].attach == at).collect();
+        let mut attached = self.tree.in_order();
+        attached.retain(|&s| self.tree.stages[s].attach == at);
         for &stage in &attached {
             let region = self.required(stage, nest, &bound);
             let tensors = self.tree.stages[stage].op.result_values();
@@ -294,11 +294,12 @@ impl<'c> Lowering<'c, '_> {
             }
             let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
             let origin: Vec<Expr> = region.iter().map(|(from, _)| from.clone()).collect();
+            let layout = self.tree.stages[stage].layout.clone();
             for tensor in &tensors {
                 let dtype = tensor_type(*tensor).map_or(DType::F32, |t| t.dtype);
-                let buffer = loops.alloc(shape.iter().product(), dtype, Scope::Local);
-                let place = Place::Memory { buffer, origin: origin.clone(), shape: shape.clone() };
-                self.places.insert(key(*tensor), place);
+                let buffer = loops.alloc(room(&shape, layout.as_ref()), dtype, Scope::Local);
+                let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
+                self.places.insert(key(*tensor), Place::Memory(Part { buffer, origin, shape, layout }));
             }
             self.stage(loops, stage, region);
         }
@@ -437,12 +438,11 @@ impl<'c> Lowering<'c, '_> {
         tensor: Value<'c>,
         axes: &[Expr],
     ) -> Option<(Buffer<'c>, Value<'c>)> {
-        let Some(Place::Memory { buffer, origin, shape }) = self.places.get(&key(tensor)).cloned() else {
+        let Some(Place::Memory(part)) = self.places.get(&key(tensor)).cloned() else {
             return None;
         };
-        let local: Vec<Expr> = axes.iter().zip(&origin).map(|(a, o)| a.minus(o)).collect();
-        let index = self.indices.value(&loops.build, &flatten(&local, &shape));
-        Some((buffer, index))
+        let index = self.indices.value(&loops.build, &part.offset(axes));
+        Some((part.buffer, index))
     }
 
     fn stored(&mut self, loops: &Loops<'c>, tensor: Value<'c>, axes: &[Expr]) -> Option<Value<'c>> {
