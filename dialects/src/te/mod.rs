@@ -15,6 +15,7 @@ crate::operations! {
         Compute = "te.compute",
         Extern = "te.extern",
         Load = "te.load",
+        LoadIf = "te.load_if",
         Yield = "te.yield",
         Call = "te.call",
         Constant = "te.constant",

@@ -12,7 +12,8 @@ pub fn verify(kind: Te, op: Op) -> Result<(), String> {
     match kind {
         Te::Compute => compute(op),
         Te::Extern => extern_nest(op),
-        Te::Load => load(op),
+        Te::Load => load(op, 0),
+        Te::LoadIf => load(op, 2),
         Te::View => view(op),
         Te::Split if op.int("factor").unwrap_or(0) < 1 => Err(format!(
             "violates constraint C1: the factor must be above 0, found {}",
@@ -116,11 +117,13 @@ fn extern_nest(op: Op) -> Result<(), String> {
     }
 }
 
-fn load(op: Op) -> Result<(), String> {
+/// `others` operands come behind the indices.
+fn load(op: Op, others: usize) -> Result<(), String> {
     let operands = op.operand_values();
     let ty = &types(&operands[..1])?[0];
-    if operands.len() - 1 != ty.rank() {
-        return Err(format!("violates constraint C1: {} indices for {ty}", operands.len() - 1));
+    let indices = operands.len() - 1 - others;
+    if indices != ty.rank() {
+        return Err(format!("violates constraint C1: {indices} indices for {ty}"));
     }
     let (found, expected) = (op.result_values()[0].r#type(), scalar_type(op.context_ref(), ty.dtype));
     if found == expected {

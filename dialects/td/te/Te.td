@@ -67,6 +67,16 @@ def Te_LoadOp : Te_Op<"load", [Pure]> {
   let results = (outs AnyType:$result);
   let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
 }
+def Te_LoadIfOp : Te_Op<"load_if", [Pure, AllTypesMatch<["otherwise", "result"]>]> {
+  let summary = "An element of a tensor where a condition holds, another value elsewhere";
+  let description = [{
+    The indices need to be inside the tensor only where the condition holds: this is how data is padded.
+    C1: one index an axis. C2: the result is the tensor's element type without sign.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$indices, I1:$condition, AnyType:$otherwise);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$condition `,` $source `[` $indices `]` `else` $otherwise attr-dict `:` type($source) `->` type($result)";
+}
 def Te_YieldOp : Te_Op<"yield", [Pure, Terminator]> {
   let summary = "Ends a body with its scalars";
   let arguments = (ins Variadic<AnyType>:$values);

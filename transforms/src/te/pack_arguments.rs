@@ -10,6 +10,7 @@
 //! The elements are moved at compile time, places without an element are 0, and the kernel indexes what it is given: the
 //! primitive is then done and goes.
 
+use super::indices::load_of;
 use super::layout::Layout;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Op as Te, Scalars};
@@ -181,21 +182,22 @@ fn index_packed<'c>(
     };
     for op in nested_ops(kernel) {
         let Some(at) = op.operand_values().iter().position(|v| key(*v) == key(argument)) else { continue };
-        if !matches!(kind_of(op), Some(Kind::Te(Te::Load))) || at != 0 {
+        let Some((_, indices)) = load_of(op).filter(|_| at == 0) else {
             return Err(PassError::at(
                 primitive,
                 format_args!("lays out argument {input}, which is read as a whole by '{}'", op.full_name()),
             ));
-        }
+        };
         let scalars = Scalars { build: Build::before(op) };
-        let indices = &op.operand_values()[1..];
+        let behind = op.operand_values().split_off(1 + indices.len());
         let mut operands = vec![argument];
         for digit in layout.digits() {
             let quotient = scalars.index_div(indices[digit.axis], digit.unit as i64);
             operands.push(digit.base.map_or(quotient, |base| scalars.index_mod(quotient, base as i64)));
         }
+        operands.extend(behind);
         let results: Vec<Type> = op.result_values().iter().map(|v| v.r#type()).collect();
-        let new = scalars.build.op(Te::Load.name(), &operands, &results, &[]);
+        let new = scalars.build.op(&op.full_name(), &operands, &results, &[]);
         op.replace_all_uses(&new.result_values());
         op.erase();
     }

@@ -13,6 +13,7 @@ mod body;
 mod bounds;
 mod index;
 mod nest;
+mod ways;
 
 use fusion_dialects::loops::{Buffer, Loops};
 use fusion_dialects::rows::{Kind, Upstream};

@@ -40,6 +40,8 @@ struct Tile {
     height: u64,
     /// Which operand is the panel.
     panel: usize,
+    /// True when the other operand is packed as well, so that the rows of a tile are neighbours.
+    packs_rows: bool,
 }
 
 /// What is to be scheduled.
@@ -121,8 +123,11 @@ impl Contraction {
                 for vectors in 1..=most {
                     let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
                     let most = rows.map_or(1, |u| self.extents[u]).min(room);
-                    for height in 1..=most {
-                        let tile = Tile { vector, rows, vectors, height, panel };
+                    for (height, packs_rows) in (1..=most).flat_map(|h| [(h, false), (h, true)]) {
+                        let tile = Tile { vector, rows, vectors, height, panel, packs_rows };
+                        if packs_rows && self.row_dimension(&tile).is_none() {
+                            continue;
+                        }
                         let cycles = self.cycles(&tile, machine, constant);
                         if best.as_ref().is_none_or(|(least, _)| cycles < *least) {
                             best = Some((cycles, tile));
@@ -166,6 +171,24 @@ impl Contraction {
             && (self.stride(tile.panel, tile.vector) != Some(1) || far)
     }
 
+    /// The axis of the tensor that the rows of a tile are, when it can be laid out by them.
+    fn row_dimension(&self, tile: &Tile) -> Option<usize> {
+        let rows = tile.rows.filter(|_| tile.height > 1)?;
+        self.operands[1 - tile.panel].dimension(rows, self.extents[rows])
+    }
+
+    /// True when the rows of a tile push each other out of the first-level cache: they are so far apart that they fall on
+    /// few of its sets.
+    fn rows_conflict(&self, tile: &Tile, machine: &Machine) -> bool {
+        let Some(rows) = tile.rows.filter(|_| !tile.packs_rows) else { return false };
+        let distance = self.stride(1 - tile.panel, rows).map_or(0, |n| n.unsigned_abs() * 4);
+        if distance == 0 || !distance.is_multiple_of(machine.line) {
+            return false;
+        }
+        let sets = machine.first_sets / gcd(distance / machine.line, machine.first_sets);
+        tile.height.div_ceil(sets) > machine.first_ways / 2
+    }
+
     /// An estimate of the time.
     fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
         let width = tile.vectors * self.lanes;
@@ -174,11 +197,13 @@ impl Contraction {
         // Vectors that begin anywhere lie in two lines of the cache.
         let lines = if packed { 1 } else { 2 };
         let far = self.depth * width * 4 > machine.first_cache / 2;
+        let conflict = self.rows_conflict(tile, machine);
         let step = |vectors: u64, height: u64| {
             let work = (vectors * height).div_ceil(machine.multiply_adds);
             let loads = (vectors * lines + height).div_ceil(machine.loads);
             let bytes = if far { vectors * machine.vector_bytes / machine.near_bytes } else { 0 };
-            work.max(loads).max(bytes).max(machine.latency) as f64 + STEP
+            let again = if conflict { 2 * height } else { 0 };
+            work.max(loads).max(bytes).max(machine.latency) as f64 + STEP + again as f64
         };
         let n = self.extents[tile.vector];
         let m = tile.rows.map_or(1, |u| self.extents[u]);
@@ -200,8 +225,17 @@ impl Contraction {
                 panel.shape.iter().product::<u64>() as f64 * if straight { STRAIGHT } else { TRANSPOSED }
             }
         };
-        plane * planes * self.depth as f64 + storing + packing
+        let other = &self.operands[1 - tile.panel];
+        let rows = match tile.packs_rows && !other.is_constant(constant) {
+            true => other.shape.iter().product::<u64>() as f64 * TRANSPOSED,
+            false => 0.0,
+        };
+        plane * planes * self.depth as f64 + storing + packing + rows
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn write(
@@ -219,6 +253,9 @@ fn write(
     let dimension = panel.dimension(tile.vector, extent);
     if let (Some(dimension), true, Some(input)) = (dimension, panel.is_constant(constant), panel.input) {
         writer.transform_layout(Handle::Input(input), panels(panel.shape.len(), dimension, width)?)?;
+    }
+    if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
+        pack_rows(writer, &contraction.operands[1 - tile.panel], (dimension, tile.height), contraction, constant)?;
     }
     let rank = contraction.extents.len();
     fusion::fuse_last(writer, stage, rank + contraction.fused - 1, contraction.fused)?;
@@ -301,6 +338,44 @@ fn panels(rank: usize, dimension: usize, width: u64) -> Result<Layout, String> {
     Layout::new(rank, digits)
 }
 
+/// Lays the other operand out by rows of a tile: at compile time, or in a copy made beforehand.
+fn pack_rows(
+    writer: &mut Writer,
+    operand: &Operand,
+    (dimension, height): (usize, u64),
+    contraction: &Contraction,
+    constant: &[bool],
+) -> Result<(), String> {
+    let rank = operand.shape.len();
+    let layout = panels(rank, dimension, height)?;
+    if let (Some(input), true) = (operand.input, operand.is_constant(constant)) {
+        return writer.transform_layout(Handle::Input(input), layout);
+    }
+    let Some(source) = operand.handle() else { return Ok(()) };
+    let copy = writer.cache_read(source, "rows", &[operand.reader])?;
+    writer.transform_layout(Handle::Stage(copy), layout)?;
+    let axes = writer.tree.stages[copy].leaves.clone();
+    let (blocks, rows) = writer.split(copy, axes[dimension], height.min(contraction.lanes))?;
+    let mut order: Vec<AxisId> =
+        (0..rank).map(|a| if a == dimension { blocks } else { axes[a] }).collect();
+    writer.unroll(copy, rows)?;
+    let contiguous = (0..rank).rev().find(|&a| operand.shape[a] > 1 && a != dimension);
+    let vector = match contiguous {
+        Some(a) if operand.shape[a] > contraction.lanes => {
+            let (outer, vector) = writer.split(copy, axes[a], contraction.lanes)?;
+            order[a] = outer;
+            Some(vector)
+        }
+        _ => None,
+    };
+    order.push(rows);
+    if let Some(vector) = vector {
+        writer.vectorize(copy, vector)?;
+        order.push(vector);
+    }
+    writer.reorder(copy, &order)
+}
+
 /// Copies each panel before the loops over its rows.
 fn copy_panel(
     writer: &mut Writer,
@@ -310,11 +385,7 @@ fn copy_panel(
     contraction: &Contraction,
     at: Option<AxisId>,
 ) -> Result<(), String> {
-    let source = match (panel.input, panel.stage) {
-        (Some(input), _) => Handle::Input(input),
-        (None, Some(stage)) => Handle::Stage(stage),
-        (None, None) => return Ok(()),
-    };
+    let Some(source) = panel.handle() else { return Ok(()) };
     let copy = writer.cache_read(source, "panel", &[panel.reader])?;
     let rank = panel.shape.len();
     writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;

@@ -15,6 +15,12 @@ pub struct Machine {
     pub loads: u64,
     /// Bytes of the first-level cache.
     pub first_cache: u64,
+    /// Its sets, and the lines of each.
+    pub first_sets: u64,
+    #[allow(missing_docs)]
+    pub first_ways: u64,
+    /// Bytes of a line of the caches.
+    pub line: u64,
     /// Bytes that the second-level cache gives in a cycle, over a while.
     pub near_bytes: u64,
 }
@@ -29,6 +35,9 @@ impl Machine {
             latency: 4,
             loads: 2,
             first_cache: 32 << 10,
+            first_sets: 64,
+            first_ways: 8,
+            line: 64,
             near_bytes: 32,
         }
     }

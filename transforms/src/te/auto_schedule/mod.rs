@@ -1,7 +1,7 @@
 //! `te-schedule`: gives each kernel without a schedule a default one.
 //!
 //! First which stages are computed where they are used (`placement`); then how the loops of each nest are tiled, unrolled and
-//! vectorized, a file a kind: `contraction`, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and
+//! vectorized, a file a kind: `contraction`, `transposing`, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and
 //! how; `machine` has the numbers of the processor that the kinds calculate with. The result is an ordinary
 //! `te.schedule`, printed with the kernel, to read, edit and lower.
 
@@ -12,6 +12,7 @@ mod machine;
 mod operands;
 mod placement;
 mod tiling;
+mod transposing;
 mod writer;
 
 use fusion_dialects::rows::Kind;

@@ -3,7 +3,7 @@
 use super::accesses::stage_of;
 use crate::te::expr::{Atom, Expr, Var, flatten};
 use crate::te::indices::{accesses, put};
-use crate::te::schedule::{Attach, InputId, Schedule, StageId};
+use crate::te::schedule::{Attach, Handle, InputId, Schedule, StageId};
 use fusion_dialects::{OpExt, key, tensor_type};
 use fusion_operators::TensorType;
 
@@ -28,6 +28,11 @@ impl Operand {
     /// True when it varies along an axis.
     pub fn mentions(&self, axis: usize) -> bool {
         self.indices.iter().any(|e| e.mentions(axis))
+    }
+
+    /// What a schedule calls it.
+    pub fn handle(&self) -> Option<Handle> {
+        self.input.map(Handle::Input).or(self.stage.map(Handle::Stage))
     }
 
     /// Rewrites the indices for a nest whose axes are those expressions; axes of the tensor that are one then become one.

@@ -11,6 +11,7 @@
 use super::accesses::offsets;
 use super::fusion::{along_fused, fusable, fuse_last};
 use super::placement::Nest;
+use super::transposing;
 use super::writer::Writer;
 use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, StageId};
@@ -35,6 +36,12 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     let row = if reduces { row_axis(&accesses, &along, &extents[..first_fused]) } else { None };
     // Operands that are gathered (a strided convolution's data) are worth it where each is used for several rows.
     let gathered = row.is_some() && matches!(along[0], Some(0 | 1)) && along.iter().all(Option::is_some);
+    if !contiguous
+        && !reduces
+        && let Some(across) = transposing::across(&accesses, &extents, together)
+    {
+        return transposing::tile(writer, stage, (across, inner), (extents[across], extent), vector_bytes);
+    }
     if !(contiguous || gathered) || extent < 4 {
         // Without vectors along the result, a reduction is left to the code generator to vectorize.
         return attach(writer, nest, Some(inner));
@@ -94,7 +101,7 @@ fn attach(writer: &mut Writer, nest: &Nest, innermost: Option<AxisId>) -> Result
     }
 }
 
-fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
+pub(super) fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
     vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
 }
