@@ -21,6 +21,9 @@ pub fn load(group: &Group) {
         if let Some(value) = value {
             access.replace_all_uses(&[rectangle.narrow(value, group.lanes)]);
         }
+    }
+    // Only now: one of them is the place that is built at.
+    for access in &group.accesses {
         access.erase();
     }
 }
