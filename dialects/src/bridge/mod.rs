@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 mod affine;
+mod attributes;
 mod build;
 pub(crate) mod callbacks;
 mod codegen;
@@ -18,7 +19,12 @@ mod tools;
 mod types;
 mod value_map;
 
+<<<<<<< HEAD
 pub use affine::{Affine, affine_map_attr, affine_map_of, affine_results_of};
+=======
+pub use affine::{Affine, affine_map_attr, affine_map_of};
+pub use attributes::*;
+>>>>>>> ha
 pub use build::Build;
 pub use codegen::{CodegenError, Emit, Target, approximate_math, emit, is_elementwise, is_pure, run_passes};
 pub use constants::{is_splat, read_tensor, splat, write_tensor};

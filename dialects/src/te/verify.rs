@@ -106,14 +106,21 @@ fn extern_nest(op: Op) -> Result<(), String> {
     let expected = expected.ok_or("violates constraint C1: every extent must be known")?;
     let body = op.body(0).ok_or("the body is empty")?;
     let found: Vec<_> = arguments(body).iter().map(|v| v.r#type().to_string()).collect();
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!(
+    if found != expected {
+        return Err(format!(
             "violates constraint C1: the body must take ({}), found ({})",
             expected.join(", "),
             found.join(", ")
-        ))
+        ));
+    }
+    let Some(updates) = op.int("updates") else { return Ok(()) };
+    let inputs = op.operand_values();
+    let updated = usize::try_from(updates).ok().and_then(|i| inputs.get(i));
+    match (updated, &op.result_values()[..]) {
+        (Some(input), [result]) if input.r#type() == result.r#type() => Ok(()),
+        _ => Err(format!(
+            "violates constraint C2: updates is {updates}, which names no input of the type of the only result"
+        )),
     }
 }
 

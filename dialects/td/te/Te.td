@@ -89,8 +89,12 @@ def Te_ExternOp : Te_Op<"extern", [Pure]> {
     For what is no elementwise expression: scans, sorts, scatters. The body is in the loop dialect and takes the flat buffers of
     the inputs, which it only reads, then those of the results, which it writes wholly.
     C1: the body takes one flat buffer an input and result, of its elements.
+
+    With `updates` the result starts as a copy of that input, which the body neither reads nor writes: it writes some of the
+    result's elements only. A kernel of such a nest alone can work in place.
+    C2: `updates` names an input, which has the type of the only result.
   }];
-  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs, OptionalAttr<I64Attr>:$updates);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{ ($name^)? `(` $inputs `)` $body attr-dict `:` functional-type($inputs, $results) }];

@@ -33,6 +33,8 @@ use std::collections::HashMap;
 pub const KERNEL: &str = "loop.kernel";
 /// The attribute with the bytes of workspace a kernel needs.
 pub const WORKSPACE: &str = "loop.workspace";
+/// The attribute with the argument that the only result starts as: the caller puts its elements there.
+pub const UPDATES: &str = "loop.updates";
 const ALIGNMENT: u64 = 64;
 
 /// The pass.
@@ -142,6 +144,8 @@ struct Lowering<'c, 't> {
     stage_of: HashMap<usize, (StageId, usize)>,
     /// Where the tensors are that have a place now.
     places: HashMap<usize, Place<'c>>,
+    /// The nest whose result the caller prepares.
+    prepared: Option<Op<'c>>,
     /// Constants of the kernel's block.
     outside: ValueMap<'c>,
     indices: index::Indices<'c>,
@@ -206,9 +210,11 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         types.push(buffer_type(context, workspace, fusion_operators::DType::I8));
     }
 
+    let updated = updated_argument(&inputs, &returned);
     let mut lowering = Lowering {
         kernel,
         tree,
+        prepared: updated.map(|(nest, _)| nest),
         stage_of: HashMap::new(),
         places: HashMap::new(),
         outside: ValueMap::new(),
@@ -254,11 +260,24 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         ("arg_attrs", fusion_dialects::array_attr(context, &vec![noalias; types.len()])),
         (KERNEL, unit_attr(context)),
     ];
+    if let Some((_, argument)) = updated {
+        attrs.push((UPDATES, int_attr(context, argument as i64)));
+    }
     if workspace > 0 {
         attrs.push((WORKSPACE, int_attr(context, workspace as i64)));
     }
     build.op_with_regions("func.func", &[], &[], &attrs, vec![region]);
     Ok(workspace)
+}
+
+/// The nest that gives the kernel's only result by updating an argument that nothing else reads, and that argument.
+fn updated_argument<'c>(inputs: &[Value<'c>], returned: &[Value<'c>]) -> Option<(Op<'c>, usize)> {
+    let [result] = returned else { return None };
+    let nest = fusion_dialects::defining_op(*result)?;
+    let updates = usize::try_from(nest.int("updates")?).ok()?;
+    let operand = *nest.operand_values().get(updates)?;
+    let argument = inputs.iter().position(|input| *input == operand)?;
+    (fusion_dialects::users(operand).len() == 1).then_some((nest, argument))
 }
 
 impl<'c> Lowering<'c, '_> {
@@ -312,6 +331,16 @@ impl<'c> Lowering<'c, '_> {
     /// Puts the loops of a `te.extern` in place, over the tensors' buffers.
     fn nest_by_hand(&mut self, loops: &Loops<'c>, op: Op<'c>) {
         let tensors = [op.operand_values(), op.result_values()].concat();
+        if let Some(updates) = op.int("updates")
+            && self.prepared != Some(op)
+            && let (Some(from), Some(Place::Memory { buffer, .. })) = (
+                op.operand_values().get(updates as usize),
+                op.result_values().first().and_then(|result| self.places.get(&key(*result))),
+            )
+        {
+            let to = buffer.value;
+            self.copy(loops, *from, to);
+        }
         let mut map = self.outside.clone();
         let Some(body) = op.body(0) else { return };
         for (argument, tensor) in arguments(body).into_iter().zip(tensors) {
