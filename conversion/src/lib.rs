@@ -14,6 +14,8 @@ pub fn register() {
     fusion_dialects::register::<te_to_loop::lower::TeLower>();
     fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
+    fusion_dialects::register::<targets::parallel_calls::ParallelCalls>();
+    fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
     fusion_dialects::register::<loop_to_cpu::approximate::MathApproximate>();
     pipelines::register();

@@ -39,6 +39,7 @@ pub const LOOP: &[Stage] = &[
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     // Copies have constant indices: guards that only depend on them are decided.
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse))"),
+    stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 
@@ -55,6 +56,7 @@ pub const LLVM: &[Stage] = &[
          convert-vector-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=1},\
          convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
     ),
+    stage("fusion-parallel-calls", "builtin.module(fusion-parallel-calls)"),
     stage("fusion-c-interface", "builtin.module(fusion-c-interface)"),
 ];
 

@@ -1,5 +1,7 @@
 //! Random calls of operators, compiled to native code and run: against the reference semantics.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod families;
 
 use fusion_conversion::compile::compile;
@@ -146,7 +148,7 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tens
     let compiled = compile(&module, &target).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();
-    let symbols = [Symbol { name: "fusion_constants", address }];
+    let symbols = [Symbol { name: "fusion_constants", address }, common::threads()];
     let jit = Jit::new(&compiled.object, &symbols).map_err(|why| why.to_string())?;
     let inputs: Vec<_> = inputs.iter().map(|t| Aligned::new(t.bytes())).collect();
     let inputs: Vec<_> = inputs.iter().map(Aligned::view).collect();

@@ -4,3 +4,4 @@ pub mod auto_schedule;
 pub mod expr;
 pub mod indices;
 pub mod schedule;
+pub mod threads;
