@@ -1,12 +1,15 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
+pub mod cache;
 pub mod compile;
 pub mod description;
+pub mod kernels;
 pub mod loop_to_cpu;
 pub mod pipelines;
 pub mod relay_to_te;
 pub mod targets;
 pub mod te_to_loop;
+pub mod units;
 
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {

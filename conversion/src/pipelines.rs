@@ -79,7 +79,8 @@ fn inner_of(pipeline: &'static str) -> &'static str {
     pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).unwrap_or(pipeline)
 }
 
-/// Runs stages; with `FUSION_DUMP=dir` in the environment, one numbered file a stage is written there.
+/// Runs stages; with `FUSION_DUMP=dir` in the environment, one numbered file a stage is written there, those of a kernel into
+/// a folder of its name.
 pub struct Runner {
     dump: Option<PathBuf>,
     number: usize,
@@ -100,6 +101,20 @@ impl Default for Runner {
 }
 
 impl Runner {
+    /// For a kernel by itself.
+    pub fn of_kernel(name: &str) -> Runner {
+        let mut runner = Runner::default();
+        if let Some(dir) = &mut runner.dump {
+            dir.push(name);
+        }
+        runner
+    }
+
+    /// Whether the stages are written to files.
+    pub fn dumps(&self) -> bool {
+        self.dump.is_some()
+    }
+
     /// Runs stages on a module; the errors have their locations.
     pub fn run(&mut self, module: &Module, stages: &'static [Stage]) -> Result<(), Vec<String>> {
         if self.number == 0 {

@@ -9,9 +9,12 @@ fn model(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-/// Runs the program in a directory.
+/// Runs the program in a directory, with the cache of kernels that is in it if any.
 fn fusion(directory: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fusion")).args(args).current_dir(directory).output().unwrap()
+    let cache = if directory.join("cache").exists() { "cache" } else { "0" };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
+    command.args(args).current_dir(directory).env("FUSION_CACHE", cache).env("FUSION_TIMING", "1");
+    command.output().unwrap()
 }
 
 fn succeed(directory: &Path, args: &[&str]) -> String {
@@ -38,4 +41,25 @@ fn any_number_of_threads_computes_the_same_bits() {
     let sums = npz::read(&here.join("y.npz")).unwrap()["output_0"].to_f64s();
     let wanted: f64 = x.to_f64s()[100..200].iter().sum();
     assert!((sums[1] - wanted).abs() < 1e-4, "{sums:?}");
+}
+
+#[test]
+fn libraries_are_the_same_bytes_with_any_jobs_and_cache() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = model("../../../examples/offline/mlp.mlir");
+    let made = |jobs: &str| {
+        let output = fusion(here, &["compile", model.to_str().unwrap(), "-o", "m.so", "-j", jobs]);
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let cached = said.lines().find(|l| l.starts_with("kernels: ")).unwrap().to_owned();
+        (fs::read(here.join("m.so")).unwrap(), cached)
+    };
+    let (wanted, _) = made("1");
+    assert_eq!(made("4").0, wanted);
+    fs::create_dir(here.join("cache")).unwrap();
+    let (cold, said) = made("2");
+    assert!(cold == wanted && said.contains("3 that differ, 0 from the cache"), "{said}");
+    let (warm, said) = made("2");
+    assert!(warm == wanted && said.contains("3 that differ, 3 from the cache"), "{said}");
 }

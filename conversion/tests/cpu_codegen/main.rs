@@ -23,7 +23,7 @@ fn load(source: &str, loops: &'static [Stage]) -> Jit {
         runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
     }
     let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    Jit::new(&object, &[common::threads()]).unwrap_or_else(|why| panic!("{why}"))
+    Jit::new(&[object], &[common::threads()]).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// Numbers between -1 and 1 that look random and are the same each time.
