@@ -62,6 +62,7 @@ operations! {
         IndexCast = "arith.index_cast",
         AffineApply = "affine.apply",
         Alloca = "memref.alloca",
+        View = "memref.view",
         MaskedLoad = "vector.maskedload",
         MaskedStore = "vector.maskedstore",
         MaskedGather = "vector.gather",

@@ -126,7 +126,7 @@ fn what_is_no_model_is_not_loaded() {
     let newer = build("newer.so", "const unsigned fusion_abi_version = 99;");
     assert!(matches!(Module::load(&newer), Err(LoadError::Version { found: 99, .. })));
     let facts = "const unsigned fusion_abi_version = 1; const unsigned long fusion_workspace_bytes = 0;
-                 int fusion_run(void) { return 0; } const char fusion_model_json[] = ";
+                 int fusion_run(void) { return 0; } void fusion_set_threads(int n) {} const char fusion_model_json[] = ";
     let broken = build("broken.so", &format!("{facts} \"{{\";"));
     assert!(matches!(Module::load(&broken), Err(LoadError::Description { .. })));
     let json = r#"{\"name\":\"a\",\"target\":\"cpu\",\"inputs\":[],\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[9223372036854775807]}]}"#;

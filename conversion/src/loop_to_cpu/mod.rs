@@ -1,7 +1,7 @@
 //! `convert-loop-to-scf`: loops, guards and buffers in upstream's terms, for the CPU.
 //!
 //!     loop.for 8 serial iter(%a) { ... }      scf.for %i = 0 to 8 step 1 iter_args(%a)
-//!     loop.for 8 parallel { ... }         =>  scf.parallel
+//!     loop.for 8 parallel { ... }         =>  scf.parallel (inside of one that `outline` made a function)
 //!     loop.guard %c else(%a) { ... }          scf.if %c
 //!     loop.load %x[%i] -> vector<16xf32>      vector.load
 //!
@@ -10,6 +10,7 @@
 pub mod approximate;
 mod control;
 mod memory;
+pub mod outline;
 
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};

@@ -7,7 +7,7 @@ mod more;
 mod special;
 
 use common::{Random, attribute};
-use fusion_conversion::compile::compile;
+use fusion_conversion::compile::{Settings, compile};
 use fusion_dialects::{Jit, Symbol, Target, load_context, parse_module};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
@@ -118,11 +118,12 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tens
     let context = load_context();
     let module = parse_module(&context, source).map_err(|why| why.join("\n"))?;
     let target = Target { optimization: 1, ..Target::default() };
-    let compiled = compile(&module, &target).map_err(|why| why.to_string())?;
+    let settings = Settings { target, ..Settings::default() };
+    let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();
-    let symbols = [Symbol { name: "fusion_constants", address }];
-    let jit = Jit::new(&compiled.object, &symbols).map_err(|why| why.to_string())?;
+    let symbols = [Symbol { name: "fusion_constants", address }, common::threads()];
+    let jit = Jit::new(&compiled.objects, &symbols).map_err(|why| why.to_string())?;
     let inputs: Vec<_> = inputs.iter().map(|t| Aligned::new(t.bytes())).collect();
     let inputs: Vec<_> = inputs.iter().map(Aligned::view).collect();
     let bytes = |t: &TensorType| t.bytes().unwrap_or(0) as usize;

@@ -47,6 +47,10 @@ pub struct Bench {
     #[arg(long)]
     json: bool,
 
+    /// Threads to run on; 0 for one a processor [default: FUSION_THREADS, else 1].
+    #[arg(long, value_name = "N")]
+    threads: Option<u16>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -69,6 +73,9 @@ impl Bench {
     pub fn run(&self) -> Result<(), Failure> {
         let given = self.inputs.as_deref().map(npz::read).transpose()?;
         let module = load::load(&self.model, &self.options.resolve()?)?;
+        if let Some(threads) = self.threads {
+            module.set_threads(threads);
+        }
         let inputs = match given {
             Some(tensors) => module.bind(tensors)?,
             None => self.random(&module)?,

@@ -6,3 +6,4 @@ pub mod indices;
 pub mod layout;
 pub mod pack_arguments;
 pub mod schedule;
+pub mod threads;
