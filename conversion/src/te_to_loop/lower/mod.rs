@@ -5,13 +5,14 @@
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `nest` makes the loops of a stage, `bounds` infers what an attached stage must compute,
-//! `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into operations.
+//! `lanes` combines in vectors, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
 //! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.
 
 mod body;
 mod bounds;
 mod index;
+mod lanes;
 mod nest;
 
 use fusion_dialects::loops::{Buffer, Loops};

@@ -1,11 +1,13 @@
 //! `te-schedule`: gives each kernel without a schedule a default one.
 //!
-//! Three decisions, each in its file: which stages are computed where they are used (`placement`), what the accesses of a
-//! nest look like along an axis (`accesses`), and how its loops are tiled, unrolled and vectorized (`tiling`). The result
-//! is an ordinary `te.schedule`, printed with the kernel, to read, edit and lower.
+//! The decisions, each in its file: which stages are computed where they are used (`placement`), which are computed row by
+//! row (`rows`), what the accesses of a nest look like along an axis (`accesses`), how its loops are tiled, unrolled and
+//! vectorized (`tiling`), and how a reduction along memory is (`reductions`). The result is an ordinary `te.schedule`, printed with the kernel, to read, edit and lower.
 
 mod accesses;
 mod placement;
+mod reductions;
+mod rows;
 mod tiling;
 mod writer;
 
@@ -42,7 +44,10 @@ impl Pass for TeSchedule {
             let tree = Schedule::of(kernel);
             Writer::write(kernel, tree, |writer| {
                 let nests = placement::place(writer)?;
-                nests.iter().try_for_each(|nest| tiling::tile(writer, nest, vector_bytes))
+                let groups = rows::find(&writer.tree, &nests);
+                groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
+                let alone = nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage)));
+                alone.into_iter().try_for_each(|nest| tiling::tile(writer, nest, vector_bytes))
             })
             .map_err(|why| PassError::at(kernel, why))?;
         }

@@ -10,6 +10,7 @@
 
 use super::accesses::offsets;
 use super::placement::Nest;
+use super::reductions;
 use super::writer::Writer;
 use crate::te::expr::Expr;
 use crate::te::indices::put;
@@ -25,7 +26,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     let rank = writer.tree.stages[stage].rank();
     let accesses = offsets(&writer.tree, stage, nest.reduction);
     if rank == 0 {
-        return attach(writer, nest, None);
+        return along_memory(writer, nest, None, vector_bytes);
     }
     let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
     let reduces = nest.reduction.is_some() || writer.tree.stages[stage].is_reduction();
@@ -39,8 +40,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     // Operands that are gathered (a strided convolution's data) are worth it where each is used for several rows.
     let gathered = row.is_some() && matches!(along[0], Some(0 | 1)) && along.iter().all(Option::is_some);
     if !(contiguous || gathered) || extent < 4 {
-        // Without vectors along the result, a reduction is left to the code generator to vectorize.
-        return attach(writer, nest, Some(inner));
+        return along_memory(writer, nest, Some(inner), vector_bytes);
     }
     let lanes = lanes(writer, stage, vector_bytes).min(extent);
     let vectors = match extent / lanes {
@@ -89,6 +89,17 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     attach(writer, nest, Some(vector))
 }
 
+/// Without vectors along the result, a reduction has them along what it combines.
+fn along_memory(
+    writer: &mut Writer,
+    nest: &Nest,
+    innermost: Option<AxisId>,
+    vector_bytes: u64,
+) -> Result<(), String> {
+    attach(writer, nest, innermost)?;
+    reductions::vectorize(writer, nest.reduction.unwrap_or(nest.stage), vector_bytes)
+}
+
 /// Puts the reduction into the innermost loop.
 fn attach(writer: &mut Writer, nest: &Nest, innermost: Option<AxisId>) -> Result<(), String> {
     match (nest.reduction, innermost) {
@@ -97,7 +108,7 @@ fn attach(writer: &mut Writer, nest: &Nest, innermost: Option<AxisId>) -> Result
     }
 }
 
-fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
+pub(super) fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
     vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
 }
@@ -109,7 +120,7 @@ fn fusable(accesses: &[Option<Expr>], extents: &[u64]) -> usize {
 }
 
 /// The coefficients of the accesses along the last `n` axes as one.
-fn along_fused(accesses: &[Option<Expr>], extents: &[u64], n: usize) -> Vec<Option<i64>> {
+pub(super) fn along_fused(accesses: &[Option<Expr>], extents: &[u64], n: usize) -> Vec<Option<i64>> {
     let first = extents.len() - n;
     let total = extents[first..].iter().product();
     let mut axes: Vec<Option<Expr>> =

@@ -104,6 +104,11 @@ impl Stage<'_> {
         self.axes.iter().filter(|a| matches!(a.origin, Origin::Root(_)) && !a.reduce).count()
     }
 
+    /// Number of axes of the computation: the first of all its axes, parallel ones, then reduction axes.
+    pub fn op_axes(&self) -> usize {
+        self.axes.iter().filter(|a| matches!(a.origin, Origin::Root(_))).count()
+    }
+
     /// True when the stage combines elements over reduction axes.
     pub fn is_reduction(&self) -> bool {
         self.axes.iter().any(|a| a.reduce)
