@@ -52,9 +52,9 @@ te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
 // -----
 
 // A kernel that has a schedule keeps it.
-// CHECK:     te.schedule for @k
+// CHECK-LABEL: te.schedule for @kept
 // CHECK-NOT: te.schedule
-te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+te.kernel @kept(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = te.compute "twice" axes [8] reduce [] init [] {
   ^bb0(%i: index):
     %a = te.load %x[%i] : tensor<8xf32> -> f32
@@ -69,7 +69,7 @@ te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
   } combine {} : tensor<8xf32>
   te.return %1 : tensor<8xf32>
 }
-te.schedule for @k {
+te.schedule for @kept {
 }
 
 // -----
