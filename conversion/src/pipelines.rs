@@ -18,6 +18,7 @@ const fn stage(name: &'static str, pipeline: &'static str) -> Stage {
 /// On typed functional programs: simplify, decide the kernels.
 pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
+    stage("relay-winograd", "builtin.module(func.func(relay-winograd))"),
     stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
 ];
 

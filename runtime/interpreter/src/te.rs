@@ -105,9 +105,15 @@ fn compute<'c>(op: Op<'c>, frame: &Frame<'c>) -> Result<Values<'c>, InterpretErr
 }
 
 enum Work {
-    Load { source: Rc<Tensor>, strides: Vec<usize> },
+    Load {
+        source: Rc<Tensor>,
+        strides: Vec<usize>,
+    },
     /// Behind the indices, the condition and what it is otherwise.
-    LoadIf { source: Rc<Tensor>, strides: Vec<usize> },
+    LoadIf {
+        source: Rc<Tensor>,
+        strides: Vec<usize>,
+    },
     Scalar(Step),
 }
 

@@ -93,16 +93,46 @@ func.func @reduction(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// A reduction on one of the paths keeps the paths' ends apart.
+// A reduction on one of the paths keeps the paths' ends apart when it combines elements of all rows.
 // CHECK-LABEL: func.func @reduction_between
 // CHECK-NEXT:    %[[E:.*]] = call @fused_exp_0(%arg0)
 // CHECK-NEXT:    %[[S:.*]] = call @fused_reduce_sum_0(%[[E]])
 // CHECK-NEXT:    call @fused_div_0(%[[E]], %[[S]])
 func.func @reduction_between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %0 = relay.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = relay.reduce_sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
-  %2 = relay.div %0, %1 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %1 = relay.reduce_sum %0 {axes = array<i64: 0>, keepdims = true} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %2 = relay.div %0, %1 : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
+}
+
+// -----
+
+// Where each row has a reduction of its own, all that goes over the rows is one kernel.
+// CHECK-LABEL: func.func @rows
+// CHECK-NEXT:    %[[Y:.*]] = call @fused_reduce_mean_sub_mul_reduce_mean_sqrt_div_0(%arg0)
+// CHECK-NEXT:    return %[[Y]]
+func.func @rows(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = relay.reduce_mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %1 = relay.sub %x, %0 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %2 = relay.mul %1, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = relay.reduce_mean %2 {axes = array<i64: -1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %4 = relay.sqrt %3 : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %5 = relay.div %1, %4 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  return %5 : tensor<4x8xf32>
+}
+
+// -----
+
+// An operand of fewer axes is aligned with the last ones: the sums of the rows are not read by row.
+// CHECK-LABEL: func.func @columns
+// CHECK-NEXT:    %[[E:.*]] = call @fused_exp_0(%arg0)
+// CHECK-NEXT:    %[[S:.*]] = call @fused_reduce_sum_0(%[[E]])
+// CHECK-NEXT:    call @fused_div_0(%[[E]], %[[S]])
+func.func @columns(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = relay.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = relay.reduce_sum %0 {axes = array<i64: 1>} : (tensor<4x4xf32>) -> tensor<4xf32>
+  %2 = relay.div %0, %1 : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
 }
 
 // -----

@@ -52,9 +52,9 @@ te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
 // -----
 
 // A kernel that has a schedule keeps it.
-// CHECK:     te.schedule for @k
+// CHECK-LABEL: te.schedule for @kept
 // CHECK-NOT: te.schedule
-te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+te.kernel @kept(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = te.compute "twice" axes [8] reduce [] init [] {
   ^bb0(%i: index):
     %a = te.load %x[%i] : tensor<8xf32> -> f32
@@ -69,5 +69,49 @@ te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
   } combine {} : tensor<8xf32>
   te.return %1 : tensor<8xf32>
 }
-te.schedule for @k {
+te.schedule for @kept {
+}
+
+// -----
+
+// What goes over the same rows is computed at the loop over them; reductions are combined in lanes, in several vectors.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[S:.*]] = te.stage "sum"
+// CHECK:         %[[Y:.*]] = te.stage "y"
+// CHECK:         %[[I:.*]]:2 = te.axes %[[Y]]
+// CHECK:         te.compute_at %[[S]], %[[I]]#0
+// CHECK:         %[[E:.*]] = te.stage "exp"
+// CHECK:         te.compute_at %[[E]], %[[I]]#0
+// CHECK:         te.vectorize
+// CHECK:         %[[K:.*]]:2 = te.axes %[[S]]
+// CHECK:         te.split %[[K]]#1 by 128
+// CHECK:         te.split %{{.*}} by 16
+// CHECK:         te.unroll
+// CHECK:         te.vectorize
+// CHECK:         te.split %[[I]]#1 by 16
+// CHECK:         te.vectorize
+te.kernel @k(%x: tensor<6x1000xf32>) -> tensor<6x1000xf32> {
+  %0 = te.compute "exp" axes [6, 1000] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<6x1000xf32> -> f32
+    %b = math.exp %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<6x1000xf32>
+  %1 = te.compute "sum" axes [6] reduce [1000] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = te.load %0[%i, %k] : tensor<6x1000xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6xf32>
+  %2 = te.compute "y" axes [6, 1000] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<6x1000xf32> -> f32
+    %b = te.load %1[%i] : tensor<6xf32> -> f32
+    %c = arith.divf %a, %b : f32
+    te.yield %c : f32
+  } combine {} : tensor<6x1000xf32>
+  te.return %2 : tensor<6x1000xf32>
 }

@@ -103,10 +103,7 @@ impl Comparison {
 }
 
 /// A comparison of two indices that are understood; signed, as indices are.
-pub fn comparison<'c>(
-    op: Op<'c>,
-    operand: &mut dyn FnMut(Value<'c>) -> Option<Expr>,
-) -> Option<Comparison> {
+pub fn comparison<'c>(op: Op<'c>, operand: &mut dyn FnMut(Value<'c>) -> Option<Expr>) -> Option<Comparison> {
     if !matches!(kind_of(op), Some(Kind::Upstream(Upstream::CmpI))) {
         return None;
     }

@@ -15,8 +15,8 @@ use super::layout::Layout;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Op as Te, Scalars};
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Type, Value, ValueLike, arguments, defining_op,
-    function_type, key, kind_of, nested_ops, ops_in, read_tensor, set_type, tensor_type,
+    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Type, Value, ValueLike, arguments,
+    defining_op, function_type, key, kind_of, nested_ops, ops_in, read_tensor, set_type, tensor_type,
     tensor_type_to_mlir, top_level, type_attr, write_tensor,
 };
 use fusion_operators::{Tensor, TensorType};
@@ -27,7 +27,8 @@ pub struct TePackArguments;
 
 impl Pass for TePackArguments {
     const NAME: &'static str = "te-pack-arguments";
-    const DESCRIPTION: &'static str = "Give kernels their constant arguments in the layout of their schedules";
+    const DESCRIPTION: &'static str =
+        "Give kernels their constant arguments in the layout of their schedules";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
     const STATISTICS: &'static [StatisticSpec] =
         &[StatisticSpec { name: "packed", description: "Number of constants laid out anew" }];
@@ -232,7 +233,8 @@ mod tests {
         let layout = Layout::new(2, digits).expect("a layout");
         let moved = pack(&tensor, &layout).expect("eight numbers");
         assert_eq!(moved.shape(), [2, 2, 2]);
-        let expected = Tensor::from_slice(&[2, 2, 2], &[1.0f32, 2.0, 4.0, 5.0, 3.0, 0.0, 6.0, 0.0]).expect("eight");
+        let expected =
+            Tensor::from_slice(&[2, 2, 2], &[1.0f32, 2.0, 4.0, 5.0, 3.0, 0.0, 6.0, 0.0]).expect("eight");
         assert_eq!(moved.bytes(), expected.bytes());
     }
 }

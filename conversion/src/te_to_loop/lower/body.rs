@@ -39,7 +39,8 @@ impl<'c> Lowering<'c, '_> {
                                 Some(true) => self.load(loops, op, tensor, &indices),
                                 Some(false) => otherwise,
                                 None => {
-                                    let load = |inner: &Loops<'c>| vec![self.load(inner, op, tensor, &indices)];
+                                    let load =
+                                        |inner: &Loops<'c>| vec![self.load(inner, op, tensor, &indices)];
                                     loops.guard_else(map.lookup(condition), &[otherwise], load)[0]
                                 }
                             }

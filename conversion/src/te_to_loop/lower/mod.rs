@@ -5,13 +5,14 @@
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `nest` makes the loops of a stage, `bounds` infers what an attached stage must compute,
-//! `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into operations.
+//! `lanes` combines in vectors, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
 //! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.
 
 mod body;
 mod bounds;
 mod index;
+mod lanes;
 mod nest;
 mod ways;
 
@@ -156,7 +157,9 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     if let Some(input) = tree.input_layouts.iter().position(Option::is_some) {
         return Err(PassError::at(
             kernel,
-            format_args!("has a layout for argument {input}; run te-pack-arguments, which makes the callers give it so"),
+            format_args!(
+                "has a layout for argument {input}; run te-pack-arguments, which makes the callers give it so"
+            ),
         ));
     }
     let build = Build::before(kernel);
@@ -200,7 +203,10 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             offsets.push((result, workspace));
             let elements = room(&ty.shape().unwrap_or_default(), stage.layout.as_ref());
             let bytes = elements.checked_mul(ty.dtype.size() as u64).ok_or_else(|| {
-                PassError::at(stage.op, format_args!("has a result of type {ty}, which is more than can be addressed"))
+                PassError::at(
+                    stage.op,
+                    format_args!("has a result of type {ty}, which is more than can be addressed"),
+                )
             })?;
             // A tensor without elements has a place as well.
             workspace += bytes.max(1).next_multiple_of(ALIGNMENT);
@@ -333,7 +339,7 @@ impl<'c> Lowering<'c, '_> {
         let tensors = [op.operand_values(), op.result_values()].concat();
         if let Some(updates) = op.int("updates")
             && self.prepared != Some(op)
-            && let (Some(from), Some(Place::Memory { buffer, .. })) = (
+            && let (Some(from), Some(Place::Memory(Part { buffer, .. }))) = (
                 op.operand_values().get(updates as usize),
                 op.result_values().first().and_then(|result| self.places.get(&key(*result))),
             )

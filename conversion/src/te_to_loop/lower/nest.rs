@@ -7,7 +7,8 @@
 //!
 //!     for k  for u (unrolled)  acc[u] += ...      =>      for u (unrolled)  acc = for k  acc + ...
 //!
-//! Other parallel loops inside a reduction accumulate in memory.
+//! Other parallel loops inside a reduction accumulate in memory; the reduction loops inside all of them do so in values.
+//! A reduction loop that is vectorized has partial results of its own (`lanes`).
 
 use super::bounds::Range;
 use super::{Lowering, Part, Place, room};
@@ -39,6 +40,22 @@ pub struct Bindings {
     pub(super) values: HashMap<AxisId, Expr>,
     /// Splits without a remainder here: number of blocks and iterations of each.
     pub(super) exact: HashMap<usize, (u64, u64)>,
+}
+
+impl Nest {
+    /// The reduction loops, and what stands inside them.
+    pub fn reduction_loops(&self) -> &[AxisId] {
+        &self.order[self.reduction..]
+    }
+
+    /// The same nest without some of its loops.
+    pub fn without(&self, gone: impl Fn(AxisId) -> bool) -> Nest {
+        let kept = |loops: &[AxisId]| loops.iter().copied().filter(|&l| !gone(l)).collect::<Vec<_>>();
+        let outer = kept(&self.order[..self.reduction]);
+        let reduction = outer.len();
+        let order = [outer, kept(self.reduction_loops())].concat();
+        Nest { stage: self.stage, region: self.region.clone(), order, reduction, in_memory: self.in_memory }
+    }
 }
 
 impl Bindings {
@@ -221,12 +238,18 @@ impl<'c> Lowering<'c, '_> {
             }
             self.initialize(loops, nest, bound.clone(), depth);
         }
-        if depth == nest.order.len() {
-            self.accumulate(loops, nest, &bound);
+        let s = &self.tree.stages[nest.stage];
+        if nest.in_memory && depth >= nest.reduction && nest.order[depth..].iter().all(|&l| s.axes[l].reduce)
+        {
+            self.accumulate(loops, nest, &bound, depth);
             return Vec::new();
         }
         let axis = nest.order[depth];
-        let kind = self.tree.stages[nest.stage].axes[axis].kind;
+        let kind = match s.axes[axis].kind {
+            // Lanes of their own are for accumulators in registers.
+            LoopKind::Vectorized if s.axes[axis].reduce => LoopKind::Serial,
+            kind => kind,
+        };
         let mut result = Vec::new();
         for way in self.ways(nest, &bound, axis) {
             result = match way.iterations {
@@ -300,8 +323,13 @@ impl<'c> Lowering<'c, '_> {
     /// One element of a reduction: the accumulators are carried around the reduction loops.
     fn reduction(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings) -> Vec<Value<'c>> {
         let whole = |this: &mut Self, loops: &Loops<'c>| {
-            let neutral = this.neutral(loops, nest.stage);
-            let sums = this.reduce_from(loops, nest, bound.clone(), nest.reduction, neutral);
+            let lanes = this.lanes(nest);
+            let sums = if lanes.is_empty() {
+                let neutral = this.neutral(loops, nest.stage);
+                this.reduce_serially(loops, nest, bound.clone(), neutral)
+            } else {
+                this.reduce_in_lanes(loops, nest, &bound, &lanes)
+            };
             let axes = this.root_axes(nest, &bound);
             this.store(loops, nest, &axes, &sums);
             sums
@@ -315,6 +343,17 @@ impl<'c> Lowering<'c, '_> {
                 Vec::new()
             }
         }
+    }
+
+    /// Combines all elements of the reduction into the values so far, one after another.
+    pub(super) fn reduce_serially(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: Bindings,
+        so_far: Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        self.reduce_from(loops, nest, bound, nest.reduction, so_far)
     }
 
     fn reduce_from(
@@ -372,30 +411,33 @@ impl<'c> Lowering<'c, '_> {
             match way.iterations {
                 0 => {}
                 1 => self.initialize(loops, nest, way.at(axis, Expr::constant(0)), at + 1),
-                n => loops.each(n, |inner, index| {
-                    let inside = way.at(axis, self.indices.var(index, n));
-                    self.initialize(inner, nest, inside, at + 1);
-                }),
+                n => {
+                    let kind = match self.tree.stages[stage].axes[axis].kind {
+                        LoopKind::Vectorized => LoopKind::Vectorized,
+                        _ => LoopKind::Serial,
+                    };
+                    loops.for_(n, kind, &[], |inner, index, _| {
+                        let inside = way.at(axis, self.indices.var(index, n));
+                        self.initialize(inner, nest, inside, at + 1);
+                        Vec::new()
+                    });
+                }
             }
         }
     }
 
-    /// Combines one element into memory.
-    fn accumulate(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings) {
+    /// Combines the elements of the innermost reduction loops into memory.
+    fn accumulate(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings, depth: usize) {
         let axes = self.root_axes(nest, bound);
         let step = |this: &mut Self, loops: &Loops<'c>| {
             let results = this.tree.stages[nest.stage].op.result_values();
             let so_far: Vec<Value> = results.iter().filter_map(|t| this.stored(loops, *t, &axes)).collect();
-            let elements = this.elements(loops, nest.stage, &axes);
-            let sums = this.combine(loops, nest.stage, &so_far, &elements);
+            let sums = this.reduce_from(loops, nest, bound.clone(), depth, so_far);
             this.store(loops, nest, &axes, &sums);
         };
-        let parallel = self.guards(loops, nest, bound, false);
-        let reduced = self.guards(loops, nest, bound, true);
-        match (parallel, reduced) {
-            (None, None) => step(self, loops),
-            (Some(c), None) | (None, Some(c)) => loops.guard(c, |inner| step(self, inner)),
-            (Some(a), Some(b)) => loops.guard(loops.scalars().and(a, b), |inner| step(self, inner)),
+        match self.guards(loops, nest, bound, false) {
+            None => step(self, loops),
+            Some(condition) => loops.guard(condition, |inner| step(self, inner)),
         }
     }
 

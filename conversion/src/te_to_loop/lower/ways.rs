@@ -28,6 +28,11 @@ pub struct Way {
 }
 
 impl Way {
+    /// What is known around the part's loop, or in its only iteration.
+    pub fn unless_looped(self, axis: AxisId) -> Bindings {
+        if self.iterations == 1 { self.at(axis, Expr::constant(0)) } else { self.bound }
+    }
+
     /// What is known in an iteration of the part.
     pub fn at(&self, axis: AxisId, iteration: Expr) -> Bindings {
         let mut inside = self.bound.clone();
@@ -53,16 +58,16 @@ impl Lowering<'_, '_> {
                 full.exact.insert(relation, (blocks, factor));
                 let mut last = bound.clone();
                 last.exact.insert(relation, (1, rest));
-                let mut ways = self.parts(nest, full, axis, blocks);
+                let mut ways = self.cut(nest, full, axis, blocks);
                 ways.push(Way { iterations: 1, begin: blocks, bound: last });
                 return ways;
             }
         }
-        self.parts(nest, bound.clone(), axis, extent)
+        self.cut(nest, bound.clone(), axis, extent)
     }
 
     /// A loop cut where a condition changes.
-    fn parts(&self, nest: &Nest, bound: Bindings, axis: AxisId, extent: u64) -> Vec<Way> {
+    fn cut(&self, nest: &Nest, bound: Bindings, axis: AxisId, extent: u64) -> Vec<Way> {
         let a = &self.tree.stages[nest.stage].axes[axis];
         let whole = !matches!(a.kind, LoopKind::Serial | LoopKind::Parallel) || a.reduce;
         let mut cuts = if whole { Vec::new() } else { self.cuts(nest, &bound, axis, extent) };

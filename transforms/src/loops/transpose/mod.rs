@@ -24,7 +24,8 @@ pub struct LoopTranspose;
 
 impl Pass for LoopTranspose {
     const NAME: &'static str = "loop-transpose";
-    const DESCRIPTION: &'static str = "Make contiguous accesses and transposes of strided accesses side by side";
+    const DESCRIPTION: &'static str =
+        "Make contiguous accesses and transposes of strided accesses side by side";
     const ANCHOR: Option<&'static str> = Some("func.func");
     const STATISTICS: &'static [StatisticSpec] = &[
         StatisticSpec { name: "loads", description: "Blocks loaded and transposed" },

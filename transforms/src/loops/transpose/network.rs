@@ -101,7 +101,8 @@ impl<'c> Rectangle<'c> {
 
     /// The pieces a row is accessed in: lengths that are powers of two, the last overlapping the one before.
     fn pieces(&self) -> Vec<(u64, u64)> {
-        let piece = if self.width.is_power_of_two() { self.width } else { self.width.next_power_of_two() / 2 };
+        let piece =
+            if self.width.is_power_of_two() { self.width } else { self.width.next_power_of_two() / 2 };
         if piece == self.width { vec![(0, piece)] } else { vec![(0, piece), (self.width - piece, piece)] }
     }
 
@@ -194,4 +195,3 @@ impl<'c> Rectangle<'c> {
         self.build.value("vector.shuffle", &[a, b], ty, &mask)
     }
 }
-

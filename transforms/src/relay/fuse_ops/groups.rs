@@ -11,10 +11,12 @@
 //! The last row makes epilogues: each element of their result needs one element of the reduction's or
 //! contraction's. Nothing may be read *into* a contraction, and what is computed beside its epilogue is
 //! broadcast at most. Injective operators wait for a second phase, so that they do not take the elementwise
-//! operators that an epilogue could have had.
+//! operators that an epilogue could have had. In a third phase, groups without contractions join when all operators on the
+//! paths, and those of both groups, share rows ([`super::rows`]).
 
 use super::dominators::Tree;
 use super::graph::Graph;
+use super::rows::share_rows;
 use fusion_operators::FusionKind::{self, Broadcast, Contraction, Elementwise, Injective, Opaque, Reduction};
 use std::collections::HashSet;
 
@@ -26,6 +28,9 @@ pub fn fuse(graph: &Graph, most: usize) -> Vec<Vec<usize>> {
         for node in 0..graph.ops.len() {
             fusion.step(&tree, node, injective);
         }
+    }
+    for node in 0..graph.ops.len() {
+        fusion.rows(&tree, node);
     }
     fusion.groups.lists(graph)
 }
@@ -117,6 +122,30 @@ impl Fusion<'_, '_> {
         if nodes.iter().any(|&n| self.groups.kind(n) > between) {
             return;
         }
+        self.join_all(node, nodes, parent);
+    }
+
+    /// Joins the group of a node with what is between it and the node's parent, when all of them share rows.
+    fn rows(&mut self, tree: &Tree, node: usize) {
+        let Some((parent, path)) = tree.parent(node) else { return };
+        if path > Reduction || self.groups.root(node) == self.groups.root(parent) {
+            return;
+        }
+        let between = self.between(node, parent);
+        let roots: HashSet<usize> =
+            between.iter().chain([&node, &parent]).map(|&n| self.groups.root(n)).collect();
+        if roots.iter().any(|&root| self.groups.kind[root] > Reduction) {
+            return;
+        }
+        let all: Vec<usize> =
+            (0..self.graph.ops.len()).filter(|&n| roots.contains(&self.groups.root(n))).collect();
+        if share_rows(self.graph, &all) {
+            self.join_all(node, between, parent);
+        }
+    }
+
+    /// Joins the groups of a node, of its parent and of what is between them, unless that is too large a group.
+    fn join_all(&mut self, node: usize, nodes: Vec<usize>, parent: usize) {
         let roots: HashSet<usize> =
             nodes.iter().chain([&node, &parent]).map(|&n| self.groups.root(n)).collect();
         if roots.iter().map(|&root| self.groups.size[root]).sum::<usize>() > self.most {

@@ -31,6 +31,7 @@ mod dominators;
 mod graph;
 mod groups;
 mod outline;
+mod rows;
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{

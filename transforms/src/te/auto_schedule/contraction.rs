@@ -70,12 +70,7 @@ pub fn schedule(
     Ok(true)
 }
 
-fn recognize(
-    writer: &Writer,
-    stage: StageId,
-    reduction: StageId,
-    machine: &Machine,
-) -> Option<Contraction> {
+fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {
     let s = &writer.tree.stages[reduction];
     if !s.is_reduction() || s.op.result_values().len() != 1 {
         return None;
@@ -93,8 +88,13 @@ fn recognize(
     let depth = s.axes[rank..].iter().map(|a| a.extent).product();
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type)?;
     let lanes = machine.lanes(result.dtype.size() as u64);
-    (operands.len() == 2 && extents.iter().product::<u64>() > 0 && depth > 0)
-        .then_some(Contraction { operands, extents, fused, depth, lanes })
+    (operands.len() == 2 && extents.iter().product::<u64>() > 0 && depth > 0).then_some(Contraction {
+        operands,
+        extents,
+        fused,
+        depth,
+        lanes,
+    })
 }
 
 /// The reduction, when it is a stage of its own.
@@ -112,8 +112,7 @@ impl Contraction {
                 continue;
             }
             let other = 1 - panel;
-            let is_row =
-                |&a: &usize| self.operands[other].mentions(a) && !self.operands[panel].mentions(a);
+            let is_row = |&a: &usize| self.operands[other].mentions(a) && !self.operands[panel].mentions(a);
             let mut rows: Vec<Option<usize>> = (0..self.extents.len()).filter(is_row).map(Some).collect();
             if rows.is_empty() {
                 rows.push(None);
@@ -255,7 +254,13 @@ fn write(
         writer.transform_layout(Handle::Input(input), panels(panel.shape.len(), dimension, width)?)?;
     }
     if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
-        pack_rows(writer, &contraction.operands[1 - tile.panel], (dimension, tile.height), contraction, constant)?;
+        pack_rows(
+            writer,
+            &contraction.operands[1 - tile.panel],
+            (dimension, tile.height),
+            contraction,
+            constant,
+        )?;
     }
     let rank = contraction.extents.len();
     fusion::fuse_last(writer, stage, rank + contraction.fused - 1, contraction.fused)?;
@@ -356,8 +361,7 @@ fn pack_rows(
     writer.transform_layout(Handle::Stage(copy), layout)?;
     let axes = writer.tree.stages[copy].leaves.clone();
     let (blocks, rows) = writer.split(copy, axes[dimension], height.min(contraction.lanes))?;
-    let mut order: Vec<AxisId> =
-        (0..rank).map(|a| if a == dimension { blocks } else { axes[a] }).collect();
+    let mut order: Vec<AxisId> = (0..rank).map(|a| if a == dimension { blocks } else { axes[a] }).collect();
     writer.unroll(copy, rows)?;
     let contiguous = (0..rank).rev().find(|&a| operand.shape[a] > 1 && a != dimension);
     let vector = match contiguous {

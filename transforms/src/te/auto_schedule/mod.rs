@@ -1,9 +1,10 @@
 //! `te-schedule`: gives each kernel without a schedule a default one.
 //!
-//! First which stages are computed where they are used (`placement`); then how the loops of each nest are tiled, unrolled and
-//! vectorized, a file a kind: `contraction`, `transposing`, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and
-//! how; `machine` has the numbers of the processor that the kinds calculate with. The result is an ordinary
-//! `te.schedule`, printed with the kernel, to read, edit and lower.
+//! First which stages are computed where they are used (`placement`) and which row by row (`rows`); then how the loops of each
+//! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory, and
+//! `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! processor that the kinds calculate with. The result is an ordinary `te.schedule`, printed with the kernel, to
+//! read, edit and lower.
 
 mod accesses;
 mod contraction;
@@ -11,6 +12,8 @@ mod fusion;
 mod machine;
 mod operands;
 mod placement;
+mod reductions;
+mod rows;
 mod tiling;
 mod transposing;
 mod writer;
@@ -18,7 +21,8 @@ mod writer;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of, nested_ops, top_level,
+    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of, nested_ops,
+    top_level,
 };
 use machine::Machine;
 use std::collections::{HashMap, HashSet};
@@ -53,7 +57,9 @@ impl Pass for TeSchedule {
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
             Writer::write(kernel, |writer| {
                 let nests = placement::place(writer)?;
-                for nest in &nests {
+                let groups = rows::find(&writer.tree, &nests);
+                groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
+                for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
                     if !contraction::schedule(writer, nest, &machine, constant)? {
                         tiling::tile(writer, nest, vector_bytes)?;
                     }
@@ -74,9 +80,8 @@ fn constant_arguments(module: Op<'_>) -> HashMap<&str, Vec<bool>> {
             continue;
         }
         let operands = call.operand_values().into_iter();
-        let here = operands.map(|v| {
-            defining_op(v).is_some_and(|op| matches!(kind_of(op), Some(Kind::Te(Te::Constant))))
-        });
+        let here = operands
+            .map(|v| defining_op(v).is_some_and(|op| matches!(kind_of(op), Some(Kind::Te(Te::Constant)))));
         let here: Vec<bool> = here.collect();
         known
             .entry(call.text("kernel").unwrap_or_default())

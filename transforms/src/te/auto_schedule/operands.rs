@@ -73,8 +73,7 @@ impl Operand {
 /// All tensors that a stage reads from memory; `None` when an index depends on data.
 pub fn operands(tree: &Schedule, stage: StageId) -> Option<Vec<Operand>> {
     let axes = &tree.stages[stage].op;
-    let extents =
-        [axes.ints("axes").unwrap_or_default(), axes.ints("reduce").unwrap_or_default()].concat();
+    let extents = [axes.ints("axes").unwrap_or_default(), axes.ints("reduce").unwrap_or_default()].concat();
     let own: Vec<Option<Expr>> =
         extents.iter().enumerate().map(|(i, &n)| Some(Expr::var(i, n.max(0) as u64))).collect();
     let mut found = Vec::new();
@@ -82,12 +81,7 @@ pub fn operands(tree: &Schedule, stage: StageId) -> Option<Vec<Operand>> {
     Some(found)
 }
 
-fn collect(
-    tree: &Schedule,
-    stage: StageId,
-    axes: &[Option<Expr>],
-    found: &mut Vec<Operand>,
-) -> Option<()> {
+fn collect(tree: &Schedule, stage: StageId, axes: &[Option<Expr>], found: &mut Vec<Operand>) -> Option<()> {
     for access in accesses(tree.stages[stage].op) {
         let at: Vec<Option<Expr>> =
             access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();

@@ -11,6 +11,7 @@
 use super::accesses::offsets;
 use super::fusion::{along_fused, fusable, fuse_last};
 use super::placement::Nest;
+use super::reductions;
 use super::transposing;
 use super::writer::Writer;
 use crate::te::expr::Expr;
@@ -23,7 +24,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     let rank = writer.tree.stages[stage].rank();
     let accesses = offsets(&writer.tree, stage, nest.reduction);
     if rank == 0 {
-        return attach(writer, nest, None);
+        return along_memory(writer, nest, None, vector_bytes);
     }
     let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
     let reduces = nest.reduction.is_some() || writer.tree.stages[stage].is_reduction();
@@ -43,8 +44,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
         return transposing::tile(writer, stage, (across, inner), (extents[across], extent), vector_bytes);
     }
     if !(contiguous || gathered) || extent < 4 {
-        // Without vectors along the result, a reduction is left to the code generator to vectorize.
-        return attach(writer, nest, Some(inner));
+        return along_memory(writer, nest, Some(inner), vector_bytes);
     }
     let lanes = lanes(writer, stage, vector_bytes).min(extent);
     let vectors = match extent / lanes {
@@ -91,6 +91,17 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
         writer.reorder(stage, &order)?;
     }
     attach(writer, nest, Some(vector))
+}
+
+/// Without vectors along the result, a reduction has them along what it combines.
+fn along_memory(
+    writer: &mut Writer,
+    nest: &Nest,
+    innermost: Option<AxisId>,
+    vector_bytes: u64,
+) -> Result<(), String> {
+    attach(writer, nest, innermost)?;
+    reductions::vectorize(writer, nest.reduction.unwrap_or(nest.stage), vector_bytes)
 }
 
 /// Puts the reduction into the innermost loop.

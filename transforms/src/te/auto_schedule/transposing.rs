@@ -27,9 +27,10 @@ pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Op
         })
     };
     let is_known = |e: &Option<Expr>| e.as_ref().is_some_and(|e| e.coefficient(last).is_some());
-    (0..last).rev().filter(|&a| extents[a] >= 4).find(|&a| {
-        strided().all(|e| is_known(e) && e.as_ref().is_some_and(|e| e.coefficient(a) == Some(1)))
-    })
+    (0..last)
+        .rev()
+        .filter(|&a| extents[a] >= 4)
+        .find(|&a| strided().all(|e| is_known(e) && e.as_ref().is_some_and(|e| e.coefficient(a) == Some(1))))
 }
 
 /// Tiles in registers of the axis `across` and the last one, in blocks.

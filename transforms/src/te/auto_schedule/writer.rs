@@ -2,12 +2,14 @@
 
 use crate::te::layout::Layout;
 use crate::te::schedule::primitives::{
-    cache_read, compute_at, compute_inline, fuse, parallel, reorder, split, transform_layout, unroll, vectorize,
+    cache_read, compute_at, compute_inline, fuse, parallel, reorder, split, transform_layout, unroll,
+    vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr, symbol_attr,
+    Attribute, Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
+    symbol_attr,
 };
 use std::collections::HashMap;
 
@@ -33,8 +35,13 @@ impl<'c> Writer<'c> {
         let tree = Schedule::of(copy);
         let mut outcome = Ok(());
         let region: Region = build.region(&[], |inner, _| {
-            let mut writer =
-                Writer { tree, build: inner, stages: HashMap::new(), inputs: HashMap::new(), axes: HashMap::new() };
+            let mut writer = Writer {
+                tree,
+                build: inner,
+                stages: HashMap::new(),
+                inputs: HashMap::new(),
+                axes: HashMap::new(),
+            };
             outcome = decide(&mut writer);
         });
         copy.erase();

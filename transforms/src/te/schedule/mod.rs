@@ -109,6 +109,11 @@ impl Stage<'_> {
         self.axes.iter().filter(|a| matches!(a.origin, Origin::Root(_)) && !a.reduce).count()
     }
 
+    /// Number of axes of the computation: the first of all its axes, parallel ones, then reduction axes.
+    pub fn op_axes(&self) -> usize {
+        self.axes.iter().filter(|a| matches!(a.origin, Origin::Root(_))).count()
+    }
+
     /// True when the stage combines elements over reduction axes.
     pub fn is_reduction(&self) -> bool {
         self.axes.iter().any(|a| a.reduce)
@@ -199,9 +204,7 @@ impl<'c> Schedule<'c> {
 /// The operations of a kernel that are stages, in program order.
 fn stages_in(kernel: Op) -> Vec<Op> {
     let ops = kernel.body(0).map(ops_in).unwrap_or_default();
-    ops.into_iter()
-        .filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute | Te::Extern))))
-        .collect()
+    ops.into_iter().filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute | Te::Extern)))).collect()
 }
 
 fn stage_of(op: Op) -> Stage {

@@ -1,0 +1,97 @@
+//! Reductions along memory: in vectors, several at a time.
+//!
+//!     for k in 0..n  a += x[k]      =>      for ko  for c in 0..8 (unrolled)  for l in 0..16 (vectorized)
+//!                                             p[c][l] += x[ko * 128 + c * 16 + l]          a = the sum of p
+//!
+//! One chain of additions takes `latency` cycles a vector; `latency * additions a cycle` chains run at the speed at which
+//! vectors are added, or loaded. Reduction axes that are contiguous together are one.
+
+use super::accesses::offsets;
+use super::fusion::along_fused;
+use super::tiling::lanes;
+use super::writer::Writer;
+use crate::te::expr::{Atom, Expr};
+use crate::te::schedule::{AxisId, Schedule, StageId};
+
+/// Additions under way: of 4 cycles, 2 begin in each.
+const CHAINS: u64 = 8;
+/// Shorter reductions are not worth combining lanes.
+const FEWEST_LANES: u64 = 4;
+
+/// Extents of a stage's own axes, parallel ones first.
+fn extents(tree: &Schedule, stage: StageId) -> Vec<u64> {
+    let s = &tree.stages[stage];
+    let own = s.op_axes();
+    s.axes[..own].iter().map(|a| a.extent).collect()
+}
+
+/// How many of the last reduction axes are one along which memory is contiguous, and its extent.
+fn contiguous(tree: &Schedule, stage: StageId) -> Option<(usize, u64)> {
+    let extents = extents(tree, stage);
+    let reduced = extents.len() - tree.stages[stage].rank();
+    // The first offset is that of the store, which is outside of the reduction.
+    let loads = &offsets(tree, stage, None)[1..];
+    let good = |n: &usize| along_fused(loads, &extents, *n).iter().all(|c| matches!(c, Some(0 | 1)));
+    let together = (1..=reduced).rev().find(good)?;
+    Some((together, extents[extents.len() - together..].iter().product()))
+}
+
+/// True when a reduction can be computed in lanes along its last axes.
+pub fn fits_lanes(tree: &Schedule, stage: StageId) -> bool {
+    contiguous(tree, stage).is_some_and(|(_, extent)| extent >= FEWEST_LANES)
+}
+
+/// True when some load of a reduction reads another element at each of its points: what it takes is then the time to read
+/// memory once. In contractions and windows, elements are read again and again.
+pub fn reads_once(tree: &Schedule, stage: StageId) -> bool {
+    let extents = extents(tree, stage);
+    let once = |e: &Expr| {
+        let mut steps: Vec<(i64, i64)> = Vec::new();
+        for (axis, &extent) in extents.iter().enumerate().filter(|(_, n)| **n > 1) {
+            match e.coefficient(axis) {
+                Some(c) if c != 0 => steps.push((c.abs(), extent as i64)),
+                _ => return false,
+            }
+        }
+        steps.sort_unstable();
+        // Each axis steps over all that the smaller ones reach.
+        let mut reach = 0i64;
+        steps.iter().all(|&(step, extent)| {
+            let beyond = step > reach;
+            reach = reach.saturating_add(step.saturating_mul(extent - 1));
+            beyond
+        })
+    };
+    let known = |e: &Option<Expr>| {
+        e.as_ref().is_some_and(|e| !e.terms().any(|(a, _)| matches!(a, Atom::Opaque(_))) && once(e))
+    };
+    offsets(tree, stage, None)[1..].iter().any(known)
+}
+
+/// Computes a reduction in lanes, when that is possible.
+pub fn vectorize(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
+    let Some((together, extent)) = contiguous(&writer.tree, stage) else { return Ok(()) };
+    if extent < FEWEST_LANES {
+        return Ok(());
+    }
+    let last = writer.tree.stages[stage].op_axes();
+    let mut along: AxisId = last - together;
+    for next in last - together + 1..last {
+        along = writer.fuse(stage, along, next)?;
+    }
+    let lanes = floor_power_of_two(lanes(writer, stage, vector_bytes).min(extent));
+    let chains = CHAINS.min(extent / lanes);
+    if extent > lanes * chains {
+        (_, along) = writer.split(stage, along, lanes * chains)?;
+    }
+    if chains > 1 {
+        let (copies, vector) = writer.split(stage, along, lanes)?;
+        writer.unroll(stage, copies)?;
+        along = vector;
+    }
+    writer.vectorize(stage, along)
+}
+
+fn floor_power_of_two(n: u64) -> u64 {
+    1 << n.max(1).ilog2()
+}

@@ -1,0 +1,213 @@
+//! Rows: all stages of a kernel that go over the same outer axes are computed at one loop over these.
+//!
+//!     for i  for k  m[i] max= x[i, k]                  for i
+//!     for i  for k  e[i, k] = exp(x[i, k] - m[i])        for k  m max= x[i, k]
+//!     for i  for k  s[i] += e[i, k]                =>    for k  e[k] = exp(x[i, k] - m)        one row: it stays in cache
+//!     for i  for k  y[i, k] = e[i, k] / s[i]             for k  s += e[k]
+//!                                                        for k  y[i, k] = e[k] / s
+//!
+//! The last stage is the host. A stage joins when all stages that read it are in the group and read it, in some axis, at the
+//! same index at which the host is computed; the axes of the host for which this holds of all members are those of the
+//! rows. Softmax, normalizations, and chains of reductions over the same axes are of this kind.
+
+use super::accesses::{offsets, shape_of, stage_of};
+use super::fusion::along_fused;
+use super::placement::Nest;
+use super::reductions;
+use super::tiling::lanes;
+use super::writer::Writer;
+use crate::te::expr::{Atom, Expr};
+use crate::te::indices::{accesses, put};
+use crate::te::schedule::{Attach, AxisId, Schedule, StageId};
+use fusion_dialects::{OpExt, tensor_type};
+use std::collections::BTreeSet;
+
+/// What the members may keep of a row: a quarter of a small second-level cache, beside what is read and written.
+const MOST_ROW_BYTES: u64 = 64 << 10;
+
+/// A nest and the stages computed in its rows.
+pub struct Rows {
+    host: StageId,
+    /// Axes of the host that all members have.
+    shared: BTreeSet<usize>,
+    /// The others in program order, and their axes that are shared.
+    members: Vec<(StageId, BTreeSet<usize>)>,
+}
+
+impl Rows {
+    /// True for the stages of the group.
+    pub fn has(&self, stage: StageId) -> bool {
+        self.host == stage || self.members.iter().any(|(s, _)| *s == stage)
+    }
+}
+
+/// The groups among the nests of a kernel.
+pub fn find(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
+    let mut free: Vec<StageId> =
+        nests.iter().flat_map(|n| n.reduction.into_iter().chain([n.stage])).collect();
+    free.sort_unstable();
+    let mut found = Vec::new();
+    while let Some(host) = free.pop() {
+        // A contraction stays with its epilogue.
+        let splits = |rows: &Rows| {
+            nests.iter().any(|n| rows.has(n.stage) && n.reduction.is_some_and(|r| !rows.has(r)))
+        };
+        if let Some(rows) = around(tree, host, &free).filter(|rows| !splits(rows)) {
+            free.retain(|s| !rows.has(*s));
+            found.push(rows);
+        }
+    }
+    found
+}
+
+/// The axes of a stage in terms of the host's; `None` for one that is none of these.
+type Axes = Vec<Option<Expr>>;
+
+fn around(tree: &Schedule, host: StageId, free: &[StageId]) -> Option<Rows> {
+    let shape = shape_of(tree, host);
+    if !may_join(tree, host) {
+        return None;
+    }
+    let axes = shape.iter().enumerate().map(|(i, &n)| Some(Expr::var(i, n)));
+    let reduced = tree.stages[host].op_axes() - shape.len();
+    let mut group: Vec<(StageId, Axes)> = vec![(host, axes.chain(vec![None; reduced]).collect())];
+    let mut shared: BTreeSet<usize> = (0..shape.len()).filter(|&i| shape[i] > 1).collect();
+    for &stage in free.iter().rev() {
+        let inside = |s: StageId| group.iter().any(|(member, _)| *member == s);
+        if tree.results.contains(&stage)
+            || !may_join(tree, stage)
+            || !readers(tree, stage).into_iter().all(inside)
+        {
+            continue;
+        }
+        let axes = axes_of(tree, stage, &group);
+        let own: BTreeSet<usize> = axes.iter().flatten().filter_map(variable).collect();
+        let common: BTreeSet<usize> = shared.intersection(&own).copied().collect();
+        let kept: u64 = group
+            .iter()
+            .skip(1)
+            .map(|(s, a)| row_bytes(tree, *s, a, &common))
+            .chain([row_bytes(tree, stage, &axes, &common)])
+            .sum();
+        if common.is_empty() || kept > MOST_ROW_BYTES {
+            continue;
+        }
+        shared = common;
+        group.push((stage, axes));
+    }
+    let is_shared = |a: &Option<Expr>| a.as_ref().and_then(variable).is_some_and(|v| shared.contains(&v));
+    let fixed = |axes: &Axes| (0..axes.len()).filter(|&i| is_shared(&axes[i])).collect();
+    let mut members: Vec<_> = group[1..].iter().map(|(s, axes)| (*s, fixed(axes))).collect();
+    members.sort_unstable();
+    let reduces = members.iter().any(|&(s, _)| tree.stages[s].is_reduction());
+    reduces.then_some(Rows { host, shared, members })
+}
+
+/// Reductions are computed in lanes along the row and read memory once.
+fn may_join(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    !s.is_reduction() || (reductions::fits_lanes(tree, stage) && reductions::reads_once(tree, stage))
+}
+
+/// The stages that read a stage, through inlined ones.
+fn readers(tree: &Schedule, stage: StageId) -> Vec<StageId> {
+    let through = |c: StageId| match tree.stages[c].attach {
+        Attach::Inline => readers(tree, c),
+        _ => vec![c],
+    };
+    tree.consumers(stage).into_iter().flat_map(through).collect()
+}
+
+/// The axes of a stage: the indices with which the group reads it, where all agree.
+fn axes_of(tree: &Schedule, stage: StageId, group: &[(StageId, Axes)]) -> Axes {
+    let mut reads = Vec::new();
+    for (reader, axes) in group {
+        reads_of(tree, stage, *reader, axes, &mut reads);
+    }
+    let rank = tree.stages[stage].rank();
+    let agreed = |axis: usize| {
+        let first: &Option<Expr> = reads.first()?.get(axis)?;
+        reads.iter().all(|r: &Axes| r.get(axis) == Some(first)).then(|| first.clone())?
+    };
+    let parallel = (0..rank).map(agreed);
+    parallel.chain((rank..tree.stages[stage].op_axes()).map(|_| None)).collect()
+}
+
+fn reads_of(tree: &Schedule, stage: StageId, reader: StageId, axes: &Axes, found: &mut Vec<Axes>) {
+    for access in accesses(tree.stages[reader].op) {
+        let Some(read) = stage_of(tree, access.tensor) else { continue };
+        let at: Axes = access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
+        if read == stage {
+            found.push(at);
+        } else if tree.stages[read].attach == Attach::Inline {
+            reads_of(tree, stage, read, &at, found);
+        }
+    }
+}
+
+/// The variable an expression is.
+fn variable(e: &Expr) -> Option<usize> {
+    match (e.terms().next(), e.terms().nth(1), e.offset()) {
+        (Some((Atom::Var(v), 1)), None, 0) => Some(v.id),
+        _ => None,
+    }
+}
+
+/// What is kept of a stage for a row.
+fn row_bytes(tree: &Schedule, stage: StageId, axes: &Axes, shared: &BTreeSet<usize>) -> u64 {
+    let fixed = |a: &Option<Expr>| a.as_ref().and_then(variable).is_some_and(|v| shared.contains(&v));
+    let elements = shape_of(tree, stage).into_iter().zip(axes).filter(|(_, a)| !fixed(a)).map(|(n, _)| n);
+    let size = |t| tensor_type(t).map_or(4, |t| t.dtype.size() as u64);
+    let results = tree.stages[stage].op.result_values().into_iter().map(size).sum::<u64>();
+    elements.product::<u64>() * results
+}
+
+/// Writes the primitives of a group.
+pub fn schedule(writer: &mut Writer, rows: &Rows, vector_bytes: u64) -> Result<(), String> {
+    let leaves = writer.tree.stages[rows.host].leaves.clone();
+    let (outer, inner): (Vec<AxisId>, Vec<AxisId>) = leaves.iter().partition(|a| rows.shared.contains(a));
+    let order = [outer.as_slice(), &inner].concat();
+    let Some(&at) = outer.last() else { return Ok(()) };
+    if order != leaves {
+        writer.reorder(rows.host, &order)?;
+    }
+    for &(member, _) in rows.members.iter().rev() {
+        writer.compute_at(member, rows.host, at)?;
+    }
+    let host = (rows.host, rows.shared.clone());
+    for (stage, fixed) in rows.members.iter().chain([&host]) {
+        if writer.tree.stages[*stage].is_reduction() {
+            reductions::vectorize(writer, *stage, vector_bytes)?;
+        } else {
+            elementwise(writer, *stage, fixed, vector_bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Vectorizes an elementwise stage along its last axes, except for those that are fixed in a row.
+fn elementwise(
+    writer: &mut Writer,
+    stage: StageId,
+    fixed: &BTreeSet<usize>,
+    vector_bytes: u64,
+) -> Result<(), String> {
+    let extents = shape_of(&writer.tree, stage);
+    let accesses = offsets(&writer.tree, stage, None);
+    let open = (0..extents.len()).rev().take_while(|a| !fixed.contains(a)).count();
+    let good = |n: &usize| along_fused(&accesses, &extents, *n).iter().all(|c| matches!(c, Some(0 | 1)));
+    let Some(together) = (1..=open).rev().find(good) else { return Ok(()) };
+    let extent: u64 = extents[extents.len() - together..].iter().product();
+    let lanes = lanes(writer, stage, vector_bytes);
+    if extent < 4 {
+        return Ok(());
+    }
+    let mut along: AxisId = extents.len() - together;
+    for next in extents.len() - together + 1..extents.len() {
+        along = writer.fuse(stage, along, next)?;
+    }
+    if extent > lanes {
+        (_, along) = writer.split(stage, along, lanes)?;
+    }
+    writer.vectorize(stage, along)
+}
