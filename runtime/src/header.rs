@@ -49,7 +49,11 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
 fn list(text: &mut String, group: &str, arguments: &[ArgumentDescription]) {
     for (i, argument) in arguments.iter().enumerate() {
         let (name, ty) = (comment(&argument.name), argument.tensor_type());
-        let _ = writeln!(text, " *   {group}[{i}]  {name}: {ty}");
+        let only = match argument.value {
+            Some(_) => ", which must have the value it was compiled for",
+            None => "",
+        };
+        let _ = writeln!(text, " *   {group}[{i}]  {name}: {ty}{only}");
     }
 }
 

@@ -109,15 +109,20 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
             eprintln!("{seconds:9.3} s  {stage}");
         }
     }
-    for name in specialized {
+    for name in &specialized {
         eprintln!("note: the compiled model is for the given value of input {name:?}");
+    }
+    let mut inputs =
+        compilation.signature.inputs.iter().map(argument).collect::<Result<Vec<_>, DriverError>>()?;
+    for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
+        input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let description = ModelDescription {
         name,
         target: options.target.clone(),
-        inputs: compilation.signature.inputs.iter().map(argument).collect::<Result<_, _>>()?,
+        inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
         workspace_bytes: compilation.workspace_bytes,
@@ -132,7 +137,7 @@ fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError
     let shape =
         port.ty.shape().ok_or_else(|| failed(format!("the shape of {:?} is not known", port.name)))?;
     let shape = shape.into_iter().map(|n| n as usize).collect();
-    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape })
+    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape, value: None })
 }
 
 fn kernel(kernel: conversion::Kernel) -> KernelDescription {
