@@ -121,9 +121,9 @@ pub enum RunError {
         /// Its name.
         name: String,
         /// The only value it may have.
-        expected: Tensor,
+        expected: Box<Tensor>,
         /// What was given.
-        found: Tensor,
+        found: Box<Tensor>,
     },
     /// There is not enough memory.
     #[error("there is no memory for the {bytes} bytes of the model's {what}")]
@@ -267,8 +267,8 @@ impl Module {
                 return Err(RunError::Value {
                     index,
                     name: expected.name.clone(),
-                    expected: value,
-                    found: input.clone(),
+                    expected: Box::new(value),
+                    found: Box::new(input.clone()),
                 });
             }
         }

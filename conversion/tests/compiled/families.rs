@@ -93,6 +93,11 @@ fn pools() {
         let dtype = random.of(FLOATS);
         checker.call(op, attrs, &[random.tensor(dtype, &shape)]);
     }
+    for op in [&MAX_POOL2D, &AVG_POOL2D] {
+        let attrs = Attrs::new().with("kernel", [3, 4]).with("strides", [2, 2]).with("ceil_mode", true);
+        checker.call(op, attrs.clone(), &[random.tensor(DType::F32, &[2, 3, 2, 3])]);
+        checker.call(op, attrs.with("count_include_pad", true), &[random.tensor(DType::F32, &[2, 3, 2, 7])]);
+    }
     checker.call(&GLOBAL_MAX_POOL, Attrs::new(), &[random.tensor(DType::F32, &[2, 3, 37])]);
     checker.call(&GLOBAL_AVG_POOL, Attrs::new(), &[random.tensor(DType::F32, &[2, 3, 7, 17])]);
     checker.finish();

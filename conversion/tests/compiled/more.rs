@@ -51,6 +51,18 @@ fn remainders_and_powers() {
 }
 
 #[test]
+fn signs() {
+    let (mut random, mut checker) = (Random::new(18), Checker::default());
+    for dtype in INTS {
+        let least = if dtype.class() == DType::I8.class() { -100 } else { 0 };
+        for op in [&ABS, &NEG, &SIGN, &RELU] {
+            checker.call(op, Attrs::new(), &[random.between(*dtype, &[37], least, 100)]);
+        }
+    }
+    checker.finish();
+}
+
+#[test]
 fn bits() {
     let (mut random, mut checker) = (Random::new(13), Checker::default());
     for dtype in INTS {

@@ -60,6 +60,7 @@ unsafe extern "C" {
     pub fn fusionRegisterUpstreamPasses();
     pub fn fusionRegisterTranslations(registry: MlirDialectRegistry);
     pub fn fusionOptMain(argc: c_int, argv: *const *const c_char, registry: MlirDialectRegistry) -> c_int;
+    pub fn fusionReportsStatistics() -> bool;
     pub fn fusionLspServerMain(
         argc: c_int,
         argv: *const *const c_char,

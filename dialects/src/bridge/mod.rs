@@ -15,6 +15,7 @@ mod ffi;
 mod ir;
 mod jit;
 mod pass;
+mod statistics;
 mod tools;
 mod types;
 mod value_map;

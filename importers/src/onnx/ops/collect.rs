@@ -107,7 +107,7 @@ impl<'m> Importer<'m> {
     }
 
     /// `at`, counted from the last of `steps` iterations.
-    pub fn from_last(&mut self, at: At, steps: i64) -> Result<At, Fault> {
+    pub fn mirrored(&mut self, at: At, steps: i64) -> Result<At, Fault> {
         Ok(match at {
             At::Known(index) => At::Known(steps - 1 - index),
             At::Counter(counter) => {
@@ -150,11 +150,11 @@ impl<'m> Importer<'m> {
                 state.push(self.full(row.dtype, &shape, 0.0)?);
             }
         }
-        let results = self.while_below(node, steps, &state, &mut |im, counter, state| {
+        let results = self.while_below(node, steps, &state, |im, counter, state| {
             let (state, rows) = state.split_at(types.len());
             let mut next = im.one_of(&types, counter, state, step)?;
             for ((value, &rows), place) in next[types.len()..].iter_mut().zip(rows).zip(places) {
-                let at = if place.backward { im.from_last(counter, steps)? } else { counter };
+                let at = if place.backward { im.mirrored(counter, steps)? } else { counter };
                 let At::Counter(at) = at else { continue };
                 let index = im.expand_dims(at, &[0])?;
                 *value = im.op(&indexing::SCATTER_ND, &[rows, index, *value], Attrs::new())?;
@@ -185,7 +185,7 @@ impl<'m> Importer<'m> {
         F: FnMut(&mut Self, At, &[Value]) -> Result<Step, Fault>,
     {
         let mut found = None;
-        let tried = self.while_below(node, steps, initial, &mut |im, counter, state| {
+        let tried = self.while_below(node, steps, initial, |im, counter, state| {
             let values = im.one_of(types, counter, state, step)?;
             let rows = values[types.len()..].iter().map(|&v| im.ty(v).cloned());
             found = Some(rows.collect::<Result<Vec<_>, _>>()?);
@@ -230,7 +230,7 @@ impl<'m> Importer<'m> {
         node: &Node<'m>,
         steps: i64,
         state: &[Value],
-        body: &mut dyn FnMut(&mut Self, At, &[Value]) -> Result<Vec<Value>, Fault>,
+        mut body: impl FnMut(&mut Self, At, &[Value]) -> Result<Vec<Value>, Fault>,
     ) -> Result<Vec<Value>, Fault> {
         let counter = self.ints(&[], &[0])?;
         let ids = self.ids(&[&[counter], state].concat())?;

@@ -60,7 +60,7 @@ impl<'m> Importer<'m> {
         self.collect(node, steps, carried, &scan.places, |im, at, state| {
             let mut arguments = state.to_vec();
             for ((&v, source), &axis) in scanned.iter().zip(&scan.sources).zip(&axes) {
-                let at = if source.backward { im.from_last(at, steps)? } else { at };
+                let at = if source.backward { im.mirrored(at, steps)? } else { at };
                 arguments.push(im.picked(v, axis, at)?);
             }
             Ok(Step { values: im.subgraph(scan.body, &arguments).map_err(Box::new)?, goes_on: true })
