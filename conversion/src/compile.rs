@@ -7,10 +7,11 @@ use crate::cache::Cache;
 use crate::description::{Signature, SignatureError};
 use crate::kernels::Workshop;
 use crate::pipelines::{HOST, LLVM, LOOP, RELAY, Runner, TE};
+use crate::targets::cpu::Processor;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    CodegenError, Emit, Module, Op, OpExt, Target, emit, kind_of, nested_ops, tensor_type, top_level,
+    CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, tensor_type, top_level,
 };
 use fusion_operators::{Call, TensorType};
 use std::collections::HashMap;
@@ -48,7 +49,7 @@ pub struct Timings {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What for.
-    pub target: Target,
+    pub processor: Processor,
     /// How many kernels at a time.
     pub jobs: usize,
     /// Where compiled kernels are kept, if anywhere.
@@ -58,7 +59,7 @@ pub struct Settings {
 impl Default for Settings {
     /// For this machine, one kernel after another.
     fn default() -> Self {
-        Settings { target: Target::default(), jobs: 1, cache: None }
+        Settings { processor: Processor::host(), jobs: 1, cache: None }
     }
 }
 
@@ -91,7 +92,7 @@ pub enum CompileError {
 
 /// Compiles a module whose function `@main` is the model.
 pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
-    let mut runner = Runner::default();
+    let mut runner = Runner::for_processor(&settings.processor.facts);
     let root = fusion_dialects::module_op(module);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
@@ -107,7 +108,7 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
         .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
     strip_constants(root);
     let units = crate::units::take(root);
-    let Settings { target, jobs, cache } = settings;
+    let Settings { processor: Processor { target, .. }, jobs, cache } = settings;
     let start = std::time::Instant::now();
     let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
