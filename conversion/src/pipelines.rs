@@ -25,11 +25,16 @@ pub const RELAY: &[Stage] = &[
     stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
 ];
 
-/// On tensor expressions: say what each kernel computes, and how; make its loops.
-pub const TE: &[Stage] = &[
+/// To tensor expressions: say what each kernel computes. Then schedules written by hand join.
+pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
+];
+
+/// On tensor expressions: say how each kernel computes; make its loops.
+pub const TE: &[Stage] = &[
     stage(SCHEDULE, "builtin.module(te-schedule)"),
+    stage("te-pack-arguments", "builtin.module(te-pack-arguments)"),
     stage("te-lower", "builtin.module(te-lower)"),
 ];
 
@@ -42,6 +47,7 @@ pub const LOOP: &[Stage] = &[
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     // Copies have constant indices: guards that only depend on them are decided.
+    stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse))"),
     stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
@@ -66,9 +72,13 @@ pub const LLVM: &[Stage] = &[
 
 /// Named pipelines of `fusion-opt`.
 pub const NAMED: &[(&str, &str, &[&[Stage]])] = &[
-    ("fusion-kernels", "From relay to loops: fuse, define, schedule, lower", &[RELAY, TE]),
+    ("fusion-kernels", "From relay to loops: fuse, define, schedule, lower", &[RELAY, DEFINE, TE]),
     ("fusion-cpu-codegen", "From loops to LLVM for the CPU", &[LOOP, LLVM]),
-    ("fusion-cpu", "From relay to LLVM for the CPU: all stages in order", &[RELAY, TE, HOST, LOOP, LLVM]),
+    (
+        "fusion-cpu",
+        "From relay to LLVM for the CPU: all stages in order",
+        &[RELAY, DEFINE, TE, HOST, LOOP, LLVM],
+    ),
 ];
 
 /// Registers the named pipelines.

@@ -58,6 +58,7 @@ operations! {
         SubF = "arith.subf",
         MulF = "arith.mulf",
         CmpI = "arith.cmpi",
+        AndI = "arith.andi",
         IndexCast = "arith.index_cast",
         AffineApply = "affine.apply",
         Alloca = "memref.alloca",

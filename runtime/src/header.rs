@@ -53,7 +53,11 @@ void fusion_set_threads(int32_t threads);
 fn list(text: &mut String, group: &str, arguments: &[ArgumentDescription]) {
     for (i, argument) in arguments.iter().enumerate() {
         let (name, ty) = (comment(&argument.name), argument.tensor_type());
-        let _ = writeln!(text, " *   {group}[{i}]  {name}: {ty}");
+        let only = match argument.value {
+            Some(_) => ", which must have the value it was compiled for",
+            None => "",
+        };
+        let _ = writeln!(text, " *   {group}[{i}]  {name}: {ty}{only}");
     }
 }
 

@@ -110,6 +110,21 @@ pub enum RunError {
         /// The type of what was given.
         found: TensorType,
     },
+    /// An input of another value than the model was compiled for.
+    #[error(
+        "the model was compiled for the value {expected:?} of input {index} ({name:?}), but {found:?} was given; \
+         compile it for that value"
+    )]
+    Value {
+        /// Which input.
+        index: usize,
+        /// Its name.
+        name: String,
+        /// The only value it may have.
+        expected: Tensor,
+        /// What was given.
+        found: Tensor,
+    },
     /// There is not enough memory.
     #[error("there is no memory for the {bytes} bytes of the model's {what}")]
     Memory {
@@ -246,6 +261,16 @@ impl Module {
                     found: input.tensor_type(),
                 });
             }
+            if expected.value.as_deref().is_some_and(|value| value != input.bytes())
+                && let Some(value) = expected.only_value()?
+            {
+                return Err(RunError::Value {
+                    index,
+                    name: expected.name.clone(),
+                    expected: value,
+                    found: input.clone(),
+                });
+            }
         }
         Ok(())
     }
@@ -374,8 +399,12 @@ mod tests {
 
     #[test]
     fn code_in_memory_runs_like_a_library() {
-        let argument =
-            |name: &str| ArgumentDescription { name: name.to_owned(), dtype: DType::F32, shape: vec![3] };
+        let argument = |name: &str| ArgumentDescription {
+            name: name.to_owned(),
+            dtype: DType::F32,
+            shape: vec![3],
+            value: None,
+        };
         let description = ModelDescription {
             name: "double".to_owned(),
             target: "cpu".to_owned(),

@@ -72,6 +72,23 @@ fn inputs_are_checked_before_the_run() {
 }
 
 #[test]
+fn an_input_the_model_relies_on_must_have_its_value() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut description = common::description();
+    description.inputs[1].value = Some(10i64.to_ne_bytes().to_vec());
+    let module = Module::load(&common::library_of(directory.path(), &description)).unwrap();
+    assert_eq!(*module.description(), description);
+    let mut inputs = inputs();
+    module.run(&inputs).unwrap();
+    inputs[1] = Tensor::from_slice(&[], &[11i64]).unwrap();
+    assert_eq!(
+        module.run(&inputs).unwrap_err().to_string(),
+        "the model was compiled for the value tensor<i64> [10.0] of input 1 (\"n\"), but tensor<i64> [11.0] was given; \
+         compile it for that value"
+    );
+}
+
+#[test]
 fn tensors_are_bound_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let module = Module::load(&common::library(directory.path())).unwrap();

@@ -11,7 +11,7 @@ use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
 use indexmap::IndexMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// How to compile.
@@ -25,6 +25,8 @@ pub struct CompileOptions {
     pub shapes: IndexMap<String, Vec<u64>>,
     /// Inputs that become constants.
     pub bound: IndexMap<String, Tensor>,
+    /// Files of schedules written by hand.
+    pub schedules: Vec<PathBuf>,
     /// How many kernels are compiled at a time; by default one a processor.
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
@@ -151,20 +153,26 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         processor,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         cache: Cache::from_environment(),
+        schedules: options.schedules.clone(),
     };
     let compilation = conversion::compile(&module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {
         tell(&compilation.timings, settings.jobs);
     }
-    for name in specialized {
+    for name in &specialized {
         eprintln!("note: the compiled model is for the given value of input {name:?}");
+    }
+    let mut inputs =
+        compilation.signature.inputs.iter().map(argument).collect::<Result<Vec<_>, DriverError>>()?;
+    for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
+        input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let description = ModelDescription {
         name,
         target: options.target.name.clone(),
-        inputs: compilation.signature.inputs.iter().map(argument).collect::<Result<_, _>>()?,
+        inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
         workspace_bytes: compilation.workspace_bytes,
@@ -192,7 +200,7 @@ fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError
     let shape =
         port.ty.shape().ok_or_else(|| failed(format!("the shape of {:?} is not known", port.name)))?;
     let shape = shape.into_iter().map(|n| n as usize).collect();
-    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape })
+    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape, value: None })
 }
 
 fn kernel(kernel: conversion::Kernel) -> KernelDescription {

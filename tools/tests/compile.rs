@@ -106,3 +106,44 @@ fn another_machine_gets_a_library_or_an_object() {
     let code = disassembly(&path);
     assert!(code.contains("<fusion_run>") && code.contains("fadd\tv"), "{code}");
 }
+
+#[test]
+fn a_schedule_written_by_hand_takes_the_place_of_the_default_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = model("../../../examples/offline/mlp.mlir");
+    let compile = |schedule: &str| {
+        fs::write(here.join("my.mlir"), schedule).unwrap();
+        fusion(here, &["compile", model.to_str().unwrap(), "-o", "m.so", "--schedule", "my.mlir"])
+    };
+    let output = compile(
+        "te.schedule for @fused_dense_add_0 {
+           %s = te.stage \"dense\"
+           %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+           te.parallel %i
+         }",
+    );
+    assert!(output.status.success(), "{output:?}");
+    let parts = Command::new("nm").arg(here.join("m.so")).output().unwrap();
+    let symbols = String::from_utf8(parts.stdout).unwrap();
+    assert!(symbols.lines().any(|l| l.contains("fused_dense_add_") && l.contains("_part_0")), "{symbols}");
+
+    let said = |schedule: &str| {
+        let output = compile(schedule);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(
+        said("\n  te.schedule for @nope {\n}"),
+        "error: my.mlir:2:3: 'te.schedule' op is for @nope, which is no kernel of this model; its kernels are \
+         @fused_dense_add_relu_0, @fused_dense_add_0, @fused_softmax_0\n"
+    );
+    let twice = "te.schedule for @fused_softmax_0 {\n}\n".repeat(2);
+    assert_eq!(said(&twice), "error: my.mlir:3:1: 'te.schedule' op is the second one for @fused_softmax_0\n");
+    assert!(
+        said("func.func private @f()").starts_with("error: my.mlir:1:1: 'func.func' op is no te.schedule")
+    );
+    assert!(said("te.schedule of").starts_with("error: my.mlir:1:13: "));
+    let absent = "te.schedule for @fused_dense_add_0 {\n  %s = te.stage \"conv\"\n}";
+    assert!(said(absent).starts_with("error: my.mlir:2:8: 'te.stage' op "), "{}", said(absent));
+}

@@ -52,6 +52,8 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             Some(Kind::Loop(Loop::Store)) => memory::store(op),
             Some(Kind::Loop(Loop::Gather)) => memory::gather(op),
             Some(Kind::Loop(Loop::Scatter)) => memory::scatter(op),
+            Some(Kind::Loop(Loop::LoadStrided)) => memory::load_strided(op),
+            Some(Kind::Loop(Loop::StoreStrided)) => memory::store_strided(op),
             Some(Kind::Loop(Loop::Barrier)) => {
                 return Err(PassError::at(
                     op,

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 mod affine;
+mod attributes;
 mod build;
 pub(crate) mod callbacks;
 mod codegen;
@@ -18,7 +19,8 @@ mod tools;
 mod types;
 mod value_map;
 
-pub use affine::{Affine, affine_map_attr, affine_map_of};
+pub use affine::{Affine, affine_map_attr, affine_map_of, affine_results_of};
+pub use attributes::*;
 pub use build::Build;
 pub use codegen::{
     CodegenError, Emit, Target, approximate_math, emit, is_elementwise, is_pure, processors, run_passes,

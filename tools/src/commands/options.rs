@@ -24,6 +24,11 @@ pub struct Options {
     #[arg(long = "shape", value_name = "INPUT=N,N,...", value_parser = shape)]
     pub shapes: Vec<(String, Vec<u64>)>,
 
+    /// A file of schedules (`te.schedule for @KERNEL { ... }`) to use in place of the default ones; `fusion explain` shows
+    /// the kernels' names.
+    #[arg(long = "schedule", value_name = "FILE.mlir")]
+    pub schedules: Vec<PathBuf>,
+
     /// Make an input a constant, with the value in a .npy file.
     #[arg(long = "bind", value_name = "INPUT=FILE.npy", value_parser = binding)]
     pub bindings: Vec<(String, PathBuf)>,
@@ -46,6 +51,7 @@ impl Options {
             opt_level: self.opt_level,
             shapes: self.shapes.iter().cloned().collect(),
             bound,
+            schedules: self.schedules.clone(),
             jobs: None,
             jit: false,
         })
