@@ -6,14 +6,16 @@
 use crate::cache::Cache;
 use crate::description::{Signature, SignatureError};
 use crate::kernels::Workshop;
-use crate::pipelines::{HOST, LLVM, LOOP, RELAY, Runner, TE};
+use crate::pipelines::{DEFINE, HOST, LLVM, LOOP, RELAY, Runner, TE};
+use crate::targets::cpu::Processor;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    CodegenError, Emit, Module, Op, OpExt, Target, emit, kind_of, nested_ops, tensor_type, top_level,
+    CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, tensor_type, top_level,
 };
 use fusion_operators::{Call, TensorType};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// A compiled module.
 pub struct Compilation {
@@ -48,17 +50,19 @@ pub struct Timings {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What for.
-    pub target: Target,
+    pub processor: Processor,
     /// How many kernels at a time.
     pub jobs: usize,
     /// Where compiled kernels are kept, if anywhere.
     pub cache: Option<Cache>,
+    /// Files of schedules written by hand.
+    pub schedules: Vec<PathBuf>,
 }
 
 impl Default for Settings {
     /// For this machine, one kernel after another.
     fn default() -> Self {
-        Settings { target: Target::default(), jobs: 1, cache: None }
+        Settings { processor: Processor::host(), jobs: 1, cache: None, schedules: Vec::new() }
     }
 }
 
@@ -91,12 +95,16 @@ pub enum CompileError {
 
 /// Compiles a module whose function `@main` is the model.
 pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
-    let mut runner = Runner::default();
+    let mut runner = Runner::for_processor(&settings.processor.facts);
     let root = fusion_dialects::module_op(module);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
     let kernels = kernels_of(root);
+    runner.run(module, DEFINE).map_err(stage)?;
+    for path in &settings.schedules {
+        crate::schedules::add(module, path).map_err(stage)?;
+    }
     runner.run(module, TE).map_err(stage)?;
     runner.run(module, HOST).map_err(stage)?;
     let entry = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)))
@@ -107,7 +115,7 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
         .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
     strip_constants(root);
     let units = crate::units::take(root);
-    let Settings { target, jobs, cache } = settings;
+    let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
     let start = std::time::Instant::now();
     let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));

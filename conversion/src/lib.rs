@@ -7,6 +7,7 @@ pub mod kernels;
 pub mod loop_to_cpu;
 pub mod pipelines;
 pub mod relay_to_te;
+pub mod schedules;
 pub mod targets;
 pub mod te_to_loop;
 pub mod units;

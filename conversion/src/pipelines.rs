@@ -1,5 +1,6 @@
 //! The stages a model goes through, in order. This list is the compiler.
 
+use crate::targets::cpu::Facts;
 use fusion_dialects::{Module, run_passes};
 use std::path::PathBuf;
 
@@ -15,6 +16,9 @@ const fn stage(name: &'static str, pipeline: &'static str) -> Stage {
     Stage { name, pipeline }
 }
 
+/// The stage that goes by the processor.
+const SCHEDULE: &str = "te-schedule";
+
 /// On typed functional programs: simplify, decide the kernels.
 pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
@@ -22,11 +26,15 @@ pub const RELAY: &[Stage] = &[
     stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
 ];
 
-/// On tensor expressions: say what each kernel computes, and how; make its loops.
-pub const TE: &[Stage] = &[
+/// To tensor expressions: say what each kernel computes. Then schedules written by hand join.
+pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
-    stage("te-schedule", "builtin.module(te-schedule)"),
+];
+
+/// On tensor expressions: say how each kernel computes; make its loops.
+pub const TE: &[Stage] = &[
+    stage(SCHEDULE, "builtin.module(te-schedule)"),
     stage("te-pack-arguments", "builtin.module(te-pack-arguments)"),
     stage("te-lower", "builtin.module(te-lower)"),
 ];
@@ -65,9 +73,13 @@ pub const LLVM: &[Stage] = &[
 
 /// Named pipelines of `fusion-opt`.
 pub const NAMED: &[(&str, &str, &[&[Stage]])] = &[
-    ("fusion-kernels", "From relay to loops: fuse, define, schedule, lower", &[RELAY, TE]),
+    ("fusion-kernels", "From relay to loops: fuse, define, schedule, lower", &[RELAY, DEFINE, TE]),
     ("fusion-cpu-codegen", "From loops to LLVM for the CPU", &[LOOP, LLVM]),
-    ("fusion-cpu", "From relay to LLVM for the CPU: all stages in order", &[RELAY, TE, HOST, LOOP, LLVM]),
+    (
+        "fusion-cpu",
+        "From relay to LLVM for the CPU: all stages in order",
+        &[RELAY, DEFINE, TE, HOST, LOOP, LLVM],
+    ),
 ];
 
 /// Registers the named pipelines.
@@ -86,6 +98,8 @@ fn inner_of(pipeline: &'static str) -> &'static str {
 /// a folder of its name.
 pub struct Runner {
     dump: Option<PathBuf>,
+    /// Stages whose pipeline depends on the target, and that pipeline.
+    tuned: Vec<(&'static str, String)>,
     number: usize,
     last: String,
     /// Seconds of each stage so far.
@@ -96,6 +110,7 @@ impl Default for Runner {
     fn default() -> Self {
         Runner {
             dump: std::env::var_os("FUSION_DUMP").map(PathBuf::from),
+            tuned: Vec::new(),
             number: 0,
             last: String::new(),
             timings: Vec::new(),
@@ -104,6 +119,12 @@ impl Default for Runner {
 }
 
 impl Runner {
+    /// For a program that is compiled for a processor.
+    pub fn for_processor(facts: &Facts) -> Runner {
+        let schedule = format!("builtin.module({SCHEDULE}{{vector-bytes={}}})", facts.vector_bytes);
+        Runner { tuned: vec![(SCHEDULE, schedule)], ..Runner::default() }
+    }
+
     /// For a kernel by itself.
     pub fn of_kernel(name: &str) -> Runner {
         let mut runner = Runner::default();
@@ -125,7 +146,8 @@ impl Runner {
         }
         for stage in stages {
             let start = std::time::Instant::now();
-            run_passes(module, stage.pipeline)?;
+            let tuned = self.tuned.iter().find(|(name, _)| *name == stage.name);
+            run_passes(module, tuned.map_or(stage.pipeline, |(_, pipeline)| pipeline))?;
             self.timings.push((stage.name, start.elapsed().as_secs_f64()));
             self.write(stage.name, module)?;
         }

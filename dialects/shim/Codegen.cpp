@@ -18,6 +18,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
@@ -59,6 +60,8 @@ struct Resolved {
   explicit Resolved(const FusionTarget &wanted)
       : triple(wanted.triple.length ? unwrap(wanted.triple).str() : sys::getProcessTriple()),
         cpu(unwrap(wanted.cpu).str()), features(unwrap(wanted.features).str()) {
+    if (triple.isAArch64())
+      cpu = AArch64::resolveCPUAlias(cpu).str(); // of which the code generator knows nothing
     if (wanted.triple.length || !cpu.empty())
       return;
     cpu = sys::getHostCPUName().str();
@@ -78,6 +81,19 @@ void fusionResolve(const FusionTarget *wanted, MlirStringCallback out, void *use
   give(resolved.triple.str() + "\n" + resolved.cpu + "\n" + resolved.features, out, user);
 }
 
+/// Gives the features of a target's processor to `out`, a line each, as LLVM names them (`avx512f`); none of an unknown triple.
+void fusionFeatures(const FusionTarget *wanted, MlirStringCallback out, void *user) {
+  initializeTargets();
+  std::string why;
+  auto [triple, cpu, features] = Resolved(*wanted);
+  const Target *target = TargetRegistry::lookupTarget(triple, why);
+  std::unique_ptr<MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, cpu, features) : nullptr);
+  if (!info)
+    return;
+  for (const SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures())
+    give(std::string(feature.Key) + "\n", out, user);
+}
+
 /// Gives the names of the processors of a triple to `out`, a line each; none of an unknown triple.
 void fusionProcessors(MlirStringRef name, MlirStringCallback out, void *user) {
   initializeTargets();
@@ -87,8 +103,14 @@ void fusionProcessors(MlirStringRef name, MlirStringCallback out, void *user) {
   std::unique_ptr<MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, "", "") : nullptr);
   if (!info)
     return;
-  for (const SubtargetSubTypeKV &processor : info->getAllProcessorDescriptions())
-    give(std::string(processor.Key) + "\n", out, user);
+  for (const SubtargetSubTypeKV &processor : info->getAllProcessorDescriptions()) {
+    std::unique_ptr<MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, processor.Key, ""));
+    if (triple.getArch() != Triple::x86_64 || (known && known->checkFeatures("+64bit")))
+      give(std::string(processor.Key) + "\n", out, user);
+  }
+  if (triple.isAArch64())
+    for (const AArch64::Alias &alias : AArch64::CpuAliases)
+      give(alias.AltName.str() + "\n", out, user);
 }
 
 /// Gives the bytes asked for to `out`; false after it gave a message to `error`.

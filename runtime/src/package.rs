@@ -80,6 +80,14 @@ pub enum PackageError {
         /// What the system said.
         error: io::Error,
     },
+    /// Objects of another machine cannot be put together.
+    #[error("cannot put the objects of {} together: {why}; install lld", path.display())]
+    NoMerger {
+        /// The object.
+        path: PathBuf,
+        /// What the linker or the system said.
+        why: String,
+    },
     /// The C compiler refused.
     #[error("cannot link {}: `{}` failed with {status}: {message}", path.display(), linker.display())]
     Link {
@@ -98,6 +106,24 @@ impl Package<'_> {
     /// Writes the library to `path` and its header beside it, whose path it gives. Both appear
     /// complete or not at all.
     pub fn write(&self, path: &Path) -> Result<PathBuf, PackageError> {
+        self.write_with_header(path, || self.write_library(path))
+    }
+
+    /// The same for one object instead of a library; see [`Package::write_object`].
+    pub fn write_relocatable(&self, path: &Path) -> Result<PathBuf, PackageError> {
+        self.write_with_header(path, || self.write_object(path))
+    }
+
+    /// Whether the code is for another machine than this one.
+    pub fn is_foreign(&self) -> Result<bool, PackageError> {
+        Ok(Machine::host() != Some(self.machine()?))
+    }
+
+    fn write_with_header(
+        &self,
+        path: &Path,
+        write: impl FnOnce() -> Result<(), PackageError>,
+    ) -> Result<PathBuf, PackageError> {
         let header_path = path.with_extension("h");
         if header_path == path {
             let error = io::Error::other("a library's name must not end in .h");
@@ -108,7 +134,7 @@ impl Package<'_> {
         let mut header_file = output::OutputFile::create(&header_path).map_err(failed)?;
         io::Write::write_all(header_file.file(), header(self.description, &stem).as_bytes())
             .map_err(failed)?;
-        self.write_library(path)?;
+        write()?;
         header_file.commit().map_err(|error| {
             let _ = fs::remove_file(path);
             failed(error)
@@ -119,35 +145,59 @@ impl Package<'_> {
     /// Writes the library alone.
     pub fn write_library(&self, path: &Path) -> Result<(), PackageError> {
         let failed = |error| PackageError::Io { path: path.to_owned(), error };
+        let machine = self.machine()?;
+        let scratch = output::directory_beside(path).map_err(failed)?;
+        let objects = self.objects(path, machine, scratch.path())?;
+        let library = scratch.path().join("library.so");
+        let exports = scratch.path().join("exports");
+        fs::write(&exports, EXPORTS).map_err(failed)?;
+        self.link(path, machine, &objects, &exports, &library)?;
+        fs::rename(&library, path).map_err(failed)
+    }
+
+    /// Writes one object of all that the library is made of, to be linked where there is a C compiler for the machine.
+    pub fn write_object(&self, path: &Path) -> Result<(), PackageError> {
+        let failed = |error| PackageError::Io { path: path.to_owned(), error };
+        let scratch = output::directory_beside(path).map_err(failed)?;
+        let objects = self.objects(path, self.machine()?, scratch.path())?;
+        let whole = scratch.path().join("whole.o");
+        // The system's own linker knows its own machine only.
+        let beside_llvm = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/ld.lld");
+        let linker = if beside_llvm.exists() { beside_llvm } else { "ld.lld".into() };
+        let merged = Command::new(linker).arg("-r").arg("-o").arg(&whole).args(&objects).output();
+        let why = match merged {
+            Ok(output) if output.status.success() => return fs::rename(&whole, path).map_err(failed),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            Err(error) => format!("running ld.lld failed ({error})"),
+        };
+        Err(PackageError::NoMerger { path: path.to_owned(), why })
+    }
+
+    /// All objects as files: the code, the threads, the data.
+    fn objects(&self, path: &Path, machine: Machine, scratch: &Path) -> Result<Vec<PathBuf>, PackageError> {
+        let failed = |error| PackageError::Io { path: path.to_owned(), error };
         if let Some(index) = self.constants.misplaced() {
             return Err(PackageError::Constants(index));
         }
-        let machine = self.machine()?;
-        let scratch = output::directory_beside(path).map_err(failed)?;
-        let library = scratch.path().join("library.so");
         let mut objects = vec![];
         for (i, code) in self.code.iter().enumerate() {
             objects.push(match code {
                 CodeObject::File(file) => fs::canonicalize(file).map_err(failed)?,
                 CodeObject::Bytes(bytes) => {
-                    let file = scratch.path().join(format!("code{i}.o"));
+                    let file = scratch.join(format!("code{i}.o"));
                     fs::write(&file, bytes).map_err(failed)?;
                     file
                 }
             });
         }
-        let threads = scratch.path().join("threads.o");
+        let threads = scratch.join("threads.o");
         fs::write(&threads, threads::object(machine)).map_err(failed)?;
         objects.push(threads);
-        let data = scratch.path().join("data.o");
+        let data = scratch.join("data.o");
         let file = File::create(&data).map_err(failed)?;
         object_file::write(file, machine, self.description, &self.constants).map_err(failed)?;
         objects.push(data);
-        let exports = scratch.path().join("exports");
-        fs::write(&exports, EXPORTS).map_err(failed)?;
-
-        self.link(path, machine, &objects, &exports, &library)?;
-        fs::rename(&library, path).map_err(failed)
+        Ok(objects)
     }
 
     fn link(

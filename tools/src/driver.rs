@@ -3,26 +3,30 @@
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
-use fusion_dialects::{Context, Module, Target, parse_file};
+use fusion_conversion::targets::cpu::{self, Processor, UnknownProcessor};
+use fusion_dialects::{Context, Module, parse_file};
 use fusion_importers::onnx;
 use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
 use indexmap::IndexMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// How to compile.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CompileOptions {
-    /// A target of [`targets`].
-    pub target: String,
+    /// What for.
+    pub target: Target,
     /// 0 (fast to compile) to 3 (fast to run).
     pub opt_level: u8,
     /// Extents of inputs whose shapes the model leaves open, by input.
     pub shapes: IndexMap<String, Vec<u64>>,
     /// Inputs that become constants.
     pub bound: IndexMap<String, Tensor>,
+    /// Files of schedules written by hand.
+    pub schedules: Vec<PathBuf>,
     /// How many kernels are compiled at a time; by default one a processor.
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
@@ -82,19 +86,57 @@ pub enum DriverError {
     Failed(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// A target, as `fusion targets` lists it.
-#[derive(Clone, Debug)]
-pub struct TargetInfo {
-    /// What `--target` takes.
-    pub name: &'static str,
-    /// What it is.
-    pub about: String,
+/// A target, as `--target` names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The name.
+    pub name: String,
+    processor: Processor,
 }
 
-/// The targets there are.
-pub fn targets() -> Vec<TargetInfo> {
-    let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
-    vec![TargetInfo { name: "cpu", about: format!("this machine's processor ({arch}, {os})") }]
+/// Why there is no target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// It is of no kind that is known.
+    #[error("there is no target {0:?}; the targets are cpu and cpu:PROCESSOR, see `fusion targets`")]
+    Kind(String),
+    /// It is a processor nobody knows.
+    #[error(transparent)]
+    Processor(#[from] UnknownProcessor),
+}
+
+/// The target that is this machine's processor.
+pub const HOST: &str = "cpu";
+
+impl Default for Target {
+    fn default() -> Self {
+        Target { name: HOST.to_owned(), processor: Processor::host() }
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(name: &str) -> Result<Target, TargetError> {
+        if name == HOST {
+            return Ok(Target::default());
+        }
+        let processor = name.strip_prefix(HOST).and_then(|rest| rest.strip_prefix(':'));
+        let processor = processor.ok_or_else(|| TargetError::Kind(name.to_owned()))?;
+        Ok(Target { name: name.to_owned(), processor: Processor::named(processor)? })
+    }
+}
+
+/// What `fusion targets` lists: a name or a family of them, and what it is.
+pub fn targets() -> Vec<(String, String)> {
+    let Target { name, processor } = Target::default();
+    let (cpu, bytes) = (processor.target.resolved().cpu, processor.facts.vector_bytes);
+    let mut all = vec![(name, format!("this machine's processor: {cpu}, vectors of {bytes} bytes"))];
+    for family in cpu::FAMILIES {
+        let names = fusion_dialects::processors(family.triple).join(" ");
+        all.push((format!("{HOST}:PROCESSOR"), format!("{}: {names}", family.name)));
+    }
+    all
 }
 
 /// Models above this many bytes of text are not read.
@@ -104,11 +146,14 @@ const MOST_TEXT_BYTES: u64 = 1 << 30;
 pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
     crate::register_passes();
     let context = fusion_dialects::load_context();
-    let (module, specialized) = load_module(&context, model, options)?;
+    let (module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
+    let mut processor = options.target.processor.clone();
+    processor.target.optimization = options.opt_level.into();
     let settings = Settings {
-        target: Target { optimization: options.opt_level.into(), ..Target::default() },
+        processor,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         cache: Cache::from_environment(),
+        schedules: options.schedules.clone(),
     };
     let compilation = conversion::compile(&module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {
@@ -126,7 +171,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let description = ModelDescription {
         name,
-        target: options.target.clone(),
+        target: options.target.name.clone(),
         inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
@@ -171,7 +216,8 @@ fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverE
 fn load_module<'c>(
     context: &'c Context,
     model: &Path,
-    options: &CompileOptions,
+    shapes: &IndexMap<String, Vec<u64>>,
+    bound: &IndexMap<String, Tensor>,
 ) -> Result<(Module<'c>, Vec<String>), DriverError> {
     if model.extension().is_some_and(|e| e == "mlir") {
         let size = std::fs::metadata(model)
@@ -189,11 +235,11 @@ fn load_module<'c>(
     let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
     let known = onnx::signature(&loaded, &onnx::Options::default());
     // Shapes may be given for inputs that are none of the model's graph; those are the caller's business.
-    let mut shapes = options.shapes.clone();
+    let mut shapes = shapes.clone();
     if let Ok(inputs) = &known {
         shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
     }
-    let onnx_options = onnx::Options { bound: options.bound.clone(), shapes };
+    let onnx_options = onnx::Options { bound: bound.clone(), shapes };
     let program =
         onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
             Some(input) => DriverError::NeedsConstant(input.to_owned()),
@@ -206,7 +252,7 @@ fn load_module<'c>(
 /// Imports a model into the relay dialect and gives its text.
 pub fn import(model: &Path) -> Result<String, DriverError> {
     let context = fusion_dialects::load_context();
-    let (module, _) = load_module(&context, model, &CompileOptions::default())?;
+    let (module, _) = load_module(&context, model, &IndexMap::new(), &IndexMap::new())?;
     Ok(format!("{}\n", module.as_operation()))
 }
 

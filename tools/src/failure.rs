@@ -1,6 +1,6 @@
 //! Why a command fails: one sentence for the user.
 
-use crate::driver::DriverError;
+use crate::driver::{DriverError, TargetError};
 use fusion_operators::TensorError;
 use fusion_runtime::npz::NpzError;
 use fusion_runtime::package::PackageError;
@@ -30,8 +30,8 @@ pub enum Failure {
     Print(io::Error),
     #[error("cannot write JSON: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("there is no target {name:?}; the targets are {known}")]
-    Target { name: String, known: String },
+    #[error(transparent)]
+    Target(#[from] TargetError),
     #[error("{}, given to --bind {name}, holds {found} tensors, not one", path.display())]
     Bind { name: String, path: PathBuf, found: usize },
     #[error("the compiler gave code in memory where a file was asked for")]

@@ -63,3 +63,87 @@ fn libraries_are_the_same_bytes_with_any_jobs_and_cache() {
     let (warm, said) = made("2");
     assert!(warm == wanted && said.contains("3 that differ, 3 from the cache"), "{said}");
 }
+
+/// The instructions of an object or library, as binutils or LLVM print them.
+fn disassembly(path: &Path) -> String {
+    let llvm = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/llvm-objdump");
+    let output = Command::new(llvm).arg("-d").arg(path).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn code_keeps_to_the_registers_of_its_processor() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = model("wide.mlir");
+    let code = |target: &str| {
+        succeed(here, &["compile", model.to_str().unwrap(), "--target", target, "-o", "m.so"]);
+        disassembly(&here.join("m.so"))
+    };
+    let baseline = code("cpu:x86-64");
+    assert!(baseline.contains("%xmm") && !baseline.contains("%ymm"));
+    let avx2 = code("cpu:x86-64-v3");
+    assert!(avx2.contains("%ymm") && !avx2.contains("%zmm"));
+    assert!(code("cpu:x86-64-v4").contains("%zmm"));
+}
+
+#[test]
+fn another_machine_gets_a_library_or_an_object() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = model("wide.mlir");
+    let args = ["compile", model.to_str().unwrap(), "--target", "cpu:neoverse-v1", "-o", "m.so"];
+    let output = fusion(here, &args);
+    assert!(output.status.success(), "{output:?}");
+    let note = String::from_utf8(output.stderr).unwrap();
+    let object = note.contains("note: there is no aarch64-linux-gnu-gcc here, so this is an object");
+    let path = here.join(if object { "m.o" } else { "m.so" });
+    let bytes = fs::read(&path).unwrap();
+    // e_type and e_machine of the ELF header: relocatable or shared; AArch64.
+    assert_eq!((bytes[16], bytes[18]), (if object { 1 } else { 3 }, 183));
+    assert!(here.join("m.h").exists());
+    let code = disassembly(&path);
+    assert!(code.contains("<fusion_run>") && code.contains("fadd\tv"), "{code}");
+}
+
+#[test]
+fn a_schedule_written_by_hand_takes_the_place_of_the_default_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = model("../../../examples/offline/mlp.mlir");
+    let compile = |schedule: &str| {
+        fs::write(here.join("my.mlir"), schedule).unwrap();
+        fusion(here, &["compile", model.to_str().unwrap(), "-o", "m.so", "--schedule", "my.mlir"])
+    };
+    let output = compile(
+        "te.schedule for @fused_dense_add_0 {
+           %s = te.stage \"dense\"
+           %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+           te.parallel %i
+         }",
+    );
+    assert!(output.status.success(), "{output:?}");
+    let parts = Command::new("nm").arg(here.join("m.so")).output().unwrap();
+    let symbols = String::from_utf8(parts.stdout).unwrap();
+    assert!(symbols.lines().any(|l| l.contains("fused_dense_add_") && l.contains("_part_0")), "{symbols}");
+
+    let said = |schedule: &str| {
+        let output = compile(schedule);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(
+        said("\n  te.schedule for @nope {\n}"),
+        "error: my.mlir:2:3: 'te.schedule' op is for @nope, which is no kernel of this model; its kernels are \
+         @fused_dense_add_relu_0, @fused_dense_add_0, @fused_softmax_0\n"
+    );
+    let twice = "te.schedule for @fused_softmax_0 {\n}\n".repeat(2);
+    assert_eq!(said(&twice), "error: my.mlir:3:1: 'te.schedule' op is the second one for @fused_softmax_0\n");
+    assert!(
+        said("func.func private @f()").starts_with("error: my.mlir:1:1: 'func.func' op is no te.schedule")
+    );
+    assert!(said("te.schedule of").starts_with("error: my.mlir:1:13: "));
+    let absent = "te.schedule for @fused_dense_add_0 {\n  %s = te.stage \"conv\"\n}";
+    assert!(said(absent).starts_with("error: my.mlir:2:8: 'te.stage' op "), "{}", said(absent));
+}

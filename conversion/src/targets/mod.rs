@@ -1,5 +1,6 @@
 //! What each target adds.
 
 pub mod c_interface;
+pub mod cpu;
 pub mod parallel_calls;
 mod spelled;

@@ -8,7 +8,7 @@ mod special;
 
 use common::{Random, attribute};
 use fusion_conversion::compile::{Settings, compile};
-use fusion_dialects::{Jit, Symbol, Target, load_context, parse_module};
+use fusion_dialects::{Jit, Symbol, load_context, parse_module};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 use std::fmt::Write;
@@ -117,8 +117,8 @@ fn register() {
 fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tensor>, String> {
     let context = load_context();
     let module = parse_module(&context, source).map_err(|why| why.join("\n"))?;
-    let target = Target { optimization: 1, ..Target::default() };
-    let settings = Settings { target, ..Settings::default() };
+    let mut settings = Settings::default();
+    settings.processor.target.optimization = 1;
     let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();

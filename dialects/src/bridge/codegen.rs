@@ -53,6 +53,14 @@ impl Target {
         Target { triple: next(), cpu: next(), features: next(), ..self.clone() }
     }
 
+    /// The features of the processor, as LLVM names them: `avx512f`, `neon`, ...
+    pub fn processor_features(&self) -> Vec<String> {
+        let mut text = Vec::<u8>::new();
+        // SAFETY: as above.
+        unsafe { ffi::fusionFeatures(&self.raw(), Some(collect), std::ptr::from_mut(&mut text).cast()) };
+        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+    }
+
     /// The same for the shim, borrowed.
     fn raw(&self) -> FusionTarget {
         FusionTarget {

@@ -68,6 +68,7 @@ unsafe extern "C" {
     ) -> c_int;
     pub fn fusionReduceMain(argc: c_int, argv: *const *const c_char, registry: MlirDialectRegistry) -> c_int;
     pub fn fusionResolve(target: *const FusionTarget, out: MlirStringCallback, user: *mut c_void);
+    pub fn fusionFeatures(target: *const FusionTarget, out: MlirStringCallback, user: *mut c_void);
     pub fn fusionProcessors(triple: MlirStringRef, out: MlirStringCallback, user: *mut c_void);
     pub fn fusionEmit(
         module: MlirOperation,

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::load::package;
 use crate::print;
 use clap::Args;
+use fusion_runtime::package::{Package, PackageError};
 use std::path::PathBuf;
 
 /// Compile a model to a shared library, with a C header beside it.
@@ -31,6 +32,26 @@ pub struct Compile {
     options: Options,
 }
 
+/// Writes the library and its header; an object where another machine's C compiler is missing.
+fn write(package: &Package, path: PathBuf) -> Result<(PathBuf, PathBuf), Failure> {
+    match package.write(&path) {
+        Ok(header) => Ok((path, header)),
+        Err(PackageError::NoLinker { linker, .. }) if package.linker.is_none() && package.is_foreign()? => {
+            let object = path.with_extension("o");
+            let header = package.write_relocatable(&object)?;
+            eprintln!(
+                "note: there is no {0} here, so this is an object and no library; link it with {0} -shared -Wl,-Bsymbolic \
+                 -o {1} {2} -lm -pthread",
+                linker.display(),
+                path.file_name().unwrap_or_default().display(),
+                object.file_name().unwrap_or_default().display(),
+            );
+            Ok((object, header))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl Compile {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
@@ -39,7 +60,7 @@ impl Compile {
             PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension("so")
         });
         let compiled = driver::compile(&self.model, &options)?;
-        let header = package(&compiled, self.linker.clone(), |package| Ok(package.write(&path)?))?;
+        let (path, header) = package(&compiled, self.linker.clone(), |package| write(package, path))?;
         let description = &compiled.description;
         print::line(format_args!(
             "{} and {}: {} kernels, {} of constants, {} of workspace",

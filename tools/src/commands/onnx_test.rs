@@ -122,6 +122,9 @@ impl OnnxTest {
         command.arg(format!("--rtol={}", self.rtol)).arg(format!("--atol={}", self.atol));
         command.arg(format!("--target={}", self.options.target));
         command.arg(format!("--opt-level={}", self.options.opt_level));
+        for path in &self.options.schedules {
+            command.arg(format!("--schedule={}", path.display()));
+        }
         for (name, extents) in &self.options.shapes {
             let extents: Vec<String> = extents.iter().map(u64::to_string).collect();
             command.arg(format!("--shape={name}={}", extents.join(",")));

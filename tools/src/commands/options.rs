@@ -11,8 +11,9 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Compiling")]
 pub struct Options {
-    /// What to compile for; `fusion targets` lists what there is.
-    #[arg(long, default_value = "cpu")]
+    /// What to compile for: `cpu`, which is this machine's processor, or another, such as `cpu:x86-64-v3`; `fusion targets`
+    /// lists all.
+    #[arg(long, default_value = driver::HOST)]
     pub target: String,
 
     /// From 0 (fast to compile) to 3 (fast to run).
@@ -23,6 +24,11 @@ pub struct Options {
     #[arg(long = "shape", value_name = "INPUT=N,N,...", value_parser = shape)]
     pub shapes: Vec<(String, Vec<u64>)>,
 
+    /// A file of schedules (`te.schedule for @KERNEL { ... }`) to use in place of the default ones; `fusion explain` shows
+    /// the kernels' names.
+    #[arg(long = "schedule", value_name = "FILE.mlir")]
+    pub schedules: Vec<PathBuf>,
+
     /// Make an input a constant, with the value in a .npy file.
     #[arg(long = "bind", value_name = "INPUT=FILE.npy", value_parser = binding)]
     pub bindings: Vec<(String, PathBuf)>,
@@ -31,11 +37,6 @@ pub struct Options {
 impl Options {
     /// Checks the options and reads the files they name.
     pub fn resolve(&self) -> Result<CompileOptions, Failure> {
-        let targets = driver::targets();
-        if !targets.iter().any(|t| t.name == self.target) {
-            let known: Vec<&str> = targets.iter().map(|t| t.name).collect();
-            return Err(Failure::Target { name: self.target.clone(), known: known.join(", ") });
-        }
         let mut bound = IndexMap::new();
         for (name, path) in &self.bindings {
             let tensors = npz::read(path)?;
@@ -46,10 +47,11 @@ impl Options {
             };
         }
         Ok(CompileOptions {
-            target: self.target.clone(),
+            target: self.target.parse()?,
             opt_level: self.opt_level,
             shapes: self.shapes.iter().cloned().collect(),
             bound,
+            schedules: self.schedules.clone(),
             jobs: None,
             jit: false,
         })

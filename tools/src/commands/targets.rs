@@ -12,8 +12,8 @@ pub struct Targets {}
 impl Targets {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        for target in driver::targets() {
-            print::line(format_args!("{:<16}{}", target.name, target.about))?;
+        for (name, about) in driver::targets() {
+            print::line(format_args!("{name:<16}{about}"))?;
         }
         Ok(())
     }
