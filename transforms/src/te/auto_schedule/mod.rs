@@ -2,9 +2,10 @@
 //!
 //! The decisions, each in its file: which stages are computed where they are used (`placement`), which are computed row by
 //! row (`rows`), what the accesses of a nest look like along an axis (`accesses`), how its loops are tiled, unrolled and
-//! vectorized (`tiling`), and how a reduction along memory is (`reductions`). The result is an ordinary `te.schedule`, printed with the kernel, to read, edit and lower.
+//! vectorized (`tiling`), and how reductions along memory (`reductions`) and across it (`columns`) are. The result is an ordinary `te.schedule`, printed with the kernel, to read, edit and lower.
 
 mod accesses;
+mod columns;
 mod placement;
 mod reductions;
 mod rows;
@@ -15,6 +16,7 @@ use super::schedule::Schedule;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, top_level};
+use placement::Nest;
 use std::collections::HashSet;
 use writer::Writer;
 
@@ -47,10 +49,23 @@ impl Pass for TeSchedule {
                 let groups = rows::find(&writer.tree, &nests);
                 groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
                 let alone = nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage)));
-                alone.into_iter().try_for_each(|nest| tiling::tile(writer, nest, vector_bytes))
+                alone.into_iter().try_for_each(|nest| self::nest(writer, nest, vector_bytes))
             })
             .map_err(|why| PassError::at(kernel, why))?;
         }
         Ok(())
     }
+}
+
+/// Writes the primitives of a nest that stands alone.
+fn nest(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    if !columns::is_columns(&writer.tree, reduction) {
+        return tiling::tile(writer, nest, vector_bytes);
+    }
+    columns::schedule(writer, reduction, vector_bytes)?;
+    if nest.stage == reduction {
+        return Ok(());
+    }
+    tiling::tile(writer, &Nest { stage: nest.stage, reduction: None }, vector_bytes)
 }
