@@ -15,6 +15,6 @@ pub fn register() {
     fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
-    fusion_dialects::register::<loop_to_cpu::approximate::MathApproximate>();
+    fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
     pipelines::register();
 }

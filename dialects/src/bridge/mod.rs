@@ -20,8 +20,8 @@ mod value_map;
 
 pub use affine::{Affine, affine_map_attr, affine_map_of};
 pub use build::Build;
-pub use codegen::{CodegenError, Emit, Target, approximate_math, emit, is_elementwise, is_pure, run_passes};
-pub use constants::{is_splat, read_tensor, splat, write_tensor};
+pub use codegen::{CodegenError, Emit, Target, emit, is_elementwise, is_pure, run_passes};
+pub use constants::{float_of, is_splat, read_tensor, splat, write_tensor};
 pub use context::{load_context, parse_file, parse_module, registry};
 pub use ir::*;
 pub use jit::{Entry, Jit, JitError, Symbol};
