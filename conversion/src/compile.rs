@@ -1,6 +1,11 @@
 //! From a relay module to code: the stages of [`crate::pipelines`], with what must be read off between them.
+//!
+//! Up to the plan of memory the module is one. Then the kernels leave it ([`crate::units`]) and are compiled by themselves
+//! ([`crate::kernels`]); what is left, the function that calls them, is compiled here. Each becomes an object.
 
+use crate::cache::Cache;
 use crate::description::{Signature, SignatureError};
+use crate::kernels::Workshop;
 use crate::pipelines::{HOST, LLVM, LOOP, RELAY, Runner, TE};
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -20,10 +25,41 @@ pub struct Compilation {
     pub constants: Vec<u8>,
     /// The kernels in the order they run.
     pub kernels: Vec<Kernel>,
-    /// An object file with `fusion_run`.
-    pub object: Vec<u8>,
-    /// Seconds of each stage.
-    pub timings: Vec<(&'static str, f64)>,
+    /// Object files: the one with `fusion_run` first, then those of the kernels that differ.
+    pub objects: Vec<Vec<u8>>,
+    /// What took how long.
+    pub timings: Timings,
+}
+
+/// Seconds of each stage.
+#[derive(Clone, Debug, Default)]
+pub struct Timings {
+    /// Of the stages of the whole program, and of all kernels together as the clock on the wall saw it.
+    pub program: Vec<(&'static str, f64)>,
+    /// Of the stages of each kernel, summed over kernels.
+    pub kernels: Vec<(&'static str, f64)>,
+    /// Kernels that differ.
+    pub compiled: usize,
+    /// Those of them that were in the cache.
+    pub cached: usize,
+}
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What for.
+    pub target: Target,
+    /// How many kernels at a time.
+    pub jobs: usize,
+    /// Where compiled kernels are kept, if anywhere.
+    pub cache: Option<Cache>,
+}
+
+impl Default for Settings {
+    /// For this machine, one kernel after another.
+    fn default() -> Self {
+        Settings { target: Target::default(), jobs: 1, cache: None }
+    }
 }
 
 /// A kernel of a compiled module.
@@ -54,7 +90,7 @@ pub enum CompileError {
 }
 
 /// Compiles a module whose function `@main` is the model.
-pub fn compile(module: &Module, target: &Target) -> Result<Compilation, CompileError> {
+pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
     let mut runner = Runner::default();
     let root = fusion_dialects::module_op(module);
     let signature = Signature::of(root, ENTRY)?;
@@ -70,12 +106,20 @@ pub fn compile(module: &Module, target: &Target) -> Result<Compilation, CompileE
     let constants = read_constants(root)
         .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
     strip_constants(root);
+    let units = crate::units::take(root);
+    let Settings { target, jobs, cache } = settings;
+    let start = std::time::Instant::now();
+    let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
+    runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
     runner.run(module, LOOP).map_err(stage)?;
     runner.run(module, LLVM).map_err(stage)?;
     let start = std::time::Instant::now();
-    let object = emit(module, target, Emit::Object)?;
+    let mut objects = vec![emit(module, target, Emit::Object)?];
     runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
-    Ok(Compilation { signature, workspace_bytes, constants, kernels, object, timings: runner.timings })
+    objects.extend(made.objects);
+    let (compiled, cached) = (units.len(), made.cached);
+    let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
+    Ok(Compilation { signature, workspace_bytes, constants, kernels, objects, timings })
 }
 
 /// The kernels that `@main` calls, in order, from the facts of their operators.

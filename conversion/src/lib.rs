@@ -1,12 +1,15 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
+pub mod cache;
 pub mod compile;
 pub mod description;
+pub mod kernels;
 pub mod loop_to_cpu;
 pub mod pipelines;
 pub mod relay_to_te;
 pub mod targets;
 pub mod te_to_loop;
+pub mod units;
 
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
@@ -14,6 +17,8 @@ pub fn register() {
     fusion_dialects::register::<te_to_loop::lower::TeLower>();
     fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
+    fusion_dialects::register::<targets::parallel_calls::ParallelCalls>();
+    fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
     fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
     pipelines::register();

@@ -18,6 +18,7 @@ const fn stage(name: &'static str, pipeline: &'static str) -> Stage {
 /// On typed functional programs: simplify, decide the kernels.
 pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
+    stage("relay-winograd", "builtin.module(func.func(relay-winograd))"),
     stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
 ];
 
@@ -26,6 +27,7 @@ pub const TE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
     stage("te-schedule", "builtin.module(te-schedule)"),
+    stage("te-pack-arguments", "builtin.module(te-pack-arguments)"),
     stage("te-lower", "builtin.module(te-lower)"),
 ];
 
@@ -38,7 +40,9 @@ pub const LOOP: &[Stage] = &[
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     // Copies have constant indices: guards that only depend on them are decided.
+    stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse))"),
+    stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 
@@ -55,6 +59,7 @@ pub const LLVM: &[Stage] = &[
          convert-vector-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=1},\
          convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
     ),
+    stage("fusion-parallel-calls", "builtin.module(fusion-parallel-calls)"),
     stage("fusion-c-interface", "builtin.module(fusion-c-interface)"),
 ];
 
@@ -77,7 +82,8 @@ fn inner_of(pipeline: &'static str) -> &'static str {
     pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).unwrap_or(pipeline)
 }
 
-/// Runs stages; with `FUSION_DUMP=dir` in the environment, one numbered file a stage is written there.
+/// Runs stages; with `FUSION_DUMP=dir` in the environment, one numbered file a stage is written there, those of a kernel into
+/// a folder of its name.
 pub struct Runner {
     dump: Option<PathBuf>,
     number: usize,
@@ -98,6 +104,20 @@ impl Default for Runner {
 }
 
 impl Runner {
+    /// For a kernel by itself.
+    pub fn of_kernel(name: &str) -> Runner {
+        let mut runner = Runner::default();
+        if let Some(dir) = &mut runner.dump {
+            dir.push(name);
+        }
+        runner
+    }
+
+    /// Whether the stages are written to files.
+    pub fn dumps(&self) -> bool {
+        self.dump.is_some()
+    }
+
     /// Runs stages on a module; the errors have their locations.
     pub fn run(&mut self, module: &Module, stages: &'static [Stage]) -> Result<(), Vec<String>> {
         if self.number == 0 {

@@ -12,6 +12,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -45,6 +46,48 @@ struct FusionTarget {
   uint32_t optimization;
   uint32_t vectorWidth; // preferred width in bits of vectorised loops; 0: the target's own choice
 };
+}
+
+namespace {
+/// A target with the facts of this machine where nothing else was asked for.
+struct Resolved {
+  Triple triple;
+  std::string cpu, features;
+
+  explicit Resolved(const FusionTarget &wanted)
+      : triple(wanted.triple.length ? unwrap(wanted.triple).str() : sys::getProcessTriple()),
+        cpu(unwrap(wanted.cpu).str()), features(unwrap(wanted.features).str()) {
+    if (wanted.triple.length || !cpu.empty())
+      return;
+    cpu = sys::getHostCPUName().str();
+    std::vector<std::string> list;
+    for (const auto &feature : sys::getHostCPUFeatures())
+      list.push_back((feature.second ? "+" : "-") + feature.first().str());
+    llvm::sort(list);
+    features = features.empty() ? join(list, ",") : join(list, ",") + "," + features;
+  }
+};
+} // namespace
+
+extern "C" {
+/// Gives a line each to `out`: the triple, the processor and the features that code for a target is made with.
+void fusionResolve(const FusionTarget *wanted, MlirStringCallback out, void *user) {
+  Resolved resolved(*wanted);
+  give(resolved.triple.str() + "\n" + resolved.cpu + "\n" + resolved.features, out, user);
+}
+
+/// Gives the names of the processors of a triple to `out`, a line each; none of an unknown triple.
+void fusionProcessors(MlirStringRef name, MlirStringCallback out, void *user) {
+  initializeTargets();
+  std::string why;
+  Triple triple(unwrap(name).str());
+  const Target *target = TargetRegistry::lookupTarget(triple, why);
+  std::unique_ptr<MCSubtargetInfo> info(target ? target->createMCSubtargetInfo(triple, "", "") : nullptr);
+  if (!info)
+    return;
+  for (const SubtargetSubTypeKV &processor : info->getAllProcessorDescriptions())
+    give(std::string(processor.Key) + "\n", out, user);
+}
 
 /// Gives the bytes asked for to `out`; false after it gave a message to `error`.
 bool fusionEmit(MlirOperation module, const FusionTarget *wanted, FusionEmit emit, MlirStringCallback out,
@@ -59,17 +102,8 @@ bool fusionEmit(MlirOperation module, const FusionTarget *wanted, FusionEmit emi
   if (!llvm)
     return fail("the module does not translate to LLVM IR");
 
-  bool host = wanted->triple.length == 0;
-  Triple triple(host ? sys::getProcessTriple() : unwrap(wanted->triple).str());
-  std::string cpu = unwrap(wanted->cpu).str(), features = unwrap(wanted->features).str(), why;
-  if (host && cpu.empty()) {
-    cpu = sys::getHostCPUName().str();
-    std::vector<std::string> list;
-    for (const auto &feature : sys::getHostCPUFeatures())
-      list.push_back((feature.second ? "+" : "-") + feature.first().str());
-    llvm::sort(list);
-    features = features.empty() ? join(list, ",") : join(list, ",") + "," + features;
-  }
+  auto [triple, cpu, features] = Resolved(*wanted);
+  std::string why;
   const Target *target = TargetRegistry::lookupTarget(triple, why);
   if (!target)
     return fail(why);
@@ -108,8 +142,8 @@ struct FusionSymbol {
   void *address;
 };
 
-/// Loads an object into this process; null after it gave a message to `error`.
-void *fusionJitCreate(const char *object, size_t size, const FusionSymbol *symbols, size_t count,
+/// Loads objects into this process; null after it gave a message to `error`.
+void *fusionJitCreate(const MlirStringRef *objects, size_t objectCount, const FusionSymbol *symbols, size_t count,
                       MlirStringCallback error, void *errorUser) {
   auto fail = [&](Error failed) -> void * {
     give(message(std::move(failed)), error, errorUser);
@@ -132,8 +166,9 @@ void *fusionJitCreate(const char *object, size_t size, const FusionSymbol *symbo
   if (!map.empty())
     if (Error failed = main.define(orc::absoluteSymbols(std::move(map))))
       return fail(std::move(failed));
-  if (Error failed = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(StringRef(object, size), "fusion")))
-    return fail(std::move(failed));
+  for (MlirStringRef object : ArrayRef(objects, objectCount))
+    if (Error failed = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(unwrap(object), "fusion")))
+      return fail(std::move(failed));
   return jit->release();
 }
 /// The address of a symbol; null after it gave a message to `error`.

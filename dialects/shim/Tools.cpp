@@ -5,6 +5,8 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "llvm/Config/abi-breaking.h"
+#include "llvm/Config/llvm-config.h"
 
 using namespace mlir;
 
@@ -19,6 +21,8 @@ void fusionRegisterTranslations(MlirDialectRegistry registry) { registerAllGPUTo
 int fusionOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   return asMainReturnCode(MlirOptMain(argc, argv, "fusion optimizer driver\n", *unwrap(registry)));
 }
+/// Whether MLIR's libraries count statistics; LLVM's builds with assertions do as well.
+bool fusionReportsStatistics() { return LLVM_FORCE_ENABLE_STATS || LLVM_ENABLE_ABI_BREAKING_CHECKS; }
 int fusionLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
   return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(registry)));
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use fusion_dialects::{OperationLike, load_context};
-use fusion_importers::onnx::proto::{GraphProto, ModelProto, NodeProto};
+use fusion_importers::onnx::proto::{ModelProto, NodeProto};
 use fusion_importers::onnx::{ImportError, Options, eager, import_module, signature};
 use fusion_operators::{Dim, Tensor};
 
@@ -231,31 +231,6 @@ fn loop_of_unknown_length_stays_a_loop() {
     let results =
         eager::run(&loaded(loop_model()), &Options::default(), &inputs).expect("the model is right");
     assert_eq!(results[0].1[0].to_f64s(), [64.0, 128.0]);
-}
-
-#[test]
-fn short_loop_is_unrolled_and_collects() {
-    let body = GraphProto {
-        initializer: vec![f32s("one", &[], &[1.0])],
-        ..graph(
-            vec![
-                node("Add", &["v", "one"], &["next"], vec![]),
-                node("Identity", &["c"], &["again"], vec![]),
-                node("Identity", &["next"], &["seen"], vec![]),
-            ],
-            vec![input("i", 7, &[]), input("c", 9, &[]), input("v", 1, &["2"])],
-            &["again", "next", "seen"],
-        )
-    };
-    let mut whole = graph(
-        vec![node("Loop", &["count", "", "x"], &["last", "y"], vec![subgraph("body", body)])],
-        vec![input("x", 1, &["2"])],
-        &["y"],
-    );
-    whole.initializer = vec![i64s("count", &[], &[3])];
-    let results = run(model(whole.clone()), &Options::default(), &[floats(&[2], &[0.0, 10.0])]);
-    assert_eq!(results.map(|r| r[0].to_f64s()).ok(), Some(vec![1.0, 11.0, 2.0, 12.0, 3.0, 13.0]));
-    assert!(!printed(model(whole), &Options::default()).contains("relay.while"));
 }
 
 #[test]

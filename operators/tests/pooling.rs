@@ -40,6 +40,15 @@ fn rounding_up_leaves_out_a_window_that_starts_in_the_padding() {
 }
 
 #[test]
+fn rounding_up_lets_the_only_window_hang_over() {
+    let attrs = kernel(3).with("strides", [2, 2]).with("ceil_mode", true);
+    assert_close(&result(&MAX_POOL2D, &attrs, &[image(2, 2)]), &[4.]);
+    assert_close(&result(&AVG_POOL2D, &attrs, &[image(2, 2)]), &[2.5]);
+    let narrow = kernel(3).with("strides", [1, 1]).with("ceil_mode", true);
+    assert!(MAX_POOL2D.infer(&[image(2, 2).tensor_type()], &narrow).is_err());
+}
+
+#[test]
 fn padding_is_never_the_maximum() {
     let attrs = Attrs::new().with("kernel", [2]).with("padding", [1, 1]);
     let y = result(&MAX_POOL1D, &attrs, &[f32s(&[1, 1, 2], [-3., -5.])]);

@@ -1,6 +1,6 @@
 //! What a compiled model says of itself: the JSON of `docs/abi.md`.
 
-use fusion_operators::{DType, TensorError, TensorType, tensor::bytes_of};
+use fusion_operators::{DType, Tensor, TensorError, TensorType, tensor::bytes_of};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A compiled model: what it takes, what it gives, and the kernels it is made of.
@@ -32,6 +32,14 @@ pub struct ArgumentDescription {
     pub dtype: DType,
     /// Its extents, outermost first.
     pub shape: Vec<usize>,
+    /// The bytes of the only value the model was compiled for, where it relies on one: an input that decides extents.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "write_hex",
+        deserialize_with = "read_hex"
+    )]
+    pub value: Option<Vec<u8>>,
 }
 
 /// A kernel, with what was fused into it and what it costs.
@@ -61,6 +69,12 @@ impl ArgumentDescription {
     pub fn bytes(&self) -> Result<usize, TensorError> {
         bytes_of(self.dtype, &self.shape)
     }
+
+    /// The only value it may have, if there is one.
+    pub fn only_value(&self) -> Result<Option<Tensor>, TensorError> {
+        let tensor = |bytes: &Vec<u8>| Tensor::from_bytes(self.dtype, &self.shape, bytes.clone());
+        self.value.as_ref().map(tensor).transpose()
+    }
 }
 
 impl ModelDescription {
@@ -88,4 +102,17 @@ fn write_dtype<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::
 fn read_dtype<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
     let name = String::deserialize(deserializer)?;
     name.parse().map_err(|()| de::Error::custom(format!("{name:?} is not an element type")))
+}
+
+fn write_hex<S: Serializer>(bytes: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|d| char::from_digit(d.into(), 16).unwrap_or('0'));
+    serializer.collect_str(&bytes.iter().flatten().flat_map(digits).collect::<String>())
+}
+
+fn read_hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u8>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0);
+    let digits = digits.ok_or_else(|| de::Error::custom("a value is not written in hexadecimal"))?;
+    Ok(Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()))
 }

@@ -37,6 +37,10 @@ extern const unsigned char fusion_constants[];
 /* Runs the model once and returns 0. Thread-safe for distinct workspaces and outputs. */
 int32_t fusion_run(const void *const *inputs, void *const *outputs, void *workspace);
 
+/* How many threads runs may use from now on, the caller's among them; 0 for one a processor. Without a call it is
+ * FUSION_THREADS of the environment, else 1. What a run computes does not depend on it. */
+void fusion_set_threads(int32_t threads);
+
 #ifdef __cplusplus
 }}
 #endif
@@ -49,7 +53,11 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
 fn list(text: &mut String, group: &str, arguments: &[ArgumentDescription]) {
     for (i, argument) in arguments.iter().enumerate() {
         let (name, ty) = (comment(&argument.name), argument.tensor_type());
-        let _ = writeln!(text, " *   {group}[{i}]  {name}: {ty}");
+        let only = match argument.value {
+            Some(_) => ", which must have the value it was compiled for",
+            None => "",
+        };
+        let _ = writeln!(text, " *   {group}[{i}]  {name}: {ty}{only}");
     }
 }
 

@@ -16,6 +16,7 @@ pub mod object_file;
 pub mod output;
 pub mod package;
 pub mod random;
+pub mod threads;
 
 pub use description::{ArgumentDescription, KernelDescription, ModelDescription};
 pub use module::{LoadError, Module, RunError, Session};

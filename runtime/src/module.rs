@@ -17,10 +17,15 @@ use std::path::{Path, PathBuf};
 /// `fusion_run` of `docs/abi.md`.
 pub type RunFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void) -> i32;
 
+/// `fusion_set_threads` of `docs/abi.md`.
+type SetThreads = unsafe extern "C" fn(i32);
+
 /// A compiled model in memory.
 pub struct Module {
     description: ModelDescription,
     entry: RunFunction,
+    /// None for code in memory, which runs on the caller's thread.
+    set_threads: Option<SetThreads>,
     /// What keeps the code of `entry` in memory.
     _code: Box<dyn Any + Send + Sync>,
 }
@@ -105,6 +110,21 @@ pub enum RunError {
         /// The type of what was given.
         found: TensorType,
     },
+    /// An input of another value than the model was compiled for.
+    #[error(
+        "the model was compiled for the value {expected:?} of input {index} ({name:?}), but {found:?} was given; \
+         compile it for that value"
+    )]
+    Value {
+        /// Which input.
+        index: usize,
+        /// Its name.
+        name: String,
+        /// The only value it may have.
+        expected: Box<Tensor>,
+        /// What was given.
+        found: Box<Tensor>,
+    },
     /// There is not enough memory.
     #[error("there is no memory for the {bytes} bytes of the model's {what}")]
     Memory {
@@ -140,6 +160,7 @@ impl Module {
         let workspace: *const u64 = symbol(&library, path, "fusion_workspace_bytes")?;
         let json: *const c_char = symbol(&library, path, "fusion_model_json")?;
         let entry: *const c_void = symbol(&library, path, "fusion_run")?;
+        let set_threads: *const c_void = symbol(&library, path, "fusion_set_threads")?;
         // SAFETY: in this version of the interface the symbol is a u64; the library is loaded.
         let workspace_bytes = unsafe { workspace.read_unaligned() };
         // SAFETY: in this version of the interface the symbol is a NUL-terminated constant.
@@ -150,7 +171,9 @@ impl Module {
         // SAFETY: in this version of the interface the symbol is a function of this type, and it is
         // not null; `symbol` checked that.
         let entry = unsafe { std::mem::transmute::<*const c_void, RunFunction>(entry) };
-        Ok(Module { description, entry, _code: Box::new(library) })
+        // SAFETY: as above.
+        let set_threads = Some(unsafe { std::mem::transmute::<*const c_void, SetThreads>(set_threads) });
+        Ok(Module { description, entry, set_threads, _code: Box::new(library) })
     }
 
     /// A model whose code is already in memory, such as a just-in-time compiler's.
@@ -163,12 +186,20 @@ impl Module {
         entry: RunFunction,
         code: Box<dyn Any + Send + Sync>,
     ) -> Module {
-        Module { description, entry, _code: code }
+        Module { description, entry, set_threads: None, _code: code }
     }
 
     /// What the model takes and gives.
     pub fn description(&self) -> &ModelDescription {
         &self.description
+    }
+
+    /// How many threads runs may use from now on, the caller's among them; 0 for one a processor.
+    pub fn set_threads(&self, threads: u16) {
+        if let Some(set) = self.set_threads {
+            // SAFETY: the function takes any number, and `_code` keeps it in memory.
+            unsafe { set(i32::from(threads)) }
+        }
     }
 
     /// Runs the model once. To run it often, make a [`Session`].
@@ -228,6 +259,16 @@ impl Module {
                     name: expected.name.clone(),
                     expected: expected.tensor_type(),
                     found: input.tensor_type(),
+                });
+            }
+            if expected.value.as_deref().is_some_and(|value| value != input.bytes())
+                && let Some(value) = expected.only_value()?
+            {
+                return Err(RunError::Value {
+                    index,
+                    name: expected.name.clone(),
+                    expected: Box::new(value),
+                    found: Box::new(input.clone()),
                 });
             }
         }
@@ -358,8 +399,12 @@ mod tests {
 
     #[test]
     fn code_in_memory_runs_like_a_library() {
-        let argument =
-            |name: &str| ArgumentDescription { name: name.to_owned(), dtype: DType::F32, shape: vec![3] };
+        let argument = |name: &str| ArgumentDescription {
+            name: name.to_owned(),
+            dtype: DType::F32,
+            shape: vec![3],
+            value: None,
+        };
         let description = ModelDescription {
             name: "double".to_owned(),
             target: "cpu".to_owned(),

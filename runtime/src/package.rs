@@ -4,7 +4,7 @@
 use crate::description::ModelDescription;
 use crate::header::header;
 use crate::object_file::{self, Constants, Machine};
-use crate::output;
+use crate::{output, threads};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The only symbols a library shows.
-const EXPORTS: &str = "{ global: fusion_run; fusion_abi_version; fusion_workspace_bytes; \
+const EXPORTS: &str = "{ global: fusion_run; fusion_set_threads; fusion_abi_version; fusion_workspace_bytes; \
                        fusion_model_json; fusion_constants; local: *; };\n";
 
 /// Object code: a relocatable ELF object.
@@ -136,6 +136,9 @@ impl Package<'_> {
                 }
             });
         }
+        let threads = scratch.path().join("threads.o");
+        fs::write(&threads, threads::object(machine)).map_err(failed)?;
+        objects.push(threads);
         let data = scratch.path().join("data.o");
         let file = File::create(&data).map_err(failed)?;
         object_file::write(file, machine, self.description, &self.constants).map_err(failed)?;
@@ -168,7 +171,7 @@ impl Package<'_> {
             .arg(library)
             .args(objects)
             .args(self.libraries.iter().map(|name| format!("-l{name}")))
-            .arg("-lm")
+            .args(["-lm", "-pthread"])
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
         let output = command.output().map_err(|error| PackageError::NoLinker {

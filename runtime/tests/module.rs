@@ -72,6 +72,23 @@ fn inputs_are_checked_before_the_run() {
 }
 
 #[test]
+fn an_input_the_model_relies_on_must_have_its_value() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut description = common::description();
+    description.inputs[1].value = Some(10i64.to_ne_bytes().to_vec());
+    let module = Module::load(&common::library_of(directory.path(), &description)).unwrap();
+    assert_eq!(*module.description(), description);
+    let mut inputs = inputs();
+    module.run(&inputs).unwrap();
+    inputs[1] = Tensor::from_slice(&[], &[11i64]).unwrap();
+    assert_eq!(
+        module.run(&inputs).unwrap_err().to_string(),
+        "the model was compiled for the value tensor<i64> [10.0] of input 1 (\"n\"), but tensor<i64> [11.0] was given; \
+         compile it for that value"
+    );
+}
+
+#[test]
 fn tensors_are_bound_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let module = Module::load(&common::library(directory.path())).unwrap();
@@ -109,7 +126,7 @@ fn what_is_no_model_is_not_loaded() {
     let newer = build("newer.so", "const unsigned fusion_abi_version = 99;");
     assert!(matches!(Module::load(&newer), Err(LoadError::Version { found: 99, .. })));
     let facts = "const unsigned fusion_abi_version = 1; const unsigned long fusion_workspace_bytes = 0;
-                 int fusion_run(void) { return 0; } const char fusion_model_json[] = ";
+                 int fusion_run(void) { return 0; } void fusion_set_threads(int n) {} const char fusion_model_json[] = ";
     let broken = build("broken.so", &format!("{facts} \"{{\";"));
     assert!(matches!(Module::load(&broken), Err(LoadError::Description { .. })));
     let json = r#"{\"name\":\"a\",\"target\":\"cpu\",\"inputs\":[],\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[9223372036854775807]}]}"#;

@@ -1,6 +1,7 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
-use fusion_conversion::compile as conversion;
+use fusion_conversion::cache::Cache;
+use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
 use fusion_dialects::{Context, Module, Target, parse_file};
 use fusion_importers::onnx;
@@ -22,6 +23,8 @@ pub struct CompileOptions {
     pub shapes: IndexMap<String, Vec<u64>>,
     /// Inputs that become constants.
     pub bound: IndexMap<String, Tensor>,
+    /// How many kernels are compiled at a time; by default one a processor.
+    pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
     pub jit: bool,
 }
@@ -102,37 +105,57 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     crate::register_passes();
     let context = fusion_dialects::load_context();
     let (module, specialized) = load_module(&context, model, options)?;
-    let target = Target { optimization: options.opt_level.into(), ..Target::default() };
-    let compilation = conversion::compile(&module, &target).map_err(failed)?;
+    let settings = Settings {
+        target: Target { optimization: options.opt_level.into(), ..Target::default() },
+        jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        cache: Cache::from_environment(),
+    };
+    let compilation = conversion::compile(&module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {
-        for (stage, seconds) in &compilation.timings {
-            eprintln!("{seconds:9.3} s  {stage}");
-        }
+        tell(&compilation.timings, settings.jobs);
     }
-    for name in specialized {
+    for name in &specialized {
         eprintln!("note: the compiled model is for the given value of input {name:?}");
+    }
+    let mut inputs =
+        compilation.signature.inputs.iter().map(argument).collect::<Result<Vec<_>, DriverError>>()?;
+    for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
+        input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let description = ModelDescription {
         name,
         target: options.target.clone(),
-        inputs: compilation.signature.inputs.iter().map(argument).collect::<Result<_, _>>()?,
+        inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
         workspace_bytes: compilation.workspace_bytes,
     };
     let size = compilation.constants.len() as u64;
     let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
-    let code = Code::Objects { objects: vec![compilation.object], libraries: Vec::new() };
+    let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
     Ok(Compiled { description, code, constants: OwnedConstants { size, pieces } })
+}
+
+fn tell(timings: &Timings, jobs: usize) {
+    let Timings { program, kernels, compiled, cached } = timings;
+    for (stage, seconds) in program {
+        eprintln!("{seconds:9.3} s  {stage}");
+    }
+    eprintln!(
+        "kernels: {compiled} that differ, {cached} from the cache; the others, at most {jobs} at a time:"
+    );
+    for (stage, seconds) in kernels {
+        eprintln!("{seconds:9.3} s  {stage}");
+    }
 }
 
 fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError> {
     let shape =
         port.ty.shape().ok_or_else(|| failed(format!("the shape of {:?} is not known", port.name)))?;
     let shape = shape.into_iter().map(|n| n as usize).collect();
-    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape })
+    Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape, value: None })
 }
 
 fn kernel(kernel: conversion::Kernel) -> KernelDescription {

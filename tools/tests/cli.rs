@@ -68,6 +68,18 @@ fn bench_reports_times_and_rates() {
 }
 
 #[test]
+fn a_value_the_model_relies_on_is_checked_and_timed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut description = common::description();
+    description.inputs[1].value = Some(11i64.to_ne_bytes().to_vec());
+    common::library_of(directory.path(), &description);
+    write_inputs(directory.path());
+    let said = complaint(&fusion(directory.path(), &["run", "model.so", "--inputs", "x.npz"]));
+    assert!(said.contains("compiled for the value tensor<i64> [11.0] of input 1 (\"n\")"), "{said}");
+    printed(&fusion(directory.path(), &["bench", "model.so", "--runs", "2"]));
+}
+
+#[test]
 fn explain_shows_the_kernels() {
     let directory = tempfile::tempdir().unwrap();
     common::library(directory.path());

@@ -10,8 +10,11 @@ pub mod te;
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
     fusion_dialects::register::<loops::simplify::LoopSimplify>();
+    fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
+    fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();
+    fusion_dialects::register::<te::pack_arguments::TePackArguments>();
 }

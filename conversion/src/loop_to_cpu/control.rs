@@ -71,7 +71,7 @@ pub fn guard(op: Op) {
 }
 
 /// The body with upstream's terminator in place of ours.
-fn with_terminator<'c>(region: impl RegionLike<'c, 'c>, name: &str) -> Region<'c> {
+pub fn with_terminator<'c>(region: impl RegionLike<'c, 'c>, name: &str) -> Region<'c> {
     let moved = take_region(region);
     if let Some(last) = moved.first_block().and_then(|b| ops_in(b).last().copied()) {
         let values: Vec<Value> = last.operand_values();

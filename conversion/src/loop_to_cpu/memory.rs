@@ -5,8 +5,8 @@ use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, buffer_parts, int_attr,
-    kind_of, ops_in, vector_parts, vector_type,
+    Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, buffer_parts, index_type,
+    int_attr, kind_of, ops_in, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
@@ -64,10 +64,39 @@ pub fn store(op: Op) {
     replace(op, name, &op.operand_values(), &[]);
 }
 
+/// Elements a stride apart.
+pub fn load_strided(op: Op) {
+    let [buffer, index] = op.operand_values()[..] else { return };
+    let Some((_, lanes)) = vector_parts(op.result_values()[0].r#type()) else { return };
+    gather_at(op, buffer, strided(op, index, lanes));
+}
+
+/// Elements written a stride apart.
+pub fn store_strided(op: Op) {
+    let [value, buffer, index] = op.operand_values()[..] else { return };
+    let Some((_, lanes)) = vector_parts(value.r#type()) else { return };
+    scatter_at(op, value, buffer, strided(op, index, lanes));
+}
+
+/// The indices of elements a stride apart.
+fn strided<'c>(op: Op<'c>, first: Value<'c>, lanes: u64) -> Value<'c> {
+    let build = Build::before(op);
+    let ty = vector_type(index_type(build.context()), lanes);
+    let every = |value: Value<'c>| build.value("vector.broadcast", &[value], ty, &[]);
+    let stride = every(Scalars { build }.index(op.int("stride").unwrap_or(1)));
+    let steps = build.value("vector.step", &[], ty, &[]);
+    let apart = build.value("arith.muli", &[steps, stride], ty, &[]);
+    build.value("arith.addi", &[every(first), apart], ty, &[])
+}
+
 /// Elements at a vector of indices.
 pub fn gather(op: Op) {
-    let build = Build::before(op);
     let [buffer, indices] = op.operand_values()[..] else { return };
+    gather_at(op, buffer, indices);
+}
+
+fn gather_at<'c>(op: Op<'c>, buffer: Value<'c>, indices: Value<'c>) {
+    let build = Build::before(op);
     let result = op.result_values()[0].r#type();
     let Some((element, lanes)) = vector_parts(result) else { return };
     let mask = all_true(&build, lanes);
@@ -87,8 +116,12 @@ pub fn gather(op: Op) {
 
 /// Elements written at a vector of indices.
 pub fn scatter(op: Op) {
-    let build = Build::before(op);
     let [value, buffer, indices] = op.operand_values()[..] else { return };
+    scatter_at(op, value, buffer, indices);
+}
+
+fn scatter_at<'c>(op: Op<'c>, value: Value<'c>, buffer: Value<'c>, indices: Value<'c>) {
+    let build = Build::before(op);
     let Some((_, lanes)) = vector_parts(value.r#type()) else { return };
     let mask = all_true(&build, lanes);
     let base = Scalars { build }.index(0);

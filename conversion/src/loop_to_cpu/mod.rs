@@ -1,7 +1,7 @@
 //! `convert-loop-to-scf`: loops, guards and buffers in upstream's terms, for the CPU.
 //!
 //!     loop.for 8 serial iter(%a) { ... }      scf.for %i = 0 to 8 step 1 iter_args(%a)
-//!     loop.for 8 parallel { ... }         =>  scf.parallel
+//!     loop.for 8 parallel { ... }         =>  scf.parallel (inside of one that `outline` made a function)
 //!     loop.guard %c else(%a) { ... }          scf.if %c
 //!     loop.load %x[%i] -> vector<16xf32>      vector.load
 //!
@@ -10,6 +10,7 @@
 mod control;
 pub mod math;
 mod memory;
+pub mod outline;
 
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -51,6 +52,8 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             Some(Kind::Loop(Loop::Store)) => memory::store(op),
             Some(Kind::Loop(Loop::Gather)) => memory::gather(op),
             Some(Kind::Loop(Loop::Scatter)) => memory::scatter(op),
+            Some(Kind::Loop(Loop::LoadStrided)) => memory::load_strided(op),
+            Some(Kind::Loop(Loop::StoreStrided)) => memory::store_strided(op),
             Some(Kind::Loop(Loop::Barrier)) => {
                 return Err(PassError::at(
                     op,

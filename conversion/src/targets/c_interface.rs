@@ -11,12 +11,13 @@
 //! @main must have been lowered with bare pointers for its buffers. It is renamed and hidden: a library that exported
 //! `main` would be taken for a program. The bytes of @fusion_constants are defined by who links or loads the code.
 
+use super::spelled::Spelled;
 use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
 use crate::te_to_loop::plan_memory::{CONSTANTS_BYTES, ENTRY, INPUTS, OUTPUTS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Pass, PassError, Region, RunContext, Type, Value, ValueLike, arguments,
-    int_attr, nested_ops, str_attr, symbol_attr, top_level, type_attr, unit_attr,
+    Build, Op, OpExt, Pass, PassError, Region, RunContext, Value, ValueLike, arguments, int_attr, nested_ops,
+    str_attr, symbol_attr, top_level, type_attr, unit_attr,
 };
 
 /// What the program is called inside a library.
@@ -62,7 +63,7 @@ struct Entry {
 
 impl Entry {
     fn of<'c>(lib: &Spelled<'c>) -> Result<Self, PassError<'c>> {
-        let main = lib.main;
+        let main = lib.owner;
         let number = |name: &str| {
             let missing =
                 || PassError::at(main, format!("@{ENTRY} has no {name}, which te-plan-memory sets"));
@@ -89,10 +90,10 @@ impl Entry {
     }
 
     fn write<'c>(&self, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
-        let build = Build::before(lib.main);
+        let build = Build::before(lib.owner);
         let context = build.context();
         let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
-        let bytes = ty(lib.main, &format!("!llvm.array<{} x i8>", self.constants))?;
+        let bytes = lib.ty(&format!("!llvm.array<{} x i8>", self.constants))?;
         let global = [
             ("sym_name", str_attr(context, CONSTANTS)),
             ("global_type", type_attr(bytes)),
@@ -106,7 +107,7 @@ impl Entry {
             outcome = self.body(lib, &inner, arguments);
         });
         outcome?;
-        let signature = type_attr(ty(lib.main, "!llvm.func<i32 (ptr, ptr, ptr)>")?);
+        let signature = type_attr(lib.ty("!llvm.func<i32 (ptr, ptr, ptr)>")?);
         let function = [("sym_name", str_attr(context, RUN)), ("function_type", signature), external];
         build.op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &function, vec![region]);
         Ok(())
@@ -118,69 +119,42 @@ impl Entry {
         build: &Build<'c>,
         arguments: &[Value<'c>],
     ) -> Result<(), PassError<'c>> {
-        let context = build.context();
         let mut passed = Vec::new();
         for (list, count) in arguments.iter().zip([self.inputs, self.outputs]) {
             for i in 0..count {
-                let place = if i == 0 { *list } else { lib.element(build, *list, i)? };
+                let place = if i == 0 { *list } else { element(lib, build, *list, i)? };
                 passed.push(build.value("llvm.load", &[place], lib.pointer, &[]));
             }
         }
-        let global = ("global_name", symbol_attr(context, CONSTANTS));
-        passed.push(build.value("llvm.mlir.addressof", &[], lib.pointer, &[global]));
+        passed.push(lib.address(build, CONSTANTS));
         passed.extend(arguments.last());
-        let call = [
-            ("callee", symbol_attr(context, PROGRAM)),
-            ("operandSegmentSizes", lib.attribute(&format!("array<i32: {}, 0>", passed.len()))?),
-            ("op_bundle_sizes", lib.attribute("array<i32>")?),
-        ];
-        build.op(Upstream::LlvmCall.name(), &passed, &[], &call);
-        let zero =
-            build.value("llvm.mlir.constant", &[], lib.status, &[("value", lib.attribute("0 : i32")?)]);
+        lib.call(build, PROGRAM, &passed)?;
+        let zero = ("value", lib.attribute("0 : i32")?);
+        let zero = build.value("llvm.mlir.constant", &[], lib.ty("i32")?, &[zero]);
         build.op("llvm.return", &[zero], &[], &[]);
         Ok(())
     }
 }
 
-/// Types and attributes of the LLVM dialect, by how they are written.
-struct Spelled<'c> {
-    main: Op<'c>,
-    pointer: Type<'c>,
-    status: Type<'c>,
-}
-
-impl<'c> Spelled<'c> {
-    fn new(main: Op<'c>) -> Result<Self, PassError<'c>> {
-        let (pointer, status) = (ty(main, "!llvm.ptr")?, ty(main, "i32")?);
-        Ok(Spelled { main, pointer, status })
-    }
-
-    fn attribute(&self, text: &str) -> Result<Attribute<'c>, PassError<'c>> {
-        let unknown =
-            || PassError::at(self.main, format!("cannot be wrapped: the attribute {text} is unknown"));
-        Attribute::parse(self.main.context_ref(), text).ok_or_else(unknown)
-    }
-
-    /// The address of an element of a list of pointers.
-    fn element(&self, build: &Build<'c>, list: Value<'c>, index: usize) -> Result<Value<'c>, PassError<'c>> {
-        let attrs = [
-            ("elem_type", type_attr(self.pointer)),
-            ("rawConstantIndices", self.attribute(&format!("array<i32: {index}>"))?),
-        ];
-        Ok(build.value("llvm.getelementptr", &[list], self.pointer, &attrs))
-    }
-}
-
-fn ty<'c>(main: Op<'c>, text: &str) -> Result<Type<'c>, PassError<'c>> {
-    let unknown = || PassError::at(main, format!("cannot be wrapped: the type {text} is unknown"));
-    Type::parse(main.context_ref(), text).ok_or_else(unknown)
+/// The address of an element of a list of pointers.
+fn element<'c>(
+    lib: &Spelled<'c>,
+    build: &Build<'c>,
+    list: Value<'c>,
+    index: usize,
+) -> Result<Value<'c>, PassError<'c>> {
+    let attrs = [
+        ("elem_type", type_attr(lib.pointer)),
+        ("rawConstantIndices", lib.attribute(&format!("array<i32: {index}>"))?),
+    ];
+    Ok(build.value("llvm.getelementptr", &[list], lib.pointer, &attrs))
 }
 
 /// Renames the program and keeps it inside the library.
 fn hide<'c>(module: Op<'c>, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
     let context = module.context_ref();
-    lib.main.set_attr("sym_name", str_attr(context, PROGRAM));
-    lib.main.set_attr("linkage", lib.attribute("#llvm.linkage<internal>")?);
+    lib.owner.set_attr("sym_name", str_attr(context, PROGRAM));
+    lib.owner.set_attr("linkage", lib.attribute("#llvm.linkage<internal>")?);
     let calls = |op: &Op<'c>| matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmCall)));
     for call in nested_ops(module).into_iter().filter(calls) {
         if call.text("callee") == Some(ENTRY) {

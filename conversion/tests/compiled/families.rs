@@ -11,7 +11,7 @@ const MANY: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::I32, DType::
 
 #[test]
 fn products() {
-    let (mut random, mut checker) = (Random(1), Checker::default());
+    let (mut random, mut checker) = (Random::new(1), Checker::default());
     for round in 0..14 {
         let dtype = random.of(&[DType::F32, DType::F32, DType::F64, DType::F16, DType::I32]);
         let (m, k, n) = (random.extent(), random.extent(), random.extent());
@@ -47,7 +47,7 @@ fn products() {
 
 #[test]
 fn convolutions() {
-    let (mut random, mut checker) = (Random(2), Checker::default());
+    let (mut random, mut checker) = (Random::new(2), Checker::default());
     let forward = [&CONV1D, &CONV2D, &CONV3D];
     let backward = [&CONV1D_TRANSPOSE, &CONV2D_TRANSPOSE, &CONV3D_TRANSPOSE];
     for round in 0..18 {
@@ -78,7 +78,7 @@ fn convolutions() {
 
 #[test]
 fn pools() {
-    let (mut random, mut checker) = (Random(3), Checker::default());
+    let (mut random, mut checker) = (Random::new(3), Checker::default());
     let ops = [&MAX_POOL1D, &MAX_POOL2D, &MAX_POOL3D, &AVG_POOL1D, &AVG_POOL2D, &AVG_POOL3D];
     for (i, op) in ops.into_iter().chain(ops).enumerate() {
         let axes = i % 3 + 1;
@@ -93,6 +93,11 @@ fn pools() {
         let dtype = random.of(FLOATS);
         checker.call(op, attrs, &[random.tensor(dtype, &shape)]);
     }
+    for op in [&MAX_POOL2D, &AVG_POOL2D] {
+        let attrs = Attrs::new().with("kernel", [3, 4]).with("strides", [2, 2]).with("ceil_mode", true);
+        checker.call(op, attrs.clone(), &[random.tensor(DType::F32, &[2, 3, 2, 3])]);
+        checker.call(op, attrs.with("count_include_pad", true), &[random.tensor(DType::F32, &[2, 3, 2, 7])]);
+    }
     checker.call(&GLOBAL_MAX_POOL, Attrs::new(), &[random.tensor(DType::F32, &[2, 3, 37])]);
     checker.call(&GLOBAL_AVG_POOL, Attrs::new(), &[random.tensor(DType::F32, &[2, 3, 7, 17])]);
     checker.finish();
@@ -100,7 +105,7 @@ fn pools() {
 
 #[test]
 fn norms() {
-    let (mut random, mut checker) = (Random(4), Checker::default());
+    let (mut random, mut checker) = (Random::new(4), Checker::default());
     for dtype in [DType::F32, DType::F64, DType::F16] {
         let x = random.tensor(dtype, &[2, 6, 17]);
         let [a, b, mean] = [(); 3].map(|()| random.tensor(dtype, &[6]));
@@ -119,7 +124,7 @@ fn norms() {
 
 #[test]
 fn elementwise() {
-    let (mut random, mut checker) = (Random(5), Checker::default());
+    let (mut random, mut checker) = (Random::new(5), Checker::default());
     for op in [&EXP, &SQRT, &SIN, &ATAN, &TANH, &ERF, &SIGMOID, &FLOOR, &ROUND, &RECIPROCAL] {
         let (dtype, shape) = (random.of(FLOATS), [random.extent(), random.extent()]);
         checker.call(op, Attrs::new(), &[random.between(dtype, &shape, 1, 3)]);
@@ -141,7 +146,7 @@ fn elementwise() {
 
 #[test]
 fn casts() {
-    let (mut random, mut checker) = (Random(6), Checker::default());
+    let (mut random, mut checker) = (Random::new(6), Checker::default());
     for from in DType::ALL {
         let signed = from.is_float() || from.class() == DType::I8.class();
         let most = if from == DType::Bool { 1 } else { 100 };
@@ -159,7 +164,7 @@ fn casts() {
 
 #[test]
 fn reductions() {
-    let (mut random, mut checker) = (Random(7), Checker::default());
+    let (mut random, mut checker) = (Random::new(7), Checker::default());
     for op in [&REDUCE_SUM, &REDUCE_MEAN, &REDUCE_PROD, &REDUCE_MAX, &REDUCE_MIN, &REDUCE_SUM, &REDUCE_MAX] {
         let dtype = random.of(if op.is(&REDUCE_MEAN) { FLOATS } else { MANY });
         let axes = random.of(&[&[0][..], &[1], &[-1], &[0, 2], &[0, 1, 2]]);
@@ -177,7 +182,7 @@ fn reductions() {
 
 #[test]
 fn movements() {
-    let (mut random, mut checker) = (Random(8), Checker::default());
+    let (mut random, mut checker) = (Random::new(8), Checker::default());
     let x = random.tensor(DType::F32, &[5, 17, 3]);
     for along in 0..3 {
         let indices = random.between(DType::I64, &[2, 3], -3, 2);
@@ -210,7 +215,7 @@ fn movements() {
 
 #[test]
 fn chains() {
-    let (mut random, mut checker) = (Random(9), Checker::default());
+    let (mut random, mut checker) = (Random::new(9), Checker::default());
     for _ in 0..20 {
         let (m, n) = (random.extent(), random.extent());
         let inputs = [[m, n], [1, n], [m, 1], [n, n]].map(|shape| random.tensor(DType::F32, &shape));
@@ -242,11 +247,11 @@ fn chains() {
 #[test]
 fn a_wrong_result_is_found() {
     register();
-    let mut random = Random(10);
+    let mut random = Random::new(10);
     let inputs = [(); 2].map(|()| random.between(DType::F32, &[17], 1, 2));
     let steps = |op| [Step(op, Attrs::new(), vec![0, 1])];
-    let (source, right, scale) = program(&steps(&ADD), &inputs);
-    let (_, wrong, _) = program(&steps(&SUB), &inputs);
+    let (source, right, scale) = program(&steps(&ADD), &inputs, 2);
+    let (_, wrong, _) = program(&steps(&SUB), &inputs, 2);
     let found = run(&source, &inputs, &[right[0].tensor_type()]).unwrap();
     assert_eq!(difference(&found[0], &right[0], scale), None);
     assert!(difference(&found[0], &wrong[0], scale).is_some());

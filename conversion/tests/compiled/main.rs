@@ -1,35 +1,20 @@
 //! Random calls of operators, compiled to native code and run: against the reference semantics.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod families;
+mod more;
+mod special;
 
-use fusion_conversion::compile::compile;
+use common::{Random, attribute};
+use fusion_conversion::compile::{Settings, compile};
 use fusion_dialects::{Jit, Symbol, Target, load_context, parse_module};
 use fusion_operators::reference::evaluate;
-use fusion_operators::{Attr, Attrs, DType, Operator, Tensor, TensorType};
+use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 use std::fmt::Write;
 use std::sync::Once;
 
-/// A linear congruential generator (Knuth's MMIX constants).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-
-    fn within(&mut self, least: i64, most: i64) -> i64 {
-        least + self.below((most - least + 1) as u64) as i64
-    }
-
-    fn flag(&mut self) -> bool {
-        self.below(2) == 1
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-
     /// Extents that vectors and tiles do and do not divide.
     fn extent(&mut self) -> usize {
         self.of(&[1, 2, 3, 8, 16, 17, 37])
@@ -54,31 +39,21 @@ impl Random {
 /// A call whose operands are inputs of the program, then first results of earlier calls.
 struct Step(&'static Operator, Attrs, Vec<usize>);
 
-fn attribute(attr: &Attr) -> String {
-    let list = |kind: &str, items: Vec<String>| match items.is_empty() {
-        true => format!("array<{kind}>"),
-        false => format!("array<{kind}: {}>", items.join(", ")),
-    };
-    match attr {
-        Attr::Int(v) => format!("{v} : i64"),
-        Attr::Float(v) => format!("{v:?} : f64"),
-        Attr::Bool(v) => v.to_string(),
-        Attr::Str(v) => format!("{v:?}"),
-        Attr::Ints(v) => list("i64", v.iter().map(i64::to_string).collect()),
-        Attr::Floats(v) => list("f64", v.iter().map(|v| format!("{v:?}")).collect()),
-        Attr::Type(v) => v.to_string(),
-    }
-}
-
 fn types(tensors: &[Tensor]) -> String {
     tensors.iter().map(|t| t.tensor_type().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The program as text, what its last call gives, and the greatest number on the way.
-fn program(steps: &[Step], inputs: &[Tensor]) -> (String, Vec<Tensor>, f64) {
+/// The program as text, what its last call gives, and the greatest number on the way. Inputs from `taken` on are
+/// constants.
+fn program(steps: &[Step], inputs: &[Tensor], taken: usize) -> (String, Vec<Tensor>, f64) {
     let given: Vec<_> =
-        inputs.iter().enumerate().map(|(i, t)| format!("%v{i}: {}", t.tensor_type())).collect();
+        inputs[..taken].iter().enumerate().map(|(i, t)| format!("%v{i}: {}", t.tensor_type())).collect();
     let (mut values, mut body, mut last) = (inputs.to_vec(), String::new(), Vec::new());
+    for (i, tensor) in inputs.iter().enumerate().skip(taken) {
+        let (bytes, ty) =
+            (tensor.bytes().iter().map(|b| format!("{b:02X}")).collect::<String>(), tensor.tensor_type());
+        writeln!(body, "  %v{i} = relay.constant dense<\"0x{bytes}\"> : {ty}").unwrap();
+    }
     let mut returned = String::new();
     let mut scale = 1.0f64;
     for Step(op, attrs, operands) in steps {
@@ -143,11 +118,12 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tens
     let context = load_context();
     let module = parse_module(&context, source).map_err(|why| why.join("\n"))?;
     let target = Target { optimization: 1, ..Target::default() };
-    let compiled = compile(&module, &target).map_err(|why| why.to_string())?;
+    let settings = Settings { target, ..Settings::default() };
+    let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();
-    let symbols = [Symbol { name: "fusion_constants", address }];
-    let jit = Jit::new(&compiled.object, &symbols).map_err(|why| why.to_string())?;
+    let symbols = [Symbol { name: "fusion_constants", address }, common::threads()];
+    let jit = Jit::new(&compiled.objects, &symbols).map_err(|why| why.to_string())?;
     let inputs: Vec<_> = inputs.iter().map(|t| Aligned::new(t.bytes())).collect();
     let inputs: Vec<_> = inputs.iter().map(Aligned::view).collect();
     let bytes = |t: &TensorType| t.bytes().unwrap_or(0) as usize;
@@ -198,11 +174,20 @@ impl Checker {
         self.chain(&[Step(op, attrs, (0..operands.len()).collect())], operands);
     }
 
+    /// As `call`, with all operands but the first as constants of the program.
+    fn call_on_constants(&mut self, op: &'static Operator, attrs: Attrs, operands: &[Tensor]) {
+        self.check(&[Step(op, attrs, (0..operands.len()).collect())], operands, 1);
+    }
+
     fn chain(&mut self, steps: &[Step], inputs: &[Tensor]) {
+        self.check(steps, inputs, inputs.len());
+    }
+
+    fn check(&mut self, steps: &[Step], inputs: &[Tensor], taken: usize) {
         register();
-        let (source, wanted, scale) = program(steps, inputs);
+        let (source, wanted, scale) = program(steps, inputs, taken);
         let types: Vec<_> = wanted.iter().map(Tensor::tensor_type).collect();
-        let why = match run(&source, inputs, &types) {
+        let why = match run(&source, &inputs[..taken], &types) {
             Ok(found) => found.iter().zip(&wanted).find_map(|(f, w)| difference(f, w, scale)),
             Err(why) => Some(why),
         };

@@ -7,7 +7,7 @@ const INDEX: &[DType] = &[DType::I32, DType::I64];
 
 #[test]
 fn gathers() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for _ in 0..40 {
         let shape = random.shape(1, 1);
         let axis = random.axis(shape.len());
@@ -29,7 +29,7 @@ fn gathers() {
 
 #[test]
 fn gathers_of_several_axes() {
-    let mut random = Random(8);
+    let mut random = Random::new(8);
     for _ in 0..40 {
         let shape = random.shape(1, 1);
         let batch = random.below(shape.len() as u64 + 1) as usize;
@@ -47,7 +47,7 @@ fn gathers_of_several_axes() {
 
 #[test]
 fn one_of_many() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for seed in 0..40 {
         let shape = random.shape(0, 1);
         let axis = random.axis(shape.len() + 1);

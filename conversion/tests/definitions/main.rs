@@ -1,37 +1,20 @@
 //! Random calls of operators: the reference semantics against the definition in tensor expressions, interpreted.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod indexing;
 mod reduction;
 mod shape;
 
+use common::{Random, attribute};
 use fusion_dialects::{load_context, parse_module};
 use fusion_operators::reference::evaluate;
-use fusion_operators::{Attr, Attrs, DType, Operator, Tensor, TensorType};
+use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 use melior::pass::PassManager;
 use std::fmt::Write;
 use std::sync::Once;
 
-/// A linear congruential generator (Knuth's MMIX constants).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-
-    fn within(&mut self, least: i64, most: i64) -> i64 {
-        least + self.below((most - least + 1) as u64) as i64
-    }
-
-    fn flag(&mut self) -> bool {
-        self.below(2) == 1
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-
     /// A shape of `least` to 4 axes with extents of `smallest` to 5.
     fn shape(&mut self, least: i64, smallest: i64) -> Vec<usize> {
         (0..self.within(least, 4)).map(|_| self.within(smallest, 5) as usize).collect()
@@ -68,33 +51,10 @@ impl Random {
         self.tensor(dtype, shape)
     }
 
-    /// Floats with NaN and infinities among them.
-    fn wild(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
-        let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 1.5, -2.0];
-        let values: Vec<f64> = (0..shape.iter().product()).map(|_| self.of(&special)).collect();
-        Tensor::from_f64s(dtype, shape, &values).unwrap()
-    }
-
     fn indices(&mut self, dtype: DType, shape: &[usize], extent: usize) -> Tensor {
         let n = extent as i64;
         let values: Vec<i128> = (0..shape.iter().product()).map(|_| self.within(-n, n - 1).into()).collect();
         Tensor::from_ints(dtype, shape, &values).unwrap()
-    }
-}
-
-fn attribute(attr: &Attr) -> String {
-    let list = |kind: &str, items: Vec<String>| match items.is_empty() {
-        true => format!("array<{kind}>"),
-        false => format!("array<{kind}: {}>", items.join(", ")),
-    };
-    match attr {
-        Attr::Int(v) => format!("{v} : i64"),
-        Attr::Float(v) => format!("{v:?} : f64"),
-        Attr::Bool(v) => v.to_string(),
-        Attr::Str(v) => format!("{v:?}"),
-        Attr::Ints(v) => list("i64", v.iter().map(i64::to_string).collect()),
-        Attr::Floats(v) => list("f64", v.iter().map(|v| format!("{v:?}")).collect()),
-        Attr::Type(v) => v.to_string(),
     }
 }
 

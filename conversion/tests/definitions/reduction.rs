@@ -5,7 +5,7 @@ use fusion_operators::ops::reduction::*;
 
 #[test]
 fn reductions() {
-    let mut random = Random(10);
+    let mut random = Random::new(10);
     for seed in 0..60 {
         let shape = random.shape(0, if seed % 6 == 0 { 0 } else { 1 });
         let attrs = Attrs::new().with("keepdims", random.flag());
@@ -28,7 +28,7 @@ fn reductions() {
 
 #[test]
 fn places_of_extremes() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for _ in 0..60 {
         let shape = random.shape(1, 1);
         let attrs = Attrs::new()

@@ -8,7 +8,7 @@ const TYPES: &[DType] = &[DType::F32, DType::F16, DType::I64, DType::U8, DType::
 
 #[test]
 fn reshapes() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for seed in 0..40 {
         let shape = random.shape(0, if seed % 8 == 0 { 0 } else { 1 });
         let x = random.tensor(random_type(seed), &shape);
@@ -38,7 +38,7 @@ fn random_type(seed: u64) -> DType {
 
 #[test]
 fn axes_that_move() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for seed in 0..30 {
         let shape = random.shape(1, 1);
         let x = random.tensor(random_type(seed), &shape);
@@ -61,7 +61,7 @@ fn axes_that_move() {
 
 #[test]
 fn concatenations_and_splits() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for seed in 0..30 {
         let mut shape = random.shape(1, 1);
         let axis = random.axis(shape.len());
@@ -84,7 +84,7 @@ fn concatenations_and_splits() {
 
 #[test]
 fn slices() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for seed in 0..60 {
         let shape = random.shape(1, if seed % 8 == 0 { 0 } else { 1 });
         let axes = random.axes(shape.len());
@@ -101,7 +101,7 @@ fn slices() {
 
 #[test]
 fn padding() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut checked = [0; 4];
     for seed in 0..600 {
         let mode = seed as usize % 4;
@@ -126,7 +126,7 @@ fn padding() {
 
 #[test]
 fn other_resolutions() {
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     for _ in 0..150 {
         let shape: Vec<usize> = (0..random.within(1, 3)).map(|_| random.within(1, 7) as usize).collect();
         let size: Vec<i64> = shape

@@ -40,7 +40,11 @@ pub fn program(random: &mut Random) -> String {
     let mut module = String::new();
     for (name, parameters) in &g.kernels {
         let scratch = name.rsplit('_').next().and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
-        let attr = if scratch > 0 { format!(", loop.workspace = {scratch} : i64") } else { String::new() };
+        let mut attr =
+            if scratch > 0 { format!(", loop.workspace = {scratch} : i64") } else { String::new() };
+        if let Some(updated) = name.strip_prefix('u').and_then(|rest| rest.split('_').next()) {
+            let _ = write!(attr, ", loop.updates = {updated} : i64");
+        }
         let _ = writeln!(module, "func.func private @{name}({parameters}) attributes {{loop.kernel{attr}}}");
     }
     let _ = write!(
@@ -120,7 +124,9 @@ impl Generator<'_> {
         let names: Vec<String> = results.iter().map(|_| self.fresh()).collect();
         let scratch = [0, 0, 64, 640][self.random.below(4)];
         let shapes: Vec<usize> = inputs.iter().map(|i| i.1).chain(results.iter().copied()).collect();
-        let kernel = self.kernel(inputs.len(), results.len(), &shapes, scratch, "");
+        // A kernel with a result like one of its operands may update that.
+        let updated = inputs.iter().position(|i| results == [i.1]).filter(|_| self.random.below(3) > 0);
+        let kernel = self.kernel(updated, inputs.len(), results.len(), &shapes, scratch, "");
         let operands: Vec<&str> = inputs.iter().map(|i| i.0.as_str()).collect();
         let _ = writeln!(
             self.text,
@@ -135,6 +141,7 @@ impl Generator<'_> {
 
     fn kernel(
         &mut self,
+        updated: Option<usize>,
         inputs: usize,
         outputs: usize,
         shapes: &[usize],
@@ -143,7 +150,8 @@ impl Generator<'_> {
     ) -> String {
         let sizes: Vec<usize> = shapes.iter().map(|s| SHAPES[*s].1).collect();
         let sizes_text: Vec<String> = sizes.iter().map(usize::to_string).collect();
-        let name = format!("k_{inputs}_{outputs}_{}_{scratch}", sizes_text.join("x"));
+        let kind = updated.map_or_else(|| "k".to_owned(), |operand| format!("u{operand}"));
+        let name = format!("{kind}_{inputs}_{outputs}_{}_{scratch}", sizes_text.join("x"));
         let mut parameters: Vec<String> = sizes.iter().map(|n| format!("memref<{n}xf32>")).collect();
         parameters.extend((!extra.is_empty()).then(|| extra.to_owned()));
         parameters.extend((scratch > 0).then(|| format!("memref<{scratch}xi8>")));
@@ -155,7 +163,7 @@ impl Generator<'_> {
         let (source, shape) = self.pick(scope);
         let (test, bit) = (self.fresh(), self.fresh());
         // Its only output is a boolean, which no other kernel has.
-        let kernel = self.kernel(1, 1, &[shape], 0, "memref<1xi8>");
+        let kernel = self.kernel(None, 1, 1, &[shape], 0, "memref<1xi8>");
         let ty = SHAPES[shape].0;
         let _ = writeln!(self.text, "{test} = te.call @{kernel}({source}) : (tensor<{ty}>) -> tensor<i1>");
         let _ = writeln!(self.text, "{bit} = tensor.extract {test}[] : tensor<i1>");

@@ -163,17 +163,27 @@ impl Interpreter {
         }
     }
 
-    /// Reads all inputs, spoils the scratch memory and writes the outputs, none of which may overlap.
+    /// Reads all inputs, spoils the scratch memory and writes the outputs, none of which may overlap; but the output of
+    /// one that updates an operand must hold that, and may be its memory.
     fn kernel(&mut self, op: Op) {
         let places: Vec<Place> = op.operand_values().into_iter().map(|v| self.place(v)).collect();
         let name = op.text("callee").expect("a callee");
-        // Kernels are called as k_INPUTS_OUTPUTS_...
+        // Kernels are called as k_INPUTS_OUTPUTS_..., or u and the operand they update.
+        let updated: Option<usize> =
+            name.strip_prefix('u').and_then(|rest| rest.split('_').next()).and_then(|n| n.parse().ok());
         let counts: Vec<usize> =
             name.split('_').skip(1).take(2).map(|n| n.parse().expect("a count")).collect();
         let inputs: Vec<Token> = places[..counts[0]].iter().map(|p| self.read(*p)).collect();
+        if let Some(updated) = updated {
+            assert_eq!(self.read(places[counts[0]]), inputs[updated], "{op} updates something else");
+        }
         for (i, a) in places.iter().enumerate().skip(counts[0]) {
-            for b in &places[..i] {
-                let apart = a.base != b.base || a.from + a.size <= b.from || b.from + b.size <= a.from;
+            for (j, b) in places[..i].iter().enumerate() {
+                let same = a.base == b.base && a.from == b.from;
+                let apart = same && i == counts[0] && updated == Some(j)
+                    || a.base != b.base
+                    || a.from + a.size <= b.from
+                    || b.from + b.size <= a.from;
                 assert!(apart, "{op} writes where it reads or writes otherwise");
             }
         }

@@ -29,6 +29,20 @@ pub fn affine_map_of(attr: Attribute) -> Option<Affine> {
     }
 }
 
+/// The number of dimensions and the results of a map attribute; `None` for other attributes.
+pub fn affine_results_of(attr: Attribute) -> Option<(usize, Vec<Affine>)> {
+    // SAFETY: reads of a live attribute after its check; each result is below their number.
+    unsafe {
+        if !mlirAttributeIsAAffineMap(attr.to_raw()) {
+            return None;
+        }
+        let map = mlirAffineMapAttrGetValue(attr.to_raw());
+        let dims = mlirAffineMapGetNumDims(map) as usize;
+        let results = 0..mlirAffineMapGetNumResults(map);
+        Some((dims, results.map(|i| read(mlirAffineMapGetResult(map, i), dims)).collect()))
+    }
+}
+
 /// The attribute of a map of that many inputs, all of them dimensions.
 pub fn affine_map_attr<'c>(context: &'c Context, inputs: usize, result: &Affine) -> Attribute<'c> {
     // SAFETY: the context is alive; one expression of it is passed.

@@ -41,6 +41,38 @@ impl Default for Target {
     }
 }
 
+impl Target {
+    /// The target with this machine's facts in place of empty texts: what [`emit`] makes code for.
+    pub fn resolved(&self) -> Target {
+        let mut text = Vec::<u8>::new();
+        // SAFETY: the texts live through the call; `collect` gets the vector it expects.
+        unsafe { ffi::fusionResolve(&self.raw(), Some(collect), std::ptr::from_mut(&mut text).cast()) };
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let mut lines = text.split('\n').map(str::to_owned);
+        let mut next = || lines.next().unwrap_or_default();
+        Target { triple: next(), cpu: next(), features: next(), ..self.clone() }
+    }
+
+    /// The same for the shim, borrowed.
+    fn raw(&self) -> FusionTarget {
+        FusionTarget {
+            triple: string(&self.triple),
+            cpu: string(&self.cpu),
+            features: string(&self.features),
+            optimization: self.optimization.min(3),
+            vector_width: self.vector_width,
+        }
+    }
+}
+
+/// The names of the processors LLVM knows for a triple, such as `x86_64-linux-gnu`.
+pub fn processors(triple: &str) -> Vec<String> {
+    let mut text = Vec::<u8>::new();
+    // SAFETY: as above.
+    unsafe { ffi::fusionProcessors(string(triple), Some(collect), std::ptr::from_mut(&mut text).cast()) };
+    String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+}
+
 /// The form of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -66,18 +98,11 @@ pub fn emit(module: &Module, target: &Target, form: Emit) -> Result<Vec<u8>, Cod
     let (mut code, mut error) = (Vec::<u8>::new(), Vec::<u8>::new());
     let op: Op = view(module);
     let (done, diagnostics) = with_diagnostics(super::ir::OpExt::context_ref(op), || {
-        let wanted = FusionTarget {
-            triple: string(&target.triple),
-            cpu: string(&target.cpu),
-            features: string(&target.features),
-            optimization: target.optimization.min(3),
-            vector_width: target.vector_width,
-        };
         // SAFETY: texts and vectors live through the call; `collect` gets the vectors it expects.
         unsafe {
             ffi::fusionEmit(
                 op.to_raw(),
-                &wanted,
+                &target.raw(),
                 form as u32,
                 Some(collect),
                 std::ptr::from_mut(&mut code).cast(),

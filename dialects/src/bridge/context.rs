@@ -1,9 +1,10 @@
 //! Contexts with our dialects.
 
 use super::ffi;
-use super::ir::Context;
+use super::ir::{Context, Op, OperationLike};
 use melior::dialect::{DialectHandle, DialectRegistry};
 use melior::ir::Module;
+use melior::ir::operation::OperationPrintingFlags;
 
 /// A registry of all upstream dialects and ours.
 pub fn registry() -> DialectRegistry {
@@ -25,10 +26,26 @@ pub fn registry() -> DialectRegistry {
 
 /// A context in which all dialects are loaded and LLVM translation is ready.
 pub fn load_context() -> Context {
-    let context = Context::new_with_registry(&registry(), true);
+    load(true)
+}
+
+/// The same for a thread that is one of many: it starts no threads of its own.
+pub fn load_worker_context() -> Context {
+    load(false)
+}
+
+fn load(threads: bool) -> Context {
+    let context = Context::new_with_registry(&registry(), threads);
     context.load_all_available_dialects();
     melior::utility::register_all_llvm_translations(&context);
     context
+}
+
+/// An operation as text that parses by itself, with the locations it and what is in it come from or without any.
+pub fn source_of(op: Op, locations: bool) -> String {
+    let flags = OperationPrintingFlags::new().use_local_scope().enable_debug_info(locations, false);
+    // It fails for text that is not UTF-8, which MLIR does not print.
+    op.to_string_with_flags(flags).unwrap_or_default()
 }
 
 /// Parses a module; the diagnostics say why there is none.

@@ -60,12 +60,15 @@ unsafe extern "C" {
     pub fn fusionRegisterUpstreamPasses();
     pub fn fusionRegisterTranslations(registry: MlirDialectRegistry);
     pub fn fusionOptMain(argc: c_int, argv: *const *const c_char, registry: MlirDialectRegistry) -> c_int;
+    pub fn fusionReportsStatistics() -> bool;
     pub fn fusionLspServerMain(
         argc: c_int,
         argv: *const *const c_char,
         registry: MlirDialectRegistry,
     ) -> c_int;
     pub fn fusionReduceMain(argc: c_int, argv: *const *const c_char, registry: MlirDialectRegistry) -> c_int;
+    pub fn fusionResolve(target: *const FusionTarget, out: MlirStringCallback, user: *mut c_void);
+    pub fn fusionProcessors(triple: MlirStringRef, out: MlirStringCallback, user: *mut c_void);
     pub fn fusionEmit(
         module: MlirOperation,
         target: *const FusionTarget,
@@ -76,8 +79,8 @@ unsafe extern "C" {
         error_user: *mut c_void,
     ) -> bool;
     pub fn fusionJitCreate(
-        object: *const c_char,
-        size: usize,
+        objects: *const MlirStringRef,
+        object_count: usize,
         symbols: *const FusionSymbol,
         count: usize,
         error: MlirStringCallback,

@@ -1,13 +1,11 @@
 //! Views over MLIR's operations: copyable handles with the reads and edits that passes need.
 
+use super::attributes::{attr_of, cast, ints_of};
 use crate::rows::{Kind, Row};
-use fusion_operators::{Attr, Attrs};
+use fusion_operators::Attrs;
 pub use melior::Context;
 pub use melior::ir::Region;
-use melior::ir::attribute::{
-    ArrayAttribute, DenseI64ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute,
-    IntegerAttribute, StringAttribute, TypeAttribute,
-};
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
 pub use melior::ir::operation::OperationLike;
 pub use melior::ir::{Attribute, Location, Type};
 pub use melior::ir::{AttributeLike, BlockLike, RegionLike, TypeLike, ValueLike};
@@ -263,140 +261,11 @@ pub fn top_level<'c>(module: Op<'c>, wanted: impl Fn(Kind) -> bool) -> Vec<Op<'c
     ops_in(body).into_iter().filter(|op| op.kind().is_some_and(&wanted)).collect()
 }
 
-/// An attribute in the form operators' facts read.
-pub fn attr_of(attr: Attribute) -> Option<Attr> {
-    if attr.is_bool() {
-        // SAFETY: asked after the check.
-        return Some(Attr::Bool(unsafe { mlirBoolAttrGetValue(attr.to_raw()) }));
-    }
-    if let Some(a) = cast::<IntegerAttribute>(attr) {
-        return Some(Attr::Int(a.value()));
-    }
-    if let Some(a) = cast::<FloatAttribute>(attr) {
-        return Some(Attr::Float(a.value()));
-    }
-    if let Some(a) = cast::<StringAttribute>(attr) {
-        return Some(Attr::Str(a.value().to_owned()));
-    }
-    if let Some(a) = cast::<TypeAttribute>(attr) {
-        return super::types::dtype_of(a.value()).map(Attr::Type);
-    }
-    // SAFETY: each read comes after its check and stays in range.
-    unsafe {
-        let raw = attr.to_raw();
-        if mlirAttributeIsADenseI64Array(raw) {
-            return ints_of(attr).map(Attr::Ints);
-        }
-        if mlirAttributeIsADenseF64Array(raw) {
-            let count = mlirDenseArrayGetNumElements(raw);
-            return Some(Attr::Floats((0..count).map(|i| mlirDenseF64ArrayGetElement(raw, i)).collect()));
-        }
-    }
-    None
+/// Gives a value another type; what uses it is the caller's business.
+pub fn set_type<'c>(value: Value<'c>, ty: Type<'c>) {
+    // SAFETY: both are alive and of one context.
+    unsafe { mlirValueSetType(value.to_raw(), ty.to_raw()) }
 }
-
-/// An operator's attribute in MLIR's form.
-pub fn attr_to_mlir<'c>(context: &'c Context, value: &Attr) -> Attribute<'c> {
-    match value {
-        Attr::Int(v) => int_attr(context, *v),
-        // SAFETY: the context is alive.
-        Attr::Float(v) => unsafe {
-            Attribute::from_raw(mlirFloatAttrDoubleGet(
-                context.to_raw(),
-                mlirF64TypeGet(context.to_raw()),
-                *v,
-            ))
-        },
-        // SAFETY: the context is alive.
-        Attr::Bool(v) => unsafe { Attribute::from_raw(mlirBoolAttrGet(context.to_raw(), (*v).into())) },
-        Attr::Str(v) => str_attr(context, v),
-        Attr::Ints(v) => ints_attr(context, v),
-        // SAFETY: the pointer and length are the slice's.
-        Attr::Floats(v) => unsafe {
-            Attribute::from_raw(mlirDenseF64ArrayGet(context.to_raw(), v.len() as isize, v.as_ptr()))
-        },
-        Attr::Type(v) => TypeAttribute::new(super::types::dtype_to_mlir(context, *v)).into(),
-    }
-}
-
-fn ints_of(attr: Attribute) -> Option<Vec<i64>> {
-    let list = cast::<DenseI64ArrayAttribute>(attr)?;
-    (0..list.len()).map(|i| list.element(i).ok()).collect()
-}
-
-/// An `i64` attribute.
-pub fn int_attr(context: &Context, value: i64) -> Attribute<'_> {
-    IntegerAttribute::new(melior::ir::r#type::IntegerType::new(context, 64).into(), value).into()
-}
-
-/// A string attribute.
-pub fn str_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
-    StringAttribute::new(context, value).into()
-}
-
-/// A symbol reference.
-pub fn symbol_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
-    FlatSymbolRefAttribute::new(context, value).into()
-}
-
-/// A list of `i64`.
-pub fn ints_attr<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
-    DenseI64ArrayAttribute::new(context, values).into()
-}
-
-/// A list of attributes.
-pub fn array_attr<'c>(context: &'c Context, values: &[Attribute<'c>]) -> Attribute<'c> {
-    ArrayAttribute::new(context, values).into()
-}
-
-/// The elements of a list of attributes; empty for other attributes.
-pub fn array_elements(attr: Attribute) -> Vec<Attribute> {
-    let Some(list) = cast::<ArrayAttribute>(attr) else { return Vec::new() };
-    (0..list.len()).filter_map(|i| list.element(i).ok()).collect()
-}
-
-/// A dictionary.
-pub fn dict_attr<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
-    let entries: Vec<_> =
-        entries.iter().map(|(n, a)| (melior::ir::Identifier::new(context, n), *a)).collect();
-    melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
-}
-
-/// A type attribute.
-pub fn type_attr(ty: Type) -> Attribute {
-    TypeAttribute::new(ty).into()
-}
-
-/// The unit attribute.
-pub fn unit_attr(context: &Context) -> Attribute<'_> {
-    Attribute::unit(context)
-}
-
-/// Attributes that can be told apart before they are converted.
-pub(crate) trait Checked<'c>: TryFrom<Attribute<'c>> {
-    /// True for attributes of this sort.
-    fn is(attr: Attribute<'c>) -> bool;
-}
-
-/// The attribute as one of that sort. melior's own conversion prints an attribute it refuses, which may be a weight.
-pub(crate) fn cast<'c, T: Checked<'c>>(attr: Attribute<'c>) -> Option<T> {
-    T::is(attr).then(|| T::try_from(attr).ok())?
-}
-
-macro_rules! checked {
-    ($($ty:ident => $check:ident),*) => { $(impl<'c> Checked<'c> for $ty<'c> {
-        fn is(attr: Attribute<'c>) -> bool {
-            // SAFETY: a read of a live attribute.
-            unsafe { $check(attr.to_raw()) }
-        }
-    })* };
-}
-checked!(
-    IntegerAttribute => mlirAttributeIsAInteger, FloatAttribute => mlirAttributeIsAFloat,
-    StringAttribute => mlirAttributeIsAString, FlatSymbolRefAttribute => mlirAttributeIsAFlatSymbolRef,
-    TypeAttribute => mlirAttributeIsAType, ArrayAttribute => mlirAttributeIsAArray,
-    DenseI64ArrayAttribute => mlirAttributeIsADenseI64Array, DictionaryAttribute => mlirAttributeIsADictionary
-);
 
 pub(crate) fn string(text: &str) -> MlirStringRef {
     MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
@@ -434,24 +303,8 @@ pub fn take_region<'c>(region: impl RegionLike<'c, 'c>) -> Region<'c> {
     new
 }
 
-/// The type a type attribute holds.
-pub fn type_of_attr(attr: Attribute) -> Option<Type> {
-    cast::<TypeAttribute>(attr).map(|t| t.value())
-}
-
-/// The string of that name in a dictionary attribute.
-pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
-    let found = cast::<DictionaryAttribute>(attr)?.element_by_name(name)?;
-    cast::<StringAttribute>(found).map(|text| text.value().to_owned())
-}
-
 /// The operation of a module.
 pub fn module_op<'c>(module: &melior::ir::Module<'c>) -> Op<'c> {
     // SAFETY: the handle is used while the caller holds the module.
     unsafe { OperationRef::from_raw(module.as_operation().to_raw()) }
-}
-
-/// Sizes of groups of operands, as operations with several variadic operands carry them.
-pub fn segments_attr<'c>(context: &'c Context, sizes: &[i32]) -> Attribute<'c> {
-    melior::ir::attribute::DenseI32ArrayAttribute::new(context, sizes).into()
 }

@@ -44,16 +44,17 @@ unsafe impl Sync for Jit {}
 const MOST_BUFFERS: usize = 12;
 
 impl Jit {
-    /// Loads an object; names it does not define come from `symbols`, then from this process.
-    pub fn new(object: &[u8], symbols: &[Symbol]) -> Result<Jit, JitError> {
+    /// Loads objects; names they do not define come from `symbols`, then from this process.
+    pub fn new<O: AsRef<[u8]>>(objects: &[O], symbols: &[Symbol]) -> Result<Jit, JitError> {
+        let objects: Vec<_> = objects.iter().map(|o| view(o.as_ref())).collect();
         let symbols: Vec<_> =
             symbols.iter().map(|s| ffi::FusionSymbol { name: string(s.name), address: s.address }).collect();
         let mut error = Vec::<u8>::new();
         // SAFETY: bytes, names and the error text live through the call, which copies the bytes.
         let raw = unsafe {
             ffi::fusionJitCreate(
-                object.as_ptr().cast(),
-                object.len(),
+                objects.as_ptr(),
+                objects.len(),
                 symbols.as_ptr(),
                 symbols.len(),
                 Some(collect),
@@ -127,6 +128,10 @@ impl Drop for Jit {
         // SAFETY: created by the shim, destroyed once.
         unsafe { ffi::fusionJitDestroy(self.raw) }
     }
+}
+
+fn view(bytes: &[u8]) -> mlir_sys::MlirStringRef {
+    mlir_sys::MlirStringRef { data: bytes.as_ptr().cast(), length: bytes.len() }
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -136,7 +136,7 @@ struct Registered {
     name: &'static str,
     options: &'static [OptionSpec],
     dialects: &'static [&'static str],
-    statistics: usize,
+    statistics: &'static [StatisticSpec],
     run: Run,
 }
 
@@ -158,7 +158,7 @@ pub fn register<P: Pass>() {
         name: P::NAME,
         options: P::OPTIONS,
         dialects: P::DIALECTS,
-        statistics: P::STATISTICS.len(),
+        statistics: P::STATISTICS,
         run: P::run,
     }));
     let options: Vec<FusionOption> = P::OPTIONS
@@ -247,10 +247,11 @@ extern "C" fn fusionRustPassRun(
             (0..count).map(|i| CStr::from_ptr(*values.add(i)).to_string_lossy().into_owned()).collect();
         (registered, Op::from_raw(op), values)
     };
-    let mut counted = vec![0u64; registered.statistics];
+    let mut counted = vec![0u64; registered.statistics.len()];
     let options = Options { values: registered.options.iter().map(|o| o.name).zip(values).collect() };
     let mut cx = RunContext { options, statistics: &mut counted };
     let outcome = catch_unwind(AssertUnwindSafe(|| (registered.run)(op, &mut cx)));
+    super::statistics::add(registered.name, registered.statistics, &counted);
     if !statistics.is_null() {
         for (i, n) in counted.iter().enumerate().filter(|(_, n)| **n > 0) {
             // SAFETY: there is one counter a statistic the pass declares.

@@ -11,7 +11,9 @@ type Main = unsafe extern "C" fn(c_int, *const *const c_char, mlir_sys::MlirDial
 /// MLIR's optimizer driver over the process's arguments; gives the exit status.
 pub fn opt_main() -> i32 {
     register_upstream_passes();
-    call(ffi::fusionOptMain)
+    let status = call(ffi::fusionOptMain);
+    super::statistics::report();
+    status
 }
 
 /// MLIR's language server.

@@ -1,8 +1,7 @@
 //! Types between MLIR and the facts.
 
-use super::ir::{
-    Attribute, AttributeLike, Context, Type, TypeLike, Value, ValueLike, array_attr, array_elements, str_attr,
-};
+use super::attributes::{array_attr, array_elements, str_attr};
+use super::ir::{Attribute, AttributeLike, Context, Type, TypeLike, Value, ValueLike};
 use fusion_operators::{DType, Dim, TensorType};
 use melior::ir::attribute::StringAttribute;
 use melior::ir::r#type::IntegerType;
@@ -82,7 +81,8 @@ pub fn tensor_type_of(ty: Type) -> Option<TensorType> {
             if !mlirShapedTypeIsDynamicDim(raw, i as isize) {
                 return Dim::Static(mlirShapedTypeGetDimSize(raw, i as isize) as u64);
             }
-            match names.get(i).and_then(|n| super::ir::cast::<StringAttribute>(*n)).map(|n| n.value()) {
+            match names.get(i).and_then(|n| super::attributes::cast::<StringAttribute>(*n)).map(|n| n.value())
+            {
                 Some(name) if !name.is_empty() => Dim::Symbol(name.to_owned()),
                 _ => Dim::Any,
             }

@@ -16,6 +16,8 @@ crate::operations! {
         Store = "loop.store",
         Gather = "loop.gather",
         Scatter = "loop.scatter",
+        LoadStrided = "loop.load_strided",
+        StoreStrided = "loop.store_strided",
         Barrier = "loop.barrier",
     }
 }

@@ -9,8 +9,12 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
     match kind {
         Loop::For => for_loop(op),
         Loop::Guard => guard(op),
-        Loop::Load => element(op.operand_values()[0], op.result_values()[0].r#type(), "the result"),
-        Loop::Store => element(op.operand_values()[1], op.operand_values()[0].r#type(), "the value"),
+        Loop::Load | Loop::LoadStrided => {
+            element(op.operand_values()[0], op.result_values()[0].r#type(), "the result")
+        }
+        Loop::Store | Loop::StoreStrided => {
+            element(op.operand_values()[1], op.operand_values()[0].r#type(), "the value")
+        }
         Loop::Alloc => match buffer_parts(op.result_values()[0].r#type()) {
             Some(_) => Ok(()),
             None => Err("must give a flat buffer of known length, memref<NxT>".into()),

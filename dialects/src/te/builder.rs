@@ -160,6 +160,29 @@ impl<'c> Kernel<'c> {
         types: &[TensorType],
         body: impl FnOnce(&Loops<'c>, &[Buffer<'c>], &[Buffer<'c>]),
     ) -> Vec<Value<'c>> {
+        let attrs = [("name", self.fresh(name))];
+        self.extern_op(&attrs, inputs, types, body)
+    }
+
+    /// As [`Self::nest`], with one result that starts as a copy of the first input.
+    pub fn update(
+        &self,
+        name: &str,
+        inputs: &[Value<'c>],
+        ty: &TensorType,
+        body: impl FnOnce(&Loops<'c>, &[Buffer<'c>], &[Buffer<'c>]),
+    ) -> Vec<Value<'c>> {
+        let attrs = [("name", self.fresh(name)), ("updates", crate::int_attr(self.build.context(), 0))];
+        self.extern_op(&attrs, inputs, std::slice::from_ref(ty), body)
+    }
+
+    fn extern_op(
+        &self,
+        attrs: &[(&str, Attribute<'c>)],
+        inputs: &[Value<'c>],
+        types: &[TensorType],
+        body: impl FnOnce(&Loops<'c>, &[Buffer<'c>], &[Buffer<'c>]),
+    ) -> Vec<Value<'c>> {
         let context = self.build.context();
         let given: Vec<TensorType> = inputs.iter().filter_map(|v| crate::tensor_type(*v)).collect();
         let all = [given.as_slice(), types].concat();
@@ -174,13 +197,7 @@ impl<'c> Kernel<'c> {
             loops.finish(&[]);
         });
         let results: Vec<Type> = types.iter().map(|t| tensor_type_to_mlir(context, t)).collect();
-        let op = self.build.op_with_regions(
-            super::Op::Extern.name(),
-            inputs,
-            &results,
-            &[("name", self.fresh(name))],
-            vec![region],
-        );
+        let op = self.build.op_with_regions(super::Op::Extern.name(), inputs, &results, attrs, vec![region]);
         crate::OpExt::result_values(op)
     }
 

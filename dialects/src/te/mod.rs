@@ -15,6 +15,7 @@ crate::operations! {
         Compute = "te.compute",
         Extern = "te.extern",
         Load = "te.load",
+        LoadIf = "te.load_if",
         Yield = "te.yield",
         Call = "te.call",
         Constant = "te.constant",
@@ -30,5 +31,9 @@ crate::operations! {
         Parallel = "te.parallel",
         ComputeInline = "te.compute_inline",
         ComputeAt = "te.compute_at",
+        Input = "te.input",
+        CacheRead = "te.cache_read",
+        CacheWrite = "te.cache_write",
+        TransformLayout = "te.transform_layout",
     }
 }

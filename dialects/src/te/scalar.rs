@@ -146,6 +146,21 @@ impl<'c> Scalars<'c> {
         self.cast(Scalar { value, dtype }, compute_type(dtype))
     }
 
+    /// An element of a tensor where a condition holds, elsewhere a value of the tensor's element type. The indices need
+    /// to be inside the tensor only where the condition holds.
+    pub fn load_if(
+        &self,
+        condition: Scalar<'c>,
+        tensor: Value<'c>,
+        indices: &[Value<'c>],
+        otherwise: Scalar<'c>,
+    ) -> Scalar<'c> {
+        let dtype = otherwise.dtype;
+        let operands = [&[tensor], indices, &[condition.value, otherwise.value]].concat();
+        let value = self.build.value(super::Op::LoadIf.name(), &operands, self.ty(dtype), &[]);
+        self.cast(Scalar { value, dtype }, compute_type(dtype))
+    }
+
     /// A float constant, or an integer one of the truncated value.
     pub fn float(&self, value: f64, dtype: DType) -> Scalar<'c> {
         let attr: Attribute = if dtype.is_float() {

@@ -12,7 +12,8 @@ pub fn verify(kind: Te, op: Op) -> Result<(), String> {
     match kind {
         Te::Compute => compute(op),
         Te::Extern => extern_nest(op),
-        Te::Load => load(op),
+        Te::Load => load(op, 0),
+        Te::LoadIf => load(op, 2),
         Te::View => view(op),
         Te::Split if op.int("factor").unwrap_or(0) < 1 => Err(format!(
             "violates constraint C1: the factor must be above 0, found {}",
@@ -105,22 +106,31 @@ fn extern_nest(op: Op) -> Result<(), String> {
     let expected = expected.ok_or("violates constraint C1: every extent must be known")?;
     let body = op.body(0).ok_or("the body is empty")?;
     let found: Vec<_> = arguments(body).iter().map(|v| v.r#type().to_string()).collect();
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!(
+    if found != expected {
+        return Err(format!(
             "violates constraint C1: the body must take ({}), found ({})",
             expected.join(", "),
             found.join(", ")
-        ))
+        ));
+    }
+    let Some(updates) = op.int("updates") else { return Ok(()) };
+    let inputs = op.operand_values();
+    let updated = usize::try_from(updates).ok().and_then(|i| inputs.get(i));
+    match (updated, &op.result_values()[..]) {
+        (Some(input), [result]) if input.r#type() == result.r#type() => Ok(()),
+        _ => Err(format!(
+            "violates constraint C2: updates is {updates}, which names no input of the type of the only result"
+        )),
     }
 }
 
-fn load(op: Op) -> Result<(), String> {
+/// `others` operands come behind the indices.
+fn load(op: Op, others: usize) -> Result<(), String> {
     let operands = op.operand_values();
     let ty = &types(&operands[..1])?[0];
-    if operands.len() - 1 != ty.rank() {
-        return Err(format!("violates constraint C1: {} indices for {ty}", operands.len() - 1));
+    let indices = operands.len() - 1 - others;
+    if indices != ty.rank() {
+        return Err(format!("violates constraint C1: {indices} indices for {ty}"));
     }
     let (found, expected) = (op.result_values()[0].r#type(), scalar_type(op.context_ref(), ty.dtype));
     if found == expected {

@@ -82,6 +82,19 @@ def Loop_ScatterOp : Loop_Op<"scatter"> {
   let arguments = (ins AnyVectorOfNonZeroRank:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, VectorOfRankAndType<[1], [Index]>:$indices);
   let assemblyFormat = "$value `,` $buffer `[` $indices `]` attr-dict `:` type($value) `,` type($buffer) `,` type($indices)";
 }
+def Loop_LoadStridedOp : Loop_Op<"load_strided"> {
+  let summary = "A vector of the elements from an index on, each that far behind the one before";
+  let description = [{ C1: a flat buffer. C2: the result is a vector of its element type. }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$index, I64Attr:$stride);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = "$buffer `[` $index `]` `by` $stride attr-dict `:` type($buffer) `->` type($result)";
+}
+def Loop_StoreStridedOp : Loop_Op<"store_strided"> {
+  let summary = "Writes the elements of a vector from an index on, each that far behind the one before";
+  let description = [{ C1: a flat buffer. C2: the value is a vector of its element type. }];
+  let arguments = (ins AnyVectorOfNonZeroRank:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$index, I64Attr:$stride);
+  let assemblyFormat = "$value `,` $buffer `[` $index `]` `by` $stride attr-dict `:` type($value) `,` type($buffer)";
+}
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";
   let assemblyFormat = "attr-dict";

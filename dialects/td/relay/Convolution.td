@@ -32,3 +32,17 @@ class Relay_ConvTranspose<int rank> : Relay_Plain<"conv" # rank # "d_transpose",
 def Relay_Conv1dTransposeOp : Relay_ConvTranspose<1>;
 def Relay_Conv2dTransposeOp : Relay_ConvTranspose<2>;
 def Relay_Conv3dTransposeOp : Relay_ConvTranspose<3>;
+
+def Relay_WinogradConv2dOp : Relay_Plain<"winograd_conv2d",
+    "A convolution with a 3x3 kernel, tile by tile: y = A' [sum_c u[:, c, f] * (B' x B)] A",
+    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight, Relay_Int:$tile, Relay_Ints:$padding)> {
+  let description = [{
+    Data [N, C, H, W], weight [(tile + 2)^2, C, F]: `G w G'` of a weight [F, C, 3, 3] (Lavin and Gray, 2016). `padding` is at the
+    top, left, bottom and right, and 0 when absent.
+    - C1: operands are f32.
+    - C2: data has rank 4, the weight rank 3.
+    - C3: tile is 2 or 4, the weight's first extent the square of tile + 2.
+    - C4: the data's channels are the weight's second extent.
+    - C5: padding has four numbers that are not negative, and the result's extents are above 0.
+  }];
+}

@@ -8,7 +8,7 @@ class Relay_MaxPool<int rank> : Relay_Plain<"max_pool" # rank # "d", "The greate
     padding at the end is left out. Padding is never the greatest: a window of nothing else has the type's least value.
     - C1: the data has the rank of the operator plus 2.
     - C2: attributes have one number an axis (two for padding); kernel, strides and dilation are above 0.
-    - C3: the dilated kernel fits the padded data.
+    - C3: the dilated kernel fits the padded data; with ceil_mode the only window may hang over its end by less than a stride.
   }];
 }
 class Relay_AvgPool<int rank> : Relay_Plain<"avg_pool" # rank # "d", "The mean of each window",

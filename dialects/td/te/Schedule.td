@@ -55,3 +55,31 @@ def Te_ComputeAtOp : Te_Primitive<"compute_at"> {
   let arguments = (ins Te_StageType:$stage, Te_AxisType:$axis);
   let assemblyFormat = "$stage `,` $axis attr-dict";
 }
+
+def Te_InputOp : Te_Primitive<"input"> {
+  let summary = "The argument of the kernel with that number, as something that can be cached or laid out";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Te_StageType:$stage);
+  let assemblyFormat = "$index attr-dict";
+}
+def Te_CacheReadOp : Te_Primitive<"cache_read"> {
+  let summary = "A copy of a stage's result or of an argument, which the readers (all of them, when none is named) read instead";
+  let arguments = (ins Te_StageType:$source, StrAttr:$name, Variadic<Te_StageType>:$readers);
+  let results = (outs Te_StageType:$copy);
+  let assemblyFormat = "$source `as` $name (`for` $readers^)? attr-dict";
+}
+def Te_CacheWriteOp : Te_Primitive<"cache_write"> {
+  let summary = "Computes a stage into a buffer of its own, from which the stage itself only copies";
+  let arguments = (ins Te_StageType:$stage, StrAttr:$name);
+  let results = (outs Te_StageType:$computed);
+  let assemblyFormat = "$stage `as` $name attr-dict";
+}
+def Te_TransformLayoutOp : Te_Primitive<"transform_layout"> {
+  let summary = "Keeps a stage's result in another order in memory; of an argument: takes it in that order";
+  let description = [{
+    The map takes the indices of the tensor to those of a row-major array. Each result is `d`, `d floordiv n`, `d mod n` or
+    `(d floordiv m) mod n`, and those of a dimension together are its digits, so that no two elements share a place.
+  }];
+  let arguments = (ins Te_StageType:$stage, AffineMapAttr:$layout);
+  let assemblyFormat = "$stage `by` $layout attr-dict";
+}

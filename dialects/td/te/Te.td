@@ -67,6 +67,16 @@ def Te_LoadOp : Te_Op<"load", [Pure]> {
   let results = (outs AnyType:$result);
   let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
 }
+def Te_LoadIfOp : Te_Op<"load_if", [Pure, AllTypesMatch<["otherwise", "result"]>]> {
+  let summary = "An element of a tensor where a condition holds, another value elsewhere";
+  let description = [{
+    The indices need to be inside the tensor only where the condition holds: this is how data is padded.
+    C1: one index an axis. C2: the result is the tensor's element type without sign.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$indices, I1:$condition, AnyType:$otherwise);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$condition `,` $source `[` $indices `]` `else` $otherwise attr-dict `:` type($source) `->` type($result)";
+}
 def Te_YieldOp : Te_Op<"yield", [Pure, Terminator]> {
   let summary = "Ends a body with its scalars";
   let arguments = (ins Variadic<AnyType>:$values);
@@ -79,8 +89,12 @@ def Te_ExternOp : Te_Op<"extern", [Pure]> {
     For what is no elementwise expression: scans, sorts, scatters. The body is in the loop dialect and takes the flat buffers of
     the inputs, which it only reads, then those of the results, which it writes wholly.
     C1: the body takes one flat buffer an input and result, of its elements.
+
+    With `updates` the result starts as a copy of that input, which the body neither reads nor writes: it writes some of the
+    result's elements only. A kernel of such a nest alone can work in place.
+    C2: `updates` names an input, which has the type of the only result.
   }];
-  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs, OptionalAttr<I64Attr>:$updates);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{ ($name^)? `(` $inputs `)` $body attr-dict `:` functional-type($inputs, $results) }];

@@ -1,10 +1,10 @@
-//! Walks a graph: scopes and names, initializers, functions, and one conversion a node.
+//! Walks a graph: scopes and names, initializers, and one conversion a node.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 
-use fusion_operators::{Tensor, TensorType};
+use fusion_operators::TensorType;
 use indexmap::IndexMap;
 
 use super::emit::{Emit, Id};
@@ -19,7 +19,7 @@ use super::signature::{Input, Options, signature};
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
-const OPSETS: (i64, i64) = (6, 24);
+pub(super) const OPSETS: (i64, i64) = (6, 24);
 /// Functions and subgraphs may be nested so deep.
 const DEEPEST: usize = 64;
 /// Nodes that are imported at most, each as often as its function is called or its loop unrolled.
@@ -50,26 +50,26 @@ pub(super) struct Entry {
 }
 
 /// The names of a graph or function body.
-struct Scope<'m> {
-    values: HashMap<&'m str, Value>,
+pub(super) struct Scope<'m> {
+    pub values: HashMap<&'m str, Value>,
     /// Names further out are not visible.
-    isolated: bool,
-    opsets: &'m [OperatorSetIdProto],
+    pub isolated: bool,
+    pub opsets: &'m [OperatorSetIdProto],
     /// What attribute references in a function body stand for.
-    attributes: Rc<HashMap<&'m str, &'m AttributeProto>>,
+    pub attributes: Rc<HashMap<&'m str, &'m AttributeProto>>,
 }
 
 /// The state of one import.
 pub struct Importer<'m> {
     pub(super) emit: &'m dyn Emit,
-    model: &'m Model,
-    options: &'m Options,
-    inputs: &'m [Input],
+    pub(super) model: &'m Model,
+    pub(super) options: &'m Options,
+    pub(super) inputs: &'m [Input],
     pub(super) entries: Vec<Entry>,
     pub(super) memo: HashMap<Value, Known>,
-    specialized: BTreeSet<usize>,
-    scopes: Vec<Scope<'m>>,
-    functions: HashMap<(&'m str, &'m str, &'m str), &'m FunctionProto>,
+    pub(super) specialized: BTreeSet<usize>,
+    pub(super) scopes: Vec<Scope<'m>>,
+    pub(super) functions: HashMap<(&'m str, &'m str, &'m str), &'m FunctionProto>,
     depth: usize,
     imported: usize,
 }
@@ -143,45 +143,13 @@ pub(super) fn place_of(node: &NodeProto, version: i64) -> Place {
     }
 }
 
-fn version_in(opsets: &[OperatorSetIdProto], domain: &str) -> Option<i64> {
+pub(super) fn version_in(opsets: &[OperatorSetIdProto], domain: &str) -> Option<i64> {
     let same =
         |other: &str| if domain.is_empty() { matches!(other, "" | "ai.onnx") } else { other == domain };
     opsets.iter().find(|o| same(&o.domain)).map(|o| o.version)
 }
 
 impl<'m> Importer<'m> {
-    /// Reports every operator without a conversion at once.
-    fn check_operators(&self, graph: &'m GraphProto) -> Result<(), ImportError> {
-        let mut missing = Vec::new();
-        let mut seen = BTreeSet::new();
-        let mut bodies: Vec<(&'m [NodeProto], &'m [OperatorSetIdProto])> =
-            vec![(&graph.node, &self.model.proto.opset_import)];
-        while let Some((nodes, opsets)) = bodies.pop() {
-            let (least, most) = OPSETS;
-            if let Some(version) = version_in(opsets, "").filter(|v| !(least..=most).contains(v)) {
-                return Err(ImportError::Opset { version, least, most });
-            }
-            for node in nodes {
-                for attribute in &node.attribute {
-                    bodies.extend(attribute.g.iter().chain(&attribute.graphs).map(|g| (&g.node[..], opsets)));
-                }
-                let place = place_of(node, version_in(opsets, &node.domain).unwrap_or(0));
-                if let Some(function) = self.function(node) {
-                    if seen.insert((&function.domain, &function.name, &function.overload)) {
-                        bodies.push((&function.node, &function.opset_import));
-                    }
-                } else if ops::find(&place.domain, &place.op_type).is_none() {
-                    missing.push(place);
-                }
-            }
-        }
-        if missing.is_empty() { Ok(()) } else { Err(ImportError::UnsupportedOperators(missing)) }
-    }
-
-    fn function(&self, node: &'m NodeProto) -> Option<&'m FunctionProto> {
-        self.functions.get(&(&node.domain, &node.op_type, &node.overload)).copied()
-    }
-
     pub(super) fn push(&mut self, def: Def, id: Id, ty: Option<TensorType>) -> Value {
         self.entries.push(Entry { def, id, ty });
         Value((self.entries.len() - 1) as u32)
@@ -195,7 +163,7 @@ impl<'m> Importer<'m> {
         }
     }
 
-    fn lookup(&self, name: &str) -> Option<Value> {
+    pub(super) fn lookup(&self, name: &str) -> Option<Value> {
         for scope in self.scopes.iter().rev() {
             if let Some(&value) = scope.values.get(name) {
                 return Some(value);
@@ -236,7 +204,7 @@ impl<'m> Importer<'m> {
             .collect()
     }
 
-    fn nodes(&mut self, nodes: &'m [NodeProto]) -> Result<(), ImportError> {
+    pub(super) fn nodes(&mut self, nodes: &'m [NodeProto]) -> Result<(), ImportError> {
         let given = self.scopes.last().map(|scope| &scope.values);
         let again = |name: &&String| given.is_some_and(|given| given.contains_key(name.as_str()));
         for node in nodes {
@@ -346,69 +314,8 @@ impl<'m> Importer<'m> {
         Ok(Node { version: place.version, place, inputs, outputs, names: &proto.input, attributes })
     }
 
-    /// Inlines a model-local function.
-    fn inline(&mut self, function: &'m FunctionProto, node: &Node<'m>) -> Result<Vec<Value>, ImportError> {
-        let mut attributes: HashMap<&'m str, &'m AttributeProto> =
-            function.attribute_proto.iter().map(|a| (a.name.as_str(), a)).collect();
-        attributes.extend(node.attributes.iter().map(|(&name, &a)| (name, a)));
-        let mut values = HashMap::new();
-        for (i, name) in function.input.iter().enumerate() {
-            let value = match node.opt(i) {
-                Some(value) => value,
-                None => self.absent(),
-            };
-            values.insert(name.as_str(), value);
-        }
-        let opsets = &function.opset_import;
-        self.scopes.push(Scope { values, isolated: true, opsets, attributes: Rc::new(attributes) });
-        let result = self.nodes(&function.node).and_then(|()| {
-            let find = |name: &String| {
-                self.lookup(name).ok_or_else(|| ImportError::UndefinedOutput {
-                    graph: function.name.clone(),
-                    value: name.clone(),
-                })
-            };
-            function.output.iter().map(find).collect()
-        });
-        self.scopes.pop();
-        result
-    }
-
     /// Where external data lies.
     pub(super) fn directory(&self) -> Option<&'m Path> {
         self.model.directory.as_deref()
-    }
-
-    /// The given value of a graph input.
-    pub(super) fn bound(&self, input: usize) -> Option<&Tensor> {
-        self.options.bound.get(&self.inputs.get(input)?.name)
-    }
-
-    /// The value of an operand that must be known; graph inputs it depends on are then specialized.
-    pub fn value_of(&mut self, value: Value, what: &str) -> Result<Rc<Tensor>, Fault> {
-        match self.evaluate(value, false) {
-            Ok(known) => {
-                self.specialized.extend(&known.inputs);
-                Ok(known.tensor)
-            }
-            Err(unknown) => {
-                let names: Vec<_> =
-                    unknown.inputs.iter().map(|&i| format!("'{}'", self.inputs[i].name)).collect();
-                let text = match names.len() {
-                    0 => format!(
-                        "{what} must be known when the model is imported, but it is computed at run time"
-                    ),
-                    _ => format!(
-                        "{what} must be known when the model is imported, but it depends on graph input {}; \
-                         give its value",
-                        names.join(" and ")
-                    ),
-                };
-                Err(match unknown.inputs.first() {
-                    Some(&input) => Fault::NeedsInput { input: self.inputs[input].name.clone(), text },
-                    None => Fault::NeedsValue(text),
-                })
-            }
-        }
     }
 }

@@ -11,6 +11,7 @@ use fusion_operators::ops::named;
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, Dim, Operator, Tensor};
 
+use super::error::Fault;
 use super::graph::Importer;
 use super::node::Value;
 
@@ -220,6 +221,39 @@ impl Importer<'_> {
                 (0..len).map(|i| arithmetic(name, at(&a, i)?, at(&b, i)?)).collect()
             }
             _ => None,
+        }
+    }
+
+    /// The given value of a graph input.
+    pub(super) fn bound(&self, input: usize) -> Option<&Tensor> {
+        self.options.bound.get(&self.inputs.get(input)?.name)
+    }
+
+    /// The value of an operand that must be known; graph inputs it depends on are then specialized.
+    pub fn value_of(&mut self, value: Value, what: &str) -> Result<Rc<Tensor>, Fault> {
+        match self.evaluate(value, false) {
+            Ok(known) => {
+                self.specialized.extend(&known.inputs);
+                Ok(known.tensor)
+            }
+            Err(unknown) => {
+                let names: Vec<_> =
+                    unknown.inputs.iter().map(|&i| format!("'{}'", self.inputs[i].name)).collect();
+                let text = match names.len() {
+                    0 => format!(
+                        "{what} must be known when the model is imported, but it is computed at run time"
+                    ),
+                    _ => format!(
+                        "{what} must be known when the model is imported, but it depends on graph input {}; \
+                         give its value",
+                        names.join(" and ")
+                    ),
+                };
+                Err(match unknown.inputs.first() {
+                    Some(&input) => Fault::NeedsInput { input: self.inputs[input].name.clone(), text },
+                    None => Fault::NeedsValue(text),
+                })
+            }
         }
     }
 }

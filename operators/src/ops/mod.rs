@@ -10,6 +10,7 @@ pub mod pooling;
 pub mod reduction;
 pub mod shape;
 pub mod window;
+pub mod winograd;
 
 use crate::Operator;
 
@@ -18,6 +19,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
     ("convolution", convolution::ALL),
+    ("winograd", winograd::ALL),
     ("pooling", pooling::ALL),
     ("normalization", normalization::ALL),
     ("shape", shape::ALL),

@@ -161,7 +161,8 @@ impl Axis {
 
     /// Number of windows over data of an extent: `(data + padding - span) / stride + 1`, rounded down,
     /// or up with `ceil_mode`, which leaves out windows that start in the padding at the end
-    /// (PyTorch, `MaxPool2d`). `None` when the dilated kernel does not fit the padded data.
+    /// (PyTorch, `MaxPool2d`). `None` when the dilated kernel does not fit the padded data; with `ceil_mode`
+    /// the only window may hang over its end by less than a stride.
     pub fn windows(&self, data: u64, ceil_mode: bool) -> Option<u64> {
         let (span, stride) = (i128::from(self.span()?), i128::from(self.stride));
         let before_end = i128::from(data) + i128::from(self.begin);
@@ -172,7 +173,8 @@ impl Axis {
         } else {
             room / stride + 1
         };
-        if room < 0 { None } else { extent(count) }
+        let hangs_over = ceil_mode && room > -stride && before_end > 0;
+        if room < 0 && !hangs_over { None } else { extent(count) }
     }
 
     /// Extent of the result of a transposed convolution over data of an extent:

@@ -15,6 +15,7 @@ pub mod resize;
 pub mod scatter;
 pub mod shape;
 pub mod window;
+pub mod winograd;
 
 use crate::{Call, Tensor, TensorError, TensorType};
 

@@ -105,7 +105,15 @@ fn compute<'c>(op: Op<'c>, frame: &Frame<'c>) -> Result<Values<'c>, InterpretErr
 }
 
 enum Work {
-    Load { source: Rc<Tensor>, strides: Vec<usize> },
+    Load {
+        source: Rc<Tensor>,
+        strides: Vec<usize>,
+    },
+    /// Behind the indices, the condition and what it is otherwise.
+    LoadIf {
+        source: Rc<Tensor>,
+        strides: Vec<usize>,
+    },
     Scalar(Step),
 }
 
@@ -143,13 +151,17 @@ impl<'c> Body<'c> {
             let names = op.operand_values();
             if matches!(op.kind(), Some(Kind::Te(te::Op::Yield))) {
                 body.yields = body.operands(op, &names, &mut places)?;
-            } else if matches!(op.kind(), Some(Kind::Te(te::Op::Load))) {
+            } else if let Some(Kind::Te(kind @ (te::Op::Load | te::Op::LoadIf))) = op.kind() {
                 let source = names.first().and_then(|name| frame.get(&key(*name)));
                 let Some(Value::Tensor(source)) = source.cloned() else {
                     return Err(InterpretError::at(op, "loads from a tensor that is not known"));
                 };
                 let operands = body.operands(op, names.get(1..).unwrap_or_default(), &mut places)?;
-                let work = Work::Load { strides: strides(source.shape()), source };
+                let strides = strides(source.shape());
+                let work = match kind {
+                    te::Op::LoadIf => Work::LoadIf { source, strides },
+                    _ => Work::Load { source, strides },
+                };
                 body.line(op, work, operands, &mut places);
             } else {
                 let step = Step::of(op)?;
@@ -220,6 +232,11 @@ impl<'c> Body<'c> {
             operands.extend(line.operands.iter().map(|&place| self.scalars[place]));
             let result = match &line.work {
                 Work::Load { source, strides } => load(source, strides, &operands),
+                Work::LoadIf { source, strides } => match &operands[..] {
+                    [indices @ .., condition, _] if condition.int() != 0 => load(source, strides, indices),
+                    [.., otherwise] => Ok(*otherwise),
+                    [] => Err("has no operands".to_owned()),
+                },
                 Work::Scalar(step) => step.run(&operands),
             };
             self.scalars[line.result] = result.map_err(|message| InterpretError::at(line.op, message))?;

@@ -39,6 +39,7 @@ pub fn description() -> ModelDescription {
         name: name.to_owned(),
         dtype,
         shape: shape.to_vec(),
+        value: None,
     };
     ModelDescription {
         name: "scale */ \"quoted\"".to_owned(),
@@ -57,15 +58,19 @@ pub fn description() -> ModelDescription {
 
 /// Builds the model and gives the library's path.
 pub fn library(directory: &Path) -> PathBuf {
+    library_of(directory, &description())
+}
+
+/// As [`library`], with another description.
+pub fn library_of(directory: &Path, description: &ModelDescription) -> PathBuf {
     let object = object(directory, CODE);
     let scale: Vec<u8> = [1.0f32, 2.0, 3.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
     let mut constants = Constants::default();
     constants.push(&[0xff; 5], 64);
     assert_eq!(constants.push(&scale, 64), 64);
     let path = directory.join("model.so");
-    let description = description();
     let package = Package {
-        description: &description,
+        description,
         code: vec![CodeObject::File(&object)],
         constants,
         libraries: vec![],

@@ -4,10 +4,8 @@
 
 // CHECK-LABEL: te.kernel @scatter_elements(
 // CHECK:        te.extern "scatter_elements"(%arg0, %arg1, %arg2)
-// CHECK:        loop.for 10 serial
-// CHECK:        loop.load %arg3[%arg7]
-// CHECK-NEXT:   loop.store %1, %arg6[%arg7]
-// CHECK:        loop.for 2 serial
+// CHECK-NEXT:   ^bb0(
+// CHECK-NEXT:   loop.for 2 serial
 // CHECK:        loop.for 3 serial
 // CHECK:        arith.muli %arg7, %c3
 // CHECK-NEXT:   arith.addi %1, %arg8
@@ -24,7 +22,8 @@
 // CHECK-NEXT:   arith.addi %11, %7
 // CHECK-NEXT:   loop.load %arg5[%2]
 // CHECK-NEXT:   loop.store %13, %arg6[%12]
-// CHECK:        te.return %0 : tensor<2x5xf32>
+// CHECK:        {updates = 0 : i64}
+// CHECK-NEXT:   te.return %0 : tensor<2x5xf32>
 func.func @scatter_elements(%x: tensor<2x5xf32>, %y: tensor<2x3xi32>, %z: tensor<2x3xf32>) -> tensor<2x5xf32> attributes {relay.primitive} {
   %0 = relay.scatter_elements %x, %y, %z {axis = 1 : i64} : (tensor<2x5xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x5xf32>
   return %0 : tensor<2x5xf32>

@@ -72,3 +72,51 @@ te.kernel @id(%x: tensor<3xi1>) -> tensor<3xi1> {
 func.func @main() {
   return
 }
+
+// -----
+
+// What a nest updates is put into the result by the caller, when the kernel does nothing else.
+// CHECK-LABEL: func.func private @update(
+// CHECK-SAME:    loop.updates = 0 : i64
+// CHECK-NOT:   loop.for
+// CHECK:       loop.store
+// CHECK-NEXT:  return
+te.kernel @update(%x: tensor<8xf32>, %u: tensor<1xf32>) -> tensor<8xf32> {
+  %0 = te.extern "update"(%x, %u) {
+  ^bb0(%a: memref<8xf32>, %b: memref<1xf32>, %r: memref<8xf32>):
+    %c0 = arith.constant 0 : index
+    %v = loop.load %b[%c0] : memref<1xf32> -> f32
+    loop.store %v, %r[%c0] : f32, memref<8xf32>
+    loop.yield
+  } {updates = 0 : i64} : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
+  te.return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Else the kernel copies it.
+// CHECK-LABEL: func.func private @update_of_a_stage(
+// CHECK-NOT:     loop.updates
+// CHECK:       loop.for 8 serial
+// CHECK:       loop.for 8 serial
+// CHECK-NEXT:  ^bb0
+// CHECK-NEXT:    %[[V:.*]] = loop.load
+// CHECK-NEXT:    loop.store %[[V]]
+// CHECK:       loop.store
+// CHECK-NEXT:  return
+te.kernel @update_of_a_stage(%x: tensor<8xf32>, %u: tensor<1xf32>) -> tensor<8xf32> {
+  %0 = te.compute "twice" axes [8] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<8xf32>
+  %1 = te.extern "update"(%0, %u) {
+  ^bb0(%a: memref<8xf32>, %b: memref<1xf32>, %r: memref<8xf32>):
+    %c0 = arith.constant 0 : index
+    %v = loop.load %b[%c0] : memref<1xf32> -> f32
+    loop.store %v, %r[%c0] : f32, memref<8xf32>
+    loop.yield
+  } {updates = 0 : i64} : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
+  te.return %1 : tensor<8xf32>
+}

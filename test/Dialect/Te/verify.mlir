@@ -115,3 +115,14 @@ te.schedule for @split_c1_factor {
   // expected-error @+1 {{'te.split' op violates constraint C1: the factor must be above 0, found 0}}
   %o, %n = te.split %i by 0
 }
+
+// -----
+
+te.kernel @extern_c2_updates(%x: tensor<4xf32>) -> tensor<5xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C2: updates is 0, which names no input of the type of the only result}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%a: memref<4xf32>, %b: memref<5xf32>):
+    loop.yield
+  } {updates = 0 : i64} : (tensor<4xf32>) -> tensor<5xf32>
+  te.return %0 : tensor<5xf32>
+}

@@ -7,7 +7,7 @@ use clap::Args;
 use fusion_operators::Tensor;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use fusion_runtime::random::Random;
-use fusion_runtime::{ModelDescription, Module, npz};
+use fusion_runtime::{ArgumentDescription, ModelDescription, Module, npz};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Bench {
     model: PathBuf,
 
     /// Inputs by name, as numpy.savez writes them. By default random ones: floats between -1 and 1,
-    /// integers 0 or 1.
+    /// integers 0 or 1; but what the model was compiled for where it relies on a value.
     #[arg(long, value_name = "FILE.npz")]
     inputs: Option<PathBuf>,
 
@@ -47,6 +47,10 @@ pub struct Bench {
     #[arg(long)]
     json: bool,
 
+    /// Threads to run on; 0 for one a processor [default: FUSION_THREADS, else 1].
+    #[arg(long, value_name = "N")]
+    threads: Option<u16>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -69,6 +73,9 @@ impl Bench {
     pub fn run(&self) -> Result<(), Failure> {
         let given = self.inputs.as_deref().map(npz::read).transpose()?;
         let module = load::load(&self.model, &self.options.resolve()?)?;
+        if let Some(threads) = self.threads {
+            module.set_threads(threads);
+        }
         let inputs = match given {
             Some(tensors) => module.bind(tensors)?,
             None => self.random(&module)?,
@@ -88,7 +95,11 @@ impl Bench {
     fn random(&self, module: &Module) -> Result<Vec<Tensor>, Failure> {
         let mut random = Random::new(self.seed);
         let inputs = &module.description().inputs;
-        Ok(inputs.iter().map(|i| random.tensor(i.dtype, &i.shape)).collect::<Result<_, _>>()?)
+        let tensor = |input: &ArgumentDescription| match input.only_value()? {
+            Some(value) => Ok(value),
+            None => random.tensor(input.dtype, &input.shape),
+        };
+        Ok(inputs.iter().map(tensor).collect::<Result<_, _>>()?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `fusion compile`: a model as a shared library.
 
 use super::options::Options;
-use crate::driver;
+use crate::driver::{self, CompileOptions};
 use crate::failure::Failure;
 use crate::load::package;
 use crate::print;
@@ -23,6 +23,10 @@ pub struct Compile {
     #[arg(long, value_name = "PROGRAM")]
     linker: Option<PathBuf>,
 
+    /// Kernels to compile at a time [default: one a processor]. The library does not depend on it.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -30,7 +34,7 @@ pub struct Compile {
 impl Compile {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        let options = self.options.resolve()?;
+        let options = CompileOptions { jobs: self.jobs.map(usize::from), ..self.options.resolve()? };
         let path = self.output.clone().unwrap_or_else(|| {
             PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension("so")
         });

@@ -2,6 +2,7 @@
 
 use super::bench::budget as seconds;
 use super::options::Options;
+use crate::driver::CompileOptions;
 use crate::failure::Failure;
 use crate::onnx::case::{self, Case};
 use crate::onnx::{Verdict, pool, worker};
@@ -108,7 +109,8 @@ impl OnnxTest {
 
     fn work(&self, case: &Case) -> Result<ExitCode, Failure> {
         let tolerance = Tolerance { relative: self.rtol, absolute: self.atol };
-        let verdict = worker::run(case, &self.options.resolve()?, tolerance);
+        let verdict =
+            worker::run(case, &CompileOptions { jobs: Some(1), ..self.options.resolve()? }, tolerance);
         print::line(serde_json::to_string(&verdict)?)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -50,6 +50,7 @@ impl Options {
             opt_level: self.opt_level,
             shapes: self.shapes.iter().cloned().collect(),
             bound,
+            jobs: None,
             jit: false,
         })
     }

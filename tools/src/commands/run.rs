@@ -23,6 +23,10 @@ pub struct Run {
     #[arg(long, value_name = "FILE.npz")]
     outputs: Option<PathBuf>,
 
+    /// Threads to run on; 0 for one a processor [default: FUSION_THREADS, else 1].
+    #[arg(long, value_name = "N")]
+    threads: Option<u16>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -35,6 +39,9 @@ impl Run {
             None => IndexMap::new(),
         };
         let (module, _) = load::load_for(&self.model, &self.options.resolve()?, &tensors)?;
+        if let Some(threads) = self.threads {
+            module.set_threads(threads);
+        }
         let outputs = module.run(&module.bind(tensors)?)?;
         let names = module.description().outputs.iter().map(|o| o.name.as_str());
         let named = names.zip(&outputs);

@@ -110,7 +110,7 @@ fn sequential<'c>(op: Op<'c>, body: Block<'c>, indices: &[Value<'c>]) {
     op.erase();
 }
 
-/// All iterations, operation by operation.
+/// All iterations side by side.
 fn jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>, indices: &[Value<'c>]) {
     let mut copies = Copies {
         maps: vec![ValueMap::new(); indices.len()],
@@ -136,8 +136,8 @@ impl<'c> Access<'c> {
     fn of(op: Op<'c>) -> Option<Self> {
         // Places of the buffer and of the index among the operands.
         let (buffer, index, writes) = match kind_of(op) {
-            Some(Kind::Loop(Loop::Load | Loop::Gather)) => (0, 1, false),
-            Some(Kind::Loop(Loop::Store | Loop::Scatter)) => (1, 2, true),
+            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided)) => (0, 1, false),
+            Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, 2, true),
             Some(Kind::Upstream(Upstream::MaskedLoad)) => (0, 1, false),
             Some(Kind::Upstream(Upstream::MaskedStore)) => (0, 1, true),
             Some(Kind::Upstream(Upstream::MaskedGather)) => (0, 2, false),
@@ -222,35 +222,46 @@ struct Copies<'c> {
 }
 
 impl<'c> Copies<'c> {
-    /// Copies a block up to its end; gives the values it ends with, those of the first iteration first.
+    /// Copies a block up to its end; gives the values it ends with, those of the first iteration first. Between loops,
+    /// the operations of an iteration stay together: what they pass on to each other is needed for a short while only.
     fn block(&mut self, build: &Build<'c>, block: Block<'c>) -> Vec<Value<'c>> {
         let mut last = Vec::new();
+        let mut straight = Vec::new();
         for op in ops_in(block) {
+            let here = build.at(op.location());
             if is(op, Loop::Yield) {
+                self.each_iteration(build, &mut straight);
                 last = self.each(&op.operand_values());
+            } else if self.is_uniform(op) {
+                self.once(&here, op);
+            } else if let Some(shared) = self.shared_operands(op) {
+                self.each_iteration(build, &mut straight);
+                self.merge(&here, op, shared);
             } else {
-                self.op(&build.at(op.location()), op);
+                self.vary(&op.result_values());
+                straight.push(op);
             }
         }
         last
     }
 
-    fn op(&mut self, build: &Build<'c>, op: Op<'c>) {
-        if self.is_uniform(op) {
-            return self.once(build, op);
-        }
+    /// Of an operation that becomes one of all iterations: how many of its first operands stay.
+    fn shared_operands(&self, op: Op<'c>) -> Option<usize> {
         match kind_of(op) {
-            Some(Kind::Loop(Loop::For)) => self.merge(build, op, 0),
-            Some(Kind::Loop(Loop::Guard)) if !self.varies(op.operand_values().first()) => {
-                self.merge(build, op, 1);
-            }
-            _ => {
-                for map in &mut self.maps {
-                    map.clone_op(build, op);
-                }
-                self.vary(&op.result_values());
+            Some(Kind::Loop(Loop::For)) => Some(0),
+            Some(Kind::Loop(Loop::Guard)) if !self.varies(op.operand_values().first()) => Some(1),
+            _ => None,
+        }
+    }
+
+    /// Copies operations without loops, all of an iteration before those of the next.
+    fn each_iteration(&mut self, build: &Build<'c>, ops: &mut Vec<Op<'c>>) {
+        for map in &mut self.maps {
+            for op in ops.iter() {
+                map.clone_op(&build.at(op.location()), *op);
             }
         }
+        ops.clear();
     }
 
     /// Copies an operation that is the same in all iterations.

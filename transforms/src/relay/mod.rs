@@ -1,3 +1,4 @@
 //! Passes over relay.
 
 pub mod fuse_ops;
+pub mod winograd;

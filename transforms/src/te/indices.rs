@@ -50,21 +50,99 @@ fn not_negative(e: &Expr) -> bool {
     e.range().is_some_and(|(low, _)| low >= 0)
 }
 
+/// The tensor and the indices of a load, conditional or not.
+pub fn load_of<'c>(op: Op<'c>) -> Option<(Value<'c>, Vec<Value<'c>>)> {
+    let operands = op.operand_values();
+    match kind_of(op) {
+        Some(Kind::Te(Te::Load)) => Some((operands[0], operands[1..].to_vec())),
+        Some(Kind::Te(Te::LoadIf)) => Some((operands[0], operands[1..operands.len() - 2].to_vec())),
+        _ => None,
+    }
+}
+
+/// What the comparisons of indices in the body of a stage ask: those expressions of its axes, not to be negative.
+/// Comparisons that are not of that kind are left out.
+pub fn conditions(compute: Op) -> Vec<Expr> {
+    let Some(body) = compute.body(0) else { return Vec::new() };
+    let mut known = axes_of(compute);
+    let mut found = Vec::new();
+    for op in ops_in(body) {
+        if let Some(value) = index_op(op, &mut |v| value_of(v, &known)) {
+            known.insert(key(op.result_values()[0]), value);
+        } else if let Some(Comparison::NotNegative(e)) = comparison(op, &mut |v| value_of(v, &known)) {
+            found.push(e);
+        }
+    }
+    found
+}
+
+/// What a comparison of indices asks.
+pub enum Comparison {
+    /// That this is not negative.
+    NotNegative(Expr),
+    /// That this is 0, or is not.
+    Zero(Expr, bool),
+}
+
+impl Comparison {
+    /// The outcome, when the ranges of the variables leave only one.
+    pub fn decided(&self) -> Option<bool> {
+        match self {
+            Comparison::NotNegative(e) => match e.range()? {
+                (low, _) if low >= 0 => Some(true),
+                (_, high) if high < 0 => Some(false),
+                _ => None,
+            },
+            Comparison::Zero(e, wanted) => match e.range()? {
+                (0, 0) => Some(*wanted),
+                (low, high) if low > 0 || high < 0 => Some(!wanted),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// A comparison of two indices that are understood; signed, as indices are.
+pub fn comparison<'c>(op: Op<'c>, operand: &mut dyn FnMut(Value<'c>) -> Option<Expr>) -> Option<Comparison> {
+    if !matches!(kind_of(op), Some(Kind::Upstream(Upstream::CmpI))) {
+        return None;
+    }
+    let operands = op.operand_values();
+    if operands.first()?.r#type().to_string() != "index" {
+        return None;
+    }
+    let (a, b) = (operand(operands[0])?, operand(operands[1])?);
+    let minus_one = |e: Expr| e.plus(&Expr::constant(-1));
+    // The numbers of arith's predicates: eq, ne, slt, sle, sgt, sge.
+    match op.int("predicate")? {
+        0 => Some(Comparison::Zero(a.minus(&b), true)),
+        1 => Some(Comparison::Zero(a.minus(&b), false)),
+        2 => Some(Comparison::NotNegative(minus_one(b.minus(&a)))),
+        3 => Some(Comparison::NotNegative(b.minus(&a))),
+        4 => Some(Comparison::NotNegative(minus_one(a.minus(&b)))),
+        5 => Some(Comparison::NotNegative(a.minus(&b))),
+        _ => None,
+    }
+}
+
+/// The axes of a stage as variables.
+fn axes_of(compute: Op) -> HashMap<usize, Expr> {
+    let extents =
+        [compute.ints("axes").unwrap_or_default(), compute.ints("reduce").unwrap_or_default()].concat();
+    let axes = compute.body(0).map(arguments).unwrap_or_default();
+    let axes = axes.into_iter().zip(extents).enumerate();
+    axes.map(|(i, (axis, extent))| (key(axis), Expr::var(i, extent.max(0) as u64))).collect()
+}
+
 /// All loads of a stage, with indices in terms of its axes: variable `i` is axis `i`, parallel axes first.
 pub fn accesses<'c>(compute: Op<'c>) -> Vec<Access<'c>> {
     let Some(body) = compute.body(0) else { return Vec::new() };
-    let extents =
-        [compute.ints("axes").unwrap_or_default(), compute.ints("reduce").unwrap_or_default()].concat();
-    let mut known: HashMap<usize, Expr> = HashMap::new();
-    for (i, (axis, extent)) in arguments(body).into_iter().zip(extents).enumerate() {
-        known.insert(key(axis), Expr::var(i, extent.max(0) as u64));
-    }
+    let mut known = axes_of(compute);
     let mut found = Vec::new();
     for op in ops_in(body) {
-        if matches!(kind_of(op), Some(Kind::Te(Te::Load))) {
-            let operands = op.operand_values();
-            let indices = operands[1..].iter().map(|v| value_of(*v, &known)).collect();
-            found.push(Access { tensor: operands[0], indices });
+        if let Some((tensor, indices)) = load_of(op) {
+            let indices = indices.iter().map(|v| value_of(*v, &known)).collect();
+            found.push(Access { tensor, indices });
         } else if let Some(value) = index_op(op, &mut |v| value_of(v, &known)) {
             known.insert(key(op.result_values()[0]), value);
         }

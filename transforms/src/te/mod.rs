@@ -3,4 +3,7 @@
 pub mod auto_schedule;
 pub mod expr;
 pub mod indices;
+pub mod layout;
+pub mod pack_arguments;
 pub mod schedule;
+pub mod threads;

@@ -3,6 +3,7 @@
 use super::{Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
+use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::{Attrs, DType};
 
@@ -42,7 +43,11 @@ macro_rules! table {
 }
 
 const SCALAR: Table = table! {
-    ABS => |s, x| if x[0].dtype.is_float() { s.math("absf", x) } else { s.max(x[0], s.neg(x[0])) };
+    ABS => |s, x| match x[0].dtype.class() {
+        Class::Float => s.math("absf", x),
+        Class::Signed => s.max(x[0], s.neg(x[0])),
+        _ => x[0],
+    };
     NEG => |s, x| s.neg(x[0]);
     SIGN => |s, x| sign(s, x[0]);
     RELU => |s, x| s.max(x[0], s.int(0, x[0].dtype));
@@ -147,10 +152,8 @@ fn clip<'c>(s: &Scalars<'c>, x: Scalar<'c>, attrs: &Attrs) -> Scalar<'c> {
 fn int_bound(v: f64, dtype: DType) -> i64 {
     let bits = 8 * dtype.size() as u32;
     match dtype.class() {
-        fusion_operators::dtype::Class::Signed if bits < 64 => {
-            (v as i64).clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1)
-        }
-        fusion_operators::dtype::Class::Signed => v as i64,
+        Class::Signed if bits < 64 => (v as i64).clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        Class::Signed => v as i64,
         _ if bits < 64 => (v as u64).min((1 << bits) - 1) as i64,
         _ => v as u64 as i64,
     }

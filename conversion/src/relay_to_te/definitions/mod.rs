@@ -20,6 +20,7 @@ mod scan;
 mod scatter;
 mod shape;
 mod topk;
+mod winograd;
 
 use fusion_dialects::Value;
 use fusion_dialects::te::Kernel;
@@ -82,6 +83,7 @@ const FAMILIES: &[Table] = &[
     reduction::TABLE,
     scan::TABLE,
     topk::TABLE,
+    winograd::TABLE,
 ];
 
 /// The definition of an operator.

@@ -3,7 +3,6 @@
 //! `y[..., begin + i * step, ...] = x[..., i, ...]`, and a neutral element elsewhere.
 
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars, neutral};
 use fusion_operators::ops::window::{Axis, Window};
 use fusion_operators::{Dim, TensorType};
@@ -25,8 +24,7 @@ impl Place {
         Place { begin: 0, step: 1, extent }
     }
 
-    /// The index of the data that stands at index `i` of the copy, moved to the nearest element, and whether it
-    /// needed no moving.
+    /// The index of the data that stands at index `i` of the copy, and when there is one.
     fn source<'c>(&self, s: &Scalars<'c>, i: Value<'c>, last: i64) -> (Value<'c>, Vec<Scalar<'c>>) {
         let zero_based = s.index_affine(i, 1, -self.begin);
         let mut conditions = Vec::new();
@@ -36,10 +34,11 @@ impl Place {
         if i128::from(self.extent) - 1 - i128::from(self.begin) > i128::from(last) {
             conditions.push(s.index_compare(Compare::LessEqual, zero_based, s.index(last)));
         }
-        let inside = if conditions.is_empty() { zero_based } else { s.index_clamp(zero_based, 0, last) };
         if self.step == 1 {
-            return (inside, conditions);
+            return (zero_based, conditions);
         }
+        // Quotients are of numbers that are not negative.
+        let inside = if conditions.is_empty() { zero_based } else { s.index_clamp(zero_based, 0, last) };
         let step = self.step as i64;
         conditions.push(s.index_compare(Compare::Equal, s.index_mod(inside, step), s.index(0)));
         (s.index_div(inside, step), conditions)
@@ -71,7 +70,7 @@ pub fn pad<'c>(
     let lasts = places.iter().zip(&shape).map(last).collect::<Result<Vec<_>, _>>()?;
     Ok(kernel.compute("pad", &padded, |s, axes| {
         let fill = match neutral(how, ty.dtype) {
-            Neutral::Float(v) => s.float(v, compute_type(ty.dtype)),
+            Neutral::Float(v) => s.float(v, ty.dtype),
             Neutral::Int(v) => s.int(v, ty.dtype),
         };
         if shape.contains(&0) {
@@ -80,10 +79,9 @@ pub fn pad<'c>(
         let sources =
             axes.iter().zip(places).zip(&lasts).map(|((&i, place), &last)| place.source(s, i, last));
         let (indices, conditions): (Vec<_>, Vec<_>) = sources.unzip();
-        let value = s.load(data, &indices);
         match conditions.into_iter().flatten().reduce(|a, b| s.and(a, b)) {
-            Some(inside) => s.select(inside, value, fill),
-            None => value,
+            Some(inside) => s.load_if(inside, data, &indices, fill),
+            None => s.load(data, &indices),
         }
     }))
 }

@@ -48,7 +48,7 @@ impl<'c> Scatter<'c> {
     }
 }
 
-/// Copies the data and runs the updates.
+/// Runs the updates on a copy of the data.
 fn scatter<'c>(
     kernel: &Kernel<'c>,
     call: &TeCall<'c>,
@@ -67,13 +67,16 @@ fn scatter<'c>(
     };
     // Many updates may meet in one element: half types are rounded after the last.
     let wide = if meet.is_some() { ty.with_dtype(compute_type(ty.dtype)) } else { ty.clone() };
+    let buffers = |ins: &[Buffer<'c>], out| Scatter { indices: ins[1], updates: ins[2], result: out, meet };
+    if wide == *ty {
+        return Ok(kernel.update(call.op.name, &call.operands, ty, |loops, ins, outs| {
+            updates(loops, &buffers(ins, outs[0]));
+        }));
+    }
     let built = kernel.nest(call.op.name, &call.operands, std::slice::from_ref(&wide), |loops, ins, outs| {
         loops.each(elements, |l, i| l.store(l.load_raw(ins[0], i), outs[0], i));
-        updates(loops, &Scatter { indices: ins[1], updates: ins[2], result: outs[0], meet });
+        updates(loops, &buffers(ins, outs[0]));
     });
-    if wide == *ty {
-        return Ok(built);
-    }
     Ok(vec![kernel.compute("round", ty, |s, axes| s.load(built[0], axes))])
 }
 

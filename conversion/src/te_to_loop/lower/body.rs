@@ -7,8 +7,9 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, ops_in,
 };
-use fusion_transforms::te::expr::{Expr, flatten};
-use fusion_transforms::te::indices::index_op;
+use fusion_operators::DType;
+use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::indices::{comparison, index_op, load_of};
 use fusion_transforms::te::schedule::{Attach, StageId};
 use std::collections::HashMap;
 
@@ -21,21 +22,42 @@ impl<'c> Lowering<'c, '_> {
             known.insert(key(axis), e.clone());
         }
         let mut map = self.outside.clone();
+        let mut truth: HashMap<usize, bool> = HashMap::new();
         for op in ops_in(body) {
             match kind_of(op) {
                 Some(Kind::Te(Te::Yield)) => {
                     return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
                 }
-                Some(Kind::Te(Te::Load)) => {
-                    let operands = op.operand_values();
+                Some(Kind::Te(Te::Load | Te::LoadIf)) => {
+                    let Some((tensor, indices)) = load_of(op) else { continue };
                     let indices: Vec<Expr> =
-                        operands[1..].iter().map(|v| self.index_of(*v, &mut known, &map)).collect();
-                    let element = self.load(loops, op, operands[0], &indices);
+                        indices.iter().map(|v| self.index_of(*v, &mut known, &map)).collect();
+                    let element = match op.operand_values()[1 + indices.len()..] {
+                        [condition, otherwise] => {
+                            let otherwise = map.lookup(otherwise);
+                            match truth.get(&key(condition)) {
+                                Some(true) => self.load(loops, op, tensor, &indices),
+                                Some(false) => otherwise,
+                                None => {
+                                    let load =
+                                        |inner: &Loops<'c>| vec![self.load(inner, op, tensor, &indices)];
+                                    loops.guard_else(map.lookup(condition), &[otherwise], load)[0]
+                                }
+                            }
+                        }
+                        _ => self.load(loops, op, tensor, &indices),
+                    };
                     map.insert(op.result_values()[0], element);
                 }
-                _ => {
+                kind => {
                     if let Some(e) = index_op(op, &mut |v| Some(self.index_of(v, &mut known, &map))) {
                         known.insert(key(op.result_values()[0]), e);
+                        continue;
+                    }
+                    if let Some(outcome) = self.decide(op, kind, &truth, &mut known, &map) {
+                        truth.insert(key(op.result_values()[0]), outcome);
+                        let value = loops.scalars().int(outcome.into(), DType::Bool).value;
+                        map.insert(op.result_values()[0], value);
                     } else {
                         self.clone_scalar(loops, op, &mut known, &mut map);
                     }
@@ -43,6 +65,26 @@ impl<'c> Lowering<'c, '_> {
             }
         }
         Vec::new()
+    }
+
+    /// The outcome of a comparison of indices, or of several, that the ranges of the loops leave only one for.
+    fn decide(
+        &mut self,
+        op: Op<'c>,
+        kind: Option<Kind>,
+        truth: &HashMap<usize, bool>,
+        known: &mut HashMap<usize, Expr>,
+        map: &ValueMap<'c>,
+    ) -> Option<bool> {
+        if let Some(Kind::Upstream(Upstream::AndI)) = kind {
+            let known: Vec<_> = op.operand_values().iter().map(|v| truth.get(&key(*v)).copied()).collect();
+            return match known[..] {
+                [Some(false), _] | [_, Some(false)] => Some(false),
+                [Some(true), Some(true)] => Some(true),
+                _ => None,
+            };
+        }
+        comparison(op, &mut |v| Some(self.index_of(v, known, map)))?.decided()
     }
 
     /// The expression of an index value; one that nothing is known of becomes opaque.
@@ -92,10 +134,9 @@ impl<'c> Lowering<'c, '_> {
         }
         match self.places.get(&key(tensor)).cloned() {
             Some(Place::Value(value)) => value,
-            Some(Place::Memory { buffer, origin, shape }) => {
-                let local: Vec<Expr> = indices.iter().zip(&origin).map(|(i, o)| i.minus(o)).collect();
-                let index = self.indices.value(&loops.build, &flatten(&local, &shape));
-                loops.load_raw(buffer, index).value
+            Some(Place::Memory(part)) => {
+                let index = self.indices.value(&loops.build, &part.offset(indices));
+                loops.load_raw(part.buffer, index).value
             }
             None => {
                 self.fail(PassError::at(op, "reads a tensor that has not been computed at this place"));

@@ -10,6 +10,7 @@
 use super::Lowering;
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
+use super::ways::is_inside;
 use fusion_dialects::{OpExt, key};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::{Atom, Expr};
@@ -59,7 +60,8 @@ impl<'c> Lowering<'c, '_> {
                 let first = all.next().flatten();
                 let joined = all.fold(first, |so_far, next| join(&so_far?, &next?));
                 match joined {
-                    Some((from, extent)) if extent < shape[axis] => (from, extent),
+                    // A conditional load may be asked for elements that do not exist.
+                    Some(range) if range.1 < shape[axis] && is_inside(&range, shape[axis]) => range,
                     _ => whole[axis].clone(),
                 }
             })
@@ -94,7 +96,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// The axes of a nest's stage: loops that are bound are fixed, others run over their range.
-    fn ranged_axes(&self, nest: &Nest, bound: &Bindings, fresh: &mut usize) -> Vec<Option<Expr>> {
+    pub(super) fn ranged_axes(&self, nest: &Nest, bound: &Bindings, fresh: &mut usize) -> Vec<Option<Expr>> {
         let mut all = bound.clone();
         let axes = &self.tree.stages[nest.stage].axes;
         // Parents come before what they were made into: an axis none of whose loops is bound runs as a whole, so that

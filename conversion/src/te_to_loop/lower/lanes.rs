@@ -94,8 +94,8 @@ impl<'c> Lowering<'c, '_> {
         if !self.is_outside_of(nest, axis, lanes) {
             return self.parts(nest, bound, rest, lanes);
         }
-        let ways = self.ways(nest, &bound, axis).into_iter().filter(|(n, _)| *n != Some(0));
-        ways.flat_map(|(_, inside)| self.parts(nest, inside, rest, lanes)).collect()
+        let ways = self.ways(nest, &bound, axis).into_iter().filter(|way| way.iterations != 0);
+        ways.flat_map(|way| self.parts(nest, way.unless_looped(axis), rest, lanes)).collect()
     }
 
     /// True when the loop is over blocks of lanes.

@@ -14,6 +14,7 @@ mod bounds;
 mod index;
 mod lanes;
 mod nest;
+mod ways;
 
 use fusion_dialects::loops::{Buffer, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -24,7 +25,8 @@ use fusion_dialects::{
     tensor_type, top_level, type_attr, unit_attr,
 };
 use fusion_operators::TensorType;
-use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{Attach, Schedule, StageId, apply_schedule};
 use std::collections::HashMap;
 
@@ -32,6 +34,8 @@ use std::collections::HashMap;
 pub const KERNEL: &str = "loop.kernel";
 /// The attribute with the bytes of workspace a kernel needs.
 pub const WORKSPACE: &str = "loop.workspace";
+/// The attribute with the argument that the only result starts as: the caller puts its elements there.
+pub const UPDATES: &str = "loop.updates";
 const ALIGNMENT: u64 = 64;
 
 /// The pass.
@@ -101,9 +105,36 @@ impl Pass for TeLower {
 #[derive(Clone)]
 enum Place<'c> {
     /// In memory: the part of a tensor that starts at `origin` and has the extents `shape`, row-major.
-    Memory { buffer: Buffer<'c>, origin: Vec<Expr>, shape: Vec<u64> },
+    Memory(Part<'c>),
     /// One element, as a value.
     Value(Value<'c>),
+}
+
+/// The part of a tensor that a buffer holds.
+#[derive(Clone)]
+struct Part<'c> {
+    buffer: Buffer<'c>,
+    /// Indices of its first element.
+    origin: Vec<Expr>,
+    shape: Vec<u64>,
+    /// The order of its elements; row-major without one.
+    layout: Option<Layout>,
+}
+
+impl Part<'_> {
+    /// Where in the buffer an element is.
+    fn offset(&self, indices: &[Expr]) -> Expr {
+        let local: Vec<Expr> = indices.iter().zip(&self.origin).map(|(i, o)| i.minus(o)).collect();
+        match &self.layout {
+            None => flatten(&local, &self.shape),
+            Some(layout) => flatten(&layout.indices(&local), &layout.shape(&self.shape)),
+        }
+    }
+}
+
+/// Elements of a buffer for a tensor of that shape.
+fn room(shape: &[u64], layout: Option<&Layout>) -> u64 {
+    layout.map_or_else(|| shape.to_vec(), |l| l.shape(shape)).iter().product()
 }
 
 /// A kernel being lowered.
@@ -114,6 +145,8 @@ struct Lowering<'c, 't> {
     stage_of: HashMap<usize, (StageId, usize)>,
     /// Where the tensors are that have a place now.
     places: HashMap<usize, Place<'c>>,
+    /// The nest whose result the caller prepares.
+    prepared: Option<Op<'c>>,
     /// Constants of the kernel's block.
     outside: ValueMap<'c>,
     indices: index::Indices<'c>,
@@ -121,6 +154,14 @@ struct Lowering<'c, 't> {
 }
 
 fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> {
+    if let Some(input) = tree.input_layouts.iter().position(Option::is_some) {
+        return Err(PassError::at(
+            kernel,
+            format_args!(
+                "has a layout for argument {input}; run te-pack-arguments, which makes the callers give it so"
+            ),
+        ));
+    }
     let build = Build::before(kernel);
     let context = build.context();
     let block = kernel.body(0).ok_or_else(|| PassError::at(kernel, "has no body"))?;
@@ -160,17 +201,26 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
             let (ty, _) = known(result)?;
             offsets.push((result, workspace));
+            let elements = room(&ty.shape().unwrap_or_default(), stage.layout.as_ref());
+            let bytes = elements.checked_mul(ty.dtype.size() as u64).ok_or_else(|| {
+                PassError::at(
+                    stage.op,
+                    format_args!("has a result of type {ty}, which is more than can be addressed"),
+                )
+            })?;
             // A tensor without elements has a place as well.
-            workspace += ty.bytes().unwrap_or(0).max(1).next_multiple_of(ALIGNMENT);
+            workspace += bytes.max(1).next_multiple_of(ALIGNMENT);
         }
     }
     if workspace > 0 {
         types.push(buffer_type(context, workspace, fusion_operators::DType::I8));
     }
 
+    let updated = updated_argument(&inputs, &returned);
     let mut lowering = Lowering {
         kernel,
         tree,
+        prepared: updated.map(|(nest, _)| nest),
         stage_of: HashMap::new(),
         places: HashMap::new(),
         outside: ValueMap::new(),
@@ -193,7 +243,7 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             }
         }
         for (tensor, offset) in &offsets {
-            let buffer = view(&inner, *tensor, args[types.len() - 1], *offset);
+            let buffer = lowering.view(&inner, *tensor, args[types.len() - 1], *offset);
             lowering.place_whole(*tensor, buffer);
         }
         lowering.block(&loops, &ops);
@@ -216,6 +266,9 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         ("arg_attrs", fusion_dialects::array_attr(context, &vec![noalias; types.len()])),
         (KERNEL, unit_attr(context)),
     ];
+    if let Some((_, argument)) = updated {
+        attrs.push((UPDATES, int_attr(context, argument as i64)));
+    }
     if workspace > 0 {
         attrs.push((WORKSPACE, int_attr(context, workspace as i64)));
     }
@@ -223,14 +276,14 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     Ok(workspace)
 }
 
-/// A tensor's part of the workspace.
-fn view<'c>(build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
-    let ty = tensor_type(tensor).map(|t| buffer_type(build.context(), t.elements().unwrap_or(0), t.dtype));
-    let offset = Loops { build: *build }.scalars().index(offset as i64);
-    match ty {
-        Some(ty) => build.value("memref.view", &[workspace, offset], ty, &[]),
-        None => workspace,
-    }
+/// The nest that gives the kernel's only result by updating an argument that nothing else reads, and that argument.
+fn updated_argument<'c>(inputs: &[Value<'c>], returned: &[Value<'c>]) -> Option<(Op<'c>, usize)> {
+    let [result] = returned else { return None };
+    let nest = fusion_dialects::defining_op(*result)?;
+    let updates = usize::try_from(nest.int("updates")?).ok()?;
+    let operand = *nest.operand_values().get(updates)?;
+    let argument = inputs.iter().position(|input| *input == operand)?;
+    (fusion_dialects::users(operand).len() == 1).then_some((nest, argument))
 }
 
 impl<'c> Lowering<'c, '_> {
@@ -239,7 +292,22 @@ impl<'c> Lowering<'c, '_> {
         let shape = ty.shape().unwrap_or_default();
         let buffer = Buffer { value: buffer, dtype: ty.dtype };
         let origin = vec![Expr::constant(0); shape.len()];
-        self.places.insert(key(tensor), Place::Memory { buffer, origin, shape });
+        let layout = self.layout_of(tensor);
+        self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout }));
+    }
+
+    fn layout_of(&self, tensor: Value<'c>) -> Option<Layout> {
+        let (stage, _) = self.stage_of.get(&key(tensor))?;
+        self.tree.stages[*stage].layout.clone()
+    }
+
+    /// A tensor's part of the workspace.
+    fn view(&self, build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
+        let Some(ty) = tensor_type(tensor) else { return workspace };
+        let elements = room(&ty.shape().unwrap_or_default(), self.layout_of(tensor).as_ref());
+        let offset = Loops { build: *build }.scalars().index(offset as i64);
+        let ty = buffer_type(build.context(), elements, ty.dtype);
+        build.value("memref.view", &[workspace, offset], ty, &[])
     }
 
     /// Lowers what stands on its own, in program order.
@@ -269,11 +337,21 @@ impl<'c> Lowering<'c, '_> {
     /// Puts the loops of a `te.extern` in place, over the tensors' buffers.
     fn nest_by_hand(&mut self, loops: &Loops<'c>, op: Op<'c>) {
         let tensors = [op.operand_values(), op.result_values()].concat();
+        if let Some(updates) = op.int("updates")
+            && self.prepared != Some(op)
+            && let (Some(from), Some(Place::Memory(Part { buffer, .. }))) = (
+                op.operand_values().get(updates as usize),
+                op.result_values().first().and_then(|result| self.places.get(&key(*result))),
+            )
+        {
+            let to = buffer.value;
+            self.copy(loops, *from, to);
+        }
         let mut map = self.outside.clone();
         let Some(body) = op.body(0) else { return };
         for (argument, tensor) in arguments(body).into_iter().zip(tensors) {
             match self.places.get(&key(tensor)) {
-                Some(Place::Memory { buffer, .. }) => map.insert(argument, buffer.value),
+                Some(Place::Memory(part)) => map.insert(argument, part.buffer.value),
                 _ => return self.fail(PassError::at(op, "reads a tensor that is not in memory")),
             }
         }
@@ -285,7 +363,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// Copies a whole tensor to a result's buffer.
     fn copy(&mut self, loops: &Loops<'c>, tensor: Value<'c>, to: Value<'c>) {
-        let (Some(Place::Memory { buffer, .. }), Some(ty)) =
+        let (Some(Place::Memory(Part { buffer, .. })), Some(ty)) =
             (self.places.get(&key(tensor)).cloned(), tensor_type(tensor))
         else {
             return self.fail(PassError::at(self.kernel, "returns a tensor that is not in memory"));

@@ -1,7 +1,7 @@
 //! The loops of a stage.
 //!
-//! Loops are made in the schedule's order. Where a split leaves a remainder, the nest is made twice: for the whole
-//! blocks, and for what is left over; where the inner loop stands outside the outer one, a guard is made instead.
+//! Loops are made in the schedule's order. Where a split leaves a remainder, or a condition on indices changes, the nest is
+//! made several times (`ways`); where the inner loop of a split stands outside the outer one, a guard is made instead.
 //! The accumulators of a reduction are values carried around its loops. Parallel loops that are unrolled or
 //! vectorized inside a reduction are moved around it, where they jam into separate accumulators:
 //!
@@ -11,12 +11,12 @@
 //! A reduction loop that is vectorized has partial results of its own (`lanes`).
 
 use super::bounds::Range;
-use super::{Lowering, Place};
+use super::{Lowering, Part, Place, room};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
 use fusion_dialects::te::{Compare, Scalar};
 use fusion_dialects::{OpExt, Value, key, tensor_type};
 use fusion_operators::{DType, TensorType};
-use fusion_transforms::te::expr::{Expr, flatten};
+use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId};
 use std::collections::HashMap;
 
@@ -37,9 +37,9 @@ pub struct Nest {
 /// What is known of the loops around a point.
 #[derive(Clone, Default)]
 pub struct Bindings {
-    values: HashMap<AxisId, Expr>,
+    pub(super) values: HashMap<AxisId, Expr>,
     /// Splits without a remainder here: number of blocks and iterations of each.
-    exact: HashMap<usize, (u64, u64)>,
+    pub(super) exact: HashMap<usize, (u64, u64)>,
 }
 
 impl Nest {
@@ -240,30 +240,6 @@ impl<'c> Lowering<'c, '_> {
             }
     }
 
-    /// The ways to run a loop: once, or as whole blocks and a remainder. Each is the number of iterations (`None`:
-    /// the loop has the one value that is bound) and what is known then.
-    pub(super) fn ways(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> Vec<(Option<u64>, Bindings)> {
-        let s = &self.tree.stages[nest.stage];
-        let extent = self.extent(nest, bound, axis);
-        if let Origin::Split(relation) = s.axes[axis].origin
-            && let Relation::Split { parent, outer, inner, factor } = s.relations[relation]
-            && axis == outer
-            && !self.touched(nest.stage, bound, inner)
-        {
-            let whole = self.extent(nest, bound, parent);
-            let (blocks, rest) = (whole / factor, whole % factor);
-            if rest > 0 && blocks > 0 {
-                let mut full = bound.clone();
-                full.exact.insert(relation, (blocks, factor));
-                let mut last = bound.clone();
-                last.exact.insert(relation, (1, rest));
-                last.bind(axis, Expr::constant(blocks as i64));
-                return vec![(Some(blocks), full), (None, last)];
-            }
-        }
-        vec![(Some(extent), bound.clone())]
-    }
-
     /// Makes the loops from a place in the order on; gives the element when the stage is one.
     fn loops_from(
         &mut self,
@@ -294,17 +270,13 @@ impl<'c> Lowering<'c, '_> {
             kind => kind,
         };
         let mut result = Vec::new();
-        for (iterations, mut inside) in self.ways(nest, &bound, axis) {
-            result = match iterations {
-                Some(0) => Vec::new(),
-                None => self.inside(loops, nest, inside, depth),
-                Some(1) => {
-                    inside.bind(axis, Expr::constant(0));
-                    self.inside(loops, nest, inside, depth)
-                }
-                Some(n) => {
+        for way in self.ways(nest, &bound, axis) {
+            result = match way.iterations {
+                0 => Vec::new(),
+                1 => self.inside(loops, nest, way.at(axis, Expr::constant(0)), depth),
+                n => {
                     loops.for_(n, kind, &[], |inner, index, _| {
-                        inside.bind(axis, self.indices.var(index, n));
+                        let inside = way.at(axis, self.indices.var(index, n));
                         self.inside(inner, nest, inside, depth);
                         Vec::new()
                     });
@@ -318,8 +290,8 @@ impl<'c> Lowering<'c, '_> {
     /// The inside of a loop: stages attached to it, then the loops inside it.
     fn inside(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings, depth: usize) -> Vec<Value<'c>> {
         let at = Attach::At(nest.stage, nest.order[depth]);
-        let attached: Vec<StageId> =
-            (0..self.tree.stages.len()).filter(|&s| self.tree.stages[s].attach == at).collect();
+        let mut attached = self.tree.in_order();
+        attached.retain(|&s| self.tree.stages[s].attach == at);
         for &stage in &attached {
             let region = self.required(stage, nest, &bound);
             let tensors = self.tree.stages[stage].op.result_values();
@@ -336,11 +308,12 @@ impl<'c> Lowering<'c, '_> {
             }
             let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
             let origin: Vec<Expr> = region.iter().map(|(from, _)| from.clone()).collect();
+            let layout = self.tree.stages[stage].layout.clone();
             for tensor in &tensors {
                 let dtype = tensor_type(*tensor).map_or(DType::F32, |t| t.dtype);
-                let buffer = loops.alloc(shape.iter().product(), dtype, Scope::Local);
-                let place = Place::Memory { buffer, origin: origin.clone(), shape: shape.clone() };
-                self.places.insert(key(*tensor), place);
+                let buffer = loops.alloc(room(&shape, layout.as_ref()), dtype, Scope::Local);
+                let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
+                self.places.insert(key(*tensor), Place::Memory(Part { buffer, origin, shape, layout }));
             }
             self.stage(loops, stage, region);
         }
@@ -426,16 +399,12 @@ impl<'c> Lowering<'c, '_> {
         let axis = nest.order[depth];
         let kind = self.tree.stages[nest.stage].axes[axis].kind;
         let mut so_far = carried;
-        for (iterations, mut inside) in self.ways(nest, &bound, axis) {
-            so_far = match iterations {
-                Some(0) => so_far,
-                None => self.reduce_from(loops, nest, inside, depth + 1, so_far),
-                Some(1) => {
-                    inside.bind(axis, Expr::constant(0));
-                    self.reduce_from(loops, nest, inside, depth + 1, so_far)
-                }
-                Some(n) => loops.for_(n, kind, &so_far, |inner, index, carried| {
-                    inside.bind(axis, self.indices.var(index, n));
+        for way in self.ways(nest, &bound, axis) {
+            so_far = match way.iterations {
+                0 => so_far,
+                1 => self.reduce_from(loops, nest, way.at(axis, Expr::constant(0)), depth + 1, so_far),
+                n => loops.for_(n, kind, &so_far, |inner, index, carried| {
+                    let inside = way.at(axis, self.indices.var(index, n));
                     self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec())
                 }),
             };
@@ -457,17 +426,17 @@ impl<'c> Lowering<'c, '_> {
             return;
         };
         let axis = nest.order[at];
-        for (iterations, mut inside) in self.ways(nest, &bound, axis) {
-            match iterations {
-                Some(0) => {}
-                None => self.initialize(loops, nest, inside, at + 1),
-                Some(n) => {
+        for way in self.ways(nest, &bound, axis) {
+            match way.iterations {
+                0 => {}
+                1 => self.initialize(loops, nest, way.at(axis, Expr::constant(0)), at + 1),
+                n => {
                     let kind = match self.tree.stages[stage].axes[axis].kind {
                         LoopKind::Vectorized => LoopKind::Vectorized,
                         _ => LoopKind::Serial,
                     };
                     loops.for_(n, kind, &[], |inner, index, _| {
-                        inside.bind(axis, self.indices.var(index, n));
+                        let inside = way.at(axis, self.indices.var(index, n));
                         self.initialize(inner, nest, inside, at + 1);
                         Vec::new()
                     });
@@ -498,12 +467,11 @@ impl<'c> Lowering<'c, '_> {
         tensor: Value<'c>,
         axes: &[Expr],
     ) -> Option<(Buffer<'c>, Value<'c>)> {
-        let Some(Place::Memory { buffer, origin, shape }) = self.places.get(&key(tensor)).cloned() else {
+        let Some(Place::Memory(part)) = self.places.get(&key(tensor)).cloned() else {
             return None;
         };
-        let local: Vec<Expr> = axes.iter().zip(&origin).map(|(a, o)| a.minus(o)).collect();
-        let index = self.indices.value(&loops.build, &flatten(&local, &shape));
-        Some((buffer, index))
+        let index = self.indices.value(&loops.build, &part.offset(axes));
+        Some((part.buffer, index))
     }
 
     fn stored(&mut self, loops: &Loops<'c>, tensor: Value<'c>, axes: &[Expr]) -> Option<Value<'c>> {

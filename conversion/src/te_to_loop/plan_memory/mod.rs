@@ -17,6 +17,7 @@
 
 pub mod arena;
 mod constants;
+mod in_place;
 mod plan;
 mod rewrite;
 mod storage;

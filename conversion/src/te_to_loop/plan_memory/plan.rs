@@ -8,6 +8,7 @@
 //! Time counts the operations in the order of the text. A buffer made before a loop and used in it lives until the
 //! loop ends, since the next iteration uses it again.
 
+use super::in_place;
 use super::storage::{Id, LoopState, Place, Plan, Storage};
 use crate::te_to_loop::lower::WORKSPACE;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -60,12 +61,21 @@ struct Planner<'c, 'k> {
     plan: Plan<'c>,
     now: usize,
     open: Vec<OpenLoop>,
+    /// Tensors that share their memory with none but their views, and the blocks they belong to. Only looked up.
+    exclusive: HashMap<usize, Block<'c>>,
     constants: HashMap<usize, usize>,
 }
 
 impl<'c, 'k> Planner<'c, 'k> {
     fn new(kernels: &'k HashMap<&'c str, Op<'c>>) -> Self {
-        Planner { kernels, plan: Plan::default(), now: 0, open: Vec::new(), constants: HashMap::new() }
+        Planner {
+            kernels,
+            plan: Plan::default(),
+            now: 0,
+            open: Vec::new(),
+            exclusive: HashMap::new(),
+            constants: HashMap::new(),
+        }
     }
 
     /// New memory for a tensor.
@@ -165,8 +175,18 @@ impl<'c, 'k> Planner<'c, 'k> {
                 self.plan.of.insert(key(results[0]), id);
             }
             Some(Kind::Te(Te::Call)) => {
-                self.touch_all(&operands)?;
-                results.iter().try_for_each(|r| self.written(*r).map(drop))?;
+                let operands = self.touch_all(&operands)?;
+                if let Some(updated) = in_place::updated_operand(op, self.kernels)
+                    && let Place::Arena = self.plan.storages[operands[updated]].place
+                    && in_place::ends_at(op, updated, &self.exclusive)
+                {
+                    self.plan.of.insert(key(results[0]), operands[updated]);
+                } else {
+                    results.iter().try_for_each(|r| self.written(*r).map(drop))?;
+                }
+                if let Some(block) = op.block() {
+                    self.exclusive.extend(results.iter().map(|r| (key(*r), block)));
+                }
                 self.lend(op);
             }
             Some(Kind::Upstream(Upstream::Extract)) => drop(self.touch_all(&operands[..1])?),
@@ -249,6 +269,11 @@ impl<'c, 'k> Planner<'c, 'k> {
         let passed: Vec<Id> = kept.iter().zip(&handed).map(|(own, id)| own.unwrap_or(*id)).collect();
         for (value, id) in arguments(step).into_iter().chain(op.result_values()).zip(passed.iter().cycle()) {
             self.plan.of.insert(key(value), *id);
+        }
+        for (i, (argument, id)) in arguments(step).into_iter().zip(&passed).enumerate() {
+            if state.get(i) == Some(id) && passed.iter().filter(|other| *other == id).count() == 1 {
+                self.exclusive.insert(key(argument), step);
+            }
         }
         self.block(step)?;
         self.now += 1;

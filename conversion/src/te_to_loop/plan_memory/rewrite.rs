@@ -1,5 +1,6 @@
 //! Writes the planned function: tensors become views of the memory they were given, results become parameters.
 
+use super::in_place;
 use super::plan::{last_operands, ops_before_last};
 use super::storage::{Id, Place, Plan};
 use crate::te_to_loop::lower::WORKSPACE;
@@ -147,6 +148,11 @@ impl<'c> Writer<'c, '_> {
         }
         let name = op.text("kernel").unwrap_or_default();
         self.check_callee(op, name, &operands)?;
+        if let Some(updated) = in_place::updated_operand(op, self.layout.kernels) {
+            let from = self.layout.plan.of(op.operand_values()[updated])?;
+            let to = self.memref(op.result_values()[0])?;
+            self.copy(build, from, Some(to))?;
+        }
         let callee = symbol_attr(build.context(), name);
         build.op(Upstream::Call.name(), &operands, &[], &[("callee", callee)]);
         Ok(())

@@ -2,6 +2,7 @@
 
 mod activation;
 mod attention;
+mod collect;
 mod contraction;
 mod control;
 mod convolution;
@@ -16,6 +17,7 @@ mod quantization;
 mod recurrent;
 mod reduction;
 mod resize;
+mod scan;
 mod sequence;
 mod shape;
 mod slicing;
@@ -71,6 +73,7 @@ const FAMILIES: &[&[Conversion]] = &[
     attention::ROWS,
     vision::ROWS,
     control::ROWS,
+    scan::ROWS,
     sequence::ROWS,
 ];
 

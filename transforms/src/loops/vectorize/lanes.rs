@@ -126,11 +126,11 @@ impl Analysis {
                 }
                 return (self.same(operands[0]) || is_scalar(operands[0])).then_some(());
             }
-            Some(Kind::Loop(Loop::Gather)) => {
+            Some(Kind::Loop(Loop::Gather | Loop::LoadStrided)) => {
                 self.loaded.insert(key(operands[0]));
                 return (self.all_same(op) && !self.masked).then(|| self.set_results(op, SAME))?;
             }
-            Some(Kind::Loop(Loop::Scatter)) => {
+            Some(Kind::Loop(Loop::Scatter | Loop::StoreStrided)) => {
                 self.stored_in_place.insert(key(operands[1]));
                 return (self.all_same(op) && !self.masked).then_some(());
             }

@@ -6,7 +6,7 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, arguments,
-    buffer_parts, ints_attr, ops_in, vector_type,
+    buffer_parts, int_attr, ints_attr, ops_in, vector_type,
 };
 
 /// Builds all iterations of a loop side by side before it.
@@ -83,6 +83,11 @@ impl<'c> Rewriter<'c, '_> {
         }
         let (name, at) = match self.analysis.lanes(index) {
             Lanes::Grows(1) => (Loop::Load, self.scalars.lookup(index)),
+            Lanes::Grows(stride) => {
+                let stride = [("stride", int_attr(build.context(), stride))];
+                let operands = [from, self.scalars.lookup(index)];
+                return vec![build.value(Loop::LoadStrided.name(), &operands, ty, &stride)];
+            }
             _ => (Loop::Gather, self.vector(build, index)),
         };
         vec![build.value(name.name(), &[from, at], ty, &[])]
@@ -106,6 +111,12 @@ impl<'c> Rewriter<'c, '_> {
                 (Loop::Store, [last, to, self.scalars.lookup(index)])
             }
             Lanes::Grows(1) => (Loop::Store, [self.vector(build, value), to, self.scalars.lookup(index)]),
+            Lanes::Grows(stride) => {
+                let stride = [("stride", int_attr(build.context(), stride))];
+                let operands = [self.vector(build, value), to, self.scalars.lookup(index)];
+                build.op(Loop::StoreStrided.name(), &operands, &[], &stride);
+                return;
+            }
             _ => (Loop::Scatter, [self.vector(build, value), to, self.vector(build, index)]),
         };
         debug_assert!(buffer_parts(buffer.r#type()).is_some());

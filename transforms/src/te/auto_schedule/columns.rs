@@ -7,8 +7,9 @@
 //! once in several rows. When all columns fit into registers, that is where they are accumulated.
 
 use super::accesses::offsets;
+use super::placement::Nest;
 use super::reductions::{contiguous_parallel, fits_lanes, reads_once, together_along_reduction};
-use super::tiling::lanes;
+use super::tiling::{lanes, tile};
 use super::writer::Writer;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 
@@ -21,8 +22,22 @@ const MOST_REGISTERS: u64 = 8;
 /// With fewer rows, there are no more streams than the processor follows, and the rows may be read side by side.
 const FEWEST_ROWS: u64 = 16;
 
+/// Schedules a nest by columns; false for one of another kind.
+pub fn schedule(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<bool, String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    if !is_columns(&writer.tree, reduction) {
+        return Ok(false);
+    }
+    columns(writer, reduction, vector_bytes)?;
+    if nest.stage != reduction {
+        // What goes on with the results reads them once more, which is little beside the rows.
+        tile(writer, &Nest { stage: nest.stage, reduction: None }, vector_bytes)?;
+    }
+    Ok(true)
+}
+
 /// True for a reduction to schedule by columns.
-pub fn is_columns(tree: &Schedule, stage: StageId) -> bool {
+fn is_columns(tree: &Schedule, stage: StageId) -> bool {
     let s = &tree.stages[stage];
     let own = s.op_axes();
     let reduced: u64 = s.axes[s.rank()..own].iter().map(|a| a.extent).product();
@@ -35,7 +50,7 @@ pub fn is_columns(tree: &Schedule, stage: StageId) -> bool {
 }
 
 /// Writes the primitives of such a reduction.
-pub fn schedule(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
+fn columns(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
     let (rank, own) = (writer.tree.stages[stage].rank(), writer.tree.stages[stage].op_axes());
     let accesses = offsets(&writer.tree, stage, None);
     let Some((together, extent)) = contiguous_parallel(&writer.tree, stage, &accesses) else { return Ok(()) };

@@ -1,23 +1,32 @@
 //! `te-schedule`: gives each kernel without a schedule a default one.
 //!
-//! The decisions, each in its file: which stages are computed where they are used (`placement`), which are computed row by
-//! row (`rows`), what the accesses of a nest look like along an axis (`accesses`), how its loops are tiled, unrolled and
-//! vectorized (`tiling`), and how reductions along memory (`reductions`) and across it (`columns`) are. The result is an ordinary `te.schedule`, printed with the kernel, to read, edit and lower.
+//! First which stages are computed where they are used (`placement`) and which row by row (`rows`); then how the loops of each
+//! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
+//! `columns` across it, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! processor that the kinds calculate with. The result is an ordinary `te.schedule`, printed with the kernel, to
+//! read, edit and lower.
 
 mod accesses;
 mod columns;
+mod contraction;
+mod fusion;
+mod machine;
+mod operands;
 mod placement;
 mod reductions;
 mod rows;
 mod tiling;
+mod transposing;
 mod writer;
 
-use super::schedule::Schedule;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, top_level};
-use placement::Nest;
-use std::collections::HashSet;
+use fusion_dialects::{
+    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of, nested_ops,
+    top_level,
+};
+use machine::Machine;
+use std::collections::{HashMap, HashSet};
 use writer::Writer;
 
 /// The pass.
@@ -39,17 +48,26 @@ impl Pass for TeSchedule {
         let vector_bytes = cx.options.int("vector-bytes").clamp(8, 256) as u64;
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
+        let machine = Machine::with_vectors(vector_bytes);
+        let constant = constant_arguments(module);
         for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
-            if scheduled.contains(kernel.text("sym_name").unwrap_or_default()) {
+            let name = kernel.text("sym_name").unwrap_or_default();
+            if scheduled.contains(name) {
                 continue;
             }
-            let tree = Schedule::of(kernel);
-            Writer::write(kernel, tree, |writer| {
+            let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
+            Writer::write(kernel, |writer| {
                 let nests = placement::place(writer)?;
                 let groups = rows::find(&writer.tree, &nests);
                 groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
-                let alone = nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage)));
-                alone.into_iter().try_for_each(|nest| self::nest(writer, nest, vector_bytes))
+                for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
+                    let done = contraction::schedule(writer, nest, &machine, constant)?
+                        || columns::schedule(writer, nest, vector_bytes)?;
+                    if !done {
+                        tiling::tile(writer, nest, vector_bytes)?;
+                    }
+                }
+                Ok(())
             })
             .map_err(|why| PassError::at(kernel, why))?;
         }
@@ -57,15 +75,21 @@ impl Pass for TeSchedule {
     }
 }
 
-/// Writes the primitives of a nest that stands alone.
-fn nest(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), String> {
-    let reduction = nest.reduction.unwrap_or(nest.stage);
-    if !columns::is_columns(&writer.tree, reduction) {
-        return tiling::tile(writer, nest, vector_bytes);
+/// Which arguments of each kernel are constants in all its calls.
+fn constant_arguments(module: Op<'_>) -> HashMap<&str, Vec<bool>> {
+    let mut known: HashMap<&str, Vec<bool>> = HashMap::new();
+    for call in nested_ops(module) {
+        if !matches!(kind_of(call), Some(Kind::Te(Te::Call))) {
+            continue;
+        }
+        let operands = call.operand_values().into_iter();
+        let here = operands
+            .map(|v| defining_op(v).is_some_and(|op| matches!(kind_of(op), Some(Kind::Te(Te::Constant)))));
+        let here: Vec<bool> = here.collect();
+        known
+            .entry(call.text("kernel").unwrap_or_default())
+            .and_modify(|all| all.iter_mut().zip(&here).for_each(|(a, h)| *a &= h))
+            .or_insert(here);
     }
-    columns::schedule(writer, reduction, vector_bytes)?;
-    if nest.stage == reduction {
-        return Ok(());
-    }
-    tiling::tile(writer, &Nest { stage: nest.stage, reduction: None }, vector_bytes)
+    known
 }

@@ -64,7 +64,7 @@ fn effort(op: Op) -> Effort {
     let Some(body) = op.body(0) else { return found };
     for op in ops_in(body) {
         match kind_of(op) {
-            Some(Kind::Te(Te::Load)) => found.loads += 1,
+            Some(Kind::Te(Te::Load | Te::LoadIf)) => found.loads += 1,
             Some(Kind::Te(_)) => {}
             Some(Kind::Upstream(kind)) => {
                 found.transcendental |= kind.is_transcendental();

@@ -7,7 +7,8 @@
 //! vectors are added, or loaded. Reduction axes that are contiguous together are one.
 
 use super::accesses::offsets;
-use super::tiling::{along_fused, lanes};
+use super::fusion::along_fused;
+use super::tiling::lanes;
 use super::writer::Writer;
 use crate::te::expr::{Atom, Expr};
 use crate::te::schedule::{AxisId, Schedule, StageId};

@@ -11,9 +11,10 @@
 //! rows. Softmax, normalizations, and chains of reductions over the same axes are of this kind.
 
 use super::accesses::{offsets, shape_of, stage_of};
+use super::fusion::along_fused;
 use super::placement::Nest;
 use super::reductions;
-use super::tiling::{along_fused, lanes};
+use super::tiling::lanes;
 use super::writer::Writer;
 use crate::te::expr::{Atom, Expr};
 use crate::te::indices::{accesses, put};

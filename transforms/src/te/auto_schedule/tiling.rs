@@ -9,16 +9,14 @@
 //! vectorized operands are reused.
 
 use super::accesses::offsets;
+use super::fusion::{along_fused, fusable, fuse_last};
 use super::placement::Nest;
 use super::reductions;
+use super::transposing;
 use super::writer::Writer;
 use crate::te::expr::Expr;
-use crate::te::indices::put;
 use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-
-/// Variable of the axis under test.
-const FUSED: usize = 2000;
 
 /// Writes the primitives of a nest.
 pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), String> {
@@ -39,6 +37,12 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     let row = if reduces { row_axis(&accesses, &along, &extents[..first_fused]) } else { None };
     // Operands that are gathered (a strided convolution's data) are worth it where each is used for several rows.
     let gathered = row.is_some() && matches!(along[0], Some(0 | 1)) && along.iter().all(Option::is_some);
+    if !contiguous
+        && !reduces
+        && let Some(across) = transposing::across(&accesses, &extents, together)
+    {
+        return transposing::tile(writer, stage, (across, inner), (extents[across], extent), vector_bytes);
+    }
     if !(contiguous || gathered) || extent < 4 {
         return along_memory(writer, nest, Some(inner), vector_bytes);
     }
@@ -111,40 +115,6 @@ fn attach(writer: &mut Writer, nest: &Nest, innermost: Option<AxisId>) -> Result
 pub(super) fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
     vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
-}
-
-/// How many of the last axes can be one loop: along it, every access is contiguous or constant.
-fn fusable(accesses: &[Option<Expr>], extents: &[u64]) -> usize {
-    let good = |n: &usize| along_fused(accesses, extents, *n).iter().all(|c| matches!(c, Some(0 | 1)));
-    (2..=extents.len()).rev().find(good).unwrap_or(1)
-}
-
-/// The coefficients of the accesses along the last `n` axes as one.
-pub(super) fn along_fused(accesses: &[Option<Expr>], extents: &[u64], n: usize) -> Vec<Option<i64>> {
-    let first = extents.len() - n;
-    let total = extents[first..].iter().product();
-    let mut axes: Vec<Option<Expr>> =
-        extents[..first].iter().enumerate().map(|(i, &e)| Some(Expr::var(i, e))).collect();
-    let mut rest = Expr::var(FUSED, total);
-    let mut last = Vec::new();
-    for &extent in extents[first..].iter().rev() {
-        last.push(Some(rest.modulo(extent.max(1) as i64)));
-        rest = rest.div(extent.max(1) as i64);
-    }
-    last.reverse();
-    axes.extend(last);
-    let coefficient =
-        |e: &Option<Expr>| put(e.as_ref()?, &axes).filter(|e| !e.is_opaque())?.coefficient(FUSED);
-    accesses.iter().map(coefficient).collect()
-}
-
-fn fuse_last(writer: &mut Writer, stage: StageId, rank: usize, n: usize) -> Result<AxisId, String> {
-    let mut fused = writer.tree.stages[stage].leaves[rank - n];
-    for _ in 1..n {
-        let next = writer.tree.stages[stage].leaves[rank - n + 1];
-        fused = writer.fuse(stage, fused, next)?;
-    }
-    Ok(fused)
 }
 
 /// The axis along which an operand that varies in the vectors is reused; the longest of them.

@@ -1,10 +1,15 @@
 //! Writes a schedule while applying it to the tree, so that the rest of the decisions see its effect.
 
-use crate::te::schedule::primitives::{compute_at, compute_inline, fuse, reorder, split, unroll, vectorize};
-use crate::te::schedule::{AxisId, Schedule, StageId};
+use crate::te::layout::Layout;
+use crate::te::schedule::primitives::{
+    cache_read, compute_at, compute_inline, fuse, parallel, reorder, split, transform_layout, unroll,
+    vectorize,
+};
+use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Build, Op, OpExt, Region, Value, axis_type, int_attr, stage_type, str_attr, symbol_attr,
+    Attribute, Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
+    symbol_attr,
 };
 use std::collections::HashMap;
 
@@ -14,6 +19,7 @@ pub struct Writer<'c> {
     pub tree: Schedule<'c>,
     build: Build<'c>,
     stages: HashMap<StageId, Value<'c>>,
+    inputs: HashMap<InputId, Value<'c>>,
     axes: HashMap<(StageId, AxisId), Value<'c>>,
 }
 
@@ -21,15 +27,24 @@ impl<'c> Writer<'c> {
     /// Writes the schedule of a kernel behind it; none when nothing is written.
     pub fn write(
         kernel: Op<'c>,
-        tree: Schedule<'c>,
         decide: impl FnOnce(&mut Writer<'c>) -> Result<(), String>,
     ) -> Result<(), String> {
         let build = Build::after(kernel);
+        // Some primitives edit the kernel: that is the business of who applies the schedule.
+        let copy = ValueMap::new().clone_op(&build, kernel);
+        let tree = Schedule::of(copy);
         let mut outcome = Ok(());
         let region: Region = build.region(&[], |inner, _| {
-            let mut writer = Writer { tree, build: inner, stages: HashMap::new(), axes: HashMap::new() };
+            let mut writer = Writer {
+                tree,
+                build: inner,
+                stages: HashMap::new(),
+                inputs: HashMap::new(),
+                axes: HashMap::new(),
+            };
             outcome = decide(&mut writer);
         });
+        copy.erase();
         outcome?;
         let name = kernel.text("sym_name").unwrap_or_default();
         let attrs = [("kernel", symbol_attr(build.context(), name))];
@@ -46,6 +61,22 @@ impl<'c> Writer<'c> {
         let value = self.build.value(Te::Stage.name(), &[], stage_type(context), &[("name", name)]);
         self.stages.insert(stage, value);
         value
+    }
+
+    fn source(&mut self, source: Handle) -> Result<Value<'c>, String> {
+        let input = match source {
+            Handle::Stage(stage) => return Ok(self.stage(stage)),
+            Handle::Input(input) => input,
+            Handle::Axis(..) => return Err("a loop is no source".into()),
+        };
+        if let Some(value) = self.inputs.get(&input) {
+            return Ok(*value);
+        }
+        let context = self.build.context();
+        let index = int_attr(context, input as i64);
+        let value = self.build.value(Te::Input.name(), &[], stage_type(context), &[("index", index)]);
+        self.inputs.insert(input, value);
+        Ok(value)
     }
 
     fn axis(&mut self, stage: StageId, axis: AxisId) -> Value<'c> {
@@ -130,6 +161,36 @@ impl<'c> Writer<'c> {
         let handles = [self.stage(stage), self.axis(consumer, axis)];
         compute_at::compute_at(&mut self.tree, stage, consumer, axis)?;
         self.build.op(Te::ComputeAt.name(), &handles, &[], &[]);
+        Ok(())
+    }
+
+    /// Runs the iterations of a loop at the same time.
+    pub fn parallel(&mut self, stage: StageId, axis: AxisId) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        parallel::parallel(&mut self.tree, stage, axis)?;
+        self.build.op(Te::Parallel.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Has readers read a copy, which is a new stage.
+    pub fn cache_read(&mut self, source: Handle, name: &str, readers: &[StageId]) -> Result<StageId, String> {
+        let mut operands = vec![self.source(source)?];
+        operands.extend(readers.iter().map(|&r| self.stage(r)));
+        let copy = cache_read::cache_read(&mut self.tree, source, name, readers)?;
+        let context = self.build.context();
+        let attrs = [("name", str_attr(context, name))];
+        let value = self.build.value(Te::CacheRead.name(), &operands, stage_type(context), &attrs);
+        self.stages.insert(copy, value);
+        Ok(copy)
+    }
+
+    /// Gives a stage or an argument another order in memory.
+    pub fn transform_layout(&mut self, source: Handle, layout: Layout) -> Result<(), String> {
+        let handle = self.source(source)?;
+        let map = layout.to_map();
+        let map = Attribute::parse(self.build.context(), &map).ok_or("has a layout that is no affine map")?;
+        transform_layout::transform_layout(&mut self.tree, source, layout)?;
+        self.build.op(Te::TransformLayout.name(), &[handle], &[], &[("layout", map)]);
         Ok(())
     }
 }

@@ -11,13 +11,16 @@ mod read;
 
 pub use read::{Handle, Handles, apply_schedule};
 
+use crate::te::layout::Layout;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, kind_of, ops_in};
+use fusion_dialects::{Op, OpExt, Value, arguments, kind_of, op_key, ops_in};
 
-/// A stage of a schedule, by its place in the kernel.
+/// A stage of a schedule: those of the kernel in program order, then those that primitives made.
 pub type StageId = usize;
+/// An argument of the kernel, by its place.
+pub type InputId = usize;
 /// An axis of a stage.
 pub type AxisId = usize;
 
@@ -96,6 +99,8 @@ pub struct Stage<'c> {
     pub leaves: Vec<AxisId>,
     /// Where it is computed.
     pub attach: Attach,
+    /// The order of its elements in memory; row-major without one.
+    pub layout: Option<Layout>,
 }
 
 impl Stage<'_> {
@@ -125,30 +130,57 @@ impl Stage<'_> {
 /// The tree that primitives edit.
 #[derive(Clone, Debug)]
 pub struct Schedule<'c> {
-    /// The stages in program order.
+    /// The kernel; primitives that make stages put them into it.
+    pub kernel: Op<'c>,
+    /// The stages; [`Schedule::in_order`] has them in program order.
     pub stages: Vec<Stage<'c>>,
     /// Results of the kernel by stage: those cannot be inlined.
     pub results: Vec<StageId>,
+    /// The arguments of the kernel.
+    pub inputs: Vec<Value<'c>>,
+    /// Layouts that arguments are wanted in.
+    pub input_layouts: Vec<Option<Layout>>,
 }
 
 impl<'c> Schedule<'c> {
     /// The schedule of a kernel before any primitive.
     pub fn of(kernel: Op<'c>) -> Self {
-        let ops = kernel.body(0).map(ops_in).unwrap_or_default();
-        let computes =
-            ops.iter().filter(|op| matches!(kind_of(**op), Some(Kind::Te(Te::Compute | Te::Extern))));
-        let stages: Vec<Stage> = computes.map(|op| stage_of(*op)).collect();
-        let returned: Vec<usize> = ops
+        let stages: Vec<Stage> = stages_in(kernel).into_iter().map(stage_of).collect();
+        let inputs = kernel.body(0).map(arguments).unwrap_or_default();
+        let input_layouts = vec![None; inputs.len()];
+        let mut tree = Schedule { kernel, stages, results: Vec::new(), inputs, input_layouts };
+        tree.refresh();
+        tree
+    }
+
+    /// Reads off the kernel which stages give its results.
+    pub fn refresh(&mut self) {
+        let returned: Vec<usize> = self
+            .kernel
+            .body(0)
+            .map(ops_in)
+            .unwrap_or_default()
             .iter()
             .filter(|op| matches!(kind_of(**op), Some(Kind::Te(Te::Return))))
             .flat_map(|op| op.operand_values())
             .filter_map(fusion_dialects::defining_op)
-            .map(fusion_dialects::op_key)
+            .map(op_key)
             .collect();
-        let results = (0..stages.len())
-            .filter(|&s| returned.contains(&fusion_dialects::op_key(stages[s].op)))
-            .collect();
-        Schedule { stages, results }
+        self.results =
+            (0..self.stages.len()).filter(|&s| returned.contains(&op_key(self.stages[s].op))).collect();
+    }
+
+    /// The stages in program order: producers before consumers.
+    pub fn in_order(&self) -> Vec<StageId> {
+        let place = |op: Op<'c>| self.stages.iter().position(|s| op_key(s.op) == op_key(op));
+        stages_in(self.kernel).into_iter().filter_map(place).collect()
+    }
+
+    /// Takes up a stage that a primitive has put into the kernel.
+    pub fn add(&mut self, op: Op<'c>) -> StageId {
+        self.stages.push(stage_of(op));
+        self.refresh();
+        self.stages.len() - 1
     }
 
     /// The stage of that name.
@@ -167,6 +199,12 @@ impl<'c> Schedule<'c> {
         };
         (0..self.stages.len()).filter(|&s| s != stage && reads(self.stages[s].op)).collect()
     }
+}
+
+/// The operations of a kernel that are stages, in program order.
+fn stages_in(kernel: Op) -> Vec<Op> {
+    let ops = kernel.body(0).map(ops_in).unwrap_or_default();
+    ops.into_iter().filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute | Te::Extern)))).collect()
 }
 
 fn stage_of(op: Op) -> Stage {
@@ -190,5 +228,6 @@ fn stage_of(op: Op) -> Stage {
         axes,
         relations: Vec::new(),
         attach: Attach::Root,
+        layout: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Applies the primitives of a `te.schedule` to the tree.
 
-use super::{AxisId, Schedule, StageId, primitives};
+use super::{AxisId, InputId, Schedule, StageId, primitives};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, PassError, Value, key, kind_of, ops_in};
@@ -13,6 +13,8 @@ pub enum Handle {
     Stage(StageId),
     /// A loop of a stage.
     Axis(StageId, AxisId),
+    /// An argument of the kernel.
+    Input(InputId),
 }
 
 /// The handles a schedule has made so far.
@@ -37,6 +39,14 @@ impl Handles {
         }
     }
 
+    /// The stage or argument a value stands for.
+    pub fn source(&self, value: Value) -> Result<Handle, String> {
+        match self.map.get(&key(value)) {
+            Some(handle @ (Handle::Stage(_) | Handle::Input(_))) => Ok(*handle),
+            _ => Err("takes the handle of a stage or argument that this schedule defined".into()),
+        }
+    }
+
     /// The loop a value stands for.
     pub fn axis(&self, value: Value) -> Result<(StageId, AxisId), String> {
         match self.map.get(&key(value)) {
@@ -58,13 +68,14 @@ pub fn apply_schedule<'c>(
         let Some(Kind::Te(kind)) = kind_of(op) else {
             return Err(PassError::at(op, "is no primitive of a schedule"));
         };
-        let is_handle = matches!(kind, Te::Stage | Te::Axes);
+        let is_handle = matches!(kind, Te::Stage | Te::Axes | Te::Input);
         if !is_handle && until >= 0 && applied >= until {
             return Ok(());
         }
         let outcome = match kind {
             Te::Stage => stage(tree, op, &mut handles),
             Te::Axes => axes(tree, op, &mut handles),
+            Te::Input => input(tree, op, &mut handles),
             _ => primitives::apply(kind, tree, op, &mut handles),
         };
         outcome.map_err(|why| PassError::at(op, why))?;
@@ -98,4 +109,15 @@ fn axes(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {
     let found: Vec<_> = leaves.iter().map(|&a| Handle::Axis(stage, a)).collect();
     handles.define(&results, &found);
     Ok(())
+}
+
+fn input(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {
+    let index = op.int("index").unwrap_or(-1);
+    match usize::try_from(index).ok().filter(|&i| i < tree.inputs.len()) {
+        Some(index) => {
+            handles.define(&op.result_values(), &[Handle::Input(index)]);
+            Ok(())
+        }
+        None => Err(format!("names argument {index}; the kernel has {}", tree.inputs.len())),
+    }
 }

@@ -1,11 +1,14 @@
 //! The primitives of a schedule, one a file: what it checks, the edit, a picture of before and after.
 
+pub mod cache_read;
+pub mod cache_write;
 pub mod compute_at;
 pub mod compute_inline;
 pub mod fuse;
 pub mod parallel;
 pub mod reorder;
 pub mod split;
+pub mod transform_layout;
 pub mod unroll;
 pub mod vectorize;
 
@@ -26,6 +29,9 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::Parallel, parallel::apply),
     (Te::ComputeInline, compute_inline::apply),
     (Te::ComputeAt, compute_at::apply),
+    (Te::CacheRead, cache_read::apply),
+    (Te::CacheWrite, cache_write::apply),
+    (Te::TransformLayout, transform_layout::apply),
 ];
 
 /// Applies the primitive of that kind.

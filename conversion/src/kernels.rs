@@ -1,0 +1,146 @@
+//! Object code of kernels: each in an MLIR context of its own, on as many threads as are wanted, or from the cache.
+//!
+//! A worker takes the largest kernel that nobody has taken, so that no large one begins when all others are done. Objects come
+//! back in the order of the kernels, and of several failures the one of the first kernel taken is told: nothing depends on
+//! which thread did what.
+
+use crate::cache::{Cache, Key};
+use crate::compile::CompileError;
+use crate::pipelines::{LLVM, LOOP, Runner};
+use crate::units::Unit;
+use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// LLVM recurses more deeply than the stacks that threads have by default allow.
+const STACK_BYTES: usize = 64 << 20;
+
+/// How kernels are compiled.
+pub struct Workshop<'a> {
+    /// What for.
+    pub target: &'a Target,
+    /// How many at a time.
+    pub jobs: usize,
+    /// Where compiled ones are kept.
+    pub cache: Option<&'a Cache>,
+}
+
+/// Compiled kernels.
+#[derive(Default)]
+pub struct Objects {
+    /// An object each, in their order.
+    pub objects: Vec<Vec<u8>>,
+    /// Seconds of each stage, of all kernels together.
+    pub timings: Vec<(&'static str, f64)>,
+    /// How many came from the cache.
+    pub cached: usize,
+}
+
+/// What became of one.
+struct Done {
+    object: Vec<u8>,
+    timings: Vec<(&'static str, f64)>,
+    cached: bool,
+}
+
+impl Workshop<'_> {
+    /// Compiles all of them.
+    pub fn compile(&self, units: &[Unit]) -> Result<Objects, CompileError> {
+        let mut order: Vec<usize> = (0..units.len()).collect();
+        order.sort_by_key(|i| std::cmp::Reverse(units[*i].content.len()));
+        let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        // What all keys have in common.
+        let common = self.cache.and_then(|_| self.fingerprint());
+        let work = || {
+            let mut context = None;
+            while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let outcome = self.one(&units[*at], common.as_ref(), &mut context);
+                if outcome.is_err() {
+                    next.store(order.len(), Ordering::Relaxed);
+                }
+                outcomes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((*at, outcome));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.clamp(1, units.len().max(1)) {
+                let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
+                if worker.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+        });
+        // Where the system gives no thread, this one does what is left.
+        work();
+        let mut outcomes = outcomes.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        outcomes.sort_by_key(|(at, outcome)| {
+            (outcome.is_ok(), order.iter().position(|i| i == at).filter(|_| outcome.is_err()), *at)
+        });
+        let mut all = Objects::default();
+        let written = outcomes.iter().any(|(_, outcome)| outcome.as_ref().is_ok_and(|done| !done.cached));
+        for (_, outcome) in outcomes {
+            let done = outcome?;
+            all.objects.push(done.object);
+            all.cached += usize::from(done.cached);
+            for (stage, seconds) in done.timings {
+                match all.timings.iter_mut().find(|(name, _)| *name == stage) {
+                    Some((_, sum)) => *sum += seconds,
+                    None => all.timings.push((stage, seconds)),
+                }
+            }
+        }
+        if let Some(cache) = self.cache.filter(|_| written) {
+            // A cache that stays too large is no reason to fail.
+            let _ = cache.trim();
+        }
+        Ok(all)
+    }
+
+    /// One kernel; `context` is the worker's, made when first needed.
+    fn one(
+        &self,
+        unit: &Unit,
+        common: Option<&Key>,
+        context: &mut Option<Context>,
+    ) -> Result<Done, CompileError> {
+        let mut runner = Runner::of_kernel(&unit.name);
+        let entry = self.cache.zip(common).map(|(cache, common)| {
+            let mut hash = blake3::Hasher::new_keyed(common.as_bytes());
+            // Neither holds a NUL.
+            hash.update(unit.symbol.as_bytes()).update(b"\0").update(unit.content.as_bytes());
+            (cache, hash.finalize())
+        });
+        // Who wants to see the stages wants them to run.
+        if let Some(object) = entry.filter(|_| !runner.dumps()).and_then(|(cache, key)| cache.get(&key)) {
+            return Ok(Done { object, timings: Vec::new(), cached: true });
+        }
+        let context = context.get_or_insert_with(load_worker_context);
+        let module = parse_module(context, &unit.source).map_err(CompileError::Stage)?;
+        runner.run(&module, LOOP).map_err(CompileError::Stage)?;
+        runner.run(&module, LLVM).map_err(CompileError::Stage)?;
+        let start = std::time::Instant::now();
+        let object = emit(&module, self.target, Emit::Object)?;
+        runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
+        if let Some((cache, key)) = entry {
+            // As the cache says: one that cannot be written is no failure.
+            let _ = cache.put(&key, &object);
+        }
+        Ok(Done { object, timings: runner.timings, cached: false })
+    }
+
+    /// A hash of what code follows from besides the kernel; none where it is not known which compiler this is.
+    fn fingerprint(&self) -> Option<Key> {
+        let program = std::env::current_exe().ok()?.metadata().ok()?;
+        let built = program.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let target = self.target.resolved();
+        let mut parts = vec![
+            // A compiler under development keeps its version while what it does changes.
+            format!("{} {} {}", env!("CARGO_PKG_VERSION"), program.len(), built.as_nanos()),
+            format!("{} {}", target.optimization, target.vector_width),
+            target.triple,
+            target.cpu,
+            target.features,
+        ];
+        parts.extend([LOOP, LLVM].into_iter().flatten().map(|stage| stage.pipeline.to_owned()));
+        Some(blake3::hash(parts.join("\0").as_bytes()))
+    }
+}

@@ -1,0 +1,218 @@
+//! Convolutions in Winograd's form, `y = A' [ sum_c u * (B' x B) ] A`, in five stages:
+//!
+//!     pad       p[n, i, j, c]     the data with its channels last, and with zeros around
+//!     data      v[k, t, c]        B' p B of each tile t; k counts the points of a tile
+//!     multiply  s[k, t, f]        sum_c v[k, t, c] u[k, c, f]: a product of matrices for each point
+//!     result    r[n, i, j, f]     A' s A
+//!     winograd  y[n, f, i, j]     channels back in their place; what tiles reach beyond the result is left out
+//!
+//! Channels are the vectors: the transforms are sums of them (Lavin and Gray, 2016, section 4).
+
+use super::{Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::loops::{Buffer, LoopKind, Loops};
+use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
+use fusion_operators::ops::winograd::{Matrix, Transform, WINOGRAD_CONV2D, padding, transform};
+use fusion_operators::{DType, TensorType};
+
+pub const TABLE: Table = &[(&WINOGRAD_CONV2D, winograd)];
+
+/// Channels that are transformed together.
+const LANES: u64 = 16;
+
+/// The extents of the tiles.
+struct Tiles {
+    images: u64,
+    rows: u64,
+    columns: u64,
+    by: &'static Transform,
+}
+
+impl Tiles {
+    fn count(&self) -> u64 {
+        self.images * self.rows * self.columns
+    }
+
+    /// Points of a tile.
+    fn points(&self) -> u64 {
+        (self.by.reads() * self.by.reads()) as u64
+    }
+}
+
+fn winograd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+    let by = transform(call.attrs.int_or("tile", 0)).ok_or("has a tile that is not 2 or 4")?;
+    let padding = padding(&call.facts()).ok_or("has padding that is not four numbers")?;
+    let (shape, result) = (call.shape(0), call.result_shape(0));
+    let (channels, filters, size) = (shape[1], result[1], by.size as u64);
+    let tiles =
+        Tiles { images: result[0], rows: result[2].div_ceil(size), columns: result[3].div_ceil(size), by };
+    let of = |extents: &[u64]| TensorType::fixed(extents, DType::F32);
+
+    let padded = of(&[shape[0], tiles.rows * size + 2, tiles.columns * size + 2, channels]);
+    let p = kernel.compute("pad", &padded, |s, at| {
+        let zero = s.float(0.0, DType::F32);
+        let axis = |at: Value<'c>, before: i64, extent: u64| {
+            let index = s.index_affine(at, 1, -before);
+            let from = s.index_compare(Compare::GreaterEqual, index, s.index(0));
+            let until = s.index_compare(Compare::Less, index, s.index(extent as i64));
+            (index, s.and(from, until))
+        };
+        let (i, in_rows) = axis(at[1], padding[0], shape[2]);
+        let (j, in_columns) = axis(at[2], padding[1], shape[3]);
+        s.load_if(s.and(in_rows, in_columns), call.operands[0], &[at[0], at[3], i, j], zero)
+    });
+
+    let v =
+        kernel.nest("data", &[p], &[of(&[tiles.points(), tiles.count(), channels])], |loops, ins, outs| {
+            let reads = by.reads();
+            let width = tiles.columns * size + 2;
+            each_tile(loops, &tiles, channels, &mut |l, at, c| {
+                let s = l.scalars();
+                let row = s.index_add(
+                    s.index_affine(at.image, (tiles.rows * size + 2) as i64, 0),
+                    s.index_affine(at.row, size as i64, 0),
+                );
+                let first = s.index_add(
+                    s.index_affine(row, width as i64, 0),
+                    s.index_affine(at.column, size as i64, 0),
+                );
+                let first = s.index_add(s.index_affine(first, channels as i64, 0), c);
+                let element = |i: usize, j: usize| {
+                    let behind = (i as u64 * width + j as u64) * channels;
+                    l.load(ins[0], s.index_affine(first, 1, behind as i64))
+                };
+                let points = both_sides(&s, by.data, reads, &element);
+                store_points(
+                    l,
+                    outs[0],
+                    &points,
+                    s.index_add(s.index_affine(at.tile, channels as i64, 0), c),
+                    tiles.count() * channels,
+                );
+            });
+        })[0];
+
+    let products = of(&[tiles.points(), tiles.count(), filters]);
+    let u = call.operands[1];
+    let m = kernel.reduce("multiply", &products, &[channels], Combine::Sum, |s, at, over| {
+        s.mul(s.load(v, &[at[0], at[1], over[0]]), s.load(u, &[at[0], over[0], at[2]]))
+    });
+
+    let whole = of(&[tiles.images, tiles.rows * size, tiles.columns * size, filters]);
+    let r = kernel.nest("result", &[m], &[whole], |loops, ins, outs| {
+        let reads = by.reads();
+        each_tile(loops, &tiles, filters, &mut |l, at, f| {
+            let s = l.scalars();
+            let first = s.index_add(s.index_affine(at.tile, filters as i64, 0), f);
+            let element = |i: usize, j: usize| {
+                let point = (i * reads + j) as u64;
+                l.load(ins[0], s.index_affine(first, 1, (point * tiles.count() * filters) as i64))
+            };
+            let values = both_sides(&s, by.result, reads, &element);
+            let row = s.index_add(s.index_affine(at.image, tiles.rows as i64, 0), at.row);
+            for (i, line) in values.iter().enumerate() {
+                let line_at = s.index_affine(row, size as i64, i as i64);
+                let start = s.index_add(s.index_affine(line_at, tiles.columns as i64, 0), at.column);
+                let start = s.index_add(s.index_affine(start, (size * filters) as i64, 0), f);
+                for (j, value) in line.iter().enumerate() {
+                    l.store(*value, outs[0], s.index_affine(start, 1, (j as u64 * filters) as i64));
+                }
+            }
+        });
+    })[0];
+    let y = kernel.compute(call.op.name, &call.results[0], |s, at| s.load(r, &[at[0], at[2], at[3], at[1]]));
+    Ok(vec![y])
+}
+
+/// A tile and where it is.
+struct At<'c> {
+    tile: Value<'c>,
+    image: Value<'c>,
+    row: Value<'c>,
+    column: Value<'c>,
+}
+
+/// Runs `body` for each tile and channel, the channels side by side.
+fn each_tile<'c>(
+    loops: &Loops<'c>,
+    tiles: &Tiles,
+    channels: u64,
+    body: &mut dyn FnMut(&Loops<'c>, &At<'c>, Value<'c>),
+) {
+    loops.each(tiles.images, |l, image| {
+        l.each(tiles.rows, |l, row| {
+            l.each(tiles.columns, |l, column| {
+                let s = l.scalars();
+                let line = s.index_add(s.index_affine(image, tiles.rows as i64, 0), row);
+                let tile = s.index_add(s.index_affine(line, tiles.columns as i64, 0), column);
+                let at = At { tile, image, row, column };
+                let (blocks, rest) = (channels / LANES, channels % LANES);
+                if blocks > 0 {
+                    l.each(blocks, |l, block| {
+                        side_by_side(l, LANES, &mut |l, lane| {
+                            let s = l.scalars();
+                            body(l, &at, s.index_add(s.index_affine(block, LANES as i64, 0), lane));
+                        });
+                    });
+                }
+                if rest > 0 {
+                    side_by_side(l, rest, &mut |l, lane| {
+                        body(l, &at, l.scalars().index_affine(lane, 1, (blocks * LANES) as i64));
+                    });
+                }
+            });
+        });
+    });
+}
+
+fn side_by_side<'c>(loops: &Loops<'c>, lanes: u64, body: &mut dyn FnMut(&Loops<'c>, Value<'c>)) {
+    loops.for_(lanes, LoopKind::Vectorized, &[], |l, lane, _| {
+        body(l, lane);
+        Vec::new()
+    });
+}
+
+fn store_points<'c>(
+    loops: &Loops<'c>,
+    to: Buffer<'c>,
+    points: &[Vec<Scalar<'c>>],
+    first: Value<'c>,
+    apart: u64,
+) {
+    let s = loops.scalars();
+    for (k, value) in points.iter().flatten().enumerate() {
+        loops.store(*value, to, s.index_affine(first, 1, (k as u64 * apart) as i64));
+    }
+}
+
+/// `m x m'` for the product m of the second and the first matrix; column by column, then row by row.
+fn both_sides<'c>(
+    s: &Scalars<'c>,
+    m: [Matrix; 2],
+    reads: usize,
+    element: &dyn Fn(usize, usize) -> Scalar<'c>,
+) -> Vec<Vec<Scalar<'c>>> {
+    let columns: Vec<Vec<Scalar>> =
+        (0..reads).map(|j| apply(s, m, &(0..reads).map(|i| element(i, j)).collect::<Vec<_>>())).collect();
+    (0..m[1].len()).map(|i| apply(s, m, &columns.iter().map(|c| c[i]).collect::<Vec<_>>())).collect()
+}
+
+fn apply<'c>(s: &Scalars<'c>, [first, second]: [Matrix; 2], x: &[Scalar<'c>]) -> Vec<Scalar<'c>> {
+    let shared: Vec<Scalar> = first.iter().map(|row| combination(s, row, x)).collect();
+    second.iter().map(|row| combination(s, row, &shared)).collect()
+}
+
+/// `sum_i a[i] x[i]`, without what is times 0 or 1.
+fn combination<'c>(s: &Scalars<'c>, a: &[f64], x: &[Scalar<'c>]) -> Scalar<'c> {
+    let mut sum: Option<Scalar> = None;
+    for (&a, &x) in a.iter().zip(x).filter(|(a, _)| **a != 0.0) {
+        let term = if a.abs() == 1.0 { x } else { s.mul(x, s.float(a.abs(), x.dtype)) };
+        sum = Some(match sum {
+            None if a < 0.0 => s.neg(term),
+            None => term,
+            Some(sum) if a < 0.0 => s.sub(sum, term),
+            Some(sum) => s.add(sum, term),
+        });
+    }
+    sum.unwrap_or_else(|| s.float(0.0, DType::F32))
+}

@@ -1,0 +1,126 @@
+//! The ways to run a loop: all of it, or in parts that differ in what is known inside.
+//!
+//!     for i in 0..10 by 4   =>   for i in 0..8 by 4 { 4 iterations }  { 2 iterations }           a split with a remainder
+//!     for i in 0..10  if 1 <= i < 9 x[i - 1] else 0
+//!                           =>   { 0 }  for i in 1..9 { x[i - 1] }  { 0 }                        a condition that changes
+//!
+//! Conditions are those that padding makes of indices. In a part where all of them are decided, nothing is asked.
+
+use super::Lowering;
+use super::bounds::Range;
+use super::index::RANGED;
+use super::nest::{Bindings, Nest};
+use fusion_dialects::key;
+use fusion_dialects::loops::LoopKind;
+use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::indices::{accesses, conditions, put};
+use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId};
+
+/// More parts than this are not worth their code.
+const MOST_PARTS: usize = 5;
+
+/// A part of a loop.
+pub struct Way {
+    /// Its number of iterations.
+    pub iterations: u64,
+    begin: u64,
+    bound: Bindings,
+}
+
+impl Way {
+    /// What is known around the part's loop, or in its only iteration.
+    pub fn unless_looped(self, axis: AxisId) -> Bindings {
+        if self.iterations == 1 { self.at(axis, Expr::constant(0)) } else { self.bound }
+    }
+
+    /// What is known in an iteration of the part.
+    pub fn at(&self, axis: AxisId, iteration: Expr) -> Bindings {
+        let mut inside = self.bound.clone();
+        inside.bind(axis, iteration.plus(&Expr::constant(self.begin as i64)));
+        inside
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// The parts of a loop, in order.
+    pub(super) fn ways(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> Vec<Way> {
+        let s = &self.tree.stages[nest.stage];
+        let extent = self.extent(nest, bound, axis);
+        if let Origin::Split(relation) = s.axes[axis].origin
+            && let Relation::Split { parent, outer, inner, factor } = s.relations[relation]
+            && axis == outer
+            && !self.touched(nest.stage, bound, inner)
+        {
+            let whole = self.extent(nest, bound, parent);
+            let (blocks, rest) = (whole / factor, whole % factor);
+            if rest > 0 && blocks > 0 {
+                let mut full = bound.clone();
+                full.exact.insert(relation, (blocks, factor));
+                let mut last = bound.clone();
+                last.exact.insert(relation, (1, rest));
+                let mut ways = self.cut(nest, full, axis, blocks);
+                ways.push(Way { iterations: 1, begin: blocks, bound: last });
+                return ways;
+            }
+        }
+        self.cut(nest, bound.clone(), axis, extent)
+    }
+
+    /// A loop cut where a condition changes.
+    fn cut(&self, nest: &Nest, bound: Bindings, axis: AxisId, extent: u64) -> Vec<Way> {
+        let a = &self.tree.stages[nest.stage].axes[axis];
+        let whole = !matches!(a.kind, LoopKind::Serial | LoopKind::Parallel) || a.reduce;
+        let mut cuts = if whole { Vec::new() } else { self.cuts(nest, &bound, axis, extent) };
+        cuts.sort_unstable();
+        cuts.dedup();
+        if cuts.len() >= MOST_PARTS {
+            cuts.clear();
+        }
+        cuts.insert(0, 0);
+        cuts.push(extent);
+        let part = |w: &[u64]| Way { iterations: w[1] - w[0], begin: w[0], bound: bound.clone() };
+        cuts.windows(2).map(part).collect()
+    }
+
+    /// The iterations at which a condition begins or ceases to be decided.
+    fn cuts(&self, nest: &Nest, bound: &Bindings, axis: AxisId, extent: u64) -> Vec<u64> {
+        let probe = RANGED;
+        let mut all = bound.clone();
+        all.bind(axis, Expr::var(probe, extent));
+        let mut fresh = RANGED;
+        let axes = self.ranged_axes(nest, &all, &mut fresh);
+        let mut asked = Vec::new();
+        self.conditions_of(nest.stage, &axes, &mut asked);
+        let mut cuts = Vec::new();
+        for e in asked {
+            let Some(c) = e.coefficient(probe).filter(|c| *c != 0) else { continue };
+            let Some((low, high)) = e.minus(&Expr::var(probe, extent).times(c)).range() else { continue };
+            // Decided where `c i + low >= 0` or `c i + high < 0`.
+            for rest in [low, high] {
+                let cut = if c > 0 { -rest.div_euclid(c) } else { rest.div_euclid(-c) + 1 };
+                cuts.extend(u64::try_from(cut).ok().filter(|i| (1..extent).contains(i)));
+            }
+        }
+        cuts
+    }
+
+    /// The conditions that a stage and those inlined into it ask at the point `axes`.
+    fn conditions_of(&self, stage: StageId, axes: &[Option<Expr>], found: &mut Vec<Expr>) {
+        let op = self.tree.stages[stage].op;
+        found.extend(conditions(op).iter().filter_map(|e| put(e, axes)));
+        for access in accesses(op) {
+            let Some((read, _)) = self.stage_of.get(&key(access.tensor)).copied() else { continue };
+            if self.tree.stages[read].attach == Attach::Inline {
+                let at: Vec<Option<Expr>> =
+                    access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
+                self.conditions_of(read, &at, found);
+            }
+        }
+    }
+}
+
+/// True when a range of an axis lies inside it wherever the loops around are.
+pub fn is_inside(range: &Range, extent: u64) -> bool {
+    let (from, length) = range;
+    from.range().is_some_and(|(low, high)| low >= 0 && high as u64 + length <= extent)
+}

@@ -1,0 +1,8 @@
+//! What tests with random calls share.
+#![allow(dead_code)]
+
+pub mod random;
+pub mod threads;
+
+pub use random::{Random, attribute};
+pub use threads::threads;

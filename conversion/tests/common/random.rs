@@ -1,0 +1,54 @@
+//! Numbers that repeat, and attributes as text.
+
+use fusion_operators::{Attr, DType, Tensor};
+
+/// A linear congruential generator (Knuth's MMIX constants).
+pub struct Random(pub u64);
+
+impl Random {
+    /// From a seed, and the number in `FUSION_SEED` for others than the usual.
+    pub fn new(seed: u64) -> Self {
+        let other = std::env::var("FUSION_SEED").ok().and_then(|text| text.parse::<u64>().ok());
+        Random(seed.wrapping_add(other.unwrap_or(0).wrapping_mul(1_000_003)))
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+
+    pub fn within(&mut self, least: i64, most: i64) -> i64 {
+        least + self.below((most - least + 1) as u64) as i64
+    }
+
+    pub fn flag(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
+    /// Floats with NaN and infinities among them.
+    pub fn wild(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
+        let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 1.5, -2.0];
+        let values: Vec<f64> = (0..shape.iter().product()).map(|_| self.of(&special)).collect();
+        Tensor::from_f64s(dtype, shape, &values).unwrap()
+    }
+}
+
+pub fn attribute(attr: &Attr) -> String {
+    let list = |kind: &str, items: Vec<String>| match items.is_empty() {
+        true => format!("array<{kind}>"),
+        false => format!("array<{kind}: {}>", items.join(", ")),
+    };
+    match attr {
+        Attr::Int(v) => format!("{v} : i64"),
+        Attr::Float(v) => format!("{v:?} : f64"),
+        Attr::Bool(v) => v.to_string(),
+        Attr::Str(v) => format!("{v:?}"),
+        Attr::Ints(v) => list("i64", v.iter().map(i64::to_string).collect()),
+        Attr::Floats(v) => list("f64", v.iter().map(|v| format!("{v:?}")).collect()),
+        Attr::Type(v) => v.to_string(),
+    }
+}

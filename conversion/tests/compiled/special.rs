@@ -1,0 +1,133 @@
+//! NaN and the infinities: what is computed from them, and who passes them on.
+
+use super::*;
+use fusion_operators::ops::{elementwise::*, normalization::*, pooling::*, reduction::*};
+
+const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
+
+#[test]
+fn functions() {
+    let (mut random, mut checker) = (Random::new(21), Checker::default());
+    let all = [
+        &ABS,
+        &NEG,
+        &SIGN,
+        &RELU,
+        &EXP,
+        &LOG,
+        &SQRT,
+        &RSQRT,
+        &RECIPROCAL,
+        &SIN,
+        &COS,
+        &TAN,
+        &ASIN,
+        &ACOS,
+        &ATAN,
+        &SINH,
+        &COSH,
+        &TANH,
+        &ASINH,
+        &ACOSH,
+        &ATANH,
+        &ERF,
+        &SIGMOID,
+        &FLOOR,
+        &CEIL,
+        &ROUND,
+        &IS_NAN,
+        &IS_INF,
+    ];
+    for op in all {
+        for dtype in FLOATS {
+            // A whole vector and a rest.
+            checker.call(op, Attrs::new(), &[random.wild(*dtype, &[37])]);
+        }
+    }
+    checker.finish();
+}
+
+#[test]
+fn pairs() {
+    let (mut random, mut checker) = (Random::new(22), Checker::default());
+    let all = [
+        &ADD,
+        &SUB,
+        &MUL,
+        &DIV,
+        &MOD,
+        &FMOD,
+        &POW,
+        &MINIMUM,
+        &MAXIMUM,
+        &EQUAL,
+        &NOT_EQUAL,
+        &LESS,
+        &LESS_EQUAL,
+        &GREATER,
+        &GREATER_EQUAL,
+    ];
+    for op in all {
+        for dtype in FLOATS {
+            let (x, y) = (random.wild(*dtype, &[17, 8]), random.wild(*dtype, &[17, 8]));
+            checker.call(op, Attrs::new(), &[x.clone(), y]);
+            checker.call_on_constants(op, Attrs::new(), &[x, random.wild(*dtype, &[1])]);
+        }
+    }
+    checker.finish();
+}
+
+#[test]
+fn choices() {
+    let (mut random, mut checker) = (Random::new(23), Checker::default());
+    for dtype in FLOATS {
+        let x = random.wild(*dtype, &[37]);
+        checker.call(&CLIP, Attrs::new().with("min", -1.0).with("max", 1.0), std::slice::from_ref(&x));
+        checker.call(&CLIP, Attrs::new().with("min", 0.5), std::slice::from_ref(&x));
+        let condition = random.between(DType::Bool, &[37], 0, 1);
+        checker.call(&WHERE, Attrs::new(), &[condition, x.clone(), random.wild(*dtype, &[37])]);
+        checker.call(&CAST, Attrs::new().with("dtype", DType::Bool), std::slice::from_ref(&x));
+        for to in FLOATS {
+            checker.call(&CAST, Attrs::new().with("dtype", *to), std::slice::from_ref(&x));
+        }
+    }
+    checker.finish();
+}
+
+#[test]
+fn reductions() {
+    let (mut random, mut checker) = (Random::new(24), Checker::default());
+    for dtype in FLOATS {
+        for op in [&REDUCE_SUM, &REDUCE_MEAN, &REDUCE_PROD, &REDUCE_MAX, &REDUCE_MIN] {
+            for axes in [&[0][..], &[1], &[0, 1]] {
+                checker.call(op, Attrs::new().with("axes", axes), &[random.wild(*dtype, &[5, 17])]);
+            }
+        }
+        for op in [&CUMSUM, &CUMPROD, &ARGMAX, &ARGMIN] {
+            for axis in [0, 1] {
+                checker.call(op, Attrs::new().with("axis", axis), &[random.wild(*dtype, &[5, 17])]);
+            }
+        }
+        for op in [&SOFTMAX, &LOG_SOFTMAX] {
+            checker.call(op, Attrs::new().with("axis", -1), &[random.wild(*dtype, &[17, 3])]);
+        }
+    }
+    checker.finish();
+}
+
+#[test]
+fn pools() {
+    let (mut random, mut checker) = (Random::new(25), Checker::default());
+    for dtype in FLOATS {
+        for op in [&MAX_POOL2D, &AVG_POOL2D] {
+            for padding in [[0; 4], [1; 4]] {
+                let attrs =
+                    Attrs::new().with("kernel", [2, 3]).with("strides", [1, 2]).with("padding", padding);
+                checker.call(op, attrs, &[random.wild(*dtype, &[1, 2, 8, 9])]);
+            }
+        }
+        checker.call(&GLOBAL_MAX_POOL, Attrs::new(), &[random.wild(*dtype, &[2, 3, 17])]);
+        checker.call(&GLOBAL_AVG_POOL, Attrs::new(), &[random.wild(*dtype, &[2, 3, 17])]);
+    }
+    checker.finish();
+}

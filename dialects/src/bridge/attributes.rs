@@ -1,0 +1,163 @@
+//! Attributes: made from Rust values, read as such, and in the form that operators' facts read.
+//!
+//! melior's conversion of an attribute to one sort prints what it refuses, which may be a weight; `cast` asks first.
+
+use fusion_operators::Attr;
+use melior::Context;
+use melior::ir::attribute::{
+    ArrayAttribute, DenseI64ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute,
+    IntegerAttribute, StringAttribute, TypeAttribute,
+};
+use melior::ir::{Attribute, AttributeLike, Type};
+use mlir_sys::*;
+
+/// An attribute in the form operators' facts read.
+pub fn attr_of(attr: Attribute) -> Option<Attr> {
+    if attr.is_bool() {
+        // SAFETY: asked after the check.
+        return Some(Attr::Bool(unsafe { mlirBoolAttrGetValue(attr.to_raw()) }));
+    }
+    if let Some(a) = cast::<IntegerAttribute>(attr) {
+        return Some(Attr::Int(a.value()));
+    }
+    if let Some(a) = cast::<FloatAttribute>(attr) {
+        return Some(Attr::Float(a.value()));
+    }
+    if let Some(a) = cast::<StringAttribute>(attr) {
+        return Some(Attr::Str(a.value().to_owned()));
+    }
+    if let Some(a) = cast::<TypeAttribute>(attr) {
+        return super::types::dtype_of(a.value()).map(Attr::Type);
+    }
+    // SAFETY: each read comes after its check and stays in range.
+    unsafe {
+        let raw = attr.to_raw();
+        if mlirAttributeIsADenseI64Array(raw) {
+            return ints_of(attr).map(Attr::Ints);
+        }
+        if mlirAttributeIsADenseF64Array(raw) {
+            let count = mlirDenseArrayGetNumElements(raw);
+            return Some(Attr::Floats((0..count).map(|i| mlirDenseF64ArrayGetElement(raw, i)).collect()));
+        }
+    }
+    None
+}
+
+/// An operator's attribute in MLIR's form.
+pub fn attr_to_mlir<'c>(context: &'c Context, value: &Attr) -> Attribute<'c> {
+    match value {
+        Attr::Int(v) => int_attr(context, *v),
+        // SAFETY: the context is alive.
+        Attr::Float(v) => unsafe {
+            Attribute::from_raw(mlirFloatAttrDoubleGet(
+                context.to_raw(),
+                mlirF64TypeGet(context.to_raw()),
+                *v,
+            ))
+        },
+        // SAFETY: the context is alive.
+        Attr::Bool(v) => unsafe { Attribute::from_raw(mlirBoolAttrGet(context.to_raw(), (*v).into())) },
+        Attr::Str(v) => str_attr(context, v),
+        Attr::Ints(v) => ints_attr(context, v),
+        // SAFETY: the pointer and length are the slice's.
+        Attr::Floats(v) => unsafe {
+            Attribute::from_raw(mlirDenseF64ArrayGet(context.to_raw(), v.len() as isize, v.as_ptr()))
+        },
+        Attr::Type(v) => TypeAttribute::new(super::types::dtype_to_mlir(context, *v)).into(),
+    }
+}
+
+pub(super) fn ints_of(attr: Attribute) -> Option<Vec<i64>> {
+    let list = cast::<DenseI64ArrayAttribute>(attr)?;
+    (0..list.len()).map(|i| list.element(i).ok()).collect()
+}
+
+/// An `i64` attribute.
+pub fn int_attr(context: &Context, value: i64) -> Attribute<'_> {
+    IntegerAttribute::new(melior::ir::r#type::IntegerType::new(context, 64).into(), value).into()
+}
+
+/// A string attribute.
+pub fn str_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
+    StringAttribute::new(context, value).into()
+}
+
+/// A symbol reference.
+pub fn symbol_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
+    FlatSymbolRefAttribute::new(context, value).into()
+}
+
+/// A list of `i64`.
+pub fn ints_attr<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
+    DenseI64ArrayAttribute::new(context, values).into()
+}
+
+/// A list of attributes.
+pub fn array_attr<'c>(context: &'c Context, values: &[Attribute<'c>]) -> Attribute<'c> {
+    ArrayAttribute::new(context, values).into()
+}
+
+/// The elements of a list of attributes; empty for other attributes.
+pub fn array_elements(attr: Attribute) -> Vec<Attribute> {
+    let Some(list) = cast::<ArrayAttribute>(attr) else { return Vec::new() };
+    (0..list.len()).filter_map(|i| list.element(i).ok()).collect()
+}
+
+/// A dictionary.
+pub fn dict_attr<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+    let entries: Vec<_> =
+        entries.iter().map(|(n, a)| (melior::ir::Identifier::new(context, n), *a)).collect();
+    melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
+}
+
+/// A type attribute.
+pub fn type_attr(ty: Type) -> Attribute {
+    TypeAttribute::new(ty).into()
+}
+
+/// The unit attribute.
+pub fn unit_attr(context: &Context) -> Attribute<'_> {
+    Attribute::unit(context)
+}
+
+/// Attributes that can be told apart before they are converted.
+pub(crate) trait Checked<'c>: TryFrom<Attribute<'c>> {
+    /// True for attributes of this sort.
+    fn is(attr: Attribute<'c>) -> bool;
+}
+
+/// The attribute as one of that sort. melior's own conversion prints an attribute it refuses, which may be a weight.
+pub(crate) fn cast<'c, T: Checked<'c>>(attr: Attribute<'c>) -> Option<T> {
+    T::is(attr).then(|| T::try_from(attr).ok())?
+}
+
+macro_rules! checked {
+    ($($ty:ident => $check:ident),*) => { $(impl<'c> Checked<'c> for $ty<'c> {
+        fn is(attr: Attribute<'c>) -> bool {
+            // SAFETY: a read of a live attribute.
+            unsafe { $check(attr.to_raw()) }
+        }
+    })* };
+}
+checked!(
+    IntegerAttribute => mlirAttributeIsAInteger, FloatAttribute => mlirAttributeIsAFloat,
+    StringAttribute => mlirAttributeIsAString, FlatSymbolRefAttribute => mlirAttributeIsAFlatSymbolRef,
+    TypeAttribute => mlirAttributeIsAType, ArrayAttribute => mlirAttributeIsAArray,
+    DenseI64ArrayAttribute => mlirAttributeIsADenseI64Array, DictionaryAttribute => mlirAttributeIsADictionary
+);
+
+/// The type a type attribute holds.
+pub fn type_of_attr(attr: Attribute) -> Option<Type> {
+    cast::<TypeAttribute>(attr).map(|t| t.value())
+}
+
+/// The string of that name in a dictionary attribute.
+pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
+    let found = cast::<DictionaryAttribute>(attr)?.element_by_name(name)?;
+    cast::<StringAttribute>(found).map(|text| text.value().to_owned())
+}
+
+/// Sizes of groups of operands, as operations with several variadic operands carry them.
+pub fn segments_attr<'c>(context: &'c Context, sizes: &[i32]) -> Attribute<'c> {
+    melior::ir::attribute::DenseI32ArrayAttribute::new(context, sizes).into()
+}

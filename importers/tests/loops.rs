@@ -1,0 +1,144 @@
+//! Loops that collect values: the shape of the program they become, and its numbers.
+
+mod common;
+
+use common::*;
+use fusion_dialects::{OperationLike, load_context};
+use fusion_importers::onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto};
+use fusion_importers::onnx::{Options, import_module};
+use fusion_operators::Tensor;
+
+fn floats(shape: &[usize], values: &[f32]) -> Tensor {
+    Tensor::from_slice(shape, values).expect("the values fill the shape")
+}
+
+fn printed(model: ModelProto) -> String {
+    let context = load_context();
+    let program = import_module(&context, &loaded(model), &Options::default()).expect("the model is right");
+    let module = program.module.as_operation();
+    assert!(module.verify(), "{module}");
+    module.to_string()
+}
+
+fn error_of(model: ModelProto) -> String {
+    let context = load_context();
+    let error = import_module(&context, &loaded(model), &Options::default()).err();
+    error.expect("the model is wrong").to_string()
+}
+
+/// Running sums: the state and what is collected are the sum so far.
+fn sums() -> GraphProto {
+    graph(
+        vec![node("Add", &["sum", "row"], &["next"], vec![]), node("Identity", &["next"], &["seen"], vec![])],
+        vec![input("sum", 1, &["2"]), input("row", 1, &["2"])],
+        &["next", "seen"],
+    )
+}
+
+fn scan(dims: &[&str], mut attributes: Vec<AttributeProto>) -> ModelProto {
+    attributes.extend([subgraph("body", sums()), int("num_scan_inputs", 1)]);
+    let nodes = vec![node("Scan", &["s", "x"], &["last", "y"], attributes)];
+    model(graph(nodes, vec![input("s", 1, &["2"]), input("x", 1, dims)], &["last", "y"]))
+}
+
+/// A Loop over x: f32[2], whose body has these nodes and gives again, next, seen.
+fn collecting(nodes: Vec<NodeProto>, count: i64) -> ModelProto {
+    let mut body = graph(
+        nodes,
+        vec![input("i", 7, &[]), input("c", 9, &[]), input("v", 1, &["2"])],
+        &["again", "next", "seen"],
+    );
+    body.initializer = vec![
+        f32s("one", &[], &[1.0]),
+        f32s("limit", &[], &[2.5]),
+        i64s("zero", &[1], &[0]),
+        i64s("step", &[1], &[1]),
+    ];
+    let nodes = vec![node("Loop", &["count", "", "x"], &["last", "y"], vec![subgraph("body", body)])];
+    let mut whole = graph(nodes, vec![input("x", 1, &["2"])], &["y"]);
+    whole.initializer = vec![i64s("count", &[], &[count])];
+    model(whole)
+}
+
+fn counting_up() -> Vec<NodeProto> {
+    vec![
+        node("Add", &["v", "one"], &["next"], vec![]),
+        node("Identity", &["c"], &["again"], vec![]),
+        node("Identity", &["next"], &["seen"], vec![]),
+    ]
+}
+
+#[test]
+fn long_scan_is_a_small_loop() {
+    let text = printed(scan(&["1000", "2"], vec![]));
+    assert_eq!(text.matches("relay.while").count(), 1, "{text}");
+    assert_eq!(text.matches("relay.scatter_nd").count(), 1, "{text}");
+    assert!(text.lines().count() < 40, "{text}");
+}
+
+#[test]
+fn scan_collects_along_axes_and_in_directions() {
+    let (s, x) = (floats(&[2], &[0.0, 0.0]), floats(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let results = |x: Tensor, dims: &[&str], attributes| {
+        let results = run(scan(dims, attributes), &Options::default(), &[s.clone(), x]);
+        results.expect("the model is right").iter().map(Tensor::to_f64s).collect::<Vec<_>>()
+    };
+    let (forward, total) = (vec![1.0, 2.0, 4.0, 6.0, 9.0, 12.0], vec![9.0, 12.0]);
+    assert_eq!(results(x.clone(), &["3", "2"], vec![]), [total.clone(), forward.clone()]);
+    let backward = vec![ints("scan_input_directions", &[1])];
+    assert_eq!(
+        results(x.clone(), &["3", "2"], backward),
+        [total.clone(), vec![5.0, 6.0, 8.0, 10.0, 9.0, 12.0]]
+    );
+    let reversed = vec![ints("scan_output_directions", &[1])];
+    assert_eq!(results(x, &["3", "2"], reversed), [total.clone(), vec![9.0, 12.0, 4.0, 6.0, 1.0, 2.0]]);
+    let columns = vec![ints("scan_input_axes", &[1]), ints("scan_output_axes", &[-1])];
+    let transposed = floats(&[2, 3], &[1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+    assert_eq!(results(transposed, &["2", "3"], columns), [total, vec![1.0, 4.0, 9.0, 2.0, 6.0, 12.0]]);
+}
+
+#[test]
+fn scan_of_a_batch_is_a_loop_in_a_loop() {
+    let attributes = vec![subgraph("body", sums()), int("num_scan_inputs", 1)];
+    let nodes = vec![node("Scan", &["", "s", "x"], &["last", "y"], attributes)];
+    let inputs = vec![input("s", 1, &["2", "2"]), input("x", 1, &["2", "50", "2"])];
+    let whole = graph(nodes, inputs, &["last", "y"]);
+    let proto = ModelProto { opset_import: vec![opset("", 8)], ..model(whole) };
+    assert_eq!(printed(proto.clone()).matches("relay.while").count(), 2);
+    let results =
+        run(proto, &Options::default(), &[floats(&[2, 2], &[0.0; 4]), floats(&[2, 50, 2], &[1.0; 200])]);
+    assert_eq!(results.map(|r| r[0].to_f64s()).ok(), Some(vec![50.0; 4]));
+}
+
+#[test]
+fn loop_that_collects_stays_a_loop() {
+    assert!(printed(collecting(counting_up(), 3)).contains("relay.while"));
+    let results = run(collecting(counting_up(), 3), &Options::default(), &[floats(&[2], &[0.0, 10.0])]);
+    assert_eq!(results.map(|r| r[0].to_f64s()).ok(), Some(vec![1.0, 11.0, 2.0, 12.0, 3.0, 13.0]));
+}
+
+#[test]
+fn body_that_needs_its_iteration_is_unrolled() {
+    let mut nodes = counting_up();
+    nodes[2] = node("Unsqueeze", &["i", "zero"], &["begin"], vec![]);
+    nodes.push(node("Add", &["begin", "step"], &["end"], vec![]));
+    nodes.push(node("Slice", &["next", "begin", "end"], &["seen"], vec![]));
+    assert!(!printed(collecting(nodes.clone(), 2)).contains("relay.while"));
+    let results = run(collecting(nodes, 2), &Options::default(), &[floats(&[2], &[0.0, 10.0])]);
+    assert_eq!(results.map(|r| r[0].to_f64s()).ok(), Some(vec![1.0, 12.0]));
+}
+
+#[test]
+fn loop_that_may_end_early_cannot_collect() {
+    let mut nodes = counting_up();
+    nodes[1] = node("ReduceSum", &["next"], &["sum"], vec![int("keepdims", 0)]);
+    nodes.push(node("Less", &["sum", "limit"], &["again"], vec![]));
+    let error = error_of(collecting(nodes, 3));
+    assert!(error.contains("the condition of a Loop that collects values must be known"), "{error}");
+}
+
+#[test]
+fn loop_that_collects_must_run() {
+    let error = error_of(collecting(counting_up(), 0));
+    assert!(error.contains("collecting values of a loop that never runs is not supported"), "{error}");
+}

@@ -1,0 +1,188 @@
+//! Convolutions with a 3x3 kernel in Winograd's form: `y = A' [ sum_c (G w G') * (B' x B) ] A`, tile by tile.
+//!
+//! A tile of m x m results takes (m + 2)^2 multiplications where the definition takes 9 m^2 (Lavin and Gray, "Fast Algorithms
+//! for Convolutional Neural Networks", 2016). The weight is given transformed, `u[i (m + 2) + j, c, f]`. The transforms of data and
+//! of results are products of two sparse matrices each, the first of which has the sums that rows share.
+
+use crate::operator::cost::elements;
+use crate::reference::winograd as reference;
+use crate::relation::{Related, same_dtype};
+use crate::{Call, DType, Dim, FusionKind, Operator, Tensor, TensorError, TensorType, operators, require};
+
+/// A matrix by rows.
+pub type Matrix = &'static [&'static [f64]];
+
+/// The transforms for tiles of `size` results in one dimension.
+pub struct Transform {
+    /// Results of a tile along an axis.
+    pub size: usize,
+    /// `B'`, the product of the second and the first.
+    pub data: [Matrix; 2],
+    /// `G`.
+    pub weight: Matrix,
+    /// `A'`, the product of the second and the first.
+    pub result: [Matrix; 2],
+}
+
+impl Transform {
+    /// Elements of the data that a tile reads along an axis.
+    pub const fn reads(&self) -> usize {
+        self.size + 2
+    }
+}
+
+const F2: Transform = Transform {
+    size: 2,
+    data: [
+        &[&[1., 0., -1., 0.], &[0., 1., 1., 0.], &[0., -1., 1., 0.], &[0., 1., 0., -1.]],
+        &[&[1., 0., 0., 0.], &[0., 1., 0., 0.], &[0., 0., 1., 0.], &[0., 0., 0., 1.]],
+    ],
+    weight: &[&[1., 0., 0.], &[0.5, 0.5, 0.5], &[0.5, -0.5, 0.5], &[0., 0., 1.]],
+    result: [
+        &[&[1., 0., 0., 0.], &[0., 1., 1., 0.], &[0., 1., -1., 0.], &[0., 0., 0., 1.]],
+        &[&[1., 1., 0., 0.], &[0., 0., 1., -1.]],
+    ],
+};
+
+const F4: Transform = Transform {
+    size: 4,
+    data: [
+        &[
+            &[4., 0., -5., 0., 1., 0.],
+            &[0., 0., -4., 0., 1., 0.],
+            &[0., -4., 0., 1., 0., 0.],
+            &[0., 0., -1., 0., 1., 0.],
+            &[0., -2., 0., 2., 0., 0.],
+            &[0., 4., 0., -5., 0., 1.],
+        ],
+        &[
+            &[1., 0., 0., 0., 0., 0.],
+            &[0., 1., 1., 0., 0., 0.],
+            &[0., 1., -1., 0., 0., 0.],
+            &[0., 0., 0., 1., 1., 0.],
+            &[0., 0., 0., 1., -1., 0.],
+            &[0., 0., 0., 0., 0., 1.],
+        ],
+    ],
+    weight: &[
+        &[1. / 4., 0., 0.],
+        &[-1. / 6., -1. / 6., -1. / 6.],
+        &[-1. / 6., 1. / 6., -1. / 6.],
+        &[1. / 24., 1. / 12., 1. / 6.],
+        &[1. / 24., -1. / 12., 1. / 6.],
+        &[0., 0., 1.],
+    ],
+    result: [
+        &[
+            &[1., 0., 0., 0., 0., 0.],
+            &[0., 1., 1., 0., 0., 0.],
+            &[0., 1., -1., 0., 0., 0.],
+            &[0., 0., 0., 1., 1., 0.],
+            &[0., 0., 0., 1., -1., 0.],
+            &[0., 0., 0., 0., 0., 1.],
+        ],
+        &[
+            &[1., 1., 0., 1., 0., 0.],
+            &[0., 0., 1., 0., 2., 0.],
+            &[0., 1., 0., 4., 0., 0.],
+            &[0., 0., 1., 0., 8., 1.],
+        ],
+    ],
+};
+
+/// The transforms for tiles of that many results along an axis: 2 or 4.
+pub fn transform(tile: i64) -> Option<&'static Transform> {
+    [&F2, &F4].into_iter().find(|t| t.size as i64 == tile)
+}
+
+/// `u[i (m + 2) + j, c, f] = (G w[f, c] G')[i, j]`, computed in f64.
+pub fn transform_weight(weight: &Tensor, by: &Transform) -> Result<Tensor, TensorError> {
+    let (filters, channels, reads) = (weight.shape()[0], weight.shape()[1], by.reads());
+    let w = weight.to_f64s();
+    let mut u = vec![0.0; reads * reads * channels * filters];
+    for (f, c) in (0..filters).flat_map(|f| (0..channels).map(move |c| (f, c))) {
+        let of = &w[(f * channels + c) * 9..][..9];
+        for (i, j) in (0..reads).flat_map(|i| (0..reads).map(move |j| (i, j))) {
+            let terms = (0..9).map(|k| by.weight[i][k / 3] * of[k] * by.weight[j][k % 3]);
+            u[((i * reads + j) * channels + c) * filters + f] = terms.sum();
+        }
+    }
+    Tensor::from_f64s(weight.dtype(), &[reads * reads, channels, filters], &u)
+}
+
+/// Results along an axis of the data with padding; `None` when they would be fewer than 1.
+fn results(data: &Dim, padding: (i64, i64)) -> Option<Dim> {
+    match data.known() {
+        None => Some(Dim::Any),
+        Some(n) => {
+            let padded = i64::try_from(n).ok()?.checked_add(padding.0)?.checked_add(padding.1)?;
+            u64::try_from(padded - 2).ok().filter(|&n| n > 0).map(Dim::Static)
+        }
+    }
+}
+
+/// C1: operands are f32. C2: data has rank 4, the weight rank 3. C3: `tile` is 2 or 4, the weight's first extent the square
+/// of tile + 2. C4: the data's channels are the weight's second extent. C5: `padding` has four numbers that are not
+/// negative, and the result's extents are above 0.
+fn relation(call: &Call) -> Related {
+    let (data, weight) = (&call.operands[0], &call.operands[1]);
+    same_dtype(call.operands, 1)?;
+    require!(data.dtype == DType::F32, C 1, "operands must be f32, found {}", data.dtype);
+    require!(
+        data.rank() == 4 && weight.rank() == 3,
+        C 2,
+        "data must have rank 4 and weight rank 3, found {data} and {weight}"
+    );
+    let tile = call.attrs.int_or("tile", 0);
+    let points = transform(tile).map(|t| (t.reads() * t.reads()) as u64);
+    require!(
+        points.is_some_and(|n| weight.dims[0].known().is_none_or(|d| d == n)),
+        C 3,
+        "tile must be 2 or 4 and the weight's first extent (tile + 2)^2, found tile {tile} and {}",
+        weight.dims[0]
+    );
+    require!(
+        data.dims[1].compatible(&weight.dims[1]),
+        C 4,
+        "the data's channels must be the weight's second extent, found {} and {}",
+        data.dims[1],
+        weight.dims[1]
+    );
+    let padding = padding(call);
+    let extents = padding
+        .and_then(|[t, l, b, r]| Some([results(&data.dims[2], (t, b))?, results(&data.dims[3], (l, r))?]));
+    let Some([height, width]) = extents else {
+        return Err(crate::Violation::new(
+            5,
+            format!(
+                "padding must be four numbers that are not negative and leave a result, found {:?} for {data}",
+                call.attrs.ints("padding")
+            ),
+        ));
+    };
+    let dims = vec![data.dims[0].clone(), weight.dims[2].clone(), height, width];
+    Ok(vec![TensorType::new(dims, data.dtype)])
+}
+
+/// Padding at the top, left, bottom and right; none when absent.
+pub fn padding(call: &Call) -> Option<[i64; 4]> {
+    let given = call.attrs.ints("padding").unwrap_or(&[0, 0, 0, 0]);
+    <[i64; 4]>::try_from(given).ok().filter(|p| p.iter().all(|&n| n >= 0))
+}
+
+/// What the convolution takes by its definition, so that rates compare.
+fn cost(call: &Call, results: &[TensorType]) -> f64 {
+    18.0 * elements(&results[..1]) * call.operands[1].dims[1].known().unwrap_or(1) as f64
+}
+
+operators! {
+    /// A convolution with a 3x3 kernel, stride 1, whose weight is transformed.
+    WINOGRAD_CONV2D = Operator {
+        name: "winograd_conv2d",
+        arity: (2, 2),
+        relation,
+        fusion: FusionKind::Contraction,
+        cost,
+        reference: reference::winograd,
+    };
+}

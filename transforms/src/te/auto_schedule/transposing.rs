@@ -1,0 +1,69 @@
+//! Nests without a reduction that read some tensor across the order in which they write: transposes and what is fused to
+//! them.
+//!
+//!     for i, j  y[i, j] = x[j, i]    =>    for io, jo  for ib, jb (blocks that stay in the cache)
+//!                                            for ii (16, unrolled)  for jj (16, vectorized)    y[i, j] = x[j, i]
+//!
+//! Each register tile is loaded along `i` and stored along `j`, transposed in registers by `loop-transpose`.
+
+use super::tiling::lanes;
+use super::writer::Writer;
+use crate::te::expr::Expr;
+use crate::te::schedule::{AxisId, StageId};
+
+/// Elements of a side of the blocks between which pages and lines of the cache change.
+const BLOCK: u64 = 64;
+
+/// The axis along which everything that is not contiguous along the last axes (`together` of them) is.
+pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Option<AxisId> {
+    let last = extents.len().checked_sub(1)?;
+    if together > 1 || !matches!(accesses.first()?.as_ref()?.coefficient(last), Some(0 | 1)) {
+        return None;
+    }
+    let strided = || {
+        accesses.iter().filter(|e| {
+            let along = e.as_ref().map(|e| e.coefficient(last));
+            !matches!(along, Some(Some(0 | 1)))
+        })
+    };
+    let is_known = |e: &Option<Expr>| e.as_ref().is_some_and(|e| e.coefficient(last).is_some());
+    (0..last)
+        .rev()
+        .filter(|&a| extents[a] >= 4)
+        .find(|&a| strided().all(|e| is_known(e) && e.as_ref().is_some_and(|e| e.coefficient(a) == Some(1))))
+}
+
+/// Tiles in registers of the axis `across` and the last one, in blocks.
+pub fn tile(
+    writer: &mut Writer,
+    stage: StageId,
+    (across, last): (AxisId, AxisId),
+    (rows, columns): (u64, u64),
+    vector_bytes: u64,
+) -> Result<(), String> {
+    let lanes = lanes(writer, stage, vector_bytes);
+    let mut order: Vec<AxisId> =
+        writer.tree.stages[stage].leaves.iter().copied().filter(|&a| a != across && a != last).collect();
+    let (mut blocks, mut tiles) = (Vec::new(), Vec::new());
+    let mut inner = Vec::new();
+    for (axis, extent) in [(across, rows), (last, columns)] {
+        let mut rest = axis;
+        if extent > 2 * BLOCK {
+            let (outer, block) = writer.split(stage, rest, BLOCK)?;
+            blocks.push(outer);
+            rest = block;
+        }
+        if extent > lanes {
+            let (outer, block) = writer.split(stage, rest, lanes)?;
+            tiles.push(outer);
+            rest = block;
+        }
+        inner.push(rest);
+    }
+    writer.unroll(stage, inner[0])?;
+    writer.vectorize(stage, inner[1])?;
+    order.extend(blocks);
+    order.extend(tiles);
+    order.extend(inner);
+    writer.reorder(stage, &order)
+}
