@@ -21,6 +21,6 @@ pub fn register() {
     fusion_dialects::register::<targets::parallel_calls::ParallelCalls>();
     fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
-    fusion_dialects::register::<loop_to_cpu::approximate::MathApproximate>();
+    fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
     pipelines::register();
 }

@@ -4,10 +4,8 @@
 #include "Bridge.h"
 #include "mlir-c/Support.h"
 #include "mlir/CAPI/Support.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -209,15 +207,4 @@ void fusionJitDestroy(void *jit) { delete static_cast<orc::LLJIT *>(jit); }
 bool fusionIsElementwise(MlirOperation op) { return mlir::OpTrait::hasElementwiseMappableTraits(unwrap(op)); }
 /// True for operations that read and write no memory and never trap: they may be copied, moved or dropped.
 bool fusionIsPure(MlirOperation op) { return mlir::isPure(unwrap(op)); }
-
-/// Replaces the math functions of those names (`math.exp`) by polynomials, in f32; false when it did not converge.
-bool fusionApproximateMath(MlirOperation op, const MlirStringRef *names, size_t count) {
-  auto wanted = [&](StringRef name) {
-    return llvm::any_of(ArrayRef(names, count), [&](MlirStringRef n) { return name == unwrap(n); });
-  };
-  mlir::RewritePatternSet patterns(unwrap(op)->getContext());
-  mlir::populateMathF32ExpansionPatterns(patterns, wanted);
-  mlir::populateMathPolynomialApproximationPatterns(patterns, wanted);
-  return mlir::succeeded(mlir::applyPatternsGreedily(unwrap(op), std::move(patterns)));
-}
 }

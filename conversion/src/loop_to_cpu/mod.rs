@@ -7,8 +7,8 @@
 //!
 //! Loops that are still vectorized or unrolled run one iteration after another, which is what they mean.
 
-pub mod approximate;
 mod control;
+pub mod math;
 mod memory;
 pub mod outline;
 

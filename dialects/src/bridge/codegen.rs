@@ -173,10 +173,3 @@ pub fn is_pure(op: Op) -> bool {
     // SAFETY: the operation is alive.
     unsafe { ffi::fusionIsPure(op.to_raw()) }
 }
-
-/// Replaces the math functions of those names (`math.exp`) by polynomials in f32. False when it did not converge.
-pub fn approximate_math(op: Op, names: &[&str]) -> bool {
-    let names: Vec<_> = names.iter().map(|n| string(n)).collect();
-    // SAFETY: the names live through the call.
-    unsafe { ffi::fusionApproximateMath(op.to_raw(), names.as_ptr(), names.len()) }
-}

@@ -32,6 +32,17 @@ pub fn splat(attr: Attribute) -> Option<Tensor> {
     }
 }
 
+/// The float that a constant is, or that all elements of a constant vector or tensor are.
+pub fn float_of(attr: Attribute) -> Option<f64> {
+    // SAFETY: a live attribute, asked after the checks.
+    unsafe {
+        let raw = attr.to_raw();
+        let splat = mlirAttributeIsADenseElements(raw) && mlirDenseElementsAttrIsSplat(raw);
+        let one = if splat { mlirDenseElementsAttrGetSplatValue(raw) } else { raw };
+        mlirAttributeIsAFloat(one).then(|| mlirFloatAttrGetValueDouble(one))
+    }
+}
+
 /// The tensor a constant holds; `None` when it holds none or its bytes are missing.
 pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
     // SAFETY: `mlirAttributeGetType` is asked of elements attributes, which have one; the buffer has the size that is passed.

@@ -96,5 +96,4 @@ unsafe extern "C" {
     pub fn fusionJitDestroy(jit: *mut c_void);
     pub fn fusionIsElementwise(op: MlirOperation) -> bool;
     pub fn fusionIsPure(op: MlirOperation) -> bool;
-    pub fn fusionApproximateMath(op: MlirOperation, names: *const MlirStringRef, count: usize) -> bool;
 }

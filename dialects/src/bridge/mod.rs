@@ -23,10 +23,8 @@ mod value_map;
 pub use affine::{Affine, affine_map_attr, affine_map_of, affine_results_of};
 pub use attributes::*;
 pub use build::Build;
-pub use codegen::{
-    CodegenError, Emit, Target, approximate_math, emit, is_elementwise, is_pure, processors, run_passes,
-};
-pub use constants::{is_splat, read_tensor, splat, write_tensor};
+pub use codegen::{CodegenError, Emit, Target, emit, is_elementwise, is_pure, processors, run_passes};
+pub use constants::{float_of, is_splat, read_tensor, splat, write_tensor};
 pub use context::{load_context, load_worker_context, parse_file, parse_module, registry, source_of};
 pub use ir::*;
 pub use jit::{Entry, Jit, JitError, Symbol};

@@ -98,10 +98,14 @@ impl<'c> Lowering<'c, '_> {
     /// The axes of a nest's stage: loops that are bound are fixed, others run over their range.
     pub(super) fn ranged_axes(&self, nest: &Nest, bound: &Bindings, fresh: &mut usize) -> Vec<Option<Expr>> {
         let mut all = bound.clone();
-        for &leaf in &self.tree.stages[nest.stage].leaves {
-            if !all.is_bound(leaf) {
-                let extent = self.extent(nest, &all, leaf);
-                all.bind(leaf, ranged(fresh, extent));
+        let axes = &self.tree.stages[nest.stage].axes;
+        // Parents come before what they were made into: an axis none of whose loops is bound runs as a whole, so that
+        // what its splits leave over does not widen it.
+        for axis in 0..axes.len() {
+            let inside = self.made_of(nest.stage, axis).any(|parent| all.is_bound(parent));
+            if !inside && !self.touched(nest.stage, bound, axis) {
+                let extent = self.extent(nest, &all, axis);
+                all.bind(axis, ranged(fresh, extent));
             }
         }
         self.root_axes(nest, &all).into_iter().map(Some).collect()

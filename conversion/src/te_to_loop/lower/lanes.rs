@@ -71,9 +71,12 @@ impl<'c> Lowering<'c, '_> {
             let fresh = complete && i == 0;
             self.fill(loops, nest, part, &partial, (0, Expr::constant(0)), fresh);
         }
+        let vector = widths.last().copied().unwrap_or(1);
         let mut width = slots;
         while width > 1 {
+            // Whole vectors are combined before halves of one.
             let half = width.div_ceil(2);
+            let half = if width > vector { half.next_multiple_of(vector) } else { half };
             each_lane(loops, width - half, |inner, slot| {
                 let other = inner.scalars().index_affine(slot, 1, half as i64);
                 let (a, b) = (partial.load(inner, slot), partial.load(inner, other));

@@ -1,12 +1,13 @@
 //! `te-schedule`: gives each kernel without a schedule a default one.
 //!
 //! First which stages are computed where they are used (`placement`) and which row by row (`rows`); then how the loops of each
-//! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory, and
-//! `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
+//! `columns` across it, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
 //! processor that the kinds calculate with. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
 mod accesses;
+mod columns;
 mod contraction;
 mod fusion;
 mod machine;
@@ -60,7 +61,9 @@ impl Pass for TeSchedule {
                 let groups = rows::find(&writer.tree, &nests);
                 groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
                 for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
-                    if !contraction::schedule(writer, nest, &machine, constant)? {
+                    let done = contraction::schedule(writer, nest, &machine, constant)?
+                        || columns::schedule(writer, nest, vector_bytes)?;
+                    if !done {
                         tiling::tile(writer, nest, vector_bytes)?;
                     }
                 }

@@ -112,7 +112,7 @@ fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
     let reused = elements > 0 && points > elements;
     if consumers.iter().any(|&c| tree.stages[c].is_reduction()) {
         let free = effort.operations == 0 && !effort.irregular;
-        return uses == 1 && (free || (cheap && !effort.irregular && !reused));
+        return uses == 1 && (free || (!effort.irregular && !reused));
     }
     if reused { cheap && !effort.irregular } else { uses == 1 || cheap }
 }

@@ -36,6 +36,26 @@ fn contiguous(tree: &Schedule, stage: StageId) -> Option<(usize, u64)> {
     Some((together, extents[extents.len() - together..].iter().product()))
 }
 
+/// How many of the last parallel axes are one along which memory is contiguous, and its extent.
+pub fn contiguous_parallel(
+    tree: &Schedule,
+    stage: StageId,
+    accesses: &[Option<Expr>],
+) -> Option<(usize, u64)> {
+    let extents = &extents(tree, stage)[..tree.stages[stage].rank()];
+    let good = |n: &usize| along_fused(accesses, extents, *n).iter().all(|c| matches!(c, Some(0 | 1)));
+    let together = (1..=extents.len()).rev().find(good)?;
+    Some((together, extents[extents.len() - together..].iter().product()))
+}
+
+/// How many of the last reduction axes step through memory evenly as one; at least one.
+pub fn together_along_reduction(tree: &Schedule, stage: StageId, accesses: &[Option<Expr>]) -> usize {
+    let extents = extents(tree, stage);
+    let reduced = extents.len() - tree.stages[stage].rank();
+    let even = |n: &usize| along_fused(accesses, &extents, *n).iter().all(Option::is_some);
+    (1..=reduced).rev().find(even).unwrap_or(1)
+}
+
 /// True when a reduction can be computed in lanes along its last axes.
 pub fn fits_lanes(tree: &Schedule, stage: StageId) -> bool {
     contiguous(tree, stage).is_some_and(|(_, extent)| extent >= FEWEST_LANES)

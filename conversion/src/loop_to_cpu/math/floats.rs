@@ -1,0 +1,231 @@
+//! Arithmetic on f32, a scalar or all lanes of a vector at once: what the functions of this folder are written in.
+//!
+//!     let s = m.mul(x, x);                  %s = arith.mulf %x, %x : vector<16xf32>
+//!     m.fma(s, x, x)                  =>    math.fma %s, %x, %x : vector<16xf32>
+//!
+//! No operation has fast-math flags: each rounds once, which the functions' error bounds rely on.
+
+use fusion_dialects::{Attribute, Build, Type, Value, int_attr, scalar_type, vector_type};
+use fusion_operators::DType;
+
+/// `1.5 * 2^23`: what is added to it is rounded to an integer, which stands in the low bits.
+const ROUND: f32 = 12_582_912.0;
+
+/// Relations of floats; false when one is no number.
+#[derive(Clone, Copy)]
+#[repr(i64)]
+pub enum Is {
+    Equal = 1,
+    Above = 2,
+    Below = 4,
+    /// Both are numbers.
+    Number = 7,
+}
+
+/// Builds operations at a place, for that many lanes.
+#[derive(Clone, Copy)]
+pub struct Floats<'c> {
+    /// The place.
+    pub build: Build<'c>,
+    /// `None` for scalars.
+    pub lanes: Option<u64>,
+}
+
+impl<'c> Floats<'c> {
+    /// The type of all lanes.
+    pub fn ty(&self, dtype: DType) -> Type<'c> {
+        let scalar = scalar_type(self.build.context(), dtype);
+        self.lanes.map_or(scalar, |n| vector_type(scalar, n))
+    }
+
+    fn make(&self, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
+        self.build.value(name, operands, self.ty(dtype), &[])
+    }
+
+    fn literal(&self, text: &str, dtype: DType) -> Value<'c> {
+        let ty = self.ty(dtype);
+        let text =
+            if self.lanes.is_some() { format!("dense<{text}> : {ty}") } else { format!("{text} : {ty}") };
+        let value = Attribute::parse(self.build.context(), &text);
+        self.build.value(
+            "arith.constant",
+            &[],
+            ty,
+            &value.map(|v| ("value", v)).into_iter().collect::<Vec<_>>(),
+        )
+    }
+
+    /// A number in all lanes.
+    pub fn float(&self, value: f32) -> Value<'c> {
+        self.literal(&format!("0x{:08X}", value.to_bits()), DType::F32)
+    }
+
+    /// An integer in all lanes.
+    pub fn int(&self, value: i32) -> Value<'c> {
+        self.literal(&value.to_string(), DType::I32)
+    }
+
+    /// `a + b`.
+    pub fn add(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.addf", &[a, b], DType::F32)
+    }
+
+    /// `a - b`.
+    pub fn sub(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.subf", &[a, b], DType::F32)
+    }
+
+    /// `a * b`.
+    pub fn mul(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.mulf", &[a, b], DType::F32)
+    }
+
+    /// `a / b`.
+    pub fn div(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.divf", &[a, b], DType::F32)
+    }
+
+    /// `-a`.
+    pub fn neg(&self, a: Value<'c>) -> Value<'c> {
+        self.make("arith.negf", &[a], DType::F32)
+    }
+
+    /// `a * b + c`, rounded once.
+    pub fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
+        self.make("math.fma", &[a, b, c], DType::F32)
+    }
+
+    /// `c[0] + c[1] x + c[2] x^2 + ...`: even and odd powers by Horner's rule each. With one multiplication more than a single
+    /// chain it takes half of the time from x to the result, which bounds how many vectors are under way at once.
+    pub fn polynomial(&self, x: Value<'c>, coefficients: &[f32]) -> Value<'c> {
+        let chain = |of: Value<'c>, terms: &mut dyn Iterator<Item = f32>| {
+            let first = self.float(terms.next().unwrap_or(0.0));
+            terms.fold(first, |sum, c| self.fma(sum, of, self.float(c)))
+        };
+        if coefficients.len() < 4 {
+            return chain(x, &mut coefficients.iter().rev().copied());
+        }
+        let square = self.mul(x, x);
+        let high_first = |from: usize| {
+            let own: Vec<f32> = coefficients.iter().skip(from).step_by(2).copied().collect();
+            own.into_iter().rev()
+        };
+        let (even, odd) = (chain(square, &mut high_first(0)), chain(square, &mut high_first(1)));
+        self.fma(odd, x, even)
+    }
+
+    /// The magnitude.
+    pub fn abs(&self, a: Value<'c>) -> Value<'c> {
+        self.make("math.absf", &[a], DType::F32)
+    }
+
+    /// The square root.
+    pub fn sqrt(&self, a: Value<'c>) -> Value<'c> {
+        self.make("math.sqrt", &[a], DType::F32)
+    }
+
+    /// Rounded towards 0.
+    pub fn trunc(&self, a: Value<'c>) -> Value<'c> {
+        self.make("math.trunc", &[a], DType::F32)
+    }
+
+    /// The magnitude of `a` with the sign of `b`.
+    pub fn copy_sign(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("math.copysign", &[a, b], DType::F32)
+    }
+
+    /// `max(a, least)`; what is no number stays.
+    pub fn at_least(&self, a: Value<'c>, least: f32) -> Value<'c> {
+        let least = self.float(least);
+        self.select(self.is(Is::Above, least, a), least, a)
+    }
+
+    /// `min(a, most)`; what is no number stays.
+    pub fn at_most(&self, a: Value<'c>, most: f32) -> Value<'c> {
+        let most = self.float(most);
+        self.select(self.is(Is::Below, most, a), most, a)
+    }
+
+    /// The nearest integer to `a * b`, as the low bits of an integer and as a float. The product is below `2^22`.
+    pub fn round(&self, a: Value<'c>, b: f32) -> (Value<'c>, Value<'c>) {
+        let sum = self.fma(a, self.float(b), self.float(ROUND));
+        (self.bits(sum), self.sub(sum, self.float(ROUND)))
+    }
+
+    /// Compares.
+    pub fn is(&self, how: Is, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        let predicate = int_attr(self.build.context(), how as i64);
+        self.build.value("arith.cmpf", &[a, b], self.ty(DType::Bool), &[("predicate", predicate)])
+    }
+
+    /// True where an integer is not 0.
+    pub fn is_not_zero(&self, a: Value<'c>) -> Value<'c> {
+        let not_equal = int_attr(self.build.context(), 1);
+        self.build.value("arith.cmpi", &[a, self.int(0)], self.ty(DType::Bool), &[("predicate", not_equal)])
+    }
+
+    /// Both hold.
+    pub fn both(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.andi", &[a, b], DType::Bool)
+    }
+
+    /// One of the two holds.
+    pub fn either(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.ori", &[a, b], DType::Bool)
+    }
+
+    /// Just one of the two holds.
+    pub fn just_one(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.xori", &[a, b], DType::Bool)
+    }
+
+    /// `condition ? a : b`.
+    pub fn select(&self, condition: Value<'c>, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.select", &[condition, a, b], DType::F32)
+    }
+
+    /// The representation as an integer.
+    pub fn bits(&self, a: Value<'c>) -> Value<'c> {
+        self.make("arith.bitcast", &[a], DType::I32)
+    }
+
+    /// The float of a representation.
+    pub fn from_bits(&self, a: Value<'c>) -> Value<'c> {
+        self.make("arith.bitcast", &[a], DType::F32)
+    }
+
+    /// An integer as a float.
+    pub fn to_float(&self, a: Value<'c>) -> Value<'c> {
+        self.make("arith.sitofp", &[a], DType::F32)
+    }
+
+    /// `a + b` of integers.
+    pub fn int_add(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.addi", &[a, b], DType::I32)
+    }
+
+    /// `a - b` of integers.
+    pub fn int_sub(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.subi", &[a, b], DType::I32)
+    }
+
+    /// The bits that both have.
+    pub fn int_and(&self, a: Value<'c>, b: i32) -> Value<'c> {
+        self.make("arith.andi", &[a, self.int(b)], DType::I32)
+    }
+
+    /// The bits that just one has.
+    pub fn int_xor(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.make("arith.xori", &[a, b], DType::I32)
+    }
+
+    /// `a * 2^by`.
+    pub fn shift_left(&self, a: Value<'c>, by: i32) -> Value<'c> {
+        self.make("arith.shli", &[a, self.int(by)], DType::I32)
+    }
+
+    /// `a / 2^by`, of an integer without sign.
+    pub fn shift_right(&self, a: Value<'c>, by: i32) -> Value<'c> {
+        self.make("arith.shrui", &[a, self.int(by)], DType::I32)
+    }
+}

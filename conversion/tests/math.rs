@@ -1,0 +1,194 @@
+//! The functions that become straight code, against the same functions of f64, over all numbers of f32: every 251st one, and
+//! all that stand around powers of two, for vectors and for scalars.
+
+use fusion_conversion::pipelines::{LLVM, LOOP, Runner};
+use fusion_dialects::{
+    Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
+};
+
+const COUNT: usize = 1 << 16;
+/// Units in the last place that each result may be off.
+const MOST: f64 = 2.0;
+
+/// A kernel that computes a function of `COUNT` numbers, in vectors of 16 or one after another.
+fn compile(function: &str, operands: usize, kind: &str) -> Jit {
+    register_upstream_passes();
+    fusion_transforms::register();
+    fusion_conversion::register();
+    let (buffers, loads): (Vec<_>, Vec<_>) = (0..operands)
+        .map(|i| {
+            let load = format!("%a{i} = loop.load %x{i}[%i] : memref<{COUNT}xf32> -> f32");
+            (format!("%x{i}: memref<{COUNT}xf32>"), load)
+        })
+        .unzip();
+    let names: Vec<_> = (0..operands).map(|i| format!("%a{i}")).collect();
+    let source = format!(
+        "func.func @f({}, %y: memref<{COUNT}xf32>) {{
+           loop.for {} serial {{
+           ^bb0(%o: index):
+             loop.for 16 {kind} {{
+             ^bb0(%l: index):
+               %i = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%o, %l)
+               {}
+               %r = math.{function} {} : f32
+               loop.store %r, %y[%i] : f32, memref<{COUNT}xf32>
+               loop.yield
+             }}
+             loop.yield
+           }}
+           return
+         }}",
+        buffers.join(", "),
+        COUNT / 16,
+        loads.join("\n"),
+        names.join(", "),
+    );
+    let context = load_context();
+    let module: Module = parse_module(&context, &source).unwrap_or_else(|why| panic!("{}", why.join("\n")));
+    let mut runner = Runner::default();
+    for stages in [LOOP, LLVM] {
+        runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
+    }
+    let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
+    Jit::new(&object, &[]).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn to_bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+/// How far a result is from the exact one, in units of the last place of f32 there.
+fn distance(got: f32, exact: f64) -> f64 {
+    if exact.is_nan() || got.is_nan() {
+        return if exact.is_nan() && got.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if f64::from(got) == exact || got == exact as f32 {
+        return 0.0;
+    }
+    let exponent = (exact.abs().log2().floor()).max(-126.0);
+    let unit = (exponent - 23.0).exp2();
+    // What is beyond all numbers counts as the next one after the greatest.
+    let got = if got.is_infinite() { f64::from(got.signum()) * 128f64.exp2() } else { f64::from(got) };
+    (got - exact.clamp(-(128f64.exp2()), 128f64.exp2())).abs() / unit
+}
+
+/// Runs a function on columns of numbers, in blocks; says where it is off the most.
+fn check(function: &str, columns: &[Vec<f32>], exact: impl Fn(&[f32]) -> f64) {
+    for kind in ["vectorized", "serial"] {
+        let jit = compile(function, columns.len(), kind);
+        let mut worst = (0.0, Vec::new(), 0.0f32, 0.0);
+        let total = columns[0].len();
+        for start in (0..total).step_by(COUNT) {
+            let at = |i: usize, column: &Vec<f32>| column.get(start + i).copied().unwrap_or(1.0);
+            let block = |column: &Vec<f32>| (0..COUNT).map(|i| at(i, column)).collect::<Vec<f32>>();
+            let inputs: Vec<Vec<f32>> = columns.iter().map(block).collect();
+            let mut bytes: Vec<Vec<u8>> = inputs.iter().map(|v| to_bytes(v)).collect();
+            bytes.push(vec![0; 4 * COUNT]);
+            let mut views: Vec<&mut [u8]> = bytes.iter_mut().map(Vec::as_mut_slice).collect();
+            jit.call("f", &mut views).unwrap();
+            let results = bytes[columns.len()].chunks_exact(4);
+            for (i, result) in results.enumerate() {
+                let got = f32::from_le_bytes([result[0], result[1], result[2], result[3]]);
+                let operands: Vec<f32> = inputs.iter().map(|c| c[i]).collect();
+                let exact = exact(&operands);
+                let off = distance(got, exact);
+                if off > worst.0 {
+                    worst = (off, operands, got, exact);
+                }
+            }
+        }
+        let (off, operands, got, exact) = worst;
+        println!("{function} {kind}: {off:.3} units at {operands:?}");
+        assert!(
+            off <= MOST,
+            "{function} {kind} of {operands:?} is {got:e}, exactly {exact:e}: {off:.2} units"
+        );
+    }
+}
+
+/// Numbers of all signs and sizes: every 251st, those around powers of two, and what is not finite.
+fn numbers() -> Vec<f32> {
+    let spread = (0..=u32::MAX / 251).map(|i| i * 251);
+    let around = (0..512u32).flat_map(|e| (0..9u32).map(move |d| (e << 23).wrapping_add(d).wrapping_sub(4)));
+    spread.chain(around).map(f32::from_bits).collect()
+}
+
+fn one(function: &str, exact: fn(f64) -> f64) {
+    check(function, &[numbers()], |x| exact(f64::from(x[0])));
+}
+
+#[test]
+fn exp() {
+    one("exp", f64::exp);
+}
+
+#[test]
+fn log() {
+    one("log", f64::ln);
+}
+
+#[test]
+fn tanh() {
+    one("tanh", f64::tanh);
+}
+
+#[test]
+fn sin() {
+    one("sin", f64::sin);
+}
+
+#[test]
+fn cos() {
+    one("cos", f64::cos);
+}
+
+#[test]
+fn erf() {
+    one("erf", fusion_operators::reference::elementwise::erf);
+}
+
+#[test]
+fn pow() {
+    // Two sequences of all bits, and every pair of numbers with a rule of their own.
+    let mixed = |seed: u32, n: usize| {
+        let step = move |x: &u32| Some(x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+        std::iter::successors(Some(seed), step).map(|x| x ^ (x >> 15)).take(n)
+    };
+    let any = 1 << 21;
+    let mut x: Vec<f32> = mixed(1, any).map(f32::from_bits).collect();
+    let mut y: Vec<f32> = mixed(2, any).map(f32::from_bits).collect();
+    // Most pairs of any bits overflow: these have results of all sizes.
+    let fraction = |x: u32| f64::from(x) / f64::from(u32::MAX);
+    for (a, b) in mixed(3, any).zip(mixed(4, any)) {
+        let base = (fraction(a) * 40.0 - 20.0).exp2();
+        x.push(base as f32);
+        y.push(((fraction(b) * 300.0 - 150.0) / base.log2().abs().max(0.01)) as f32);
+    }
+    let special = [
+        0.0,
+        0.5,
+        1.0,
+        1.5,
+        2.0,
+        3.0,
+        4.0,
+        0.999_999_94,
+        1.000_000_1,
+        1e-45,
+        1e-38,
+        3e38,
+        16_777_216.0,
+        16_777_215.0,
+        33_554_434.0,
+        f32::INFINITY,
+        f32::NAN,
+    ];
+    let signed: Vec<f32> = special.iter().flat_map(|v| [*v, -*v]).collect();
+    for a in &signed {
+        for b in &signed {
+            x.push(*a);
+            y.push(*b);
+        }
+    }
+    check("powf", &[x, y], |v| f64::from(v[0]).powf(f64::from(v[1])));
+}

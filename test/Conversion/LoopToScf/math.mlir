@@ -1,0 +1,63 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(math-approximate))' --split-input-file | FileCheck %s
+
+// Functions of f32 are straight code, in as many lanes as they had.
+// CHECK-LABEL: func.func @exp
+// CHECK-NOT:     math.exp
+// CHECK:         math.fma {{.*}} : vector<16xf32>
+// CHECK:         arith.bitcast {{.*}} : vector<16xi32> to vector<16xf32>
+func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// f16 is computed in f32, f64 stays a call.
+// CHECK-LABEL: func.func @types
+// CHECK-SAME:    %[[A:.*]]: f16, %[[B:.*]]: f64
+// CHECK:         arith.extf %[[A]] : f16 to f32
+// CHECK:         arith.truncf {{.*}} : f32 to f16
+// CHECK:         math.tanh %[[B]] : f64
+func.func @types(%a: f16, %b: f64) -> (f16, f64) {
+  %0 = math.tanh %a : f16
+  %1 = math.tanh %b : f64
+  return %0, %1 : f16, f64
+}
+
+// -----
+
+// Where a lane is too large to be reduced in three parts, the lanes call the C library.
+// CHECK-LABEL: func.func @sin
+// CHECK:         %[[ANY:.*]] = vector.reduction <or>
+// CHECK:         scf.if %[[ANY]]
+// CHECK:           scf.for
+// CHECK:             math.sin {{.*}} : f32
+// CHECK:         } else {
+// CHECK-NEXT:      scf.yield
+func.func @sin(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.sin %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// Powers that are known are products, quotients and roots.
+// CHECK-LABEL: func.func @powers
+// CHECK-SAME:    %[[X:.*]]: vector<16xf32>
+// CHECK:         %[[S:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK:         math.sqrt
+// CHECK:         %[[C:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK:         arith.mulf %[[C]], %[[X]]
+// CHECK:         arith.divf %{{.*}}, %[[X]]
+// CHECK-NOT:     math.powf
+func.func @powers(%x: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+  %two = arith.constant dense<2.0> : vector<16xf32>
+  %half = arith.constant dense<0.5> : vector<16xf32>
+  %three = arith.constant dense<3.0> : vector<16xf32>
+  %minus = arith.constant dense<-1.0> : vector<16xf32>
+  %0 = math.powf %x, %two : vector<16xf32>
+  %1 = math.powf %x, %half : vector<16xf32>
+  %2 = math.powf %x, %three : vector<16xf32>
+  %3 = math.powf %x, %minus : vector<16xf32>
+  return %0, %1, %2, %3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+}

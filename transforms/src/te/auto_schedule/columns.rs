@@ -1,0 +1,108 @@
+//! Columns: reductions whose results lie side by side in memory, and the elements combined far apart.
+//!
+//!     for j  for k  a[j] += x[k, j]      =>      for ko  for jo  for jv (vectorized)
+//!                                                  a[jo * 16 + jv] += x[ko * 8 .. + 8, jo * 16 + jv]
+//!
+//! Memory is read in its order, row after row: the accumulators of a block of columns stay in first-level cache, and take part
+//! once in several rows. When all columns fit into registers, that is where they are accumulated.
+
+use super::accesses::offsets;
+use super::placement::Nest;
+use super::reductions::{contiguous_parallel, fits_lanes, reads_once, together_along_reduction};
+use super::tiling::{lanes, tile};
+use super::writer::Writer;
+use crate::te::schedule::{AxisId, Schedule, StageId};
+
+/// Bytes of a block's accumulators: half of a first-level cache, beside the rows.
+const BLOCK_BYTES: u64 = 16 << 10;
+/// Rows that an accumulator combines each time it is loaded: it is then a small part of the traffic.
+const ROWS: u64 = 8;
+/// Vectors of accumulators in registers.
+const MOST_REGISTERS: u64 = 8;
+/// With fewer rows, there are no more streams than the processor follows, and the rows may be read side by side.
+const FEWEST_ROWS: u64 = 16;
+
+/// Schedules a nest by columns; false for one of another kind.
+pub fn schedule(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<bool, String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    if !is_columns(&writer.tree, reduction) {
+        return Ok(false);
+    }
+    columns(writer, reduction, vector_bytes)?;
+    if nest.stage != reduction {
+        // What goes on with the results reads them once more, which is little beside the rows.
+        tile(writer, &Nest { stage: nest.stage, reduction: None }, vector_bytes)?;
+    }
+    Ok(true)
+}
+
+/// True for a reduction to schedule by columns.
+fn is_columns(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    let own = s.op_axes();
+    let reduced: u64 = s.axes[s.rank()..own].iter().map(|a| a.extent).product();
+    let accesses = offsets(tree, stage, None);
+    s.is_reduction()
+        && reduced >= FEWEST_ROWS
+        && contiguous_parallel(tree, stage, &accesses).is_some_and(|(_, extent)| extent >= 8)
+        && !fits_lanes(tree, stage)
+        && reads_once(tree, stage)
+}
+
+/// Writes the primitives of such a reduction.
+fn columns(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
+    let (rank, own) = (writer.tree.stages[stage].rank(), writer.tree.stages[stage].op_axes());
+    let accesses = offsets(&writer.tree, stage, None);
+    let Some((together, extent)) = contiguous_parallel(&writer.tree, stage, &accesses) else { return Ok(()) };
+    let lanes = lanes(writer, stage, vector_bytes).min(extent);
+    let mut outside: Vec<AxisId> = (0..rank - together).collect();
+    let mut column: AxisId = rank - together;
+    for next in rank - together + 1..rank {
+        column = writer.fuse(stage, column, next)?;
+    }
+    let rows = together_along_reduction(&writer.tree, stage, &accesses);
+    let mut row: AxisId = own - rows;
+    for next in own - rows + 1..own {
+        row = writer.fuse(stage, row, next)?;
+    }
+    let outer_rows: Vec<AxisId> = (rank..own - rows).collect();
+    if extent <= lanes * MOST_REGISTERS {
+        let mut order = outside;
+        if extent > lanes {
+            let (vectors, vector) = writer.split(stage, column, lanes)?;
+            writer.unroll(stage, vectors)?;
+            order.push(vectors);
+            column = vector;
+        }
+        writer.vectorize(stage, column)?;
+        order.push(column);
+        order.extend(outer_rows);
+        order.push(row);
+        return reorder(writer, stage, &order);
+    }
+    let block = (BLOCK_BYTES / (vector_bytes / lanes.max(1)).max(1)).max(lanes);
+    if extent > block {
+        let (blocks, inner) = writer.split(stage, column, block)?;
+        outside.push(blocks);
+        column = inner;
+    }
+    let (vectors, vector) = writer.split(stage, column, lanes)?;
+    writer.vectorize(stage, vector)?;
+    let mut order = outside;
+    order.extend(outer_rows);
+    if writer.tree.stages[stage].axes[row].extent > ROWS {
+        let (blocks, inner) = writer.split(stage, row, ROWS)?;
+        order.push(blocks);
+        row = inner;
+    }
+    writer.unroll(stage, row)?;
+    order.extend([vectors, vector, row]);
+    reorder(writer, stage, &order)
+}
+
+fn reorder(writer: &mut Writer, stage: StageId, order: &[AxisId]) -> Result<(), String> {
+    if writer.tree.stages[stage].leaves == order {
+        return Ok(());
+    }
+    writer.reorder(stage, order)
+}
