@@ -7,6 +7,7 @@
 //! read, edit and lower.
 
 mod accesses;
+mod attention;
 mod columns;
 mod contraction;
 mod fusion;
@@ -58,6 +59,11 @@ impl Pass for TeSchedule {
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
             Writer::write(kernel, |writer| {
                 let nests = placement::place(writer)?;
+                if let Some(group) = attention::find(&writer.tree, &nests)
+                    && attention::schedule(writer, &group, &machine, constant)?
+                {
+                    return Ok(());
+                }
                 let groups = rows::find(&writer.tree, &nests);
                 groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
                 for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
