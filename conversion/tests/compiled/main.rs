@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod families;
+mod kernels;
 mod more;
 mod special;
 
