@@ -12,7 +12,7 @@
 
 use super::bounds::Range;
 use super::{Lowering, Part, Place, room};
-use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
+use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::{Compare, Scalar};
 use fusion_dialects::{OpExt, Value, key, tensor_type};
 use fusion_operators::{DType, TensorType};
@@ -275,11 +275,14 @@ impl<'c> Lowering<'c, '_> {
                 0 => Vec::new(),
                 1 => self.inside(loops, nest, way.at(axis, Expr::constant(0)), depth),
                 n => {
+                    let parallel = usize::from(kind == LoopKind::Parallel);
+                    self.parallel_loops += parallel;
                     loops.for_(n, kind, &[], |inner, index, _| {
                         let inside = way.at(axis, self.indices.var(index, n));
                         self.inside(inner, nest, inside, depth);
                         Vec::new()
                     });
+                    self.parallel_loops -= parallel;
                     Vec::new()
                 }
             };
@@ -311,7 +314,7 @@ impl<'c> Lowering<'c, '_> {
             let layout = self.tree.stages[stage].layout.clone();
             for tensor in &tensors {
                 let dtype = tensor_type(*tensor).map_or(DType::F32, |t| t.dtype);
-                let buffer = loops.alloc(room(&shape, layout.as_ref()), dtype, Scope::Local);
+                let buffer = self.local(loops, room(&shape, layout.as_ref()), dtype);
                 let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
                 self.places.insert(key(*tensor), Place::Memory(Part { buffer, origin, shape, layout }));
             }

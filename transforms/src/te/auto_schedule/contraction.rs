@@ -65,9 +65,56 @@ pub fn schedule(
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
     let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
-    let Some(tile) = contraction.best_tile(machine, constant) else { return Ok(false) };
+    let Some(tile) = contraction.best_tile(machine, constant, &|_, _| true) else { return Ok(false) };
     write(writer, nest, reduction, &contraction, &tile, constant)?;
     Ok(true)
+}
+
+/// The tile of a contraction in registers.
+pub struct RegisterTile {
+    /// Rows of a tile.
+    pub height: u64,
+    /// Its vectors.
+    pub vectors: u64,
+    /// Elements of a vector.
+    pub lanes: u64,
+}
+
+impl RegisterTile {
+    /// Columns of a tile.
+    pub fn width(&self) -> u64 {
+        self.vectors * self.lanes
+    }
+}
+
+/// The best tile of a contraction with those axes of the result as vectors and rows.
+pub fn tile_of(
+    writer: &Writer,
+    (stage, reduction): (StageId, StageId),
+    machine: &Machine,
+    constant: &[bool],
+    (vector, rows): (usize, usize),
+) -> Option<RegisterTile> {
+    let contraction = recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1)?;
+    let tile = contraction.best_tile(machine, constant, &|v, u| v == vector && u == Some(rows))?;
+    Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
+}
+
+/// Packs the operand of a contraction that varies along the axis `vector` into panels, at a loop of `host`, unless it lies so.
+pub fn copy_operand(
+    writer: &mut Writer,
+    (host, at): (StageId, Option<AxisId>),
+    (stage, reduction): (StageId, StageId),
+    vector: usize,
+    tile: &RegisterTile,
+) -> Result<(), String> {
+    let Some(operands) = operands(&writer.tree, reduction) else { return Ok(()) };
+    let extent = writer.tree.stages[stage].axes[vector].extent;
+    let Some(panel) = operands.iter().find(|o| o.mentions(vector)) else { return Ok(()) };
+    match panel.dimension(vector, extent) {
+        Some(dimension) => copy_panel(writer, host, panel, (dimension, tile.width()), tile.lanes, at),
+        None => Ok(()),
+    }
 }
 
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {
@@ -103,7 +150,12 @@ fn nest_reduction(stage: StageId, reduction: StageId) -> Option<StageId> {
 }
 
 impl Contraction {
-    fn best_tile(&self, machine: &Machine, constant: &[bool]) -> Option<Tile> {
+    fn best_tile(
+        &self,
+        machine: &Machine,
+        constant: &[bool],
+        allowed: &dyn Fn(usize, Option<usize>) -> bool,
+    ) -> Option<Tile> {
         let mut best: Option<(f64, Tile)> = None;
         for vector in 0..self.extents.len() {
             let along: Vec<usize> = (0..2).filter(|&o| self.operands[o].mentions(vector)).collect();
@@ -117,7 +169,7 @@ impl Contraction {
             if rows.is_empty() {
                 rows.push(None);
             }
-            for rows in rows {
+            for rows in rows.into_iter().filter(|rows| allowed(vector, *rows)) {
                 let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
                 for vectors in 1..=most {
                     let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
@@ -319,7 +371,7 @@ fn write(
         && let a = &writer.tree.stages[reduction].axes[last]
         && a.reduce
         && steps.len() - writer.tree.stages[reduction].rank() > 1
-        && a.extent * tile.vectors * tile.height <= 128
+        && a.extent * tile.vectors * tile.height <= 256
         && a.extent <= 8
         && nest.reduction.is_some()
     {
@@ -329,7 +381,7 @@ fn write(
         writer.compute_at(reduction, stage, vector)?;
     }
     if let (true, Some(dimension)) = (contraction.is_copied(tile, constant), dimension) {
-        copy_panel(writer, stage, panel, (dimension, width), contraction, at)?;
+        copy_panel(writer, stage, panel, (dimension, width), contraction.lanes, at)?;
     }
     Ok(())
 }
@@ -386,14 +438,13 @@ fn copy_panel(
     stage: StageId,
     panel: &Operand,
     (dimension, width): (usize, u64),
-    contraction: &Contraction,
+    lanes: u64,
     at: Option<AxisId>,
 ) -> Result<(), String> {
     let Some(source) = panel.handle() else { return Ok(()) };
     let copy = writer.cache_read(source, "panel", &[panel.reader])?;
     let rank = panel.shape.len();
     writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;
-    let lanes = contraction.lanes;
     let axes = writer.tree.stages[copy].leaves.clone();
     let mut order: Vec<AxisId> = (0..rank).filter(|&a| a != dimension).map(|a| axes[a]).collect();
     let contiguous = (0..rank).rev().find(|&a| panel.shape[a] > 1).unwrap_or(dimension);

@@ -35,9 +35,7 @@ pub fn compute_at(
     }
     // Every reader must be computed inside the same nest, or some would find nothing.
     for reader in readers(tree, stage) {
-        let inside =
-            reader == consumer || matches!(tree.stages[reader].attach, Attach::At(c, _) if c == consumer);
-        if !inside {
+        if !is_inside(tree, reader, consumer) {
             return Err(format!(
                 "computes stage \"{name}\" inside stage \"{}\", but stage \"{}\" reads it as well",
                 tree.stages[consumer].name, tree.stages[reader].name
@@ -46,6 +44,11 @@ pub fn compute_at(
     }
     tree.stages[stage].attach = Attach::At(consumer, axis);
     Ok(())
+}
+
+/// True when a stage is computed in a nest, or in another that is computed in it.
+fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
+    stage == nest || matches!(tree.stages[stage].attach, Attach::At(other, _) if is_inside(tree, other, nest))
 }
 
 /// The stages that read a stage, through inlined ones.
