@@ -42,7 +42,7 @@ class Te_Annotate<string mnemonic, string what> : Te_Primitive<mnemonic> {
   let arguments = (ins Te_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
-def Te_VectorizeOp : Te_Annotate<"vectorize", "All iterations at once, in one vector">;
+def Te_VectorizeOp : Te_Annotate<"vectorize", "All iterations at once, in one vector; those of a reduction have partial results">;
 def Te_UnrollOp : Te_Annotate<"unroll", "One copy of the body for each iteration; inner loops are jammed together">;
 def Te_ParallelOp : Te_Annotate<"parallel", "Iterations may run at the same time">;
 def Te_ComputeInlineOp : Te_Primitive<"compute_inline"> {
