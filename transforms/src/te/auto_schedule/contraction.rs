@@ -25,6 +25,8 @@ use fusion_dialects::{OpExt, tensor_type};
 /// Cycles to store or pack an element when its vectors have to be transposed, and when not.
 const TRANSPOSED: f64 = 0.7;
 const STRAIGHT: f64 = 0.15;
+/// Cycles to store an element on its own.
+const SCATTERED: f64 = 2.0;
 /// Cycles of a step of the reduction beside the arithmetic: the loop, and what the out-of-order window does not hide.
 const STEP: f64 = 0.5;
 /// A panel is copied when it is used for at least this many rows.
@@ -267,8 +269,13 @@ impl Contraction {
         let plane = whole as f64 * column(tile.vectors) + if rest > 0 { column(rest) } else { 0.0 };
         let elements: u64 = self.extents.iter().product();
         let planes = (elements / (n * m)) as f64;
-        let contiguous = self.extents[tile.vector + 1..].iter().all(|&e| e == 1);
-        let storing = elements as f64 * if contiguous { STRAIGHT } else { TRANSPOSED };
+        let contiguous = |axis: usize| self.extents[axis + 1..].iter().all(|&e| e == 1);
+        let storing = elements as f64
+            * match tile.rows {
+                _ if contiguous(tile.vector) => STRAIGHT,
+                Some(rows) if contiguous(rows) => TRANSPOSED,
+                _ => SCATTERED,
+            };
         let packing = match self.is_copied(tile, constant) {
             false => 0.0,
             true => {
