@@ -224,6 +224,13 @@ impl Contraction {
             && (self.stride(tile.panel, tile.vector) != Some(1) || far)
     }
 
+    /// True when rows and steps of the reduction go along one axis of a tensor, as a window slides: steps written out would
+    /// share elements, and want registers for them.
+    fn slides(&self, tile: &Tile, step: usize) -> bool {
+        let Some(rows) = tile.rows else { return false };
+        self.operands[1 - tile.panel].indices.iter().any(|e| e.mentions(rows) && e.mentions(step))
+    }
+
     /// The axis of the tensor that the rows of a tile are, when it can be laid out by them.
     fn row_dimension(&self, tile: &Tile) -> Option<usize> {
         let rows = tile.rows.filter(|_| tile.height > 1)?;
@@ -381,6 +388,7 @@ fn write(
         && a.extent * tile.vectors * tile.height <= 256
         && a.extent <= 8
         && nest.reduction.is_some()
+        && !contraction.slides(tile, last)
     {
         writer.unroll(reduction, last)?;
     }

@@ -54,7 +54,11 @@ fn work(tree: &Schedule, nest: StageId) -> (f64, f64) {
         operations += points * operations_of_a_point(tree, stage);
         let size = |shape: &[u64], element: f64| shape.iter().map(|&n| n as f64).product::<f64>() * element;
         let element =
-            s.op.result_values().first().copied().and_then(tensor_type).map_or(4.0, |t| t.dtype.size() as f64);
+            s.op.result_values()
+                .first()
+                .copied()
+                .and_then(tensor_type)
+                .map_or(4.0, |t| t.dtype.size() as f64);
         if stage == nest {
             bytes += size(&shape_of(tree, stage), element);
         }
