@@ -67,7 +67,8 @@ check: build
 	$(CARGO) test --workspace
 
 # What is recorded goes to the standard output, the rest elsewhere.
-bench: build ## Time some models, beside ONNX Runtime where it can be installed
+bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed
+	@bench/operators.sh $(FUSION)
 	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)" >&2
 	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed >&2 || \
 	  echo "onnxruntime cannot be fetched: there is no ratio" >&2
