@@ -34,7 +34,7 @@ pub fn compute_at(
         ));
     }
     // Every reader must be computed inside the same nest, or some would find nothing.
-    for reader in readers(tree, stage) {
+    for reader in tree.readers(stage) {
         let inside =
             reader == consumer || matches!(tree.stages[reader].attach, Attach::At(c, _) if c == consumer);
         if !inside {
@@ -44,21 +44,10 @@ pub fn compute_at(
             ));
         }
     }
-    tree.stages[stage].attach = Attach::At(consumer, axis);
+    let s = &mut tree.stages[stage];
+    s.attach = Attach::At(consumer, axis);
+    s.store = None;
     Ok(())
-}
-
-/// The stages that read a stage, through inlined ones.
-fn readers(tree: &Schedule, stage: StageId) -> Vec<StageId> {
-    let mut found = Vec::new();
-    for consumer in tree.consumers(stage) {
-        if tree.stages[consumer].attach == Attach::Inline {
-            found.extend(readers(tree, consumer));
-        } else {
-            found.push(consumer);
-        }
-    }
-    found
 }
 
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
