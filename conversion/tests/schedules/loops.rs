@@ -3,8 +3,7 @@
 
 use fusion_dialects::loops::{LoopKind, loop_kind};
 use fusion_dialects::{
-    Affine, Block, Op, OpExt, OperationLike, Value, ValueLike, affine_map_of, arguments, buffer_parts, key,
-    ops_in,
+    Affine, Block, Op, OpExt, Value, ValueLike, affine_map_of, arguments, buffer_parts, key, ops_in,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;

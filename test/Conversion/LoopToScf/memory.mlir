@@ -58,3 +58,10 @@ func.func @private(%x: f32) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @prefetch
+// CHECK-NEXT:    memref.prefetch %arg0[%arg1], read, locality<3>, data : memref<32xf32>
+func.func @prefetch(%x: memref<32xf32>, %i: index) {
+  loop.prefetch %x[%i] : memref<32xf32>
+  return
+}

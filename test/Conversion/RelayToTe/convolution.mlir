@@ -3,17 +3,14 @@
 // The data is padded as far as the windows reach; the sum holds no conditions.
 // CHECK-LABEL: te.kernel @padded(
 // CHECK-DAG:   %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG:   %[[LAST:.*]] = arith.constant 13 : index
 // CHECK-DAG:   %[[C_1:.*]] = arith.constant -1 : index
 // CHECK-DAG:   %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG:   %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK:       %[[PAD:.*]] = te.compute "pad" axes [1, 8, 15, 14] reduce [] init [] {
 // CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[C:.*]]: index, %[[Y:.*]]: index, %[[X:.*]]: index):
 // CHECK-NEXT:    %[[AT:.*]] = arith.addi %[[Y]], %[[C_1]] : index
 // CHECK-NEXT:    %[[IN:.*]] = arith.cmpi sge, %[[AT]], %[[C0]] : index
-// CHECK-NEXT:    %[[LOW:.*]] = arith.maxsi %[[AT]], %[[C0]] : index
-// CHECK-NEXT:    %[[SAFE:.*]] = arith.minsi %[[LOW]], %[[LAST]] : index
-// CHECK-NEXT:    %[[V:.*]] = te.load %arg0[%[[N]], %[[C]], %[[SAFE]], %[[X]]]
-// CHECK-NEXT:    arith.select %[[IN]], %[[V]], %{{.*}} : f32
+// CHECK-NEXT:    te.load_if %[[IN]], %arg0[%[[N]], %[[C]], %[[AT]], %[[X]]] else %[[ZERO]]
 // CHECK:       te.compute "conv2d{{.*}}" axes [1, 16, 7, 6] reduce [8, 3, 3] init [0.000000e+00 : f32] {
 // CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[F:.*]]: index, %[[Y:.*]]: index, %[[X:.*]]: index, %[[C:.*]]: index, %[[KY:.*]]: index, %[[KX:.*]]: index):
 // CHECK-NEXT:    %[[SY:.*]] = arith.muli %[[Y]], %[[C2]] : index
@@ -68,7 +65,9 @@ func.func @depthwise(%x: tensor<1x8x14xf32>, %w: tensor<8x1x3xf32>) -> tensor<1x
 // CHECK-NEXT:    %[[REST:.*]] = arith.remui %[[SAFE]], %[[C2]] : index
 // CHECK-NEXT:    %[[ON:.*]] = arith.cmpi eq, %[[REST]], %[[C0]] : index
 // CHECK-NEXT:    %[[ELEMENT:.*]] = arith.divui %[[SAFE]], %[[C2]] : index
-// CHECK-NEXT:    te.load %arg0[%[[N]], %[[C]], %[[ELEMENT]]]
+// CHECK-NEXT:    %[[INSIDE:.*]] = arith.andi %[[FROM]], %[[TO]] : i1
+// CHECK-NEXT:    %[[BOTH:.*]] = arith.andi %[[INSIDE]], %[[ON]] : i1
+// CHECK-NEXT:    te.load_if %[[BOTH]], %arg0[%[[N]], %[[C]], %[[ELEMENT]]] else
 // CHECK:       te.compute "conv1d_transpose{{.*}}" axes [1, 6, 10] reduce [2, 3] init [0.000000e+00 : f32] {
 // CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[F:.*]]: index, %[[O:.*]]: index, %[[C:.*]]: index, %[[K:.*]]: index):
 // CHECK:         %[[CHANNEL:.*]] = arith.addi %{{.*}}, %[[C]] : index

@@ -134,7 +134,9 @@ impl Analysis {
                 self.stored_in_place.insert(key(operands[1]));
                 return (self.all_same(op) && !self.masked).then_some(());
             }
-            Some(Kind::Loop(Loop::Prefetch)) => return (self.same(operands[0]) && !self.masked).then_some(()),
+            Some(Kind::Loop(Loop::Prefetch)) => {
+                return (self.same(operands[0]) && !self.masked).then_some(());
+            }
             Some(Kind::Loop(_)) => return None,
             _ => {}
         }

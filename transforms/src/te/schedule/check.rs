@@ -45,6 +45,19 @@ fn attachment(tree: &Schedule, id: StageId) -> Result<(), String> {
             target.name
         ));
     }
+    if let Attach::At(..) = tree.stages[id].attach {
+        for reader in tree.readers(id) {
+            // What is computed at a loop around this one comes before it.
+            let finds = reader == at
+                || matches!(tree.stages[reader].attach, Attach::At(of, inner) if of == at && target.place(inner)? >= place);
+            if !finds {
+                return Err(format!(
+                    "computes stage \"{name}\" at a loop of stage \"{}\", where stage \"{}\", which reads it, does not find it",
+                    target.name, tree.stages[reader].name
+                ));
+            }
+        }
+    }
     let up = |s: &StageId| match tree.stages[*s].attach {
         Attach::At(next, _) | Attach::After(next, _) => Some(next),
         Attach::Root | Attach::Inline => None,
