@@ -3,7 +3,8 @@
 //! An entry is a file named by a hash of all that the code follows from: the kernel's text, the target, the pipelines and the
 //! compiler itself. It begins with a hash of the code; what does not match, half a file after a crash for instance, is as good
 //! as absent and is written anew. Entries appear complete by being renamed, so any number of processes may share the
-//! directory. When all entries exceed the bound, those used least recently go.
+//! directory. It has a folder for each first digit of a name, with its part of the bound: where a folder exceeds that, the
+//! entries used least recently go, and whoever writes an entry looks at one folder only.
 //!
 //! `FUSION_CACHE` names the directory (0: no cache), `FUSION_CACHE_MB` the bound. A cache that cannot be written is no
 //! failure: the kernel is compiled all the same.
@@ -19,6 +20,8 @@ pub type Key = blake3::Hash;
 
 /// The bound unless `FUSION_CACHE_MB` says otherwise.
 const MOST_MB: u64 = 512;
+/// Folders, one for each hexadecimal digit.
+const FOLDERS: u64 = 16;
 /// How files that are being written begin; other files in the directory are left alone.
 const UNFINISHED: &str = ".kernel-";
 /// A file that is still unfinished after this long was given up.
@@ -54,7 +57,7 @@ impl Cache {
 
     /// The code of an entry, when it is there and whole.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let path = self.directory.join(key.to_hex().as_str());
+        let path = self.path(key);
         let mut bytes = fs::read(&path).ok()?;
         let (hash, code) = bytes.split_first_chunk::<{ blake3::OUT_LEN }>()?;
         if blake3::hash(code) != *hash {
@@ -66,21 +69,28 @@ impl Cache {
         Some(bytes)
     }
 
-    /// Writes an entry.
+    /// Writes an entry, and drops others where they are too many.
     pub fn put(&self, key: &Key, code: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(&self.directory)?;
-        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.directory)?;
+        let path = self.path(key);
+        let folder = path.parent().unwrap_or(&self.directory);
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
         file.write_all(blake3::hash(code).as_bytes())?;
         file.write_all(code)?;
-        file.persist(self.directory.join(key.to_hex().as_str())).map_err(|failed| failed.error)?;
-        Ok(())
+        file.persist(&path).map_err(|failed| failed.error)?;
+        self.trim(folder)
     }
 
-    /// Drops the entries used least recently until the rest is within the bound.
-    pub fn trim(&self) -> io::Result<()> {
+    fn path(&self, key: &Key) -> PathBuf {
+        let name = key.to_hex();
+        self.directory.join(&name[..1]).join(name.as_str())
+    }
+
+    /// Drops the entries used least recently until the rest is within the folder's part of the bound.
+    fn trim(&self, folder: &Path) -> io::Result<()> {
         let now = SystemTime::now();
         let mut entries = Vec::new();
-        for file in fs::read_dir(&self.directory)? {
+        for file in fs::read_dir(folder)? {
             let file = file?;
             // Another process may have dropped it since.
             let Ok(facts) = file.metadata() else { continue };
@@ -97,10 +107,10 @@ impl Cache {
         entries.sort();
         let mut total: u64 = entries.iter().map(|(.., size)| size).sum();
         for (_, name, size) in entries {
-            if total <= self.most_bytes {
+            if total <= self.most_bytes / FOLDERS {
                 break;
             }
-            let _ = fs::remove_file(self.directory.join(name));
+            let _ = fs::remove_file(folder.join(name));
             total -= size;
         }
         Ok(())
@@ -115,12 +125,9 @@ fn is_entry(name: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    fn key(i: u32) -> Key {
-        blake3::hash(&i.to_le_bytes())
-    }
-
-    fn path(cache: &Cache, i: u32) -> PathBuf {
-        cache.directory.join(key(i).to_hex().as_str())
+    /// Keys of the same folder.
+    fn key(i: u8) -> Key {
+        Key::from_bytes([0xa0 + i; blake3::OUT_LEN])
     }
 
     #[test]
@@ -130,9 +137,9 @@ mod tests {
         assert_eq!(cache.get(&key(0)), None);
         cache.put(&key(0), b"code").unwrap();
         assert_eq!(cache.get(&key(0)).unwrap(), b"code");
-        let whole = fs::read(path(&cache, 0)).unwrap();
+        let whole = fs::read(cache.path(&key(0))).unwrap();
         for damaged in [&b""[..], &whole[..10], &whole[..whole.len() - 1], &[&whole[..], b"x"].concat()] {
-            fs::write(path(&cache, 0), damaged).unwrap();
+            fs::write(cache.path(&key(0)), damaged).unwrap();
             assert_eq!(cache.get(&key(0)), None);
         }
         cache.put(&key(0), b"code").unwrap();
@@ -142,30 +149,33 @@ mod tests {
     #[test]
     fn the_least_recently_used_go_first_and_other_files_stay() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = Cache::new(directory.path(), 3 * 132);
-        fs::write(directory.path().join("thesis.txt"), [0; 1000]).unwrap();
-        fs::write(directory.path().join(".kernel-old"), [0; 1000]).unwrap();
+        let cache = Cache::new(directory.path(), FOLDERS * 3 * 132);
+        let folder = directory.path().join("a");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("thesis.txt"), [0; 1000]).unwrap();
+        fs::write(folder.join(".kernel-old"), [0; 1000]).unwrap();
         let age = |path: &Path, seconds| {
             let file = File::options().append(true).open(path).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
         };
-        age(&directory.path().join(".kernel-old"), 7200);
-        for i in 0..5 {
+        age(&folder.join(".kernel-old"), 7200);
+        for i in 0..3 {
             cache.put(&key(i), &[0; 100]).unwrap();
-            age(&path(&cache, i), 100 - u64::from(i));
+            age(&cache.path(&key(i)), 100 - u64::from(i));
         }
         assert!(cache.get(&key(0)).is_some());
-        cache.trim().unwrap();
-        let left: Vec<u32> = (0..5).filter(|i| path(&cache, *i).exists()).collect();
-        assert_eq!(left, [0, 3, 4]);
-        assert!(directory.path().join("thesis.txt").exists());
-        assert!(!directory.path().join(".kernel-old").exists());
+        cache.put(&key(3), &[0; 100]).unwrap();
+        cache.put(&blake3::Hash::from_bytes([0xb0; 32]), &[0; 100]).unwrap();
+        let left: Vec<u8> = (0..4).filter(|i| cache.path(&key(*i)).exists()).collect();
+        assert_eq!(left, [0, 2, 3]);
+        assert!(folder.join("thesis.txt").exists());
+        assert!(!folder.join(".kernel-old").exists());
     }
 
     #[test]
     fn writers_at_the_same_time_leave_one_whole_entry() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = Cache::new(directory.path(), 1 << 20);
+        let cache = Cache::new(directory.path(), 1 << 24);
         let code = vec![7; 100_000];
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -173,11 +183,10 @@ mod tests {
                     for _ in 0..20 {
                         cache.put(&key(1), &code).unwrap();
                         assert_eq!(cache.get(&key(1)).as_deref(), Some(code.as_slice()));
-                        cache.trim().unwrap();
                     }
                 });
             }
         });
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(directory.path().join("a")).unwrap().count(), 1);
     }
 }

@@ -76,7 +76,6 @@ impl Workshop<'_> {
             (outcome.is_ok(), order.iter().position(|i| i == at).filter(|_| outcome.is_err()), *at)
         });
         let mut all = Objects::default();
-        let written = outcomes.iter().any(|(_, outcome)| outcome.as_ref().is_ok_and(|done| !done.cached));
         for (_, outcome) in outcomes {
             let done = outcome?;
             all.objects.push(done.object);
@@ -87,10 +86,6 @@ impl Workshop<'_> {
                     None => all.timings.push((stage, seconds)),
                 }
             }
-        }
-        if let Some(cache) = self.cache.filter(|_| written) {
-            // A cache that stays too large is no reason to fail.
-            let _ = cache.trim();
         }
         Ok(all)
     }

@@ -71,8 +71,10 @@ fn neither_threads_nor_the_cache_change_the_code() {
     assert_eq!(objects(&units[1..4], 2, Some(&cache)), (wanted[1..4].to_vec(), 0));
     assert_eq!(objects(&units, 2, Some(&cache)), (wanted.clone(), 3));
     assert_eq!(objects(&units, 1, Some(&cache)), (wanted.clone(), 5));
-    for entry in std::fs::read_dir(directory.path()).unwrap() {
-        std::fs::write(entry.unwrap().path(), "damaged").unwrap();
+    for folder in std::fs::read_dir(directory.path()).unwrap() {
+        for entry in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            std::fs::write(entry.unwrap().path(), "damaged").unwrap();
+        }
     }
     assert_eq!(objects(&units, 2, Some(&cache)), (wanted.clone(), 0));
     assert_eq!(objects(&units, 2, Some(&cache)), (wanted, 5));

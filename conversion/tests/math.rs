@@ -50,7 +50,7 @@ fn compile(function: &str, operands: usize, kind: &str) -> Jit {
         runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
     }
     let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    Jit::new(&object, &[]).unwrap_or_else(|why| panic!("{why}"))
+    Jit::new(&[object], &[]).unwrap_or_else(|why| panic!("{why}"))
 }
 
 fn to_bytes(values: &[f32]) -> Vec<u8> {

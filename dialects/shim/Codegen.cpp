@@ -4,8 +4,8 @@
 #include "Bridge.h"
 #include "mlir-c/Support.h"
 #include "mlir/CAPI/Support.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -70,6 +70,29 @@ struct Resolved {
     features = features.empty() ? join(list, ",") : join(list, ",") + "," + features;
   }
 };
+
+/// LLVM's pipeline of a level. Loops are unrolled by schedules, which count registers; LLVM's unrolling of a reduction would
+/// share loads between its steps and spill accumulators for them.
+void optimize(Module &module, TargetMachine &machine, unsigned level) {
+  const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
+                                      OptimizationLevel::O3};
+  PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = false;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager graph;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  OptimizationLevel chosen = levels[std::min(level, 3u)];
+  ModulePassManager passes = chosen == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(chosen)
+                                                             : builder.buildPerModuleDefaultPipeline(chosen);
+  passes.run(module, modules);
+}
 } // namespace
 
 extern "C" {
@@ -141,8 +164,7 @@ bool fusionEmit(MlirOperation module, const FusionTarget *wanted, FusionEmit emi
   for (Function &function : *llvm)
     if (!function.isDeclaration() && wanted->vectorWidth)
       function.addFnAttr("prefer-vector-width", std::to_string(wanted->vectorWidth));
-  if (Error failed = mlir::makeOptimizingTransformer(wanted->optimization, 0, machine.get())(llvm.get()))
-    return fail(message(std::move(failed)));
+  optimize(*llvm, *machine, wanted->optimization);
 
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);

@@ -36,8 +36,12 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
 
 fn library(directory: &Path) -> PathBuf {
     let object = common::object(directory, CODE);
-    let argument =
-        |name: &str| ArgumentDescription { name: name.to_owned(), dtype: DType::F32, shape: vec![3, 1000] };
+    let argument = |name: &str| ArgumentDescription {
+        name: name.to_owned(),
+        dtype: DType::F32,
+        shape: vec![3, 1000],
+        value: None,
+    };
     let description = ModelDescription {
         name: "rows".to_owned(),
         target: "cpu".to_owned(),

@@ -12,6 +12,7 @@ pub fn register() {
     fusion_dialects::register::<loops::simplify::LoopSimplify>();
     fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();
+    fusion_dialects::register::<relay::attention::RelayAttention>();
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();

@@ -11,7 +11,7 @@ use fusion_dialects::{
 use fusion_operators::{Attr, DType};
 
 /// A buffer above this many bytes does not go on the stack.
-const MOST_STACK_BYTES: u64 = 64 << 10;
+const MOST_STACK_BYTES: u64 = 512 << 10;
 
 /// A local buffer stands on the stack, once a call of the function or, inside a parallel loop, once an iteration, since
 /// iterations must not share it. A large one stands on the heap.

@@ -11,6 +11,7 @@ mod control;
 pub mod math;
 mod memory;
 pub mod outline;
+mod strided;
 
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -52,6 +53,7 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             Some(Kind::Loop(Loop::Store)) => memory::store(op),
             Some(Kind::Loop(Loop::Gather)) => memory::gather(op),
             Some(Kind::Loop(Loop::Scatter)) => memory::scatter(op),
+            Some(Kind::Loop(Loop::LoadStrided)) if strided::load(op) => {}
             Some(Kind::Loop(Loop::LoadStrided)) => memory::load_strided(op),
             Some(Kind::Loop(Loop::StoreStrided)) => memory::store_strided(op),
             Some(Kind::Loop(Loop::Prefetch)) => memory::prefetch(op),

@@ -49,13 +49,14 @@ impl Pass for ParallelCalls {
             let body = vec![fusion_dialects::Region::new()];
             Build::before(*first).op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &attrs, body);
         }
-        for start in starts {
+        // All are looked up before the first is replaced.
+        let parts = starts.into_iter().map(|start| {
             let name = start.text(PART).unwrap_or_default();
             let missing = || PassError::at(start, format!("has no function @{name} to run its iterations"));
-            let part = named(name).ok_or_else(missing)?;
-            write(start, part, name)?;
-        }
-        Ok(())
+            Ok((start, named(name).ok_or_else(missing)?, name.to_owned()))
+        });
+        let parts: Vec<(Op, Op, String)> = parts.collect::<Result<_, PassError>>()?;
+        parts.into_iter().try_for_each(|(start, part, name)| write(start, part, &name))
     }
 }
 

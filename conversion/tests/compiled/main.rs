@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod families;
+mod kernels;
 mod more;
 mod special;
 
@@ -122,7 +123,7 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tens
     let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();
-    let symbols = [Symbol { name: "fusion_constants", address }, common::threads()];
+    let symbols = [Symbol { name: "fusion_constants", address }, common::threads::threads()];
     let jit = Jit::new(&compiled.objects, &symbols).map_err(|why| why.to_string())?;
     let inputs: Vec<_> = inputs.iter().map(|t| Aligned::new(t.bytes())).collect();
     let inputs: Vec<_> = inputs.iter().map(Aligned::view).collect();

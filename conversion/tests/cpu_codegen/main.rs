@@ -1,7 +1,7 @@
 //! Loop nests through the CPU pipeline and into memory, against the same nests run serially and against plain Rust.
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../common/threads.rs"]
+mod threads;
 
 use fusion_conversion::pipelines::{LLVM, LOOP, Runner, Stage};
 use fusion_dialects::{
@@ -23,7 +23,7 @@ fn load(source: &str, loops: &'static [Stage]) -> Jit {
         runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
     }
     let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    Jit::new(&[object], &[common::threads()]).unwrap_or_else(|why| panic!("{why}"))
+    Jit::new(&[object], &[threads::threads()]).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// Numbers between -1 and 1 that look random and are the same each time.

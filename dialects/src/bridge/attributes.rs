@@ -152,7 +152,7 @@ pub fn type_of_attr(attr: Attribute) -> Option<Type> {
 }
 
 /// The text of a string attribute. An empty one may have no address, which melior does not expect.
-pub(super) fn text_of(attr: Attribute) -> Option<&str> {
+pub(super) fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
     let text = cast::<StringAttribute>(attr)?;
     // SAFETY: a read of a live attribute after its check.
     let length = unsafe { mlirStringAttrGetValue(attr.to_raw()).length };

@@ -26,17 +26,23 @@ pub fn registry() -> DialectRegistry {
 
 /// A context in which all dialects are loaded and LLVM translation is ready.
 pub fn load_context() -> Context {
-    load(true)
-}
-
-/// The same for a thread that is one of many: it starts no threads of its own.
-pub fn load_worker_context() -> Context {
-    load(false)
-}
-
-fn load(threads: bool) -> Context {
-    let context = Context::new_with_registry(&registry(), threads);
+    let context = Context::new_with_registry(&registry(), true);
     context.load_all_available_dialects();
+    melior::utility::register_all_llvm_translations(&context);
+    context
+}
+
+/// What kernels are made of, from loops to LLVM. Passes load what else they need.
+const OF_KERNELS: &[&str] =
+    &["loop", "func", "scf", "cf", "affine", "arith", "math", "index", "memref", "vector", "ub", "llvm"];
+
+/// A context for kernels on a thread that is one of many: it starts no threads of its own. It has the dialects of kernels
+/// alone, since each canonicalization begins by collecting the patterns of all dialects there are.
+pub fn load_worker_context() -> Context {
+    let context = Context::new_with_registry(&registry(), false);
+    for dialect in OF_KERNELS {
+        context.get_or_load_dialect(dialect);
+    }
     melior::utility::register_all_llvm_translations(&context);
     context
 }

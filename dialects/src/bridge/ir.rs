@@ -260,6 +260,18 @@ pub fn top_level<'c>(module: Op<'c>, wanted: impl Fn(Kind) -> bool) -> Vec<Op<'c
     ops_in(body).into_iter().filter(|op| op.kind().is_some_and(&wanted)).collect()
 }
 
+/// Takes away a block's argument, which has no uses.
+pub fn erase_argument(argument: Value) {
+    // SAFETY: the value is asked what it is before it is used as such.
+    unsafe {
+        if mlirValueIsABlockArgument(argument.to_raw()) {
+            let block = mlirBlockArgumentGetOwner(argument.to_raw());
+            let index = mlirBlockArgumentGetArgNumber(argument.to_raw());
+            mlirBlockEraseArgument(block, index as u32);
+        }
+    }
+}
+
 /// Gives a value another type; what uses it is the caller's business.
 pub fn set_type<'c>(value: Value<'c>, ty: Type<'c>) {
     // SAFETY: both are alive and of one context.

@@ -23,3 +23,14 @@ def Relay_DenseOp : Relay_Plain<"dense", "y[..., n] = sum_k x[..., k] * w[n, k]"
     - C3: the extents summed over agree.
   }];
 }
+def Relay_AttentionOp : Relay_Plain<"attention", "softmax(scale q k' + bias) v over the last two axes",
+    (ins AnyRankedTensor:$queries, AnyRankedTensor:$keys, AnyRankedTensor:$values, Optional<AnyRankedTensor>:$bias,
+         Relay_Float:$scale)> {
+  let description = [{
+    Queries [..., n, d], keys [..., m, d], values [..., m, e]; `scale` is 1 when absent.
+    - C1: operands have one float type.
+    - C2: queries, keys and values have one rank, of 2 or more.
+    - C3: their leading extents agree, and so do the widths of queries and keys, and the numbers of keys and of values.
+    - C4: the bias broadcasts to the scores, [..., n, m].
+  }];
+}

@@ -59,7 +59,7 @@ class Te_Marking<string mnemonic, string what> : Te_Primitive<mnemonic> {
   let arguments = (ins Te_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
-def Te_VectorizeOp : Te_Marking<"vectorize", "All iterations at once, in one vector">;
+def Te_VectorizeOp : Te_Marking<"vectorize", "All iterations at once, in one vector; those of a reduction have partial results">;
 def Te_UnrollOp : Te_Marking<"unroll", "One copy of the body for each iteration; inner loops are jammed together">;
 def Te_ParallelOp : Te_Marking<"parallel", "Iterations may run at the same time">;
 def Te_ComputeInlineOp : Te_Primitive<"compute_inline"> {

@@ -1,5 +1,6 @@
 //! The rows, one file a family.
 
+pub mod attention;
 pub mod contraction;
 pub mod convolution;
 pub mod creation;
@@ -18,6 +19,7 @@ use crate::Operator;
 pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
+    ("attention", attention::ALL),
     ("convolution", convolution::ALL),
     ("winograd", winograd::ALL),
     ("pooling", pooling::ALL),

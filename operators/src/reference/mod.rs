@@ -3,6 +3,7 @@
 //! Floats are computed in f64 and rounded once at the end; integers are exact and wrap to their
 //! type at the end. Nothing here is shared with the lowering: these functions are its oracle.
 
+pub mod attention;
 pub mod contraction;
 pub mod convolution;
 pub mod creation;

@@ -221,10 +221,12 @@ func.func @alloc() {
 // A guard on the index stays one guard a copy; any other is shared.
 // CHECK-LABEL: func.func @guards
 // CHECK-SAME:    %[[C:.*]]: i1,
-// CHECK:         loop.guard %{{.*}} {
+// CHECK:         %[[IN0:.*]] = arith.cmpi slt
+// CHECK-NEXT:    loop.guard %[[IN0]] {
 // CHECK:           loop.store
 // CHECK:         }
-// CHECK-NEXT:    loop.guard %{{.*}} {
+// CHECK-NEXT:    %[[IN1:.*]] = arith.cmpi slt
+// CHECK-NEXT:    loop.guard %[[IN1]] {
 // CHECK:           loop.store
 // CHECK:         }
 // CHECK-NEXT:    loop.guard %[[C]] {

@@ -115,3 +115,68 @@ te.kernel @k(%x: tensor<6x1000xf32>) -> tensor<6x1000xf32> {
   } combine {} : tensor<6x1000xf32>
   te.return %2 : tensor<6x1000xf32>
 }
+
+// -----
+
+// A reduction over the outer axis walks the rows, with a block of columns in cache; several rows take part at once.
+// CHECK-LABEL: te.schedule for @columns
+// CHECK:         %[[A:.*]]:2 = te.axes
+// CHECK:         %[[O:.*]], %[[V:.*]] = te.split %[[A]]#0 by 16
+// CHECK:         te.vectorize %[[V]]
+// CHECK:         %[[K:.*]], %[[I:.*]] = te.split %[[A]]#1 by 8
+// CHECK:         te.unroll %[[I]]
+// CHECK:         te.reorder %[[K]], %[[O]], %[[V]], %[[I]]
+te.kernel @columns(%x: tensor<4096x1024xf32>) -> tensor<1024xf32> {
+  %0 = te.compute "sum" axes [1024] reduce [4096] init [0.0 : f32] {
+  ^bb0(%j: index, %k: index):
+    %a = te.load %x[%k, %j] : tensor<4096x1024xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<1024xf32>
+  te.return %0 : tensor<1024xf32>
+}
+
+// -----
+
+// Few columns are accumulated in registers.
+// CHECK-LABEL: te.schedule for @few_columns
+// CHECK:         %[[A:.*]]:2 = te.axes
+// CHECK:         %[[O:.*]], %[[V:.*]] = te.split %[[A]]#0 by 16
+// CHECK:         te.unroll %[[O]]
+// CHECK:         te.vectorize %[[V]]
+// CHECK-NOT:     te.reorder
+te.kernel @few_columns(%x: tensor<4096x64xf32>) -> tensor<64xf32> {
+  %0 = te.compute "sum" axes [64] reduce [4096] init [0.0 : f32] {
+  ^bb0(%j: index, %k: index):
+    %a = te.load %x[%k, %j] : tensor<4096x64xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<64xf32>
+  te.return %0 : tensor<64xf32>
+}
+
+// -----
+
+// A short reduction is written out.
+// CHECK-LABEL: te.schedule for @short
+// CHECK:         %[[A:.*]]:2 = te.axes
+// CHECK-NEXT:    te.unroll %[[A]]#1
+// CHECK-NEXT:  }
+te.kernel @short(%x: tensor<4096x5xf32>) -> tensor<4096xf32> {
+  %0 = te.compute "sum" axes [4096] reduce [5] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<4096x5xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<4096xf32>
+  te.return %0 : tensor<4096xf32>
+}

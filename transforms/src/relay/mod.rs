@@ -1,4 +1,5 @@
 //! Passes over relay.
 
+pub mod attention;
 pub mod fuse_ops;
 pub mod winograd;

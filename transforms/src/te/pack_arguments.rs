@@ -17,7 +17,7 @@ use fusion_dialects::te::{Op as Te, Scalars};
 use fusion_dialects::{
     Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Type, Value, ValueLike, arguments,
     defining_op, function_type, key, kind_of, nested_ops, ops_in, read_tensor, set_type, tensor_type,
-    tensor_type_to_mlir, top_level, type_attr, write_tensor,
+    tensor_type_to_mlir, top_level, type_attr, users, write_tensor,
 };
 use fusion_operators::{Tensor, TensorType};
 use std::collections::HashMap;
@@ -56,6 +56,14 @@ impl Pass for TePackArguments {
                 }
                 index_packed(kernel, primitive, input, &layout)?;
                 primitive.erase();
+            }
+        }
+        // What was only wanted in its old layout need not be kept with the module.
+        for constant in nested_ops(module) {
+            if matches!(kind_of(constant), Some(Kind::Te(Te::Constant)))
+                && constant.result_values().iter().all(|v| users(*v).is_empty())
+            {
+                constant.erase();
             }
         }
         Ok(())

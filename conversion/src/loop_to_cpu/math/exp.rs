@@ -33,8 +33,8 @@ pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> V
     // 2^n has no representation for all n: half of n is applied first. What the rounding added to n is shifted out.
     let whole = m.shift_left(n, 23);
     let half = m.shift_left(m.shift_right(n, 1), 23);
-    let first = m.from_bits(m.int_add(half, m.int(ONE)));
-    let second = m.from_bits(m.int_add(m.int_sub(whole, half), m.int(ONE)));
+    let first = m.of_bits(m.int_add(half, m.int(ONE)));
+    let second = m.of_bits(m.int_add(m.int_sub(whole, half), m.int(ONE)));
     m.mul(m.mul(p, first), second)
 }
 
@@ -43,7 +43,7 @@ pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> V
 pub fn exp_in_range<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     let (n, multiple) = m.round(x, LOG2_E);
     let p = of_rest(m, m.fma(multiple, m.float(-LN_2), x));
-    m.from_bits(m.int_add(m.bits(p), m.shift_left(n, 23)))
+    m.of_bits(m.int_add(m.bits(p), m.shift_left(n, 23)))
 }
 
 /// `n` in the low bits of an integer, and `e^r`.

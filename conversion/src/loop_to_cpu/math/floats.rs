@@ -190,12 +190,12 @@ impl<'c> Floats<'c> {
     }
 
     /// The float of a representation.
-    pub fn from_bits(&self, a: Value<'c>) -> Value<'c> {
+    pub fn of_bits(&self, a: Value<'c>) -> Value<'c> {
         self.make("arith.bitcast", &[a], DType::F32)
     }
 
     /// An integer as a float.
-    pub fn to_float(&self, a: Value<'c>) -> Value<'c> {
+    pub fn as_float(&self, a: Value<'c>) -> Value<'c> {
         self.make("arith.sitofp", &[a], DType::F32)
     }
 

@@ -41,6 +41,6 @@ pub fn split<'c>(m: &Floats<'c>, x: Value<'c>, least: f32) -> (Value<'c>, Value<
     let normal = m.bits(m.select(tiny, m.mul(x, m.float(8_388_608.0)), x));
     let before = m.select(tiny, m.float(-23.0), m.float(0.0));
     let exponent = m.int_and(m.int_sub(normal, m.int(least.to_bits() as i32)), 0xff80_0000_u32 as i32);
-    let mantissa = m.from_bits(m.int_sub(normal, exponent));
-    (m.fma(m.to_float(exponent), m.float(1.0 / 8_388_608.0), before), mantissa)
+    let mantissa = m.of_bits(m.int_sub(normal, exponent));
+    (m.fma(m.as_float(exponent), m.float(1.0 / 8_388_608.0), before), mantissa)
 }

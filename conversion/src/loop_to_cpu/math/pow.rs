@@ -15,7 +15,7 @@ use fusion_dialects::{OpExt, Value, defining_op, float_of};
 use std::f32::consts::{FRAC_1_SQRT_2, LN_2};
 
 const LN_2_LOW: f32 = -1.904_654_2e-9;
-const P: [f32; 4] = [0.333_333_31, 0.200_004_83, 0.142_496_75, 0.121_332_81];
+const P: [f32; 4] = [0.333_333_3, 0.200_004_83, 0.142_496_75, 0.121_332_81];
 /// Beyond this exponent of e results are 0 or infinite.
 const MOST: f32 = 128.0;
 

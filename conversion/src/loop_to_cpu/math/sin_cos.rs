@@ -18,8 +18,8 @@ use std::f32::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// `pi/2` minus its nearest f32, and what is left then.
 const FRAC_PI_2_LOW: [f32; 2] = [-4.371_139e-8, -1.715_124_5e-15];
-const S: [f32; 4] = [-0.166_666_67, 0.008_333_379_4, -0.000_198_530_75, 2.832_73e-6];
-const C: [f32; 3] = [0.041_666_646, -0.001_388_730_9, 2.443_233_8e-5];
+const S: [f32; 4] = [-0.166_666_67, 0.008_333_379, -0.000_198_530_75, 2.832_73e-6];
+const C: [f32; 3] = [0.041_666_646, -0.001_388_731, 2.443_233_8e-5];
 /// Up to here three parts are enough.
 const MOST: f32 = 48_000.0;
 
@@ -44,7 +44,7 @@ fn by_quarter<'c>(m: &Floats<'c>, x: Value<'c>, further: i32) -> Value<'c> {
     let value = m.select(m.is_not_zero(m.int_and(quarter, 1)), cosine, sine);
     // Bit 1 of the quarter goes to the place of the sign.
     let sign = m.shift_left(m.int_and(quarter, 2), 30);
-    m.from_bits(m.int_xor(m.bits(value), sign))
+    m.of_bits(m.int_xor(m.bits(value), sign))
 }
 
 /// The result, or where some lane is large that of the C library.

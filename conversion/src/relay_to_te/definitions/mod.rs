@@ -3,6 +3,7 @@
 //! One family a file; each has a table from operators to definitions. An operator without a definition cannot be
 //! compiled, and the conversion says so by name.
 
+mod attention;
 mod contraction;
 mod convolution;
 mod creation;
@@ -20,6 +21,7 @@ mod scan;
 mod scatter;
 mod shape;
 mod topk;
+mod transposed;
 mod winograd;
 
 use fusion_dialects::Value;
@@ -71,7 +73,9 @@ pub type Table = &'static [(&'static Operator, Definition)];
 const FAMILIES: &[Table] = &[
     elementwise::TABLE,
     contraction::TABLE,
+    attention::TABLE,
     convolution::TABLE,
+    transposed::TABLE,
     pooling::TABLE,
     normalization::TABLE,
     shape::TABLE,

@@ -17,6 +17,8 @@ use fusion_operators::{DType, TensorType};
 
 pub const TABLE: Table = &[(&WINOGRAD_CONV2D, winograd)];
 
+/// Elements of transformed data from which on rows of tiles run on several threads.
+const WORTH_THREADS: u64 = 200_000;
 /// Channels that are transformed together.
 const LANES: u64 = 16;
 
@@ -139,8 +141,10 @@ fn each_tile<'c>(
     channels: u64,
     body: &mut dyn FnMut(&Loops<'c>, &At<'c>, Value<'c>),
 ) {
+    let work = tiles.count() * tiles.points() * channels;
+    let kind = if work >= WORTH_THREADS { LoopKind::Parallel } else { LoopKind::Serial };
     loops.each(tiles.images, |l, image| {
-        l.each(tiles.rows, |l, row| {
+        l.for_(tiles.rows, kind, &[], |l, row, _| {
             l.each(tiles.columns, |l, column| {
                 let s = l.scalars();
                 let line = s.index_add(s.index_affine(image, tiles.rows as i64, 0), row);
@@ -161,6 +165,7 @@ fn each_tile<'c>(
                     });
                 }
             });
+            Vec::new()
         });
     });
 }

@@ -13,7 +13,7 @@ use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
 use super::{Lowering, Part, Place, room};
-use fusion_dialects::loops::{Buffer, Loops, Scope};
+use fusion_dialects::loops::Loops;
 use fusion_dialects::{OpExt, PassError, Value, key, tensor_type};
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
@@ -146,11 +146,11 @@ impl<'c> Lowering<'c, '_> {
         let origin: Vec<Expr> = region.into_iter().map(|(from, _)| from).collect();
         let layout = s.layout.clone();
         let elements = room(&shape, layout.as_ref());
-        let scope = s.scope.unwrap_or(Scope::Local);
+        let scope = s.scope;
         for tensor in s.op.result_values() {
             let dtype = tensor_type(tensor).map_or(DType::F32, |t| t.dtype);
             let copies = if turn.is_some() { 2 } else { 1 };
-            let buffer: Buffer = loops.alloc(elements.saturating_mul(copies), dtype, scope);
+            let buffer = self.local(loops, elements.saturating_mul(copies), dtype, scope);
             let base = turn.as_ref().map_or(Expr::constant(0), |t| t.times(elements as i64));
             let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
             self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout, base }));

@@ -41,7 +41,7 @@ impl<'c> Lowering<'c, '_> {
         let own = self.ranged_axes(nest, bound, &mut fresh);
         self.reads_of(&of_stage, nest.stage, &own, &mut reads);
         for (other, s) in self.tree.stages.iter().enumerate() {
-            if other == stage || !matches!(s.attach, Attach::At(consumer, _) if consumer == nest.stage) {
+            if other == stage || !self.is_computed_in(other, nest.stage) {
                 continue;
             }
             // Another attached stage reads this one: over the part of it that is itself required.
@@ -67,6 +67,14 @@ impl<'c> Lowering<'c, '_> {
                 }
             })
             .collect()
+    }
+
+    /// True when a stage is attached to a nest, or to another that is.
+    fn is_computed_in(&self, stage: StageId, nest: StageId) -> bool {
+        match self.tree.stages[stage].attach {
+            Attach::At(other, _) => other == nest || self.is_computed_in(other, nest),
+            _ => false,
+        }
     }
 
     /// True when `from` is `to`, or inlined into it.

@@ -26,10 +26,10 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Type, Value,
-    ValueMap, arguments, buffer_type, function_type, int_attr, key, kind_of, op_key, ops_in, str_attr,
-    tensor_type, top_level, type_attr, unit_attr,
+    ValueMap, arguments, buffer_type, erase_argument, function_type, int_attr, key, kind_of, op_key, ops_in,
+    set_type, str_attr, tensor_type, top_level, type_attr, unit_attr,
 };
-use fusion_operators::TensorType;
+use fusion_operators::{DType, TensorType};
 use fusion_transforms::te::expr::{Expr, flatten};
 use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{Attach, Relation, Schedule, StageId, Store, Tail, apply_schedule};
@@ -42,6 +42,8 @@ pub const WORKSPACE: &str = "loop.workspace";
 /// The attribute with the argument that the only result starts as: the caller puts its elements there.
 pub const UPDATES: &str = "loop.updates";
 const ALIGNMENT: u64 = 64;
+/// Local buffers above this many bytes do not go on the stack.
+const LARGE: u64 = 16 << 10;
 
 /// The pass.
 pub struct TeLower;
@@ -165,6 +167,11 @@ struct Lowering<'c, 't> {
     /// Stages with loops that became an intrinsic.
     replaced: Vec<StageId>,
     indices: index::Indices<'c>,
+    /// What the caller passes, and how much of it is taken.
+    workspace: Option<Value<'c>>,
+    workspace_bytes: u64,
+    /// Number of parallel loops around.
+    parallel_loops: usize,
     error: Option<PassError<'c>>,
 }
 
@@ -236,9 +243,8 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             })?;
         }
     }
-    if workspace > 0 {
-        types.push(buffer_type(context, workspace, fusion_operators::DType::I8));
-    }
+    // How large it is is known once the loops are made.
+    types.push(buffer_type(context, 1, DType::I8));
 
     let updated = updated_argument(&inputs, &returned);
     let mut lowering = Lowering {
@@ -256,6 +262,9 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             .any(|r| matches!(r, Relation::Split { tail: Tail::Pad, .. })),
         replaced: Vec::new(),
         indices: index::Indices::default(),
+        workspace: None,
+        workspace_bytes: workspace,
+        parallel_loops: 0,
         error: None,
     };
     for (s, stage) in tree.stages.iter().enumerate() {
@@ -273,6 +282,7 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
                 lowering.place_whole(tensor, args[inputs.len() + i]);
             }
         }
+        lowering.workspace = args.last().copied();
         for (tensor, offset) in &offsets {
             let buffer = lowering.view(&inner, *tensor, args[types.len() - 1], *offset);
             lowering.place_whole(*tensor, buffer);
@@ -299,6 +309,16 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     }
     if let Some(error) = lowering.error {
         return Err(error);
+    }
+    let workspace = lowering.workspace_bytes;
+    if let Some((argument, last)) = lowering.workspace.zip(types.last_mut()) {
+        if workspace == 0 {
+            erase_argument(argument);
+            types.pop();
+        } else {
+            *last = buffer_type(context, workspace, DType::I8);
+            set_type(argument, *last);
+        }
     }
     let noalias = fusion_dialects::dict_attr(context, &[("llvm.noalias", unit_attr(context))]);
     let name = kernel.text("sym_name").unwrap_or_default();
@@ -366,6 +386,23 @@ impl<'c> Lowering<'c, '_> {
     fn room_of(&self, tensor: Value<'c>) -> u64 {
         let shape = tensor_type(tensor).and_then(|t| t.shape()).unwrap_or_default();
         room(&self.padded(tensor, shape), self.layout_of(tensor).as_ref())
+    }
+
+    /// A buffer for a part of a stage that is computed inside a loop: a large one is a part of the workspace, unless
+    /// iterations that run at the same time would share it.
+    fn local(&mut self, loops: &Loops<'c>, elements: u64, dtype: DType, scope: Option<Scope>) -> Buffer<'c> {
+        let bytes = elements.saturating_mul(dtype.size() as u64);
+        let workspace = self.workspace.filter(|_| {
+            let far = scope.map_or(bytes > LARGE, |s| s == Scope::Global);
+            far && self.parallel_loops == 0
+        });
+        let Some(workspace) = workspace else {
+            return loops.alloc(elements, dtype, scope.unwrap_or(Scope::Local));
+        };
+        let offset = loops.scalars().index(self.workspace_bytes as i64);
+        self.workspace_bytes = self.workspace_bytes.saturating_add(bytes.next_multiple_of(ALIGNMENT));
+        let ty = buffer_type(loops.build.context(), elements, dtype);
+        Buffer { value: loops.build.value("memref.view", &[workspace, offset], ty, &[]), dtype }
     }
 
     /// A tensor's part of the workspace.

@@ -305,12 +305,15 @@ impl<'c> Lowering<'c, '_> {
                 0 => Vec::new(),
                 1 => self.inside(loops, nest, way.at(axis, Expr::constant(0)), depth),
                 n => {
+                    let parallel = usize::from(!matches!(kind, LoopKind::Serial) && !is_jammed(kind));
+                    self.parallel_loops += parallel;
                     loops.for_with(n, kind, &notes, &[], |inner, index, _| {
                         let inside = way.at(axis, self.indices.var(index, n));
                         self.ask_ahead(inner, nest, &inside, axis);
                         self.inside(inner, nest, inside, depth);
                         Vec::new()
                     });
+                    self.parallel_loops -= parallel;
                     Vec::new()
                 }
             };

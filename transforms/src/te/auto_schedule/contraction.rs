@@ -25,6 +25,8 @@ use fusion_dialects::{OpExt, tensor_type};
 /// Cycles to store or pack an element when its vectors have to be transposed, and when not.
 const TRANSPOSED: f64 = 0.7;
 const STRAIGHT: f64 = 0.15;
+/// Cycles to store an element on its own.
+const SCATTERED: f64 = 2.0;
 /// Cycles of a step of the reduction beside the arithmetic: the loop, and what the out-of-order window does not hide.
 const STEP: f64 = 0.5;
 /// A panel is copied when it is used for at least this many rows.
@@ -65,9 +67,56 @@ pub fn schedule(
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
     let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
-    let Some(tile) = contraction.best_tile(machine, constant) else { return Ok(false) };
+    let Some(tile) = contraction.best_tile(machine, constant, &|_, _| true) else { return Ok(false) };
     write(writer, nest, reduction, &contraction, &tile, constant)?;
     Ok(true)
+}
+
+/// The tile of a contraction in registers.
+pub struct RegisterTile {
+    /// Rows of a tile.
+    pub height: u64,
+    /// Its vectors.
+    pub vectors: u64,
+    /// Elements of a vector.
+    pub lanes: u64,
+}
+
+impl RegisterTile {
+    /// Columns of a tile.
+    pub fn width(&self) -> u64 {
+        self.vectors * self.lanes
+    }
+}
+
+/// The best tile of a contraction with those axes of the result as vectors and rows.
+pub fn tile_of(
+    writer: &Writer,
+    (stage, reduction): (StageId, StageId),
+    machine: &Machine,
+    constant: &[bool],
+    (vector, rows): (usize, usize),
+) -> Option<RegisterTile> {
+    let contraction = recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1)?;
+    let tile = contraction.best_tile(machine, constant, &|v, u| v == vector && u == Some(rows))?;
+    Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
+}
+
+/// Packs the operand of a contraction that varies along the axis `vector` into panels, at a loop of `host`, unless it lies so.
+pub fn copy_operand(
+    writer: &mut Writer,
+    (host, at): (StageId, Option<AxisId>),
+    (stage, reduction): (StageId, StageId),
+    vector: usize,
+    tile: &RegisterTile,
+) -> Result<(), String> {
+    let Some(operands) = operands(&writer.tree, reduction) else { return Ok(()) };
+    let extent = writer.tree.stages[stage].axes[vector].extent;
+    let Some(panel) = operands.iter().find(|o| o.mentions(vector)) else { return Ok(()) };
+    match panel.dimension(vector, extent) {
+        Some(dimension) => copy_panel(writer, host, panel, (dimension, tile.width()), tile.lanes, at),
+        None => Ok(()),
+    }
 }
 
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {
@@ -103,7 +152,12 @@ fn nest_reduction(stage: StageId, reduction: StageId) -> Option<StageId> {
 }
 
 impl Contraction {
-    fn best_tile(&self, machine: &Machine, constant: &[bool]) -> Option<Tile> {
+    fn best_tile(
+        &self,
+        machine: &Machine,
+        constant: &[bool],
+        allowed: &dyn Fn(usize, Option<usize>) -> bool,
+    ) -> Option<Tile> {
         let mut best: Option<(f64, Tile)> = None;
         for vector in 0..self.extents.len() {
             let along: Vec<usize> = (0..2).filter(|&o| self.operands[o].mentions(vector)).collect();
@@ -117,7 +171,7 @@ impl Contraction {
             if rows.is_empty() {
                 rows.push(None);
             }
-            for rows in rows {
+            for rows in rows.into_iter().filter(|rows| allowed(vector, *rows)) {
                 let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
                 for vectors in 1..=most {
                     let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
@@ -170,6 +224,13 @@ impl Contraction {
             && (self.stride(tile.panel, tile.vector) != Some(1) || far)
     }
 
+    /// True when rows and steps of the reduction go along one axis of a tensor, as a window slides: steps written out would
+    /// share elements, and want registers for them.
+    fn slides(&self, tile: &Tile, step: usize) -> bool {
+        let Some(rows) = tile.rows else { return false };
+        self.operands[1 - tile.panel].indices.iter().any(|e| e.mentions(rows) && e.mentions(step))
+    }
+
     /// The axis of the tensor that the rows of a tile are, when it can be laid out by them.
     fn row_dimension(&self, tile: &Tile) -> Option<usize> {
         let rows = tile.rows.filter(|_| tile.height > 1)?;
@@ -215,8 +276,13 @@ impl Contraction {
         let plane = whole as f64 * column(tile.vectors) + if rest > 0 { column(rest) } else { 0.0 };
         let elements: u64 = self.extents.iter().product();
         let planes = (elements / (n * m)) as f64;
-        let contiguous = self.extents[tile.vector + 1..].iter().all(|&e| e == 1);
-        let storing = elements as f64 * if contiguous { STRAIGHT } else { TRANSPOSED };
+        let contiguous = |axis: usize| self.extents[axis + 1..].iter().all(|&e| e == 1);
+        let storing = elements as f64
+            * match tile.rows {
+                _ if contiguous(tile.vector) => STRAIGHT,
+                Some(rows) if contiguous(rows) => TRANSPOSED,
+                _ => SCATTERED,
+            };
         let packing = match self.is_copied(tile, constant) {
             false => 0.0,
             true => {
@@ -319,9 +385,10 @@ fn write(
         && let a = &writer.tree.stages[reduction].axes[last]
         && a.reduce
         && steps.len() - writer.tree.stages[reduction].rank() > 1
-        && a.extent * tile.vectors * tile.height <= 128
+        && a.extent * tile.vectors * tile.height <= 256
         && a.extent <= 8
         && nest.reduction.is_some()
+        && !contraction.slides(tile, last)
     {
         writer.unroll(reduction, last)?;
     }
@@ -329,7 +396,7 @@ fn write(
         writer.compute_at(reduction, stage, vector)?;
     }
     if let (true, Some(dimension)) = (contraction.is_copied(tile, constant), dimension) {
-        copy_panel(writer, stage, panel, (dimension, width), contraction, at)?;
+        copy_panel(writer, stage, panel, (dimension, width), contraction.lanes, at)?;
     }
     Ok(())
 }
@@ -386,14 +453,13 @@ fn copy_panel(
     stage: StageId,
     panel: &Operand,
     (dimension, width): (usize, u64),
-    contraction: &Contraction,
+    lanes: u64,
     at: Option<AxisId>,
 ) -> Result<(), String> {
     let Some(source) = panel.handle() else { return Ok(()) };
     let copy = writer.cache_read(source, "panel", &[panel.reader])?;
     let rank = panel.shape.len();
     writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;
-    let lanes = contraction.lanes;
     let axes = writer.tree.stages[copy].leaves.clone();
     let mut order: Vec<AxisId> = (0..rank).filter(|&a| a != dimension).map(|a| axes[a]).collect();
     let contiguous = (0..rank).rev().find(|&a| panel.shape[a] > 1).unwrap_or(dimension);

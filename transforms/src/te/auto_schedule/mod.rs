@@ -7,11 +7,13 @@
 //! read, edit and lower.
 
 mod accesses;
+mod attention;
 mod columns;
 mod contraction;
 mod fusion;
 mod machine;
 mod operands;
+mod parallel;
 mod placement;
 mod reductions;
 mod rows;
@@ -57,22 +59,33 @@ impl Pass for TeSchedule {
             }
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
             Writer::write(kernel, |writer| {
-                let nests = placement::place(writer)?;
-                let groups = rows::find(&writer.tree, &nests);
-                groups.iter().try_for_each(|rows| rows::schedule(writer, rows, vector_bytes))?;
-                for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
-                    let done = contraction::schedule(writer, nest, &machine, constant)?
-                        || columns::schedule(writer, nest, vector_bytes)?;
-                    if !done {
-                        tiling::tile(writer, nest, vector_bytes)?;
-                    }
-                }
-                Ok(())
+                decide(writer, &machine, constant)?;
+                parallel::parallelize(writer)
             })
             .map_err(|why| PassError::at(kernel, why))?;
         }
         Ok(())
     }
+}
+
+/// Places the stages and schedules each nest by its kind.
+fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(), String> {
+    let nests = placement::place(writer)?;
+    if let Some(group) = attention::find(&writer.tree, &nests)
+        && attention::schedule(writer, &group, machine, constant)?
+    {
+        return Ok(());
+    }
+    let groups = rows::find(&writer.tree, &nests);
+    groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine.vector_bytes))?;
+    for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
+        let done = contraction::schedule(writer, nest, machine, constant)?
+            || columns::schedule(writer, nest, machine.vector_bytes)?;
+        if !done {
+            tiling::tile(writer, nest, machine.vector_bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// Which arguments of each kernel are constants in all its calls.

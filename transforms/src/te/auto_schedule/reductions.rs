@@ -12,11 +12,16 @@ use super::tiling::lanes;
 use super::writer::Writer;
 use crate::te::expr::{Atom, Expr};
 use crate::te::schedule::{AxisId, Schedule, StageId};
+use fusion_dialects::{OpExt, tensor_type};
 
 /// Additions under way: of 4 cycles, 2 begin in each.
 const CHAINS: u64 = 8;
 /// Shorter reductions are not worth combining lanes.
 const FEWEST_LANES: u64 = 4;
+/// Registers for partial results, of several tensors together.
+const MOST_REGISTERS: u64 = 8;
+/// A reduction this short is written out: the code generator takes at most as many apart again.
+const MOST_COPIES: u64 = 8;
 
 /// Extents of a stage's own axes, parallel ones first.
 fn extents(tree: &Schedule, stage: StageId) -> Vec<u64> {
@@ -88,6 +93,25 @@ pub fn reads_once(tree: &Schedule, stage: StageId) -> bool {
     offsets(tree, stage, None)[1..].iter().any(known)
 }
 
+/// Computes a reduction that is alone in its row: a short one is written out, so that the code generator can take several
+/// rows at once with their elements interleaved, another is computed in lanes.
+pub fn alone(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
+    let (rank, own) = (writer.tree.stages[stage].rank(), writer.tree.stages[stage].op_axes());
+    let total: u64 = writer.tree.stages[stage].axes[rank..own].iter().map(|a| a.extent).product();
+    if total > MOST_COPIES || total >= lanes(writer, stage, vector_bytes) {
+        return vectorize(writer, stage, vector_bytes);
+    }
+    (rank..own).try_for_each(|axis| writer.unroll(stage, axis))
+}
+
+/// Bytes of an element of all results, and of the smallest.
+fn result_bytes(tree: &Schedule, stage: StageId) -> (u64, u64) {
+    let results = tree.stages[stage].op.result_values().into_iter();
+    let sizes: Vec<u64> =
+        results.map(|v| tensor_type(v).map_or(4, |t| t.dtype.size() as u64).max(4)).collect();
+    (sizes.iter().sum(), sizes.iter().copied().min().unwrap_or(4))
+}
+
 /// Computes a reduction in lanes, when that is possible.
 pub fn vectorize(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
     let Some((together, extent)) = contiguous(&writer.tree, stage) else { return Ok(()) };
@@ -100,7 +124,9 @@ pub fn vectorize(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Resu
         along = writer.fuse(stage, along, next)?;
     }
     let lanes = floor_power_of_two(lanes(writer, stage, vector_bytes).min(extent));
-    let chains = CHAINS.min(extent / lanes);
+    let (all, least) = result_bytes(&writer.tree, stage);
+    let registers = lanes * all / vector_bytes.max(lanes * least);
+    let chains = CHAINS.min(MOST_REGISTERS / registers.max(1)).clamp(1, (extent / lanes).max(1));
     if extent > lanes * chains {
         (_, along) = writer.split(stage, along, lanes * chains)?;
     }

@@ -43,7 +43,12 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     {
         return transposing::tile(writer, stage, (across, inner), (extents[across], extent), vector_bytes);
     }
-    if !(contiguous || gathered) || extent < 4 {
+    // Elements a few places apart are loaded whole and shuffled, where those between them are not read as well.
+    let apart = nest.reduction.unwrap_or(stage);
+    let near = matches!(along[0], Some(0 | 1))
+        && along.iter().all(|c| matches!(c, Some(0..=4)))
+        && !(reduces && reductions::reads_once(&writer.tree, apart));
+    if !(contiguous || gathered || near) || extent < 4 {
         return along_memory(writer, nest, Some(inner), vector_bytes);
     }
     let lanes = lanes(writer, stage, vector_bytes).min(extent);
@@ -101,7 +106,7 @@ fn along_memory(
     vector_bytes: u64,
 ) -> Result<(), String> {
     attach(writer, nest, innermost)?;
-    reductions::vectorize(writer, nest.reduction.unwrap_or(nest.stage), vector_bytes)
+    reductions::alone(writer, nest.reduction.unwrap_or(nest.stage), vector_bytes)
 }
 
 /// Puts the reduction into the innermost loop.

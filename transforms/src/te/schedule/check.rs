@@ -48,8 +48,7 @@ fn attachment(tree: &Schedule, id: StageId) -> Result<(), String> {
     if let Attach::At(..) = tree.stages[id].attach {
         for reader in tree.readers(id) {
             // What is computed at a loop around this one comes before it.
-            let finds = reader == at
-                || matches!(tree.stages[reader].attach, Attach::At(of, inner) if of == at && target.place(inner)? >= place);
+            let finds = reader == at || loop_around(tree, reader, at)?.is_some_and(|inner| inner >= place);
             if !finds {
                 return Err(format!(
                     "computes stage \"{name}\" at a loop of stage \"{}\", where stage \"{}\", which reads it, does not find it",
@@ -66,6 +65,19 @@ fn attachment(tree: &Schedule, id: StageId) -> Result<(), String> {
         return Err(format!("computes stage \"{name}\" inside a loop that stands inside of it"));
     }
     Ok(())
+}
+
+/// The place of the loop of a nest in which a stage is computed, itself or with the stage it is computed in.
+fn loop_around(tree: &Schedule, stage: StageId, nest: StageId) -> Result<Option<usize>, String> {
+    let mut at = stage;
+    for _ in 0..tree.stages.len() {
+        match tree.stages[at].attach {
+            Attach::At(of, axis) if of == nest => return tree.stages[nest].place(axis).map(Some),
+            Attach::At(of, _) => at = of,
+            _ => return Ok(None),
+        }
+    }
+    Ok(None)
 }
 
 /// A stage that is computed behind the elements it reads must find the rest of what it reads.

@@ -33,11 +33,12 @@ pub fn compute_at(
             target.name
         ));
     }
+    if is_inside(tree, consumer, stage) {
+        return Err(format!("computes stage \"{name}\" inside a loop that stands inside of it"));
+    }
     // Every reader must be computed inside the same nest, or some would find nothing.
     for reader in tree.readers(stage) {
-        let inside =
-            reader == consumer || matches!(tree.stages[reader].attach, Attach::At(c, _) if c == consumer);
-        if !inside {
+        if !is_inside(tree, reader, consumer) {
             return Err(format!(
                 "computes stage \"{name}\" inside stage \"{}\", but stage \"{}\" reads it as well",
                 tree.stages[consumer].name, tree.stages[reader].name
@@ -48,6 +49,11 @@ pub fn compute_at(
     s.attach = Attach::At(consumer, axis);
     s.store = None;
     Ok(())
+}
+
+/// True when a stage is computed in a nest, or in another that is computed in it.
+fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
+    stage == nest || matches!(tree.stages[stage].attach, Attach::At(other, _) if is_inside(tree, other, nest))
 }
 
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {

@@ -1,0 +1,62 @@
+//! Attention, `y = softmax(scale q k' + bias) v`, in stages that a schedule computes for a few rows at a time:
+//!
+//!     scores    s[i, j]  sum_d q[i, d] k[j, d]
+//!     scaled    t[i, j]  scale s[i, j] + bias[i, j]
+//!     largest   m[i]     max_j t[i, j]
+//!     weights   e[i, j]  exp(t[i, j] - m[i])
+//!     total     z[i]     sum_j e[i, j]
+//!     values    o[i, d]  sum_j e[i, j] v[j, d]
+//!     attention y[i, d]  o[i, d] / z[i]            as many divisions as results, not as scores
+
+use super::elementwise::broadcast_indices;
+use super::{Built, Table, TeCall};
+use fusion_dialects::te::{Combine, Kernel};
+use fusion_operators::TensorType;
+use fusion_operators::ops::attention::ATTENTION;
+
+pub const TABLE: Table = &[(&ATTENTION, attention)];
+
+fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let (q, v) = (call.shape(0), call.shape(2));
+    let (Some((lead, [queries, width])), Some((_, [keys, _]))) =
+        (q.split_last_chunk::<2>(), v.split_last_chunk::<2>())
+    else {
+        return Err(format!("takes operands of rank 2 or more, found {}", call.types[0]));
+    };
+    let (rank, dtype) = (q.len(), call.results[0].dtype);
+    let scale = call.attrs.float_or("scale", 1.0);
+    let rows = TensorType::fixed(&[lead, &[*queries]].concat(), dtype);
+    let all = TensorType::fixed(&[lead, &[*queries, *keys]].concat(), dtype);
+
+    let scores = kernel.reduce("scores", &all, &[*width], Combine::Sum, |s, at, over| {
+        let key = [&at[..rank - 2], &[at[rank - 1], over[0]]].concat();
+        let query = [&at[..rank - 1], over].concat();
+        s.mul(s.load(call.operands[0], &query), s.load(call.operands[1], &key))
+    });
+    let scaled = kernel.compute("scaled", &all, |s, at| {
+        let score = s.load(scores, at);
+        let score = s.mul(score, s.float(scale, score.dtype));
+        match call.operands.get(3) {
+            None => score,
+            Some(&bias) => s.add(score, s.load(bias, &broadcast_indices(s, at, &call.shape(3), rank))),
+        }
+    });
+    let over_keys = |at: &[fusion_dialects::Value<'c>], j: fusion_dialects::Value<'c>| [at, &[j]].concat();
+    let largest = kernel.reduce("largest", &rows, &[*keys], Combine::Max, |s, at, over| {
+        s.load(scaled, &over_keys(at, over[0]))
+    });
+    let weights = kernel.compute("weights", &all, |s, at| {
+        s.math("exp", &[s.sub(s.load(scaled, at), s.load(largest, &at[..rank - 1]))])
+    });
+    let total = kernel.reduce("total", &rows, &[*keys], Combine::Sum, |s, at, over| {
+        s.load(weights, &over_keys(at, over[0]))
+    });
+    let values = kernel.reduce("values", &call.results[0], &[*keys], Combine::Sum, |s, at, over| {
+        let value = [&at[..rank - 2], &[over[0], at[rank - 1]]].concat();
+        s.mul(s.load(weights, &over_keys(&at[..rank - 1], over[0])), s.load(call.operands[2], &value))
+    });
+    let y = kernel.compute(call.op.name, &call.results[0], |s, at| {
+        s.div(s.load(values, at), s.load(total, &at[..rank - 1]))
+    });
+    Ok(vec![y])
+}

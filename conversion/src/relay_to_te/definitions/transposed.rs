@@ -1,0 +1,169 @@
+//! Transposed convolutions, `y[n, g F + f, i s + k - p] += x[n, g C + c, i] * w[g C + c, f, k]`, as sums.
+//!
+//! A stride is a number of phases, each a convolution of its own with every s-th element of the kernel:
+//!
+//!     o + p = q s + r        z[n, q, r, f] = sum_{c, j} x[n, c, q - j] * w[c, f, r + s j]        y[n, f, o] = z[n, q, r, f]
+//!
+//! so that nothing is multiplied with the zeros between spread data (Dumoulin and Visin, 2016, draw them). With dilation, the
+//! data is spread, and a kernel that runs backwards slides over it by 1.
+
+use super::convolution::Groups;
+use super::padding::{Place, pad, window_indices};
+use super::{Table, TeCall};
+use fusion_dialects::Value;
+use fusion_dialects::te::{Combine, Compare, Kernel, Scalars};
+use fusion_operators::TensorType;
+use fusion_operators::ops::convolution::{CONV1D_TRANSPOSE, CONV2D_TRANSPOSE, CONV3D_TRANSPOSE};
+use fusion_operators::ops::window::{Axis, Window};
+
+pub const TABLE: Table =
+    &[(&CONV1D_TRANSPOSE, transpose), (&CONV2D_TRANSPOSE, transpose), (&CONV3D_TRANSPOSE, transpose)];
+
+/// A spatial axis.
+struct Phase {
+    stride: u64,
+    kernel: u64,
+    /// Elements of the kernel in a phase, rounded up.
+    taps: u64,
+    begin: u64,
+    /// The first `q` and their number.
+    first: u64,
+    count: u64,
+}
+
+/// A transposed convolution by the phases of its strides.
+struct Phases {
+    axes: Vec<Phase>,
+    groups: Groups,
+}
+
+impl Phases {
+    /// Those of a call without dilation, some stride of which is above 1.
+    fn of(call: &TeCall, window: &Window) -> Option<Phases> {
+        let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
+        let phase = |((axis, &kernel), &extent): ((&Axis, &u64), &u64)| {
+            let (stride, begin) = (axis.stride, axis.begin);
+            let last = begin.checked_add(extent)?.checked_sub(1)?;
+            i64::try_from(last).ok()?;
+            let first = begin / stride;
+            let taps = kernel.div_ceil(stride);
+            (kernel > 0).then_some(Phase {
+                stride,
+                kernel,
+                taps,
+                begin,
+                first,
+                count: last / stride - first + 1,
+            })
+        };
+        let axes: Vec<Phase> =
+            window.axes.iter().zip(&weight[2..]).zip(&result[2..]).map(phase).collect::<Option<_>>()?;
+        let plain = window.axes.iter().all(|a| a.dilation == 1) && axes.iter().any(|a| a.stride > 1);
+        let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+        plain.then_some(Phases { axes, groups })
+    }
+
+    fn build<'c>(&self, kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+        let (shape, result) = (call.shape(0), call.result_shape(0));
+        let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+        for (place, axis) in places.iter_mut().skip(2).zip(&self.axes) {
+            let extent = axis.count.checked_add(axis.taps - 1).filter(|&n| i64::try_from(n).is_ok());
+            let extent = extent.ok_or("reads further than can be addressed")?;
+            *place = Place { begin: axis.taps as i64 - 1 - axis.first as i64, step: 1, extent };
+        }
+        let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
+        let rank = self.axes.len();
+        let mut extents = vec![result[0]];
+        extents.extend(self.axes.iter().map(|a| a.count));
+        extents.extend(self.axes.iter().map(|a| a.stride));
+        extents.push(result[1]);
+        let mut reduce = vec![self.groups.data];
+        reduce.extend(self.axes.iter().map(|a| a.taps));
+        let phases = TensorType::fixed(&extents, call.results[0].dtype);
+        if phases.bytes().is_none_or(|n| i64::try_from(n).is_err()) {
+            return Err(format!("has phases of type {phases}, which is more than can be addressed"));
+        }
+        let z = kernel.reduce(call.op.name, &phases, &reduce, Combine::Sum, |s, at, over| {
+            let (q, r, f) = (&at[1..=rank], &at[rank + 1..at.len() - 1], at[at.len() - 1]);
+            let channel = self.groups.channel(s, f, over[0]);
+            let mut of_data = vec![at[0], channel];
+            let filter =
+                if self.groups.count == 1 { f } else { s.index_mod(f, self.groups.result.max(1) as i64) };
+            let mut of_weight = vec![channel, filter];
+            let mut conditions = Vec::new();
+            for (i, axis) in self.axes.iter().enumerate() {
+                let tap = over[1 + i];
+                of_data.push(s.index_add(q[i], s.index_affine(tap, -1, axis.taps as i64 - 1)));
+                let k = s.index_add(r[i], s.index_affine(tap, axis.stride as i64, 0));
+                if !axis.kernel.is_multiple_of(axis.stride) {
+                    conditions.push(s.index_compare(Compare::Less, k, s.index(axis.kernel as i64)));
+                }
+                of_weight.push(k);
+            }
+            let weight = match conditions.into_iter().reduce(|a, b| s.and(a, b)) {
+                None => s.load(call.operands[1], &of_weight),
+                Some(inside) => {
+                    let zero = s.int(0, call.types[1].dtype);
+                    s.load_if(inside, call.operands[1], &of_weight, zero)
+                }
+            };
+            s.mul(s.load(data, &of_data), weight)
+        });
+        let y = kernel.compute("phases", &call.results[0], |s, at| s.load(z, &self.place(s, at)));
+        Ok(vec![y])
+    }
+
+    /// Where an element of the result is among the phases.
+    fn place<'c>(&self, s: &Scalars<'c>, at: &[Value<'c>]) -> Vec<Value<'c>> {
+        let shifted: Vec<Value> =
+            at[2..].iter().zip(&self.axes).map(|(&o, a)| s.index_affine(o, 1, a.begin as i64)).collect();
+        let mut place = vec![at[0]];
+        let axes = || shifted.iter().zip(&self.axes);
+        place.extend(
+            axes().map(|(&t, a)| s.index_affine(s.index_div(t, a.stride as i64), 1, -(a.first as i64))),
+        );
+        place.extend(axes().map(|(&t, a)| s.index_mod(t, a.stride as i64)));
+        place.push(at[1]);
+        place
+    }
+}
+
+fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
+    let mut window = Window::of_transpose(&call.attrs, &call.types[1]).map_err(|v| v.to_string())?;
+    if let Some(phases) = Phases::of(call, &window) {
+        return phases.build(kernel, call);
+    }
+    let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
+    let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+    let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+    for ((place, axis), &extent) in places.iter_mut().skip(2).zip(&window.axes).zip(&result[2..]) {
+        *place = spread(axis, extent)?;
+    }
+    let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
+    window.axes.iter_mut().for_each(|axis| axis.stride = 1);
+    let reduce = [&[groups.data], &weight[2..]].concat();
+    let y = kernel.reduce(call.op.name, &call.results[0], &reduce, Combine::Sum, |s, axes, over| {
+        let (n, f) = (axes[0], axes[1]);
+        let channel = groups.channel(s, f, over[0]);
+        let mut at = vec![n, channel];
+        at.extend(window_indices(s, &window, &axes[2..], &over[1..]));
+        let filter = if groups.count == 1 { f } else { s.index_mod(f, groups.result.max(1) as i64) };
+        let mut of_weight = vec![channel, filter];
+        of_weight
+            .extend(over[1..].iter().zip(&weight[2..]).map(|(&k, &n)| s.index_affine(k, -1, n as i64 - 1)));
+        s.mul(s.load(data, &at), s.load(call.operands[1], &of_weight))
+    });
+    Ok(vec![y])
+}
+
+/// Element `i` adds to `i s + k d - p`, which reads it at `i s + span - 1 - p` in the copy.
+fn spread(axis: &Axis, result: u64) -> Result<Place, String> {
+    let gaps = axis.span().map_or(0, |span| span - 1);
+    let extent = result.checked_add(gaps).filter(|&n| i64::try_from(n).is_ok());
+    let extent = extent.ok_or_else(|| {
+        format!(
+            "has a kernel that reaches {gaps} over an extent of {result}, which is more than can be addressed"
+        )
+    })?;
+    Ok(Place { begin: gaps as i64 - axis.begin as i64, step: axis.stride, extent })
+}

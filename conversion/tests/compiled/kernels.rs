@@ -1,0 +1,153 @@
+//! Extents at which kernels are tiled, packed and transposed: odd ones, primes, several vectors and a rest.
+
+use super::*;
+use fusion_operators::ops::{
+    attention::ATTENTION, contraction::*, convolution::*, elementwise::*, normalization::SOFTMAX, shape::*,
+    winograd::WINOGRAD_CONV2D,
+};
+
+const F32: DType = DType::F32;
+
+#[test]
+fn products_with_constant_operands() {
+    let (mut random, mut checker) = (Random::new(31), Checker::default());
+    for (m, k, n) in [(1, 37, 131), (7, 64, 96), (29, 33, 100), (50, 19, 17), (64, 64, 64), (3, 130, 5)] {
+        let (x, w) = (random.tensor(F32, &[m, k]), random.tensor(F32, &[k, n]));
+        checker.call_on_constants(&MATMUL, Attrs::new(), &[x.clone(), w.clone()]);
+        checker.call(&MATMUL, Attrs::new(), &[x.clone(), w]);
+        checker.call_on_constants(&DENSE, Attrs::new(), &[x, random.tensor(F32, &[n, k])]);
+    }
+    let (x, w) = (random.tensor(F32, &[2, 3, 33, 20]), random.tensor(F32, &[2, 3, 20, 47]));
+    checker.call(&MATMUL, Attrs::new(), &[x, w]);
+    checker.finish();
+}
+
+#[test]
+fn rows_that_fall_on_few_sets_of_the_cache() {
+    let (mut random, mut checker) = (Random::new(32), Checker::default());
+    let (x, w) = (random.tensor(F32, &[37, 1024]), random.tensor(F32, &[1024, 64]));
+    checker.call(&MATMUL, Attrs::new(), &[x, w]);
+    checker.finish();
+}
+
+#[test]
+fn convolutions_with_constant_weights() {
+    let (mut random, mut checker) = (Random::new(33), Checker::default());
+    for (channels, filters, kernel, stride, pad, dilation, size) in [
+        (3, 20, 7, 2, 3, 1, [21, 30]),
+        (5, 33, 3, 2, 1, 1, [15, 17]),
+        (8, 16, 3, 1, 2, 2, [13, 19]),
+        (17, 40, 1, 1, 0, 1, [9, 23]),
+        (17, 40, 1, 2, 0, 1, [9, 23]),
+        (4, 6, 5, 1, 2, 1, [7, 70]),
+    ] {
+        let (x, w) = (
+            random.tensor(F32, &[2, channels, size[0], size[1]]),
+            random.tensor(F32, &[filters, channels, kernel, kernel]),
+        );
+        let attrs = Attrs::new()
+            .with("strides", [stride, stride])
+            .with("padding", [pad; 4])
+            .with("dilation", [dilation, dilation]);
+        checker.call_on_constants(&CONV2D, attrs, &[x, w]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn winograd() {
+    let (mut random, mut checker) = (Random::new(34), Checker::default());
+    for (channels, filters, size, pad) in
+        [(16, 16, [8, 8], [1, 1, 1, 1]), (19, 37, [9, 14], [1, 0, 1, 2]), (33, 18, [28, 27], [1, 1, 1, 1])]
+    {
+        let x = random.tensor(F32, &[2, channels, size[0], size[1]]);
+        let w = random.tensor(F32, &[filters, channels, 3, 3]);
+        checker.call_on_constants(&CONV2D, Attrs::new().with("padding", pad), &[x, w]);
+    }
+    for (tile, points) in [(2, 16), (4, 36)] {
+        let (x, u) = (random.tensor(F32, &[1, 5, 7, 10]), random.tensor(F32, &[points, 5, 21]));
+        let attrs = Attrs::new().with("tile", tile).with("padding", [1, 1, 1, 1]);
+        checker.call_on_constants(&WINOGRAD_CONV2D, attrs, &[x, u]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn transposed_convolutions_with_constant_weights() {
+    let (mut random, mut checker) = (Random::new(35), Checker::default());
+    for (channels, filters, kernel, stride, pad) in
+        [(6, 20, 4, 2, 1), (5, 33, 3, 2, 1), (3, 7, 3, 3, 0), (4, 16, 2, 3, 0), (4, 16, 5, 2, 2)]
+    {
+        let x = random.tensor(F32, &[2, channels, 5, 7]);
+        let w = random.tensor(F32, &[channels, filters, kernel, kernel]);
+        let attrs = Attrs::new().with("strides", [stride, stride]).with("padding", [pad; 4]);
+        checker.call_on_constants(&CONV2D_TRANSPOSE, attrs, &[x, w]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn attention() {
+    let (mut random, mut checker) = (Random::new(36), Checker::default());
+    for (queries, keys, width, depth) in [(33, 47, 20, 36), (64, 64, 16, 16), (5, 130, 8, 70)] {
+        let lead = [2, 3];
+        let mut tensor = |n, d| random.tensor(F32, &[&lead[..], &[n, d]].concat());
+        let (q, k, v) = (tensor(queries, width), tensor(keys, width), tensor(keys, depth));
+        let bias = tensor(queries, keys);
+        let attrs = Attrs::new().with("scale", 0.3);
+        checker.call(&ATTENTION, attrs.clone(), &[q.clone(), k.clone(), v.clone()]);
+        checker.call(&ATTENTION, attrs, &[q.clone(), k.clone(), v.clone(), bias]);
+        let transposed = Attrs::new().with("axes", [0, 1, 3, 2]);
+        let plain = Attrs::new;
+        let steps = [
+            Step(&TRANSPOSE, transposed, vec![1]),
+            Step(&MATMUL, plain(), vec![0, 3]),
+            Step(&SOFTMAX, plain(), vec![4]),
+            Step(&MATMUL, plain(), vec![5, 2]),
+        ];
+        checker.chain(&steps, &[q, k, v]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn transposes() {
+    let (mut random, mut checker) = (Random::new(37), Checker::default());
+    for (shape, axes) in [
+        (vec![37, 53], vec![1, 0]),
+        (vec![3, 200, 150], vec![0, 2, 1]),
+        (vec![2, 19, 7, 33], vec![0, 2, 3, 1]),
+        (vec![2, 19, 7, 33], vec![0, 3, 1, 2]),
+        (vec![16, 16], vec![1, 0]),
+        (vec![5, 17, 3], vec![2, 1, 0]),
+    ] {
+        for dtype in [F32, DType::F64, DType::U8, DType::F16] {
+            let attrs = Attrs::new().with("axes", axes.clone());
+            checker.call(&TRANSPOSE, attrs, &[random.tensor(dtype, &shape)]);
+        }
+    }
+    checker.finish();
+}
+
+#[test]
+fn epilogues_of_convolutions() {
+    let (mut random, mut checker) = (Random::new(38), Checker::default());
+    for kernel in [1, 3] {
+        let attrs = Attrs::new().with("padding", [kernel as i64 / 2; 4]);
+        let inputs = [
+            random.tensor(F32, &[1, 18, 15, 13]),
+            random.tensor(F32, &[24, 18, kernel, kernel]),
+            random.tensor(F32, &[24, 1, 1]),
+            random.tensor(F32, &[1, 24, 15, 13]),
+        ];
+        let steps = [
+            Step(&CONV2D, attrs, vec![0, 1]),
+            Step(&ADD, Attrs::new(), vec![4, 2]),
+            Step(&ADD, Attrs::new(), vec![5, 3]),
+            Step(&RELU, Attrs::new(), vec![6]),
+        ];
+        checker.chain(&steps, &inputs);
+        checker.check(&steps, &inputs, 1);
+    }
+    checker.finish();
+}

@@ -1,0 +1,103 @@
+//! Which loops run on several threads: the outermost of each nest that takes long enough to be shared.
+//!
+//!     for jo in 0..8  for io ...      =>      for jo in 0..8 (parallel)  for io ...
+//!
+//! What is computed inside a nest is computed by the thread that has the iteration. Whether it pays is in
+//! [`threads`](super::super::threads).
+
+use super::accesses::shape_of;
+use super::operands::operands;
+use super::writer::Writer;
+use crate::te::schedule::{Attach, AxisId, Schedule, StageId};
+use crate::te::threads::worth_threads;
+use fusion_dialects::loops::LoopKind;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{OpExt, kind_of, ops_in, tensor_type};
+
+/// Operations that a transcendental function counts as.
+const TRANSCENDENTAL: f64 = 15.0;
+
+/// Marks the outermost loops of all nests that are worth it.
+pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
+    for stage in 0..writer.tree.stages.len() {
+        let s = &writer.tree.stages[stage];
+        if s.attach != Attach::Root || !matches!(kind_of(s.op), Some(Kind::Te(Te::Compute))) {
+            continue;
+        }
+        let Some(axis) = outermost(&writer.tree, stage) else { continue };
+        let extent = writer.tree.stages[stage].axes[axis].extent;
+        let (operations, bytes) = work(&writer.tree, stage);
+        if worth_threads(operations, bytes, extent) {
+            writer.parallel(stage, axis)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first loop of more than one iteration, when it is a plain one.
+fn outermost(tree: &Schedule, stage: StageId) -> Option<AxisId> {
+    let s = &tree.stages[stage];
+    let first = s.leaves.iter().copied().find(|&l| s.axes[l].extent > 1)?;
+    (!s.axes[first].reduce && s.axes[first].kind == LoopKind::Serial).then_some(first)
+}
+
+/// Operations of a nest with all that is computed in it, and bytes that it reads and writes.
+fn work(tree: &Schedule, nest: StageId) -> (f64, f64) {
+    let (mut operations, mut bytes) = (0.0, 0.0);
+    for stage in 0..tree.stages.len() {
+        if stage != nest && !is_inside(tree, stage, nest) {
+            continue;
+        }
+        let s = &tree.stages[stage];
+        let points: f64 = s.axes[..s.op_axes()].iter().map(|a| a.extent as f64).product();
+        operations += points * operations_of_a_point(tree, stage);
+        let size = |shape: &[u64], element: f64| shape.iter().map(|&n| n as f64).product::<f64>() * element;
+        let element =
+            s.op.result_values()
+                .first()
+                .copied()
+                .and_then(tensor_type)
+                .map_or(4.0, |t| t.dtype.size() as f64);
+        if stage == nest {
+            bytes += size(&shape_of(tree, stage), element);
+        }
+        for operand in operands(tree, stage).unwrap_or_default() {
+            let inside = operand.stage.is_some_and(|read| is_inside(tree, read, nest));
+            if !inside {
+                bytes += size(&operand.shape, element).min(points * element);
+            }
+        }
+    }
+    (operations, bytes)
+}
+
+/// True for stages that are computed in a nest, or where one that is reads them.
+fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
+    match tree.stages[stage].attach {
+        Attach::At(other, _) => other == nest || is_inside(tree, other, nest),
+        _ => false,
+    }
+}
+
+fn operations_of_a_point(tree: &Schedule, stage: StageId) -> f64 {
+    let s = &tree.stages[stage];
+    let body = s.op.body(0).map(ops_in).unwrap_or_default();
+    let own: f64 = body
+        .iter()
+        .map(|op| match kind_of(*op) {
+            Some(Kind::Upstream(kind)) if kind.is_transcendental() => TRANSCENDENTAL,
+            Some(Kind::Upstream(Upstream::ArithConstant)) | Some(Kind::Te(_)) => 0.0,
+            _ => 1.0,
+        })
+        .sum();
+    let combining = f64::from(u8::from(s.is_reduction()));
+    let inlined: f64 = tree
+        .stages
+        .iter()
+        .enumerate()
+        .filter(|(other, o)| o.attach == Attach::Inline && tree.consumers(*other).contains(&stage))
+        .map(|(other, _)| operations_of_a_point(tree, other))
+        .sum();
+    own + combining + inlined
+}
