@@ -21,7 +21,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build demo test check-format check-lints check-models check-example check bench models clean
+.PHONY: help deps build demo docs test check-format check-lints check-models check-example check bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -65,6 +65,10 @@ check-example: build
 
 check: build
 	$(CARGO) test --workspace
+
+docs: deps ## Write docs/dialects and docs/schedules.md from what the sources say
+	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
+	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test docs
 
 # What is recorded goes to the standard output, the rest elsewhere.
 bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed

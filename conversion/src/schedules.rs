@@ -7,8 +7,8 @@
 //!             }
 //! ```
 //!
-//! They join the module before `te-schedule`, which leaves kernels that have a schedule alone. The primitives keep their
-//! places in the file, so that whatever refuses one later names its line.
+//! The intrinsics they name may be declared beside them. They join the module before `te-schedule`, which leaves kernels that
+//! have a schedule alone. The primitives keep their places in the file, so that whatever refuses one later names its line.
 
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -33,9 +33,13 @@ pub fn add(module: &Module, path: &Path) -> Result<(), Vec<String>> {
     for op in module_op(&written).body(0).map(ops_in).unwrap_or_default() {
         let mut wrong = |why: String| errors.push(format!("{}: {why}", place(op.location())));
         let name = op.text("kernel").unwrap_or_default();
-        if !matches!(kind_of(op), Some(Kind::Te(te::Op::Schedule))) {
+        if matches!(kind_of(op), Some(Kind::Te(te::Op::Intrinsic))) {
+            if let Some(kernel) = kernels.values().next() {
+                ValueMap::new().clone_op(&Build::after(*kernel), op);
+            }
+        } else if !matches!(kind_of(op), Some(Kind::Te(te::Op::Schedule))) {
             wrong(format!(
-                "'{}' op is no te.schedule, and a file of schedules has nothing else",
+                "'{}' op is no te.schedule, and a file of schedules has nothing else but intrinsics",
                 op.full_name()
             ));
         } else if let Some(kernel) = kernels.get(name) {

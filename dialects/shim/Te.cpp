@@ -5,12 +5,14 @@
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 #include "TeDialect.h.inc"
+#include "TeEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "TeTypes.h.inc"
 #define GET_OP_CLASSES
 #include "TeOps.h.inc"
 
 #include "TeDialect.cpp.inc"
+#include "TeEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "TeTypes.cpp.inc"
 #define GET_OP_CLASSES

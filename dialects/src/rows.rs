@@ -53,6 +53,8 @@ operations! {
         FloorDivSI = "arith.floordivsi",
         RemUI = "arith.remui",
         DivUI = "arith.divui",
+        DivSI = "arith.divsi",
+        RemSI = "arith.remsi",
         Select = "arith.select",
         AddF = "arith.addf",
         SubF = "arith.subf",

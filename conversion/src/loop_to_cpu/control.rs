@@ -1,37 +1,46 @@
 //! Loops and guards.
 
-use fusion_dialects::loops::{LoopKind, loop_kind};
+use fusion_dialects::loops::{ANNOTATIONS, LoopKind, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Block, Build, Op, OpExt, OperationLike, Region, RegionLike, Type, Value, ValueLike, kind_of, ops_in,
-    take_region,
+    Block, Build, Op, OpExt, OperationLike, PassError, Region, RegionLike, Type, Value, ValueLike, kind_of,
+    ops_in, take_region,
 };
 
 /// `loop.for` becomes `scf.for`, a parallel one that carries nothing `scf.parallel`.
-pub fn for_loop(op: Op) {
+pub fn for_loop(op: Op) -> Result<(), PassError> {
+    use LoopKind::{BlockX, BlockY, BlockZ, ThreadX, ThreadY, ThreadZ};
+    if matches!(loop_kind(op), BlockX | BlockY | BlockZ | ThreadX | ThreadY | ThreadZ) {
+        return Err(PassError::at(
+            op,
+            "is bound to the blocks or threads of a GPU, which a CPU has not; use te.parallel, te.vectorize or te.unroll",
+        ));
+    }
     let build = Build::before(op);
     let scalars = Scalars { build };
     let inits = op.operand_values();
     let results: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
     let (zero, one, extent) =
         (scalars.index(0), scalars.index(1), scalars.index(op.int("extent").unwrap_or(0)));
-    let Some(region) = op.regions().next() else { return };
+    let Some(region) = op.regions().next() else { return Ok(()) };
+    let notes: Vec<_> = op.attr(ANNOTATIONS).map(|n| (ANNOTATIONS, n)).into_iter().collect();
     if loop_kind(op) == LoopKind::Parallel {
         let body = with_terminator(region, "scf.reduce");
         if let Some(block) = body.first_block() {
             give_stack_back(block);
         }
         let sizes = fusion_dialects::segments_attr(build.context(), &[1, 1, 1, 0]);
-        let attrs = [("operandSegmentSizes", sizes)];
+        let attrs = [&[("operandSegmentSizes", sizes)], notes.as_slice()].concat();
         build.op_with_regions("scf.parallel", &[zero, extent, one], &[], &attrs, vec![body]);
     } else {
         let body = with_terminator(region, "scf.yield");
         let operands = [&[zero, extent, one], inits.as_slice()].concat();
-        let new = build.op_with_regions("scf.for", &operands, &results, &[], vec![body]);
+        let new = build.op_with_regions("scf.for", &operands, &results, &notes, vec![body]);
         op.replace_all_uses(&new.result_values());
     }
     op.erase();
+    Ok(())
 }
 
 /// Puts a body that has buffers on the stack into a scope at whose end they are gone: it runs many times a call.

@@ -1,21 +1,29 @@
 //! Buffers, loads and stores.
 
 use super::function_of;
-use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
+use fusion_dialects::loops::{LoopKind, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, buffer_parts, index_type,
-    int_attr, kind_of, ops_in, vector_parts, vector_type,
+    Attribute, Block, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, attr_to_mlir,
+    buffer_parts, index_type, int_attr, kind_of, ops_in, vector_parts, vector_type,
 };
-use fusion_operators::DType;
+use fusion_operators::{Attr, DType};
 
 /// A buffer above this many bytes does not go on the stack.
 const MOST_STACK_BYTES: u64 = 512 << 10;
 
 /// A local buffer stands on the stack, once a call of the function or, inside a parallel loop, once an iteration, since
 /// iterations must not share it. A large one stands on the heap.
-pub fn alloc(op: Op) {
+pub fn alloc(op: Op) -> Result<(), PassError> {
+    let scope = op.int("scope").and_then(Scope::from_number);
+    if let Some(scope @ (Scope::Shared | Scope::Fragment)) = scope {
+        let what = if scope == Scope::Shared { "memory that a block of threads shares" } else { "fragments" };
+        return Err(PassError::at(
+            op,
+            format_args!("is in {what}, which a CPU has not; use global or local memory"),
+        ));
+    }
     let ty = op.result_values()[0].r#type();
     let bytes = buffer_parts(ty).map_or(u64::MAX, |(element, n)| n.saturating_mul(element_bytes(element)));
     let first = home_of(op).and_then(|b| ops_in(b).first().copied());
@@ -35,6 +43,18 @@ pub fn alloc(op: Op) {
     };
     op.replace_all_uses(&new.result_values());
     op.erase();
+    Ok(())
+}
+
+/// Asks for the line that an element is in, to be read and kept in all caches.
+pub fn prefetch(op: Op) {
+    let context = op.context_ref();
+    let attrs = [
+        ("isWrite", attr_to_mlir(context, &Attr::Bool(false))),
+        ("localityHint", Attribute::parse(context, "3 : i32").unwrap_or_else(|| int_attr(context, 3))),
+        ("isDataCache", attr_to_mlir(context, &Attr::Bool(true))),
+    ];
+    replace(op, "memref.prefetch", &op.operand_values(), &attrs);
 }
 
 /// The body of the innermost parallel loop around an operation, else that of its function.

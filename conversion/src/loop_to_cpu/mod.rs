@@ -46,9 +46,9 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             }
         }
         match kind_of(op) {
-            Some(Kind::Loop(Loop::For)) => control::for_loop(op),
+            Some(Kind::Loop(Loop::For)) => control::for_loop(op)?,
             Some(Kind::Loop(Loop::Guard)) => control::guard(op),
-            Some(Kind::Loop(Loop::Alloc)) => memory::alloc(op),
+            Some(Kind::Loop(Loop::Alloc)) => memory::alloc(op)?,
             Some(Kind::Loop(Loop::Load)) => memory::load(op),
             Some(Kind::Loop(Loop::Store)) => memory::store(op),
             Some(Kind::Loop(Loop::Gather)) => memory::gather(op),
@@ -56,6 +56,7 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             Some(Kind::Loop(Loop::LoadStrided)) if strided::load(op) => {}
             Some(Kind::Loop(Loop::LoadStrided)) => memory::load_strided(op),
             Some(Kind::Loop(Loop::StoreStrided)) => memory::store_strided(op),
+            Some(Kind::Loop(Loop::Prefetch)) => memory::prefetch(op),
             Some(Kind::Loop(Loop::Barrier)) => {
                 return Err(PassError::at(
                     op,

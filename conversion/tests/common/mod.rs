@@ -1,5 +1,5 @@
 //! What tests with random calls share.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod random;
 pub mod threads;

@@ -23,8 +23,8 @@ pub fn attr_of(attr: Attribute) -> Option<Attr> {
     if let Some(a) = cast::<FloatAttribute>(attr) {
         return Some(Attr::Float(a.value()));
     }
-    if let Some(a) = cast::<StringAttribute>(attr) {
-        return Some(Attr::Str(a.value().to_owned()));
+    if let Some(text) = text_of(attr) {
+        return Some(Attr::Str(text.to_owned()));
     }
     if let Some(a) = cast::<TypeAttribute>(attr) {
         return super::types::dtype_of(a.value()).map(Attr::Type);
@@ -151,10 +151,19 @@ pub fn type_of_attr(attr: Attribute) -> Option<Type> {
     cast::<TypeAttribute>(attr).map(|t| t.value())
 }
 
+/// The text of a string attribute. An empty one may have no address, which melior does not expect.
+pub(super) fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
+    let text = cast::<StringAttribute>(attr)?;
+    // SAFETY: a read of a live attribute after its check.
+    let length = unsafe { mlirStringAttrGetValue(attr.to_raw()).length };
+    // The text lives as long as the context, as the attribute does.
+    Some(if length == 0 { "" } else { text.value() })
+}
+
 /// The string of that name in a dictionary attribute.
 pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
     let found = cast::<DictionaryAttribute>(attr)?.element_by_name(name)?;
-    cast::<StringAttribute>(found).map(|text| text.value().to_owned())
+    text_of(found).map(str::to_owned)
 }
 
 /// Sizes of groups of operands, as operations with several variadic operands carry them.

@@ -1,11 +1,11 @@
 //! Views over MLIR's operations: copyable handles with the reads and edits that passes need.
 
-use super::attributes::{attr_of, cast, ints_of};
+use super::attributes::{attr_of, cast, ints_of, text_of};
 use crate::rows::{Kind, Row};
 use fusion_operators::Attrs;
 pub use melior::Context;
 pub use melior::ir::Region;
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
 pub use melior::ir::operation::OperationLike;
 pub use melior::ir::{Attribute, Location, Type};
 pub use melior::ir::{AttributeLike, BlockLike, RegionLike, TypeLike, ValueLike};
@@ -84,8 +84,7 @@ impl<'c> OpExt<'c> for Op<'c> {
 
     fn text(self, name: &str) -> Option<&'c str> {
         let attr = self.attr(name)?;
-        let text = cast::<StringAttribute>(attr).map(|a| a.value());
-        text.or_else(|| cast::<FlatSymbolRefAttribute>(attr).map(|a| a.value()))
+        text_of(attr).or_else(|| cast::<FlatSymbolRefAttribute>(attr).map(|a| a.value()))
     }
 
     fn ints(self, name: &str) -> Option<Vec<i64>> {

@@ -3,7 +3,6 @@
 use super::attributes::{array_attr, array_elements, str_attr};
 use super::ir::{Attribute, AttributeLike, Context, Type, TypeLike, Value, ValueLike};
 use fusion_operators::{DType, Dim, TensorType};
-use melior::ir::attribute::StringAttribute;
 use melior::ir::r#type::IntegerType;
 use mlir_sys::*;
 
@@ -81,8 +80,7 @@ pub fn tensor_type_of(ty: Type) -> Option<TensorType> {
             if !mlirShapedTypeIsDynamicDim(raw, i as isize) {
                 return Dim::Static(mlirShapedTypeGetDimSize(raw, i as isize) as u64);
             }
-            match names.get(i).and_then(|n| super::attributes::cast::<StringAttribute>(*n)).map(|n| n.value())
-            {
+            match names.get(i).and_then(|n| super::attributes::text_of(*n)) {
                 Some(name) if !name.is_empty() => Dim::Symbol(name.to_owned()),
                 _ => Dim::Any,
             }

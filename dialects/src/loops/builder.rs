@@ -4,7 +4,8 @@ use super::{LoopKind, Op as Loop, Scope};
 use crate::te::scalar::compute_type;
 use crate::te::{Scalar, Scalars};
 use crate::{
-    Build, OpExt, Type, Value, ValueLike, buffer_type, index_type, int_attr, scalar_type, storage_type,
+    Attribute, Build, OpExt, Type, Value, ValueLike, buffer_type, dict_attr, index_type, int_attr,
+    scalar_type, storage_type,
 };
 use fusion_operators::DType;
 
@@ -38,6 +39,18 @@ impl<'c> Loops<'c> {
         inits: &[Value<'c>],
         body: impl FnOnce(&Loops<'c>, Value<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
     ) -> Vec<Value<'c>> {
+        self.for_with(extent, kind, &[], inits, body)
+    }
+
+    /// A loop on which values are kept under names.
+    pub fn for_with(
+        &self,
+        extent: u64,
+        kind: LoopKind,
+        notes: &[(&str, Attribute<'c>)],
+        inits: &[Value<'c>],
+        body: impl FnOnce(&Loops<'c>, Value<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
         let context = self.build.context();
         let carried: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
         let inputs = [&[index_type(context)], carried.as_slice()].concat();
@@ -46,7 +59,11 @@ impl<'c> Loops<'c> {
             let next = body(&loops, args[0], &args[1..]);
             loops.finish(&next);
         });
-        let attrs = [("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        let mut attrs =
+            vec![("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        if !notes.is_empty() {
+            attrs.push((super::ANNOTATIONS, dict_attr(context, notes)));
+        }
         self.build.op_with_regions(Loop::For.name(), inits, &carried, &attrs, vec![region]).result_values()
     }
 

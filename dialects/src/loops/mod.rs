@@ -18,9 +18,13 @@ crate::operations! {
         Scatter = "loop.scatter",
         LoadStrided = "loop.load_strided",
         StoreStrided = "loop.store_strided",
+        Prefetch = "loop.prefetch",
         Barrier = "loop.barrier",
     }
 }
+
+/// The attribute of loops with what a schedule keeps on them.
+pub const ANNOTATIONS: &str = "annotations";
 
 /// How the iterations of a loop run; the numbers are those of the dialect's `Kind` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,15 +41,27 @@ pub enum LoopKind {
     ThreadX = 7,
     ThreadY = 8,
     ThreadZ = 9,
+    VirtualThread = 10,
 }
 
 impl LoopKind {
     /// The kind a number in the attribute stands for.
     pub fn from_number(number: i64) -> Option<LoopKind> {
         use LoopKind::*;
-        [Serial, Parallel, Vectorized, Unrolled, BlockX, BlockY, BlockZ, ThreadX, ThreadY, ThreadZ]
-            .into_iter()
-            .find(|k| *k as i64 == number)
+        let all = [
+            Serial,
+            Parallel,
+            Vectorized,
+            Unrolled,
+            BlockX,
+            BlockY,
+            BlockZ,
+            ThreadX,
+            ThreadY,
+            ThreadZ,
+            VirtualThread,
+        ];
+        all.into_iter().find(|k| *k as i64 == number)
     }
 }
 
@@ -58,6 +74,15 @@ pub enum Scope {
     Shared = 1,
     Local = 2,
     Fragment = 3,
+}
+
+impl Scope {
+    /// The scope a number in the attribute stands for.
+    pub fn from_number(number: i64) -> Option<Scope> {
+        [Scope::Global, Scope::Shared, Scope::Local, Scope::Fragment]
+            .into_iter()
+            .find(|s| *s as i64 == number)
+    }
 }
 
 /// The kind of a `loop.for`.

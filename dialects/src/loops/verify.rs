@@ -15,6 +15,13 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::Store | Loop::StoreStrided => {
             element(op.operand_values()[1], op.operand_values()[0].r#type(), "the value")
         }
+        Loop::Prefetch => match buffer_parts(op.operand_values()[0].r#type()) {
+            Some(_) => Ok(()),
+            None => Err(format!(
+                "violates constraint C1: {} is no flat buffer of known length, memref<NxT>",
+                op.operand_values()[0].r#type()
+            )),
+        },
         Loop::Alloc => match buffer_parts(op.result_values()[0].r#type()) {
             Some(_) => Ok(()),
             None => Err("must give a flat buffer of known length, memref<NxT>".into()),

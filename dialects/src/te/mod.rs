@@ -24,6 +24,7 @@ crate::operations! {
         Stage = "te.stage",
         Axes = "te.axes",
         Split = "te.split",
+        Tile = "te.tile",
         Fuse = "te.fuse",
         Reorder = "te.reorder",
         Vectorize = "te.vectorize",
@@ -35,5 +36,15 @@ crate::operations! {
         CacheRead = "te.cache_read",
         CacheWrite = "te.cache_write",
         TransformLayout = "te.transform_layout",
+        StoreAt = "te.store_at",
+        ReverseComputeAt = "te.reverse_compute_at",
+        SetScope = "te.set_scope",
+        DoubleBuffer = "te.double_buffer",
+        StorageAlign = "te.storage_align",
+        Prefetch = "te.prefetch",
+        Bind = "te.bind",
+        Annotate = "te.annotate",
+        Intrinsic = "te.intrinsic",
+        Tensorize = "te.tensorize",
     }
 }

@@ -15,11 +15,88 @@ pub fn verify(kind: Te, op: Op) -> Result<(), String> {
         Te::Load => load(op, 0),
         Te::LoadIf => load(op, 2),
         Te::View => view(op),
-        Te::Split if op.int("factor").unwrap_or(0) < 1 => Err(format!(
-            "violates constraint C1: the factor must be above 0, found {}",
-            op.int("factor").unwrap_or(0)
+        Te::Split => split(op),
+        Te::StorageAlign => storage_align(op),
+        Te::Prefetch if op.int("ahead").unwrap_or(0) < 1 => Err(format!(
+            "violates constraint C1: it must be some iterations ahead, found {}",
+            op.int("ahead").unwrap_or(0)
         )),
+        Te::Intrinsic => intrinsic(op),
         _ => Ok(()),
+    }
+}
+
+fn split(op: Op) -> Result<(), String> {
+    match (op.int("factor"), op.int("parts")) {
+        (Some(n), None) if n < 1 => {
+            Err(format!("violates constraint C1: the factor must be above 0, found {n}"))
+        }
+        (None, Some(n)) if n < 1 => {
+            Err(format!("violates constraint C1: the number of parts must be above 0, found {n}"))
+        }
+        (Some(_), None) | (None, Some(_)) => Ok(()),
+        _ => Err("violates constraint C1: it needs either a factor or a number of parts".into()),
+    }
+}
+
+/// Rows that are further apart than this are no rows.
+const MOST_APART: i64 = 1 << 16;
+
+fn storage_align(op: Op) -> Result<(), String> {
+    let number = |name: &str| op.int(name).unwrap_or(0);
+    let (dim, factor, offset) = (number("dim"), number("factor"), number("offset"));
+    if dim >= 0 && (1..=MOST_APART).contains(&factor) && (0..factor).contains(&offset) {
+        return Ok(());
+    }
+    Err(format!(
+        "violates constraint C1: the factor must be from 1 to {MOST_APART}, the offset from 0 to below it and the axis not \
+         negative, found {factor}, {offset} and {dim}"
+    ))
+}
+
+/// The types that the second body of an intrinsic takes for tensors: a buffer, a place, and a distance an axis.
+fn places(op: Op, tensors: &[TensorType]) -> Option<Vec<String>> {
+    let mut taken = Vec::new();
+    for ty in tensors {
+        taken.push(buffer_type(op.context_ref(), ty.elements()?, ty.dtype).to_string());
+        taken.extend(vec!["index".to_owned(); 1 + ty.rank()]);
+    }
+    Some(taken)
+}
+
+fn intrinsic(op: Op) -> Result<(), String> {
+    let (Some(semantics), Some(lowering)) = (op.body(0), op.body(1)) else {
+        return Err("violates constraint C1: a body is empty".into());
+    };
+    let wrong =
+        "violates constraint C1: the first body must have one te.compute of one result, which it returns";
+    let ops = ops_in(semantics);
+    let computes: Vec<_> =
+        ops.iter().filter(|o| matches!(o.kind(), Some(Kind::Te(Te::Compute)))).copied().collect();
+    let [compute] = computes[..] else { return Err(wrong.into()) };
+    let returned = ops
+        .last()
+        .filter(|o| matches!(o.kind(), Some(Kind::Te(Te::Return))))
+        .map(|o| o.operand_values())
+        .unwrap_or_default();
+    let results = compute.result_values();
+    if results.len() != 1 || returned != results {
+        return Err(wrong.into());
+    }
+    let tensors = types(&[arguments(semantics), results].concat())?;
+    let expected = places(op, &tensors).ok_or("violates constraint C2: every extent must be known")?;
+    let found: Vec<_> = arguments(lowering).iter().map(|v| v.r#type().to_string()).collect();
+    let ends = ops_in(lowering)
+        .last()
+        .is_some_and(|o| matches!(o.kind(), Some(Kind::Loop(crate::loops::Op::Yield))));
+    if found == expected && ends {
+        Ok(())
+    } else {
+        Err(format!(
+            "violates constraint C2: the second body must take ({}) and end with loop.yield, found ({})",
+            expected.join(", "),
+            found.join(", ")
+        ))
     }
 }
 

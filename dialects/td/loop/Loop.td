@@ -21,7 +21,7 @@ def Loop_Kind : I64EnumAttr<"Kind", "How the iterations of a loop run", [
     I64EnumAttrCase<"serial", 0>, I64EnumAttrCase<"parallel", 1>, I64EnumAttrCase<"vectorized", 2>,
     I64EnumAttrCase<"unrolled", 3>, I64EnumAttrCase<"block_x", 4>, I64EnumAttrCase<"block_y", 5>,
     I64EnumAttrCase<"block_z", 6>, I64EnumAttrCase<"thread_x", 7>, I64EnumAttrCase<"thread_y", 8>,
-    I64EnumAttrCase<"thread_z", 9>]> {
+    I64EnumAttrCase<"thread_z", 9>, I64EnumAttrCase<"virtual_thread", 10>]> {
   let cppNamespace = "::fusion::loop";
 }
 def Loop_Scope : I64EnumAttr<"Scope", "Who sees a buffer", [
@@ -94,6 +94,12 @@ def Loop_StoreStridedOp : Loop_Op<"store_strided"> {
   let description = [{ C1: a flat buffer. C2: the value is a vector of its element type. }];
   let arguments = (ins AnyVectorOfNonZeroRank:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$index, I64Attr:$stride);
   let assemblyFormat = "$value `,` $buffer `[` $index `]` `by` $stride attr-dict `:` type($value) `,` type($buffer)";
+}
+def Loop_PrefetchOp : Loop_Op<"prefetch"> {
+  let summary = "Asks for the memory around an element, which will be read soon";
+  let description = [{ C1: a flat buffer. }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$buffer, Index:$index);
+  let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer)";
 }
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";

@@ -15,16 +15,33 @@ def Te_StageOp : Te_Primitive<"stage"> {
   let assemblyFormat = "$name attr-dict";
 }
 def Te_AxesOp : Te_Primitive<"axes"> {
-  let summary = "The loops of a stage before any primitive: parallel axes, then reduction axes";
+  let summary = "The loops a stage has now, outermost first; before any primitive: parallel axes, then reduction axes";
   let arguments = (ins Te_StageType:$stage);
   let results = (outs Variadic<Te_AxisType>:$axes);
   let assemblyFormat = "$stage attr-dict `:` type($axes)";
 }
+def Te_Tail : I64EnumAttr<"Tail", "What becomes of the iterations that a split leaves over", [
+    I64EnumAttrCase<"guard", 0>, I64EnumAttrCase<"peel", 1>, I64EnumAttrCase<"pad", 2>]> {
+  let cppNamespace = "::fusion::te";
+}
 def Te_SplitOp : Te_Primitive<"split"> {
   let summary = "i = outer * factor + inner; what is left over is computed by a loop of its own";
-  let arguments = (ins Te_AxisType:$axis, I64Attr:$factor);
+  let description = [{
+    `by` gives the iterations of a block, `parts` the most blocks there are. Without a `tail`, what is left over is peeled
+    off where that can be done and guarded where not. `guard` asks in each iteration, `peel` makes a loop of its own or
+    fails, `pad` computes whole blocks into a buffer that is rounded up, which nothing reads beyond its end.
+    C1: either the factor or the number of parts is given, and is above 0.
+  }];
+  let arguments = (ins Te_AxisType:$axis, OptionalAttr<I64Attr>:$factor, OptionalAttr<I64Attr>:$parts,
+                       OptionalAttr<Te_Tail>:$tail);
   let results = (outs Te_AxisType:$outer, Te_AxisType:$inner);
-  let assemblyFormat = "$axis `by` $factor attr-dict";
+  let assemblyFormat = "$axis (`by` $factor^)? (`parts` $parts^)? (`tail` $tail^)? attr-dict";
+}
+def Te_TileOp : Te_Primitive<"tile"> {
+  let summary = "Splits two loops, and puts the loops over blocks outside of those inside a block";
+  let arguments = (ins Te_AxisType:$first, Te_AxisType:$second, DenseI64ArrayAttr:$factors);
+  let results = (outs Te_AxisType:$outer0, Te_AxisType:$outer1, Te_AxisType:$inner0, Te_AxisType:$inner1);
+  let assemblyFormat = "$first `,` $second `by` $factors attr-dict";
 }
 def Te_FuseOp : Te_Primitive<"fuse"> {
   let summary = "One loop over two neighbouring ones: i = f / n, j = f mod n";
@@ -37,14 +54,14 @@ def Te_ReorderOp : Te_Primitive<"reorder"> {
   let arguments = (ins Variadic<Te_AxisType>:$axes);
   let assemblyFormat = "$axes attr-dict";
 }
-class Te_Annotate<string mnemonic, string what> : Te_Primitive<mnemonic> {
+class Te_Marking<string mnemonic, string what> : Te_Primitive<mnemonic> {
   let summary = what;
   let arguments = (ins Te_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
-def Te_VectorizeOp : Te_Annotate<"vectorize", "All iterations at once, in one vector; those of a reduction have partial results">;
-def Te_UnrollOp : Te_Annotate<"unroll", "One copy of the body for each iteration; inner loops are jammed together">;
-def Te_ParallelOp : Te_Annotate<"parallel", "Iterations may run at the same time">;
+def Te_VectorizeOp : Te_Marking<"vectorize", "All iterations at once, in one vector; those of a reduction have partial results">;
+def Te_UnrollOp : Te_Marking<"unroll", "One copy of the body for each iteration; inner loops are jammed together">;
+def Te_ParallelOp : Te_Marking<"parallel", "Iterations may run at the same time">;
 def Te_ComputeInlineOp : Te_Primitive<"compute_inline"> {
   let summary = "Computes the stage's elements where they are used";
   let arguments = (ins Te_StageType:$stage);
@@ -82,4 +99,84 @@ def Te_TransformLayoutOp : Te_Primitive<"transform_layout"> {
   }];
   let arguments = (ins Te_StageType:$stage, AffineMapAttr:$layout);
   let assemblyFormat = "$stage `by` $layout attr-dict";
+}
+
+//===- Where stages are computed and kept ----------------------------------===//
+
+def Te_StoreAtOp : Te_Primitive<"store_at"> {
+  let summary = "Keeps what a stage computes in a buffer that lives in each iteration of that loop; without one, all the time";
+  let arguments = (ins Te_StageType:$stage, Optional<Te_AxisType>:$axis);
+  let assemblyFormat = "$stage (`,` $axis^)? attr-dict";
+}
+def Te_ReverseComputeAtOp : Te_Primitive<"reverse_compute_at"> {
+  let summary = "Computes, at the end of each iteration of a loop of the stage it reads, the elements that have become known";
+  let arguments = (ins Te_StageType:$stage, Te_AxisType:$axis);
+  let assemblyFormat = "$stage `,` $axis attr-dict";
+}
+def Te_Scope : I64EnumAttr<"Scope", "Who sees a buffer; as in the loop dialect", [
+    I64EnumAttrCase<"global", 0>, I64EnumAttrCase<"shared", 1>, I64EnumAttrCase<"local", 2>, I64EnumAttrCase<"fragment", 3>]> {
+  let cppNamespace = "::fusion::te";
+}
+def Te_SetScopeOp : Te_Primitive<"set_scope"> {
+  let summary = "Keeps what a stage computes in memory of that kind";
+  let arguments = (ins Te_StageType:$stage, Te_Scope:$scope);
+  let assemblyFormat = "$stage `to` $scope attr-dict";
+}
+def Te_DoubleBufferOp : Te_Primitive<"double_buffer"> {
+  let summary = "Keeps what a stage computes in two buffers in turn, so that one can be filled while the other is read";
+  let arguments = (ins Te_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
+def Te_StorageAlignOp : Te_Primitive<"storage_align"> {
+  let summary = "Keeps neighbours along an axis of a stage's result k * factor + offset elements apart, for the least k that does";
+  let description = [{ C1: the factor is above 0, the offset not negative and below it, the axis not negative. }];
+  let arguments = (ins Te_StageType:$stage, I64Attr:$dim, I64Attr:$factor, DefaultValuedAttr<I64Attr, "0">:$offset);
+  let assemblyFormat = "$stage `dim` $dim `by` $factor (`offset` $offset^)? attr-dict";
+}
+def Te_PrefetchOp : Te_Primitive<"prefetch"> {
+  let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads of a stage's result or an argument";
+  let description = [{ C1: the number of iterations ahead is above 0. }];
+  let arguments = (ins Te_StageType:$source, Te_AxisType:$axis, I64Attr:$ahead);
+  let assemblyFormat = "$source `,` $axis `ahead` $ahead attr-dict";
+}
+
+//===- How loops run -------------------------------------------------------===//
+
+def Te_Binding : I64EnumAttr<"Binding", "What a loop's iterations become; the numbers are those of the loop dialect's kinds", [
+    I64EnumAttrCase<"block_x", 4>, I64EnumAttrCase<"block_y", 5>, I64EnumAttrCase<"block_z", 6>,
+    I64EnumAttrCase<"thread_x", 7>, I64EnumAttrCase<"thread_y", 8>, I64EnumAttrCase<"thread_z", 9>,
+    I64EnumAttrCase<"virtual_thread", 10>]> {
+  let cppNamespace = "::fusion::te";
+}
+def Te_BindOp : Te_Primitive<"bind"> {
+  let summary = "The iterations are the blocks of a grid, the threads of a block, or threads that take turns in one";
+  let arguments = (ins Te_AxisType:$axis, Te_Binding:$binding);
+  let assemblyFormat = "$axis `to` $binding attr-dict";
+}
+def Te_AnnotateOp : Te_Primitive<"annotate"> {
+  let summary = "Keeps a value under a name on the loop";
+  let arguments = (ins Te_AxisType:$axis, StrAttr:$key, AnyAttr:$value);
+  let assemblyFormat = "$axis $key `=` $value attr-dict";
+}
+
+//===- Intrinsics ----------------------------------------------------------===//
+
+def Te_IntrinsicOp : Te_Op<"intrinsic", [IsolatedFromAbove, Symbol]> {
+  let summary = "A small computation, and loops or operations that do it better than those of a schedule would";
+  let description = [{
+    The first body says what is computed: it takes small tensors and returns the only result of the one `te.compute` in it,
+    each of whose loads has axes as indices. The second says how, in the loop dialect: it takes for each tensor, the result
+    last, its buffer, the place of its first element, and how far apart neighbours along each of its axes are. A reduction
+    combines into what the result's buffer has.
+    - C1: the first body has a te.compute of one result, which it returns.
+    - C2: the second body takes a flat buffer, an index, and an index an axis for each tensor, and ends with loop.yield.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$semantics, SizedRegion<1>:$lowering);
+  let assemblyFormat = "$sym_name `computes` $semantics `by` $lowering attr-dict";
+}
+def Te_TensorizeOp : Te_Primitive<"tensorize"> {
+  let summary = "Does what the loops from that one inwards compute with an intrinsic";
+  let arguments = (ins Te_AxisType:$axis, FlatSymbolRefAttr:$intrinsic);
+  let assemblyFormat = "$axis `with` $intrinsic attr-dict";
 }

@@ -50,3 +50,17 @@ func.func @none(%x: f32) -> f32 {
   %y = arith.addf %x, %x : f32
   return %y : f32
 }
+
+// What is kept on a loop stays; virtual threads take turns.
+// CHECK-LABEL: func.func @annotated
+// CHECK:         scf.for
+// CHECK:         } {annotations = {hint = 4 : i64}}
+func.func @annotated(%x: memref<4xf32>) {
+  %z = arith.constant 0.0 : f32
+  loop.for 4 virtual_thread {
+  ^bb0(%i: index):
+    loop.store %z, %x[%i] : f32, memref<4xf32>
+    loop.yield
+  } {annotations = {hint = 4 : i64}}
+  return
+}

@@ -15,18 +15,18 @@ func.func @vectors(%a: memref<64xf32>, %b: memref<64xf32>, %i: index, %at: vecto
 
 // Small buffers stand on the stack, once a call; large ones on the heap, given back where their block ends.
 // CHECK-LABEL: func.func @buffers
-// CHECK:         memref.alloca() {alignment = 64 : i64} : memref<16384xf32>
+// CHECK:         memref.alloca() {alignment = 64 : i64} : memref<131072xf32>
 // CHECK:         scf.for
-// CHECK:           %[[LARGE:.*]] = memref.alloc() {alignment = 64 : i64} : memref<16385xf32>
+// CHECK:           %[[LARGE:.*]] = memref.alloc() {alignment = 64 : i64} : memref<131073xf32>
 // CHECK:           memref.dealloc %[[LARGE]]
 // CHECK:         return
 func.func @buffers(%x: f32) {
   loop.for 4 serial {
   ^bb0(%i: index):
-    %small = loop.alloc local : memref<16384xf32>
-    %large = loop.alloc local : memref<16385xf32>
-    loop.store %x, %small[%i] : f32, memref<16384xf32>
-    loop.store %x, %large[%i] : f32, memref<16385xf32>
+    %small = loop.alloc local : memref<131072xf32>
+    %large = loop.alloc local : memref<131073xf32>
+    loop.store %x, %small[%i] : f32, memref<131072xf32>
+    loop.store %x, %large[%i] : f32, memref<131073xf32>
     loop.yield
   }
   return
@@ -56,5 +56,12 @@ func.func @private(%x: f32) {
     loop.store %x, %a[%i] : f32, memref<16xf32>
     loop.yield
   }
+  return
+}
+
+// CHECK-LABEL: func.func @prefetch
+// CHECK-NEXT:    memref.prefetch %arg0[%arg1], read, locality<3>, data : memref<32xf32>
+func.func @prefetch(%x: memref<32xf32>, %i: index) {
+  loop.prefetch %x[%i] : memref<32xf32>
   return
 }

@@ -6,7 +6,7 @@
 // CHECK-DAG:   %[[LEAST:.*]] = arith.constant -128 : i8
 // CHECK:       %[[PAD:.*]] = te.compute "pad" axes [1, 1, 5] reduce [] init [] {
 // CHECK:         %[[IN:.*]] = arith.cmpi sle, %{{.*}}, %[[LAST]] : index
-// CHECK:         arith.select %[[IN]], %{{.*}}, %[[LEAST]] : i8
+// CHECK-NEXT:    te.load_if %[[IN]], %arg0[%{{.*}}] else %[[LEAST]] : tensor<1x1x4xi8> -> i8
 // CHECK:       te.compute "max_pool1d{{.*}}" axes [1, 1, 2] reduce [3] init [-128 : i8] {
 // CHECK:         te.load %[[PAD]]
 // CHECK:         arith.maxsi

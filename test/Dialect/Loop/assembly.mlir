@@ -14,6 +14,11 @@
 // CHECK:             } -> f32
 // CHECK:         loop.gather %{{.*}}[%{{.*}}] : memref<32xf32>, vector<4xindex> -> vector<4xf32>
 // CHECK:         loop.scatter %{{.*}}, %{{.*}}[%{{.*}}] : vector<4xf32>, memref<32xf32>, vector<4xindex>
+// CHECK:         loop.load_strided %{{.*}}[%{{.*}}] by 7 : memref<32xf32> -> vector<4xf32>
+// CHECK:         loop.store_strided %{{.*}}, %{{.*}}[%{{.*}}] by -2 : vector<4xf32>, memref<32xf32>
+// CHECK:         loop.prefetch %{{.*}}[%{{.*}}] : memref<32xf32>
+// CHECK:         loop.for 2 virtual_thread {
+// CHECK:         } {annotations = {hint = 4 : i64}}
 func.func @all(%x: memref<32xf32>, %y: memref<32xf32>, %c: i1) {
   %zero = arith.constant 0.0 : f32
   %buffer = loop.alloc shared : memref<8xf32>
@@ -42,5 +47,13 @@ func.func @all(%x: memref<32xf32>, %y: memref<32xf32>, %c: i1) {
   %step = vector.step : vector<4xindex>
   %g = loop.gather %x[%step] : memref<32xf32>, vector<4xindex> -> vector<4xf32>
   loop.scatter %g, %y[%step] : vector<4xf32>, memref<32xf32>, vector<4xindex>
+  %first = arith.constant 8 : index
+  %ls = loop.load_strided %x[%first] by 7 : memref<32xf32> -> vector<4xf32>
+  loop.store_strided %ls, %y[%first] by -2 : vector<4xf32>, memref<32xf32>
+  loop.prefetch %x[%first] : memref<32xf32>
+  loop.for 2 virtual_thread {
+  ^bb0(%v: index):
+    loop.yield
+  } {annotations = {hint = 4 : i64}}
   return
 }

@@ -123,3 +123,43 @@ func.func @store_type(%b: memref<4xf32>, %i: index, %v: i32) {
   loop.store %v, %b[%i] : i32, memref<4xf32>
   return
 }
+
+// -----
+
+func.func @load_strided_buffer(%b: memref<2x2xf32>, %i: index) {
+  // expected-error@+1 {{violates constraint C1: memref<2x2xf32> is no flat buffer}}
+  %v = loop.load_strided %b[%i] by 2 : memref<2x2xf32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @load_strided_type(%b: memref<8xf32>, %i: index) {
+  // expected-error@+1 {{violates constraint C2: the result must be f32 or a vector of it, found vector<2xi32>}}
+  %v = loop.load_strided %b[%i] by 2 : memref<8xf32> -> vector<2xi32>
+  return
+}
+
+// -----
+
+func.func @store_strided_buffer(%b: memref<?xf32>, %i: index, %v: vector<2xf32>) {
+  // expected-error@+1 {{violates constraint C1: memref<?xf32> is no flat buffer}}
+  loop.store_strided %v, %b[%i] by 2 : vector<2xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @store_strided_type(%b: memref<8xf32>, %i: index, %v: vector<2xf64>) {
+  // expected-error@+1 {{violates constraint C2: the value must be f32 or a vector of it, found vector<2xf64>}}
+  loop.store_strided %v, %b[%i] by 2 : vector<2xf64>, memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @prefetch_buffer(%b: memref<2x2xf32>, %i: index) {
+  // expected-error@+1 {{violates constraint C1: memref<2x2xf32> is no flat buffer}}
+  loop.prefetch %b[%i] : memref<2x2xf32>
+  return
+}

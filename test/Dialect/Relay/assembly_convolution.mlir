@@ -9,3 +9,10 @@ func.func @convolution(%x: tensor<1x4x8x8xf32>, %w: tensor<6x2x3x3xf32>, %v: ten
   %1 = relay.conv2d_transpose %x, %v {output_padding = array<i64: 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x3x18x18xf32>
   return
 }
+
+// CHECK-LABEL: func.func @winograd
+// CHECK-NEXT:    relay.winograd_conv2d %arg0, %arg1 {padding = array<i64: 1, 1, 1, 1>, tile = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<16x4x6xf32>) -> tensor<1x6x8x8xf32>
+func.func @winograd(%x: tensor<1x4x8x8xf32>, %u: tensor<16x4x6xf32>) {
+  %0 = relay.winograd_conv2d %x, %u {tile = 2 : i64, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x4x8x8xf32>, tensor<16x4x6xf32>) -> tensor<1x6x8x8xf32>
+  return
+}

@@ -45,3 +45,51 @@ func.func @transpose_c4_channels(%x: tensor<1x3x8xf32>, %w: tensor<4x2x3xf32>) {
   %0 = relay.conv1d_transpose %x, %w : (tensor<1x3x8xf32>, tensor<4x2x3xf32>) -> tensor<1x2x10xf32>
   return
 }
+
+// -----
+
+func.func @winograd_c1(%x: tensor<1x4x8x8xf64>, %w: tensor<16x4x6xf64>) {
+  // expected-error @+1 {{operands must be f32}}
+  %0 = relay.winograd_conv2d %x, %w {tile = 2 : i64} : (tensor<1x4x8x8xf64>, tensor<16x4x6xf64>) -> tensor<1x6x8x8xf64>
+  return
+}
+
+// -----
+
+func.func @winograd_c2(%x: tensor<1x4x8x8xf32>, %w: tensor<16x4x6x1xf32>) {
+  // expected-error @+1 {{data must have rank 4 and weight rank 3}}
+  %0 = relay.winograd_conv2d %x, %w {tile = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<16x4x6x1xf32>) -> tensor<1x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_c3(%x: tensor<1x4x8x8xf32>, %w: tensor<25x4x6xf32>) {
+  // expected-error @+1 {{tile must be 2 or 4}}
+  %0 = relay.winograd_conv2d %x, %w {tile = 3 : i64} : (tensor<1x4x8x8xf32>, tensor<25x4x6xf32>) -> tensor<1x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_c3_points(%x: tensor<1x4x8x8xf32>, %w: tensor<16x4x6xf32>) {
+  // expected-error @+1 {{found tile 4 and 16}}
+  %0 = relay.winograd_conv2d %x, %w {tile = 4 : i64} : (tensor<1x4x8x8xf32>, tensor<16x4x6xf32>) -> tensor<1x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_c4(%x: tensor<1x4x8x8xf32>, %w: tensor<16x5x6xf32>) {
+  // expected-error @+1 {{the data's channels must be the weight's second extent, found 4 and 5}}
+  %0 = relay.winograd_conv2d %x, %w {tile = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<16x5x6xf32>) -> tensor<1x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_c5(%x: tensor<1x4x8x8xf32>, %w: tensor<16x4x6xf32>) {
+  // expected-error @+1 {{padding must be four numbers that are not negative and leave a result}}
+  %0 = relay.winograd_conv2d %x, %w {tile = 2 : i64, padding = array<i64: -1, 0, 0, 0>} : (tensor<1x4x8x8xf32>, tensor<16x4x6xf32>) -> tensor<1x6x6x6xf32>
+  return
+}

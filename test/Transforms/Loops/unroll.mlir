@@ -6,10 +6,10 @@
 // CHECK-DAG:     %[[I1:.*]] = arith.constant 1 : index
 // CHECK-NOT:     loop.for
 // CHECK:         %[[A0:.*]] = loop.load %[[X]][%[[I0]]]
-// CHECK-NEXT:    %[[A1:.*]] = loop.load %[[X]][%[[I1]]]
 // CHECK-NEXT:    %[[S0:.*]] = arith.addf %[[A0]], %[[A0]]
-// CHECK-NEXT:    %[[S1:.*]] = arith.addf %[[A1]], %[[A1]]
 // CHECK-NEXT:    loop.store %[[S0]], %[[Y]][%[[I0]]]
+// CHECK-NEXT:    %[[A1:.*]] = loop.load %[[X]][%[[I1]]]
+// CHECK-NEXT:    %[[S1:.*]] = arith.addf %[[A1]], %[[A1]]
 // CHECK-NEXT:    loop.store %[[S1]], %[[Y]][%[[I1]]]
 // CHECK-NEXT:    return
 func.func @straight(%x: memref<4xf32>, %y: memref<4xf32>) {
@@ -33,13 +33,14 @@ func.func @straight(%x: memref<4xf32>, %y: memref<4xf32>) {
 // CHECK-DAG:     %[[Z:.*]] = arith.constant 0.0
 // CHECK:         %[[R:.*]]:2 = loop.for 768 serial iter(%[[Z]], %[[Z]] : f32, f32)
 // CHECK-NEXT:    ^bb0(%[[K:.*]]: index, %[[C0:.*]]: f32, %[[C1:.*]]: f32):
-// CHECK:           %[[X0:.*]] = loop.load %[[A]]
-// CHECK-NEXT:      %[[X1:.*]] = loop.load %[[A]]
 // CHECK-NEXT:      %[[W:.*]] = loop.load %[[B]][%[[K]]]
-// CHECK-NOT:       loop.load
-// CHECK:           %[[M0:.*]] = arith.mulf %[[X0]], %[[W]]
-// CHECK-NEXT:      %[[M1:.*]] = arith.mulf %[[X1]], %[[W]]
+// CHECK-NOT:       loop.load %[[B]]
+// CHECK:           %[[X0:.*]] = loop.load %[[A]]
+// CHECK-NEXT:      %[[M0:.*]] = arith.mulf %[[X0]], %[[W]]
 // CHECK-NEXT:      %[[N0:.*]] = arith.addf %[[C0]], %[[M0]]
+// CHECK-NOT:       loop.load %[[B]]
+// CHECK:           %[[X1:.*]] = loop.load %[[A]]
+// CHECK-NEXT:      %[[M1:.*]] = arith.mulf %[[X1]], %[[W]]
 // CHECK-NEXT:      %[[N1:.*]] = arith.addf %[[C1]], %[[M1]]
 // CHECK-NEXT:      loop.yield %[[N0]], %[[N1]] : f32, f32
 // CHECK:         loop.store %[[R]]#0, %[[Y]][%[[I0]]]
@@ -71,11 +72,14 @@ func.func @reduction(%A: memref<1536xf32>, %B: memref<768xf32>, %y: memref<2xf32
 // CHECK-LABEL: func.func @tile
 // CHECK-SAME:    %[[A:.*]]: memref<128xf32>, %[[B:.*]]: memref<1024xf32>, %[[Y:.*]]: memref<32xf32>
 // CHECK:         loop.for 64 serial iter(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} : vector<8xf32>
-// CHECK-COUNT-2:   loop.load %[[A]]
-// CHECK-NOT:       loop.load %[[A]]
 // CHECK-COUNT-2:   loop.load %[[B]]
+// CHECK-NOT:       loop.load %[[B]]
+// CHECK:           loop.load %[[A]]
+// CHECK-COUNT-2:   math.fma
+// CHECK-NOT:       loop.load %[[B]]
+// CHECK:           loop.load %[[A]]
 // CHECK-NOT:       loop.load
-// CHECK-COUNT-4:   math.fma
+// CHECK-COUNT-2:   math.fma
 // CHECK-NOT:       math.fma
 // CHECK:           loop.yield
 // CHECK-NOT:     loop.for
@@ -217,10 +221,12 @@ func.func @alloc() {
 // A guard on the index stays one guard a copy; any other is shared.
 // CHECK-LABEL: func.func @guards
 // CHECK-SAME:    %[[C:.*]]: i1,
-// CHECK:         loop.guard %{{.*}} {
+// CHECK:         %[[IN0:.*]] = arith.cmpi slt
+// CHECK-NEXT:    loop.guard %[[IN0]] {
 // CHECK:           loop.store
 // CHECK:         }
-// CHECK-NEXT:    loop.guard %{{.*}} {
+// CHECK-NEXT:    %[[IN1:.*]] = arith.cmpi slt
+// CHECK-NEXT:    loop.guard %[[IN1]] {
 // CHECK:           loop.store
 // CHECK:         }
 // CHECK-NEXT:    loop.guard %[[C]] {
@@ -318,6 +324,31 @@ func.func @large(%y: memref<4096xf32>, %v: f32) {
   loop.for 4096 unrolled {
   ^bb0(%u: index):
     loop.store %v, %y[%u] : f32, memref<4096xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Virtual threads are interleaved as the copies of an unrolled loop are: one loop for both.
+// CHECK-LABEL: func.func @virtual_threads
+// CHECK:         loop.for 8 serial iter(%{{.*}}, %{{.*}} : f32, f32)
+// CHECK-NOT:     virtual_thread
+// CHECK:         return
+func.func @virtual_threads(%x: memref<16xf32>, %y: memref<2xf32>) {
+  %z = arith.constant 0.0 : f32
+  loop.for 2 virtual_thread {
+  ^bb0(%t: index):
+    %s = loop.for 8 serial iter(%z : f32) {
+    ^bb0(%k: index, %a: f32):
+      %at = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%t, %k)
+      loop.prefetch %x[%at] : memref<16xf32>
+      %v = loop.load %x[%at] : memref<16xf32> -> f32
+      %n = arith.addf %a, %v : f32
+      loop.yield %n : f32
+    } -> f32
+    loop.store %s, %y[%t] : f32, memref<2xf32>
     loop.yield
   }
   return

@@ -3,9 +3,11 @@
 // Masked accesses jam as others do: one loop, two sums.
 // CHECK-LABEL: func.func @padded
 // CHECK:         %[[SUM:.*]]:2 = loop.for 3 serial
-// CHECK:           vector.maskedload
-// CHECK:           vector.maskedload
 // CHECK:           loop.load %arg1[%{{.*}}] : memref<3xf32> -> f32
+// CHECK-NOT:       loop.load
+// CHECK:           vector.maskedload
+// CHECK-NOT:       loop.load
+// CHECK:           vector.maskedload
 // CHECK-NOT:       loop.load
 // CHECK:           loop.yield
 // CHECK:         loop.store %[[SUM]]#0

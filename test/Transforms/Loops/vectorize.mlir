@@ -23,18 +23,13 @@ func.func @scale(%x: memref<64xf32>, %w: memref<4xf32>, %y: memref<64xf32>, %b: 
 
 // -----
 
-// Indices that grow by another number than 1 are vectors of their own.
+// Indices that grow by another number than 1 are strided accesses; where they begin is one number.
 // CHECK-LABEL: func.func @strided
 // CHECK:         %[[ZERO:.*]] = arith.constant 0 : index
 // CHECK:         %[[B:.*]] = affine.apply #{{.*}}(%[[ZERO]])
-// CHECK:         %[[STEP:.*]] = vector.step : vector<5xindex>
-// CHECK:         %[[SEVEN:.*]] = arith.constant 7 : index
-// CHECK:         %[[BY:.*]] = vector.broadcast %[[SEVEN]]
-// CHECK:         %[[MUL:.*]] = arith.muli %[[STEP]], %[[BY]] : vector<5xindex>
-// CHECK:         %[[BASE:.*]] = vector.broadcast %[[B]]
-// CHECK:         %[[AT:.*]] = arith.addi %[[BASE]], %[[MUL]] : vector<5xindex>
-// CHECK:         %[[A:.*]] = loop.gather %arg0[%[[AT]]] : memref<35xf32>, vector<5xindex> -> vector<5xf32>
-// CHECK:         loop.scatter %[[A]], %arg1[%[[AT]]]
+// CHECK-NEXT:    %[[A:.*]] = loop.load_strided %arg0[%[[B]]] by 7 : memref<35xf32> -> vector<5xf32>
+// CHECK-NEXT:    loop.store_strided %[[A]], %arg1[%[[B]]] by 7 : vector<5xf32>, memref<35xf32>
+// CHECK-NEXT:    return
 func.func @strided(%x: memref<35xf32>, %y: memref<35xf32>) {
   loop.for 5 vectorized {
   ^bb0(%v: index):
@@ -212,6 +207,30 @@ func.func @serial(%x: memref<8xf32>, %y: memref<8xf32>) {
   ^bb0(%i: index):
     %a = loop.load %x[%i] : memref<8xf32> -> f32
     loop.store %a, %y[%i] : f32, memref<8xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Of a prefetch the first lane's line is asked for, where the lanes go their own ways as well.
+// CHECK-LABEL: func.func @prefetch
+// CHECK:         loop.prefetch %arg0[%{{.*}}] : memref<64xf32>
+// CHECK:         %[[FIRST:.*]] = vector.extract %{{.*}}[0] : index from vector<8xindex>
+// CHECK:         loop.prefetch %arg0[%[[FIRST]]] : memref<64xf32>
+// CHECK-NOT:     loop.prefetch
+func.func @prefetch(%x: memref<64xf32>, %y: memref<8xf32>) {
+  %last = arith.constant 63 : index
+  loop.for 8 vectorized {
+  ^bb0(%v: index):
+    %near = affine.apply affine_map<(d0) -> (d0 + 16)>(%v)
+    loop.prefetch %x[%near] : memref<64xf32>
+    %far = affine.apply affine_map<(d0) -> (d0 * 9)>(%v)
+    %at = arith.minsi %far, %last : index
+    loop.prefetch %x[%at] : memref<64xf32>
+    %a = loop.load %x[%v] : memref<64xf32> -> f32
+    loop.store %a, %y[%v] : f32, memref<8xf32>
     loop.yield
   }
   return

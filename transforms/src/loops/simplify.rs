@@ -47,8 +47,8 @@ impl Pass for LoopSimplify {
 }
 
 fn simplify_loop(op: Op) -> bool {
-    use LoopKind::{Parallel, Serial, Unrolled, Vectorized};
-    if !matches!(loop_kind(op), Serial | Parallel | Unrolled | Vectorized) {
+    use LoopKind::{Parallel, Serial, Unrolled, Vectorized, VirtualThread};
+    if !matches!(loop_kind(op), Serial | Parallel | Unrolled | Vectorized | VirtualThread) {
         return false;
     }
     match op.int("extent") {

@@ -48,7 +48,7 @@ impl Pass for LoopUnroll {
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         // Outermost first, turned around: a loop comes behind all loops inside it.
         for op in nested_ops(function).into_iter().rev() {
-            if is(op, Loop::For) && loop_kind(op) == LoopKind::Unrolled {
+            if is(op, Loop::For) && matches!(loop_kind(op), LoopKind::Unrolled | LoopKind::VirtualThread) {
                 let done = unroll(op);
                 cx.count(done as usize, 1);
             }

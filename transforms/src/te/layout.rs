@@ -21,10 +21,23 @@ pub struct Digit {
     pub base: Option<u64>,
 }
 
+/// How far apart neighbours along an axis of the array are: `k * factor + offset`, for the least `k` that does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Align {
+    /// The axis of the array.
+    pub dim: usize,
+    /// What the distance is a multiple of.
+    pub factor: u64,
+    /// But for this.
+    pub offset: u64,
+}
+
 /// The order of a tensor's elements in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     digits: Vec<Digit>,
+    /// The distances that were asked for.
+    aligns: Vec<Align>,
 }
 
 impl Layout {
@@ -47,8 +60,43 @@ impl Layout {
         }
         match digits.iter().find(|d| d.axis >= rank) {
             Some(digit) => Err(format!("names axis {}; the tensor has {rank}", digit.axis)),
-            None => Ok(Layout { digits }),
+            None => Ok(Layout { digits, aligns: Vec::new() }),
         }
+    }
+
+    /// The order that tensors have by themselves.
+    pub fn row_major(rank: usize) -> Self {
+        let digits = (0..rank).map(|axis| Digit { axis, unit: 1, base: None }).collect();
+        Layout { digits, aligns: Vec::new() }
+    }
+
+    /// The same order, with places that are further apart.
+    pub fn aligned(mut self, align: Align) -> Self {
+        self.aligns.retain(|a| a.dim != align.dim);
+        self.aligns.push(align);
+        self
+    }
+
+    /// How far apart neighbours along each axis of the array are, and how many places there are.
+    pub fn strides(&self, tensor: &[u64]) -> (Vec<u64>, u64) {
+        let shape = self.shape(tensor);
+        let mut strides = vec![1; shape.len()];
+        let mut next = 1u64;
+        for (dim, n) in shape.iter().enumerate().rev() {
+            if let Some(align) = self.aligns.iter().find(|a| a.dim == dim) {
+                next = next.saturating_sub(align.offset).next_multiple_of(align.factor.max(1)) + align.offset;
+            }
+            strides[dim] = next;
+            next = next.saturating_mul(*n);
+        }
+        (strides, next)
+    }
+
+    /// Where an element is, counted from the first.
+    pub fn offset(&self, indices: &[Expr], tensor: &[u64]) -> Expr {
+        let (strides, _) = self.strides(tensor);
+        let places = self.indices(indices);
+        places.iter().zip(strides).fold(Expr::constant(0), |sum, (i, s)| sum.plus(&i.times(s as i64)))
     }
 
     /// The layout an affine map says.
@@ -149,6 +197,14 @@ mod tests {
     #[test]
     fn the_last_panel_is_filled_up() {
         assert_eq!(panels().shape(&[5, 100]), [2, 5, 64]);
+    }
+
+    #[test]
+    fn rows_are_spread() {
+        let spread = |factor, offset| Layout::row_major(2).aligned(Align { dim: 0, factor, offset });
+        assert_eq!(spread(16, 4).strides(&[3, 32]), (vec![36, 1], 108));
+        assert_eq!(spread(64, 0).strides(&[3, 32]), (vec![64, 1], 192));
+        assert_eq!(spread(1, 0).strides(&[3, 32]), (vec![32, 1], 96));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The scalar expressions of a stage at a point, with inlined stages written in place.
 
-use super::{Lowering, Place};
+use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::te::Op as Te;
+use fusion_dialects::te::{Compare, Op as Te, Scalar};
 use fusion_dialects::{
     Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, ops_in,
 };
@@ -134,10 +134,7 @@ impl<'c> Lowering<'c, '_> {
         }
         match self.places.get(&key(tensor)).cloned() {
             Some(Place::Value(value)) => value,
-            Some(Place::Memory(part)) => {
-                let index = self.indices.value(&loops.build, &part.offset(indices));
-                loops.load_raw(part.buffer, index).value
-            }
+            Some(Place::Memory(part)) => self.padded_load(loops, &part, indices),
             None => {
                 self.fail(PassError::at(op, "reads a tensor that has not been computed at this place"));
                 // Something of the right type, so that the rest can be built before the error is reported.
@@ -145,6 +142,39 @@ impl<'c> Lowering<'c, '_> {
                 loops.build.value("ub.poison", &[], ty, &[])
             }
         }
+    }
+
+    /// An element in memory; 0 where a stage that is padded asks for one beyond the end.
+    fn padded_load(&mut self, loops: &Loops<'c>, part: &Part<'c>, indices: &[Expr]) -> Value<'c> {
+        let raw = |this: &mut Self, loops: &Loops<'c>| {
+            let index = this.indices.value(&loops.build, &part.offset(indices));
+            loops.load_raw(part.buffer, index).value
+        };
+        if !self.pads {
+            return raw(self, loops);
+        }
+        let s = loops.scalars();
+        let mut inside: Option<Scalar> = None;
+        for ((index, origin), &n) in indices.iter().zip(&part.origin).zip(&part.shape) {
+            let local = index.minus(origin);
+            let Some((low, high)) = local.range() else { continue };
+            let end = n as i64;
+            let mut ask = |how, bound| {
+                let value = self.indices.value(&loops.build, &local);
+                let holds = s.index_compare(how, value, s.index(bound));
+                inside = Some(inside.map_or(holds, |all| s.and(all, holds)));
+            };
+            if high >= end {
+                ask(Compare::Less, end);
+            }
+            if low < 0 {
+                ask(Compare::GreaterEqual, 0);
+            }
+        }
+        let Some(inside) = inside else { return raw(self, loops) };
+        let dtype = part.buffer.dtype;
+        let zero = if dtype.is_float() { s.float(0.0, dtype) } else { s.int(0, dtype) };
+        loops.guard_else(inside.value, &[zero.value], |inner| vec![raw(self, inner)])[0]
     }
 
     /// The combiner of a reduction, applied to the values so far and the new ones. Floats may be added in any order:

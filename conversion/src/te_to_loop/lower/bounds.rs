@@ -11,7 +11,7 @@ use super::Lowering;
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
-use fusion_dialects::{OpExt, key};
+use fusion_dialects::{OpExt, Value, key};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::{Atom, Expr};
 use fusion_transforms::te::indices::{accesses, put};
@@ -35,10 +35,11 @@ impl<'c> Lowering<'c, '_> {
         if self.has_guards(nest, bound) {
             return whole;
         }
+        let of_stage = |value| self.stage_of.get(&key(value)).is_some_and(|(s, _)| *s == stage);
         let mut reads: Vec<Vec<Option<Expr>>> = Vec::new();
         let mut fresh = RANGED;
         let own = self.ranged_axes(nest, bound, &mut fresh);
-        self.reads_of(stage, nest.stage, &own, &mut reads);
+        self.reads_of(&of_stage, nest.stage, &own, &mut reads);
         for (other, s) in self.tree.stages.iter().enumerate() {
             if other == stage || !self.is_computed_in(other, nest.stage) {
                 continue;
@@ -51,7 +52,7 @@ impl<'c> Lowering<'c, '_> {
                 }
                 let reduced = s.op.ints("reduce").unwrap_or_default();
                 axes.extend(reduced.iter().map(|&n| Some(ranged(&mut fresh, n as u64))));
-                self.reads_of(stage, other, &axes, &mut reads);
+                self.reads_of(&of_stage, other, &axes, &mut reads);
             }
         }
         (0..shape.len())
@@ -83,22 +84,24 @@ impl<'c> Lowering<'c, '_> {
                 && self.tree.consumers(from).into_iter().any(|c| self.reaches(c, to)))
     }
 
-    /// The indices with which `reader`, at the point `axes`, reads `stage`, directly or through inlined stages.
-    fn reads_of(
+    /// The indices with which `reader`, at the point `axes`, reads a tensor, directly or through inlined stages.
+    pub(super) fn reads_of(
         &self,
-        stage: StageId,
+        wanted: &dyn Fn(Value<'c>) -> bool,
         reader: StageId,
         axes: &[Option<Expr>],
         found: &mut Vec<Vec<Option<Expr>>>,
     ) {
         for access in accesses(self.tree.stages[reader].op) {
-            let Some((read, _)) = self.stage_of.get(&key(access.tensor)).copied() else { continue };
-            let at: Vec<Option<Expr>> =
-                access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
-            if read == stage {
-                found.push(at);
-            } else if self.tree.stages[read].attach == Attach::Inline {
-                self.reads_of(stage, read, &at, found);
+            let at = || -> Vec<Option<Expr>> {
+                access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect()
+            };
+            if wanted(access.tensor) {
+                found.push(at());
+            } else if let Some((read, _)) = self.stage_of.get(&key(access.tensor)).copied()
+                && self.tree.stages[read].attach == Attach::Inline
+            {
+                self.reads_of(wanted, read, &at(), found);
             }
         }
     }
@@ -126,7 +129,7 @@ fn ranged(fresh: &mut usize, extent: u64) -> Expr {
 }
 
 /// The fixed part of an index and the number of values it takes.
-fn span(e: &Expr) -> Option<Range> {
+pub(super) fn span(e: &Expr) -> Option<Range> {
     let (mut from, mut extent) = (Expr::constant(e.offset()), 1u64);
     for (atom, c) in e.terms() {
         match atom {

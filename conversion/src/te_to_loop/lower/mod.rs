@@ -4,14 +4,19 @@
 //!     te.schedule for @k { ... }                            =>      loop.for 4 serial { loop.for 8 vectorized { ... } }
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
-//! generated from it in one go: `nest` makes the loops of a stage, `bounds` infers what an attached stage must compute,
-//! `lanes` combines in vectors, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into operations.
+//! generated from it in one go: `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
+//! what that must compute, `lanes` combines in vectors, `intrinsics` puts declared code in place of inner loops, `ahead`
+//! prefetches, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
+//! operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
 //! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.
 
+mod ahead;
+mod attached;
 mod body;
 mod bounds;
 mod index;
+mod intrinsics;
 mod lanes;
 mod nest;
 mod ways;
@@ -27,7 +32,7 @@ use fusion_dialects::{
 use fusion_operators::{DType, TensorType};
 use fusion_transforms::te::expr::{Expr, flatten};
 use fusion_transforms::te::layout::Layout;
-use fusion_transforms::te::schedule::{Attach, Schedule, StageId, apply_schedule};
+use fusion_transforms::te::schedule::{Attach, Relation, Schedule, StageId, Store, Tail, apply_schedule};
 use std::collections::HashMap;
 
 /// The attribute of functions that are lowered kernels.
@@ -96,8 +101,8 @@ impl Pass for TeLower {
                 ),
             ));
         }
-        for schedule in schedules {
-            schedule.erase();
+        for op in schedules.into_iter().chain(top_level(module, |k| matches!(k, Kind::Te(Te::Intrinsic)))) {
+            op.erase();
         }
         Ok(())
     }
@@ -121,22 +126,26 @@ struct Part<'c> {
     shape: Vec<u64>,
     /// The order of its elements; row-major without one.
     layout: Option<Layout>,
+    /// Where in the buffer the part begins.
+    base: Expr,
 }
 
 impl Part<'_> {
     /// Where in the buffer an element is.
     fn offset(&self, indices: &[Expr]) -> Expr {
         let local: Vec<Expr> = indices.iter().zip(&self.origin).map(|(i, o)| i.minus(o)).collect();
-        match &self.layout {
+        let place = match &self.layout {
             None => flatten(&local, &self.shape),
-            Some(layout) => flatten(&layout.indices(&local), &layout.shape(&self.shape)),
-        }
+            Some(layout) => layout.offset(&local, &self.shape),
+        };
+        place.plus(&self.base)
     }
 }
 
 /// Elements of a buffer for a tensor of that shape.
 fn room(shape: &[u64], layout: Option<&Layout>) -> u64 {
-    layout.map_or_else(|| shape.to_vec(), |l| l.shape(shape)).iter().product()
+    let whole = || shape.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+    layout.map_or_else(whole, |l| l.strides(shape).1)
 }
 
 /// A kernel being lowered.
@@ -151,6 +160,12 @@ struct Lowering<'c, 't> {
     prepared: Option<Op<'c>>,
     /// Constants of the kernel's block.
     outside: ValueMap<'c>,
+    /// The places around the loops that are being made, outermost first.
+    around: Vec<Loops<'c>>,
+    /// True when a stage is computed beyond its end.
+    pads: bool,
+    /// Stages with loops that became an intrinsic.
+    replaced: Vec<StageId>,
     indices: index::Indices<'c>,
     /// What the caller passes, and how much of it is taken.
     workspace: Option<Value<'c>>,
@@ -204,11 +219,17 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     // Everything else that stands on its own lives in the workspace, one after another.
     let mut offsets: Vec<(Value<'c>, u64)> = Vec::new();
     let mut workspace = 0u64;
-    for stage in tree.stages.iter().filter(|s| s.attach == Attach::Root) {
+    let mut scoped: Vec<(Value<'c>, Scope)> = Vec::new();
+    for (_, stage) in tree.stages.iter().enumerate().filter(|(id, _)| has_place(tree, *id)) {
+        if let Some(scope) = stage.scope.filter(|s| *s != Scope::Global) {
+            let own = stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r)));
+            scoped.extend(own.map(|result| (result, scope)));
+            continue;
+        }
         for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
             let (ty, _) = known(result)?;
             offsets.push((result, workspace));
-            let elements = room(&ty.shape().unwrap_or_default(), stage.layout.as_ref());
+            let elements = room(&stage.padded(ty.shape().unwrap_or_default()), stage.layout.as_ref());
             let bytes = elements.checked_mul(ty.dtype.size() as u64).ok_or_else(|| {
                 PassError::at(
                     stage.op,
@@ -216,7 +237,10 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
                 )
             })?;
             // A tensor without elements has a place as well.
-            workspace += bytes.max(1).next_multiple_of(ALIGNMENT);
+            let taken = bytes.max(1).checked_next_multiple_of(ALIGNMENT);
+            workspace = taken.and_then(|n| workspace.checked_add(n)).ok_or_else(|| {
+                PassError::at(stage.op, "needs a workspace that is more than can be addressed")
+            })?;
         }
     }
     // How large it is is known once the loops are made.
@@ -230,6 +254,13 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         stage_of: HashMap::new(),
         places: HashMap::new(),
         outside: ValueMap::new(),
+        around: Vec::new(),
+        pads: tree
+            .stages
+            .iter()
+            .flat_map(|s| &s.relations)
+            .any(|r| matches!(r, Relation::Split { tail: Tail::Pad, .. })),
+        replaced: Vec::new(),
         indices: index::Indices::default(),
         workspace: None,
         workspace_bytes: workspace,
@@ -256,6 +287,11 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             let buffer = lowering.view(&inner, *tensor, args[types.len() - 1], *offset);
             lowering.place_whole(*tensor, buffer);
         }
+        for (tensor, scope) in &scoped {
+            let Some(ty) = tensor_type(*tensor) else { continue };
+            let buffer = loops.alloc(lowering.room_of(*tensor), ty.dtype, *scope);
+            lowering.place_whole(*tensor, buffer.value);
+        }
         lowering.block(&loops, &ops);
         for (i, tensor) in returned.iter().enumerate() {
             if direct.get(&key(*tensor)) != Some(&i) {
@@ -264,6 +300,13 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         }
         inner.op("func.return", &[], &[], &[]);
     });
+    let unused = |id: &StageId| tree.stages[*id].tensorized.is_some() && !lowering.replaced.contains(id);
+    if let Some(id) = (0..tree.stages.len()).find(unused) {
+        lowering.fail(PassError::at(
+            tree.stages[id].op,
+            "never has as many iterations as the intrinsic that its loops were to be",
+        ));
+    }
     if let Some(error) = lowering.error {
         return Err(error);
     }
@@ -296,6 +339,16 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     Ok(workspace)
 }
 
+/// True when a stage's results have a place for the whole time.
+fn has_place(tree: &Schedule, id: StageId) -> bool {
+    match tree.stages[id].attach {
+        Attach::Root => !tree.is_passing(id),
+        Attach::After(..) => true,
+        Attach::At(..) => tree.stages[id].store == Some(Store::Root),
+        Attach::Inline => false,
+    }
+}
+
 /// The nest that gives the kernel's only result by updating an argument that nothing else reads, and that argument.
 fn updated_argument<'c>(inputs: &[Value<'c>], returned: &[Value<'c>]) -> Option<(Op<'c>, usize)> {
     let [result] = returned else { return None };
@@ -312,8 +365,9 @@ impl<'c> Lowering<'c, '_> {
         let shape = ty.shape().unwrap_or_default();
         let buffer = Buffer { value: buffer, dtype: ty.dtype };
         let origin = vec![Expr::constant(0); shape.len()];
-        let layout = self.layout_of(tensor);
-        self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout }));
+        let (layout, shape) = (self.layout_of(tensor), self.padded(tensor, shape));
+        let base = Expr::constant(0);
+        self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout, base }));
     }
 
     fn layout_of(&self, tensor: Value<'c>) -> Option<Layout> {
@@ -321,12 +375,30 @@ impl<'c> Lowering<'c, '_> {
         self.tree.stages[*stage].layout.clone()
     }
 
+    fn padded(&self, tensor: Value<'c>, shape: Vec<u64>) -> Vec<u64> {
+        match self.stage_of.get(&key(tensor)) {
+            Some((stage, _)) => self.tree.stages[*stage].padded(shape),
+            None => shape,
+        }
+    }
+
+    /// Elements of the buffer of a whole tensor.
+    fn room_of(&self, tensor: Value<'c>) -> u64 {
+        let shape = tensor_type(tensor).and_then(|t| t.shape()).unwrap_or_default();
+        room(&self.padded(tensor, shape), self.layout_of(tensor).as_ref())
+    }
+
     /// A buffer for a part of a stage that is computed inside a loop: a large one is a part of the workspace, unless
     /// iterations that run at the same time would share it.
-    fn local(&mut self, loops: &Loops<'c>, elements: u64, dtype: DType) -> Buffer<'c> {
+    fn local(&mut self, loops: &Loops<'c>, elements: u64, dtype: DType, scope: Option<Scope>) -> Buffer<'c> {
         let bytes = elements.saturating_mul(dtype.size() as u64);
-        let workspace = self.workspace.filter(|_| bytes > LARGE && self.parallel_loops == 0);
-        let Some(workspace) = workspace else { return loops.alloc(elements, dtype, Scope::Local) };
+        let workspace = self.workspace.filter(|_| {
+            let far = scope.map_or(bytes > LARGE, |s| s == Scope::Global);
+            far && self.parallel_loops == 0
+        });
+        let Some(workspace) = workspace else {
+            return loops.alloc(elements, dtype, scope.unwrap_or(Scope::Local));
+        };
         let offset = loops.scalars().index(self.workspace_bytes as i64);
         self.workspace_bytes = self.workspace_bytes.saturating_add(bytes.next_multiple_of(ALIGNMENT));
         let ty = buffer_type(loops.build.context(), elements, dtype);
@@ -336,7 +408,7 @@ impl<'c> Lowering<'c, '_> {
     /// A tensor's part of the workspace.
     fn view(&self, build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
         let Some(ty) = tensor_type(tensor) else { return workspace };
-        let elements = room(&ty.shape().unwrap_or_default(), self.layout_of(tensor).as_ref());
+        let elements = self.room_of(tensor);
         let offset = Loops { build: *build }.scalars().index(offset as i64);
         let ty = buffer_type(build.context(), elements, ty.dtype);
         build.value("memref.view", &[workspace, offset], ty, &[])

@@ -11,13 +11,13 @@
 //! A reduction loop that is vectorized has partial results of its own (`lanes`).
 
 use super::bounds::Range;
-use super::{Lowering, Part, Place, room};
+use super::{Lowering, Place};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::{Compare, Scalar};
-use fusion_dialects::{OpExt, Value, key, tensor_type};
-use fusion_operators::{DType, TensorType};
+use fusion_dialects::{Attribute, OpExt, PassError, Value, key, tensor_type};
+use fusion_operators::TensorType;
 use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId};
+use fusion_transforms::te::schedule::{AxisId, Origin, Relation, Stage, StageId, Tail};
 use std::collections::HashMap;
 
 /// A stage whose loops are being made.
@@ -27,11 +27,11 @@ pub struct Nest {
     /// What is computed of each parallel axis.
     pub region: Vec<Range>,
     /// Loops in order; reduction loops last, unless parallel ones stand inside them.
-    order: Vec<AxisId>,
+    pub(super) order: Vec<AxisId>,
     /// Place of the first reduction loop in `order`.
-    reduction: usize,
-    /// Where parallel loops stand inside the reduction, the accumulators are in memory.
-    in_memory: bool,
+    pub(super) reduction: usize,
+    /// Where parallel loops stand inside the reduction, or an intrinsic does it, the accumulators are in memory.
+    pub(super) in_memory: bool,
 }
 
 /// What is known of the loops around a point.
@@ -40,6 +40,16 @@ pub struct Bindings {
     pub(super) values: HashMap<AxisId, Expr>,
     /// Splits without a remainder here: number of blocks and iterations of each.
     pub(super) exact: HashMap<usize, (u64, u64)>,
+}
+
+/// What a schedule keeps on a loop.
+fn notes_of<'t, 'c>(stage: &'t Stage<'c>, axis: AxisId) -> Vec<(&'t str, Attribute<'c>)> {
+    stage.notes.iter().filter(|n| n.axis == axis).map(|n| (n.key.as_str(), n.value)).collect()
+}
+
+/// True for loops whose iterations are copied side by side.
+fn is_jammed(kind: LoopKind) -> bool {
+    matches!(kind, LoopKind::Unrolled | LoopKind::Vectorized | LoopKind::VirtualThread)
 }
 
 impl Nest {
@@ -73,25 +83,29 @@ impl Bindings {
 impl<'c> Lowering<'c, '_> {
     /// Computes a whole stage into its buffers.
     pub(super) fn root_stage(&mut self, loops: &Loops<'c>, stage: StageId) {
-        let shape = self.shape(stage);
+        let shape = self.tree.stages[stage].padded(self.shape(stage));
         self.stage(loops, stage, shape.into_iter().map(|n| (Expr::constant(0), n)).collect());
     }
 
-    fn shape(&self, stage: StageId) -> Vec<u64> {
+    pub(super) fn shape(&self, stage: StageId) -> Vec<u64> {
         let first = self.tree.stages[stage].op.result_values().first().copied();
         first.and_then(tensor_type).as_ref().and_then(TensorType::shape).unwrap_or_default()
     }
 
     /// Computes a part of a stage: into its buffers when it has some, otherwise it is one element and is returned.
-    fn stage(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>) -> Vec<Value<'c>> {
+    pub(super) fn stage(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>) -> Vec<Value<'c>> {
         let s = &self.tree.stages[stage];
         let mut nest = Nest { stage, region, order: Vec::new(), reduction: 0, in_memory: false };
         let trivial = |a: AxisId| self.extent(&nest, &Bindings::default(), a) == 1;
         let first = s.leaves.iter().position(|&l| s.axes[l].reduce).unwrap_or(s.leaves.len());
+        if let Some(at) = s.tensorized.as_ref().and_then(|t| s.place(t.axis).ok()) {
+            nest.order = s.leaves.clone();
+            nest.reduction = if s.is_reduction() { first.min(at) } else { s.leaves.len() };
+            nest.in_memory = s.is_reduction();
+            return self.loops_from(loops, &nest, Bindings::default(), 0);
+        }
         let inside: Vec<AxisId> = s.leaves[first..].iter().copied().filter(|&l| !s.axes[l].reduce).collect();
-        let jammed = inside
-            .iter()
-            .all(|&l| trivial(l) || matches!(s.axes[l].kind, LoopKind::Unrolled | LoopKind::Vectorized));
+        let jammed = inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
         (nest.order, nest.reduction, nest.in_memory) = if jammed {
             let reduced = s.leaves[first..].iter().copied().filter(|&l| s.axes[l].reduce);
             let order: Vec<_> =
@@ -138,7 +152,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// The value of an axis from those of the loops it was made into.
-    fn value(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> Expr {
+    pub(super) fn value(&self, nest: &Nest, bound: &Bindings, axis: AxisId) -> Expr {
         if let Some(value) = bound.values.get(&axis) {
             return value.clone();
         }
@@ -211,7 +225,7 @@ impl<'c> Lowering<'c, '_> {
         let s = &self.tree.stages[nest.stage];
         let mut condition: Option<Scalar> = None;
         for (i, relation) in s.relations.iter().enumerate() {
-            let Relation::Split { parent, factor, .. } = *relation else { continue };
+            let Relation::Split { parent, factor, tail, .. } = *relation else { continue };
             let whole = self.extent(nest, bound, parent);
             if s.axes[parent].reduce != reduce
                 || bound.exact.contains_key(&i)
@@ -219,6 +233,15 @@ impl<'c> Lowering<'c, '_> {
                 || whole <= factor
             {
                 continue;
+            }
+            if tail == Tail::Peel {
+                self.error.get_or_insert(PassError::at(
+                    s.op,
+                    format_args!(
+                        "has a loop of {whole} iterations whose split by {factor} is to peel off what is left over, but cannot: \
+                         the inner loop stands outside the outer one"
+                    ),
+                ));
             }
             let value = self.indices.value(&loops.build, &self.value(nest, bound, parent));
             let inside =
@@ -241,7 +264,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// Makes the loops from a place in the order on; gives the element when the stage is one.
-    fn loops_from(
+    pub(super) fn loops_from(
         &mut self,
         loops: &Loops<'c>,
         nest: &Nest,
@@ -258,6 +281,11 @@ impl<'c> Lowering<'c, '_> {
             self.initialize(loops, nest, bound.clone(), depth);
         }
         let s = &self.tree.stages[nest.stage];
+        if let Some(tensorized) = s.tensorized.as_ref().filter(|t| nest.order.get(depth) == Some(&t.axis))
+            && self.replace(loops, nest, &bound, tensorized)
+        {
+            return Vec::new();
+        }
         if nest.in_memory && depth >= nest.reduction && nest.order[depth..].iter().all(|&l| s.axes[l].reduce)
         {
             self.accumulate(loops, nest, &bound, depth);
@@ -269,16 +297,19 @@ impl<'c> Lowering<'c, '_> {
             LoopKind::Vectorized if s.axes[axis].reduce => LoopKind::Serial,
             kind => kind,
         };
+        let notes = notes_of(&self.tree.stages[nest.stage], axis);
         let mut result = Vec::new();
+        self.around.push(*loops);
         for way in self.ways(nest, &bound, axis) {
             result = match way.iterations {
                 0 => Vec::new(),
                 1 => self.inside(loops, nest, way.at(axis, Expr::constant(0)), depth),
                 n => {
-                    let parallel = usize::from(kind == LoopKind::Parallel);
+                    let parallel = usize::from(!matches!(kind, LoopKind::Serial) && !is_jammed(kind));
                     self.parallel_loops += parallel;
-                    loops.for_(n, kind, &[], |inner, index, _| {
+                    loops.for_with(n, kind, &notes, &[], |inner, index, _| {
                         let inside = way.at(axis, self.indices.var(index, n));
+                        self.ask_ahead(inner, nest, &inside, axis);
                         self.inside(inner, nest, inside, depth);
                         Vec::new()
                     });
@@ -287,40 +318,8 @@ impl<'c> Lowering<'c, '_> {
                 }
             };
         }
+        self.around.pop();
         result
-    }
-
-    /// The inside of a loop: stages attached to it, then the loops inside it.
-    fn inside(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings, depth: usize) -> Vec<Value<'c>> {
-        let at = Attach::At(nest.stage, nest.order[depth]);
-        let mut attached = self.tree.in_order();
-        attached.retain(|&s| self.tree.stages[s].attach == at);
-        for &stage in &attached {
-            let region = self.required(stage, nest, &bound);
-            let tensors = self.tree.stages[stage].op.result_values();
-            // What an earlier branch computed is out of scope here.
-            for tensor in &tensors {
-                self.places.remove(&key(*tensor));
-            }
-            if region.iter().all(|(_, n)| *n == 1) {
-                let elements = self.stage(loops, stage, region);
-                for (tensor, element) in tensors.iter().zip(elements) {
-                    self.places.insert(key(*tensor), Place::Value(element));
-                }
-                continue;
-            }
-            let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
-            let origin: Vec<Expr> = region.iter().map(|(from, _)| from.clone()).collect();
-            let layout = self.tree.stages[stage].layout.clone();
-            for tensor in &tensors {
-                let dtype = tensor_type(*tensor).map_or(DType::F32, |t| t.dtype);
-                let buffer = self.local(loops, room(&shape, layout.as_ref()), dtype);
-                let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
-                self.places.insert(key(*tensor), Place::Memory(Part { buffer, origin, shape, layout }));
-            }
-            self.stage(loops, stage, region);
-        }
-        self.loops_from(loops, nest, bound, depth + 1)
     }
 
     /// One element without reduction.
@@ -401,13 +400,15 @@ impl<'c> Lowering<'c, '_> {
         }
         let axis = nest.order[depth];
         let kind = self.tree.stages[nest.stage].axes[axis].kind;
+        let notes = notes_of(&self.tree.stages[nest.stage], axis);
         let mut so_far = carried;
         for way in self.ways(nest, &bound, axis) {
             so_far = match way.iterations {
                 0 => so_far,
                 1 => self.reduce_from(loops, nest, way.at(axis, Expr::constant(0)), depth + 1, so_far),
-                n => loops.for_(n, kind, &so_far, |inner, index, carried| {
+                n => loops.for_with(n, kind, &notes, &so_far, |inner, index, carried| {
                     let inside = way.at(axis, self.indices.var(index, n));
+                    self.ask_ahead(inner, nest, &inside, axis);
                     self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec())
                 }),
             };

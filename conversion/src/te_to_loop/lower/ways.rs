@@ -14,7 +14,7 @@ use fusion_dialects::key;
 use fusion_dialects::loops::LoopKind;
 use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::indices::{accesses, conditions, put};
-use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId};
+use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId, Tail};
 
 /// More parts than this are not worth their code.
 const MOST_PARTS: usize = 5;
@@ -47,8 +47,9 @@ impl Lowering<'_, '_> {
         let s = &self.tree.stages[nest.stage];
         let extent = self.extent(nest, bound, axis);
         if let Origin::Split(relation) = s.axes[axis].origin
-            && let Relation::Split { parent, outer, inner, factor } = s.relations[relation]
+            && let Relation::Split { parent, outer, inner, factor, tail } = s.relations[relation]
             && axis == outer
+            && tail != Tail::Guard
             && !self.touched(nest.stage, bound, inner)
         {
             let whole = self.extent(nest, bound, parent);

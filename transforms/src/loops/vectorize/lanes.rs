@@ -134,6 +134,9 @@ impl Analysis {
                 self.stored_in_place.insert(key(operands[1]));
                 return (self.all_same(op) && !self.masked).then_some(());
             }
+            Some(Kind::Loop(Loop::Prefetch)) => {
+                return (self.same(operands[0]) && !self.masked).then_some(());
+            }
             Some(Kind::Loop(_)) => return None,
             _ => {}
         }
@@ -195,7 +198,7 @@ impl Analysis {
     }
 
     fn inner_loop(&mut self, op: Op) -> Option<()> {
-        if !matches!(loop_kind(op), LoopKind::Serial | LoopKind::Unrolled) {
+        if !matches!(loop_kind(op), LoopKind::Serial | LoopKind::Unrolled | LoopKind::VirtualThread) {
             return None;
         }
         let body = op.body(0)?;

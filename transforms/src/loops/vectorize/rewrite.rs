@@ -46,6 +46,7 @@ impl<'c> Rewriter<'c, '_> {
             Some(Kind::Loop(Loop::For)) => return self.inner_loop(build, op),
             Some(Kind::Loop(Loop::Guard)) => return self.guard(build, op),
             Some(Kind::Loop(Loop::Store)) => return self.store(build, op),
+            Some(Kind::Loop(Loop::Prefetch)) => return self.prefetch(build, op),
             _ => {}
         }
         let results = op.result_values();
@@ -121,6 +122,19 @@ impl<'c> Rewriter<'c, '_> {
         };
         debug_assert!(buffer_parts(buffer.r#type()).is_some());
         build.op(name.name(), &operands, &[], &[]);
+    }
+
+    /// The lanes are neighbours: the line of the first is that of most.
+    fn prefetch(&mut self, build: &Build<'c>, op: Op<'c>) {
+        let [buffer, index] = op.operand_values()[..] else { return };
+        let first = if self.analysis.lanes(index) == Lanes::Own {
+            let lanes = self.vector(build, index);
+            let at = ints_attr(build.context(), &[0]);
+            build.value("vector.extract", &[lanes], index.r#type(), &[("static_position", at)])
+        } else {
+            self.scalars.lookup(index)
+        };
+        build.op(Loop::Prefetch.name(), &[self.scalars.lookup(buffer), first], &[], &[]);
     }
 
     fn inner_loop(&mut self, build: &Build<'c>, op: Op<'c>) {

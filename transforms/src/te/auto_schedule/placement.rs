@@ -144,7 +144,7 @@ fn epilogue(tree: &Schedule, stage: StageId) -> Option<StageId> {
         match c.attach {
             Attach::Inline => at = consumer,
             Attach::Root => return Some(consumer),
-            Attach::At(..) => return None,
+            Attach::At(..) | Attach::After(..) => return None,
         }
     }
 }

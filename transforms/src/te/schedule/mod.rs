@@ -6,16 +6,18 @@
 //!
 //!     stage "c": i (128), j (3072), k (768, reduction)        split j by 16      i, jo, ji, k
 
+mod check;
+pub mod intrinsic;
 pub mod primitives;
 mod read;
 
 pub use read::{Handle, Handles, apply_schedule};
 
 use crate::te::layout::Layout;
-use fusion_dialects::loops::LoopKind;
+use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, Value, arguments, kind_of, op_key, ops_in};
+use fusion_dialects::{Attribute, Op, OpExt, Value, arguments, kind_of, op_key, ops_in};
 
 /// A stage of a schedule: those of the kernel in program order, then those that primitives made.
 pub type StageId = usize;
@@ -61,6 +63,8 @@ pub enum Relation {
         inner: AxisId,
         /// Iterations of a block.
         factor: u64,
+        /// What becomes of the iterations that are left over.
+        tail: Tail,
     },
     /// `first = fused / n`, `second = fused mod n`, n the extent of the second.
     Fuse {
@@ -73,6 +77,20 @@ pub enum Relation {
     },
 }
 
+/// What becomes of the iterations that a split leaves over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tail {
+    /// A loop of its own where that can be, else as `Guard`.
+    #[default]
+    Any,
+    /// Each iteration asks whether it is one.
+    Guard,
+    /// A loop of its own, or an error.
+    Peel,
+    /// There are none: the buffer is rounded up to whole blocks.
+    Pad,
+}
+
 /// Where a stage is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attach {
@@ -82,6 +100,39 @@ pub enum Attach {
     Inline,
     /// In each iteration of a loop of a consumer.
     At(StageId, AxisId),
+    /// At the end of each iteration of a loop of the stage it reads.
+    After(StageId, AxisId),
+}
+
+/// Where the buffer of a stage lives that is computed in a loop of a consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// As long as the kernel runs; it holds the whole result.
+    Root,
+    /// In each iteration of that loop of the consumer.
+    At(AxisId),
+}
+
+/// What is asked for some iterations ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct Prefetch<'c> {
+    /// The loop.
+    pub axis: AxisId,
+    /// The tensor of which parts are read.
+    pub tensor: Value<'c>,
+    /// Number of iterations.
+    pub ahead: u64,
+}
+
+/// Something kept on a loop.
+#[derive(Clone, Debug)]
+pub struct Note<'c> {
+    /// The loop.
+    pub axis: AxisId,
+    /// Its name.
+    pub key: String,
+    /// What it is.
+    pub value: Attribute<'c>,
 }
 
 /// A computation and its loops.
@@ -101,6 +152,18 @@ pub struct Stage<'c> {
     pub attach: Attach,
     /// The order of its elements in memory; row-major without one.
     pub layout: Option<Layout>,
+    /// Where its buffer lives, when that is not where it is computed.
+    pub store: Option<Store>,
+    /// The memory its buffer is in, when it was said.
+    pub scope: Option<Scope>,
+    /// True when two buffers take turns.
+    pub double: bool,
+    /// What its loops ask for ahead.
+    pub prefetches: Vec<Prefetch<'c>>,
+    /// What is kept on its loops.
+    pub notes: Vec<Note<'c>>,
+    /// The intrinsic that does what its inner loops say.
+    pub tensorized: Option<intrinsic::Tensorized<'c>>,
 }
 
 impl Stage<'_> {
@@ -121,9 +184,28 @@ impl Stage<'_> {
 
     /// The place of a loop in the nest.
     pub fn place(&self, axis: AxisId) -> Result<usize, String> {
-        self.leaves.iter().position(|&l| l == axis).ok_or_else(|| {
-            format!("the handle names a loop of stage \"{}\" that was split or fused away; use the loops it was made into", self.name)
+        self.leaves.iter().position(|&l| l == axis).ok_or_else(|| match self.axes.get(axis) {
+            Some(_) => format!(
+                "names a loop of stage \"{}\" that was split or fused away; use the loops it was made into",
+                self.name
+            ),
+            None => format!(
+                "names a loop of stage \"{}\" that went to its cache; take the loops after te.cache_write",
+                self.name
+            ),
         })
+    }
+
+    /// Extents of what is kept of a part of the results: splits that pad round up.
+    pub fn padded(&self, mut extents: Vec<u64>) -> Vec<u64> {
+        for relation in &self.relations {
+            if let Relation::Split { parent, factor, tail: Tail::Pad, .. } = *relation
+                && let Some(n) = extents.get_mut(parent)
+            {
+                *n = n.next_multiple_of(factor);
+            }
+        }
+        extents
     }
 }
 
@@ -199,6 +281,63 @@ impl<'c> Schedule<'c> {
         };
         (0..self.stages.len()).filter(|&s| s != stage && reads(self.stages[s].op)).collect()
     }
+
+    /// The stages that read a stage, through inlined ones.
+    pub fn readers(&self, stage: StageId) -> Vec<StageId> {
+        let each = |c: StageId| match self.stages[c].attach {
+            Attach::Inline => self.readers(c),
+            _ => vec![c],
+        };
+        self.consumers(stage).into_iter().flat_map(each).collect()
+    }
+
+    /// The stage that gives a tensor.
+    pub fn giving(&self, tensor: Value<'c>) -> Option<StageId> {
+        let op = fusion_dialects::defining_op(tensor)?;
+        self.stages.iter().position(|s| op_key(s.op) == op_key(op))
+    }
+
+    /// True when all that reads a stage is computed at the end of an iteration of that one loop, so that nothing of the
+    /// stage need be kept behind it.
+    pub fn is_passing(&self, stage: StageId) -> bool {
+        let readers = self.readers(stage);
+        let Some(&first) = readers.first() else { return false };
+        let at = self.stages[first].attach;
+        matches!(at, Attach::After(of, _) if of == stage)
+            && readers.iter().all(|&r| self.stages[r].attach == at)
+            && !self.results.contains(&stage)
+    }
+
+    /// A stage that is computed at a loop of a stage.
+    pub fn attached_to(&self, stage: StageId, axis: AxisId) -> Option<StageId> {
+        let here = |at| at == Attach::At(stage, axis) || at == Attach::After(stage, axis);
+        (0..self.stages.len()).find(|&s| here(self.stages[s].attach))
+    }
+
+    /// Fails when something is computed at a loop that is about to go.
+    pub fn must_be_free(&self, stage: StageId, axis: AxisId, what: &str) -> Result<(), String> {
+        let s = &self.stages[stage];
+        if let Some(attached) = self.attached_to(stage, axis) {
+            return Err(format!(
+                "{what}s a loop of stage \"{}\" that stage \"{}\" is computed at; {what} it first",
+                s.name, self.stages[attached].name
+            ));
+        }
+        let named = s.notes.iter().any(|n| n.axis == axis)
+            || s.prefetches.iter().any(|p| p.axis == axis)
+            || s.tensorized.as_ref().is_some_and(|t| t.axis == axis || t.loops.contains(&axis))
+            || self.stages.iter().any(|other| {
+                other.store == Some(Store::At(axis))
+                    && matches!(other.attach, Attach::At(of, _) if of == stage)
+            });
+        if named || s.axes[axis].kind != LoopKind::Serial {
+            return Err(format!(
+                "{what}s a loop of stage \"{}\" that is annotated already; {what} it first",
+                s.name
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// The operations of a kernel that are stages, in program order.
@@ -229,5 +368,11 @@ fn stage_of(op: Op) -> Stage {
         relations: Vec::new(),
         attach: Attach::Root,
         layout: None,
+        store: None,
+        scope: None,
+        double: false,
+        prefetches: Vec::new(),
+        notes: Vec::new(),
+        tensorized: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Applies the primitives of a `te.schedule` to the tree.
 
-use super::{AxisId, InputId, Schedule, StageId, primitives};
+use super::{AxisId, InputId, Schedule, StageId, check, primitives};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, PassError, Value, key, kind_of, ops_in};
@@ -70,7 +70,7 @@ pub fn apply_schedule<'c>(
         };
         let is_handle = matches!(kind, Te::Stage | Te::Axes | Te::Input);
         if !is_handle && until >= 0 && applied >= until {
-            return Ok(());
+            break;
         }
         let outcome = match kind {
             Te::Stage => stage(tree, op, &mut handles),
@@ -81,7 +81,7 @@ pub fn apply_schedule<'c>(
         outcome.map_err(|why| PassError::at(op, why))?;
         applied += i64::from(!is_handle);
     }
-    Ok(())
+    check::check(tree).map_err(|why| PassError::at(schedule, why))
 }
 
 fn stage(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {

@@ -28,6 +28,12 @@ pub fn cache_read<'c>(
         return Err(format!("is for stage \"{}\", which does not read that tensor", tree.stages[other].name));
     }
     let chosen = if readers.is_empty() { &reading } else { readers };
+    if let Some(&other) = chosen.iter().find(|r| tree.stages[**r].tensorized.is_some()) {
+        return Err(format!(
+            "has stage \"{}\" read a copy, whose loops are an intrinsic already; copy first",
+            tree.stages[other].name
+        ));
+    }
     let Some(first) = tree.in_order().into_iter().find(|s| chosen.contains(s)) else {
         return Err("copies a tensor that no stage reads".into());
     };

@@ -6,6 +6,7 @@
 //! With `compute_at` at a loop of the copy, the buffer is a tile, or registers (Chen et al., "TVM", 2018, section 4.2).
 
 use super::super::{Attach, Handle, Handles, Schedule, StageId};
+use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Kernel, Op as Te};
 use fusion_dialects::{Build, Op, OpExt, kind_of, replace_uses, str_attr, tensor_type};
@@ -16,7 +17,11 @@ pub fn cache_write(tree: &mut Schedule, stage: StageId, name: &str) -> Result<St
     if !matches!(kind_of(s.op), Some(Kind::Te(Te::Compute))) || s.op.result_values().len() != 1 {
         return Err(format!("caches stage \"{}\", which is no te.compute of one result", s.name));
     }
-    if s.attach != Attach::Root || s.layout.is_some() || !s.relations.is_empty() {
+    let touched = s.axes.iter().any(|a| a.kind != LoopKind::Serial) || !s.notes.is_empty();
+    let arranged =
+        s.layout.is_some() || s.scope.is_some() || !s.prefetches.is_empty() || s.tensorized.is_some();
+    let used = (0..s.axes.len()).any(|a| tree.attached_to(stage, a).is_some());
+    if s.attach != Attach::Root || touched || arranged || used || !s.relations.is_empty() {
         return Err(format!("caches stage \"{}\" after other primitives; cache it first", s.name));
     }
     if tree.named(name).is_some() {

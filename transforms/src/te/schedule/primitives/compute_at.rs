@@ -33,8 +33,11 @@ pub fn compute_at(
             target.name
         ));
     }
+    if is_inside(tree, consumer, stage) {
+        return Err(format!("computes stage \"{name}\" inside a loop that stands inside of it"));
+    }
     // Every reader must be computed inside the same nest, or some would find nothing.
-    for reader in readers(tree, stage) {
+    for reader in tree.readers(stage) {
         if !is_inside(tree, reader, consumer) {
             return Err(format!(
                 "computes stage \"{name}\" inside stage \"{}\", but stage \"{}\" reads it as well",
@@ -42,26 +45,15 @@ pub fn compute_at(
             ));
         }
     }
-    tree.stages[stage].attach = Attach::At(consumer, axis);
+    let s = &mut tree.stages[stage];
+    s.attach = Attach::At(consumer, axis);
+    s.store = None;
     Ok(())
 }
 
 /// True when a stage is computed in a nest, or in another that is computed in it.
 fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
     stage == nest || matches!(tree.stages[stage].attach, Attach::At(other, _) if is_inside(tree, other, nest))
-}
-
-/// The stages that read a stage, through inlined ones.
-fn readers(tree: &Schedule, stage: StageId) -> Vec<StageId> {
-    let mut found = Vec::new();
-    for consumer in tree.consumers(stage) {
-        if tree.stages[consumer].attach == Attach::Inline {
-            found.extend(readers(tree, consumer));
-        } else {
-            found.push(consumer);
-        }
-    }
-    found
 }
 
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {

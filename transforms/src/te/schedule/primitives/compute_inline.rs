@@ -30,6 +30,17 @@ pub fn compute_inline(tree: &mut Schedule, stage: StageId) -> Result<(), String>
             s.name, tree.stages[consumer].name
         ));
     }
+    if let Some(attached) = (0..tree.stages.len())
+        .find(|&s| matches!(tree.stages[s].attach, Attach::At(of, _) | Attach::After(of, _) if of == stage))
+    {
+        return Err(format!(
+            "inlines stage \"{}\", in whose loops stage \"{}\" is computed",
+            tree.stages[stage].name, tree.stages[attached].name
+        ));
+    }
+    if s.layout.is_some() || s.scope.is_some() || s.double || s.store.is_some() {
+        return Err(format!("inlines stage \"{}\", whose memory other primitives arranged", s.name));
+    }
     tree.stages[stage].attach = Attach::Inline;
     Ok(())
 }

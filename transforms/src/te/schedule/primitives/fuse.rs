@@ -10,7 +10,7 @@ use fusion_dialects::{Op, OpExt};
 
 /// Fuses two loops, the first directly outside the second; gives the one over both.
 pub fn fuse(tree: &mut Schedule, stage: StageId, first: AxisId, second: AxisId) -> Result<AxisId, String> {
-    let s = &mut tree.stages[stage];
+    let s = &tree.stages[stage];
     let (place, next) = (s.place(first)?, s.place(second)?);
     if next != place + 1 {
         return Err(format!(
@@ -22,9 +22,11 @@ pub fn fuse(tree: &mut Schedule, stage: StageId, first: AxisId, second: AxisId) 
     if a.reduce != b.reduce {
         return Err(format!("fuses a parallel axis and a reduction axis of stage \"{}\"", s.name));
     }
-    if a.kind != LoopKind::Serial || b.kind != LoopKind::Serial {
-        return Err(format!("fuses a loop of stage \"{}\" that is annotated already; fuse it first", s.name));
+    for axis in [first, second] {
+        tree.must_be_free(stage, axis, "fuse")?;
     }
+    let s = &mut tree.stages[stage];
+    let (a, b) = (&s.axes[first], &s.axes[second]);
     let (extent, reduce) = (a.extent * b.extent, a.reduce);
     let (relation, fused) = (s.relations.len(), s.axes.len());
     s.axes.push(Axis { extent, reduce, kind: LoopKind::Serial, origin: Origin::Fuse(relation) });

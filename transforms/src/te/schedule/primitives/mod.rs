@@ -1,13 +1,23 @@
 //! The primitives of a schedule, one a file: what it checks, the edit, a picture of before and after.
 
+pub mod annotate;
+pub mod bind;
 pub mod cache_read;
 pub mod cache_write;
 pub mod compute_at;
 pub mod compute_inline;
+pub mod double_buffer;
 pub mod fuse;
 pub mod parallel;
+pub mod prefetch;
 pub mod reorder;
+pub mod reverse_compute_at;
+pub mod set_scope;
 pub mod split;
+pub mod storage_align;
+pub mod store_at;
+pub mod tensorize;
+pub mod tile;
 pub mod transform_layout;
 pub mod unroll;
 pub mod vectorize;
@@ -22,6 +32,7 @@ type Apply = for<'c> fn(&mut Schedule<'c>, Op<'c>, &mut Handles) -> Result<(), S
 /// All primitives.
 const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::Split, split::apply),
+    (Te::Tile, tile::apply),
     (Te::Fuse, fuse::apply),
     (Te::Reorder, reorder::apply),
     (Te::Vectorize, vectorize::apply),
@@ -32,6 +43,15 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::CacheRead, cache_read::apply),
     (Te::CacheWrite, cache_write::apply),
     (Te::TransformLayout, transform_layout::apply),
+    (Te::StoreAt, store_at::apply),
+    (Te::ReverseComputeAt, reverse_compute_at::apply),
+    (Te::SetScope, set_scope::apply),
+    (Te::DoubleBuffer, double_buffer::apply),
+    (Te::StorageAlign, storage_align::apply),
+    (Te::Prefetch, prefetch::apply),
+    (Te::Bind, bind::apply),
+    (Te::Annotate, annotate::apply),
+    (Te::Tensorize, tensorize::apply),
 ];
 
 /// Applies the primitive of that kind.

@@ -38,6 +38,9 @@ pub fn transform_layout(tree: &mut Schedule, source: Handle, layout: Layout) -> 
                     s.name
                 ));
             }
+            if s.layout.is_some() {
+                return Err(format!("lays out stage \"{}\" a second time", s.name));
+            }
             tree.stages[stage].layout = Some(layout);
         }
         Handle::Axis(..) => return Err("lays out a loop; name a stage or an argument".into()),

@@ -1,0 +1,174 @@
+//! What is computed in the loops of another stage.
+//!
+//!     for i
+//!       buffers that live here (store_at)
+//!       the stages computed here (compute_at), each the part that the rest of the iteration reads
+//!       the loops inside
+//!       the stages that read what was made here (reverse_compute_at)
+//!
+//! A part of one element is a value and has no buffer.
+
+use super::bounds::{Range, span};
+use super::index::RANGED;
+use super::nest::{Bindings, Nest};
+use super::ways::is_inside;
+use super::{Lowering, Part, Place, room};
+use fusion_dialects::loops::Loops;
+use fusion_dialects::{OpExt, PassError, Value, key, tensor_type};
+use fusion_operators::DType;
+use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::schedule::primitives::reverse_compute_at::matching_axes;
+use fusion_transforms::te::schedule::{Attach, StageId, Store};
+
+impl<'c> Lowering<'c, '_> {
+    /// The inside of a loop.
+    pub(super) fn inside(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: Bindings,
+        depth: usize,
+    ) -> Vec<Value<'c>> {
+        let axis = nest.order[depth];
+        let order = self.tree.in_order();
+        for &stage in &order {
+            let s = &self.tree.stages[stage];
+            let kept = matches!(s.attach, Attach::At(of, _) if of == nest.stage);
+            if kept && s.store == Some(Store::At(axis)) {
+                let region = self.rounded(stage, self.required(stage, nest, &bound));
+                self.give_buffer(loops, stage, region);
+            }
+        }
+        for &stage in &order {
+            if self.tree.stages[stage].attach == Attach::At(nest.stage, axis) {
+                self.attached(loops, nest, &bound, stage);
+            }
+        }
+        let after = |s: &StageId| self.tree.stages[*s].attach == Attach::After(nest.stage, axis);
+        let epilogues: Vec<StageId> = order.into_iter().filter(after).collect();
+        if epilogues.is_empty() {
+            return self.loops_from(loops, nest, bound, depth + 1);
+        }
+        let Some(made) = self.made(nest, &bound) else {
+            self.fail(PassError::at(
+                self.tree.stages[epilogues[0]].op,
+                format_args!(
+                    "is computed at a loop of stage \"{}\" whose iterations make no block of elements known here; \
+                     name a loop outside of it, or split so that nothing is left over",
+                    self.tree.stages[nest.stage].name
+                ),
+            ));
+            return Vec::new();
+        };
+        let tensors = self.tree.stages[nest.stage].op.result_values();
+        let one = made.iter().all(|(_, n)| *n == 1) && !nest.in_memory;
+        if self.tree.is_passing(nest.stage) {
+            for tensor in &tensors {
+                self.places.remove(&key(*tensor));
+            }
+            if !one {
+                self.give_buffer(loops, nest.stage, made.clone());
+            }
+        }
+        let elements = self.loops_from(loops, nest, bound, depth + 1);
+        for (tensor, element) in tensors.iter().zip(&elements) {
+            self.places.entry(key(*tensor)).or_insert(Place::Value(*element));
+        }
+        for stage in epilogues {
+            let Some(axes) = matching_axes(self.tree, stage, nest.stage) else { continue };
+            let region =
+                axes.iter().map(|dim| dim.map_or((Expr::constant(0), 1), |d| made[d].clone())).collect();
+            self.stage(loops, stage, region);
+        }
+        elements
+    }
+
+    /// A stage that is computed at this place.
+    fn attached(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings, stage: StageId) {
+        let region = self.rounded(stage, self.required(stage, nest, bound));
+        let s = &self.tree.stages[stage];
+        let tensors = s.op.result_values();
+        if s.store.is_some() {
+            let region = self.kept(tensors[0], region);
+            self.stage(loops, stage, region);
+            return;
+        }
+        // What an earlier branch computed is out of scope here.
+        for tensor in &tensors {
+            self.places.remove(&key(*tensor));
+        }
+        if region.iter().all(|(_, n)| *n == 1) && s.tensorized.is_none() && !s.double {
+            let elements = self.stage(loops, stage, region);
+            for (tensor, element) in tensors.iter().zip(elements) {
+                self.places.insert(key(*tensor), Place::Value(element));
+            }
+            return;
+        }
+        match s.double.then(|| self.around.last().copied()).flatten() {
+            None => self.give_buffer(loops, stage, region.clone()),
+            Some(outside) => {
+                let turn = match s.attach {
+                    Attach::At(_, axis) => self.value(nest, bound, axis).modulo(2),
+                    _ => Expr::constant(0),
+                };
+                self.give_buffers(&outside, stage, region.clone(), Some(turn));
+            }
+        }
+        self.stage(loops, stage, region);
+    }
+
+    /// A part of a stage, rounded up where its splits pad.
+    fn rounded(&self, stage: StageId, region: Vec<Range>) -> Vec<Range> {
+        let extents = self.tree.stages[stage].padded(region.iter().map(|(_, n)| *n).collect());
+        region.into_iter().zip(extents).map(|((from, _), n)| (from, n)).collect()
+    }
+
+    /// The part of a buffer that lives outside of the loop: along an axis of which it is not sure to hold the part, all it
+    /// holds is computed.
+    fn kept(&self, tensor: Value<'c>, region: Vec<Range>) -> Vec<Range> {
+        let Some(Place::Memory(part)) = self.places.get(&key(tensor)) else { return region };
+        let held = part.origin.iter().zip(&part.shape);
+        let each = |(range, (origin, &n)): (Range, (&Expr, &u64))| {
+            let local = (range.0.minus(origin), range.1);
+            if is_inside(&local, n) { range } else { (origin.clone(), n) }
+        };
+        region.into_iter().zip(held).map(each).collect()
+    }
+
+    fn give_buffer(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>) {
+        self.give_buffers(loops, stage, region, None);
+    }
+
+    /// Buffers for a part of a stage; two behind each other where they take turns.
+    fn give_buffers(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>, turn: Option<Expr>) {
+        let s = &self.tree.stages[stage];
+        let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
+        let origin: Vec<Expr> = region.into_iter().map(|(from, _)| from).collect();
+        let layout = s.layout.clone();
+        let elements = room(&shape, layout.as_ref());
+        let scope = s.scope;
+        for tensor in s.op.result_values() {
+            let dtype = tensor_type(tensor).map_or(DType::F32, |t| t.dtype);
+            let copies = if turn.is_some() { 2 } else { 1 };
+            let buffer = self.local(loops, elements.saturating_mul(copies), dtype, scope);
+            let base = turn.as_ref().map_or(Expr::constant(0), |t| t.times(elements as i64));
+            let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
+            self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout, base }));
+        }
+    }
+
+    /// What the rest of an iteration makes of a stage that stands on its own; `None` when that is no block inside the result.
+    fn made(&self, nest: &Nest, bound: &Bindings) -> Option<Vec<Range>> {
+        let mut fresh = RANGED;
+        let axes = self.ranged_axes(nest, bound, &mut fresh);
+        let shape = self.shape(nest.stage);
+        let each = |(root, e): (usize, &Option<Expr>)| {
+            let whole = (Expr::constant(0), shape[root]);
+            if !self.touched(nest.stage, bound, root) {
+                return Some(whole);
+            }
+            span(e.as_ref()?).filter(|range| is_inside(range, shape[root]))
+        };
+        axes.iter().take(shape.len()).enumerate().map(each).collect()
+    }
+}

@@ -1,0 +1,22 @@
+// RUN: fusion-opt %s --te-lower --split-input-file | FileCheck %s
+
+// The loops a stage has now: after an edit those it made.
+// CHECK-LABEL: func.func private @k
+// CHECK:       loop.for 10 serial
+// CHECK:         loop.for 4 serial
+// CHECK:           loop.for 6 unrolled
+te.kernel @k(%x: tensor<10x24xf32>) -> tensor<10x24xf32> {
+  %0 = te.compute "y" axes [10, 24] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<10x24xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<10x24xf32>
+  te.return %0 : tensor<10x24xf32>
+}
+te.schedule for @k {
+  %s = te.stage "y"
+  %i, %j = te.axes %s : !te.axis, !te.axis
+  %o, %n = te.split %j by 6
+  %a, %b, %c = te.axes %s : !te.axis, !te.axis, !te.axis
+  te.unroll %c
+}

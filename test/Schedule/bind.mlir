@@ -1,0 +1,54 @@
+// RUN: fusion-opt %s --te-lower --split-input-file | FileCheck %s
+
+// Blocks and threads are kinds of loops.
+// CHECK-LABEL: func.func private @k(
+// CHECK:       loop.for 6 block_x
+// CHECK:         loop.for 32 thread_x
+// CHECK:           loop.for 24 serial iter
+te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  te.bind %i to block_x
+  te.bind %j to thread_x
+}
+
+// -----
+
+// So are virtual threads.
+// CHECK-LABEL: func.func private @k(
+// CHECK:       loop.for 2 virtual_thread
+// CHECK:         loop.for 3 serial
+te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %o, %n = te.split %i by 3
+  te.bind %o to virtual_thread
+}

@@ -1,0 +1,64 @@
+// RUN: fusion-opt %s --te-lower --split-input-file | FileCheck %s
+
+// In a reduction, the row of two iterations later, never beyond the end.
+// CHECK: #[[AHEAD:.*]] = affine_map<(d0, d1) -> (d0 + d1 * 32 + 64)>
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    {llvm.noalias}, %[[W:.*]]: memref<768xf32>
+// CHECK:       loop.for 24 serial iter
+// CHECK-NEXT:  ^bb0(%[[K:.*]]: index, %{{.*}}: f32):
+// CHECK:         %[[A:.*]] = affine.apply #[[AHEAD]](%{{.*}}, %[[K]])
+// CHECK:         %[[LOW:.*]] = arith.maxsi %[[A]]
+// CHECK:         %[[AT:.*]] = arith.minsi %[[LOW]]
+// CHECK:         loop.prefetch %[[W]][%[[AT]]] : memref<768xf32>
+// CHECK:         loop.load %[[W]]
+te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %w = te.input 1
+  te.prefetch %w, %k ahead 2
+}
+
+// -----
+
+// Outside of it, a line of 16 elements at a time.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    %[[X:.*]]: memref<144xf32>
+// CHECK:       loop.for 6 serial
+// CHECK-NEXT:  ^bb0(%[[I:.*]]: index):
+// CHECK:         loop.for 2 serial
+// CHECK:           loop.prefetch %[[X]]
+// CHECK:         loop.for 32 serial
+te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %x = te.input 0
+  te.prefetch %x, %i ahead 1
+}

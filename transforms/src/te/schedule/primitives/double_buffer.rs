@@ -1,0 +1,35 @@
+//! `double_buffer`: two buffers take turns.
+//!
+//!     for i                                  a: two buffers
+//!       a = what this i needs of x     =>    for i
+//!       y[i] = f(a)                            a[i mod 2] = what this i needs of x
+//!                                              y[i] = f(a[i mod 2])
+//!
+//! So what fills one buffer need not wait for what reads the other (Chen et al., "TVM", 2018, section 4.4).
+
+use super::super::{Attach, Handles, Schedule, StageId};
+use fusion_dialects::{Op, OpExt};
+
+/// Gives a stage a second buffer.
+pub fn double_buffer(tree: &mut Schedule, stage: StageId) -> Result<(), String> {
+    let s = &mut tree.stages[stage];
+    if !matches!(s.attach, Attach::At(..)) {
+        return Err(format!(
+            "doubles the buffer of stage \"{}\", which is not filled again and again; use te.compute_at first",
+            s.name
+        ));
+    }
+    if s.store.is_some() {
+        return Err(format!(
+            "doubles the buffer of stage \"{}\", which te.store_at keeps in one place",
+            s.name
+        ));
+    }
+    s.double = true;
+    Ok(())
+}
+
+pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
+    let stage = handles.stage(op.operand_values()[0])?;
+    double_buffer(tree, stage)
+}

@@ -1,0 +1,55 @@
+//! `docs/schedules.md` is what the files of the primitives say at their heads. `make docs` writes it.
+
+use std::fs;
+use std::path::Path;
+
+const HEAD: &str = "# Schedules
+
+<!-- Made of the heads of transforms/src/te/schedule/primitives/*.rs by `make docs`; edit those. -->
+
+A schedule is a list of primitives for a kernel, applied in order. Each edits a tree of loops; the loops are made once, when all
+have been applied, and every prefix of a schedule computes the same. How each is written and what it takes is in
+[dialects/te.md](dialects/te.md), how one is added in [how-to/add-a-primitive.md](how-to/add-a-primitive.md), and whole schedules are
+in [examples/schedules](../examples/schedules).
+
+Handles name what primitives work on: `te.stage \"name\"` a stage, `te.input n` an argument of the kernel, and `te.axes` the loops a
+stage has at that place of the schedule, outermost first. The handle of a loop that was split or fused away is refused where it
+is used.
+
+";
+
+/// The section of a primitive: its name, and the head of its file.
+fn section(path: &Path) -> String {
+    let name = path.file_stem().and_then(|n| n.to_str()).expect("a name");
+    let source = fs::read_to_string(path).expect("a file");
+    let head: Vec<&str> = source
+        .lines()
+        .take_while(|l| l.starts_with("//!"))
+        .map(|l| l.strip_prefix("//! ").unwrap_or(""))
+        .collect();
+    let title = format!("`{name}`: ");
+    let first = head.first().and_then(|l| l.strip_prefix(&title));
+    let first = first.unwrap_or_else(|| panic!("{name}.rs does not begin with {title}"));
+    let mut letters = first.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    assert!(head.iter().any(|l| l.starts_with("    ")), "{name}.rs has no picture");
+    format!("## te.{name}\n\n{first}\n{}\n", head[1..].join("\n"))
+}
+
+#[test]
+fn every_primitive_has_its_picture() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = here.join("src/te/schedule/primitives");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    files.retain(|f| f.file_name().is_some_and(|n| n != "mod.rs"));
+    files.sort();
+    let sections: Vec<String> = files.iter().map(|f| section(f)).collect();
+    let wanted = format!("{HEAD}{}", sections.join("\n"));
+    let page = here.join("../docs/schedules.md");
+    if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
+        fs::write(&page, &wanted).expect("docs can be written");
+    }
+    let found = fs::read_to_string(&page).unwrap_or_default();
+    assert!(found == wanted, "docs/schedules.md is not what the primitives say; run `make docs`");
+}
