@@ -5,3 +5,4 @@ pub mod random;
 pub mod threads;
 
 pub use random::{Random, attribute};
+pub use threads::threads;

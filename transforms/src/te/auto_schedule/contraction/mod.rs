@@ -1,0 +1,227 @@
+//! Contractions: matrix products, convolutions and what else sums products of elements of two tensors.
+//!
+//!     y[i, j] = sum_k  a[i, k] * b[k, j]
+//!
+//!     for jo  pack b[:, jo]          b's panel, [k][vectors * lanes], is read in order and stays in the near cache
+//!       for io
+//!         for k                      rows * vectors accumulators in registers:
+//!           acc[r][v] += a[io + r, k] * b[k, jo][v]       each vector of b is used `rows` times, each element of a `vectors`
+//!
+//! (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.) The vectorized axis `v` is one that
+//! only one operand, the panel, varies along; the rows `u` are an axis of the other alone. Which axes those are and how many
+//! rows and vectors a tile has comes out of a count of cycles: multiply-adds, loads, what tails waste, and what packing and
+//! storing cost when they have to transpose (`model`; `packing` copies). For a convolution `v` is the row of pixels, or the channels of the result.
+
+mod model;
+mod packing;
+
+pub use packing::copy_operand;
+
+use super::fusion;
+use super::machine::Machine;
+use super::operands::{Operand, operands};
+use super::placement::Nest;
+use super::writer::Writer;
+use crate::te::schedule::{AxisId, Handle, StageId};
+use fusion_dialects::{OpExt, tensor_type};
+use packing::{copy_panel, pack_rows, panels};
+
+/// The decision: axes and the size of a tile of the result in registers.
+struct Tile {
+    vector: usize,
+    rows: Option<usize>,
+    /// Vectors of a tile.
+    vectors: u64,
+    /// Rows of a tile.
+    height: u64,
+    /// Which operand is the panel.
+    panel: usize,
+    /// True when the other operand is packed as well, so that the rows of a tile are neighbours.
+    packs_rows: bool,
+}
+
+/// What is to be scheduled.
+struct Contraction {
+    operands: Vec<Operand>,
+    /// Extents of the parallel axes; the last of them may be several that are one loop.
+    extents: Vec<u64>,
+    /// Number of axes that are the last one.
+    fused: usize,
+    /// Steps of the reduction.
+    depth: u64,
+    lanes: u64,
+}
+
+/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written.
+pub fn schedule(
+    writer: &mut Writer,
+    nest: &Nest,
+    machine: &Machine,
+    constant: &[bool],
+) -> Result<bool, String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
+    let Some(tile) = contraction.best_tile(machine, constant, &|_, _| true) else { return Ok(false) };
+    write(writer, nest, reduction, &contraction, &tile, constant)?;
+    Ok(true)
+}
+
+/// The tile of a contraction in registers.
+pub struct RegisterTile {
+    /// Rows of a tile.
+    pub height: u64,
+    /// Its vectors.
+    pub vectors: u64,
+    /// Elements of a vector.
+    pub lanes: u64,
+}
+
+impl RegisterTile {
+    /// Columns of a tile.
+    pub fn width(&self) -> u64 {
+        self.vectors * self.lanes
+    }
+}
+
+/// The best tile of a contraction with those axes of the result as vectors and rows.
+pub fn tile_of(
+    writer: &Writer,
+    (stage, reduction): (StageId, StageId),
+    machine: &Machine,
+    constant: &[bool],
+    (vector, rows): (usize, usize),
+) -> Option<RegisterTile> {
+    let contraction = recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1)?;
+    let tile = contraction.best_tile(machine, constant, &|v, u| v == vector && u == Some(rows))?;
+    Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
+}
+
+fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {
+    let s = &writer.tree.stages[reduction];
+    if !s.is_reduction() || s.op.result_values().len() != 1 {
+        return None;
+    }
+    let mut operands = operands(&writer.tree, reduction)?;
+    let rank = s.rank();
+    let mut extents: Vec<u64> = s.axes[..rank].iter().map(|a| a.extent).collect();
+    let fused = fusion::last_axes(&writer.tree, stage, nest_reduction(stage, reduction), &extents);
+    if fused > 1 {
+        let axes = fusion::axes_in_terms_of_one(&extents, fused);
+        operands.iter_mut().for_each(|o| o.fuse(&axes));
+        let total = extents.split_off(rank - fused).iter().product();
+        extents.push(total);
+    }
+    let depth = s.axes[rank..].iter().map(|a| a.extent).product();
+    let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type)?;
+    let lanes = machine.lanes(result.dtype.size() as u64);
+    (operands.len() == 2 && extents.iter().product::<u64>() > 0 && depth > 0).then_some(Contraction {
+        operands,
+        extents,
+        fused,
+        depth,
+        lanes,
+    })
+}
+
+/// The reduction, when it is a stage of its own.
+fn nest_reduction(stage: StageId, reduction: StageId) -> Option<StageId> {
+    (stage != reduction).then_some(reduction)
+}
+
+fn write(
+    writer: &mut Writer,
+    nest: &Nest,
+    reduction: StageId,
+    contraction: &Contraction,
+    tile: &Tile,
+    constant: &[bool],
+) -> Result<(), String> {
+    let stage = nest.stage;
+    let panel = &contraction.operands[tile.panel];
+    let width = tile.vectors * contraction.lanes;
+    let extent = contraction.extents[tile.vector];
+    let dimension = panel.dimension(tile.vector, extent);
+    if let (Some(dimension), true, Some(input)) = (dimension, panel.is_constant(constant), panel.input) {
+        writer.transform_layout(Handle::Input(input), panels(panel.shape.len(), dimension, width)?)?;
+    }
+    if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
+        pack_rows(
+            writer,
+            &contraction.operands[1 - tile.panel],
+            (dimension, tile.height),
+            contraction,
+            constant,
+        )?;
+    }
+    let rank = contraction.extents.len();
+    fusion::fuse_last(writer, stage, rank + contraction.fused - 1, contraction.fused)?;
+    let axes: Vec<AxisId> = writer.tree.stages[stage].leaves[..rank].to_vec();
+    let (blocks, block) = match extent > width {
+        true => {
+            let (outer, inner) = writer.split(stage, axes[tile.vector], width)?;
+            (Some(outer), inner)
+        }
+        false => (None, axes[tile.vector]),
+    };
+    let mut register = Vec::new();
+    let mut row_blocks = None;
+    if let Some(rows) = tile.rows {
+        let (outer, inner) = match contraction.extents[rows] > tile.height {
+            true => {
+                let (outer, inner) = writer.split(stage, axes[rows], tile.height)?;
+                (Some(outer), inner)
+            }
+            false => (None, axes[rows]),
+        };
+        writer.unroll(stage, inner)?;
+        register.push(inner);
+        row_blocks = outer;
+    }
+    let lanes = contraction.lanes.min(extent);
+    let vector = match width.min(extent) > lanes {
+        true => {
+            let (copies, vector) = writer.split(stage, block, lanes)?;
+            writer.unroll(stage, copies)?;
+            register.push(copies);
+            vector
+        }
+        false => block,
+    };
+    writer.vectorize(stage, vector)?;
+    register.push(vector);
+
+    // What selects a panel is outside of what goes over all rows with it.
+    let others = (0..rank).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+    let (selecting, rest): (Vec<usize>, Vec<usize>) = others.partition(|&a| panel.mentions(a));
+    let mut order: Vec<AxisId> = selecting.iter().map(|&a| axes[a]).collect();
+    order.extend(blocks);
+    let at = order.last().copied();
+    order.extend(rest.iter().map(|&a| axes[a]));
+    order.extend(row_blocks);
+    order.extend(&register);
+    let own = writer.tree.stages[stage].leaves.clone();
+    order.extend(own.iter().filter(|&&l| writer.tree.stages[stage].axes[l].reduce));
+    if order != own {
+        writer.reorder(stage, &order)?;
+    }
+    let steps = writer.tree.stages[reduction].leaves.clone();
+    let innermost = steps.iter().rev().find(|&&l| writer.tree.stages[reduction].axes[l].extent > 1);
+    if let Some(&last) = innermost
+        && let a = &writer.tree.stages[reduction].axes[last]
+        && a.reduce
+        && steps.len() - writer.tree.stages[reduction].rank() > 1
+        && a.extent * tile.vectors * tile.height <= 256
+        && a.extent <= 8
+        && nest.reduction.is_some()
+        && !contraction.slides(tile, last)
+    {
+        writer.unroll(reduction, last)?;
+    }
+    if nest.reduction.is_some() {
+        writer.compute_at(reduction, stage, vector)?;
+    }
+    if let (true, Some(dimension)) = (contraction.is_copied(tile, constant), dimension) {
+        copy_panel(writer, stage, panel, (dimension, width), contraction.lanes, at)?;
+    }
+    Ok(())
+}

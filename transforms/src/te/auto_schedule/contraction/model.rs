@@ -1,0 +1,167 @@
+//! How long a contraction takes with a tile: a count of cycles.
+
+use super::super::machine::Machine;
+use super::{Contraction, Tile};
+use crate::te::expr::flatten;
+
+/// Cycles to store or pack an element when its vectors have to be transposed, and when not.
+const TRANSPOSED: f64 = 0.7;
+const STRAIGHT: f64 = 0.15;
+/// Cycles to store an element on its own.
+const SCATTERED: f64 = 2.0;
+/// Cycles of a step of the reduction beside the arithmetic: the loop, and what the out-of-order window does not hide.
+const STEP: f64 = 0.5;
+/// A panel is copied when it is used for at least this many rows.
+const WORTH_PACKING: u64 = 16;
+
+impl Contraction {
+    pub(super) fn best_tile(
+        &self,
+        machine: &Machine,
+        constant: &[bool],
+        allowed: &dyn Fn(usize, Option<usize>) -> bool,
+    ) -> Option<Tile> {
+        let mut best: Option<(f64, Tile)> = None;
+        for vector in 0..self.extents.len() {
+            let along: Vec<usize> = (0..2).filter(|&o| self.operands[o].mentions(vector)).collect();
+            let [panel] = along[..] else { continue };
+            if self.extents[vector] < 4 || !self.can_be_vectors(panel, vector, constant) {
+                continue;
+            }
+            let other = 1 - panel;
+            let is_row = |&a: &usize| self.operands[other].mentions(a) && !self.operands[panel].mentions(a);
+            let mut rows: Vec<Option<usize>> = (0..self.extents.len()).filter(is_row).map(Some).collect();
+            if rows.is_empty() {
+                rows.push(None);
+            }
+            for rows in rows.into_iter().filter(|rows| allowed(vector, *rows)) {
+                let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
+                for vectors in 1..=most {
+                    let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
+                    let most = rows.map_or(1, |u| self.extents[u]).min(room);
+                    for (height, packs_rows) in (1..=most).flat_map(|h| [(h, false), (h, true)]) {
+                        let tile = Tile { vector, rows, vectors, height, panel, packs_rows };
+                        if packs_rows && self.row_dimension(&tile).is_none() {
+                            continue;
+                        }
+                        let cycles = self.cycles(&tile, machine, constant);
+                        if best.as_ref().is_none_or(|(least, _)| cycles < *least) {
+                            best = Some((cycles, tile));
+                        }
+                    }
+                }
+            }
+        }
+        best.map(|(_, tile)| tile)
+    }
+
+    /// True when the panel is read in vectors along the axis, as it is or packed.
+    fn can_be_vectors(&self, panel: usize, vector: usize, constant: &[bool]) -> bool {
+        self.stride(panel, vector) == Some(1) || self.packable(panel, vector, constant)
+    }
+
+    /// Distance in memory of an operand's elements along an axis.
+    fn stride(&self, operand: usize, axis: usize) -> Option<i64> {
+        let o = &self.operands[operand];
+        flatten(&o.indices, &o.shape).coefficient(axis)
+    }
+
+    /// True when the axis is an axis of the tensor as well, so that a layout can have it last.
+    fn packable(&self, panel: usize, vector: usize, constant: &[bool]) -> bool {
+        self.operands[panel].dimension(vector, self.extents[vector]).is_some()
+            && (self.operands[panel].is_constant(constant) || self.reuse(panel) >= WORTH_PACKING)
+    }
+
+    /// How often an element of an operand is used over the parallel axes.
+    fn reuse(&self, operand: usize) -> u64 {
+        let axes = (0..self.extents.len()).filter(|&a| !self.operands[operand].mentions(a));
+        axes.map(|a| self.extents[a]).product()
+    }
+
+    /// True when the panel is copied: rows far apart fall on few sets of the caches, and on a page each.
+    pub(super) fn is_copied(&self, tile: &Tile, constant: &[bool]) -> bool {
+        let panel = &self.operands[tile.panel];
+        let far = self.extents[tile.vector] * 4 >= 1024 && self.reuse(tile.panel) >= 2 * WORTH_PACKING;
+        !panel.is_constant(constant)
+            && panel.dimension(tile.vector, self.extents[tile.vector]).is_some()
+            && (self.stride(tile.panel, tile.vector) != Some(1) || far)
+    }
+
+    /// True when rows and steps of the reduction go along one axis of a tensor, as a window slides: steps written out would
+    /// share elements, and want registers for them.
+    pub(super) fn slides(&self, tile: &Tile, step: usize) -> bool {
+        let Some(rows) = tile.rows else { return false };
+        self.operands[1 - tile.panel].indices.iter().any(|e| e.mentions(rows) && e.mentions(step))
+    }
+
+    /// The axis of the tensor that the rows of a tile are, when it can be laid out by them.
+    pub(super) fn row_dimension(&self, tile: &Tile) -> Option<usize> {
+        let rows = tile.rows.filter(|_| tile.height > 1)?;
+        self.operands[1 - tile.panel].dimension(rows, self.extents[rows])
+    }
+
+    /// True when the rows of a tile push each other out of the first-level cache: they are so far apart that they fall on
+    /// few of its sets.
+    fn rows_conflict(&self, tile: &Tile, machine: &Machine) -> bool {
+        let Some(rows) = tile.rows.filter(|_| !tile.packs_rows) else { return false };
+        let distance = self.stride(1 - tile.panel, rows).map_or(0, |n| n.unsigned_abs() * 4);
+        if distance == 0 || !distance.is_multiple_of(machine.line) {
+            return false;
+        }
+        let sets = machine.first_sets / gcd(distance / machine.line, machine.first_sets);
+        tile.height.div_ceil(sets) > machine.first_ways / 2
+    }
+
+    /// An estimate of the time.
+    fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
+        let width = tile.vectors * self.lanes;
+        let panel = &self.operands[tile.panel];
+        let packed = panel.dimension(tile.vector, self.extents[tile.vector]).is_some();
+        // Vectors that begin anywhere lie in two lines of the cache.
+        let lines = if packed { 1 } else { 2 };
+        let far = self.depth * width * 4 > machine.first_cache / 2;
+        let conflict = self.rows_conflict(tile, machine);
+        let step = |vectors: u64, height: u64| {
+            let work = (vectors * height).div_ceil(machine.multiply_adds);
+            let loads = (vectors * lines + height).div_ceil(machine.loads);
+            let bytes = if far { vectors * machine.vector_bytes / machine.near_bytes } else { 0 };
+            let again = if conflict { 2 * height } else { 0 };
+            work.max(loads).max(bytes).max(machine.latency) as f64 + STEP + again as f64
+        };
+        let n = self.extents[tile.vector];
+        let m = tile.rows.map_or(1, |u| self.extents[u]);
+        let (whole, rest) = (n / width, (n % width).div_ceil(self.lanes));
+        let (blocks, last) = (m / tile.height, m % tile.height);
+        let column = |vectors: u64| {
+            let full = blocks as f64 * step(vectors, tile.height);
+            full + if last > 0 { step(vectors, last) } else { 0.0 }
+        };
+        let plane = whole as f64 * column(tile.vectors) + if rest > 0 { column(rest) } else { 0.0 };
+        let elements: u64 = self.extents.iter().product();
+        let planes = (elements / (n * m)) as f64;
+        let contiguous = |axis: usize| self.extents[axis + 1..].iter().all(|&e| e == 1);
+        let storing = elements as f64
+            * match tile.rows {
+                _ if contiguous(tile.vector) => STRAIGHT,
+                Some(rows) if contiguous(rows) => TRANSPOSED,
+                _ => SCATTERED,
+            };
+        let packing = match self.is_copied(tile, constant) {
+            false => 0.0,
+            true => {
+                let straight = self.stride(tile.panel, tile.vector) == Some(1);
+                panel.shape.iter().product::<u64>() as f64 * if straight { STRAIGHT } else { TRANSPOSED }
+            }
+        };
+        let other = &self.operands[1 - tile.panel];
+        let rows = match tile.packs_rows && !other.is_constant(constant) {
+            true => other.shape.iter().product::<u64>() as f64 * TRANSPOSED,
+            false => 0.0,
+        };
+        plane * planes * self.depth as f64 + storing + packing + rows
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,115 @@
+//! Copies of a contraction's operands in the order in which tiles read them.
+
+use super::super::operands::{Operand, operands};
+use super::super::writer::Writer;
+use super::{Contraction, RegisterTile};
+use crate::te::layout::{Digit, Layout};
+use crate::te::schedule::{AxisId, Handle, StageId};
+
+/// Packs the operand of a contraction that varies along the axis `vector` into panels, at a loop of `host`, unless it lies so.
+pub fn copy_operand(
+    writer: &mut Writer,
+    (host, at): (StageId, Option<AxisId>),
+    (stage, reduction): (StageId, StageId),
+    vector: usize,
+    tile: &RegisterTile,
+) -> Result<(), String> {
+    let Some(operands) = operands(&writer.tree, reduction) else { return Ok(()) };
+    let extent = writer.tree.stages[stage].axes[vector].extent;
+    let Some(panel) = operands.iter().find(|o| o.mentions(vector)) else { return Ok(()) };
+    match panel.dimension(vector, extent) {
+        Some(dimension) => copy_panel(writer, host, panel, (dimension, tile.width()), tile.lanes, at),
+        None => Ok(()),
+    }
+}
+
+/// `[panel][the other axes][width]`.
+pub(super) fn panels(rank: usize, dimension: usize, width: u64) -> Result<Layout, String> {
+    let mut digits = vec![Digit { axis: dimension, unit: width, base: None }];
+    let others = (0..rank).filter(|&axis| axis != dimension);
+    digits.extend(others.map(|axis| Digit { axis, unit: 1, base: None }));
+    digits.push(Digit { axis: dimension, unit: 1, base: Some(width) });
+    Layout::new(rank, digits)
+}
+
+/// Lays the other operand out by rows of a tile: at compile time, or in a copy made beforehand.
+pub(super) fn pack_rows(
+    writer: &mut Writer,
+    operand: &Operand,
+    (dimension, height): (usize, u64),
+    contraction: &Contraction,
+    constant: &[bool],
+) -> Result<(), String> {
+    let rank = operand.shape.len();
+    let layout = panels(rank, dimension, height)?;
+    if let (Some(input), true) = (operand.input, operand.is_constant(constant)) {
+        return writer.transform_layout(Handle::Input(input), layout);
+    }
+    let Some(source) = operand.handle() else { return Ok(()) };
+    let copy = writer.cache_read(source, "rows", &[operand.reader])?;
+    writer.transform_layout(Handle::Stage(copy), layout)?;
+    let axes = writer.tree.stages[copy].leaves.clone();
+    let (blocks, rows) = writer.split(copy, axes[dimension], height.min(contraction.lanes))?;
+    let mut order: Vec<AxisId> = (0..rank).map(|a| if a == dimension { blocks } else { axes[a] }).collect();
+    writer.unroll(copy, rows)?;
+    let contiguous = (0..rank).rev().find(|&a| operand.shape[a] > 1 && a != dimension);
+    let vector = match contiguous {
+        Some(a) if operand.shape[a] > contraction.lanes => {
+            let (outer, vector) = writer.split(copy, axes[a], contraction.lanes)?;
+            order[a] = outer;
+            Some(vector)
+        }
+        _ => None,
+    };
+    order.push(rows);
+    if let Some(vector) = vector {
+        writer.vectorize(copy, vector)?;
+        order.push(vector);
+    }
+    writer.reorder(copy, &order)
+}
+
+/// Copies each panel before the loops over its rows.
+pub(super) fn copy_panel(
+    writer: &mut Writer,
+    stage: StageId,
+    panel: &Operand,
+    (dimension, width): (usize, u64),
+    lanes: u64,
+    at: Option<AxisId>,
+) -> Result<(), String> {
+    let Some(source) = panel.handle() else { return Ok(()) };
+    let copy = writer.cache_read(source, "panel", &[panel.reader])?;
+    let rank = panel.shape.len();
+    writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;
+    let axes = writer.tree.stages[copy].leaves.clone();
+    let mut order: Vec<AxisId> = (0..rank).filter(|&a| a != dimension).map(|a| axes[a]).collect();
+    let contiguous = (0..rank).rev().find(|&a| panel.shape[a] > 1).unwrap_or(dimension);
+    let mut inner = Vec::new();
+    if contiguous != dimension && panel.shape[contiguous] > lanes {
+        // Vectors across the panel, as many as they have lanes: the code generator transposes the block.
+        let (outer, copies) = writer.split(copy, axes[contiguous], lanes)?;
+        writer.unroll(copy, copies)?;
+        let place = order.iter().position(|&a| a == axes[contiguous]).unwrap_or(0);
+        order[place] = outer;
+        inner.push(copies);
+    }
+    if panel.shape[dimension] > lanes {
+        let (outer, vector) = writer.split(copy, axes[dimension], lanes)?;
+        order.push(outer);
+        inner.push(vector);
+    } else {
+        inner.push(axes[dimension]);
+    }
+    if let Some(&vector) = inner.last() {
+        writer.vectorize(copy, vector)?;
+    }
+    order.extend(inner);
+    if order != writer.tree.stages[copy].leaves {
+        writer.reorder(copy, &order)?;
+    }
+    match at {
+        Some(axis) => writer.compute_at(copy, stage, axis),
+        None => Ok(()),
+    }
+}
