@@ -19,6 +19,7 @@ mod index;
 mod intrinsics;
 mod lanes;
 mod nest;
+mod reduction;
 mod ways;
 
 use fusion_dialects::loops::{Buffer, Loops, Scope};
