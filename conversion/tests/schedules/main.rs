@@ -20,6 +20,9 @@ use random::Draft;
 use std::collections::BTreeMap;
 use std::sync::Once;
 
+/// How many are tried in a schedule.
+const PRIMITIVES: usize = 36;
+
 fn context() -> Context {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -154,8 +157,8 @@ fn try_one(name: &str, make: kernels::Make, seed: u64, compile: bool) -> Draft {
     let data = data(random, &kernel);
     let wanted = reference(&context, &kernel, &data);
     let mut draft = Draft::of(&stages(&context, &kernel), kernel.inputs.len());
-    for _ in 0..40 {
-        let next = draft.and_another(random);
+    for step in 0..PRIMITIVES {
+        let next = draft.and_another(random, step < PRIMITIVES / 2);
         match lower(&context, &kernel, &next.text, -1) {
             Ok(module) => {
                 let found = interpret(&module, &kernel, &data);
@@ -200,7 +203,7 @@ fn try_one(name: &str, make: kernels::Make, seed: u64, compile: bool) -> Draft {
 #[test]
 fn schedules_keep_what_kernels_compute() {
     let mut kept: BTreeMap<String, usize> = BTreeMap::new();
-    let rounds = std::env::var("FUSION_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(9u64);
+    let rounds = std::env::var("FUSION_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(30u64);
     for round in 0..rounds {
         for (i, (name, make)) in kernels::ALL.iter().enumerate() {
             let draft = try_one(name, *make, 1000 * i as u64 + round, round % 3 == 0);
@@ -209,7 +212,6 @@ fn schedules_keep_what_kernels_compute() {
             }
         }
     }
-    println!("{kept:?}");
     let primitives =
         ["split", "tile", "fuse", "reorder", "vectorize", "unroll", "parallel", "compute_inline"];
     let more =
@@ -217,5 +219,42 @@ fn schedules_keep_what_kernels_compute() {
     let rest = ["prefetch", "bind", "annotate", "cache_read", "cache_write", "transform_layout"];
     for name in primitives.iter().chain(&more).chain(&rest) {
         assert!(kept.contains_key(&format!("te.{name}")), "no schedule has te.{name}: {kept:?}");
+    }
+}
+
+/// Intrinsics in place of loops: whole tiles, what is left over beside them, and tiles of copies in another order in memory.
+#[test]
+fn intrinsics_compute_what_they_declare() {
+    let context = context();
+    for seed in 0..12 {
+        let random = &mut Random::new(seed);
+        let (_, make) = kernels::ALL[0];
+        let kernel = make(random);
+        let data = data(random, &kernel);
+        let packed = if seed % 2 == 0 {
+            ""
+        } else {
+            "  %w = te.input 1
+  %c = te.cache_read %w as \"c\"
+  te.transform_layout %c by affine_map<(k, j) -> (j floordiv 4, k, j mod 4)>
+  te.storage_align %c dim 1 by 8
+"
+        };
+        let schedule = format!(
+            "{packed}  %s = te.stage \"dense\"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %io, %ii = te.split %i by 2
+  %jo, %ji = te.split %j by 4
+  %ko, %ki = te.split %k by 3
+  te.reorder %io, %jo, %ko, %ii, %ji, %ki
+  te.tensorize %ii with @tile
+"
+        );
+        let module = lower(&context, &kernel, &schedule, -1);
+        let module = module.unwrap_or_else(|why| panic!("{seed}: {}", why.join("\n")));
+        let found = interpret(&module, &kernel, &data).unwrap_or_else(|why| panic!("{seed}: {why}"));
+        let wanted = reference(&context, &kernel, &data);
+        assert_eq!(differ(&found, &wanted), None, "{seed}: {}{}", kernel.text, module.as_operation());
+        assert_eq!(differ(&compiled(&module, &kernel, &data), &wanted), None, "{seed} compiled");
     }
 }
