@@ -71,7 +71,8 @@ docs: deps ## Write docs/dialects and docs/schedules.md from what the sources sa
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test docs
 
 # What is recorded goes to the standard output, the rest elsewhere.
-bench: build ## Time some models, beside ONNX Runtime where it can be installed
+bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed
+	@bench/operators.sh $(FUSION)
 	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)" >&2
 	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed >&2 || \
 	  echo "onnxruntime cannot be fetched: there is no ratio" >&2
