@@ -227,3 +227,76 @@ te.schedule for @k {
   %o, %n = te.split %aj by 7 tail guard
   te.reverse_compute_at %s, %o
 }
+
+// -----
+
+// What is computed inside the consumer would read elements that are not there yet.
+te.kernel @k(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = te.compute "e" axes [4, 6] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<4x6xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<4x6xf32>
+  %1 = te.compute "sum" axes [4] reduce [6] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<4x6xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<4xf32>
+  %2 = te.compute "y" axes [4, 6] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<4x6xf32> -> f32
+    %b = te.load %1[%i] : tensor<4xf32> -> f32
+    %c = arith.divf %a, %b : f32
+    te.yield %c : f32
+  } combine {} : tensor<4x6xf32>
+  te.return %2 : tensor<4x6xf32>
+}
+// expected-error @+1 {{computes stage "y" at a loop of stage "e", but does not read it element by element}}
+te.schedule for @k {
+  %y = te.stage "y"
+  %i, %j = te.axes %y : !te.axis, !te.axis
+  %s = te.stage "sum"
+  te.compute_at %s, %j
+  %e = te.stage "e"
+  %ei, %ej = te.axes %e : !te.axis, !te.axis
+  te.reverse_compute_at %y, %ej
+}
+
+// -----
+
+// Nor may it read what comes later.
+te.kernel @k(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = te.compute "e" axes [4, 6] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<4x6xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<4x6xf32>
+  %1 = te.compute "sum" axes [4] reduce [6] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<4x6xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<4xf32>
+  %2 = te.compute "y" axes [4, 6] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<4x6xf32> -> f32
+    %b = te.load %1[%i] : tensor<4xf32> -> f32
+    %c = arith.divf %a, %b : f32
+    te.yield %c : f32
+  } combine {} : tensor<4x6xf32>
+  te.return %2 : tensor<4x6xf32>
+}
+// expected-error @+1 {{computes stage "y" at a loop of stage "e", where stage "sum", which it reads as well, is not known}}
+te.schedule for @k {
+  %y = te.stage "y"
+  %e = te.stage "e"
+  %ei, %ej = te.axes %e : !te.axis, !te.axis
+  te.reverse_compute_at %y, %ej
+}

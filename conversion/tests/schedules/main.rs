@@ -6,7 +6,7 @@ mod kernels;
 mod loops;
 mod random;
 
-use common::Random;
+use common::random::Random;
 use fusion_conversion::pipelines::{LLVM, LOOP, Runner};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
@@ -17,7 +17,11 @@ use fusion_dialects::{
 use fusion_operators::{DType, Tensor};
 use kernels::{INTRINSICS, Kernel};
 use random::Draft;
+use std::collections::BTreeMap;
 use std::sync::Once;
+
+/// How many are tried in a schedule.
+const PRIMITIVES: usize = 36;
 
 fn context() -> Context {
     static ONCE: Once = Once::new();
@@ -99,7 +103,7 @@ fn compiled(module: &Module, kernel: &Kernel, data: &[Vec<f32>]) -> Vec<Vec<f32>
     }
     let target = Target { optimization: 1, ..Target::default() };
     let object = emit(module, &target, Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    let jit = Jit::new(&[object], &[common::threads()]).unwrap_or_else(|why| panic!("{why}"));
+    let jit = Jit::new(&[object], &[common::threads::threads()]).unwrap_or_else(|why| panic!("{why}"));
     let bytes = |values: &Vec<f32>| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let mut buffers: Vec<Vec<u8>> = data.iter().map(bytes).collect();
     buffers.extend(sizes(&kernel.outputs).into_iter().map(|n| vec![0xa5; 4 * n]));
@@ -145,16 +149,16 @@ fn is_sentence(errors: &[String]) -> bool {
     !errors.is_empty() && errors.iter().all(|why| why.contains("op ") && !why.contains("panic"))
 }
 
-/// One random schedule; says what it came to.
-fn try_one(name: &str, make: kernels::Make, seed: u64, compile: bool) -> usize {
+/// One random schedule, as it came to be.
+fn try_one(name: &str, make: kernels::Make, seed: u64, compile: bool) -> Draft {
     let context = context();
     let random = &mut Random::new(seed);
     let kernel = make(random);
     let data = data(random, &kernel);
     let wanted = reference(&context, &kernel, &data);
     let mut draft = Draft::of(&stages(&context, &kernel), kernel.inputs.len());
-    for _ in 0..40 {
-        let next = draft.and_another(random);
+    for step in 0..PRIMITIVES {
+        let next = draft.and_another(random, step < PRIMITIVES / 2);
         match lower(&context, &kernel, &next.text, -1) {
             Ok(module) => {
                 let found = interpret(&module, &kernel, &data);
@@ -193,18 +197,64 @@ fn try_one(name: &str, make: kernels::Make, seed: u64, compile: bool) -> usize {
             panic!("{name} {seed} compiled: {why}\n{}{}{text}", kernel.text, draft.text);
         }
     }
-    draft.primitives
+    draft
 }
 
 #[test]
 fn schedules_keep_what_kernels_compute() {
-    let (mut kept, mut tried) = (0, 0);
-    let rounds = std::env::var("FUSION_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(24u64);
+    let mut kept: BTreeMap<String, usize> = BTreeMap::new();
+    let rounds = std::env::var("FUSION_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(30u64);
     for round in 0..rounds {
         for (i, (name, make)) in kernels::ALL.iter().enumerate() {
-            kept += try_one(name, *make, 1000 * i as u64 + round, round % 3 == 0);
-            tried += 1;
+            let draft = try_one(name, *make, 1000 * i as u64 + round, round % 3 == 0);
+            for word in draft.text.split_whitespace().filter(|w| w.starts_with("te.")) {
+                *kept.entry(word.to_owned()).or_default() += 1;
+            }
         }
     }
-    assert!(kept > 5 * tried, "{kept} primitives in {tried} schedules are too few to say anything");
+    let primitives =
+        ["split", "tile", "fuse", "reorder", "vectorize", "unroll", "parallel", "compute_inline"];
+    let more =
+        ["compute_at", "reverse_compute_at", "store_at", "set_scope", "double_buffer", "storage_align"];
+    let rest = ["prefetch", "bind", "annotate", "cache_read", "cache_write", "transform_layout"];
+    for name in primitives.iter().chain(&more).chain(&rest) {
+        assert!(kept.contains_key(&format!("te.{name}")), "no schedule has te.{name}: {kept:?}");
+    }
+}
+
+/// Intrinsics in place of loops: whole tiles, what is left over beside them, and tiles of copies in another order in memory.
+#[test]
+fn intrinsics_compute_what_they_declare() {
+    let context = context();
+    for seed in 0..12 {
+        let random = &mut Random::new(seed);
+        let (_, make) = kernels::ALL[0];
+        let kernel = make(random);
+        let data = data(random, &kernel);
+        let packed = if seed % 2 == 0 {
+            ""
+        } else {
+            "  %w = te.input 1
+  %c = te.cache_read %w as \"c\"
+  te.transform_layout %c by affine_map<(k, j) -> (j floordiv 4, k, j mod 4)>
+  te.storage_align %c dim 1 by 8
+"
+        };
+        let schedule = format!(
+            "{packed}  %s = te.stage \"dense\"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %io, %ii = te.split %i by 2
+  %jo, %ji = te.split %j by 4
+  %ko, %ki = te.split %k by 3
+  te.reorder %io, %jo, %ko, %ii, %ji, %ki
+  te.tensorize %ii with @tile
+"
+        );
+        let module = lower(&context, &kernel, &schedule, -1);
+        let module = module.unwrap_or_else(|why| panic!("{seed}: {}", why.join("\n")));
+        let found = interpret(&module, &kernel, &data).unwrap_or_else(|why| panic!("{seed}: {why}"));
+        let wanted = reference(&context, &kernel, &data);
+        assert_eq!(differ(&found, &wanted), None, "{seed}: {}{}", kernel.text, module.as_operation());
+        assert_eq!(differ(&compiled(&module, &kernel, &data), &wanted), None, "{seed} compiled");
+    }
 }

@@ -1,6 +1,6 @@
 //! Random schedules: primitives on handles that came before, whether they are legal or not.
 
-use super::common::Random;
+use super::common::random::Random;
 use std::fmt::Write;
 
 /// The handles that a schedule has so far.
@@ -78,72 +78,77 @@ impl Draft {
         self.axes.extend(names);
     }
 
-    /// The same with one more primitive.
-    pub fn and_another(&self, random: &mut Random) -> Draft {
+    /// Two loops whose handles were made one after the other.
+    fn neighbours(&self, random: &mut Random) -> [String; 2] {
+        let first = random.below(self.axes.len() as u64 - 1) as usize;
+        [self.axes[first].clone(), self.axes[first + 1].clone()]
+    }
+
+    /// The same with one more primitive. Loops are cut and moved `early`, since later they may be marked.
+    pub fn and_another(&self, random: &mut Random, early: bool) -> Draft {
         let mut next = self.clone();
         let (a, b) = (next.axis(random), next.axis(random));
         let (factor, stage) = (random.of(FACTORS), next.stage(random));
         let source = next.source(random);
         next.primitives += 1;
-        match random.below(30) {
-            0..=3 => {
+        match if early { random.below(21) } else { random.below(34) } {
+            0..=2 => {
                 let tail = random.of(&["", "", " tail guard", " tail peel", " tail pad"]);
                 next.gives_axes(2, &format!("te.split {a} by {factor}{tail}"));
             }
-            4 => next.gives_axes(2, &format!("te.split {a} parts {factor}")),
-            5 | 6 => next.gives_axes(4, &format!("te.tile {a}, {b} by [{factor}, {}]", random.of(FACTORS))),
-            7 => next.gives_axes(1, &format!("te.fuse {a}, {b}")),
-            8..=10 => {
-                let c = next.axis(random);
-                next.say(&format!(
-                    "te.reorder {a}, {b}{}",
-                    if random.flag() { format!(", {c}") } else { String::new() }
-                ));
+            3 => next.gives_axes(2, &format!("te.split {a} parts {factor}")),
+            4 => next.gives_axes(4, &format!("te.tile {a}, {b} by [{factor}, {}]", random.of(FACTORS))),
+            5 | 6 => {
+                let [a, b] = next.neighbours(random);
+                next.gives_axes(1, &format!("te.fuse {a}, {b}"));
             }
-            11 => next.say(&format!("te.vectorize {a}")),
-            12 => next.say(&format!("te.unroll {a}")),
-            13 => next.say(&format!("te.parallel {a}")),
-            14 => next.say(&format!("te.compute_inline {stage}")),
-            15..=17 => next.say(&format!("te.compute_at {stage}, {a}")),
-            18 | 19 => next.say(&format!("te.reverse_compute_at {stage}, {a}")),
-            20 if random.flag() => next.say(&format!("te.store_at {stage}")),
-            20 => next.say(&format!("te.store_at {stage}, {a}")),
-            21 => next.say(&format!("te.set_scope {stage} to {}", random.of(&["local", "global"]))),
-            22 => next.say(&format!("te.double_buffer {stage}")),
-            23 => next.say(&format!(
-                "te.storage_align {stage} dim {} by {factor} offset {}",
-                random.below(2),
-                random.below(factor)
-            )),
-            24 => next.say(&format!("te.prefetch {source}, {a} ahead {}", 1 + random.below(3))),
-            25 => next.say(&format!("te.bind {a} to virtual_thread")),
-            26 => next.say(&format!("te.annotate {a} \"note\" = {factor} : i64")),
-            27 => {
+            7 | 8 => {
+                let c = next.axis(random);
+                let third = if random.flag() { format!(", {c}") } else { String::new() };
+                next.say(&format!("te.reorder {a}, {b}{third}"));
+            }
+            9 => next.say(&format!("te.compute_inline {stage}")),
+            10..=12 => next.say(&format!("te.compute_at {stage}, {a}")),
+            13 | 14 => next.say(&format!("te.reverse_compute_at {stage}, {a}")),
+            15 => {
                 let (copy, name) = (next.fresh("s"), next.count);
                 next.say(&format!("{copy} = te.cache_read {source} as \"c{name}\""));
                 next.stages.push(copy.clone());
                 next.take_axes(&copy, 1 + random.below(4) as usize);
             }
-            28 => {
+            16 => {
                 let (made, name) = (next.fresh("s"), next.count);
                 next.say(&format!("{made} = te.cache_write {stage} as \"c{name}\""));
                 next.stages.push(made.clone());
                 next.take_axes(&made, 1 + random.below(6) as usize);
             }
-            _ if random.flag() => {
-                next.say(&format!("te.tensorize {a} with {}", random.of(&["@tile", "@row"])))
-            }
-            _ => {
+            17 => {
                 let n = random.of(&[2, 3, 4]);
-                let map = random.of(&[
+                let maps = [
                     format!("(d0, d1) -> (d1 floordiv {n}, d0, d1 mod {n})"),
                     format!("(d0, d1) -> (d0 floordiv {n}, d1, d0 mod {n})"),
                     "(d0, d1, d2) -> (d2, d0, d1)".to_owned(),
                     "(d0, d1) -> (d1, d0)".to_owned(),
-                ]
-                .map(|map| -> &'static str { map.leak() }));
+                ];
+                let map = &maps[random.below(4) as usize];
                 next.say(&format!("te.transform_layout {stage} by affine_map<{map}>"));
             }
+            18 => next.say(&format!("te.store_at {stage}")),
+            19 => next.say(&format!("te.store_at {stage}, {a}")),
+            20 => next.say(&format!(
+                "te.storage_align {stage} dim {} by {factor} offset {}",
+                random.below(2),
+                random.below(factor)
+            )),
+            21..=23 => next.say(&format!("te.vectorize {a}")),
+            24 | 25 => next.say(&format!("te.unroll {a}")),
+            26 => next.say(&format!("te.parallel {a}")),
+            27 => next.say(&format!("te.set_scope {stage} to {}", random.of(&["local", "global"]))),
+            28 | 29 => next.say(&format!("te.double_buffer {stage}")),
+            30 => next.say(&format!("te.prefetch {source}, {a} ahead {}", 1 + random.below(3))),
+            31 => next.say(&format!("te.bind {a} to virtual_thread")),
+            32 => next.say(&format!("te.annotate {a} \"note\" = {factor} : i64")),
+            _ => next.say(&format!("te.tensorize {a} with {}", random.of(&["@tile", "@row"]))),
         }
         next
     }

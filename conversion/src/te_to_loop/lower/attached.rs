@@ -61,13 +61,14 @@ impl<'c> Lowering<'c, '_> {
             return Vec::new();
         };
         let tensors = self.tree.stages[nest.stage].op.result_values();
-        let one = made.iter().all(|(_, n)| *n == 1) && !nest.in_memory;
+        let room = self.rounded(nest.stage, made.clone());
+        let one = room.iter().all(|(_, n)| *n == 1) && !nest.in_memory;
         if self.tree.is_passing(nest.stage) {
             for tensor in &tensors {
                 self.places.remove(&key(*tensor));
             }
             if !one {
-                self.give_buffer(loops, nest.stage, made.clone());
+                self.give_buffer(loops, nest.stage, room);
             }
         }
         let elements = self.loops_from(loops, nest, bound, depth + 1);

@@ -3,6 +3,7 @@
 //! A primitive checks what it sees; a later one may move a loop away from under it. So each prefix of a schedule is looked
 //! over once before loops are made.
 
+use super::primitives::reverse_compute_at::matching_axes;
 use super::{Attach, Prefetch, Relation, Schedule, Stage, StageId, Store, Tail, intrinsic};
 use crate::te::indices::accesses;
 use fusion_dialects::loops::LoopKind;
@@ -101,14 +102,29 @@ fn epilogue(tree: &Schedule, id: StageId) -> Result<(), String> {
         let place = |s| order.iter().position(|&o| o == s);
         place(s) < place(producer)
     };
-    // What is attached to its loops reads at the same time.
-    let mut reading = vec![id];
-    while let Some(reader) = reading.pop() {
+    let not_by_elements = || {
+        format!(
+            "computes stage \"{name}\" at a loop of stage \"{}\", but does not read it element by element",
+            of.name
+        )
+    };
+    if matching_axes(tree, id, producer).is_none() {
+        return Err(not_by_elements());
+    }
+    // What is attached to its loops reads at the same time, but other elements.
+    let mut reading = vec![(id, true)];
+    while let Some((reader, by_elements)) = reading.pop() {
         for access in accesses(tree.stages[reader].op) {
-            let Some(read) = tree.giving(access.tensor).filter(|&r| r != producer) else { continue };
+            let Some(read) = tree.giving(access.tensor) else { continue };
+            if read == producer {
+                if !by_elements {
+                    return Err(not_by_elements());
+                }
+                continue;
+            }
             match tree.stages[read].attach {
-                Attach::Inline => reading.push(read),
-                Attach::At(at, _) if at == id => reading.push(read),
+                Attach::Inline => reading.push((read, by_elements)),
+                Attach::At(at, _) if at == id => reading.push((read, false)),
                 Attach::Root if before(read) => {}
                 // Several at one loop follow each other.
                 Attach::After(other, _)
