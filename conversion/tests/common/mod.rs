@@ -5,4 +5,3 @@ pub mod random;
 pub mod threads;
 
 pub use random::{Random, attribute};
-pub use threads::threads;
