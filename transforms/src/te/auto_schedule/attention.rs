@@ -16,7 +16,7 @@ use super::operands::operands;
 use super::placement::Nest;
 use super::reductions;
 use super::writer::Writer;
-use crate::te::schedule::{Attach, AxisId, Schedule, StageId};
+use crate::te::schedule::{AxisId, Schedule, StageId};
 
 /// What the scores and weights of a block of rows may take of the near cache.
 const BLOCK_BYTES: u64 = 256 << 10;
@@ -43,7 +43,7 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Option<Attention> {
     let mut group = vec![host.stage, values];
     let (mut rows, mut products) = (Vec::new(), Vec::new());
     for nest in nests.iter().rev().skip(1) {
-        let inside = readers(tree, nest.stage).iter().all(|r| group.contains(r));
+        let inside = tree.readers(nest.stage).iter().all(|r| group.contains(r));
         if !inside || tree.results.contains(&nest.stage) {
             return None;
         }
@@ -68,15 +68,6 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Option<Attention> {
         product,
         rows,
     })
-}
-
-/// The stages that read a stage, through inlined ones.
-fn readers(tree: &Schedule, stage: StageId) -> Vec<StageId> {
-    let through = |c: StageId| match tree.stages[c].attach {
-        Attach::Inline => readers(tree, c),
-        _ => vec![c],
-    };
-    tree.consumers(stage).into_iter().flat_map(through).collect()
 }
 
 /// Writes the schedule; `false` when some part has no register tile, and then nothing was written.

@@ -76,7 +76,7 @@ fn around(tree: &Schedule, host: StageId, free: &[StageId]) -> Option<Rows> {
         let inside = |s: StageId| group.iter().any(|(member, _)| *member == s);
         if tree.results.contains(&stage)
             || !may_join(tree, stage)
-            || !readers(tree, stage).into_iter().all(inside)
+            || !tree.readers(stage).into_iter().all(inside)
         {
             continue;
         }
@@ -107,15 +107,6 @@ fn around(tree: &Schedule, host: StageId, free: &[StageId]) -> Option<Rows> {
 fn may_join(tree: &Schedule, stage: StageId) -> bool {
     let s = &tree.stages[stage];
     !s.is_reduction() || (reductions::fits_lanes(tree, stage) && reductions::reads_once(tree, stage))
-}
-
-/// The stages that read a stage, through inlined ones.
-fn readers(tree: &Schedule, stage: StageId) -> Vec<StageId> {
-    let through = |c: StageId| match tree.stages[c].attach {
-        Attach::Inline => readers(tree, c),
-        _ => vec![c],
-    };
-    tree.consumers(stage).into_iter().flat_map(through).collect()
 }
 
 /// The axes of a stage: the indices with which the group reads it, where all agree.
