@@ -105,7 +105,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// True when one of the loops an axis was made into is one of `lanes`.
-    fn holds(&self, nest: &Nest, axis: AxisId, lanes: &[AxisId]) -> bool {
+    pub(super) fn holds(&self, nest: &Nest, axis: AxisId, lanes: &[AxisId]) -> bool {
         lanes.contains(&axis)
             || self.tree.stages[nest.stage].relations.iter().any(|r| match *r {
                 Relation::Split { parent, outer, inner, .. } => {

@@ -204,9 +204,13 @@ impl<'c> Lowering<'c, '_> {
     pub(super) fn has_guards(&self, nest: &Nest, bound: &Bindings) -> bool {
         let relations = self.tree.stages[nest.stage].relations.iter().enumerate();
         relations.into_iter().any(|(i, r)| match *r {
-            Relation::Split { parent, factor, .. } => {
+            Relation::Split { parent, outer, inner, factor, tail } => {
+                // Loops further in must not need more than what was made for them here.
+                let place = nest.order.iter().position(|&l| l == outer);
+                let peeled =
+                    tail != Tail::Guard && place.is_some_and(|p| !self.holds(nest, inner, &nest.order[..p]));
                 !bound.exact.contains_key(&i)
-                    && self.touched(nest.stage, bound, parent)
+                    && (!peeled || self.touched(nest.stage, bound, parent))
                     && !self.extent(nest, bound, parent).is_multiple_of(factor)
                     && self.extent(nest, bound, parent) > factor
             }
