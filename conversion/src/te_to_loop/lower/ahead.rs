@@ -54,7 +54,7 @@ impl<'c> Lowering<'c, '_> {
             let offset = part.offset(at);
             let mut place = self.indices.value(&loops.build, &offset);
             // Beyond the end there is nothing to ask for; an address there must not even be made.
-            let last = super::room(&part.shape, part.layout.as_ref()).max(1) as i64 - 1;
+            let last = super::workspace::room(&part.shape, part.layout.as_ref()).max(1) as i64 - 1;
             if !offset.range().is_some_and(|(low, high)| low >= 0 && high <= last) {
                 place = loops.scalars().index_clamp(place, 0, last);
             }

@@ -21,6 +21,7 @@ mod lanes;
 mod nest;
 mod reduction;
 mod ways;
+mod workspace;
 
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -43,8 +44,6 @@ pub const WORKSPACE: &str = "loop.workspace";
 /// The attribute with the argument that the only result starts as: the caller puts its elements there.
 pub const UPDATES: &str = "loop.updates";
 const ALIGNMENT: u64 = 64;
-/// Local buffers above this many bytes do not go on the stack.
-const LARGE: u64 = 16 << 10;
 
 /// The pass.
 pub struct TeLower;
@@ -143,12 +142,6 @@ impl Part<'_> {
     }
 }
 
-/// Elements of a buffer for a tensor of that shape.
-fn room(shape: &[u64], layout: Option<&Layout>) -> u64 {
-    let whole = || shape.iter().fold(1u64, |all, n| all.saturating_mul(*n));
-    layout.map_or_else(whole, |l| l.strides(shape).1)
-}
-
 /// A kernel being lowered.
 struct Lowering<'c, 't> {
     kernel: Op<'c>,
@@ -230,7 +223,8 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
             let (ty, _) = known(result)?;
             offsets.push((result, workspace));
-            let elements = room(&stage.padded(ty.shape().unwrap_or_default()), stage.layout.as_ref());
+            let elements =
+                workspace::room(&stage.padded(ty.shape().unwrap_or_default()), stage.layout.as_ref());
             let bytes = elements.checked_mul(ty.dtype.size() as u64).ok_or_else(|| {
                 PassError::at(
                     stage.op,
@@ -381,38 +375,6 @@ impl<'c> Lowering<'c, '_> {
             Some((stage, _)) => self.tree.stages[*stage].padded(shape),
             None => shape,
         }
-    }
-
-    /// Elements of the buffer of a whole tensor.
-    fn room_of(&self, tensor: Value<'c>) -> u64 {
-        let shape = tensor_type(tensor).and_then(|t| t.shape()).unwrap_or_default();
-        room(&self.padded(tensor, shape), self.layout_of(tensor).as_ref())
-    }
-
-    /// A buffer for a part of a stage that is computed inside a loop: a large one is a part of the workspace, unless
-    /// iterations that run at the same time would share it.
-    fn local(&mut self, loops: &Loops<'c>, elements: u64, dtype: DType, scope: Option<Scope>) -> Buffer<'c> {
-        let bytes = elements.saturating_mul(dtype.size() as u64);
-        let workspace = self.workspace.filter(|_| {
-            let far = scope.map_or(bytes > LARGE, |s| s == Scope::Global);
-            far && self.parallel_loops == 0
-        });
-        let Some(workspace) = workspace else {
-            return loops.alloc(elements, dtype, scope.unwrap_or(Scope::Local));
-        };
-        let offset = loops.scalars().index(self.workspace_bytes as i64);
-        self.workspace_bytes = self.workspace_bytes.saturating_add(bytes.next_multiple_of(ALIGNMENT));
-        let ty = buffer_type(loops.build.context(), elements, dtype);
-        Buffer { value: loops.build.value("memref.view", &[workspace, offset], ty, &[]), dtype }
-    }
-
-    /// A tensor's part of the workspace.
-    fn view(&self, build: &Build<'c>, tensor: Value<'c>, workspace: Value<'c>, offset: u64) -> Value<'c> {
-        let Some(ty) = tensor_type(tensor) else { return workspace };
-        let elements = self.room_of(tensor);
-        let offset = Loops { build: *build }.scalars().index(offset as i64);
-        let ty = buffer_type(build.context(), elements, ty.dtype);
-        build.value("memref.view", &[workspace, offset], ty, &[])
     }
 
     /// Lowers what stands on its own, in program order.

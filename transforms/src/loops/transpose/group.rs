@@ -50,7 +50,7 @@ fn groups<'c>(block: Block<'c>, wanted: Loop, buffer_at: usize) -> Vec<Group<'c>
             let (first, other) = &found[*g][0];
             key(other.operand_values()[buffer_at]) == key(operands[buffer_at])
                 && other.int("stride") == op.int("stride")
-                && other_type(*other) == other_type(op)
+                && vector_type_of(*other) == vector_type_of(op)
                 && first.terms == start.terms
         };
         match open.iter().copied().find(|g| fits(g)) {
@@ -67,7 +67,7 @@ fn groups<'c>(block: Block<'c>, wanted: Loop, buffer_at: usize) -> Vec<Group<'c>
 }
 
 /// The type of the vectors.
-fn other_type(op: Op) -> String {
+fn vector_type_of(op: Op) -> String {
     let vector = op.result_values().first().copied().unwrap_or_else(|| op.operand_values()[0]);
     vector.r#type().to_string()
 }
@@ -132,10 +132,7 @@ fn start_of(index: Value) -> Start {
 
 fn linear(e: &Affine, operands: &[Value]) -> Option<Start> {
     match e {
-        Affine::Input(i) => {
-            let inner = start_of(*operands.get(*i)?);
-            Some(inner)
-        }
+        Affine::Input(i) => operands.get(*i).map(|v| start_of(*v)),
         Affine::Constant(c) => Some(Start { terms: Vec::new(), offset: *c }),
         Affine::Add(a, b) => {
             let (mut a, b) = (linear(a, operands)?, linear(b, operands)?);

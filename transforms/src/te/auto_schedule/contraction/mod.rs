@@ -10,7 +10,8 @@
 //! (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.) The vectorized axis `v` is one that
 //! only one operand, the panel, varies along; the rows `u` are an axis of the other alone. Which axes those are and how many
 //! rows and vectors a tile has comes out of a count of cycles: multiply-adds, loads, what tails waste, and what packing and
-//! storing cost when they have to transpose (`model`; `packing` copies). For a convolution `v` is the row of pixels, or the channels of the result.
+//! storing cost when they have to transpose (`model`; `packing` copies). For a convolution `v` is the row of pixels, or the
+//! channels of the result.
 
 mod model;
 mod packing;
