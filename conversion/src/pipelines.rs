@@ -22,9 +22,7 @@ const SCHEDULE: &str = "te-schedule";
 /// On typed functional programs: simplify, decide the kernels.
 pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
-    stage("relay-attention", "builtin.module(func.func(relay-attention,canonicalize))"),
-    stage("relay-winograd", "builtin.module(func.func(relay-winograd))"),
-    stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
+    stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
 /// To tensor expressions: say what each kernel computes. Then schedules written by hand join.

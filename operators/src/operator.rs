@@ -16,6 +16,8 @@ pub enum FusionKind {
     Injective,
     /// Many input elements are combined into one output element.
     Reduction,
+    /// One row of the result needs the same row of the first operand; the axis (`axis`, the last when absent) ends the rows.
+    Rows,
     /// A contraction or convolution: elementwise consumers may run on its results as an epilogue.
     Contraction,
     /// Stays alone.

@@ -4,7 +4,7 @@ use crate::DType;
 use std::fmt;
 
 /// One extent of a shape.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dim {
     /// A known extent.
     Static(u64),
@@ -58,7 +58,7 @@ impl fmt::Display for Dim {
 }
 
 /// A ranked tensor type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TensorType {
     /// Extents, outermost first.
     pub dims: Vec<Dim>,

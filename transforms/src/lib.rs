@@ -3,12 +3,14 @@
 //! One pass, one file; `register` lists them all. A pass changes programs inside a dialect; what goes from
 //! one dialect to the next is in `fusion-conversion`.
 
+pub mod egraph;
 pub mod loops;
 pub mod relay;
 pub mod te;
 
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
+    fusion_dialects::register::<egraph::RelayOptimize>();
     fusion_dialects::register::<loops::simplify::LoopSimplify>();
     fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();

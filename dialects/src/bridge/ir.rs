@@ -254,6 +254,11 @@ pub fn op_key(op: Op) -> usize {
     op.to_raw().ptr as usize
 }
 
+/// A key for maps: the same for the same attribute.
+pub fn attr_key(attr: Attribute) -> usize {
+    attr.to_raw().ptr as usize
+}
+
 /// The top-level operations of a module with that kind.
 pub fn top_level<'c>(module: Op<'c>, wanted: impl Fn(Kind) -> bool) -> Vec<Op<'c>> {
     let Some(body) = module.body(0) else { return Vec::new() };

@@ -46,3 +46,11 @@ def Relay_WinogradConv2dOp : Relay_Plain<"winograd_conv2d",
     - C5: padding has four numbers that are not negative, and the result's extents are above 0.
   }];
 }
+def Relay_WinogradWeightOp : Relay_Plain<"winograd_weight", "The weight of such a convolution, u = G w G'",
+    (ins AnyRankedTensor:$weight, Relay_Int:$tile)> {
+  let description = [{
+    Weight [F, C, 3, 3], result [(tile + 2)^2, C, F]. It has no kernel: weights are transformed when compiling.
+    - C1: the weight is f32 of rank 4 with a kernel of 3 x 3.
+    - C2: tile is 2 or 4.
+  }];
+}

@@ -120,9 +120,9 @@ operators! {
     BATCH_NORM = Operator { fusion: FusionKind::Broadcast, ..opaque("batch_norm", 5, batch_norm, each::<4>, reference::batch_norm) };
     INSTANCE_NORM = opaque("instance_norm", 3, instance_norm, each::<8>, reference::instance_norm);
     GROUP_NORM = opaque("group_norm", 3, group_norm, each::<8>, reference::group_norm);
-    LAYER_NORM = opaque("layer_norm", 3, layer_norm, each::<8>, reference::layer_norm);
+    LAYER_NORM = Operator { fusion: FusionKind::Rows, ..opaque("layer_norm", 3, layer_norm, each::<8>, reference::layer_norm) };
     /// The window reaches `floor((size - 1) / 2)` channels back and `ceil((size - 1) / 2)` on
     LRN = opaque("lrn", 1, lrn, each::<24>, reference::lrn);
-    SOFTMAX = opaque("softmax", 1, along_axis, each::<14>, reference::softmax);
-    LOG_SOFTMAX = opaque("log_softmax", 1, along_axis, each::<14>, reference::log_softmax);
+    SOFTMAX = Operator { fusion: FusionKind::Rows, ..opaque("softmax", 1, along_axis, each::<14>, reference::softmax) };
+    LOG_SOFTMAX = Operator { fusion: FusionKind::Rows, ..opaque("log_softmax", 1, along_axis, each::<14>, reference::log_softmax) };
 }

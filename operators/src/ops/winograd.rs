@@ -175,7 +175,30 @@ fn cost(call: &Call, results: &[TensorType]) -> f64 {
     18.0 * elements(&results[..1]) * call.operands[1].dims[1].known().unwrap_or(1) as f64
 }
 
+/// C1: the weight is f32 of rank 4 with a kernel of 3 x 3. C2: `tile` is 2 or 4.
+fn weight_relation(call: &Call) -> Related {
+    let weight = &call.operands[0];
+    let is_kernel = weight.rank() == 4 && weight.dims[2..] == [Dim::Static(3), Dim::Static(3)];
+    require!(weight.dtype == DType::F32 && is_kernel, C 1, "the weight must be f32 [F, C, 3, 3], found {weight}");
+    let tile = call.attrs.int_or("tile", 0);
+    let Some(by) = transform(tile) else {
+        return Err(crate::Violation::new(2, format!("tile must be 2 or 4, found {tile}")));
+    };
+    let points = Dim::Static((by.reads() * by.reads()) as u64);
+    let dims = vec![points, weight.dims[1].clone(), weight.dims[0].clone()];
+    Ok(vec![TensorType::new(dims, weight.dtype)])
+}
+
 operators! {
+    /// The weight of such a convolution, `G w G'`; computed when compiling.
+    WINOGRAD_WEIGHT = Operator {
+        name: "winograd_weight",
+        arity: (1, 1),
+        relation: weight_relation,
+        fusion: FusionKind::Opaque,
+        cost: crate::operator::cost::one_each,
+        reference: reference::weight,
+    };
     /// A convolution with a 3x3 kernel, stride 1, whose weight is transformed.
     WINOGRAD_CONV2D = Operator {
         name: "winograd_conv2d",

@@ -1,7 +1,7 @@
 //! Convolutions in Winograd's form.
 
 use super::{Evaluated, static_shape};
-use crate::ops::winograd::{Matrix, padding, transform};
+use crate::ops::winograd::{Matrix, padding, transform, transform_weight};
 use crate::{Call, Tensor, TensorType, Violation};
 
 /// The product of a transform's two matrices.
@@ -60,4 +60,12 @@ pub fn winograd(call: &Call, results: &[TensorType], operands: &[Tensor]) -> Eva
         }
     }
     Ok(vec![Tensor::from_f64s(results[0].dtype, &shape, &y)?])
+}
+
+/// `G w G'` for each filter and channel.
+pub fn weight(call: &Call, _: &[TensorType], operands: &[Tensor]) -> Evaluated {
+    let Some(by) = transform(call.attrs.int_or("tile", 0)) else {
+        return Err(Violation::new(2, "tile must be 2 or 4").into());
+    };
+    Ok(vec![transform_weight(&operands[0], by)?])
 }

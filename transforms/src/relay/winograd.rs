@@ -14,7 +14,7 @@ use fusion_dialects::{
 };
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::winograd::{WINOGRAD_CONV2D, transform, transform_weight};
-use fusion_operators::{Attrs, DType};
+use fusion_operators::{Attrs, Call, DType, TensorType};
 
 /// The pass.
 pub struct RelayWinograd;
@@ -32,7 +32,7 @@ impl Pass for RelayWinograd {
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         for op in nested_ops(function) {
             if matches!(kind_of(op), Some(Kind::Operator(operator)) if operator.is(&CONV2D))
-                && let Some(shape) = Shape::of(op)
+                && let Some(shape) = Shape::of_op(op)
                 && let Some(tile) = shape.best_tile()
             {
                 rewrite(op, tile)?;
@@ -44,7 +44,7 @@ impl Pass for RelayWinograd {
 }
 
 /// A convolution that has a form of Winograd's: images, channels, filters, and the result's extents.
-struct Shape {
+pub struct Shape {
     images: u64,
     channels: u64,
     filters: u64,
@@ -63,28 +63,26 @@ const FAR_BYTES: f64 = 12.0;
 const LEAST_GAIN: f64 = 1.15;
 
 impl Shape {
-    fn of(op: Op) -> Option<Shape> {
-        let attrs = op.attrs();
+    /// Of a convolution by its attributes, its operands and its result.
+    pub fn of(attrs: &Attrs, data: &TensorType, weight: &TensorType, result: &TensorType) -> Option<Shape> {
         let is_one = |name: &str| attrs.ints(name).is_none_or(|v| v.iter().all(|&n| n == 1));
-        let (data, weight) = (tensor_type(op.operand_values()[0])?, tensor_type(op.operand_values()[1])?);
-        let (x, w) = (data.shape()?, weight.shape()?);
-        let result = op.result_values().first().copied().and_then(tensor_type)?.shape()?;
+        let (x, w, y) = (data.shape()?, weight.shape()?, result.shape()?);
         let fits = data.dtype == DType::F32
             && w[2..] == [3, 3]
             && is_one("strides")
             && is_one("dilation")
             && attrs.int_or("groups", 1) == 1;
-        fits.then_some(Shape {
-            images: x[0],
-            channels: w[1],
-            filters: w[0],
-            height: result[2],
-            width: result[3],
-        })
+        fits.then_some(Shape { images: x[0], channels: w[1], filters: w[0], height: y[2], width: y[3] })
+    }
+
+    fn of_op(op: Op) -> Option<Shape> {
+        let (operands, result) = (op.operand_values(), *op.result_values().first()?);
+        let (data, weight) = (tensor_type(operands[0])?, tensor_type(operands[1])?);
+        Shape::of(&op.attrs(), &data, &weight, &tensor_type(result)?)
     }
 
     /// The tile that is best, if one is better than none.
-    fn best_tile(&self) -> Option<i64> {
+    pub fn best_tile(&self) -> Option<i64> {
         if self.channels < 16 || self.filters < 16 {
             return None;
         }
@@ -108,6 +106,20 @@ impl Shape {
         let moved = tiles * (tile * tile) as f64 * (channels + filters) / MOVED;
         products.max(weights) + transforms + moved
     }
+}
+
+/// How many times as fast as the direct convolution a call of `relay.winograd_conv2d` is.
+pub fn gain(call: &Call, results: &[TensorType]) -> Option<f64> {
+    let (weight, result) = (call.operands[1].shape()?, results.first()?.shape()?);
+    let tile = u64::try_from(call.attrs.int_or("tile", 0)).ok().filter(|t| [2, 4].contains(t))?;
+    let shape = Shape {
+        images: result[0],
+        channels: weight[1],
+        filters: weight[2],
+        height: result[2],
+        width: result[3],
+    };
+    Some(shape.direct() / shape.cycles(tile))
 }
 
 fn rewrite<'c>(op: Op<'c>, tile: i64) -> Result<(), PassError<'c>> {

@@ -96,7 +96,12 @@ pub fn operator_of(op: Op) -> Option<&'static Operator> {
 /// The fusion kind of an operator; those of several results stay alone.
 fn fusion_kind(op: Op) -> Option<FusionKind> {
     let operator = operator_of(op)?;
-    Some(if op.result_count() == 1 { operator.fusion } else { FusionKind::Opaque })
+    Some(match operator.fusion {
+        // Relay has no such kind: normalizations of rows stay alone.
+        FusionKind::Rows => FusionKind::Opaque,
+        kind if op.result_count() == 1 => kind,
+        _ => FusionKind::Opaque,
+    })
 }
 
 fn is_view(op: Op) -> bool {

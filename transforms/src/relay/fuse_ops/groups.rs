@@ -17,7 +17,9 @@
 use super::dominators::Tree;
 use super::graph::Graph;
 use super::rows::share_rows;
-use fusion_operators::FusionKind::{self, Broadcast, Contraction, Elementwise, Injective, Opaque, Reduction};
+use fusion_operators::FusionKind::{
+    self, Broadcast, Contraction, Elementwise, Injective, Opaque, Reduction, Rows,
+};
 use std::collections::HashSet;
 
 /// The groups of a graph's operators: lists of nodes in the order of the program, by their last nodes.
@@ -113,7 +115,7 @@ impl Fusion<'_, '_> {
                 let end = self.groups.last[parent_root];
                 (tree.kind_to(node, end) == Some(Elementwise) && at_end <= Broadcast, Broadcast)
             }
-            Opaque => return,
+            Rows | Opaque => return,
         };
         if !allowed {
             return;

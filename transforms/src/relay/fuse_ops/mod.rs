@@ -38,7 +38,7 @@ use fusion_dialects::{
     Block, BlockLike, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RegionLike,
     RunContext, StatisticSpec, nested_ops, top_level,
 };
-pub use outline::PRIMITIVE;
+pub use outline::{Outliner, PRIMITIVE};
 
 /// The pass.
 pub struct FuseOps;
@@ -65,32 +65,41 @@ impl Pass for FuseOps {
             let message = format!("the option max-depth of {} must be above 0, found {asked}", Self::NAME);
             return Err(PassError::new(module.location(), message));
         };
-        let Some(mut outliner) = outline::Outliner::new(module) else { return Ok(()) };
-        for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
-            if function.attr(PRIMITIVE).is_some() {
-                continue;
-            }
-            for block in blocks_under(function) {
-                let graph = graph::Graph::of(block);
-                let mut groups = groups::fuse(&graph, most);
-                groups.retain_mut(|group| {
-                    graph.trim_views(group);
-                    !group.is_empty()
-                });
-                for group in groups {
-                    cx.count(0, 1);
-                    cx.count(1, if group.len() > 1 { group.len() as u64 } else { 0 });
-                    let ops: Vec<Op> = group.iter().map(|&node| graph.ops[node]).collect();
-                    outliner.outline(&ops);
-                }
-            }
-        }
-        Ok(())
+        fuse_module(module, most, cx)
     }
 }
 
+/// The most operators of a group, unless another number is asked for.
+pub const MOST: usize = 128;
+
+/// Outlines the groups of all functions of a module. Statistics 0 and 1 of the pass count them.
+pub fn fuse_module<'c>(module: Op<'c>, most: usize, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+    let Some(mut outliner) = outline::Outliner::new(module) else { return Ok(()) };
+    for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
+        if function.attr(PRIMITIVE).is_some() {
+            continue;
+        }
+        for block in blocks_under(function) {
+            let graph = graph::Graph::of(block);
+            let mut groups = groups::fuse(&graph, most);
+            groups.retain_mut(|group| {
+                graph.trim_views(group);
+                !group.is_empty()
+            });
+            for group in groups {
+                cx.count(0, 1);
+                cx.count(1, if group.len() > 1 { group.len() as u64 } else { 0 });
+                let ops: Vec<Op> = group.iter().map(|&node| graph.ops[node]).collect();
+                let results = ops.last().map(|op| op.result_values()).unwrap_or_default();
+                outliner.outline(&ops, &results);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// All blocks in an operation, outer ones first.
-fn blocks_under(op: Op) -> Vec<Block> {
+pub(crate) fn blocks_under(op: Op) -> Vec<Block> {
     let owners = std::iter::once(op).chain(nested_ops(op));
     let regions = owners.flat_map(|op| op.regions().collect::<Vec<_>>());
     regions

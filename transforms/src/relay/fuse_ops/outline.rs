@@ -4,7 +4,7 @@ use super::graph::operator_of;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, defining_op,
-    function_type, is_splat, key, op_key, relay, str_attr, symbol_attr, tensor_type, top_level, type_attr,
+    function_type, is_splat, key, op_key, relay, replace_uses, str_attr, symbol_attr, tensor_type, top_level, type_attr,
     unit_attr, unused,
 };
 use std::collections::{HashMap, HashSet};
@@ -33,24 +33,28 @@ impl<'c> Outliner<'c> {
         Some(Outliner { module, body: module.body(0)?, names, known: HashMap::new() })
     }
 
-    /// Calls the group, whose last operation has its results, in the place of that operation.
-    pub fn outline(&mut self, ops: &[Op<'c>]) {
-        let Some(&last) = ops.last() else { return };
+    /// Calls the group in the place of its last operation, and gives the name of its function and the values that stand for the
+    /// results, which are results of the group's operations.
+    pub fn outline(&mut self, ops: &[Op<'c>], results: &[Value<'c>]) -> (String, Vec<Value<'c>>) {
+        let Some(&last) = ops.last() else { return (String::new(), Vec::new()) };
         let (arguments, constants) = inputs(ops);
-        let group = describe(ops, &arguments);
+        let group = describe(ops, &arguments, results);
         let name = match self.known.get(&group) {
             Some(name) => name.clone(),
             None => {
                 let name = self.fresh_name(ops);
-                self.define(&name, ops, &arguments, &constants);
+                self.define(&name, ops, &arguments, &constants, results);
                 self.known.insert(group, name.clone());
                 name
             }
         };
-        let results = types(&last.result_values());
         let callee = symbol_attr(last.context_ref(), &name);
-        let call = Build::before(last).op(Upstream::Call.name(), &arguments, &results, &[("callee", callee)]);
-        last.replace_all_uses(&call.result_values());
+        let call =
+            Build::before(last).op(Upstream::Call.name(), &arguments, &types(results), &[("callee", callee)]);
+        let values = call.result_values();
+        for (old, new) in results.iter().zip(&values) {
+            replace_uses(*old, *new);
+        }
         for op in ops.iter().rev() {
             op.erase();
         }
@@ -59,6 +63,7 @@ impl<'c> Outliner<'c> {
                 constant.erase();
             }
         }
+        (name, values)
     }
 
     fn fresh_name(&mut self, ops: &[Op<'c>]) -> String {
@@ -72,17 +77,24 @@ impl<'c> Outliner<'c> {
         name
     }
 
-    fn define(&self, name: &str, ops: &[Op<'c>], outside: &[Value<'c>], constants: &[Op<'c>]) {
+    fn define(
+        &self,
+        name: &str,
+        ops: &[Op<'c>],
+        outside: &[Value<'c>],
+        constants: &[Op<'c>],
+        given: &[Value<'c>],
+    ) {
         let (Some(last), context) = (ops.last(), self.module.context_ref()) else { return };
         let build = Build::at_end(context, self.body, last.location());
-        let (inputs, results) = (types(outside), types(&last.result_values()));
+        let (inputs, results) = (types(outside), types(given));
         let body = build.region(&inputs, |inner, arguments| {
             let mut map = ValueMap::new();
             outside.iter().zip(arguments).for_each(|(old, new)| map.insert(*old, *new));
             for op in constants.iter().chain(ops) {
                 map.clone_op(&inner.at(op.location()), *op);
             }
-            let values: Vec<_> = last.result_values().into_iter().map(|v| map.lookup(v)).collect();
+            let values: Vec<_> = given.iter().map(|v| map.lookup(*v)).collect();
             inner.op(Upstream::Return.name(), &values, &[], &[]);
         });
         let attributes: [(&str, Attribute); 4] = [
@@ -122,7 +134,7 @@ fn small_constant<'c>(value: Value<'c>) -> Option<Op<'c>> {
 }
 
 /// A text that is the same for groups that compute the same of their arguments.
-fn describe<'c>(ops: &[Op<'c>], arguments: &[Value<'c>]) -> String {
+fn describe<'c>(ops: &[Op<'c>], arguments: &[Value<'c>], results: &[Value<'c>]) -> String {
     let mut text = String::new();
     let mut places: HashMap<usize, String> =
         arguments.iter().enumerate().map(|(i, v)| (key(*v), format!("a{i}"))).collect();
@@ -147,6 +159,9 @@ fn describe<'c>(ops: &[Op<'c>], arguments: &[Value<'c>]) -> String {
             write(format_args!(" {}", result.r#type()));
             places.insert(key(result), format!("r{at}.{i}"));
         }
+    }
+    for result in results {
+        write(format_args!("\n{}", places.get(&key(*result)).map_or("", |place| place)));
     }
     text
 }

@@ -1,0 +1,114 @@
+//! What is known of every e-class: types, constancy, where it comes from, and which rule made which node.
+
+use super::language::{Attributes, Constant, Head, Node};
+use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
+use fusion_operators::{Attrs, TensorType};
+
+/// The e-graph of a block.
+pub type Graph = EGraph<Node, Facts>;
+
+/// What all classes share.
+#[derive(Default)]
+pub struct Facts {
+    /// Nodes that rules have made, with the rule that was first.
+    pub made_by: Vec<(Node, Symbol)>,
+    /// The place in the block from which on each leaf is known, by its number.
+    pub leaf_places: Vec<u32>,
+    /// Types of leaves.
+    pub leaf_types: Vec<TensorType>,
+}
+
+/// What is known of a class.
+#[derive(Clone, Debug)]
+pub struct Data {
+    /// Of a value: the types of what it gives, one but for calls of several results. Empty for attributes.
+    pub types: Vec<TensorType>,
+    /// Of attributes: them.
+    pub attrs: Option<Attributes>,
+    /// The constant it is known to be.
+    pub constant: Option<Constant>,
+    /// True when it is computed of constants alone, and so when compiling.
+    pub is_constant: bool,
+    /// The place in the block from which on it can be computed.
+    pub place: u32,
+    /// The operations of the source it stands for, by their numbers; the first few.
+    pub origins: Vec<u32>,
+}
+
+/// The most operations of the source that a class remembers.
+const MOST_ORIGINS: usize = 4;
+
+impl Analysis<Node> for Facts {
+    type Data = Data;
+
+    fn make(graph: &mut Graph, node: &Node, _: Id) -> Data {
+        let mut data = Data {
+            types: Vec::new(),
+            attrs: None,
+            constant: None,
+            is_constant: false,
+            place: node.children.iter().map(|&c| graph[c].data.place).max().unwrap_or(0),
+            origins: Vec::new(),
+        };
+        match &node.head {
+            Head::Attrs(attrs) => data.attrs = Some(attrs.clone()),
+            Head::Constant(constant) => {
+                data.types = vec![constant.ty().clone()];
+                data.constant = Some(constant.clone());
+                data.is_constant = true;
+            }
+            Head::Leaf(number) => {
+                let facts = &graph.analysis;
+                data.types = facts.leaf_types.get(*number as usize).cloned().into_iter().collect();
+                data.place = facts.leaf_places.get(*number as usize).copied().unwrap_or(0);
+            }
+            Head::Get(index) => {
+                let of = &graph[node.children[0]].data;
+                data.types = of.types.get(*index as usize).cloned().into_iter().collect();
+            }
+            Head::Call(_) => {
+                data.types = types_of(graph, node).unwrap_or_default();
+                data.is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
+            }
+        }
+        data
+    }
+
+    fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
+        let before = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
+        let other = (b.constant.is_some(), b.is_constant, b.place, b.origins.len());
+        if a.types.is_empty() {
+            a.types = b.types;
+        }
+        a.constant = a.constant.take().or(b.constant);
+        a.is_constant |= b.is_constant;
+        a.place = a.place.min(b.place);
+        for origin in b.origins {
+            if a.origins.len() < MOST_ORIGINS && !a.origins.contains(&origin) {
+                a.origins.push(origin);
+            }
+        }
+        let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
+        DidMerge(now != before, now != other)
+    }
+}
+
+/// The types of a call whose children are classes.
+pub fn types_of(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
+    let operands = node.children.get(1..)?.iter().map(|&c| only_type(graph, c).cloned());
+    let operands: Vec<TensorType> = operands.collect::<Option<_>>()?;
+    node.operator()?.infer(&operands, attrs(graph, *node.children.first()?)?).ok()
+}
+
+/// The type of a class that is one tensor.
+pub fn only_type(graph: &Graph, id: Id) -> Option<&TensorType> {
+    match &graph[id].data.types[..] {
+        [ty] => Some(ty),
+        _ => None,
+    }
+}
+
+/// The attributes that a class is.
+pub fn attrs(graph: &Graph, id: Id) -> Option<&Attrs> {
+    graph[id].data.attrs.as_ref().map(|a| &*a.attrs)
+}

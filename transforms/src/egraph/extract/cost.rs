@@ -1,0 +1,54 @@
+//! The roofline of a kernel: seconds = call + max(arithmetic, memory).
+//!
+//! Arithmetic is that of all members, each once: code generation computes what several members read once. Memory is what the kernel reads
+//! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
+//! cuts a piece from, only the piece counts. (Williams, Waterman and Patterson, "Roofline", 2009.)
+
+use super::super::target::Target;
+use super::kernel::Kernel;
+use super::space::Space;
+use super::state::State;
+use crate::relay::winograd;
+use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
+use fusion_operators::{Call, FusionKind, TensorType};
+
+/// Bytes of tensors; unknown extents count as 1.
+pub fn bytes(types: &[TensorType]) -> f64 {
+    let one = |t: &TensorType| {
+        t.dims.iter().map(|d| d.known().unwrap_or(1) as f64).product::<f64>() * t.dtype.size() as f64
+    };
+    types.iter().map(one).sum()
+}
+
+/// Seconds of a call's arithmetic.
+pub fn arithmetic(call: &Call, results: &[TensorType], target: &Target) -> f64 {
+    let operations = (call.op.cost)(call, results);
+    match call.op.fusion {
+        // Of Winograd's form the row says what the convolution takes by its definition.
+        FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
+            operations / target.flops / winograd::gain(call, results).unwrap_or(1.0)
+        }
+        FusionKind::Contraction => operations / target.flops,
+        _ => operations / target.operations,
+    }
+}
+
+/// Seconds of a kernel.
+pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
+    if kernel.members.is_empty() {
+        return 0.0;
+    }
+    let mut compute = 0.0;
+    for &member in &kernel.members {
+        compute += state.candidate(space, member).seconds;
+    }
+    let target = &space.target;
+    let mut memory = 0.0;
+    for (&input, &read) in kernel.inputs.iter().zip(&kernel.read) {
+        memory += target.moving(space.classes[input].bytes.min(read));
+    }
+    for &result in &kernel.results {
+        memory += target.moving(space.classes[result].bytes);
+    }
+    target.call + f64::max(compute, memory)
+}

@@ -1,0 +1,8 @@
+//! Extraction: which candidate computes each class, and which classes are stored. Together these are the kernels.
+
+pub mod bound;
+pub mod cost;
+pub mod kernel;
+pub mod search;
+pub mod space;
+pub mod state;

@@ -1,0 +1,435 @@
+//! Finds a good state: greedy, then improved.
+//!
+//! 1. *Choice.* Each class takes the candidate of the cheapest tree: the least fixed point of
+//!    `cost(c) = min over candidates (own time + sum of cost(operands))`. It counts shared work once a use, so it is only a start.
+//! 2. *Fusion.* All classes are stored. The class whose becoming lazy gains most becomes lazy, until nothing gains (XLA's priority
+//!    fusion); then pairs of kernels that gain by storing together are joined (multi-output fusion).
+//! 3. *Improvement.* Moves, in an order that follows from the space: compute a class by another candidate; let all classes that could
+//!    read a class do so (three products of one operand become pieces of one only together). A move is kept when the sum over
+//!    all kernels is less after the neighbourhood is fused anew.
+//!
+//! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
+
+use super::cost;
+use super::kernel::{Illegal, Kernel};
+use super::space::{ClassId, Space};
+use super::state::State;
+use std::collections::BTreeSet;
+
+/// What may be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freedom {
+    /// Whether classes may become lazy.
+    pub fuse: bool,
+    /// Whether kernels may store several results.
+    pub join: bool,
+    /// Moves of the improvement that are tried at most.
+    pub moves: usize,
+}
+
+/// A state with the costs of its kernels.
+#[derive(Clone)]
+pub struct Plan {
+    /// The state.
+    pub state: State,
+    /// Seconds of the kernel of each class that is the first of its group.
+    costs: Vec<f64>,
+}
+
+/// What the search did.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct SearchReport {
+    /// Seconds the program would take before the improvement.
+    pub greedy: f64,
+    /// Seconds it would take.
+    pub cost: f64,
+    /// Moves tried.
+    pub tried: usize,
+    /// Moves kept.
+    pub kept: usize,
+    /// True when all moves were tried until none gained.
+    pub is_complete: bool,
+}
+
+/// Less gain than this share of a kernel's time is noise of the model.
+const LEAST_GAIN: f64 = 1e-3;
+
+/// Finds a good state of a space.
+pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
+    let mut plan = Plan::new(space, State::new(space, cheapest_trees(space)));
+    let all: Vec<ClassId> = (0..space.classes.len()).collect();
+    plan.settle(space, &all, freedom);
+    let mut report = SearchReport { greedy: plan.total(space), ..SearchReport::default() };
+    report.is_complete = plan.improve(space, freedom, &mut report);
+    report.cost = plan.total(space);
+    (plan, report)
+}
+
+/// For each class the candidate of the cheapest tree.
+fn cheapest_trees(space: &Space) -> Vec<u32> {
+    let count = space.classes.len();
+    let (mut best, mut choice) = (vec![f64::INFINITY; count], vec![0; count]);
+    for (class, facts) in space.classes.iter().enumerate() {
+        if facts.is_external {
+            best[class] = 0.0;
+        }
+    }
+    loop {
+        let mut changed = false;
+        for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+            for (number, candidate) in facts.candidates.iter().enumerate() {
+                let operands: f64 = candidate.operands.iter().map(|&o| best[o]).sum();
+                let memory = if candidate.is_view { 0.0 } else { space.target.moving(facts.bytes) + space.target.call };
+                // Above 0, so that no class is cheapest by way of itself.
+                let cost = operands + candidate.seconds + memory + 1e-12;
+                if cost < best[class] * (1.0 - 1e-9) {
+                    best[class] = cost;
+                    choice[class] = number as u32;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return choice;
+        }
+    }
+}
+
+impl Plan {
+    fn new(space: &Space, state: State) -> Plan {
+        let mut plan = Plan { state, costs: vec![0.0; space.classes.len()] };
+        for class in 0..space.classes.len() {
+            if plan.has_kernel(space, class) {
+                plan.costs[class] = plan.kernel(space, class).1;
+            }
+        }
+        plan
+    }
+
+    /// True when a kernel is named by this class: it is live, stored and the first of its group.
+    pub fn has_kernel(&self, space: &Space, class: ClassId) -> bool {
+        !space.classes[class].is_external
+            && self.state.is_live(class)
+            && self.state.is_stored(class)
+            && self.state.group(class) == class
+    }
+
+    /// Seconds of all kernels, added in one order.
+    pub fn total(&self, space: &Space) -> f64 {
+        (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)).map(|c| self.costs[c]).sum()
+    }
+
+    /// Seconds of the kernel that stores a class.
+    pub fn cost(&self, class: ClassId) -> f64 {
+        self.costs[self.state.group(class)]
+    }
+
+    fn kernel(&self, space: &Space, class: ClassId) -> (Kernel, f64) {
+        let kernel = Kernel::of(space, &self.state, class);
+        let cost = cost::kernel(space, &self.state, &kernel);
+        (kernel, cost)
+    }
+
+    /// The kernels that compute a class: its own, or those that it is lazy in.
+    pub fn kernels_with(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
+        let (mut found, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![class]);
+        while let Some(at) = stack.pop() {
+            if self.state.is_stored(at) {
+                found.insert(self.state.group(at));
+            } else {
+                stack.extend(self.state.users(space, at).into_iter().filter(|u| seen.insert(*u)));
+            }
+        }
+        found
+    }
+
+    /// The kernels that read a stored class.
+    pub fn readers(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
+        let users = self.state.users(space, class);
+        let mut readers: BTreeSet<ClassId> =
+            users.into_iter().flat_map(|u| self.kernels_with(space, u)).collect();
+        readers.remove(&self.state.group(class));
+        readers
+    }
+
+    /// The plan with a stored class lazy, and the seconds that gains.
+    pub fn lazy(&self, space: &Space, class: ClassId) -> Result<(Plan, f64), Illegal> {
+        let mut plan = self.clone();
+        let readers = plan.readers(space, class);
+        let before: f64 = plan.cost(class) + readers.iter().map(|&r| plan.costs[r]).sum::<f64>();
+        plan.state.set_stored(class, false);
+        let mut after = 0.0;
+        for reader in readers {
+            let (kernel, cost) = plan.kernel(space, reader);
+            kernel.check(space, &plan.state)?;
+            plan.costs[reader] = cost;
+            after += cost;
+        }
+        Ok((plan, before - after))
+    }
+
+    /// The plan with the kernels of two stored classes joined, and the seconds that gains.
+    pub fn joined(&self, space: &Space, a: ClassId, b: ClassId) -> Result<(Plan, f64), Illegal> {
+        let mut plan = self.clone();
+        let before = plan.cost(a) + plan.cost(b);
+        plan.state.join(a, b);
+        if plan.is_cyclic(space, a) {
+            return Err(Illegal::Results);
+        }
+        let (kernel, cost) = plan.kernel(space, a);
+        kernel.check(space, &plan.state)?;
+        plan.costs[plan.state.group(a)] = cost;
+        Ok((plan, before - cost))
+    }
+
+    /// True when the kernel of a class would need what another kernel makes of its results.
+    fn is_cyclic(&self, space: &Space, class: ClassId) -> bool {
+        let own = self.state.group(class);
+        let inputs = |class: ClassId| Kernel::of(space, &self.state, class).reads(space, &self.state);
+        let mut seen = BTreeSet::new();
+        let mut stack: Vec<ClassId> = inputs(class);
+        while let Some(at) = stack.pop() {
+            let group = self.state.group(at);
+            if group == own {
+                return true;
+            }
+            if seen.insert(group) {
+                stack.extend(inputs(group));
+            }
+        }
+        false
+    }
+
+    /// Fuses in the neighbourhood of some classes until nothing gains.
+    fn settle(&mut self, space: &Space, classes: &[ClassId], freedom: Freedom) {
+        if freedom.fuse {
+            self.settle_lazy(space, classes);
+        }
+        if freedom.join {
+            self.settle_joined(space, classes);
+        }
+    }
+
+    fn settle_lazy(&mut self, space: &Space, classes: &[ClassId]) {
+        let is_candidate = |plan: &Plan, class: ClassId| {
+            !space.classes[class].is_external
+                && plan.state.is_live(class)
+                && plan.state.is_stored(class)
+                && plan.state.group_of(class).len() == 1
+                && !space.roots.contains(&class)
+        };
+        // Gains by class; those around a change are computed anew.
+        let mut gains: Vec<Option<f64>> = vec![None; space.classes.len()];
+        let mut stale: BTreeSet<ClassId> = classes.iter().copied().collect();
+        loop {
+            for class in std::mem::take(&mut stale) {
+                gains[class] = None;
+                if is_candidate(self, class) {
+                    gains[class] = self.gain_of_lazy(space, class);
+                }
+            }
+            let best = (0..gains.len()).filter_map(|c| Some((c, gains[c]?))).fold(None, |best, (c, gain)| {
+                match best {
+                    Some((_, most)) if most >= gain => best,
+                    _ => Some((c, gain)),
+                }
+            });
+            let Some((class, _)) = best else { return };
+            stale.extend(self.neighbours(space, class));
+            if let Ok((plan, _)) = self.lazy(space, class) {
+                *self = plan;
+            }
+            gains[class] = None;
+            for kernel in self.kernels_with(space, class) {
+                let kernel = Kernel::of(space, &self.state, kernel);
+                stale.extend(kernel.reads(space, &self.state));
+                stale.extend(kernel.stored);
+            }
+            stale.remove(&class);
+        }
+    }
+
+    /// Seconds that a class gains by becoming lazy, when that is legal and a gain.
+    fn gain_of_lazy(&mut self, space: &Space, class: ClassId) -> Option<f64> {
+        let readers = self.readers(space, class);
+        let before: f64 = self.cost(class) + readers.iter().map(|&r| self.costs[r]).sum::<f64>();
+        self.state.set_stored(class, false);
+        let mut after = Some(0.0);
+        for &reader in &readers {
+            let (kernel, cost) = self.kernel(space, reader);
+            after = after.filter(|_| kernel.check(space, &self.state).is_ok()).map(|sum| sum + cost);
+            if after.is_none() {
+                break;
+            }
+        }
+        self.state.set_stored(class, true);
+        let after = after?;
+        (before - after > LEAST_GAIN * before).then_some(before - after)
+    }
+
+    /// Classes whose gain may change with a class: what its kernel and its readers read and store.
+    fn neighbours(&self, space: &Space, class: ClassId) -> Vec<ClassId> {
+        let mut kernels = self.readers(space, class);
+        kernels.insert(self.state.group(class));
+        let mut found = Vec::new();
+        for kernel in kernels {
+            let kernel = Kernel::of(space, &self.state, kernel);
+            for read in kernel.reads(space, &self.state) {
+                found.push(read);
+            }
+            found.extend(kernel.stored);
+        }
+        found
+    }
+
+    fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) {
+        for &class in classes {
+            if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class) {
+                continue;
+            }
+            let mut others: BTreeSet<ClassId> = self.readers(space, class);
+            for input in Kernel::of(space, &self.state, class).inputs {
+                others.extend(self.readers(space, input));
+            }
+            others.remove(&self.state.group(class));
+            for other in others {
+                if self.state.group(other) == self.state.group(class)
+                    || space.classes[other].place != space.classes[class].place
+                {
+                    continue;
+                }
+                let before = self.cost(class) + self.cost(other);
+                if let Ok((plan, gain)) = self.joined(space, class, other)
+                    && gain > LEAST_GAIN * before
+                {
+                    *self = plan;
+                }
+            }
+        }
+    }
+
+    /// The moves, until none gains or so many were tried. True when none gains.
+    fn improve(&mut self, space: &Space, freedom: Freedom, report: &mut SearchReport) -> bool {
+        let moves = moves(space);
+        let mut idle = 0;
+        while idle < moves.len() {
+            for step in &moves {
+                if idle >= moves.len() {
+                    break;
+                }
+                if report.tried >= freedom.moves {
+                    return false;
+                }
+                idle += 1;
+                let Some(mut plan) = self.moved(space, step) else { continue };
+                report.tried += 1;
+                plan.settle(space, &plan.around(space, step), freedom);
+                if plan.total(space) < self.total(space) * (1.0 - 1e-6) {
+                    *self = plan;
+                    report.kept += 1;
+                    idle = 0;
+                }
+            }
+        }
+        true
+    }
+
+    /// The plan after a move; `None` when the move changes nothing or is not possible.
+    fn moved(&self, space: &Space, step: &Move) -> Option<Plan> {
+        let changes: Vec<(ClassId, usize)> = step
+            .iter()
+            .filter(|(class, candidate)| self.state.is_live(*class) && self.state.choice(*class) != *candidate)
+            .copied()
+            .collect();
+        if changes.is_empty() {
+            return None;
+        }
+        let mut plan = self.clone();
+        let mut dirty = BTreeSet::new();
+        for &(class, _) in &changes {
+            dirty.extend(plan.restore(space, class));
+        }
+        for (class, candidate) in changes {
+            if plan.state.is_live(class) {
+                plan.state.choose(space, class, candidate).ok()?;
+            }
+        }
+        plan.recost(space, &self.state, &dirty);
+        Some(plan)
+    }
+
+    /// Stores again what is lazy in the kernels around a class, so that they are fused anew. Gives all classes concerned.
+    fn restore(&mut self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
+        let mut concerned = self.kernels_with(space, class);
+        for kernel in concerned.clone() {
+            for member in Kernel::of(space, &self.state, kernel).all {
+                // Where another kernel recomputes the member, it will read it.
+                if !self.state.is_stored(member) {
+                    concerned.extend(self.kernels_with(space, member));
+                }
+                self.state.set_stored(member, true);
+                concerned.insert(member);
+            }
+        }
+        concerned
+    }
+
+    /// Computes the costs of some classes' kernels, and of those that another state does not have.
+    fn recost(&mut self, space: &Space, before: &State, dirty: &BTreeSet<ClassId>) {
+        for class in 0..space.classes.len() {
+            if self.has_kernel(space, class) && (!before.is_live(class) || dirty.contains(&class)) {
+                self.costs[class] = self.kernel(space, class).1;
+            }
+        }
+    }
+
+    /// The classes that a move's fusion looks at.
+    fn around(&self, space: &Space, step: &Move) -> Vec<ClassId> {
+        let mut found: BTreeSet<ClassId> = BTreeSet::new();
+        let mut add = |class: ClassId| {
+            found.insert(class);
+            if !space.classes[class].is_external && self.state.is_live(class) {
+                found.extend(&self.state.candidate(space, class).operands);
+                for user in self.state.users(space, class) {
+                    found.insert(user);
+                    found.extend(&self.state.candidate(space, user).operands);
+                }
+            }
+        };
+        for &(class, _) in step {
+            add(class);
+            if self.state.is_live(class) {
+                for operand in self.state.candidate(space, class).operands.clone() {
+                    add(operand);
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+}
+
+/// Classes and the candidates that compute them after the move.
+type Move = Vec<(ClassId, usize)>;
+
+/// Single changes, then for each class that several others could read: all of them read it.
+fn moves(space: &Space) -> Vec<Move> {
+    let mut moves = Vec::new();
+    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+        moves.extend((0..facts.candidates.len()).filter(|_| facts.candidates.len() > 1).map(|n| vec![(class, n)]));
+    }
+    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+        let together: Move = facts
+            .parents
+            .iter()
+            .filter_map(|&parent| {
+                let candidates = &space.classes[parent].candidates;
+                let reads = candidates.iter().position(|c| c.operands.contains(&class))?;
+                (candidates.len() > 1).then_some((parent, reads))
+            })
+            .collect();
+        if together.len() > 1 {
+            moves.push(together);
+        }
+    }
+    moves
+}

@@ -1,0 +1,191 @@
+//! What extraction chooses from: the classes that the program may need, each with its candidates.
+//!
+//! A class that comes from outside, or that is computed of constants when compiling, needs no kernel: it is *external*. Every other class
+//! has one candidate a node, whose operands are classes again. The space is a copy of the graph in arrays: extraction edits and
+//! compares many states of it.
+
+use super::super::analysis::{Graph, attrs};
+use super::super::language::{Attributes, Head, Node};
+use super::super::target::Target;
+use super::cost;
+use egg::{Id, Symbol};
+use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SQUEEZE};
+use fusion_operators::{Call, FusionKind, Operator, TensorType};
+use std::collections::HashMap;
+
+/// A class, by its place in the space.
+pub type ClassId = usize;
+
+/// What a call is that a class may be computed by.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The operator; `None` for one result of a call of several, which its only operand is.
+    pub operator: Option<&'static Operator>,
+    /// Which result, when there is no operator.
+    pub result: u32,
+    /// The attributes.
+    pub attrs: Attributes,
+    /// The operands.
+    pub operands: Vec<ClassId>,
+    /// How it fuses.
+    pub kind: FusionKind,
+    /// True when it moves nothing: the same memory under another shape.
+    pub is_view: bool,
+    /// Seconds of arithmetic on the target.
+    pub seconds: f64,
+    /// The rule that made it; `None` for what the program said.
+    pub rule: Option<Symbol>,
+    /// The node in the graph.
+    pub node: Node,
+}
+
+/// A class.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// The class in the graph.
+    pub id: Id,
+    /// The types of what it gives.
+    pub types: Vec<TensorType>,
+    /// Bytes of what it gives.
+    pub bytes: f64,
+    /// True when it needs no kernel.
+    pub is_external: bool,
+    /// What it may be computed by.
+    pub candidates: Vec<Candidate>,
+    /// The classes with a candidate that reads this one.
+    pub parents: Vec<ClassId>,
+    /// The place in the block from which on it can be computed.
+    pub place: u32,
+}
+
+/// All classes, and those the block needs in memory.
+pub struct Space {
+    /// The classes.
+    pub classes: Vec<Class>,
+    /// The classes that the block uses, in the order of its uses.
+    pub roots: Vec<ClassId>,
+    /// The machine.
+    pub target: Target,
+}
+
+impl Space {
+    /// The space of a graph whose block uses some classes.
+    pub fn of(graph: &Graph, used: &[Id], target: &Target) -> Space {
+        let mut made_by: HashMap<Node, Symbol> = HashMap::new();
+        for (node, rule) in &graph.analysis.made_by {
+            let node = canonical(graph, node);
+            made_by.entry(node).or_insert(*rule);
+        }
+        let mut space = Space { classes: Vec::new(), roots: Vec::new(), target: target.clone() };
+        let mut places: HashMap<Id, ClassId> = HashMap::new();
+        let mut waiting = Vec::new();
+        for &id in used {
+            let class = space.class(graph, id, &mut places, &mut waiting);
+            if !space.roots.contains(&class) {
+                space.roots.push(class);
+            }
+        }
+        while let Some(class) = waiting.pop() {
+            let nodes = &graph[space.classes[class].id].nodes;
+            for node in nodes {
+                let Some(mut candidate) = space.candidate(graph, node, &mut places, &mut waiting) else { continue };
+                // What reads itself computes nothing.
+                if candidate.operands.contains(&class) {
+                    continue;
+                }
+                candidate.rule = made_by.get(&canonical(graph, node)).copied();
+                for &operand in &candidate.operands {
+                    let parents = &mut space.classes[operand].parents;
+                    if parents.last() != Some(&class) {
+                        parents.push(class);
+                    }
+                }
+                space.classes[class].candidates.push(candidate);
+            }
+            // The program's own nodes come first: among equals the first is taken.
+            space.classes[class].candidates.sort_by_key(|c| c.rule.is_some());
+        }
+        space
+    }
+
+    fn class(
+        &mut self,
+        graph: &Graph,
+        id: Id,
+        places: &mut HashMap<Id, ClassId>,
+        waiting: &mut Vec<ClassId>,
+    ) -> ClassId {
+        let id = graph.find(id);
+        *places.entry(id).or_insert_with(|| {
+            let data = &graph[id].data;
+            let is_leaf = graph[id].nodes.iter().any(|n| matches!(n.head, Head::Leaf(_)));
+            let class = self.classes.len();
+            self.classes.push(Class {
+                id,
+                types: data.types.clone(),
+                bytes: cost::bytes(&data.types),
+                is_external: is_leaf || data.is_constant,
+                candidates: Vec::new(),
+                parents: Vec::new(),
+                place: data.place,
+            });
+            if !self.classes[class].is_external {
+                waiting.push(class);
+            }
+            class
+        })
+    }
+
+    fn candidate(
+        &mut self,
+        graph: &Graph,
+        node: &Node,
+        places: &mut HashMap<Id, ClassId>,
+        waiting: &mut Vec<ClassId>,
+    ) -> Option<Candidate> {
+        let (operator, operands, of) = match &node.head {
+            Head::Call(operation) => (Some(operation.0), &node.children[1..], graph.find(node.children[0])),
+            Head::Get(_) => (None, &node.children[..], graph.find(node.children[0])),
+            _ => return None,
+        };
+        let result = if let Head::Get(index) = node.head { index } else { 0 };
+        let attributes = match operator {
+            Some(_) => graph[of].data.attrs.clone()?,
+            None => Attributes::new(fusion_operators::Attrs::new()),
+        };
+        let operands: Vec<ClassId> = operands.iter().map(|&o| self.class(graph, o, places, waiting)).collect();
+        let types: Vec<TensorType> =
+            operands.iter().flat_map(|&o| self.classes[o].types.first().cloned()).collect();
+        let Some(operator) = operator else {
+            return Some(Candidate {
+                operator: None,
+                result,
+                attrs: attributes,
+                operands,
+                kind: FusionKind::Opaque,
+                is_view: true,
+                seconds: 0.0,
+                rule: None,
+                node: node.clone(),
+            });
+        };
+        let own = attrs(graph, of)?;
+        let results = operator.infer(&types, own).ok()?;
+        let call = Call { op: operator, operands: &types, attrs: own };
+        Some(Candidate {
+            operator: Some(operator),
+            result,
+            kind: if results.len() == 1 { operator.fusion } else { FusionKind::Opaque },
+            is_view: [&RESHAPE, &SQUEEZE, &EXPAND_DIMS].iter().any(|v| operator.is(v)),
+            seconds: cost::arithmetic(&call, &results, &self.target),
+            attrs: attributes,
+            operands,
+            rule: None,
+            node: node.clone(),
+        })
+    }
+}
+
+fn canonical(graph: &Graph, node: &Node) -> Node {
+    Node { head: node.head.clone(), children: node.children.iter().map(|&c| graph.find(c)).collect() }
+}

@@ -1,0 +1,160 @@
+//! A state of extraction: for each class the candidate it is computed by, and whether its value is stored.
+//!
+//!     stored class    a kernel writes it to memory, and those who need it read it
+//!     lazy class      every kernel that needs it computes it, next to where it is used
+//!
+//! So the kernels follow from the state: one for each stored class (or group of stored classes), with all lazy classes it reaches.
+//! Making a class lazy is fusion; where several kernels need it, it is recomputed in each.
+
+use super::space::{Candidate, ClassId, Space};
+
+/// A state.
+#[derive(Clone)]
+pub struct State {
+    choice: Vec<u32>,
+    uses: Vec<u32>,
+    stored: Vec<bool>,
+    /// The first of the classes that one kernel stores together; itself where there are no others.
+    group: Vec<u32>,
+    /// True for classes that were ever joined with another: those of the rest need not be looked for.
+    joined: Vec<bool>,
+}
+
+impl State {
+    /// All classes computed by the given candidates, those that are needed stored.
+    pub fn new(space: &Space, choice: Vec<u32>) -> State {
+        let count = space.classes.len();
+        let group = (0..count as u32).collect();
+        let mut state = State { choice, uses: vec![0; count], stored: vec![true; count], group, joined: vec![false; count] };
+        for &root in &space.roots {
+            state.acquire(space, root);
+        }
+        state
+    }
+
+    /// The candidate of a class. Panics for an external class, which has none.
+    pub fn candidate<'s>(&self, space: &'s Space, class: ClassId) -> &'s Candidate {
+        &space.classes[class].candidates[self.choice[class] as usize]
+    }
+
+    /// The number of a class's candidate.
+    pub fn choice(&self, class: ClassId) -> usize {
+        self.choice[class] as usize
+    }
+
+    /// True when something needs the class.
+    pub fn is_live(&self, class: ClassId) -> bool {
+        self.uses[class] > 0
+    }
+
+    /// True when a kernel writes the class.
+    pub fn is_stored(&self, class: ClassId) -> bool {
+        self.stored[class]
+    }
+
+    /// Makes a class stored or lazy.
+    pub fn set_stored(&mut self, class: ClassId, stored: bool) {
+        self.stored[class] = stored;
+    }
+
+    /// The first class of the group a class is stored with.
+    pub fn group(&self, class: ClassId) -> ClassId {
+        self.group[class] as usize
+    }
+
+    /// The classes that are stored by the same kernel.
+    pub fn group_of(&self, class: ClassId) -> Vec<ClassId> {
+        if !self.joined[class] {
+            return vec![class];
+        }
+        let group = self.group[class];
+        (0..self.group.len()).filter(|&c| self.group[c] == group && self.is_live(c)).collect()
+    }
+
+    /// Lets one kernel store the classes of two groups.
+    pub fn join(&mut self, a: ClassId, b: ClassId) {
+        self.joined[a] = true;
+        self.joined[b] = true;
+        let (first, second) = (self.group[a].min(self.group[b]), self.group[a].max(self.group[b]));
+        self.group.iter_mut().filter(|g| **g == second).for_each(|g| *g = first);
+    }
+
+    /// The live classes whose candidate reads a class.
+    pub fn users(&self, space: &Space, class: ClassId) -> Vec<ClassId> {
+        let parents = space.classes[class].parents.iter().copied();
+        parents
+            .filter(|&p| self.is_live(p) && self.candidate(space, p).operands.contains(&class))
+            .collect()
+    }
+
+    /// Computes a class by another candidate. Fails, and leaves the state in no order, when a class would need itself.
+    pub fn choose(&mut self, space: &Space, class: ClassId, candidate: usize) -> Result<(), Cyclic> {
+        let old = self.candidate(space, class).operands.clone();
+        self.choice[class] = candidate as u32;
+        if self.reaches_itself(space, class) {
+            return Err(Cyclic);
+        }
+        let live = self.is_live(class);
+        if live {
+            for operand in self.candidate(space, class).operands.clone() {
+                self.acquire(space, operand);
+            }
+            for operand in old {
+                self.release(space, operand);
+            }
+        }
+        Ok(())
+    }
+
+    fn reaches_itself(&self, space: &Space, class: ClassId) -> bool {
+        let mut seen = vec![false; space.classes.len()];
+        let mut stack = self.candidate(space, class).operands.clone();
+        while let Some(at) = stack.pop() {
+            if at == class {
+                return true;
+            }
+            if !space.classes[at].is_external && !std::mem::replace(&mut seen[at], true) {
+                stack.extend(&self.candidate(space, at).operands);
+            }
+        }
+        false
+    }
+
+    fn acquire(&mut self, space: &Space, class: ClassId) {
+        let mut stack = vec![class];
+        while let Some(at) = stack.pop() {
+            self.uses[at] += 1;
+            if self.uses[at] == 1 && !space.classes[at].is_external {
+                self.stored[at] = true;
+                self.group[at] = at as u32;
+                stack.extend(&self.candidate(space, at).operands);
+            }
+        }
+    }
+
+    fn release(&mut self, space: &Space, class: ClassId) {
+        let mut stack = vec![class];
+        while let Some(at) = stack.pop() {
+            self.uses[at] -= 1;
+            if self.uses[at] == 0 && !space.classes[at].is_external {
+                self.leave(at);
+                stack.extend(&self.candidate(space, at).operands);
+            }
+        }
+    }
+
+    /// Takes a class out of its group.
+    fn leave(&mut self, class: ClassId) {
+        if self.joined[class]
+            && self.group[class] as usize == class
+            && let Some(next) = (class + 1..self.group.len()).find(|&c| self.group[c] as usize == class)
+        {
+            self.group.iter_mut().filter(|g| **g as usize == class).for_each(|g| *g = next as u32);
+        }
+        self.group[class] = class as u32;
+    }
+}
+
+/// A class would need itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cyclic;

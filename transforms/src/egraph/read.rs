@@ -1,0 +1,201 @@
+//! From a block to an e-graph.
+//!
+//! Calls of operators become nodes. Every other operation (control flow, calls, references, the terminator) is *pinned*: it stays where it
+//! is, its results are leaves of the graph, known from its place on, and what it reads are the values that the graph must give. So
+//! effects keep their order, and nothing is computed before it can be.
+
+use super::analysis::{Facts, Graph};
+use super::language::{Constant, Head, Node};
+use egg::Id;
+use fusion_dialects::rows::Kind;
+use fusion_dialects::{
+    Attribute, Block, Location, Op, OpExt, OperationLike, Value, arguments, key,
+    kind_of, nested_ops, ops_in, read_tensor, relay, splat, tensor_type,
+};
+use fusion_operators::ops::shape::{SLICE, SPLIT};
+use fusion_operators::{Attrs, TensorType};
+use std::collections::HashMap;
+
+/// A value that a pinned operation reads.
+#[derive(Clone, Copy)]
+pub struct Use<'c> {
+    /// The operation.
+    pub by: Op<'c>,
+    /// The value.
+    pub value: Value<'c>,
+    /// Its class.
+    pub class: Id,
+}
+
+/// A block as a graph.
+pub struct Program<'c> {
+    /// The graph.
+    pub graph: Graph,
+    /// What pinned operations read, in order.
+    pub uses: Vec<Use<'c>>,
+    /// The values that leaves stand for.
+    pub leaves: Vec<Value<'c>>,
+    /// The numbers of large constants.
+    pub constants: Vec<Attribute<'c>>,
+    /// The calls that the graph stands for, in order.
+    pub calls: Vec<Op<'c>>,
+    /// Where each of these comes from.
+    pub locations: Vec<Location<'c>>,
+}
+
+/// Reads a block.
+pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
+    let mut graph = Graph::new(Facts::default());
+    if explain {
+        graph = graph.with_explanations_enabled();
+    }
+    let mut reader = Reader {
+        program: Program {
+            graph,
+            uses: Vec::new(),
+            leaves: Vec::new(),
+            constants: Vec::new(),
+            calls: Vec::new(),
+            locations: Vec::new(),
+        },
+        classes: HashMap::new(),
+        numbers: HashMap::new(),
+    };
+    for argument in arguments(block) {
+        reader.leaf(argument, 0);
+    }
+    for (place, op) in ops_in(block).into_iter().enumerate() {
+        reader.op(op, place as u32);
+    }
+    reader.program
+}
+
+struct Reader<'c> {
+    program: Program<'c>,
+    // Only looked up, never iterated.
+    classes: HashMap<usize, Id>,
+    numbers: HashMap<usize, u32>,
+}
+
+impl<'c> Reader<'c> {
+    fn op(&mut self, op: Op<'c>, place: u32) {
+        match kind_of(op) {
+            Some(Kind::Relay(relay::Op::Constant)) => {
+                if let Some(constant) = self.constant(op) {
+                    let id = self.program.graph.add(Node::leaf(Head::Constant(constant)));
+                    self.classes.insert(key(op.result_values()[0]), id);
+                    self.program.calls.push(op);
+                    self.program.locations.push(op.location());
+                    return;
+                }
+                self.pinned(op, place);
+            }
+            Some(Kind::Operator(_)) if self.call(op).is_some() => {}
+            _ => self.pinned(op, place),
+        }
+    }
+
+    /// A call as nodes; `None` when it has operands or results that are no tensors.
+    fn call(&mut self, op: Op<'c>) -> Option<()> {
+        let Some(Kind::Operator(operator)) = kind_of(op) else { return None };
+        let results = op.result_values();
+        let types: Vec<TensorType> = results.iter().map(|v| tensor_type(*v)).collect::<Option<_>>()?;
+        let operands: Vec<Id> = op.operand_values().into_iter().map(|v| self.value(v)).collect::<Option<_>>()?;
+        let origin = self.program.calls.len() as u32;
+        self.program.calls.push(op);
+        self.program.locations.push(op.location());
+        let ids = if operator.is(&SPLIT) {
+            self.pieces(op, operands[0], &types)
+        } else {
+            let attrs = self.program.graph.add(Node::attrs(op.attrs()));
+            let call = self.program.graph.add(Node::call(operator, attrs, operands));
+            match results.len() {
+                1 => vec![call],
+                count => (0..count)
+                    .map(|i| {
+                        let node = Node { head: Head::Get(i as u32), children: vec![call] };
+                        self.program.graph.add(node)
+                    })
+                    .collect(),
+            }
+        };
+        for (result, id) in results.into_iter().zip(ids) {
+            let data = &mut self.program.graph[id].data;
+            if !data.origins.contains(&origin) {
+                data.origins.push(origin);
+            }
+            self.classes.insert(key(result), id);
+        }
+        Some(())
+    }
+
+    /// The results of a split as slices, which rules know.
+    fn pieces(&mut self, op: Op<'c>, data: Id, types: &[TensorType]) -> Vec<Id> {
+        let attrs = op.attrs();
+        let (axis, mut begin) = (attrs.int_or("axis", 0), 0);
+        let sections = attrs.ints("sections").unwrap_or_default();
+        let mut pieces = Vec::new();
+        for (_, size) in types.iter().zip(sections) {
+            let slice = Attrs::new().with("begin", [begin]).with("end", [begin + size]).with("axes", [axis]);
+            let attrs = self.program.graph.add(Node::attrs(slice));
+            pieces.push(self.program.graph.add(Node::call(&SLICE, attrs, [data])));
+            begin += size;
+        }
+        pieces
+    }
+
+    /// An operation that stays: its results are leaves, and what it reads must be there.
+    fn pinned(&mut self, op: Op<'c>, place: u32) {
+        let inside = nested_ops(op);
+        let read = std::iter::once(&op).chain(&inside).flat_map(|o| o.operand_values());
+        for value in read.collect::<Vec<_>>() {
+            // Only what this block computes: values from inside and from around the block are not replaced.
+            if let Some(&class) = self.classes.get(&key(value))
+                && !self.program.uses.iter().rev().take_while(|u| u.by == op).any(|u| key(u.value) == key(value))
+            {
+                self.program.uses.push(Use { by: op, value, class });
+            }
+        }
+        for result in op.result_values() {
+            self.leaf(result, place + 1);
+        }
+    }
+
+    /// The class of a value that a call reads; a leaf when it comes from outside.
+    fn value(&mut self, value: Value<'c>) -> Option<Id> {
+        if let Some(&id) = self.classes.get(&key(value)) {
+            return Some(id);
+        }
+        self.leaf(value, 0)
+    }
+
+    fn leaf(&mut self, value: Value<'c>, place: u32) -> Option<Id> {
+        let ty = tensor_type(value)?;
+        let program = &mut self.program;
+        let number = program.leaves.len() as u32;
+        program.leaves.push(value);
+        program.graph.analysis.leaf_types.push(ty);
+        program.graph.analysis.leaf_places.push(place);
+        let id = program.graph.add(Node::leaf(Head::Leaf(number)));
+        self.classes.insert(key(value), id);
+        Some(id)
+    }
+
+    fn constant(&mut self, op: Op<'c>) -> Option<Constant> {
+        let attr = op.attr("value")?;
+        let ty = tensor_type(op.result_values()[0])?;
+        if let Some(one) = splat(attr) {
+            return Some(Constant::Splat { ty, element: one.bytes().to_vec() });
+        }
+        if ty.bytes()? <= super::language::SMALL_BYTES as u64 {
+            return Constant::of(&read_tensor(attr)?);
+        }
+        let numbers = self.numbers.len() as u32;
+        let identity = fusion_dialects::attr_key(attr);
+        let number = *self.numbers.entry(identity).or_insert_with(|| {
+            self.program.constants.push(attr);
+            numbers
+        });
+        Some(Constant::Large { ty, number })
+    }
+}

@@ -1,0 +1,265 @@
+//! Rules: equations that hold in one direction, with named side conditions.
+//!
+//!     rule("transpose-transpose", "(x^q)^p = x^(q then p)", "(transpose ?p (transpose ?q ?x))", "(transpose ?r ?x)")
+//!         .with("?r", composed_axes)
+//!
+//! The right side may have variables that the left side does not bind: attributes or constants that are computed from a match. A rule
+//! is applied where all its conditions hold and the right side has the types of the left: no rule can change a type. What is
+//! wrong with a rule by itself (a term that is none, a variable that nothing binds) is found when it is built.
+
+use super::analysis::{self, Graph};
+use super::language::{Constant, Node};
+use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
+use fusion_operators::{Attrs, TensorType};
+
+/// A match of a rule's left side.
+pub struct Match<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The class that matched.
+    pub class: Id,
+    subst: &'a Subst,
+}
+
+impl<'a> Match<'a> {
+    /// The class that a variable stands for. Panics when the left side has no such variable.
+    pub fn id(&self, var: &str) -> Id {
+        self.subst[var.parse().expect("a variable's name begins with ?")]
+    }
+
+    /// The type of a variable's value.
+    pub fn ty(&self, var: &str) -> Option<&'a TensorType> {
+        analysis::only_type(self.graph, self.id(var))
+    }
+
+    /// The type of what matched.
+    pub fn result(&self) -> Option<&'a TensorType> {
+        analysis::only_type(self.graph, self.class)
+    }
+
+    /// The extents of a variable's value, when all are known.
+    pub fn shape(&self, var: &str) -> Option<Vec<u64>> {
+        self.ty(var)?.shape()
+    }
+
+    /// The attributes that a variable stands for.
+    pub fn attrs(&self, var: &str) -> Option<&'a Attrs> {
+        analysis::attrs(self.graph, self.id(var))
+    }
+
+    /// The constant that a variable's value is known to be.
+    pub fn constant(&self, var: &str) -> Option<&'a Constant> {
+        self.graph[self.id(var)].data.constant.as_ref()
+    }
+
+    /// The number that all elements of a variable's value are.
+    pub fn splat(&self, var: &str) -> Option<f64> {
+        self.constant(var)?.splat()
+    }
+
+    /// True when a variable's value is computed of constants alone.
+    pub fn is_constant(&self, var: &str) -> bool {
+        self.graph[self.id(var)].data.is_constant
+    }
+}
+
+/// A side condition.
+pub type Condition = fn(&Match) -> Option<bool>;
+
+/// Gives a leaf, attributes or a constant, for a variable of the right side.
+pub type Compute = fn(&Match) -> Option<Node>;
+
+/// A rule.
+#[derive(Clone)]
+pub struct Rule {
+    /// Its name, of all rules.
+    pub name: &'static str,
+    /// What it says, as an equation.
+    pub equation: &'static str,
+    left: &'static str,
+    right: &'static str,
+    conditions: Vec<(&'static str, Condition)>,
+    computed: Vec<(&'static str, Compute)>,
+}
+
+/// A rule without conditions.
+pub fn rule(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
+    Rule { name, equation, left, right, conditions: Vec::new(), computed: Vec::new() }
+}
+
+impl Rule {
+    /// Under a condition, whose name is a phrase of the documentation.
+    pub fn when(mut self, name: &'static str, condition: Condition) -> Self {
+        self.conditions.push((name, condition));
+        self
+    }
+
+    /// With a variable of the right side that is computed.
+    pub fn with(mut self, variable: &'static str, compute: Compute) -> Self {
+        self.computed.push((variable, compute));
+        self
+    }
+
+    /// The names of its conditions.
+    pub fn conditions(&self) -> impl Iterator<Item = &'static str> {
+        self.conditions.iter().map(|(name, _)| *name)
+    }
+
+    /// Both sides as they were written.
+    pub fn sides(&self) -> (&'static str, &'static str) {
+        (self.left, self.right)
+    }
+
+    /// Checks the rule and makes it ready to search.
+    pub fn build(self) -> Result<Ready, RuleError> {
+        let wrong = |message: String| RuleError { rule: self.name, message };
+        let side = |text: &str| -> Result<Pattern<Node>, RuleError> {
+            text.parse().map_err(|error| wrong(format!("{text:?} is no term: {error}")))
+        };
+        let (left, right) = (side(self.left)?, side(self.right)?);
+        let bound = left.vars();
+        let mut computed = Vec::new();
+        for (name, compute) in &self.computed {
+            let var: Var = name.parse().map_err(|_| wrong(format!("{name:?} is no variable")))?;
+            if bound.contains(&var) {
+                return Err(wrong(format!("{name} is computed, but its left side binds it already")));
+            }
+            computed.push((var, *compute));
+        }
+        let known = |var: &Var| bound.contains(var) || computed.iter().any(|(v, _)| v == var);
+        if let Some(var) = right.vars().into_iter().find(|var| !known(var)) {
+            return Err(wrong(format!("its right side has {var}, which nothing binds")));
+        }
+        check_places(&left.ast).and_then(|()| check_places(&right.ast)).map_err(wrong)?;
+        Ok(Ready { name: Symbol::from(self.name), rule: self, left, right, computed })
+    }
+}
+
+/// Where a call has its attributes may only stand attributes or a variable, and elsewhere no attributes.
+fn check_places(ast: &PatternAst<Node>) -> Result<(), String> {
+    let mut as_attrs = std::collections::BTreeSet::new();
+    let mut as_values = std::collections::BTreeSet::new();
+    for node in ast {
+        let ENodeOrVar::ENode(call) = node else { continue };
+        for (place, child) in call.children().iter().enumerate() {
+            match &ast[*child] {
+                ENodeOrVar::Var(var) if place == 0 => _ = as_attrs.insert(var.to_string()),
+                ENodeOrVar::Var(var) => _ = as_values.insert(var.to_string()),
+                ENodeOrVar::ENode(node) if (place == 0) != (node.operator().is_none()) => {
+                    return Err(format!("the child {place} of {call} must not be {node}"));
+                }
+                ENodeOrVar::ENode(_) => {}
+            }
+        }
+    }
+    match as_attrs.intersection(&as_values).next() {
+        Some(var) => Err(format!("{var} stands for attributes in one place and for a value in another")),
+        None => Ok(()),
+    }
+}
+
+/// Why a rule is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rule {rule}: {message}")]
+pub struct RuleError {
+    /// The rule's name.
+    pub rule: &'static str,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// A rule that was checked.
+pub struct Ready {
+    /// The rule.
+    pub rule: Rule,
+    name: Symbol,
+    left: Pattern<Node>,
+    right: Pattern<Node>,
+    computed: Vec<(Var, Compute)>,
+}
+
+impl Ready {
+    /// What its left side matches, up to a number of matches.
+    pub fn search(&self, graph: &Graph, most: usize) -> Vec<(Id, Subst)> {
+        let found = self.left.search_with_limit(graph, most);
+        found.into_iter().flat_map(|m| m.substs.into_iter().map(move |s| (m.eclass, s))).collect()
+    }
+
+    /// Applies the rule to a match; true when that changed the graph.
+    pub fn apply(&self, graph: &mut Graph, class: Id, mut subst: Subst) -> bool {
+        let found = Match { graph, class, subst: &subst };
+        if !self.rule.conditions.iter().all(|(_, holds)| holds(&found) == Some(true)) {
+            return false;
+        }
+        let computed: Option<Vec<Node>> = self.computed.iter().map(|(_, compute)| compute(&found)).collect();
+        let Some(computed) = computed else { return false };
+        for ((var, _), node) in self.computed.iter().zip(computed) {
+            let id = graph.add(node);
+            subst.insert(*var, id);
+        }
+        if types_of_term(graph, &self.right.ast, &subst).as_ref() != Some(&graph[class].data.types) {
+            return false;
+        }
+        self.record(graph, &subst);
+        let (new, changed) = graph.union_instantiations(&self.left.ast, &self.right.ast, &subst, self.name);
+        if changed {
+            let class = graph.find(new);
+            debug_assert_eq!(graph.find(class), class);
+        }
+        changed
+    }
+
+    /// Remembers which of the right side's nodes are new.
+    fn record(&self, graph: &mut Graph, subst: &Subst) {
+        let mut ids: Vec<Option<Id>> = Vec::new();
+        for node in &self.right.ast {
+            let id = match node {
+                ENodeOrVar::Var(var) => Some(subst[*var]),
+                ENodeOrVar::ENode(node) => {
+                    let children: Option<Vec<Id>> =
+                        node.children.iter().map(|c| ids[usize::from(*c)]).collect();
+                    children.and_then(|children| {
+                        let node = Node { head: node.head.clone(), children };
+                        let known = graph.lookup(node.clone());
+                        if known.is_none() {
+                            let id = graph.add(node.clone());
+                            graph.analysis.made_by.push((node, self.name));
+                            return Some(id);
+                        }
+                        known
+                    })
+                }
+            };
+            ids.push(id);
+        }
+    }
+}
+
+/// The types that a term would have; `None` when it has none.
+fn types_of_term(graph: &Graph, ast: &PatternAst<Node>, subst: &Subst) -> Option<Vec<TensorType>> {
+    let mut types: Vec<Result<Vec<TensorType>, Attrs>> = Vec::new();
+    for node in ast {
+        types.push(match node {
+            ENodeOrVar::Var(var) => match analysis::attrs(graph, subst[*var]) {
+                Some(attrs) => Err(attrs.clone()),
+                None => Ok(graph[subst[*var]].data.types.clone()),
+            },
+            ENodeOrVar::ENode(node) => match &node.head {
+                super::language::Head::Attrs(attrs) => Err((*attrs.attrs).clone()),
+                _ => {
+                    let mut children = node.children.iter().map(|c| &types[usize::from(*c)]);
+                    let attrs = children.next()?.as_ref().err()?;
+                    let operands = children.map(|c| match c {
+                        Ok(types) if types.len() == 1 => Some(types[0].clone()),
+                        _ => None,
+                    });
+                    Ok(node.operator()?.infer(&operands.collect::<Option<Vec<_>>>()?, attrs).ok()?)
+                }
+            },
+        });
+    }
+    types.pop()?.ok()
+}
+
+/// A term without variables, for explanations.
+pub type Term = RecExpr<Node>;

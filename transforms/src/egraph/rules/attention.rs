@@ -1,0 +1,70 @@
+//! Attention without scores in memory.
+//!
+//!     softmax(scale q k' + bias) v = attention(q, k, v, bias){scale}
+//!
+//! One kernel goes over the keys block by block and keeps the maximum and the sum so far (Milakov and Gimelshein, "Online normalizer
+//! calculation for softmax", 2018; Dao et al., "FlashAttention", 2022). The scores, n x m for each head, are never stored.
+
+use super::super::language::Node;
+use super::super::rule::{Match, Rule, rule};
+use fusion_operators::{Attrs, DType};
+
+/// The rules.
+pub fn rules() -> Vec<Rule> {
+    const FITS: &str = "the leading axes agree, the softmax is along the last axis, f32";
+    let plain = |name, equation, scores: &'static str, right: &'static str| rule(name, equation, scores, right);
+    vec![
+        plain("attention", "softmax(q k') v = attention(q, k, v)", "(matmul ?m (softmax ?s (matmul ?n ?q ?k)) ?v)", "(attention ?t ?q ?k ?v)")
+            .when(FITS, fits)
+            .with("?t", |_| scaled(1.0)),
+        plain("attention-scale", "softmax(c q k') v = attention(q, k, v){c}", "(matmul ?m (softmax ?s (mul ?a (matmul ?n ?q ?k) ?c)) ?v)", "(attention ?t ?q ?k ?v)")
+            .when(FITS, fits)
+            .with("?t", |m| scaled(m.splat("?c")?)),
+        plain("attention-bias", "softmax(q k' + b) v = attention(q, k, v, b)", "(matmul ?m (softmax ?s (add ?d (matmul ?n ?q ?k) ?b)) ?v)", "(attention ?t ?q ?k ?v ?b)")
+            .when(FITS, fits)
+            .with("?t", |_| scaled(1.0)),
+        plain("attention-scale-bias", "softmax(c q k' + b) v = attention(q, k, v, b){c}", "(matmul ?m (softmax ?s (add ?d (mul ?a (matmul ?n ?q ?k) ?c) ?b)) ?v)", "(attention ?t ?q ?k ?v ?b)")
+            .when(FITS, fits)
+            .with("?t", |m| scaled(m.splat("?c")?)),
+        rule("matmul-keys-by-row", "q k = q (k')'", "(matmul ?n ?q ?k)", "(matmul ?t ?q (transpose ?p ?k))")
+            .when("k is no constant, of rank 3 or more, and neither operand is transposed", |m| {
+                let attrs = m.attrs("?n")?;
+                let plain = !attrs.flag("transpose_a") && !attrs.flag("transpose_b");
+                Some(plain && !m.is_constant("?k") && m.ty("?k")?.rank() >= 3)
+            })
+            .with("?t", |_| Some(Node::attrs(Attrs::new().with("transpose_b", true))))
+            .with("?p", |m| {
+                let rank = m.ty("?k")?.rank();
+                let mut axes: Vec<usize> = (0..rank).collect();
+                axes.swap(rank - 2, rank - 1);
+                Some(Node::attrs(super::conditions::transposing(&axes)))
+            }),
+        rule("attention-of-scaled", "attention(c q, k, v){d} = attention(q, k, v){c d}", "(attention ?t (mul ?a ?q ?c) ?k ?v)", "(attention ?u ?q ?k ?v)")
+            .when("c is one number", |m| m.splat("?c").map(|_| true))
+            .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
+        rule("attention-of-scaled-bias", "attention(c q, k, v, b){d} = attention(q, k, v, b){c d}", "(attention ?t (mul ?a ?q ?c) ?k ?v ?b)", "(attention ?u ?q ?k ?v ?b)")
+            .when("c is one number", |m| m.splat("?c").map(|_| true))
+            .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
+    ]
+}
+
+fn scaled(scale: f64) -> Option<Node> {
+    Some(Node::attrs(Attrs::new().with("scale", scale)))
+}
+
+fn fits(found: &Match) -> Option<bool> {
+    let attrs = |var| found.attrs(var);
+    let (second, first) = (attrs("?m")?, attrs("?n")?);
+    let flags = !second.flag("transpose_a")
+        && !second.flag("transpose_b")
+        && !first.flag("transpose_a")
+        && first.flag("transpose_b");
+    let lead = |var: &str| {
+        let ty = found.ty(var).filter(|t| t.dtype == DType::F32)?;
+        Some(ty.shape()?.split_last_chunk::<2>()?.0.to_vec())
+    };
+    let rank = found.ty("?q")?.rank();
+    let axis = fusion_operators::relation::normalize_axis(attrs("?s")?.int_or("axis", -1), rank)?;
+    let queries = lead("?q")?;
+    Some(flags && axis + 1 == rank && queries == lead("?k")? && queries == lead("?v")?)
+}

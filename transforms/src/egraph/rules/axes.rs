@@ -1,0 +1,243 @@
+//! Axes that are moved, inserted, removed, merged and split.
+//!
+//! Transposes are how a program changes a layout. They compose, they move past elementwise operators on either side, and where two meet
+//! that undo each other both are gone; reshapes likewise. All forms of the same memory under another shape become `reshape`.
+
+use super::super::analysis::{Graph, only_type};
+use super::super::language::{Head, Node};
+use super::super::rule::{Match, Rule, rule};
+use super::super::search_rule::{Draft, SearchRule};
+use super::conditions::{permutation, shaping, transposing};
+use egg::Id;
+use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE, TRANSPOSE};
+use fusion_operators::{Attrs, FusionKind};
+
+/// The rules that are equations between terms.
+pub fn rules() -> Vec<Rule> {
+    vec![
+        rule("transpose-transpose", "(x^q)^p = x^(q[p])", "(transpose ?p (transpose ?q ?x))", "(transpose ?r ?x)")
+            .with("?r", |m| {
+                let rank = m.ty("?x")?.rank();
+                let (p, q) = (permutation(m.attrs("?p")?, rank)?, permutation(m.attrs("?q")?, rank)?);
+                Some(Node::attrs(transposing(&p.iter().map(|&axis| q[axis]).collect::<Vec<_>>())))
+            }),
+        rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").when("p moves no axis", |m| {
+            let rank = m.ty("?x")?.rank();
+            Some(permutation(m.attrs("?p")?, rank)?.into_iter().eq(0..rank))
+        }),
+        rule("transpose-of-ones", "x^p = reshape x", "(transpose ?p ?x)", "(reshape ?r ?x)")
+            .when("axes above 1 keep their order", |m| {
+                let shape = m.shape("?x")?;
+                let moved = permutation(m.attrs("?p")?, shape.len())?;
+                Some(moved.into_iter().filter(|&axis| shape[axis] != 1).is_sorted())
+            })
+            .with("?r", to_result),
+        rule("reshape-reshape", "reshape reshape x = reshape x", "(reshape ?p (reshape ?q ?x))", "(reshape ?r ?x)")
+            .with("?r", to_result),
+        rule("reshape-nothing", "reshape x = x", "(reshape ?p ?x)", "?x"),
+        rule("squeeze", "squeeze x = reshape x", "(squeeze ?p ?x)", "(reshape ?r ?x)").with("?r", to_result),
+        rule("expand-dims", "expand_dims x = reshape x", "(expand_dims ?p ?x)", "(reshape ?r ?x)").with("?r", to_result),
+        rule("reshape-of-one-shape", "reshape to [-1, 4] = reshape to its shape", "(reshape ?p ?x)", "(reshape ?r ?x)")
+            .with("?r", to_result),
+        rule("broadcast-nothing", "broadcast x = x", "(broadcast_to ?p ?x)", "?x"),
+        rule("broadcast-broadcast", "broadcast broadcast x = broadcast x", "(broadcast_to ?p (broadcast_to ?q ?x))", "(broadcast_to ?p ?x)"),
+        rule("tile-nothing", "tile x = x", "(tile ?p ?x)", "?x"),
+        rule("pad-nothing", "pad x = x", "(pad ?p ?x)", "?x")
+            .when("there is no padding", |m| Some(m.attrs("?p")?.ints("padding")?.iter().all(|&n| n == 0))),
+        rule("reverse-reverse", "reverse reverse x = x", "(reverse ?p (reverse ?p ?x))", "?x"),
+        rule("mean-of-pool", "global_avg_pool x = mean over the spatial axes", "(global_avg_pool ?p ?x)", "(reduce_mean ?q ?x)")
+            .with("?q", |m| {
+                let rank = m.ty("?x")?.rank() as i64;
+                Some(Node::attrs(Attrs::new().with("axes", (2..rank).collect::<Vec<_>>()).with("keepdims", true)))
+            }),
+    ]
+}
+
+fn to_result(found: &Match) -> Option<Node> {
+    Some(Node::attrs(shaping(&found.result()?.shape()?)))
+}
+
+/// The rules that go over all elementwise operators.
+pub const SEARCH_RULES: &[SearchRule] = &[
+    SearchRule {
+        name: "elementwise-of-transpose",
+        equation: "f(x^p) = f(x)^p",
+        conditions: &["f is elementwise, of one operand"],
+        find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&TRANSPOSE))),
+    },
+    SearchRule {
+        name: "elementwise-of-reshape",
+        equation: "f(reshape x) = reshape f(x)",
+        conditions: &["f is elementwise, of one operand"],
+        find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&RESHAPE))),
+    },
+    SearchRule {
+        name: "transpose-of-elementwise",
+        equation: "f(x, y)^p = f(x^p, y^p)",
+        conditions: &["f is elementwise or a broadcast", "an operand is a transpose, the others too or constants or of one element"],
+        find: transposes_of,
+    },
+    SearchRule {
+        name: "elementwise-of-transposes",
+        equation: "f(x^p, y^p) = f(x, y)^p",
+        conditions: &["f is a broadcast of operands of one rank", "other operands are constants, or have one element"],
+        find: calls_of_transposes,
+    },
+    SearchRule {
+        name: "operand-of-broadcast",
+        equation: "f(broadcast x, y) = f(x, y)",
+        conditions: &["f broadcasts its operands"],
+        find: broadcast_operands,
+    },
+];
+
+/// Calls in the order of classes, with the class that each belongs to.
+pub fn calls(graph: &Graph) -> Vec<(Id, &Node)> {
+    let all = graph.classes().flat_map(|c| c.nodes.iter().map(move |n| (c.id, n)));
+    all.filter(|(_, n)| matches!(n.head, Head::Call(_))).collect()
+}
+
+/// The attributes that a class is.
+pub fn attrs_of(graph: &Graph, id: Id) -> Attrs {
+    super::super::analysis::attrs(graph, id).cloned().unwrap_or_default()
+}
+
+/// `f(m x) = m f(x)` for elementwise operators of one operand, and movers.
+fn unary_of(graph: &Graph, is_mover: impl Fn(&Node) -> bool) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (class, call) in calls(graph) {
+        let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Elementwise) else { continue };
+        let &[attrs, operand] = &call.children[..] else { continue };
+        if graph[class].data.is_constant {
+            continue;
+        }
+        for mover in graph[operand].nodes.iter().filter(|n| is_mover(n)) {
+            let (Some(moves), &[by, source]) = (mover.operator(), &mover.children[..]) else { continue };
+            let mut draft = Draft::of(class);
+            let source = draft.class(source);
+            let inner = draft.call(operator, attrs_of(graph, attrs), &[source]);
+            draft.call(moves, attrs_of(graph, by), &[inner]);
+            drafts.push(draft);
+        }
+    }
+    drafts
+}
+
+fn transposes(graph: &Graph, id: Id) -> impl Iterator<Item = (Id, Vec<usize>)> + '_ {
+    let rank = only_type(graph, id).map_or(0, |t| t.rank());
+    graph[id].nodes.iter().filter(|n| n.operator().is_some_and(|o| o.is(&TRANSPOSE))).filter_map(move |n| {
+        let axes = permutation(super::super::analysis::attrs(graph, n.children[0])?, rank)?;
+        Some((n.children[1], axes))
+    })
+}
+
+fn inverse(axes: &[usize]) -> Vec<usize> {
+    let mut inverse = vec![0; axes.len()];
+    axes.iter().enumerate().for_each(|(to, &from)| inverse[from] = to);
+    inverse
+}
+
+/// True for operands that a transpose of the call passes by: it can be moved into them for nothing.
+fn is_free(graph: &Graph, id: Id, rank: usize) -> bool {
+    let ty = only_type(graph, id);
+    graph[id].data.is_constant && ty.is_some_and(|t| t.rank() == rank) || is_one(graph, id)
+}
+
+/// True for a value of one element, whose axes do not matter.
+fn is_one(graph: &Graph, id: Id) -> bool {
+    only_type(graph, id).is_some_and(|t| t.elements() == Some(1) && t.rank() <= 1)
+}
+
+/// `f(x^p, y^p) = f(x, y)^p`.
+fn calls_of_transposes(graph: &Graph) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (class, call) in calls(graph) {
+        let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Broadcast) else { continue };
+        let operands = &call.children[1..];
+        let Some(rank) = only_type(graph, class).map(|t| t.rank()) else { continue };
+        if operands.len() < 2 || operator.is(&BROADCAST_TO) || graph[class].data.is_constant {
+            continue;
+        }
+        let first = operands.iter().flat_map(|&o| transposes(graph, o)).find(|(_, axes)| axes.len() == rank);
+        let Some((_, axes)) = first else { continue };
+        let mut draft = Draft::of(class);
+        let mut inner = Vec::new();
+        for &operand in operands {
+            let moved = transposes(graph, operand).find(|(_, other)| *other == axes).map(|(source, _)| source);
+            inner.push(match moved {
+                Some(source) => draft.class(source),
+                None if is_one(graph, operand) => draft.class(operand),
+                None if is_free(graph, operand, rank) => {
+                    let source = draft.class(operand);
+                    draft.call(&TRANSPOSE, transposing(&inverse(&axes)), &[source])
+                }
+                None => break,
+            });
+        }
+        if inner.len() == operands.len() {
+            let call = draft.call(operator, attrs_of(graph, call.children[0]), &inner);
+            draft.call(&TRANSPOSE, transposing(&axes), &[call]);
+            drafts.push(draft);
+        }
+    }
+    drafts
+}
+
+/// `f(x, y)^p = f(x^p, y^p)`, where an operand is a transpose already.
+fn transposes_of(graph: &Graph) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (class, transpose) in calls(graph) {
+        if !transpose.operator().is_some_and(|o| o.is(&TRANSPOSE)) || graph[class].data.is_constant {
+            continue;
+        }
+        let &[by, of] = &transpose.children[..] else { continue };
+        let Some(rank) = only_type(graph, class).map(|t| t.rank()) else { continue };
+        for call in &graph[of].nodes {
+            let elementwise = |o: &&fusion_operators::Operator| {
+                matches!(o.fusion, FusionKind::Broadcast | FusionKind::Elementwise) && !o.is(&BROADCAST_TO)
+            };
+            let Some(operator) = call.operator().filter(elementwise) else { continue };
+            let operands = &call.children[1..];
+            let moves = |&o: &Id| transposes(graph, o).next().is_some();
+            let fits = |&o: &Id| is_free(graph, o, rank) || moves(&o);
+            if !operands.iter().any(moves) || !operands.iter().all(fits) {
+                continue;
+            }
+            let mut draft = Draft::of(class);
+            let mut inner = Vec::new();
+            for &operand in operands {
+                let source = draft.class(operand);
+                inner.push(match is_one(graph, operand) {
+                    true => source,
+                    false => draft.call(&TRANSPOSE, attrs_of(graph, by), &[source]),
+                });
+            }
+            draft.call(operator, attrs_of(graph, call.children[0]), &inner);
+            drafts.push(draft);
+        }
+    }
+    drafts
+}
+
+/// `f(broadcast x, y) = f(x, y)`.
+fn broadcast_operands(graph: &Graph) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (class, call) in calls(graph) {
+        let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Broadcast) else { continue };
+        if call.children.len() < 3 || graph[class].data.is_constant {
+            continue;
+        }
+        for at in 1..call.children.len() {
+            let nodes = graph[call.children[at]].nodes.iter();
+            for broadcast in nodes.filter(|n| n.operator().is_some_and(|o| o.is(&BROADCAST_TO))) {
+                let mut draft = Draft::of(class);
+                let operands: Vec<usize> = (1..call.children.len())
+                    .map(|i| draft.class(if i == at { broadcast.children[1] } else { call.children[i] }))
+                    .collect();
+                draft.call(operator, attrs_of(graph, call.children[0]), &operands);
+                drafts.push(draft);
+            }
+        }
+    }
+    drafts
+}

@@ -1,0 +1,217 @@
+//! The rules, by subject.
+//!
+//! A file of rules is a list, one line of equation each. How to add one is in docs/how-to/add-a-rule.md; docs/rules.md lists them all.
+
+pub mod algebra;
+pub mod attention;
+pub mod axes;
+pub mod conditions;
+pub mod contraction;
+pub mod convolution;
+pub mod normalization;
+pub mod pieces;
+pub mod siblings;
+pub mod winograd;
+
+use super::analysis::Graph;
+use super::rule::{Ready, Rule, RuleError};
+use super::search_rule::{Draft, SearchRule};
+use egg::{Id, Subst};
+use serde::Serialize;
+
+/// A subject. Families can be switched off one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Sums, products and elementwise functions.
+    Algebra,
+    /// Axes that are moved, inserted, removed, merged and split.
+    Axes,
+    /// Pieces of tensors, cut and joined.
+    Pieces,
+    /// Products of matrices.
+    Contraction,
+    /// Convolutions and what is folded into them.
+    Convolution,
+    /// Normalizations and activations in the forms that exporters write.
+    Normalization,
+    /// Calls that share an operand become one.
+    Siblings,
+    /// Attention without scores in memory.
+    Attention,
+    /// Winograd's convolutions.
+    Winograd,
+}
+
+impl Family {
+    /// All families with their names.
+    pub const ALL: &'static [(Family, &'static str)] = &[
+        (Family::Algebra, "algebra"),
+        (Family::Axes, "axes"),
+        (Family::Pieces, "pieces"),
+        (Family::Contraction, "contraction"),
+        (Family::Convolution, "convolution"),
+        (Family::Normalization, "normalization"),
+        (Family::Siblings, "siblings"),
+        (Family::Attention, "attention"),
+        (Family::Winograd, "winograd"),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Family::ALL.iter().find(|(family, _)| *family == self).map_or("", |(_, name)| name)
+    }
+
+    /// Its rules that are equations between terms.
+    pub fn rules(self) -> Vec<Rule> {
+        match self {
+            Family::Algebra => algebra::rules(),
+            Family::Axes => axes::rules(),
+            Family::Pieces => pieces::rules(),
+            Family::Contraction => contraction::rules(),
+            Family::Convolution => convolution::rules(),
+            Family::Normalization => normalization::rules(),
+            Family::Siblings => Vec::new(),
+            Family::Attention => attention::rules(),
+            Family::Winograd => winograd::rules(),
+        }
+    }
+
+    /// Its rules that look at the whole graph.
+    pub fn search_rules(self) -> &'static [SearchRule] {
+        match self {
+            Family::Axes => axes::SEARCH_RULES,
+            Family::Pieces => pieces::SEARCH_RULES,
+            Family::Siblings => siblings::SEARCH_RULES,
+            _ => &[],
+        }
+    }
+}
+
+/// A rule of either kind with its family.
+pub enum AnyRule {
+    /// An equation between terms.
+    Term(Family, Ready),
+    /// A rule that looks at the whole graph.
+    Search(Family, SearchRule),
+}
+
+/// Rules that were checked.
+pub struct Rules(Vec<AnyRule>);
+
+/// What a rule found.
+pub enum Searched {
+    /// Matches of a term.
+    Terms(Vec<(Id, Subst)>),
+    /// Replacements.
+    Drafts(Vec<Draft>),
+}
+
+/// One of the things a rule found.
+pub enum One {
+    /// A match of a term.
+    Term(Id, Subst),
+    /// A replacement.
+    Draft(Draft),
+}
+
+impl Searched {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Searched::Terms(terms) => terms.len(),
+            Searched::Drafts(drafts) => drafts.len(),
+        }
+    }
+
+    /// True when nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One after another.
+    pub fn split(self) -> Box<dyn Iterator<Item = One>> {
+        match self {
+            Searched::Terms(terms) => Box::new(terms.into_iter().map(|(class, subst)| One::Term(class, subst))),
+            Searched::Drafts(drafts) => Box::new(drafts.into_iter().map(One::Draft)),
+        }
+    }
+}
+
+impl Rules {
+    /// The rules of families. A rule that is wrong in itself is an error that names it.
+    pub fn of(families: &[Family]) -> Result<Self, RuleError> {
+        let mut rules = Vec::new();
+        for &family in families {
+            for rule in family.rules() {
+                rules.push(AnyRule::Term(family, rule.build()?));
+            }
+            rules.extend(family.search_rules().iter().map(|rule| AnyRule::Search(family, *rule)));
+        }
+        Ok(Rules(rules))
+    }
+
+    /// One after another.
+    pub fn iter(&self) -> impl Iterator<Item = &AnyRule> {
+        self.0.iter()
+    }
+}
+
+impl AnyRule {
+    /// The rule's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AnyRule::Term(_, rule) => rule.rule.name,
+            AnyRule::Search(_, rule) => rule.name,
+        }
+    }
+
+    /// Its equation.
+    pub fn equation(&self) -> &'static str {
+        match self {
+            AnyRule::Term(_, rule) => rule.rule.equation,
+            AnyRule::Search(_, rule) => rule.equation,
+        }
+    }
+
+    /// Its family.
+    pub fn family(&self) -> Family {
+        match self {
+            AnyRule::Term(family, _) | AnyRule::Search(family, _) => *family,
+        }
+    }
+
+    /// The names of its conditions.
+    pub fn conditions(&self) -> Vec<&'static str> {
+        match self {
+            AnyRule::Term(_, rule) => rule.rule.conditions().collect(),
+            AnyRule::Search(_, rule) => rule.conditions.to_vec(),
+        }
+    }
+
+    /// What it finds, and whether there was more than may be.
+    pub fn search(&self, graph: &Graph, most: usize) -> (Searched, bool) {
+        match self {
+            AnyRule::Term(_, rule) => {
+                let found = rule.search(graph, most);
+                let exceeded = found.len() >= most;
+                (Searched::Terms(found), exceeded)
+            }
+            AnyRule::Search(_, rule) => {
+                let mut found = (rule.find)(graph);
+                let exceeded = found.len() > most;
+                found.truncate(most);
+                (Searched::Drafts(found), exceeded)
+            }
+        }
+    }
+
+    /// Applies it to what it found; true when that changed the graph.
+    pub fn apply(&self, graph: &mut Graph, one: One) -> bool {
+        match (self, one) {
+            (AnyRule::Term(_, rule), One::Term(class, subst)) => rule.apply(graph, class, subst),
+            (AnyRule::Search(_, rule), One::Draft(draft)) => rule.apply(graph, &draft),
+            _ => false,
+        }
+    }
+}

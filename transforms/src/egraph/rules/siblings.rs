@@ -1,0 +1,116 @@
+//! Calls that share an operand become one, of which each is a piece.
+//!
+//!     x wq, x wk, x wv    =    y[0:n], y[n:2n], y[2n:3n]    with y = x [wq wk wv]
+//!
+//! (QKV projections, gates beside projections, the branches of Inception.) One contraction reads the shared operand once and is large
+//! enough to reach the ceiling. The weights are joined when compiling where they are constants. Merging pays only for all siblings
+//! together: extraction tries it as one move.
+
+use super::super::analysis::{Graph, only_type};
+use super::super::language::Node;
+use super::super::search_rule::{Draft, SearchRule};
+use super::axes::{attrs_of, calls};
+use super::pieces::slicing;
+use egg::Id;
+use fusion_operators::ops::contraction::{DENSE, MATMUL};
+use fusion_operators::ops::convolution::CONV2D;
+use fusion_operators::ops::shape::{CONCAT, SLICE};
+use fusion_operators::{Attrs, Operator, TensorType};
+use indexmap::IndexMap;
+
+/// The rules.
+pub const SEARCH_RULES: &[SearchRule] = &[
+    SearchRule {
+        name: "merge-matmuls",
+        equation: "x y, x z = pieces of x [y z]",
+        conditions: &["y and z are constants of the same rows"],
+        find: |graph| merged(graph, &MATMUL, |attrs, ty| if attrs.flag("transpose_b") { ty.rank() - 2 } else { ty.rank() - 1 }, |rank| rank - 1),
+    },
+    SearchRule {
+        name: "merge-denses",
+        equation: "dense(x, v), dense(x, w) = pieces of dense(x, [v; w])",
+        conditions: &["v and w are constants of the same columns"],
+        find: |graph| merged(graph, &DENSE, |_, _| 0, |rank| rank - 1),
+    },
+    SearchRule {
+        name: "merge-conv2ds",
+        equation: "x * v, x * w = pieces of x * [v; w]",
+        conditions: &["v and w are constants of kernels of the same extents", "one group"],
+        find: |graph| merged(graph, &CONV2D, |_, _| 0, |_| 1),
+    },
+];
+
+/// The most calls that become one.
+const MOST_SIBLINGS: usize = 8;
+
+/// Merges calls of an operator with one first operand and the same attributes. Weights are joined along `weight_axis`, results
+/// along `result_axis` of their rank.
+fn merged(
+    graph: &Graph,
+    operator: &'static Operator,
+    weight_axis: fn(&Attrs, &TensorType) -> usize,
+    result_axis: fn(usize) -> usize,
+) -> Vec<Draft> {
+    let mut groups: IndexMap<(Id, Id), Vec<(Id, &Node)>> = IndexMap::new();
+    for (class, call) in calls(graph) {
+        if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant {
+            continue;
+        }
+        let (attrs, data, weight) = (call.children[0], call.children[1], call.children[2]);
+        let is_weight = graph[weight].data.is_constant && !graph[data].data.is_constant;
+        if is_weight && attrs_of(graph, attrs).int_or("groups", 1) == 1 {
+            groups.entry((graph.find(attrs), graph.find(data))).or_default().push((class, call));
+        }
+    }
+    let mut drafts = Vec::new();
+    for ((attrs, data), calls) in groups {
+        let attrs = attrs_of(graph, attrs);
+        let mut by_shape: IndexMap<Vec<fusion_operators::Dim>, Vec<(Id, Id)>> = IndexMap::new();
+        for (class, call) in calls {
+            let Some(ty) = only_type(graph, call.children[2]) else { continue };
+            let mut dims = ty.dims.clone();
+            dims.remove(weight_axis(&attrs, ty));
+            let same = by_shape.entry(dims).or_default();
+            // What was merged already is not merged again.
+            if !is_joined(graph, call.children[2]) && !same.iter().any(|(c, _)| *c == class) {
+                same.push((class, call.children[2]));
+            }
+        }
+        for siblings in by_shape.into_values().filter(|s| (2..=MOST_SIBLINGS).contains(&s.len())) {
+            drafts.extend(pieces(graph, operator, &attrs, data, &siblings, weight_axis, result_axis).unwrap_or_default());
+        }
+    }
+    drafts
+}
+
+fn is_joined(graph: &Graph, id: Id) -> bool {
+    graph[id].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&CONCAT)))
+}
+
+fn pieces(
+    graph: &Graph,
+    operator: &'static Operator,
+    attrs: &Attrs,
+    data: Id,
+    siblings: &[(Id, Id)],
+    weight_axis: fn(&Attrs, &TensorType) -> usize,
+    result_axis: fn(usize) -> usize,
+) -> Option<Vec<Draft>> {
+    let mut drafts = Vec::new();
+    let mut begin = 0;
+    for &(class, _) in siblings {
+        let ty = only_type(graph, class)?;
+        let axis = result_axis(ty.rank());
+        let end = begin + ty.dims[axis].known()? as i64;
+        let mut draft = Draft::of(class);
+        let weights: Vec<usize> = siblings.iter().map(|(_, weight)| draft.class(*weight)).collect();
+        let along = weight_axis(attrs, only_type(graph, siblings[0].1)?);
+        let weight = draft.call(&CONCAT, Attrs::new().with("axis", along as i64), &weights);
+        let data = draft.class(data);
+        let whole = draft.call(operator, attrs.clone(), &[data, weight]);
+        draft.call(&SLICE, slicing(axis, begin, end), &[whole]);
+        drafts.push(draft);
+        begin = end;
+    }
+    Some(drafts)
+}

@@ -1,0 +1,136 @@
+//! Saturation: applies rules until nothing new is found, or a budget is used up.
+//!
+//! Budgets count matches, rounds and nodes, never seconds: the same program gives the same graph on any machine. Each rule has its own
+//! budget of matches a round, which is halved each time it is exceeded (so that a rule that explodes, as associativity does, leaves
+//! room for the others); a rule that found more than its budget is searched again in the next round.
+
+use super::analysis::Graph;
+use super::rules::{Family, Rules, Searched};
+use serde::Serialize;
+use std::time::Instant;
+
+/// How much may be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Rounds over all rules.
+    pub rounds: usize,
+    /// Nodes of the graph.
+    pub nodes: usize,
+    /// Matches of a rule that are applied in a round.
+    pub matches: usize,
+}
+
+impl Budget {
+    /// For a graph that begins with so many nodes.
+    pub fn for_nodes(nodes: usize) -> Self {
+        Budget { rounds: 12, nodes: 4000 + 12 * nodes, matches: 1000 + 4 * nodes }
+    }
+}
+
+/// Why saturation stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// No rule finds anything new.
+    Saturated,
+    /// The graph has as many nodes as it may.
+    Nodes,
+    /// All rounds were made.
+    Rounds,
+}
+
+/// What a rule did.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleReport {
+    /// The rule.
+    pub rule: &'static str,
+    /// Its family.
+    pub family: Family,
+    /// Matches found.
+    pub matches: usize,
+    /// Those that changed the graph.
+    pub applied: usize,
+    /// Rounds in which it found more than its budget.
+    pub exceeded: usize,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// What saturation did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Why it stopped.
+    pub stop: Stop,
+    /// Rounds.
+    pub rounds: usize,
+    /// Nodes at the end.
+    pub nodes: usize,
+    /// Classes at the end.
+    pub classes: usize,
+    /// Rules that found something.
+    pub rules: Vec<RuleReport>,
+}
+
+/// Applies rules to a graph.
+pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, skip: &dyn Fn(&str, usize) -> bool) -> Report {
+    let mut reports: Vec<RuleReport> = rules
+        .iter()
+        .map(|rule| RuleReport {
+            rule: rule.name(),
+            family: rule.family(),
+            matches: 0,
+            applied: 0,
+            exceeded: 0,
+            seconds: 0.0,
+        })
+        .collect();
+    let (mut stop, mut rounds) = (Stop::Rounds, 0);
+    graph.rebuild();
+    'rounds: while rounds < budget.rounds {
+        rounds += 1;
+        let mut changed = false;
+        // All rules look at the same graph before any is applied, so that their order matters little.
+        let found: Vec<Searched> = rules
+            .iter()
+            .zip(&mut reports)
+            .map(|(rule, report)| {
+                let start = Instant::now();
+                let most = budget.matches >> report.exceeded.min(6);
+                let (found, exceeded) = rule.search(graph, most);
+                report.matches += found.len();
+                report.exceeded += usize::from(exceeded);
+                report.seconds += start.elapsed().as_secs_f64();
+                found
+            })
+            .collect();
+        for ((rule, report), found) in rules.iter().zip(&mut reports).zip(found) {
+            let start = Instant::now();
+            for one in found.split() {
+                if graph.total_number_of_nodes() >= budget.nodes {
+                    stop = Stop::Nodes;
+                    report.seconds += start.elapsed().as_secs_f64();
+                    break 'rounds;
+                }
+                if !skip(rule.name(), report.applied) && rule.apply(graph, one) {
+                    report.applied += 1;
+                    changed = true;
+                }
+            }
+            report.seconds += start.elapsed().as_secs_f64();
+        }
+        graph.rebuild();
+        if !changed {
+            stop = Stop::Saturated;
+            break;
+        }
+    }
+    graph.rebuild();
+    reports.retain(|report| report.matches > 0);
+    Report {
+        stop,
+        rounds,
+        nodes: graph.total_number_of_nodes(),
+        classes: graph.number_of_classes(),
+        rules: reports,
+    }
+}

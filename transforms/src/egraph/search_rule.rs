@@ -1,0 +1,89 @@
+//! Rules whose left side is no single term: over several classes at once, or of calls of any number of operands.
+//!
+//! Such a rule looks at the whole graph and drafts replacements: a class, and a term that is equal to it.
+
+use super::analysis::Graph;
+use super::language::Node;
+use egg::{Id, Symbol};
+use fusion_operators::{Attrs, Operator};
+
+/// A rule that looks at the whole graph.
+#[derive(Clone, Copy)]
+pub struct SearchRule {
+    /// Its name, of all rules.
+    pub name: &'static str,
+    /// What it says, as an equation.
+    pub equation: &'static str,
+    /// Its side conditions.
+    pub conditions: &'static [&'static str],
+    /// Finds replacements, in an order that follows from the graph alone.
+    pub find: fn(&Graph) -> Vec<Draft>,
+}
+
+/// A term that is to be equal to a class. Its nodes are added one after another; children are places of earlier ones.
+pub struct Draft {
+    class: Id,
+    steps: Vec<Step>,
+}
+
+enum Step {
+    Class(Id),
+    Node(Node),
+}
+
+/// The place of a node in a draft.
+pub type Place = usize;
+
+impl Draft {
+    /// An empty term for a class.
+    pub fn of(class: Id) -> Self {
+        Draft { class, steps: Vec::new() }
+    }
+
+    /// A class of the graph as part of the term.
+    pub fn class(&mut self, id: Id) -> Place {
+        self.steps.push(Step::Class(id));
+        self.steps.len() - 1
+    }
+
+    /// A call as part of the term.
+    pub fn call(&mut self, operator: &'static Operator, attrs: Attrs, operands: &[Place]) -> Place {
+        self.steps.push(Step::Node(Node::attrs(attrs)));
+        let attrs = Id::from(self.steps.len() - 1);
+        let node = Node::call(operator, attrs, operands.iter().map(|&p| Id::from(p)));
+        self.steps.push(Step::Node(node));
+        self.steps.len() - 1
+    }
+}
+
+impl SearchRule {
+    /// Applies the rule to what it found; true when that changed the graph. The last node of the draft is the whole term. A term of
+    /// another type than the class, or that can only be computed later, is left out.
+    pub fn apply(&self, graph: &mut Graph, draft: &Draft) -> bool {
+        let name = Symbol::from(self.name);
+        let mut ids: Vec<Id> = Vec::new();
+        for step in &draft.steps {
+            let id = match step {
+                Step::Class(id) => graph.find(*id),
+                Step::Node(node) => {
+                    let children = node.children.iter().map(|c| ids[usize::from(*c)]).collect();
+                    let node = Node { head: node.head.clone(), children };
+                    match graph.lookup(node.clone()) {
+                        Some(id) => id,
+                        None => {
+                            graph.analysis.made_by.push((node.clone(), name));
+                            graph.add(node)
+                        }
+                    }
+                }
+            };
+            ids.push(id);
+        }
+        let Some(&last) = ids.last() else { return false };
+        let (old, new) = (&graph[draft.class].data, &graph[last].data);
+        if old.types != new.types || new.place > old.place {
+            return false;
+        }
+        graph.union_trusted(draft.class, last, name)
+    }
+}

@@ -1,0 +1,196 @@
+//! From a plan back to a block.
+//!
+//! Before each pinned operation the kernels are written that it needs and that were not written yet, operands first. A kernel's members
+//! become calls, which are moved into a function of their own ([`Outliner`]); views stay outside. What is computed of constants alone is
+//! computed here, once, by the reference semantics. At last the old calls are erased.
+
+use super::extract::kernel::Kernel;
+use super::extract::search::Plan;
+use super::extract::space::{ClassId, Space};
+use super::fold::Folder;
+use super::language::Head;
+use super::read::Program;
+use crate::relay::fuse_ops::Outliner;
+use egg::Id;
+use fusion_dialects::relay::Builder;
+use fusion_dialects::{
+    Build, Location, Op, OpExt, OperationLike, PassError, Value, ValueLike, defining_op, relay, replace_uses,
+    unused,
+};
+use std::collections::HashMap;
+
+/// A kernel that was written.
+pub struct Written {
+    /// The name of its function.
+    pub name: String,
+    /// The kernel.
+    pub kernel: Kernel,
+}
+
+/// Writes a plan.
+pub fn write<'c>(
+    program: &Program<'c>,
+    space: &Space,
+    plan: &Plan,
+    outliner: &mut Outliner<'c>,
+) -> Result<Vec<Written>, PassError<'c>> {
+    let places = space.classes.iter().enumerate().map(|(place, class)| (class.id, place)).collect();
+    let mut writer = Writer {
+        program,
+        space,
+        plan,
+        outliner,
+        places,
+        folder: Folder::new(&program.graph, &program.constants),
+        values: HashMap::new(),
+        written: Vec::new(),
+    };
+    let mut replaced = Vec::new();
+    for one in &program.uses {
+        let class = writer.places[&program.graph.find(one.class)];
+        let build = Build::before(one.by);
+        writer.need(&build, class)?;
+        replaced.push((one.value, writer.value(&build, class)?));
+    }
+    let written = writer.written;
+    for (old, new) in replaced {
+        if old.r#type() != new.r#type() {
+            let message = format!("{} would become {}: a rule changed a type", old.r#type(), new.r#type());
+            return Err(PassError::new(program.locations.first().copied().unwrap_or(new_location(new)), message));
+        }
+        replace_uses(old, new);
+    }
+    for op in program.calls.iter().rev() {
+        if op.result_values().into_iter().all(unused) {
+            op.erase();
+        }
+    }
+    Ok(written)
+}
+
+fn new_location(value: Value) -> Location {
+    defining_op(value).map_or_else(|| unreachable!("what was written is a result"), |op| op.location())
+}
+
+struct Writer<'a, 'c> {
+    program: &'a Program<'c>,
+    space: &'a Space,
+    plan: &'a Plan,
+    outliner: &'a mut Outliner<'c>,
+    places: HashMap<Id, ClassId>,
+    folder: Folder<'a, 'c>,
+    /// The values of classes that were written.
+    values: HashMap<ClassId, Vec<Value<'c>>>,
+    written: Vec<Written>,
+}
+
+impl<'c> Writer<'_, 'c> {
+    /// Writes all kernels that a class needs, operands first.
+    fn need(&mut self, build: &Build<'c>, class: ClassId) -> Result<(), PassError<'c>> {
+        let mut stack = vec![class];
+        while let Some(&at) = stack.last() {
+            if self.space.classes[at].is_external || self.values.contains_key(&at) {
+                stack.pop();
+                continue;
+            }
+            let kernel = Kernel::of(self.space, &self.plan.state, at);
+            let missing: Vec<ClassId> = kernel
+                .reads(self.space, &self.plan.state)
+                .into_iter()
+                .filter(|c| !self.values.contains_key(c))
+                .collect();
+            if missing.is_empty() {
+                self.kernel(build, kernel)?;
+                stack.pop();
+            } else {
+                stack.extend(missing);
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of an external class, of a stored one, or of a view of these.
+    fn value(&mut self, build: &Build<'c>, class: ClassId) -> Result<Value<'c>, PassError<'c>> {
+        if let Some(values) = self.values.get(&class) {
+            return Ok(values[0]);
+        }
+        let value = if self.space.classes[class].is_external {
+            self.external(build, class)?
+        } else {
+            let candidate = self.plan.state.candidate(self.space, class);
+            match candidate.operator {
+                None => {
+                    let of = candidate.operands[0];
+                    self.values[&of][candidate.result as usize]
+                }
+                Some(operator) => {
+                    let operand = self.value(build, candidate.operands[0])?;
+                    let builder = Builder::new(build.at(self.location(build, class)));
+                    let made = builder.op(operator, &[operand], &candidate.attrs.attrs);
+                    made.map_err(|violation| PassError::new(build.location, violation.to_string()))?[0]
+                }
+            }
+        };
+        self.values.insert(class, vec![value]);
+        Ok(value)
+    }
+
+    fn external(&mut self, build: &Build<'c>, class: ClassId) -> Result<Value<'c>, PassError<'c>> {
+        let id = self.space.classes[class].id;
+        let leaf = self.program.graph[id].nodes.iter().find_map(|n| match n.head {
+            Head::Leaf(number) => Some(self.program.leaves[number as usize]),
+            _ => None,
+        });
+        if let Some(leaf) = leaf {
+            return Ok(leaf);
+        }
+        let ty = fusion_dialects::tensor_type_to_mlir(build.context(), &self.space.classes[class].types[0]);
+        let attr = self
+            .folder
+            .attribute(build.context(), id)
+            .map_err(|message| PassError::new(build.location, message))?;
+        Ok(build.at(self.location(build, class)).value(relay::Op::Constant.name(), &[], ty, &[("value", attr)]))
+    }
+
+    /// Writes a kernel's members and moves them into a function.
+    fn kernel(&mut self, build: &Build<'c>, kernel: Kernel) -> Result<(), PassError<'c>> {
+        let mut inside: HashMap<ClassId, Vec<Value<'c>>> = HashMap::new();
+        for &input in &kernel.inputs {
+            let value = self.value(build, input)?;
+            inside.insert(input, vec![value]);
+        }
+        let mut ops: Vec<Op<'c>> = Vec::new();
+        for &member in &kernel.members {
+            let candidate = self.plan.state.candidate(self.space, member);
+            let Some(operator) = candidate.operator else { continue };
+            let operands: Vec<Value<'c>> = candidate.operands.iter().map(|o| inside[o][0]).collect();
+            let builder = Builder::new(build.at(self.location(build, member)));
+            let made = builder
+                .op(operator, &operands, &candidate.attrs.attrs)
+                .map_err(|violation| PassError::new(build.location, violation.to_string()))?;
+            ops.extend(defining_op(made[0]));
+            inside.insert(member, made);
+        }
+        if !ops.is_empty() {
+            let results: Vec<Value<'c>> = kernel.results.iter().flat_map(|r| inside[r].clone()).collect();
+            let (name, new) = self.outliner.outline(&ops, &results);
+            let mut new = new.into_iter();
+            for result in &kernel.results {
+                let count = inside[result].len();
+                self.values.insert(*result, new.by_ref().take(count).collect());
+            }
+            self.written.push(Written { name, kernel: kernel.clone() });
+        }
+        for &stored in &kernel.stored {
+            self.value(build, stored)?;
+        }
+        Ok(())
+    }
+
+    /// Where a class comes from in the source.
+    fn location(&self, build: &Build<'c>, class: ClassId) -> Location<'c> {
+        let data = &self.program.graph[self.space.classes[class].id].data;
+        let origin = data.origins.first().and_then(|&o| self.program.locations.get(o as usize));
+        origin.copied().unwrap_or(build.location)
+    }
+}
