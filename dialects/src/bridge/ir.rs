@@ -160,6 +160,10 @@ impl<'c> OpExt<'c> for Op<'c> {
 
 /// Replaces all uses of a value.
 pub fn replace_uses<'c>(value: Value<'c>, with: Value<'c>) {
+    // MLIR would put each use back into the list that it takes uses from, without end.
+    if key(value) == key(with) {
+        return;
+    }
     // SAFETY: both are alive.
     unsafe { mlirValueReplaceAllUsesOfWith(value.to_raw(), with.to_raw()) }
 }

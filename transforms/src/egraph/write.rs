@@ -10,7 +10,7 @@ use super::extract::space::{ClassId, Space};
 use super::fold::Folder;
 use super::language::Head;
 use super::read::Program;
-use crate::relay::fuse_ops::Outliner;
+use crate::relay::fuse_ops::{Outliner, is_copied};
 use egg::Id;
 use fusion_dialects::relay::Builder;
 use fusion_dialects::{
@@ -131,7 +131,10 @@ impl<'c> Writer<'_, 'c> {
                 }
             }
         };
-        self.values.insert(class, vec![value]);
+        // What is copied into each kernel is erased outside when the kernel has it.
+        if !is_copied(value) {
+            self.values.insert(class, vec![value]);
+        }
         Ok(value)
     }
 

@@ -38,6 +38,7 @@ use fusion_dialects::{
     Block, BlockLike, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RegionLike,
     RunContext, StatisticSpec, nested_ops, top_level,
 };
+pub(crate) use outline::is_copied;
 pub use outline::{Outliner, PRIMITIVE};
 
 /// The pass.

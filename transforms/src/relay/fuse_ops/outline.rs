@@ -126,6 +126,11 @@ fn inputs<'c>(ops: &[Op<'c>]) -> (Vec<Value<'c>>, Vec<Op<'c>>) {
     (arguments, constants)
 }
 
+/// True for constants that are copied into each function that needs them, and erased outside when nothing there needs them.
+pub(crate) fn is_copied(value: Value) -> bool {
+    small_constant(value).is_some()
+}
+
 /// The constant a value is, when one number says all of it.
 fn small_constant<'c>(value: Value<'c>) -> Option<Op<'c>> {
     let op = defining_op(value).filter(|op| matches!(op.kind(), Some(Kind::Relay(relay::Op::Constant))))?;
