@@ -5,6 +5,7 @@
 
 pub mod loops;
 pub mod relay;
+pub mod target;
 pub mod te;
 
 /// Puts all passes of this crate into MLIR's registry.
