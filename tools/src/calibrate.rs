@@ -6,7 +6,7 @@
 //!   peak             a tile of sums in registers += column x row, all operands in the first cache
 //!   bandwidth        c[i] = a[i] + 3 b[i] over half of each cache, and over a multiple of all; on one core, on all
 //!   kernel call      64 kernels that do nothing, less a program of one
-//!   parallel loop    a short loop on all threads, less the same loop on one
+//!   parallel loop    some microseconds of work on all threads, less their parts of the same work on one
 //!   transcendental   exp of values in the first cache, in multiply-adds at the peak
 //! ```
 //!
@@ -41,8 +41,9 @@ pub fn calibrate(known: &Target, scratch: &Path) -> Result<Target, Failure> {
     target.parallel_region = match cores {
         1 => known.parallel_region,
         _ => {
-            let seconds = |kind| bench.seconds(&streams(cores, 64 * cores, 1, kind), cores);
-            (seconds("parallel")? - seconds("serial")?).max(1e-9)
+            // Work of some microseconds, so that the other threads get their parts of it.
+            let seconds = |kind| bench.seconds(&streams(cores, 1024 * cores, 50, kind), cores);
+            (seconds("parallel")? - seconds("serial")? / cores as f64).max(1e-9)
         }
     };
 
