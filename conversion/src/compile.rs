@@ -95,8 +95,9 @@ pub enum CompileError {
 
 /// Compiles a module whose function `@main` is the model.
 pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
-    let mut runner = Runner::for_processor(&settings.processor.facts);
+    let mut runner = Runner::default();
     let root = fusion_dialects::module_op(module);
+    settings.processor.description.attach(root);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
@@ -114,6 +115,8 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     let constants = read_constants(root)
         .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
     strip_constants(root);
+    // Loops have no decisions left that would go by it.
+    fusion_transforms::target::Target::detach(root);
     let units = crate::units::take(root);
     let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
     let start = std::time::Instant::now();

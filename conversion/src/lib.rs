@@ -17,6 +17,7 @@ pub fn register() {
     fusion_dialects::register::<relay_to_te::ConvertRelayToTe>();
     fusion_dialects::register::<te_to_loop::lower::TeLower>();
     fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();
+    fusion_dialects::register::<targets::cpu::attach::AttachTarget>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
     fusion_dialects::register::<targets::parallel_calls::ParallelCalls>();
     fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();

@@ -1,6 +1,5 @@
 //! The stages a model goes through, in order. This list is the compiler.
 
-use crate::targets::cpu::Facts;
 use fusion_dialects::{Module, run_passes};
 use std::path::PathBuf;
 
@@ -16,9 +15,6 @@ const fn stage(name: &'static str, pipeline: &'static str) -> Stage {
     Stage { name, pipeline }
 }
 
-/// The stage that goes by the processor.
-const SCHEDULE: &str = "te-schedule";
-
 /// On typed functional programs: simplify, decide the kernels.
 pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
@@ -33,7 +29,7 @@ pub const DEFINE: &[Stage] = &[
 
 /// On tensor expressions: say how each kernel computes; make its loops.
 pub const TE: &[Stage] = &[
-    stage(SCHEDULE, "builtin.module(te-schedule)"),
+    stage("te-schedule", "builtin.module(te-schedule)"),
     stage("te-pack-arguments", "builtin.module(te-pack-arguments)"),
     stage("te-lower", "builtin.module(te-lower)"),
 ];
@@ -97,8 +93,6 @@ fn inner_of(pipeline: &'static str) -> &'static str {
 /// a folder of its name.
 pub struct Runner {
     dump: Option<PathBuf>,
-    /// Stages whose pipeline depends on the target, and that pipeline.
-    tuned: Vec<(&'static str, String)>,
     number: usize,
     last: String,
     /// Seconds of each stage so far.
@@ -109,7 +103,6 @@ impl Default for Runner {
     fn default() -> Self {
         Runner {
             dump: std::env::var_os("FUSION_DUMP").map(PathBuf::from),
-            tuned: Vec::new(),
             number: 0,
             last: String::new(),
             timings: Vec::new(),
@@ -118,12 +111,6 @@ impl Default for Runner {
 }
 
 impl Runner {
-    /// For a program that is compiled for a processor.
-    pub fn for_processor(facts: &Facts) -> Runner {
-        let schedule = format!("builtin.module({SCHEDULE}{{vector-bytes={}}})", facts.vector_bytes);
-        Runner { tuned: vec![(SCHEDULE, schedule)], ..Runner::default() }
-    }
-
     /// For a kernel by itself.
     pub fn of_kernel(name: &str) -> Runner {
         let mut runner = Runner::default();
@@ -145,8 +132,7 @@ impl Runner {
         }
         for stage in stages {
             let start = std::time::Instant::now();
-            let tuned = self.tuned.iter().find(|(name, _)| *name == stage.name);
-            run_passes(module, tuned.map_or(stage.pipeline, |(_, pipeline)| pipeline))?;
+            run_passes(module, stage.pipeline)?;
             self.timings.push((stage.name, start.elapsed().as_secs_f64()));
             self.write(stage.name, module)?;
         }

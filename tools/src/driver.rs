@@ -1,15 +1,17 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
+use crate::print;
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
-use fusion_conversion::targets::cpu::{self, Processor, UnknownProcessor};
+use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
 use fusion_dialects::{Context, Module, parse_file};
 use fusion_importers::onnx;
 use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
+use fusion_transforms::target::{Memory, Target as Description, TargetError as DescriptionError};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -31,6 +33,21 @@ pub struct CompileOptions {
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
     pub jit: bool,
+}
+
+impl CompileOptions {
+    /// Those that nobody gave, for a target.
+    pub fn for_target(target: Target) -> CompileOptions {
+        CompileOptions {
+            target,
+            opt_level: 3,
+            shapes: IndexMap::new(),
+            bound: IndexMap::new(),
+            schedules: Vec::new(),
+            jobs: None,
+            jit: false,
+        }
+    }
 }
 
 /// A compiled model.
@@ -100,9 +117,9 @@ pub enum TargetError {
     /// It is of no kind that is known.
     #[error("there is no target {0:?}; the targets are cpu and cpu:PROCESSOR, see `fusion targets`")]
     Kind(String),
-    /// It is a processor nobody knows.
+    /// There is no processor of that name, or its description is wrong.
     #[error(transparent)]
-    Processor(#[from] UnknownProcessor),
+    Processor(#[from] ProcessorError),
 }
 
 /// The target that is this machine's processor.
@@ -110,7 +127,25 @@ pub const HOST: &str = "cpu";
 
 impl Default for Target {
     fn default() -> Self {
+        Target::uncalibrated()
+    }
+}
+
+impl Target {
+    /// This machine's processor as the compiler describes it, whatever the user measured.
+    pub fn uncalibrated() -> Target {
         Target { name: HOST.to_owned(), processor: Processor::host() }
+    }
+
+    /// The one a file describes.
+    pub fn from_file(file: &Path) -> Result<Target, TargetError> {
+        let processor = Processor::from_file(file)?;
+        Ok(Target { name: format!("{HOST}:{}", processor.description.name), processor })
+    }
+
+    /// What passes know of it.
+    pub fn description(&self) -> &Description {
+        &self.processor.description
     }
 }
 
@@ -118,25 +153,71 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(name: &str) -> Result<Target, TargetError> {
-        if name == HOST {
-            return Ok(Target::default());
-        }
-        let processor = name.strip_prefix(HOST).and_then(|rest| rest.strip_prefix(':'));
-        let processor = processor.ok_or_else(|| TargetError::Kind(name.to_owned()))?;
+        let processor = match name.strip_prefix(HOST) {
+            Some("") => cpu::HOST,
+            Some(rest) => rest.strip_prefix(':').ok_or_else(|| TargetError::Kind(name.to_owned()))?,
+            None => return Err(TargetError::Kind(name.to_owned())),
+        };
         Ok(Target { name: name.to_owned(), processor: Processor::named(processor)? })
     }
 }
 
+/// Where a description of this machine is looked for.
+pub fn file_of_host() -> Option<PathBuf> {
+    Some(cpu::directory()?.join(format!("{}.toml", Processor::host().description.processor)))
+}
+
 /// What `fusion targets` lists: a name or a family of them, and what it is.
-pub fn targets() -> Vec<(String, String)> {
-    let Target { name, processor } = Target::default();
-    let (cpu, bytes) = (processor.target.resolved().cpu, processor.facts.vector_bytes);
-    let mut all = vec![(name, format!("this machine's processor: {cpu}, vectors of {bytes} bytes"))];
+pub fn targets() -> Result<Vec<(String, String)>, TargetError> {
+    let host: Target = HOST.parse()?;
+    let cpu = &host.processor.target.resolved().cpu;
+    let from =
+        host.processor.file.as_ref().map_or(String::new(), |file| format!(", from {}", file.display()));
+    let described = |d: &Description, from: &str| format!("{}{from}\n{}", d.about, facts(d));
+    let about = format!("this machine's processor, {cpu}: {}", described(host.description(), &from));
+    let mut all = vec![(host.name.clone(), about)];
+    for file in cpu::descriptions_of_user() {
+        let name = format!("{HOST}:{}", file.file_stem().unwrap_or_default().display());
+        let from = format!(", from {}", file.display());
+        all.push((name, described(Target::from_file(&file)?.description(), &from)));
+    }
+    for description in cpu::descriptions() {
+        let description = description.map_err(|error: DescriptionError| ProcessorError::from(error))?;
+        all.push((format!("{HOST}:{}", description.name), described(&description, "")));
+    }
     for family in cpu::FAMILIES {
         let names = fusion_dialects::processors(family.triple).join(" ");
         all.push((format!("{HOST}:PROCESSOR"), format!("{}: {names}", family.name)));
     }
-    all
+    Ok(all)
+}
+
+/// What is known of a target, in two lines.
+pub fn facts(target: &Description) -> String {
+    let level = |name: &str, level: &Memory| {
+        let size = if level.bytes > 0 { format!(" {}", size(level.bytes)) } else { String::new() };
+        format!("{name}{size} at {:.0} ({:.0}) GB/s", level.bandwidth / 1e9, level.bandwidth_all / 1e9)
+    };
+    let mut levels = vec![level("L1", &target.l1), level("L2", &target.l2)];
+    levels.extend((target.l3.bytes > 0).then(|| level("L3", &target.l3)));
+    levels.push(level("memory", &target.memory));
+    format!(
+        "{} cores of {:.1} GFLOP/s, {} vectors of {} bytes, a kernel call {}, a parallel loop {}, exp as {:.0} multiply-adds\n\
+         on one core (on all): {}",
+        target.cores,
+        target.peak_flops / 1e9,
+        target.vector_registers,
+        target.vector_bytes,
+        print::seconds(target.kernel_call),
+        print::seconds(target.parallel_region),
+        target.transcendental,
+        levels.join(", "),
+    )
+}
+
+/// Sizes of caches, which are powers of two or nearly.
+fn size(bytes: u64) -> String {
+    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
 }
 
 /// Models above this many bytes of text are not read.

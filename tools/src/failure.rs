@@ -36,6 +36,10 @@ pub enum Failure {
     Bind { name: String, path: PathBuf, found: usize },
     #[error("the compiler gave code in memory where a file was asked for")]
     InMemory,
+    #[error(
+        "there is no directory for descriptions of targets: neither FUSION_TARGETS nor HOME is set; name a file with --output"
+    )]
+    NoDirectory,
     #[error("no test cases (directories with a model.onnx) were found in {0}")]
     NoCases(String),
 }

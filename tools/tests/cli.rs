@@ -90,7 +90,57 @@ fn explain_shows_the_kernels() {
 
 #[test]
 fn targets_lists_the_processor() {
-    assert!(printed(&fusion(Path::new("."), &["targets"])).starts_with("cpu "));
+    let text = printed(&fusion(Path::new("."), &["targets"]));
+    assert!(text.starts_with("cpu "), "{text}");
+    for facts in [
+        "cpu:x86-64-v3   any x86-64 with AVX2\n                4 cores of 102.0 GFLOP/s, 16 vectors of 32 bytes",
+        "L1 32 KiB at 256 (1020) GB/s, L2 256 KiB at 110 (440) GB/s, L3 8 MiB at 25 (80) GB/s, memory at 15 (30) GB/s",
+        "cpu:PROCESSOR   aarch64: ",
+    ] {
+        assert!(text.contains(facts), "{text}");
+    }
+}
+
+#[test]
+fn descriptions_of_the_user_are_found_by_name_and_by_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        command.env("FUSION_TARGETS", "mine").args(args).current_dir(directory.path()).output().unwrap()
+    };
+    let text = printed(&run(&["targets", "cpu:x86-64-v3"]));
+    assert!(text.contains("\nvector_bytes = 32 "), "{text}");
+    fs::create_dir(directory.path().join("mine")).unwrap();
+    let file = directory.path().join("mine/lab.toml");
+    fs::write(&file, text.replace("\"any x86-64 with AVX2\"", "\"that of the lab\"")).unwrap();
+    assert!(printed(&run(&["targets"])).contains("cpu:lab         that of the lab, from mine/lab.toml\n"));
+    let described = printed(&run(&["targets", "cpu:lab"]));
+    fs::write(&file, &described).unwrap();
+    assert_eq!(printed(&run(&["targets", "cpu:lab"])), described);
+
+    fs::write(&file, described.replace("cores = 4", "cores = many")).unwrap();
+    let said = "error: mine/lab.toml:4: the value of `cores`, \"many\", is not a number";
+    assert_eq!(complaint(&run(&["targets", "cpu:lab"])), said);
+    fs::write(directory.path().join("model.onnx"), "").unwrap();
+    assert_eq!(complaint(&run(&["compile", "model.onnx", "--target", "cpu:lab"])), said);
+    assert_eq!(complaint(&run(&["compile", "model.onnx", "--target-file", "mine/lab.toml"])), said);
+    assert_eq!(
+        complaint(&run(&["compile", "model.onnx", "--target-file", "no.toml"])),
+        "error: cannot read no.toml: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn calibration_is_kept_for_this_machine() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        command.env("FUSION_TARGETS", directory.path()).args(args).output().unwrap()
+    };
+    let text = printed(&run(&["targets", "--calibrate"]));
+    let file = text.lines().next().unwrap();
+    assert_eq!(fs::read_to_string(file).unwrap(), printed(&run(&["targets", "cpu:host"])));
+    assert!(printed(&run(&["targets"])).contains(&format!(", from {file}\n")));
 }
 
 #[test]

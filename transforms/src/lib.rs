@@ -6,6 +6,7 @@
 pub mod egraph;
 pub mod loops;
 pub mod relay;
+pub mod target;
 pub mod te;
 
 /// Puts all passes of this crate into MLIR's registry.

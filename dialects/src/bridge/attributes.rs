@@ -166,6 +166,11 @@ pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
     text_of(found).map(str::to_owned)
 }
 
+/// The entry of that name in a dictionary attribute, in the form operators' facts read.
+pub fn dictionary_attr(attr: Attribute, name: &str) -> Option<Attr> {
+    attr_of(cast::<DictionaryAttribute>(attr)?.element_by_name(name)?)
+}
+
 /// Sizes of groups of operands, as operations with several variadic operands carry them.
 pub fn segments_attr<'c>(context: &'c Context, sizes: &[i32]) -> Attribute<'c> {
     melior::ir::attribute::DenseI32ArrayAttribute::new(context, sizes).into()

@@ -120,7 +120,10 @@ impl OnnxTest {
         let mut command = Command::new(program);
         command.args(["onnx-test", "--worker"]);
         command.arg(format!("--rtol={}", self.rtol)).arg(format!("--atol={}", self.atol));
-        command.arg(format!("--target={}", self.options.target));
+        match &self.options.target_file {
+            Some(file) => command.arg(format!("--target-file={}", file.display())),
+            None => command.arg(format!("--target={}", self.options.target)),
+        };
         command.arg(format!("--opt-level={}", self.options.opt_level));
         for path in &self.options.schedules {
             command.arg(format!("--schedule={}", path.display()));

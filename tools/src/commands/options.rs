@@ -1,6 +1,6 @@
 //! Options of every command that compiles.
 
-use crate::driver::{self, CompileOptions};
+use crate::driver::{self, CompileOptions, Target};
 use crate::failure::Failure;
 use clap::Args;
 use fusion_runtime::npz;
@@ -11,10 +11,14 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Compiling")]
 pub struct Options {
-    /// What to compile for: `cpu`, which is this machine's processor, or another, such as `cpu:x86-64-v3`; `fusion targets`
-    /// lists all.
+    /// What to compile for: `cpu`, which is this machine's processor (`cpu:host` as well), or another, such as
+    /// `cpu:x86-64-v3`; `fusion targets` lists all.
     #[arg(long, default_value = driver::HOST)]
     pub target: String,
+
+    /// What to compile for, as a file describes it; `fusion targets cpu` prints one to begin with.
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "target")]
+    pub target_file: Option<PathBuf>,
 
     /// From 0 (fast to compile) to 3 (fast to run).
     #[arg(short = 'O', long, default_value_t = 3, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
@@ -47,13 +51,14 @@ impl Options {
             };
         }
         Ok(CompileOptions {
-            target: self.target.parse()?,
             opt_level: self.opt_level,
             shapes: self.shapes.iter().cloned().collect(),
             bound,
             schedules: self.schedules.clone(),
-            jobs: None,
-            jit: false,
+            ..CompileOptions::for_target(match &self.target_file {
+                Some(file) => Target::from_file(file)?,
+                None => self.target.parse()?,
+            })
         })
     }
 }

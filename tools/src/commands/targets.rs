@@ -1,20 +1,59 @@
-//! `fusion targets`: what models can be compiled for.
+//! `fusion targets`: what models can be compiled for, and what is known of it.
 
-use crate::driver;
+use crate::calibrate::calibrate;
+use crate::driver::{self, Target};
 use crate::failure::Failure;
 use crate::print;
 use clap::Args;
+use std::path::PathBuf;
 
-/// List what models can be compiled for.
+/// List what models can be compiled for, with what the compiler knows of each.
+///
+/// Descriptions of your own are files NAME.toml in the directory $FUSION_TARGETS, by default
+/// $XDG_CONFIG_HOME/fusion/targets or ~/.config/fusion/targets; they are `cpu:NAME` then.
 #[derive(Debug, Args)]
-pub struct Targets {}
+pub struct Targets {
+    /// Print the description of this one, as a file to edit.
+    #[arg(value_name = "TARGET")]
+    target: Option<String>,
+
+    /// Measure this machine, which takes some ten seconds in which it should do nothing else, and keep its description
+    /// where `cpu` finds it.
+    #[arg(long, conflicts_with = "target")]
+    calibrate: bool,
+
+    /// Where to write the description instead.
+    #[arg(short, long, value_name = "FILE.toml", requires = "calibrate")]
+    output: Option<PathBuf>,
+}
 
 impl Targets {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        for (name, about) in driver::targets() {
-            print::line(format_args!("{name:<16}{about}"))?;
+        if self.calibrate {
+            return self.calibrate();
+        }
+        if let Some(name) = &self.target {
+            return print::line(name.parse::<Target>()?.description().to_string().trim_end());
+        }
+        for (name, about) in driver::targets()? {
+            print::line(format_args!("{name:<16}{}", about.replace('\n', &format!("\n{:16}", ""))))?;
         }
         Ok(())
+    }
+
+    fn calibrate(&self) -> Result<(), Failure> {
+        let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
+        let host = Target::uncalibrated();
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => driver::file_of_host().ok_or(Failure::NoDirectory)?,
+        };
+        let measured = calibrate(host.description(), scratch.path())?;
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory).map_err(Failure::file("write", directory))?;
+        }
+        std::fs::write(&path, measured.to_string()).map_err(Failure::file("write", &path))?;
+        print::line(format_args!("{}\n{}", path.display(), driver::facts(&measured)))
     }
 }

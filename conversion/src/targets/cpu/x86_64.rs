@@ -1,13 +1,14 @@
-//! x86-64 from SSE2 to AVX-512. The caches are those of the smaller cores of each generation.
+//! x86-64 from SSE2 to AVX-512.
 
-use super::{Facts, Family};
+use super::{Described, Family};
 
 pub(super) const FAMILY: Family = Family {
     name: "x86_64",
     triple: "x86_64-unknown-linux-gnu",
-    with_feature: &[
-        ("avx512f", Facts { vector_bytes: 64, vector_registers: 32, l1_bytes: 32 << 10, l2_bytes: 1 << 20 }),
-        ("avx", Facts { vector_bytes: 32, vector_registers: 16, l1_bytes: 32 << 10, l2_bytes: 256 << 10 }),
+    described: &[
+        Described { feature: None, text: include_str!("descriptions/znver5.toml") },
+        Described { feature: Some("avx512f"), text: include_str!("descriptions/x86-64-v4.toml") },
+        Described { feature: Some("avx"), text: include_str!("descriptions/x86-64-v3.toml") },
+        Described { feature: Some("sse2"), text: include_str!("descriptions/x86-64.toml") },
     ],
-    otherwise: Facts { vector_bytes: 16, vector_registers: 16, l1_bytes: 32 << 10, l2_bytes: 256 << 10 },
 };

@@ -21,6 +21,7 @@ mod tiling;
 mod transposing;
 mod writer;
 
+use crate::target::Target;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
@@ -40,17 +41,20 @@ impl Pass for TeSchedule {
     const ANCHOR: Option<&'static str> = Some("builtin.module");
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "vector-bytes",
-        description: "Bytes of a vector register of the target",
+        description: "Bytes of a vector register, in place of the target's; 0 for those",
         kind: OptionKind::Int,
-        initial: "64",
+        initial: "0",
     }];
     const DIALECTS: &'static [&'static str] = &["te"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
-        let vector_bytes = cx.options.int("vector-bytes").clamp(8, 256) as u64;
+        let target = match cx.options.int("vector-bytes") {
+            ..=0 => Target::of(module)?,
+            bytes => Target::of(module)?.with_vectors(bytes.clamp(8, 256) as u64),
+        };
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
-        let machine = Machine::with_vectors(vector_bytes);
+        let machine = Machine::of(&target);
         let constant = constant_arguments(module);
         for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
             let name = kernel.text("sym_name").unwrap_or_default();
