@@ -83,6 +83,18 @@ fn transposed_convolutions_with_constant_weights() {
         let attrs = Attrs::new().with("strides", [stride, stride]).with("padding", [pad; 4]);
         checker.call_on_constants(&CONV2D_TRANSPOSE, attrs, &[x, w]);
     }
+    for (groups, filters, kernel, stride, pad, more) in
+        [(1, 20, 4, 1, 0, 0), (2, 3, 4, 2, 1, 1), (1, 16, 3, 3, 0, 2)]
+    {
+        let x = random.tensor(F32, &[2, 6, 1, 1]);
+        let w = random.tensor(F32, &[6, filters, kernel, kernel]);
+        let attrs = Attrs::new()
+            .with("strides", [stride, stride])
+            .with("padding", [pad; 4])
+            .with("output_padding", [more, more])
+            .with("groups", groups);
+        checker.call_on_constants(&CONV2D_TRANSPOSE, attrs, &[x, w]);
+    }
     checker.finish();
 }
 

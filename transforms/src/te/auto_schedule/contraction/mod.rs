@@ -23,9 +23,10 @@ use super::machine::Machine;
 use super::operands::{Operand, operands};
 use super::placement::Nest;
 use super::writer::Writer;
+use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-use packing::{copy_panel, pack_rows, panels};
+use packing::{copy_panel, pack_rows, panels_by_phase};
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -51,6 +52,13 @@ struct Contraction {
     /// Steps of the reduction.
     depth: u64,
     lanes: u64,
+}
+
+impl Contraction {
+    /// Number of parallel axes before any were put together: reduction axes are the variables behind them.
+    fn axes(&self) -> usize {
+        self.extents.len() + self.fused - 1
+    }
 }
 
 /// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written.
@@ -143,7 +151,9 @@ fn write(
     let extent = contraction.extents[tile.vector];
     let dimension = panel.dimension(tile.vector, extent);
     if let (Some(dimension), true, Some(input)) = (dimension, panel.is_constant(constant), panel.input) {
-        writer.transform_layout(Handle::Input(input), panels(panel.shape.len(), dimension, width)?)?;
+        let is_step = |v: &Var| v.id >= contraction.axes();
+        let layout = panels_by_phase(panel, dimension, width, &is_step)?;
+        writer.transform_layout(Handle::Input(input), layout)?;
     }
     if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
         pack_rows(
