@@ -73,6 +73,20 @@ fn winograd() {
 }
 
 #[test]
+fn large_images_in_winograd_form() {
+    let (mut random, mut checker) = (Random::new(37), Checker::default());
+    for (images, [height, width], tile, points) in
+        [(1, [210, 214], 4, 36), (2, [150, 155], 4, 36), (1, [161, 158], 2, 16)]
+    {
+        let x = random.tensor(F32, &[images, 16, height, width]);
+        let u = random.tensor(F32, &[points, 16, 16]);
+        let attrs = Attrs::new().with("tile", tile).with("padding", [1, 1, 1, 0]);
+        checker.call_on_constants(&WINOGRAD_CONV2D, attrs, &[x, u]);
+    }
+    checker.finish();
+}
+
+#[test]
 fn transposed_convolutions_with_constant_weights() {
     let (mut random, mut checker) = (Random::new(35), Checker::default());
     for (channels, filters, kernel, stride, pad) in

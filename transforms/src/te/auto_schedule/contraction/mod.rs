@@ -61,16 +61,19 @@ impl Contraction {
     }
 }
 
-/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written.
+/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. Only where it may
+/// copy are rows laid out beforehand.
 pub fn schedule(
     writer: &mut Writer,
     nest: &Nest,
     machine: &Machine,
     constant: &[bool],
+    may_copy: bool,
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
     let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
-    let Some(tile) = contraction.best_tile(machine, constant, &|_, _| true) else { return Ok(false) };
+    let allowed = |tile: &Tile| may_copy || !tile.packs_rows;
+    let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
     write(writer, nest, reduction, &contraction, &tile, constant)?;
     Ok(true)
 }
@@ -101,7 +104,8 @@ pub fn tile_of(
     (vector, rows): (usize, usize),
 ) -> Option<RegisterTile> {
     let contraction = recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1)?;
-    let tile = contraction.best_tile(machine, constant, &|v, u| v == vector && u == Some(rows))?;
+    let tile =
+        contraction.best_tile(machine, constant, &|tile| tile.vector == vector && tile.rows == Some(rows))?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
 }
 
