@@ -73,6 +73,20 @@ fn winograd() {
 }
 
 #[test]
+fn large_images_in_winograd_form() {
+    let (mut random, mut checker) = (Random::new(37), Checker::default());
+    for (images, [height, width], tile, points) in
+        [(1, [210, 214], 4, 36), (2, [150, 155], 4, 36), (1, [161, 158], 2, 16)]
+    {
+        let x = random.tensor(F32, &[images, 16, height, width]);
+        let u = random.tensor(F32, &[points, 16, 16]);
+        let attrs = Attrs::new().with("tile", tile).with("padding", [1, 1, 1, 0]);
+        checker.call_on_constants(&WINOGRAD_CONV2D, attrs, &[x, u]);
+    }
+    checker.finish();
+}
+
+#[test]
 fn transposed_convolutions_with_constant_weights() {
     let (mut random, mut checker) = (Random::new(35), Checker::default());
     for (channels, filters, kernel, stride, pad) in
@@ -81,6 +95,18 @@ fn transposed_convolutions_with_constant_weights() {
         let x = random.tensor(F32, &[2, channels, 5, 7]);
         let w = random.tensor(F32, &[channels, filters, kernel, kernel]);
         let attrs = Attrs::new().with("strides", [stride, stride]).with("padding", [pad; 4]);
+        checker.call_on_constants(&CONV2D_TRANSPOSE, attrs, &[x, w]);
+    }
+    for (groups, filters, kernel, stride, pad, more) in
+        [(1, 20, 4, 1, 0, 0), (2, 3, 4, 2, 1, 1), (1, 16, 3, 3, 0, 2)]
+    {
+        let x = random.tensor(F32, &[2, 6, 1, 1]);
+        let w = random.tensor(F32, &[6, filters, kernel, kernel]);
+        let attrs = Attrs::new()
+            .with("strides", [stride, stride])
+            .with("padding", [pad; 4])
+            .with("output_padding", [more, more])
+            .with("groups", groups);
         checker.call_on_constants(&CONV2D_TRANSPOSE, attrs, &[x, w]);
     }
     checker.finish();

@@ -1,5 +1,6 @@
 //! Builds the body of a kernel: one `te.compute` after another.
 
+use super::parts::{Parts, Slice};
 use super::scalar::{Scalar, Scalars, compute_type};
 use crate::loops::{Buffer, Loops};
 use crate::{
@@ -29,6 +30,16 @@ pub struct Kernel<'c> {
     /// The place: the end of the kernel's block.
     pub build: Build<'c>,
     named: Rc<Cell<usize>>,
+}
+
+/// The part of a tensor that a nest goes over.
+pub struct View<'c> {
+    /// What it lies in.
+    pub buffer: Buffer<'c>,
+    /// The index of its first element.
+    pub first: Value<'c>,
+    /// How far apart neighbours along each axis are.
+    pub strides: Vec<Value<'c>>,
 }
 
 /// A neutral element.
@@ -174,6 +185,52 @@ impl<'c> Kernel<'c> {
     ) -> Vec<Value<'c>> {
         let attrs = [("name", self.fresh(name)), ("updates", crate::int_attr(self.build.context(), 0))];
         self.extern_op(&attrs, inputs, std::slice::from_ref(ty), body)
+    }
+
+    /// A tensor computed by a loop nest written by hand in `count` parts: `body` takes the number of the part and what belongs to it of
+    /// the inputs and of the result.
+    pub fn nest_by_parts(
+        &self,
+        name: &str,
+        count: u64,
+        inputs: &[(Value<'c>, Option<Slice>)],
+        (ty, slice): (&TensorType, Slice),
+        body: impl FnOnce(&Loops<'c>, Value<'c>, &[View<'c>], &View<'c>),
+    ) -> Value<'c> {
+        let context = self.build.context();
+        let (values, mut slices): (Vec<Value<'c>>, Vec<Option<Slice>>) = inputs.iter().copied().unzip();
+        slices.push(Some(slice));
+        let given: Vec<TensorType> = values.iter().filter_map(|v| crate::tensor_type(*v)).collect();
+        let all = [given.as_slice(), std::slice::from_ref(ty)].concat();
+        let mut taken = vec![index_type(context)];
+        for ty in &all {
+            taken.push(crate::buffer_type(context, ty.elements().unwrap_or(0), ty.dtype));
+            taken.extend(vec![index_type(context); 1 + ty.rank()]);
+        }
+        let region = self.build.region(&taken, |inner, args| {
+            let (mut views, mut rest) = (Vec::new(), &args[1..]);
+            for ty in &all {
+                let (own, behind) = rest.split_at(2 + ty.rank());
+                let buffer = Buffer { value: own[0], dtype: ty.dtype };
+                views.push(View { buffer, first: own[1], strides: own[2..].to_vec() });
+                rest = behind;
+            }
+            let loops = Loops { build: inner };
+            if let Some((result, inputs)) = views.split_last() {
+                body(&loops, args[0], inputs, result);
+            }
+            loops.finish(&[]);
+        });
+        let parts = Parts { count, slices };
+        let attrs = [
+            ("name", self.fresh(name)),
+            ("axes", ints_attr(context, &[count as i64])),
+            ("parts", ints_attr(context, &parts.numbers())),
+        ];
+        let results = [tensor_type_to_mlir(context, ty)];
+        let op =
+            self.build.op_with_regions(super::Op::Extern.name(), &values, &results, &attrs, vec![region]);
+        crate::OpExt::result_values(op)[0]
     }
 
     fn extern_op(

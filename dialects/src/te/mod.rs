@@ -1,10 +1,12 @@
 //! The te dialect: kernels of tensor expressions, and schedules.
 
 mod builder;
+mod parts;
 pub mod scalar;
 pub mod verify;
 
-pub use builder::{Combine, Kernel, Neutral, neutral};
+pub use builder::{Combine, Kernel, Neutral, View, neutral};
+pub use parts::{Parts, Slice};
 pub use scalar::{Compare, Scalar, Scalars};
 
 crate::operations! {

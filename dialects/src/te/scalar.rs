@@ -84,6 +84,11 @@ impl<'c> Scalars<'c> {
         self.index_op("arith.addi", a, b)
     }
 
+    /// A product of indices.
+    pub fn index_mul(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.muli", a, b)
+    }
+
     /// `a * scale + offset` of an index; nothing is built for 1 and 0.
     pub fn index_affine(&self, a: Value<'c>, scale: i64, offset: i64) -> Value<'c> {
         let scaled = if scale == 1 { a } else { self.index_op("arith.muli", a, self.index(scale)) };

@@ -54,7 +54,7 @@ fn storage_align(op: Op) -> Result<(), String> {
     ))
 }
 
-/// The types that the second body of an intrinsic takes for tensors: a buffer, a place, and a distance an axis.
+/// The types that the second body of an intrinsic, or a nest that computes in parts, takes for tensors: a buffer, a place, and a distance an axis.
 fn places(op: Op, tensors: &[TensorType]) -> Option<Vec<String>> {
     let mut taken = Vec::new();
     for ty in tensors {
@@ -177,6 +177,9 @@ fn compute(op: Op) -> Result<(), String> {
 
 fn extern_nest(op: Op) -> Result<(), String> {
     let tensors = types(&[op.operand_values(), op.result_values()].concat())?;
+    if op.attr("axes").is_some() || op.attr("parts").is_some() {
+        return parts(op, &tensors);
+    }
     let buffers =
         tensors.iter().map(|t| t.elements().map(|n| buffer_type(op.context_ref(), n, t.dtype).to_string()));
     let expected: Option<Vec<_>> = buffers.collect();
@@ -199,6 +202,48 @@ fn extern_nest(op: Op) -> Result<(), String> {
             "violates constraint C2: updates is {updates}, which names no input of the type of the only result"
         )),
     }
+}
+
+/// A nest that computes its result in parts.
+fn parts(op: Op, tensors: &[TensorType]) -> Result<(), String> {
+    let axes = op.ints("axes").unwrap_or_default();
+    if axes.len() != 1 || axes[0] < 1 || op.int("updates").is_some() {
+        return Err(format!(
+            "violates constraint C3: axes must be one number above 0, without updates, found {axes:?}"
+        ));
+    }
+    let (numbers, inputs) = (op.ints("parts").unwrap_or_default(), op.operand_values().len());
+    let fits = |(i, (ty, n)): (usize, (&TensorType, &[i64]))| {
+        let [dim, step, length] = n[..] else { return false };
+        if i < inputs && n == [-1, 0, 0] {
+            return true;
+        }
+        let extent = usize::try_from(dim).ok().and_then(|d| ty.dims.get(d)?.known());
+        let end = (axes[0] - 1).checked_mul(step).and_then(|n| n.checked_add(length));
+        let (Some(extent), Some(end)) = (extent, end.and_then(|n| u64::try_from(n).ok())) else {
+            return false;
+        };
+        step > 0 && length > 0 && if i < inputs { end <= extent } else { end == extent && step == length }
+    };
+    let each = tensors.iter().zip(numbers.chunks(3)).enumerate();
+    if op.result_values().len() != 1 || numbers.len() != 3 * tensors.len() || !each.clone().all(fits) {
+        return Err(format!(
+            "violates constraint C4: parts must be an axis, a step and a length for each tensor, inside of inputs and the whole of \
+             the only result, found {numbers:?}"
+        ));
+    }
+    let mut expected = vec!["index".to_owned()];
+    expected.extend(places(op, tensors).ok_or("violates constraint C1: every extent must be known")?);
+    let found = arguments(op.body(0).ok_or("the body is empty")?);
+    let found: Vec<_> = found.iter().map(|v| v.r#type().to_string()).collect();
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "violates constraint C1: the body must take ({}), found ({})",
+        expected.join(", "),
+        found.join(", ")
+    ))
 }
 
 /// `others` operands come behind the indices.

@@ -94,8 +94,16 @@ def Te_ExternOp : Te_Op<"extern", [Pure]> {
     With `updates` the result starts as a copy of that input, which the body neither reads nor writes: it writes some of the
     result's elements only. A kernel of such a nest alone can work in place.
     C2: `updates` names an input, which has the type of the only result.
+
+    With `axes` the results are computed in that many parts, in any order, and a part of them can be computed where it is used
+    (`te.compute_at`). `parts` has three numbers a tensor, inputs first: an axis, a step and a length. Part `q` is the
+    elements from `q step` on, as many as the length, along that axis; all of the tensor where the axis is -1. The body takes `q`, then for each
+    tensor its flat buffer, the index of the part's first element in it, and how far apart neighbours along each axis are.
+    C3: `axes` is one number above 0, and there are no `updates`. C4: there is one result and `parts` has three numbers a tensor; the parts
+    of the result do not overlap and are all of it, those of an input lie inside it.
   }];
-  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs, OptionalAttr<I64Attr>:$updates);
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Variadic<AnyRankedTensor>:$inputs, OptionalAttr<I64Attr>:$updates,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes, OptionalAttr<DenseI64ArrayAttr>:$parts);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{ ($name^)? `(` $inputs `)` $body attr-dict `:` functional-type($inputs, $results) }];

@@ -65,12 +65,16 @@ func.func @depthwise(%x: tensor<1x8x14xf32>, %w: tensor<8x1x3xf32>) -> tensor<1x
 // CHECK-NEXT:    %[[TO:.*]] = arith.cmpi sle, %[[AT]], %[[C4]] : index
 // CHECK-NEXT:    %[[BOTH:.*]] = arith.andi %[[FROM]], %[[TO]] : i1
 // CHECK-NEXT:    te.load_if %[[BOTH]], %arg0[%[[N]], %[[C]], %[[AT]]] else
-// CHECK:       %[[PHASES:.*]] = te.compute "conv1d_transpose{{.*}}" axes [1, 6, 2, 6] reduce [2, 2] init [0.000000e+00 : f32] {
-// CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[Q:.*]]: index, %[[R:.*]]: index, %[[F:.*]]: index, %[[C:.*]]: index, %[[J:.*]]: index):
+// CHECK:       %[[PHASES:.*]] = te.compute "conv1d_transpose{{.*}}" axes [1, 5, 2, 6] reduce [2, 2] init [0.000000e+00 : f32] {
+// CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[Q:.*]]: index, %[[T:.*]]: index, %[[F:.*]]: index, %[[C:.*]]: index, %[[J:.*]]: index):
 // CHECK:         %[[CHANNEL:.*]] = arith.addi %{{.*}}, %[[C]] : index
 // CHECK-NEXT:    %[[FILTER:.*]] = arith.remui %[[F]], %[[C3]] : index
+// CHECK-NEXT:    %[[P:.*]] = arith.addi %[[T]], %[[C1]] : index
+// CHECK-NEXT:    %[[CARRY:.*]] = arith.divui %[[P]], %[[C2]] : index
+// CHECK-NEXT:    %[[FROM:.*]] = arith.addi %[[Q]], %[[CARRY]] : index
 // CHECK-NEXT:    %[[BACK:.*]] = arith.subi %[[C1]], %[[J]] : index
-// CHECK-NEXT:    %[[I:.*]] = arith.addi %[[Q]], %[[BACK]] : index
+// CHECK-NEXT:    %[[I:.*]] = arith.addi %[[FROM]], %[[BACK]] : index
+// CHECK-NEXT:    %[[R:.*]] = arith.remui %[[P]], %[[C2]] : index
 // CHECK-NEXT:    %[[S:.*]] = arith.muli %[[J]], %[[C2]] : index
 // CHECK-NEXT:    %[[K:.*]] = arith.addi %[[R]], %[[S]] : index
 // CHECK-NEXT:    %[[IN:.*]] = arith.cmpi slt, %[[K]], %[[C3]] : index
@@ -78,10 +82,9 @@ func.func @depthwise(%x: tensor<1x8x14xf32>, %w: tensor<8x1x3xf32>) -> tensor<1x
 // CHECK-NEXT:    te.load %[[PAD]][%[[N]], %[[CHANNEL]], %[[I]]]
 // CHECK:       te.compute "phases{{.*}}" axes [1, 6, 10] reduce [] init [] {
 // CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[F:.*]]: index, %[[O:.*]]: index):
-// CHECK-NEXT:    %[[P:.*]] = arith.addi %[[O]], %[[C1]] : index
-// CHECK-NEXT:    %[[Q:.*]] = arith.divui %[[P]], %[[C2]] : index
-// CHECK-NEXT:    %[[R:.*]] = arith.remui %[[P]], %[[C2]] : index
-// CHECK-NEXT:    te.load %[[PHASES]][%[[N]], %[[Q]], %[[R]], %[[F]]]
+// CHECK-NEXT:    %[[Q:.*]] = arith.divui %[[O]], %[[C2]] : index
+// CHECK-NEXT:    %[[T:.*]] = arith.remui %[[O]], %[[C2]] : index
+// CHECK-NEXT:    te.load %[[PHASES]][%[[N]], %[[Q]], %[[T]], %[[F]]]
 func.func @transpose(%x: tensor<1x4x5xf32>, %w: tensor<4x3x3xf32>) -> tensor<1x6x10xf32> attributes {relay.primitive} {
   %0 = relay.conv1d_transpose %x, %w {groups = 2 : i64, strides = array<i64: 2>, padding = array<i64: 1, 1>, output_padding = array<i64: 1>} : (tensor<1x4x5xf32>, tensor<4x3x3xf32>) -> tensor<1x6x10xf32>
   return %0 : tensor<1x6x10xf32>
@@ -105,6 +108,21 @@ func.func @transpose(%x: tensor<1x4x5xf32>, %w: tensor<4x3x3xf32>) -> tensor<1x6
 func.func @dilated_transpose(%x: tensor<1x4x5xf32>, %w: tensor<4x3x3xf32>) -> tensor<1x3x11xf32> attributes {relay.primitive} {
   %0 = relay.conv1d_transpose %x, %w {strides = array<i64: 2>, dilation = array<i64: 2>, padding = array<i64: 1, 1>} : (tensor<1x4x5xf32>, tensor<4x3x3xf32>) -> tensor<1x3x11xf32>
   return %0 : tensor<1x3x11xf32>
+}
+
+// Data of one element in space is a product of matrices, without padding.
+// CHECK-LABEL: te.kernel @transpose_of_one(
+// CHECK-DAG:   %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:   %[[C1:.*]] = arith.constant 1 : index
+// CHECK-NOT:   "pad"
+// CHECK:       te.compute "conv1d_transpose" axes [2, 3, 2] reduce [4] init [0.000000e+00 : f32] {
+// CHECK-NEXT:  ^bb0(%[[N:.*]]: index, %[[F:.*]]: index, %[[O:.*]]: index, %[[C:.*]]: index):
+// CHECK-NEXT:    %[[K:.*]] = arith.addi %[[O]], %[[C1]] : index
+// CHECK-NEXT:    te.load %arg1[%[[C]], %[[F]], %[[K]]]
+// CHECK-NEXT:    te.load %arg0[%[[N]], %[[C]], %[[C0]]]
+func.func @transpose_of_one(%x: tensor<2x4x1xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x3x2xf32> attributes {relay.primitive} {
+  %0 = relay.conv1d_transpose %x, %w {strides = array<i64: 2>, padding = array<i64: 1, 1>, output_padding = array<i64: 1>} : (tensor<2x4x1xf32>, tensor<4x3x3xf32>) -> tensor<2x3x2xf32>
+  return %0 : tensor<2x3x2xf32>
 }
 
 // Of data without elements nothing is loaded.

@@ -126,3 +126,69 @@ te.kernel @extern_c2_updates(%x: tensor<4xf32>) -> tensor<5xf32> {
   } {updates = 0 : i64} : (tensor<4xf32>) -> tensor<5xf32>
   te.return %0 : tensor<5xf32>
 }
+
+// -----
+
+te.kernel @extern_c1_parts(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C1: the body must take (index, memref<24xf32>, index, index, index, memref<24xf32>, index, index, index), found (memref<24xf32>, memref<24xf32>)}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%a: memref<24xf32>, %b: memref<24xf32>):
+    loop.yield
+  } {axes = array<i64: 3>, parts = array<i64: -1, 0, 0, 0, 2, 2>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  te.return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+te.kernel @extern_c3_count(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C3: axes must be one number above 0, without updates, found [0]}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%q: index, %a: memref<24xf32>, %a0: index, %a1: index, %a2: index, %b: memref<24xf32>, %b0: index, %b1: index, %b2: index):
+    loop.yield
+  } {axes = array<i64: 0>, parts = array<i64: -1, 0, 0, 0, 2, 2>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  te.return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+te.kernel @extern_c3_updates(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C3: axes must be one number above 0, without updates, found [3]}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%q: index, %a: memref<24xf32>, %a0: index, %a1: index, %a2: index, %b: memref<24xf32>, %b0: index, %b1: index, %b2: index):
+    loop.yield
+  } {axes = array<i64: 3>, parts = array<i64: -1, 0, 0, 0, 2, 2>, updates = 0 : i64} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  te.return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+te.kernel @extern_c4_gap(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C4: parts must be an axis, a step and a length for each tensor, inside of inputs and the whole of the only result, found [-1, 0, 0, 0, 2, 1]}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%q: index, %a: memref<24xf32>, %a0: index, %a1: index, %a2: index, %b: memref<24xf32>, %b0: index, %b1: index, %b2: index):
+    loop.yield
+  } {axes = array<i64: 3>, parts = array<i64: -1, 0, 0, 0, 2, 1>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  te.return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+te.kernel @extern_c4_beyond(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C4: parts must be an axis, a step and a length for each tensor, inside of inputs and the whole of the only result, found [0, 2, 3, 0, 2, 2]}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%q: index, %a: memref<24xf32>, %a0: index, %a1: index, %a2: index, %b: memref<24xf32>, %b0: index, %b1: index, %b2: index):
+    loop.yield
+  } {axes = array<i64: 3>, parts = array<i64: 0, 2, 3, 0, 2, 2>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  te.return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+te.kernel @extern_c4_one(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C4: parts must be an axis, a step and a length for each tensor, inside of inputs and the whole of the only result, found [0, 2, 2]}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%q: index, %a: memref<24xf32>, %a0: index, %a1: index, %a2: index, %b: memref<24xf32>, %b0: index, %b1: index, %b2: index):
+    loop.yield
+  } {axes = array<i64: 3>, parts = array<i64: 0, 2, 2>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  te.return %0 : tensor<6x4xf32>
+}

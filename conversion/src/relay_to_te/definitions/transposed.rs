@@ -2,10 +2,12 @@
 //!
 //! A stride is a number of phases, each a convolution of its own with every s-th element of the kernel:
 //!
-//!     o + p = q s + r        z[n, q, r, f] = sum_{c, j} x[n, c, q - j] * w[c, f, r + s j]        y[n, f, o] = z[n, q, r, f]
+//!     o = q s + t        z[n, q, t, f] = sum_{c, j} x[n, c, q + (t + p) div s - j] * w[c, f, (t + p) mod s + s j]
+//!                        y[n, f, o] = z[n, o div s, o mod s, f]
 //!
 //! so that nothing is multiplied with the zeros between spread data (Dumoulin and Visin, 2016, draw them). With dilation, the
-//! data is spread, and a kernel that runs backwards slides over it by 1.
+//! data is spread, and a kernel that runs backwards slides over it by 1. Data of a single element in space is a product
+//! of matrices: `y[n, f, o] = sum_c x[n, c] * w[c, f, o + p]`.
 
 use super::convolution::Groups;
 use super::padding::{Place, pad, window_indices};
@@ -26,9 +28,15 @@ struct Phase {
     /// Elements of the kernel in a phase, rounded up.
     taps: u64,
     begin: u64,
-    /// The first `q` and their number.
-    first: u64,
+    /// Number of results in a phase, rounded up.
     count: u64,
+}
+
+impl Phase {
+    /// How many elements of the data further on the last phases read than the first.
+    fn carry(&self) -> u64 {
+        u64::from(!self.begin.is_multiple_of(self.stride))
+    }
 }
 
 /// A transposed convolution by the phases of its strides.
@@ -43,18 +51,9 @@ impl Phases {
         let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
         let phase = |((axis, &kernel), &extent): ((&Axis, &u64), &u64)| {
             let (stride, begin) = (axis.stride, axis.begin);
-            let last = begin.checked_add(extent)?.checked_sub(1)?;
-            i64::try_from(last).ok()?;
-            let first = begin / stride;
-            let taps = kernel.div_ceil(stride);
-            (kernel > 0).then_some(Phase {
-                stride,
-                kernel,
-                taps,
-                begin,
-                first,
-                count: last / stride - first + 1,
-            })
+            i64::try_from(begin.checked_add(extent)?).ok()?;
+            let (taps, count) = (kernel.div_ceil(stride), extent.div_ceil(stride));
+            (kernel > 0).then_some(Phase { stride, kernel, taps, begin, count })
         };
         let axes: Vec<Phase> =
             window.axes.iter().zip(&weight[2..]).zip(&result[2..]).map(phase).collect::<Option<_>>()?;
@@ -67,9 +66,11 @@ impl Phases {
         let (shape, result) = (call.shape(0), call.result_shape(0));
         let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
         for (place, axis) in places.iter_mut().skip(2).zip(&self.axes) {
-            let extent = axis.count.checked_add(axis.taps - 1).filter(|&n| i64::try_from(n).is_ok());
+            let reach = axis.taps - 1 + axis.carry();
+            let extent = axis.count.checked_add(reach).filter(|&n| i64::try_from(n).is_ok());
             let extent = extent.ok_or("reads further than can be addressed")?;
-            *place = Place { begin: axis.taps as i64 - 1 - axis.first as i64, step: 1, extent };
+            let first = axis.begin / axis.stride;
+            *place = Place { begin: axis.taps as i64 - 1 - first as i64, step: 1, extent };
         }
         let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
         let rank = self.axes.len();
@@ -84,7 +85,7 @@ impl Phases {
             return Err(format!("has phases of type {phases}, which is more than can be addressed"));
         }
         let z = kernel.reduce(call.op.name, &phases, &reduce, Combine::Sum, |s, at, over| {
-            let (q, r, f) = (&at[1..=rank], &at[rank + 1..at.len() - 1], at[at.len() - 1]);
+            let (q, t, f) = (&at[1..=rank], &at[rank + 1..at.len() - 1], at[at.len() - 1]);
             let channel = self.groups.channel(s, f, over[0]);
             let mut of_data = vec![at[0], channel];
             let filter =
@@ -92,9 +93,11 @@ impl Phases {
             let mut of_weight = vec![channel, filter];
             let mut conditions = Vec::new();
             for (i, axis) in self.axes.iter().enumerate() {
-                let tap = over[1 + i];
-                of_data.push(s.index_add(q[i], s.index_affine(tap, -1, axis.taps as i64 - 1)));
-                let k = s.index_add(r[i], s.index_affine(tap, axis.stride as i64, 0));
+                let (tap, stride) = (over[1 + i], axis.stride as i64);
+                let shifted = s.index_affine(t[i], 1, (axis.begin % axis.stride) as i64);
+                let from = s.index_add(q[i], s.index_div(shifted, stride));
+                of_data.push(s.index_add(from, s.index_affine(tap, -1, axis.taps as i64 - 1)));
+                let k = s.index_add(s.index_mod(shifted, stride), s.index_affine(tap, stride, 0));
                 if !axis.kernel.is_multiple_of(axis.stride) {
                     conditions.push(s.index_compare(Compare::Less, k, s.index(axis.kernel as i64)));
                 }
@@ -115,14 +118,10 @@ impl Phases {
 
     /// Where an element of the result is among the phases.
     fn place<'c>(&self, s: &Scalars<'c>, at: &[Value<'c>]) -> Vec<Value<'c>> {
-        let shifted: Vec<Value> =
-            at[2..].iter().zip(&self.axes).map(|(&o, a)| s.index_affine(o, 1, a.begin as i64)).collect();
         let mut place = vec![at[0]];
-        let axes = || shifted.iter().zip(&self.axes);
-        place.extend(
-            axes().map(|(&t, a)| s.index_affine(s.index_div(t, a.stride as i64), 1, -(a.first as i64))),
-        );
-        place.extend(axes().map(|(&t, a)| s.index_mod(t, a.stride as i64)));
+        let axes = || at[2..].iter().zip(&self.axes);
+        place.extend(axes().map(|(&o, a)| s.index_div(o, a.stride as i64)));
+        place.extend(axes().map(|(&o, a)| s.index_mod(o, a.stride as i64)));
         place.push(at[1]);
         place
     }
@@ -130,6 +129,9 @@ impl Phases {
 
 fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
     let mut window = Window::of_transpose(&call.attrs, &call.types[1]).map_err(|v| v.to_string())?;
+    if call.shape(0)[2..].iter().all(|&n| n == 1) && window.axes.iter().all(|a| a.dilation == 1) {
+        return Ok(vec![single(kernel, call, &window)]);
+    }
     if let Some(phases) = Phases::of(call, &window) {
         return phases.build(kernel, call);
     }
@@ -154,6 +156,31 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>
         s.mul(s.load(data, &at), s.load(call.operands[1], &of_weight))
     });
     Ok(vec![y])
+}
+
+/// The product with the only element of the data in space.
+fn single<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<'c> {
+    let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
+    let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+    kernel.reduce(call.op.name, &call.results[0], &[groups.data], Combine::Sum, |s, at, over| {
+        let channel = groups.channel(s, at[1], over[0]);
+        let filter = if groups.count == 1 { at[1] } else { s.index_mod(at[1], groups.result.max(1) as i64) };
+        let (mut of_data, mut of_weight) = (vec![at[0], channel], vec![channel, filter]);
+        let mut conditions = Vec::new();
+        for (i, axis) in window.axes.iter().enumerate() {
+            let k = s.index_affine(at[2 + i], 1, axis.begin as i64);
+            if axis.begin + result[2 + i] > weight[2 + i] {
+                conditions.push(s.index_compare(Compare::Less, k, s.index(weight[2 + i] as i64)));
+            }
+            of_data.push(s.index(0));
+            of_weight.push(k);
+        }
+        let weight = match conditions.into_iter().reduce(|a, b| s.and(a, b)) {
+            None => s.load(call.operands[1], &of_weight),
+            Some(inside) => s.load_if(inside, call.operands[1], &of_weight, s.int(0, call.types[1].dtype)),
+        };
+        s.mul(s.load(call.operands[0], &of_data), weight)
+    })
 }
 
 /// Element `i` adds to `i s + k d - p`, which reads it at `i s + span - 1 - p` in the copy.

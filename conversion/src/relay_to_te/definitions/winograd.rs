@@ -3,22 +3,21 @@
 //!     pad       p[n, i, j, c]     the data with its channels last, and with zeros around
 //!     data      v[k, t, c]        B' p B of each tile t; k counts the points of a tile
 //!     multiply  s[k, t, f]        sum_c v[k, t, c] u[k, c, f]: a product of matrices for each point
-//!     result    r[n, i, j, f]     A' s A
+//!     result    r[i, j, f]        A' s A, the rows of all images one behind the other
 //!     winograd  y[n, f, i, j]     channels back in their place; what tiles reach beyond the result is left out
 //!
-//! Channels are the vectors: the transforms are sums of them (Lavin and Gray, 2016, section 4).
+//! Channels are the vectors: the transforms are sums of them (Lavin and Gray, 2016, section 4). Both compute in parts, a row of tiles
+//! each, so that a schedule can go through all stages row by row.
 
 use super::{Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::loops::{Buffer, LoopKind, Loops};
-use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
+use fusion_dialects::loops::{LoopKind, Loops};
+use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars, Slice, View};
 use fusion_operators::ops::winograd::{Matrix, Transform, WINOGRAD_CONV2D, padding, transform};
 use fusion_operators::{DType, TensorType};
 
 pub const TABLE: Table = &[(&WINOGRAD_CONV2D, winograd)];
 
-/// Elements of transformed data from which on rows of tiles run on several threads.
-const WORTH_THREADS: u64 = 200_000;
 /// Channels that are transformed together.
 const LANES: u64 = 16;
 
@@ -64,35 +63,44 @@ fn winograd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>
         s.load_if(s.and(in_rows, in_columns), call.operands[0], &[at[0], at[3], i, j], zero)
     });
 
-    let v =
-        kernel.nest("data", &[p], &[of(&[tiles.points(), tiles.count(), channels])], |loops, ins, outs| {
+    // A part is a row of tiles.
+    let parts = tiles.images * tiles.rows;
+    let rows = |step: u64, length: u64| Slice { dim: 1, step, length };
+    let of_pad = (tiles.images == 1).then(|| rows(size, size + 2));
+    let row_of_tiles = rows(tiles.columns, tiles.columns);
+    let transformed = of(&[tiles.points(), tiles.count(), channels]);
+    let v = kernel.nest_by_parts(
+        "data",
+        parts,
+        &[(p, of_pad)],
+        (&transformed, row_of_tiles),
+        |loops, part, ins, out| {
             let reads = by.reads();
-            let width = tiles.columns * size + 2;
-            each_tile(loops, &tiles, channels, &mut |l, at, c| {
+            let from = match of_pad {
+                Some(_) => ins[0].first,
+                None => {
+                    let s = loops.scalars();
+                    let image = s.index_mul(s.index_div(part, tiles.rows as i64), ins[0].strides[0]);
+                    let row = s.index_affine(s.index_mod(part, tiles.rows as i64), size as i64, 0);
+                    let of_image = s.index_add(ins[0].first, image);
+                    s.index_add(of_image, s.index_mul(row, ins[0].strides[1]))
+                }
+            };
+            each_tile(loops, &tiles, channels, &mut |l, column, c| {
                 let s = l.scalars();
-                let row = s.index_add(
-                    s.index_affine(at.image, (tiles.rows * size + 2) as i64, 0),
-                    s.index_affine(at.row, size as i64, 0),
-                );
-                let first = s.index_add(
-                    s.index_affine(row, width as i64, 0),
-                    s.index_affine(at.column, size as i64, 0),
-                );
-                let first = s.index_add(s.index_affine(first, channels as i64, 0), c);
+                let first = s.index_add(from, s.index_affine(column, (size * channels) as i64, 0));
+                let first = s.index_add(first, c);
                 let element = |i: usize, j: usize| {
-                    let behind = (i as u64 * width + j as u64) * channels;
-                    l.load(ins[0], s.index_affine(first, 1, behind as i64))
+                    let below = s.index_mul(s.index(i as i64), ins[0].strides[1]);
+                    let at = s.index_add(s.index_affine(first, 1, (j as u64 * channels) as i64), below);
+                    l.load(ins[0].buffer, at)
                 };
                 let points = both_sides(&s, by.data, reads, &element);
-                store_points(
-                    l,
-                    outs[0],
-                    &points,
-                    s.index_add(s.index_affine(at.tile, channels as i64, 0), c),
-                    tiles.count() * channels,
-                );
+                let to = s.index_add(out.first, s.index_affine(column, channels as i64, 0));
+                store_points(l, out, &points, s.index_add(to, c));
             });
-        })[0];
+        },
+    );
 
     let products = of(&[tiles.points(), tiles.count(), filters]);
     let u = call.operands[1];
@@ -100,73 +108,65 @@ fn winograd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>
         s.mul(s.load(v, &[at[0], at[1], over[0]]), s.load(u, &[at[0], over[0], at[2]]))
     });
 
-    let whole = of(&[tiles.images, tiles.rows * size, tiles.columns * size, filters]);
-    let r = kernel.nest("result", &[m], &[whole], |loops, ins, outs| {
-        let reads = by.reads();
-        each_tile(loops, &tiles, filters, &mut |l, at, f| {
-            let s = l.scalars();
-            let first = s.index_add(s.index_affine(at.tile, filters as i64, 0), f);
-            let element = |i: usize, j: usize| {
-                let point = (i * reads + j) as u64;
-                l.load(ins[0], s.index_affine(first, 1, (point * tiles.count() * filters) as i64))
-            };
-            let values = both_sides(&s, by.result, reads, &element);
-            let row = s.index_add(s.index_affine(at.image, tiles.rows as i64, 0), at.row);
-            for (i, line) in values.iter().enumerate() {
-                let line_at = s.index_affine(row, size as i64, i as i64);
-                let start = s.index_add(s.index_affine(line_at, tiles.columns as i64, 0), at.column);
-                let start = s.index_add(s.index_affine(start, (size * filters) as i64, 0), f);
-                for (j, value) in line.iter().enumerate() {
-                    l.store(*value, outs[0], s.index_affine(start, 1, (j as u64 * filters) as i64));
+    let whole = of(&[tiles.images * tiles.rows * size, tiles.columns * size, filters]);
+    let of_whole = Slice { dim: 0, step: size, length: size };
+    let r = kernel.nest_by_parts(
+        "result",
+        parts,
+        &[(m, Some(row_of_tiles))],
+        (&whole, of_whole),
+        |loops, _, ins, out| {
+            let reads = by.reads();
+            each_tile(loops, &tiles, filters, &mut |l, column, f| {
+                let s = l.scalars();
+                let first = s.index_add(ins[0].first, s.index_affine(column, filters as i64, 0));
+                let first = s.index_add(first, f);
+                let element = |i: usize, j: usize| {
+                    let point = s.index_mul(s.index((i * reads + j) as i64), ins[0].strides[0]);
+                    l.load(ins[0].buffer, s.index_add(first, point))
+                };
+                let values = both_sides(&s, by.result, reads, &element);
+                let to = s.index_add(out.first, s.index_affine(column, (size * filters) as i64, 0));
+                let to = s.index_add(to, f);
+                for (i, line) in values.iter().enumerate() {
+                    let start = s.index_add(to, s.index_mul(s.index(i as i64), out.strides[0]));
+                    for (j, value) in line.iter().enumerate() {
+                        let at = s.index_affine(start, 1, (j as u64 * filters) as i64);
+                        l.store(*value, out.buffer, at);
+                    }
                 }
-            }
-        });
-    })[0];
-    let y = kernel.compute(call.op.name, &call.results[0], |s, at| s.load(r, &[at[0], at[2], at[3], at[1]]));
+            });
+        },
+    );
+    let y = kernel.compute(call.op.name, &call.results[0], |s, at| {
+        let row = s.index_add(s.index_affine(at[0], (tiles.rows * size) as i64, 0), at[2]);
+        s.load(r, &[row, at[3], at[1]])
+    });
     Ok(vec![y])
 }
 
-/// A tile and where it is.
-struct At<'c> {
-    tile: Value<'c>,
-    image: Value<'c>,
-    row: Value<'c>,
-    column: Value<'c>,
-}
-
-/// Runs `body` for each tile and channel, the channels side by side.
+/// Runs `body` for each tile of a row and each channel, the channels side by side.
 fn each_tile<'c>(
     loops: &Loops<'c>,
     tiles: &Tiles,
     channels: u64,
-    body: &mut dyn FnMut(&Loops<'c>, &At<'c>, Value<'c>),
+    body: &mut dyn FnMut(&Loops<'c>, Value<'c>, Value<'c>),
 ) {
-    let work = tiles.count() * tiles.points() * channels;
-    let kind = if work >= WORTH_THREADS { LoopKind::Parallel } else { LoopKind::Serial };
-    loops.each(tiles.images, |l, image| {
-        l.for_(tiles.rows, kind, &[], |l, row, _| {
-            l.each(tiles.columns, |l, column| {
-                let s = l.scalars();
-                let line = s.index_add(s.index_affine(image, tiles.rows as i64, 0), row);
-                let tile = s.index_add(s.index_affine(line, tiles.columns as i64, 0), column);
-                let at = At { tile, image, row, column };
-                let (blocks, rest) = (channels / LANES, channels % LANES);
-                if blocks > 0 {
-                    l.each(blocks, |l, block| {
-                        side_by_side(l, LANES, &mut |l, lane| {
-                            let s = l.scalars();
-                            body(l, &at, s.index_add(s.index_affine(block, LANES as i64, 0), lane));
-                        });
-                    });
-                }
-                if rest > 0 {
-                    side_by_side(l, rest, &mut |l, lane| {
-                        body(l, &at, l.scalars().index_affine(lane, 1, (blocks * LANES) as i64));
-                    });
-                }
+    loops.each(tiles.columns, |l, column| {
+        let (blocks, rest) = (channels / LANES, channels % LANES);
+        if blocks > 0 {
+            l.each(blocks, |l, block| {
+                side_by_side(l, LANES, &mut |l, lane| {
+                    let s = l.scalars();
+                    body(l, column, s.index_add(s.index_affine(block, LANES as i64, 0), lane));
+                });
             });
-            Vec::new()
-        });
+        }
+        if rest > 0 {
+            side_by_side(l, rest, &mut |l, lane| {
+                body(l, column, l.scalars().index_affine(lane, 1, (blocks * LANES) as i64));
+            });
+        }
     });
 }
 
@@ -177,16 +177,11 @@ fn side_by_side<'c>(loops: &Loops<'c>, lanes: u64, body: &mut dyn FnMut(&Loops<'
     });
 }
 
-fn store_points<'c>(
-    loops: &Loops<'c>,
-    to: Buffer<'c>,
-    points: &[Vec<Scalar<'c>>],
-    first: Value<'c>,
-    apart: u64,
-) {
+fn store_points<'c>(loops: &Loops<'c>, to: &View<'c>, points: &[Vec<Scalar<'c>>], first: Value<'c>) {
     let s = loops.scalars();
     for (k, value) in points.iter().flatten().enumerate() {
-        loops.store(*value, to, s.index_affine(first, 1, (k as u64 * apart) as i64));
+        let behind = s.index_mul(s.index(k as i64), to.strides[0]);
+        loops.store(*value, to.buffer, s.index_add(first, behind));
     }
 }
 

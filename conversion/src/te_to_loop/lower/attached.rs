@@ -15,6 +15,7 @@ use super::ways::is_inside;
 use super::workspace::room;
 use super::{Lowering, Part, Place};
 use fusion_dialects::loops::Loops;
+use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, PassError, Value, key, tensor_type};
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
@@ -99,7 +100,8 @@ impl<'c> Lowering<'c, '_> {
         for tensor in &tensors {
             self.places.remove(&key(*tensor));
         }
-        if region.iter().all(|(_, n)| *n == 1) && s.tensorized.is_none() && !s.double {
+        let element = region.iter().all(|(_, n)| *n == 1) && Parts::of(s.op).is_none();
+        if element && s.tensorized.is_none() && !s.double {
             let elements = self.stage(loops, stage, region);
             for (tensor, element) in tensors.iter().zip(elements) {
                 self.places.insert(key(*tensor), Place::Value(element));

@@ -10,7 +10,9 @@
 use super::Lowering;
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
+use super::parts;
 use super::ways::is_inside;
+use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, Value, key};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::{Atom, Expr};
@@ -46,8 +48,17 @@ impl<'c> Lowering<'c, '_> {
             }
             // Another attached stage reads this one: over the part of it that is itself required.
             if self.tree.consumers(stage).iter().any(|&c| self.reaches(c, other)) {
+                let region = self.required(other, nest, bound);
+                if let Some(parts) = Parts::of(s.op) {
+                    let range = parts::parts_of(&parts, &region);
+                    let inputs = s.op.operand_values().into_iter().enumerate();
+                    for (input, _) in inputs.filter(|(_, tensor)| of_stage(*tensor)) {
+                        reads.push(parts::reads(&parts, input, &range, &shape, &mut fresh));
+                    }
+                    continue;
+                }
                 let mut axes: Vec<Option<Expr>> = Vec::new();
-                for (from, extent) in self.required(other, nest, bound) {
+                for (from, extent) in region {
                     axes.push(Some(from.plus(&ranged(&mut fresh, extent))));
                 }
                 let reduced = s.op.ints("reduce").unwrap_or_default();
@@ -55,7 +66,7 @@ impl<'c> Lowering<'c, '_> {
                 self.reads_of(&of_stage, other, &axes, &mut reads);
             }
         }
-        (0..shape.len())
+        let region: Vec<Range> = (0..shape.len())
             .map(|axis| {
                 let mut all = reads.iter().map(|r| r[axis].as_ref().and_then(span));
                 let first = all.next().flatten();
@@ -66,7 +77,11 @@ impl<'c> Lowering<'c, '_> {
                     _ => whole[axis].clone(),
                 }
             })
-            .collect()
+            .collect();
+        match Parts::of(op) {
+            Some(parts) => parts::by_whole_parts(&parts, &region, &shape),
+            None => region,
+        }
     }
 
     /// True when a stage is attached to a nest, or to another that is.
@@ -123,7 +138,7 @@ impl<'c> Lowering<'c, '_> {
     }
 }
 
-fn ranged(fresh: &mut usize, extent: u64) -> Expr {
+pub(super) fn ranged(fresh: &mut usize, extent: u64) -> Expr {
     *fresh += 1;
     Expr::var(*fresh, extent)
 }

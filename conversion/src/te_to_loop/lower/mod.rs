@@ -5,7 +5,7 @@
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
-//! what that must compute, `lanes` combines in vectors, `intrinsics` puts declared code in place of inner loops, `ahead`
+//! what that must compute, `parts` makes those of nests written by hand, `lanes` combines in vectors, `intrinsics` puts declared code in place of inner loops, `ahead`
 //! prefetches, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
 //! operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
@@ -19,13 +19,14 @@ mod index;
 mod intrinsics;
 mod lanes;
 mod nest;
+mod parts;
 mod reduction;
 mod ways;
 mod workspace;
 
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::te::Op as Te;
+use fusion_dialects::te::{Op as Te, Parts};
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Type, Value,
     ValueMap, arguments, buffer_type, erase_argument, function_type, int_attr, key, kind_of, op_key, ops_in,
@@ -384,6 +385,12 @@ impl<'c> Lowering<'c, '_> {
         for op in ops {
             match kind_of(*op) {
                 Some(Kind::Te(Te::Compute)) => {
+                    let stage = stages[&op_key(*op)];
+                    if self.tree.stages[stage].attach == Attach::Root {
+                        self.root_stage(loops, stage);
+                    }
+                }
+                Some(Kind::Te(Te::Extern)) if Parts::of(*op).is_some() => {
                     let stage = stages[&op_key(*op)];
                     if self.tree.stages[stage].attach == Attach::Root {
                         self.root_stage(loops, stage);

@@ -13,7 +13,7 @@
 use super::bounds::Range;
 use super::{Lowering, Place};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
-use fusion_dialects::te::{Compare, Scalar};
+use fusion_dialects::te::{Compare, Parts, Scalar};
 use fusion_dialects::{Attribute, OpExt, PassError, Value, key, tensor_type};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::Expr;
@@ -95,6 +95,10 @@ impl<'c> Lowering<'c, '_> {
     /// Computes a part of a stage: into its buffers when it has some, otherwise it is one element and is returned.
     pub(super) fn stage(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>) -> Vec<Value<'c>> {
         let s = &self.tree.stages[stage];
+        if let Some(parts) = Parts::of(s.op) {
+            self.by_parts(loops, stage, &parts, &region);
+            return Vec::new();
+        }
         let mut nest = Nest { stage, region, order: Vec::new(), reduction: 0, in_memory: false };
         let trivial = |a: AxisId| self.extent(&nest, &Bindings::default(), a) == 1;
         let first = s.leaves.iter().position(|&l| s.axes[l].reduce).unwrap_or(s.leaves.len());

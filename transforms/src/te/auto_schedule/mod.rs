@@ -1,6 +1,6 @@
 //! `te-schedule`: gives each kernel without a schedule a default one.
 //!
-//! First which stages are computed where they are used (`placement`) and which row by row (`rows`); then how the loops of each
+//! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
 //! `columns` across it, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
 //! processor that the kinds calculate with. The result is an ordinary `te.schedule`, printed with the kernel, to
@@ -8,6 +8,7 @@
 
 mod accesses;
 mod attention;
+mod blocks;
 mod columns;
 mod contraction;
 mod fusion;
@@ -80,16 +81,18 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     {
         return Ok(());
     }
+    let blocks = blocks::find(&writer.tree, &nests, constant);
     let groups = rows::find(&writer.tree, &nests);
     groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine.vector_bytes))?;
     for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
-        let done = contraction::schedule(writer, nest, machine, constant)?
+        let may_copy = blocks.as_ref().is_none_or(|b| b.product != nest.stage);
+        let done = contraction::schedule(writer, nest, machine, constant, may_copy)?
             || columns::schedule(writer, nest, machine.vector_bytes)?;
         if !done {
             tiling::tile(writer, nest, machine.vector_bytes)?;
         }
     }
-    Ok(())
+    blocks.map_or(Ok(()), |blocks| blocks.write(writer))
 }
 
 /// Which arguments of each kernel are constants in all its calls.

@@ -13,7 +13,7 @@ use crate::te::threads::worth_threads;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{OpExt, kind_of, ops_in, tensor_type};
+use fusion_dialects::{Op, OpExt, Value, kind_of, ops_in, tensor_type};
 
 /// Operations that a transcendental function counts as.
 const TRANSCENDENTAL: f64 = 15.0;
@@ -21,13 +21,16 @@ const TRANSCENDENTAL: f64 = 15.0;
 /// Marks the outermost loops of all nests that are worth it.
 pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
     for stage in 0..writer.tree.stages.len() {
-        let s = &writer.tree.stages[stage];
-        if s.attach != Attach::Root || !matches!(kind_of(s.op), Some(Kind::Te(Te::Compute))) {
+        if writer.tree.stages[stage].attach != Attach::Root {
             continue;
         }
         let Some(axis) = outermost(&writer.tree, stage) else { continue };
-        let extent = writer.tree.stages[stage].axes[axis].extent;
-        let (operations, bytes) = work(&writer.tree, stage);
+        let s = &writer.tree.stages[stage];
+        let extent = s.axes[axis].extent;
+        let (operations, bytes) = match kind_of(s.op) {
+            Some(Kind::Te(Te::Compute)) => work(&writer.tree, stage),
+            _ => work_by_hand(s.op),
+        };
         if worth_threads(operations, bytes, extent) {
             writer.parallel(stage, axis)?;
         }
@@ -70,6 +73,14 @@ fn work(tree: &Schedule, nest: StageId) -> (f64, f64) {
         }
     }
     (operations, bytes)
+}
+
+/// The same for a nest written by hand, whose tensors are all that is looked at: a few operations for each element.
+fn work_by_hand(op: Op) -> (f64, f64) {
+    let tensors = [op.operand_values(), op.result_values()].concat();
+    let of = |v: &Value| tensor_type(*v).and_then(|t| t.bytes()).unwrap_or(0) as f64;
+    let bytes = tensors.iter().map(of).sum::<f64>();
+    (bytes, bytes)
 }
 
 /// True for stages that are computed in a nest, or where one that is reads them.

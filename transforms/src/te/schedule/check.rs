@@ -8,12 +8,14 @@ use super::{Attach, Prefetch, Relation, Schedule, Stage, StageId, Store, Tail, i
 use crate::te::indices::accesses;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Op as Te;
 use fusion_dialects::{OpExt, Value, ValueLike, key, kind_of, nested_ops};
 
 /// Fails when the loops of a tree cannot be made.
 pub fn check(tree: &Schedule) -> Result<(), String> {
     for id in 0..tree.stages.len() {
         attachment(tree, id)?;
+        by_hand(tree, id)?;
         epilogue(tree, id)?;
         buffer(tree, id)?;
         padding(tree, id)?;
@@ -23,6 +25,23 @@ pub fn check(tree: &Schedule) -> Result<(), String> {
         if let Some(tensorized) = &tree.stages[id].tensorized {
             intrinsic::check(tree, id, tensorized)?;
         }
+    }
+    Ok(())
+}
+
+/// The parts of a nest written by hand are one loop, whose iterations may be parallel.
+fn by_hand(tree: &Schedule, id: StageId) -> Result<(), String> {
+    let s = &tree.stages[id];
+    if !matches!(kind_of(s.op), Some(Kind::Te(Te::Extern))) {
+        return Ok(());
+    }
+    let plain = s.axes.iter().all(|a| matches!(a.kind, LoopKind::Serial | LoopKind::Parallel));
+    let touched = !s.relations.is_empty() || !s.prefetches.is_empty() || !s.notes.is_empty();
+    if !plain || touched || s.store.is_some() || s.double || s.tensorized.is_some() {
+        return Err(format!(
+            "arranges the loop of stage \"{}\", a loop nest written by hand, whose parts can only be computed elsewhere or in parallel",
+            s.name
+        ));
     }
     Ok(())
 }

@@ -23,9 +23,10 @@ use super::machine::Machine;
 use super::operands::{Operand, operands};
 use super::placement::Nest;
 use super::writer::Writer;
+use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-use packing::{copy_panel, pack_rows, panels};
+use packing::{copy_panel, pack_rows, panels_by_phase};
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -53,16 +54,26 @@ struct Contraction {
     lanes: u64,
 }
 
-/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written.
+impl Contraction {
+    /// Number of parallel axes before any were put together: reduction axes are the variables behind them.
+    fn axes(&self) -> usize {
+        self.extents.len() + self.fused - 1
+    }
+}
+
+/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. Only where it may
+/// copy are rows laid out beforehand.
 pub fn schedule(
     writer: &mut Writer,
     nest: &Nest,
     machine: &Machine,
     constant: &[bool],
+    may_copy: bool,
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
     let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
-    let Some(tile) = contraction.best_tile(machine, constant, &|_, _| true) else { return Ok(false) };
+    let allowed = |tile: &Tile| may_copy || !tile.packs_rows;
+    let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
     write(writer, nest, reduction, &contraction, &tile, constant)?;
     Ok(true)
 }
@@ -93,7 +104,8 @@ pub fn tile_of(
     (vector, rows): (usize, usize),
 ) -> Option<RegisterTile> {
     let contraction = recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1)?;
-    let tile = contraction.best_tile(machine, constant, &|v, u| v == vector && u == Some(rows))?;
+    let tile =
+        contraction.best_tile(machine, constant, &|tile| tile.vector == vector && tile.rows == Some(rows))?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
 }
 
@@ -143,7 +155,9 @@ fn write(
     let extent = contraction.extents[tile.vector];
     let dimension = panel.dimension(tile.vector, extent);
     if let (Some(dimension), true, Some(input)) = (dimension, panel.is_constant(constant), panel.input) {
-        writer.transform_layout(Handle::Input(input), panels(panel.shape.len(), dimension, width)?)?;
+        let is_step = |v: &Var| v.id >= contraction.axes();
+        let layout = panels_by_phase(panel, dimension, width, &is_step)?;
+        writer.transform_layout(Handle::Input(input), layout)?;
     }
     if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
         pack_rows(

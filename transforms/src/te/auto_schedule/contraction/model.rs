@@ -19,7 +19,7 @@ impl Contraction {
         &self,
         machine: &Machine,
         constant: &[bool],
-        allowed: &dyn Fn(usize, Option<usize>) -> bool,
+        allowed: &dyn Fn(&Tile) -> bool,
     ) -> Option<Tile> {
         let mut best: Option<(f64, Tile)> = None;
         for vector in 0..self.extents.len() {
@@ -34,14 +34,14 @@ impl Contraction {
             if rows.is_empty() {
                 rows.push(None);
             }
-            for rows in rows.into_iter().filter(|rows| allowed(vector, *rows)) {
+            for rows in rows {
                 let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
                 for vectors in 1..=most {
                     let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
                     let most = rows.map_or(1, |u| self.extents[u]).min(room);
                     for (height, packs_rows) in (1..=most).flat_map(|h| [(h, false), (h, true)]) {
                         let tile = Tile { vector, rows, vectors, height, panel, packs_rows };
-                        if packs_rows && self.row_dimension(&tile).is_none() {
+                        if !allowed(&tile) || packs_rows && self.row_dimension(&tile).is_none() {
                             continue;
                         }
                         let cycles = self.cycles(&tile, machine, constant);

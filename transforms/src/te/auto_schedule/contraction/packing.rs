@@ -3,6 +3,7 @@
 use super::super::operands::{Operand, operands};
 use super::super::writer::Writer;
 use super::{Contraction, RegisterTile};
+use crate::te::expr::{Atom, Expr, Var};
 use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::{AxisId, Handle, StageId};
 
@@ -21,6 +22,40 @@ pub fn copy_operand(
         Some(dimension) => copy_panel(writer, host, panel, (dimension, tile.width()), tile.lanes, at),
         None => Ok(()),
     }
+}
+
+/// [`panels`] of an operand, with the phases of its indices outermost: when an axis is indexed `r + s k`, with steps `k` of the
+/// reduction and an `r < s` that is given by other axes, a nest reads every s-th element, which then are neighbours.
+pub(super) fn panels_by_phase(
+    operand: &Operand,
+    dimension: usize,
+    width: u64,
+    is_step: &dyn Fn(&Var) -> bool,
+) -> Result<Layout, String> {
+    let rank = operand.shape.len();
+    let plain = panels(rank, dimension, width)?;
+    let (mut phases, mut rest) = (Vec::new(), Vec::new());
+    for digit in plain.digits() {
+        let stride = (digit.axis != dimension).then(|| stride_of(&operand.indices[digit.axis], is_step));
+        match stride.flatten() {
+            Some(stride) => {
+                phases.push(Digit { axis: digit.axis, unit: 1, base: Some(stride) });
+                rest.push(Digit { axis: digit.axis, unit: stride, base: None });
+            }
+            None => rest.push(*digit),
+        }
+    }
+    Layout::new(rank, [phases, rest].concat())
+}
+
+/// The `s` of an index `r + s k` with steps `k` and `r < s`.
+fn stride_of(index: &Expr, is_step: &dyn Fn(&Var) -> bool) -> Option<u64> {
+    let step = |atom: &Atom| matches!(atom, Atom::Var(v) if is_step(v));
+    let stride = index.terms().find(|(atom, c)| step(atom) && *c > 1)?.1;
+    let phase = index.modulo(stride);
+    let rest = index.minus(&index.div(stride).times(stride));
+    let varies = phase.terms().next().is_some() && !phase.terms().any(|(atom, _)| step(atom));
+    (varies && phase == rest).then_some(stride as u64)
 }
 
 /// `[panel][the other axes][width]`.

@@ -8,7 +8,7 @@
 
 use super::super::{Attach, AxisId, Handles, Schedule, StageId};
 use fusion_dialects::rows::Kind;
-use fusion_dialects::te::Op as Te;
+use fusion_dialects::te::{Op as Te, Parts};
 use fusion_dialects::{Op, OpExt, kind_of};
 
 /// Attaches a stage to a loop of a stage that reads it, directly or through others attached there or inlined.
@@ -21,8 +21,9 @@ pub fn compute_at(
     let name = tree.stages[stage].name.clone();
     let target = &tree.stages[consumer];
     let place = target.place(axis)?;
-    if !matches!(kind_of(tree.stages[stage].op), Some(Kind::Te(Te::Compute))) {
-        return Err(format!("moves stage \"{name}\", which is a loop nest"));
+    let op = tree.stages[stage].op;
+    if !matches!(kind_of(op), Some(Kind::Te(Te::Compute))) && Parts::of(op).is_none() {
+        return Err(format!("moves stage \"{name}\", a loop nest that does not compute in parts"));
     }
     if tree.results.contains(&stage) {
         return Err(format!("moves stage \"{name}\", a result of the kernel, into another's loop"));
