@@ -31,6 +31,7 @@ pub const RELAY: &[Stage] = &[
 pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
+    stage("te-merge", "builtin.module(te.kernel(te-merge,canonicalize,cse))"),
 ];
 
 /// On tensor expressions: say how each kernel computes; make its loops.

@@ -17,5 +17,6 @@ pub fn register() {
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();
+    fusion_dialects::register::<te::merge::TeMerge>();
     fusion_dialects::register::<te::pack_arguments::TePackArguments>();
 }

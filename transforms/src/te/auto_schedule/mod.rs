@@ -28,6 +28,7 @@ use fusion_dialects::{
     top_level,
 };
 use machine::Machine;
+pub use reductions::{fits_lanes, reads_once};
 use std::collections::{HashMap, HashSet};
 use writer::Writer;
 
