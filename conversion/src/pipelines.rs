@@ -24,6 +24,7 @@ pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
     stage("relay-attention", "builtin.module(func.func(relay-attention,canonicalize))"),
     stage("relay-winograd", "builtin.module(func.func(relay-winograd))"),
+    stage("relay-loop-kernels", "builtin.module(relay-loop-kernels)"),
     stage("relay-fuse-ops", "builtin.module(relay-fuse-ops)"),
 ];
 

@@ -11,6 +11,7 @@ mod attention;
 mod columns;
 mod contraction;
 mod fusion;
+mod iterated;
 mod machine;
 mod operands;
 mod parallel;
