@@ -18,6 +18,7 @@ const fn stage(name: &'static str, pipeline: &'static str) -> Stage {
 /// On typed functional programs: simplify, decide the kernels.
 pub const RELAY: &[Stage] = &[
     stage("simplify", "builtin.module(canonicalize,cse)"),
+    stage("relay-loop-kernels", "builtin.module(relay-loop-kernels)"),
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
@@ -25,6 +26,7 @@ pub const RELAY: &[Stage] = &[
 pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
+    stage("te-merge", "builtin.module(te.kernel(te-merge,canonicalize,cse))"),
 ];
 
 /// On tensor expressions: say how each kernel computes; make its loops.

@@ -17,8 +17,10 @@ pub fn register() {
     fusion_dialects::register::<loops::unroll::LoopUnroll>();
     fusion_dialects::register::<relay::attention::RelayAttention>();
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
+    fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();
+    fusion_dialects::register::<te::merge::TeMerge>();
     fusion_dialects::register::<te::pack_arguments::TePackArguments>();
 }

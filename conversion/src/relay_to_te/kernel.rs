@@ -1,6 +1,6 @@
 //! A primitive function becomes a `te.kernel`.
 
-use super::definitions::{TeCall, definition_of};
+use super::definitions::{TeCall, definition_of, looped};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
 use fusion_dialects::{
@@ -44,6 +44,7 @@ fn convert_op<'c>(kernel: &Kernel<'c>, op: Op<'c>, map: &mut ValueMap<'c>) -> Re
             return Ok(());
         }
         Some(Kind::Relay(relay::Op::Constant)) => vec![constant(kernel, op)?],
+        Some(Kind::Relay(relay::Op::While)) => looped::build(kernel, op, &|v| map.lookup(v))?,
         Some(Kind::Operator(operator)) => call(kernel, op, operator, operands)?,
         _ => return Err(PassError::at(op, "cannot stand in a kernel")),
     };

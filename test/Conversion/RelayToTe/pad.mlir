@@ -8,15 +8,10 @@
 // CHECK:        arith.addi %arg1, %c-1
 // CHECK-NEXT:   arith.cmpi sge, %1, %c0
 // CHECK-NEXT:   arith.cmpi sle, %1, %c3
-// CHECK-NEXT:   arith.maxsi %1, %c0
-// CHECK-NEXT:   arith.minsi %4, %c3
 // CHECK-NEXT:   arith.addi %arg2, %c1
-// CHECK-NEXT:   te.load %arg0[%5, %6]
-// CHECK-NEXT:   arith.extf %7 : f16 to f32
 // CHECK-NEXT:   arith.andi %2, %3
-// CHECK-NEXT:   arith.select %9, %8, %cst
-// CHECK-NEXT:   arith.truncf %10 : f32 to f16
-// CHECK-NEXT:   te.yield %11
+// CHECK-NEXT:   te.load_if %5, %arg0[%1, %4] else %cst
+// CHECK-NEXT:   te.yield %6
 // CHECK:        te.return %0 : tensor<7x3xf16>
 func.func @constant(%x: tensor<4x5xf16>) -> tensor<7x3xf16> attributes {relay.primitive} {
   %0 = relay.pad %x {padding = array<i64: 1, -1, 2, -1>, value = 0.1 : f64} : (tensor<4x5xf16>) -> tensor<7x3xf16>

@@ -72,16 +72,12 @@ func.func @broadcast_to(%x: tensor<3x1xf32>) -> tensor<2x3x4xf32> attributes {re
 // All parts are loaded, inside of them, and one is chosen; the empty one is not loaded.
 // CHECK-LABEL: te.kernel @concat(
 // CHECK:        te.compute "concat" axes [2, 8] reduce [] init []
-// CHECK:        arith.addi %arg4, %c-3
-// CHECK-NEXT:   arith.maxsi %1, %c0
-// CHECK-NEXT:   arith.minsi %2, %c4
-// CHECK-NEXT:   te.load %arg2[%arg3, %3]
-// CHECK-NEXT:   arith.maxsi %arg4, %c0
-// CHECK-NEXT:   arith.minsi %5, %c2
-// CHECK-NEXT:   te.load %arg0[%arg3, %6]
-// CHECK-NEXT:   arith.cmpi slt, %arg4, %c3
-// CHECK-NEXT:   arith.select %8, %7, %4
-// CHECK-NEXT:   te.yield %9
+// CHECK:        arith.cmpi slt, %arg4, %c3
+// CHECK-NEXT:   te.load_if %1, %arg0[%arg3, %arg4] else %cst
+// CHECK-NEXT:   arith.addi %arg4, %c-3
+// CHECK-NEXT:   arith.cmpi sge, %arg4, %c3
+// CHECK-NEXT:   te.load_if %4, %arg2[%arg3, %3] else %2
+// CHECK-NEXT:   te.yield %5
 // CHECK:        te.return %0 : tensor<2x8xf32>
 func.func @concat(%x: tensor<2x3xf32>, %y: tensor<2x0xf32>, %z: tensor<2x5xf32>) -> tensor<2x8xf32> attributes {relay.primitive} {
   %0 = relay.concat %x, %y, %z {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x0xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>

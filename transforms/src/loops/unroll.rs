@@ -31,6 +31,10 @@ use std::collections::HashSet;
 /// Loops that would become more operations than this stay loops.
 const MAX_OPERATIONS: i64 = 4096;
 
+/// Operations of an iteration in a jammed loop that stay together: with more, a processor would not see the next iteration's
+/// while it waits for what these give.
+const TOGETHER: usize = 48;
+
 /// The pass.
 pub struct LoopUnroll;
 
@@ -116,6 +120,7 @@ fn jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>, indices: &[Value<'c>])
         maps: vec![ValueMap::new(); indices.len()],
         varying: HashSet::from([key(index)]),
         stored: accesses(op).filter(|a| a.writes).map(|a| key(a.buffer)).collect(),
+        inside: 0,
     };
     for (map, value) in copies.maps.iter_mut().zip(indices) {
         map.insert(index, *value);
@@ -219,6 +224,8 @@ struct Copies<'c> {
     varying: HashSet<usize>,
     /// Buffers that are written in the loop.
     stored: HashSet<usize>,
+    /// Number of jammed loops around.
+    inside: usize,
 }
 
 impl<'c> Copies<'c> {
@@ -256,9 +263,12 @@ impl<'c> Copies<'c> {
 
     /// Copies operations without loops, all of an iteration before those of the next.
     fn each_iteration(&mut self, build: &Build<'c>, ops: &mut Vec<Op<'c>>) {
-        for map in &mut self.maps {
-            for op in ops.iter() {
-                map.clone_op(&build.at(op.location()), *op);
+        let together = if self.inside > 0 { TOGETHER } else { ops.len().max(1) };
+        for ops in ops.chunks(together) {
+            for map in &mut self.maps {
+                for op in ops {
+                    map.clone_op(&build.at(op.location()), *op);
+                }
             }
         }
         ops.clear();
@@ -298,7 +308,9 @@ impl<'c> Copies<'c> {
                 }
             }
             self.spread(carried, given);
+            self.inside += index.len();
             let next = self.block(&inner, body);
+            self.inside -= index.len();
             inner.op(Loop::Yield.name(), &next, &[], &[]);
         });
         let same: Vec<Value> =

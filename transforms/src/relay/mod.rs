@@ -2,4 +2,5 @@
 
 pub mod attention;
 pub mod fuse_ops;
+pub mod loop_kernels;
 pub mod winograd;

@@ -211,6 +211,28 @@ impl Expr {
         Some(found)
     }
 
+    /// 1 when the expression does not fall as a variable grows, -1 when it does not rise; `None` when neither is sure or
+    /// it does not depend on the variable.
+    pub fn direction(&self, id: usize) -> Option<i64> {
+        let mut found = None;
+        for (atom, c) in &self.terms {
+            let atom = match atom {
+                Atom::Var(v) if v.id == id => Some(1),
+                Atom::Div(e, _) if e.mentions(id) => Some(e.direction(id)?),
+                Atom::Mod(e, _) if e.mentions(id) => return None,
+                _ => None,
+            };
+            if let Some(of_atom) = atom {
+                let here = of_atom * c.signum();
+                if found.is_some_and(|f| f != here) {
+                    return None;
+                }
+                found = Some(here);
+            }
+        }
+        found
+    }
+
     /// True when the expression depends on a variable.
     pub fn mentions(&self, id: usize) -> bool {
         self.terms.keys().any(|atom| match atom {
@@ -279,6 +301,15 @@ mod tests {
         let f = Expr::var(0, 12);
         assert_eq!(f.div(5).coefficient(0), None);
         assert_eq!(f.times(3).coefficient(0), Some(3));
+    }
+
+    #[test]
+    fn quotients_go_with_their_variable() {
+        let f = Expr::var(0, 12);
+        assert_eq!(f.div(5).times(-2).plus(&Expr::var(1, 3)).direction(0), Some(-1));
+        assert_eq!(f.div(5).minus(&f).direction(0), None);
+        assert_eq!(f.modulo(5).direction(0), None);
+        assert_eq!(f.direction(1), None);
     }
 
     #[test]

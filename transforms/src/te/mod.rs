@@ -4,6 +4,7 @@ pub mod auto_schedule;
 pub mod expr;
 pub mod indices;
 pub mod layout;
+pub mod merge;
 pub mod pack_arguments;
 pub mod schedule;
 pub mod threads;

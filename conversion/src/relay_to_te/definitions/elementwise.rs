@@ -2,13 +2,14 @@
 
 use super::{Table, TeCall};
 use fusion_dialects::Value;
+use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::{Attrs, DType};
 
 /// A scalar function; half types come as f32.
-type Function = for<'c> fn(&Scalars<'c>, &[Scalar<'c>]) -> Scalar<'c>;
+type Function = for<'c> fn(&Scalars<'c>, &Attrs, &[Scalar<'c>]) -> Scalar<'c>;
 
 fn apply<'c>(
     kernel: &Kernel<'c>,
@@ -38,89 +39,90 @@ pub fn broadcast_indices<'c>(
 
 macro_rules! table {
     ($($op:ident => $f:expr;)*) => {
-        &[$((&$op, |kernel, call| { const F: Function = $f; apply(kernel, call, F) })),*]
+        /// Each operator and what it makes of scalars.
+        const FUNCTIONS: &[(&fusion_operators::Operator, Function)] = &[$((&$op, $f)),*];
+
+        pub const TABLE: Table = &[$((&$op, |kernel, call| {
+            const F: Function = $f;
+            apply(kernel, call, |s, x| F(s, &call.attrs, x))
+        })),*];
     };
 }
 
-const SCALAR: Table = table! {
-    ABS => |s, x| match x[0].dtype.class() {
+/// What an elementwise operator makes of elements, in the type it is computed in; `None` for other operators.
+pub fn element<'c>(
+    s: &Scalars<'c>,
+    operator: &fusion_operators::Operator,
+    attrs: &Attrs,
+    operands: &[Scalar<'c>],
+    dtype: DType,
+) -> Option<Scalar<'c>> {
+    let (_, function) = FUNCTIONS.iter().find(|(o, _)| operator.is(o))?;
+    // Rounded to the type of the result, as in memory.
+    Some(s.cast(s.cast(function(s, attrs, operands), dtype), compute_type(dtype)))
+}
+
+table! {
+    ABS => |s, _, x| match x[0].dtype.class() {
         Class::Float => s.math("absf", x),
         Class::Signed => s.max(x[0], s.neg(x[0])),
         _ => x[0],
     };
-    NEG => |s, x| s.neg(x[0]);
-    SIGN => |s, x| sign(s, x[0]);
-    RELU => |s, x| s.max(x[0], s.int(0, x[0].dtype));
-    EXP => |s, x| s.math("exp", x);
-    LOG => |s, x| s.math("log", x);
-    SQRT => |s, x| s.math("sqrt", x);
-    RSQRT => |s, x| s.div(s.float(1.0, x[0].dtype), s.math("sqrt", x));
-    RECIPROCAL => |s, x| s.div(s.float(1.0, x[0].dtype), x[0]);
-    SIN => |s, x| s.math("sin", x);
-    COS => |s, x| s.math("cos", x);
-    TAN => |s, x| s.math("tan", x);
-    ASIN => |s, x| s.math("asin", x);
-    ACOS => |s, x| s.math("acos", x);
-    ATAN => |s, x| s.math("atan", x);
-    SINH => |s, x| s.math("sinh", x);
-    COSH => |s, x| s.math("cosh", x);
-    TANH => |s, x| s.math("tanh", x);
-    ASINH => |s, x| s.math("asinh", x);
-    ACOSH => |s, x| s.math("acosh", x);
-    ATANH => |s, x| s.math("atanh", x);
-    ERF => |s, x| s.math("erf", x);
-    SIGMOID => |s, x| { let one = s.float(1.0, x[0].dtype); s.div(one, s.add(one, s.math("exp", &[s.neg(x[0])]))) };
-    FLOOR => |s, x| s.math("floor", x);
-    CEIL => |s, x| s.math("ceil", x);
-    ROUND => |s, x| s.math("roundeven", x);
-    IS_NAN => |s, x| s.compare(Compare::NotEqual, x[0], x[0]);
-    IS_INF => |s, x| s.compare(Compare::Equal, s.math("absf", x), s.float(f64::INFINITY, x[0].dtype));
-    LOGICAL_NOT => |s, x| s.not(x[0]);
-    BITWISE_NOT => |s, x| s.not(x[0]);
-    ADD => |s, x| s.add(x[0], x[1]);
-    SUB => |s, x| s.sub(x[0], x[1]);
-    MUL => |s, x| s.mul(x[0], x[1]);
-    DIV => |s, x| s.div(x[0], x[1]);
-    MOD => |s, x| modulo(s, x[0], x[1]);
-    FMOD => |s, x| s.rem(x[0], x[1]);
-    POW => |s, x| if x[0].dtype.is_float() { s.math("powf", x) } else { s.math("ipowi", x) };
-    MINIMUM => |s, x| s.min(x[0], x[1]);
-    MAXIMUM => |s, x| s.max(x[0], x[1]);
-    EQUAL => |s, x| s.compare(Compare::Equal, x[0], x[1]);
-    NOT_EQUAL => |s, x| s.compare(Compare::NotEqual, x[0], x[1]);
-    LESS => |s, x| s.compare(Compare::Less, x[0], x[1]);
-    LESS_EQUAL => |s, x| s.compare(Compare::LessEqual, x[0], x[1]);
-    GREATER => |s, x| s.compare(Compare::Greater, x[0], x[1]);
-    GREATER_EQUAL => |s, x| s.compare(Compare::GreaterEqual, x[0], x[1]);
-    LOGICAL_AND => |s, x| s.and(x[0], x[1]);
-    LOGICAL_OR => |s, x| s.or(x[0], x[1]);
-    LOGICAL_XOR => |s, x| s.xor(x[0], x[1]);
-    BITWISE_AND => |s, x| s.and(x[0], x[1]);
-    BITWISE_OR => |s, x| s.or(x[0], x[1]);
-    BITWISE_XOR => |s, x| s.xor(x[0], x[1]);
-    SHIFT_LEFT => |s, x| s.shift_left(x[0], x[1]);
-    SHIFT_RIGHT => |s, x| s.shift_right(x[0], x[1]);
-    WHERE => |s, x| s.select(x[0], x[1], x[2]);
-    CAST => |_, x| x[0];
-};
-
-/// Operators whose function depends on attributes.
-const WITH_ATTRIBUTES: Table = &[(&CLIP, |kernel, call| {
-    let attrs = &call.attrs;
-    apply(kernel, call, |s, x| clip(s, x[0], attrs))
-})];
-
-pub const TABLE: Table = &concat();
-
-const fn concat()
--> [(&'static fusion_operators::Operator, super::Definition); SCALAR.len() + WITH_ATTRIBUTES.len()] {
-    let mut all = [SCALAR[0]; SCALAR.len() + WITH_ATTRIBUTES.len()];
-    let mut i = 0;
-    while i < all.len() {
-        all[i] = if i < SCALAR.len() { SCALAR[i] } else { WITH_ATTRIBUTES[i - SCALAR.len()] };
-        i += 1;
-    }
-    all
+    NEG => |s, _, x| s.neg(x[0]);
+    SIGN => |s, _, x| sign(s, x[0]);
+    RELU => |s, _, x| s.max(x[0], s.int(0, x[0].dtype));
+    EXP => |s, _, x| s.math("exp", x);
+    LOG => |s, _, x| s.math("log", x);
+    SQRT => |s, _, x| s.math("sqrt", x);
+    RSQRT => |s, _, x| s.div(s.float(1.0, x[0].dtype), s.math("sqrt", x));
+    RECIPROCAL => |s, _, x| s.div(s.float(1.0, x[0].dtype), x[0]);
+    SIN => |s, _, x| s.math("sin", x);
+    COS => |s, _, x| s.math("cos", x);
+    TAN => |s, _, x| s.math("tan", x);
+    ASIN => |s, _, x| s.math("asin", x);
+    ACOS => |s, _, x| s.math("acos", x);
+    ATAN => |s, _, x| s.math("atan", x);
+    SINH => |s, _, x| s.math("sinh", x);
+    COSH => |s, _, x| s.math("cosh", x);
+    TANH => |s, _, x| s.math("tanh", x);
+    ASINH => |s, _, x| s.math("asinh", x);
+    ACOSH => |s, _, x| s.math("acosh", x);
+    ATANH => |s, _, x| s.math("atanh", x);
+    ERF => |s, _, x| s.math("erf", x);
+    SIGMOID => |s, _, x| { let one = s.float(1.0, x[0].dtype); s.div(one, s.add(one, s.math("exp", &[s.neg(x[0])]))) };
+    FLOOR => |s, _, x| s.math("floor", x);
+    CEIL => |s, _, x| s.math("ceil", x);
+    ROUND => |s, _, x| s.math("roundeven", x);
+    IS_NAN => |s, _, x| s.compare(Compare::NotEqual, x[0], x[0]);
+    IS_INF => |s, _, x| s.compare(Compare::Equal, s.math("absf", x), s.float(f64::INFINITY, x[0].dtype));
+    LOGICAL_NOT => |s, _, x| s.not(x[0]);
+    BITWISE_NOT => |s, _, x| s.not(x[0]);
+    ADD => |s, _, x| s.add(x[0], x[1]);
+    SUB => |s, _, x| s.sub(x[0], x[1]);
+    MUL => |s, _, x| s.mul(x[0], x[1]);
+    DIV => |s, _, x| s.div(x[0], x[1]);
+    MOD => |s, _, x| modulo(s, x[0], x[1]);
+    FMOD => |s, _, x| s.rem(x[0], x[1]);
+    POW => |s, _, x| if x[0].dtype.is_float() { s.math("powf", x) } else { s.math("ipowi", x) };
+    MINIMUM => |s, _, x| s.min(x[0], x[1]);
+    MAXIMUM => |s, _, x| s.max(x[0], x[1]);
+    EQUAL => |s, _, x| s.compare(Compare::Equal, x[0], x[1]);
+    NOT_EQUAL => |s, _, x| s.compare(Compare::NotEqual, x[0], x[1]);
+    LESS => |s, _, x| s.compare(Compare::Less, x[0], x[1]);
+    LESS_EQUAL => |s, _, x| s.compare(Compare::LessEqual, x[0], x[1]);
+    GREATER => |s, _, x| s.compare(Compare::Greater, x[0], x[1]);
+    GREATER_EQUAL => |s, _, x| s.compare(Compare::GreaterEqual, x[0], x[1]);
+    LOGICAL_AND => |s, _, x| s.and(x[0], x[1]);
+    LOGICAL_OR => |s, _, x| s.or(x[0], x[1]);
+    LOGICAL_XOR => |s, _, x| s.xor(x[0], x[1]);
+    BITWISE_AND => |s, _, x| s.and(x[0], x[1]);
+    BITWISE_OR => |s, _, x| s.or(x[0], x[1]);
+    BITWISE_XOR => |s, _, x| s.xor(x[0], x[1]);
+    SHIFT_LEFT => |s, _, x| s.shift_left(x[0], x[1]);
+    SHIFT_RIGHT => |s, _, x| s.shift_right(x[0], x[1]);
+    WHERE => |s, _, x| s.select(x[0], x[1], x[2]);
+    CAST => |_, _, x| x[0];
+    CLIP => |s, attrs, x| clip(s, x[0], attrs);
 }
 
 fn sign<'c>(s: &Scalars<'c>, x: Scalar<'c>) -> Scalar<'c> {

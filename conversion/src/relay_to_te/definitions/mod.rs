@@ -10,6 +10,7 @@ mod creation;
 mod elementwise;
 mod indexing;
 mod indices;
+pub mod looped;
 mod mean;
 mod normalization;
 mod pad;

@@ -64,7 +64,6 @@ impl Margin {
                 if after > 0 {
                     conditions.push(s.index_compare(Compare::LessEqual, at, s.index(last)));
                 }
-                place = s.index_clamp(at, 0, last);
             }
         }
         (s.index_affine(place, 1, self.removed), conditions)
@@ -89,10 +88,12 @@ fn pad<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             places.push(place);
             conditions.extend(needed);
         }
-        let x = s.load(call.operands[0], &places);
         match conditions.into_iter().reduce(|a, b| s.and(a, b)) {
-            Some(inside) => s.select(inside, x, number(s, &filler, dtype)),
-            None => x,
+            Some(inside) => {
+                let otherwise = s.cast(number(s, &filler, dtype), dtype);
+                s.load_if(inside, call.operands[0], &places, otherwise)
+            }
+            None => s.load(call.operands[0], &places),
         }
     });
     Ok(vec![padded])

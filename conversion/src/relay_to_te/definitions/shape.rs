@@ -7,14 +7,13 @@
 //!     slice                           p(i)[a] = begin[a] + i[a] * stride[a]
 //!     tile                            p(i)[a] = i[a] mod extent[a]
 //!     reverse                         p(i)[a] = extent[a] - 1 - i[a]
-//!     concat                          the first x_k that does not end before i
+//!     concat                          x_k[i - begin_k] for the k with begin_k <= i < end_k
 
 use super::elementwise::broadcast_indices;
 use super::indices::{flat, strides};
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
-use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
+use fusion_dialects::te::{Compare, Kernel, Scalars};
 use fusion_operators::Violation;
 use fusion_operators::ops::shape::*;
 use fusion_operators::relation::{axes_or_all, checked_axis, int_attr};
@@ -121,21 +120,27 @@ fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     }
     let joined = kernel.compute(call.op.name, result, |s, axes| {
         let i = axes[axis];
-        let mut chosen: Option<Scalar> = None;
-        for &(x, begin, extent) in parts.iter().rev() {
-            let mut places = axes.to_vec();
-            // Every part is loaded and one is chosen, so that the others' places must be inside too.
-            places[axis] =
-                if parts.len() == 1 { i } else { s.index_clamp(s.index_affine(i, 1, -begin), 0, extent - 1) };
-            let part = s.load(x, &places);
-            chosen = Some(match chosen {
-                None => part,
-                Some(rest) => {
-                    s.select(s.index_compare(Compare::Less, i, s.index(begin + extent)), part, rest)
-                }
-            });
+        if let [(x, ..)] = parts[..] {
+            return s.load(x, axes);
         }
-        chosen.unwrap_or_else(|| s.int(0, compute_type(result.dtype)))
+        // Where loops are cut at the ends of parts, one of the conditions holds and the others do not.
+        let nothing = s.int(0, result.dtype);
+        parts.iter().fold(nothing, |otherwise, &(x, begin, extent)| {
+            let mut places = axes.to_vec();
+            places[axis] = s.index_affine(i, 1, -begin);
+            let mut inside = Vec::new();
+            if begin > 0 {
+                inside.push(s.index_compare(Compare::GreaterEqual, i, s.index(begin)));
+            }
+            if begin + extent < end {
+                inside.push(s.index_compare(Compare::Less, i, s.index(begin + extent)));
+            }
+            let element = match inside.into_iter().reduce(|a, b| s.and(a, b)) {
+                Some(inside) => s.load_if(inside, x, &places, otherwise),
+                None => s.load(x, &places),
+            };
+            s.cast(element, result.dtype)
+        })
     });
     Ok(vec![joined])
 }

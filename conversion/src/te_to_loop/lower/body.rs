@@ -5,7 +5,7 @@ use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar};
 use fusion_dialects::{
-    Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, ops_in,
+    Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, nested_ops, ops_in,
 };
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
@@ -118,10 +118,13 @@ impl<'c> Lowering<'c, '_> {
         }
         let copy = map.clone_op(&loops.build, op);
         // Products and sums may be computed in one rounding: it is as right as two, and twice as fast.
-        if matches!(kind_of(op), Some(Kind::Upstream(Upstream::AddF | Upstream::SubF | Upstream::MulF)))
-            && let Some(contract) = Attribute::parse(loops.build.context(), "#arith.fastmath<contract>")
-        {
-            copy.set_attr("fastmath", contract);
+        let contract = Attribute::parse(loops.build.context(), "#arith.fastmath<contract>");
+        for op in std::iter::once(copy).chain(nested_ops(copy)) {
+            if let (Some(Kind::Upstream(Upstream::AddF | Upstream::SubF | Upstream::MulF)), Some(contract)) =
+                (kind_of(op), contract)
+            {
+                op.set_attr("fastmath", contract);
+            }
         }
     }
 

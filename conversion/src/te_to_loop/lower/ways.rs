@@ -16,8 +16,10 @@ use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::indices::{accesses, conditions, put};
 use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId, Tail};
 
-/// More parts than this are not worth their code.
+/// More parts than this are not worth their code: of a nest that reduces, and of one that does not, where a part has
+/// little more than what is computed in it.
 const MOST_PARTS: usize = 5;
+const MOST_PARTS_OF_ELEMENTS: usize = 64;
 
 /// A part of a loop.
 pub struct Way {
@@ -74,13 +76,23 @@ impl Lowering<'_, '_> {
         let mut cuts = if whole { Vec::new() } else { self.cuts(nest, &bound, axis, extent) };
         cuts.sort_unstable();
         cuts.dedup();
-        if cuts.len() >= MOST_PARTS {
+        let most = match self.tree.stages[nest.stage].is_reduction() || self.has_attached(nest.stage) {
+            true => MOST_PARTS,
+            false => MOST_PARTS_OF_ELEMENTS,
+        };
+        if cuts.len() >= most {
             cuts.clear();
         }
         cuts.insert(0, 0);
         cuts.push(extent);
         let part = |w: &[u64]| Way { iterations: w[1] - w[0], begin: w[0], bound: bound.clone() };
         cuts.windows(2).map(part).collect()
+    }
+
+    /// True when other stages are computed in the loops of one.
+    fn has_attached(&self, stage: StageId) -> bool {
+        let inside = |at: Attach| matches!(at, Attach::At(of, _) | Attach::After(of, _) if of == stage);
+        self.tree.stages.iter().any(|s| inside(s.attach))
     }
 
     /// The iterations at which a condition begins or ceases to be decided.
@@ -94,12 +106,13 @@ impl Lowering<'_, '_> {
         self.conditions_of(nest.stage, &axes, &mut asked);
         let mut cuts = Vec::new();
         for e in asked {
-            let Some(c) = e.coefficient(probe).filter(|c| *c != 0) else { continue };
-            let Some((low, high)) = e.minus(&Expr::var(probe, extent).times(c)).range() else { continue };
-            // Decided where `c i + low >= 0` or `c i + high < 0`.
-            for rest in [low, high] {
-                let cut = if c > 0 { -rest.div_euclid(c) } else { rest.div_euclid(-c) + 1 };
-                cuts.extend(u64::try_from(cut).ok().filter(|i| (1..extent).contains(i)));
+            // Decided where the least value is not negative or the greatest is: each begins or ends once.
+            let Some(direction) = e.direction(probe) else { continue };
+            let at = |i: u64| e.substitute(&|v| (v.id == probe).then(|| Expr::constant(i as i64))).range();
+            let least = |i: u64| at(i).is_some_and(|(low, _)| low >= 0) == (direction > 0);
+            let greatest = |i: u64| at(i).is_some_and(|(_, high)| high >= 0) == (direction > 0);
+            for cut in [first(extent, least), first(extent, greatest)] {
+                cuts.extend(Some(cut).filter(|i| (1..extent).contains(i)));
             }
         }
         cuts
@@ -118,6 +131,16 @@ impl Lowering<'_, '_> {
             }
         }
     }
+}
+
+/// The first number for which something holds that holds for all later ones; `extent` when there is none below it.
+fn first(extent: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, extent);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
 }
 
 /// True when a range of an axis lies inside it wherever the loops around are.

@@ -23,6 +23,8 @@ pub const ROWS: &[Conversion] =
 
 /// Loops up to this length are unrolled without being asked to.
 const SHORT: i64 = 16;
+/// Unless they become more nodes than this, and can stay loops.
+const MOST_NODES: usize = 1024;
 
 impl<'m> Importer<'m> {
     pub(super) fn opaque(&mut self, id: Id) -> Value {
@@ -99,6 +101,11 @@ impl<'m> Importer<'m> {
         if known_count.is_some_and(|n| n <= SHORT.into()) && known_start.is_some() {
             let most = known_count.map_or(0, |n| n.max(0) as i64);
             let steps = if known_start == Some(true) { most } else { 0 };
+            if body.node.len().saturating_mul(steps as usize) > MOST_NODES
+                && let Ok(values) = self.while_loop(node, body, &initial)
+            {
+                return Ok(values);
+            }
             let step = |im: &mut Self, at: At, state: &[Value]| {
                 im.loop_step(body, at, state, |im, going| match im.constant_of(going) {
                     Some(known) => Ok(is_true(&known)),

@@ -12,6 +12,7 @@ mod blocks;
 mod columns;
 mod contraction;
 mod fusion;
+mod iterated;
 mod machine;
 mod operands;
 mod parallel;
@@ -30,6 +31,7 @@ use fusion_dialects::{
     top_level,
 };
 use machine::Machine;
+pub use reductions::{fits_lanes, reads_once};
 use std::collections::{HashMap, HashSet};
 use writer::Writer;
 

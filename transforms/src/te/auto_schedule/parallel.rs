@@ -6,17 +6,15 @@
 //! [`threads`](super::super::threads).
 
 use super::accesses::shape_of;
+use super::iterated::operations;
 use super::operands::operands;
 use super::writer::Writer;
 use crate::te::schedule::{Attach, AxisId, Schedule, StageId};
 use crate::te::threads::worth_threads;
 use fusion_dialects::loops::LoopKind;
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, Value, kind_of, ops_in, tensor_type};
-
-/// Operations that a transcendental function counts as.
-const TRANSCENDENTAL: f64 = 15.0;
+use fusion_dialects::{Op, OpExt, Value, kind_of, tensor_type};
 
 /// Marks the outermost loops of all nests that are worth it.
 pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
@@ -93,15 +91,7 @@ fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
 
 fn operations_of_a_point(tree: &Schedule, stage: StageId) -> f64 {
     let s = &tree.stages[stage];
-    let body = s.op.body(0).map(ops_in).unwrap_or_default();
-    let own: f64 = body
-        .iter()
-        .map(|op| match kind_of(*op) {
-            Some(Kind::Upstream(kind)) if kind.is_transcendental() => TRANSCENDENTAL,
-            Some(Kind::Upstream(Upstream::ArithConstant)) | Some(Kind::Te(_)) => 0.0,
-            _ => 1.0,
-        })
-        .sum();
+    let own = s.op.body(0).map_or(0.0, operations);
     let combining = f64::from(u8::from(s.is_reduction()));
     let inlined: f64 = tree
         .stages

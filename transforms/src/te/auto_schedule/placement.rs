@@ -4,9 +4,11 @@
 //! the one elementwise stage behind it (its epilogue), so that its result never reaches memory.
 
 use super::accesses::{shape_of, stage_of};
+use super::reductions::differs_at_each_point;
 use super::writer::Writer;
-use crate::te::expr::Expr;
+use crate::te::expr::{Expr, flatten};
 use crate::te::indices::accesses;
+use crate::te::merge::epilogues;
 use crate::te::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
@@ -104,11 +106,7 @@ fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
     let cheap = !effort.transcendental && effort.operations <= CHEAP_OPERATIONS;
     let elements: u64 = shape_of(tree, stage).iter().product();
     // How often each element would be computed, at most.
-    let points: u64 = consumers
-        .iter()
-        .map(|&c| tree.stages[c].axes.iter().map(|a| a.extent).product::<u64>())
-        .max()
-        .unwrap_or(0);
+    let points: u64 = consumers.iter().map(|&c| most_computed(tree, stage, c)).max().unwrap_or(0);
     let reused = elements > 0 && points > elements;
     if consumers.iter().any(|&c| tree.stages[c].is_reduction()) {
         let free = effort.operations == 0 && !effort.irregular;
@@ -117,34 +115,33 @@ fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
     if reused { cheap && !effort.irregular } else { uses == 1 || cheap }
 }
 
-/// The elementwise stage a reduction can be computed in: the only one that reads it, each element once.
+/// The greatest number of elements of a stage that are computed when another has them inline.
+fn most_computed(tree: &Schedule, stage: StageId, consumer: StageId) -> u64 {
+    let (c, shape) = (&tree.stages[consumer], shape_of(tree, stage));
+    let extents: Vec<u64> = c.axes[..c.op_axes()].iter().map(|a| a.extent).collect();
+    let reads = accesses(c.op).into_iter().filter(|a| stage_of(tree, a.tensor) == Some(stage));
+    // In a box that holds all indices: those of a conditional load may lie outside of the tensor.
+    let in_a_box = |indices: Vec<Option<Expr>>| {
+        let indices: Vec<Expr> = indices.into_iter().collect::<Option<_>>()?;
+        let spans: Option<Vec<u64>> =
+            indices.iter().map(|e| e.range().map(|(low, high)| (high - low) as u64 + 1)).collect();
+        Some(flatten(&indices, &spans?))
+    };
+    let mut offsets = reads.map(|a| in_a_box(a.indices));
+    match offsets.all(|e| e.is_some_and(|e| differs_at_each_point(&e, &extents))) {
+        true => shape.iter().product(),
+        false => extents.iter().product(),
+    }
+}
+
+/// The elementwise stage a reduction can be computed in: the only one that reads it, itself or through others, each element
+/// once.
 fn epilogue(tree: &Schedule, stage: StageId) -> Option<StageId> {
     let s = &tree.stages[stage];
     if !s.is_reduction() || tree.results.contains(&stage) || s.op.result_values().len() != 1 {
         return None;
     }
-    let identity: Vec<Expr> =
-        shape_of(tree, stage).iter().enumerate().map(|(i, &n)| Expr::var(i, n)).collect();
-    let mut at = stage;
-    loop {
-        let consumers = tree.consumers(at);
-        let [consumer] = consumers[..] else { return None };
-        let c = &tree.stages[consumer];
-        if c.is_reduction() || !is_compute(c.op) || shape_of(tree, consumer) != shape_of(tree, stage) {
-            return None;
-        }
-        let reads: Vec<_> =
-            accesses(c.op).into_iter().filter(|a| stage_of(tree, a.tensor) == Some(at)).collect();
-        let same = |a: &crate::te::indices::Access| {
-            a.indices.iter().zip(&identity).all(|(i, own)| i.as_ref() == Some(own))
-        };
-        if reads.is_empty() || !reads.iter().all(same) {
-            return None;
-        }
-        match c.attach {
-            Attach::Inline => at = consumer,
-            Attach::Root => return Some(consumer),
-            Attach::At(..) | Attach::After(..) => return None,
-        }
-    }
+    let ends = epilogues(tree, stage, &|s| tree.stages[s].attach != Attach::Inline)?;
+    let [end] = ends[..] else { return None };
+    (tree.stages[end].attach == Attach::Root).then_some(end)
 }

@@ -10,7 +10,7 @@ use super::accesses::offsets;
 use super::fusion::along_fused;
 use super::tiling::lanes;
 use super::writer::Writer;
-use crate::te::expr::{Atom, Expr};
+use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 
@@ -70,27 +70,30 @@ pub fn fits_lanes(tree: &Schedule, stage: StageId) -> bool {
 /// memory once. In contractions and windows, elements are read again and again.
 pub fn reads_once(tree: &Schedule, stage: StageId) -> bool {
     let extents = extents(tree, stage);
-    let once = |e: &Expr| {
-        let mut steps: Vec<(i64, i64)> = Vec::new();
-        for (axis, &extent) in extents.iter().enumerate().filter(|(_, n)| **n > 1) {
-            match e.coefficient(axis) {
-                Some(c) if c != 0 => steps.push((c.abs(), extent as i64)),
-                _ => return false,
-            }
-        }
-        steps.sort_unstable();
-        // Each axis steps over all that the smaller ones reach.
-        let mut reach = 0i64;
-        steps.iter().all(|&(step, extent)| {
-            let beyond = step > reach;
-            reach = reach.saturating_add(step.saturating_mul(extent - 1));
-            beyond
-        })
-    };
-    let known = |e: &Option<Expr>| {
-        e.as_ref().is_some_and(|e| !e.terms().any(|(a, _)| matches!(a, Atom::Opaque(_))) && once(e))
-    };
+    let known = |e: &Option<Expr>| e.as_ref().is_some_and(|e| differs_at_each_point(e, &extents));
     offsets(tree, stage, None)[1..].iter().any(known)
+}
+
+/// True when an offset is another one at each point of axes of those extents.
+pub fn differs_at_each_point(e: &Expr, extents: &[u64]) -> bool {
+    if e.is_opaque() {
+        return false;
+    }
+    let mut steps: Vec<(i64, i64)> = Vec::new();
+    for (axis, &extent) in extents.iter().enumerate().filter(|(_, n)| **n > 1) {
+        match e.coefficient(axis) {
+            Some(c) if c != 0 => steps.push((c.abs(), extent as i64)),
+            _ => return false,
+        }
+    }
+    steps.sort_unstable();
+    // Each axis steps over all that the smaller ones reach.
+    let mut reach = 0i64;
+    steps.iter().all(|&(step, extent)| {
+        let beyond = step > reach;
+        reach = reach.saturating_add(step.saturating_mul(extent - 1));
+        beyond
+    })
 }
 
 /// Computes a reduction that is alone in its row: a short one is written out, so that the code generator can take several

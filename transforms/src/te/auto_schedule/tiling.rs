@@ -10,6 +10,7 @@
 
 use super::accesses::offsets;
 use super::fusion::{along_fused, fusable, fuse_last};
+use super::iterated;
 use super::placement::Nest;
 use super::reductions;
 use super::transposing;
@@ -53,7 +54,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     }
     let lanes = lanes(writer, stage, vector_bytes).min(extent);
     let vectors = match extent / lanes {
-        n if !reduces => 1.min(n),
+        n if !reduces => iterated::vectors(&writer.tree, stage).min(n),
         n if n >= 4 && row.is_some() => 4,
         n if n >= 2 => 2,
         _ => 1,

@@ -1,0 +1,68 @@
+//! Targets in programs: the attribute `fusion.target` of a module.
+
+use super::{FIELDS, Target};
+use fusion_dialects::{
+    Attribute, Op, OpExt, OperationLike, PassError, attr_to_mlir, dict_attr, dictionary_attr,
+};
+use fusion_operators::Attr;
+
+/// The attribute of modules that holds their target.
+pub const TARGET: &str = "fusion.target";
+
+impl Target {
+    /// The target of the module that an operation is in, or is; the default one where that has none.
+    ///
+    /// An attribute that is no target is an error at the module.
+    pub fn of<'c>(op: Op<'c>) -> Result<Target, PassError<'c>> {
+        let module =
+            std::iter::successors(Some(op), |o| o.parent_operation()).find(|o| o.attr(TARGET).is_some());
+        let Some((module, attr)) = module.and_then(|m| Some((m, m.attr(TARGET)?))) else {
+            return Ok(Target::default());
+        };
+        let wrong =
+            |why: String| PassError::at(module, format!("has a {TARGET} that describes no target: {why}"));
+        Target::read(attr).map_err(wrong)
+    }
+
+    /// Notes the target at a module.
+    pub fn attach(&self, module: Op) {
+        let context = module.context_ref();
+        let words = [("name", &self.name), ("about", &self.about), ("processor", &self.processor)];
+        let words = words.map(|(key, text)| (key, attr_to_mlir(context, &Attr::Str(text.clone()))));
+        let numbers = FIELDS.iter().map(|field| {
+            let number = (field.get)(self);
+            let attr = if field.whole { Attr::Int(number as i64) } else { Attr::Float(number) };
+            (field.key, attr_to_mlir(context, &attr))
+        });
+        let entries: Vec<(&str, Attribute)> = words.into_iter().chain(numbers).collect();
+        module.set_attr(TARGET, dict_attr(context, &entries));
+    }
+
+    /// Takes the note away.
+    pub fn detach(module: Op) {
+        module.remove_attr(TARGET);
+    }
+
+    fn read(attr: Attribute) -> Result<Target, String> {
+        let mut target = Target::default();
+        let word = |key| match dictionary_attr(attr, key) {
+            Some(Attr::Str(text)) => Ok(text),
+            _ => Err(format!("it has no text `{key}`")),
+        };
+        (target.name, target.about, target.processor) = (word("name")?, word("about")?, word("processor")?);
+        for field in FIELDS {
+            let number = match dictionary_attr(attr, field.key) {
+                Some(Attr::Int(number)) => number as f64,
+                Some(Attr::Float(number)) => number,
+                None if field.is_optional() => 0.0,
+                _ => return Err(format!("it has no number `{}`", field.key)),
+            };
+            if !field.allows(number) {
+                return Err(format!("`{}` cannot be {number}", field.key));
+            }
+            (field.set)(&mut target, number);
+        }
+        target.check()?;
+        Ok(target)
+    }
+}

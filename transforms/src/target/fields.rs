@@ -1,0 +1,80 @@
+//! The numbers of a target, a row each.
+
+use super::Target;
+
+/// A number of a target.
+pub struct Field {
+    /// What it is called in files and attributes.
+    pub key: &'static str,
+    /// Its unit; empty for plain numbers.
+    pub unit: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// The least and the largest it may be. One that may be 0 may be left out.
+    pub range: (f64, f64),
+    /// Whether it must be an integer.
+    pub whole: bool,
+    /// Reads it.
+    pub get: fn(&Target) -> f64,
+    /// Writes it.
+    pub set: fn(&mut Target, f64),
+}
+
+impl Field {
+    /// Whether it is 0 where nothing is said of it.
+    pub fn is_optional(&self) -> bool {
+        self.range.0 == 0.0
+    }
+
+    /// Whether it may be that number.
+    pub fn allows(&self, number: f64) -> bool {
+        (self.range.0..=self.range.1).contains(&number) && (!self.whole || number.fract() == 0.0)
+    }
+}
+
+macro_rules! fields {
+    (@row whole $key:ident $at:tt $least:literal $most:literal $unit:literal $about:literal) => {
+        fields!(@all $key true $least $most $unit $about, fields!(@get $at u64), fields!(@set $at u64))
+    };
+    (@row real $key:ident $at:tt $least:literal $most:literal $unit:literal $about:literal) => {
+        fields!(@all $key false $least $most $unit $about, fields!(@get $at f64), fields!(@set $at f64))
+    };
+    (@get ($($at:tt)+) $ty:ident) => { |t| t.$($at)+ as f64 };
+    (@set ($($at:tt)+) $ty:ident) => { |t, number| t.$($at)+ = number as $ty };
+    (@all $key:ident $whole:literal $least:literal $most:literal $unit:literal $about:literal, $get:expr, $set:expr) => {
+        Field {
+            key: stringify!($key), unit: $unit, about: $about, range: ($least, $most), whole: $whole, get: $get, set: $set,
+        }
+    };
+    ($($sort:ident $key:ident $at:tt $least:literal..$most:literal $unit:literal $about:literal;)*) => {
+        &[$(fields!(@row $sort $key $at $least $most $unit $about)),*]
+    };
+}
+
+/// All of them, in the order they are written.
+#[rustfmt::skip]
+pub const FIELDS: &[Field] = fields! {
+    whole cores            (cores)            1.0..4096.0 "" "cores that a program may use";
+    whole vector_bytes     (vector_bytes)     8.0..256.0  "B" "size of a vector register";
+    whole vector_registers (vector_registers) 8.0..256.0  "" "vector registers";
+    whole multiply_adds    (multiply_adds)    1.0..16.0   "" "vector multiply-adds that begin in a cycle";
+    whole latency          (latency)          1.0..64.0   "cycles" "from the operands of a multiply-add to its result";
+    whole loads            (loads)            1.0..16.0   "" "vector loads in a cycle";
+    real  peak_flops       (peak_flops)       1e6..1e15   "FLOP/s" "of one core on f32, a multiply-add counting as two";
+    real  transcendental   (transcendental)   1.0..1e4    "" "multiply-adds that an exponential takes as long as";
+    real  kernel_call      (kernel_call)      1e-12..1.0  "s" "for calling a kernel that does nothing";
+    real  parallel_region  (parallel_region)  1e-12..1.0  "s" "for a parallel loop that does nothing";
+    whole line_bytes       (line_bytes)       16.0..1024.0 "B" "size of a line of the caches";
+    whole l1_bytes         (l1.bytes)         1024.0..1e12 "B" "size of a core's first data cache";
+    whole l1_ways          (l1_ways)          1.0..256.0  "" "lines of each of its sets";
+    real  l1_bandwidth     (l1.bandwidth)     1e6..1e15   "B/s" "that one core reads and writes in its first cache";
+    real  l1_bandwidth_all (l1.bandwidth_all) 1e6..1e15   "B/s" "of all cores in theirs";
+    whole l2_bytes         (l2.bytes)         1024.0..1e12 "B" "size of a core's second cache";
+    real  l2_bandwidth     (l2.bandwidth)     1e6..1e15   "B/s" "that one core reads and writes in its second cache";
+    real  l2_bandwidth_all (l2.bandwidth_all) 1e6..1e15   "B/s" "of all cores in theirs";
+    whole l3_bytes         (l3.bytes)         0.0..1e12   "B" "size of the third cache, which all cores share";
+    real  l3_bandwidth     (l3.bandwidth)     0.0..1e15   "B/s" "that one core reads and writes in it";
+    real  l3_bandwidth_all (l3.bandwidth_all) 0.0..1e15   "B/s" "of all cores";
+    real  memory_bandwidth     (memory.bandwidth)     1e6..1e15 "B/s" "that one core reads and writes beyond the caches";
+    real  memory_bandwidth_all (memory.bandwidth_all) 1e6..1e15 "B/s" "of all cores";
+};

@@ -1,0 +1,168 @@
+//! What passes know of the machine that a program is compiled for: plain numbers, in units of bytes and seconds.
+//!
+//! ```text
+//!   descriptions/znver5.toml --parse--> Target --attach--> module attributes {fusion.target = {cores = 2, ...}}
+//!                                                                      |
+//!   a pass:  Target::of(op)  <------------------------------------------
+//! ```
+//!
+//! A program carries its target, so that what a pass decides follows from the program alone. One without a target is for
+//! [`Target::default`]. Each number is a row of `fields`: how it is called, its unit and what it may be. What the numbers are
+//! for which machine is no business of this crate; files say it, see the targets of `fusion-conversion`.
+
+mod attribute;
+mod fields;
+mod text;
+
+pub use attribute::TARGET;
+pub use fields::{FIELDS, Field};
+pub use text::TargetError;
+
+/// A machine: a processor with its memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// What it is called.
+    pub name: String,
+    /// What it is, in words.
+    pub about: String,
+    /// The processor to make code for, as LLVM calls it; `host` for the one this process runs on.
+    pub processor: String,
+    /// Cores that a program may use.
+    pub cores: u64,
+    /// Bytes of a vector register.
+    pub vector_bytes: u64,
+    /// Number of vector registers.
+    pub vector_registers: u64,
+    /// Vector multiply-adds that begin in a cycle.
+    pub multiply_adds: u64,
+    /// Cycles from the operands of a multiply-add to its result.
+    pub latency: u64,
+    /// Vector loads in a cycle.
+    pub loads: u64,
+    /// Operations a second of one core, on f32, where a multiply-add counts as two.
+    pub peak_flops: f64,
+    /// Multiply-adds that an exponential, a logarithm or the like takes as long as, element for element.
+    pub transcendental: f64,
+    /// Seconds of a call of a kernel that does nothing.
+    pub kernel_call: f64,
+    /// Seconds of a parallel loop that does nothing.
+    pub parallel_region: f64,
+    /// Bytes of a line of the caches.
+    pub line_bytes: u64,
+    /// Lines of each set of the first cache.
+    pub l1_ways: u64,
+    /// The first data cache, of each core.
+    pub l1: Memory,
+    /// The second cache, of each core.
+    pub l2: Memory,
+    /// The third cache, which the cores share. It has no bytes where there is none.
+    pub l3: Memory,
+    /// What is behind the caches; its bytes are not known here.
+    pub memory: Memory,
+}
+
+/// A level of the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// How many bytes it holds.
+    pub bytes: u64,
+    /// Bytes a second that one core reads and writes.
+    pub bandwidth: f64,
+    /// Bytes a second of all cores together.
+    pub bandwidth_all: f64,
+}
+
+/// What a program has that says nothing of its target: a core with AVX-512 and small caches.
+impl Default for Target {
+    fn default() -> Self {
+        let memory = |bytes, bandwidth| Memory { bytes, bandwidth, bandwidth_all: bandwidth };
+        Target {
+            name: "default".to_owned(),
+            about: "a core with vectors of 64 bytes".to_owned(),
+            processor: "host".to_owned(),
+            cores: 1,
+            vector_bytes: 64,
+            vector_registers: 32,
+            multiply_adds: 2,
+            latency: 4,
+            loads: 2,
+            peak_flops: 192e9,
+            transcendental: 15.0,
+            kernel_call: 20e-9,
+            parallel_region: 1e-6,
+            line_bytes: 64,
+            l1_ways: 8,
+            l1: memory(32 << 10, 380e9),
+            l2: memory(1 << 20, 120e9),
+            l3: memory(16 << 20, 40e9),
+            memory: memory(0, 15e9),
+        }
+    }
+}
+
+impl Target {
+    /// The default target with vectors of another width, and the registers that come with it.
+    pub fn with_vectors(self, vector_bytes: u64) -> Target {
+        let vector_registers = if vector_bytes == 32 { 16 } else { 32 };
+        let peak_flops = self.peak_flops * vector_bytes as f64 / self.vector_bytes as f64;
+        Target { vector_bytes, vector_registers, peak_flops, ..self }
+    }
+
+    /// Elements of a vector register; narrow ones are widened to four bytes.
+    pub fn lanes(&self, element_bytes: u64) -> u64 {
+        (self.vector_bytes / element_bytes.max(4)).max(1)
+    }
+
+    /// Cycles a second, as the peak has it.
+    pub fn clock(&self) -> f64 {
+        self.peak_flops / (2 * self.lanes(4) * self.multiply_adds) as f64
+    }
+
+    /// Operations a second of so many cores.
+    pub fn flops_of(&self, cores: u64) -> f64 {
+        self.peak_flops * cores.clamp(1, self.cores) as f64
+    }
+
+    /// The caches there are, the nearest first, each with how many cores share it.
+    pub fn caches(&self) -> impl Iterator<Item = (&Memory, u64)> {
+        [(&self.l1, 1), (&self.l2, 1), (&self.l3, self.cores)]
+            .into_iter()
+            .filter(|(memory, _)| memory.bytes > 0)
+    }
+
+    /// Bytes a second that so many cores together read and write, of data of that many bytes that they go over again and
+    /// again: the bandwidth of the nearest level that holds their parts of it.
+    pub fn bandwidth_of(&self, bytes: u64, cores: u64) -> f64 {
+        let cores = cores.clamp(1, self.cores);
+        let part = bytes / cores;
+        let holds = |(memory, sharers): &(&Memory, u64)| part <= memory.bytes / cores.min(*sharers);
+        let level = self.caches().find(holds).map_or(&self.memory, |(memory, _)| memory);
+        (level.bandwidth * cores as f64).min(level.bandwidth_all.max(level.bandwidth))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Target;
+
+    #[test]
+    fn data_is_as_fast_as_the_level_that_holds_it() {
+        let mut target = Target { cores: 4, ..Target::default() };
+        target.l2.bandwidth_all = 4.0 * target.l2.bandwidth;
+        assert_eq!(target.bandwidth_of(1 << 10, 1), target.l1.bandwidth);
+        assert_eq!(target.bandwidth_of(1 << 20, 1), target.l2.bandwidth);
+        // Four cores have four second caches, and share the third.
+        assert_eq!(target.bandwidth_of(4 << 20, 4), 4.0 * target.l2.bandwidth);
+        assert_eq!(target.bandwidth_of(4 << 20, 1), target.l3.bandwidth);
+        assert_eq!(target.bandwidth_of(16 << 20, 4), target.l3.bandwidth_all);
+        assert_eq!(target.bandwidth_of(1 << 30, 4), target.memory.bandwidth_all);
+        target.l3.bytes = 0;
+        assert_eq!(target.bandwidth_of(4 << 20, 1), target.memory.bandwidth);
+    }
+
+    #[test]
+    fn the_clock_follows_from_the_peak() {
+        assert_eq!(Target::default().clock(), 3e9);
+        assert_eq!(Target::default().with_vectors(32).clock(), 3e9);
+    }
+}
