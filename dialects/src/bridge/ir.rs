@@ -175,6 +175,37 @@ pub fn emit_error(location: Location, message: &str) {
     unsafe { mlirEmitError(location.to_raw(), message.as_ptr()) }
 }
 
+/// What a location calls its operation: its name, or file, line and column; of several the first. Empty when it says nothing.
+pub fn name_of_location(location: Location) -> String {
+    let text = |id: MlirIdentifier| {
+        // SAFETY: an identifier's text lives as long as the context.
+        unsafe { melior::StringRef::from_raw(mlirIdentifierStr(id)) }.as_str().unwrap_or_default().to_owned()
+    };
+    let raw = location.to_raw();
+    // SAFETY: each is asked of its own sort of location.
+    unsafe {
+        if mlirLocationIsAName(raw) {
+            return text(mlirLocationNameGetName(raw));
+        }
+        if mlirLocationIsAFileLineColRange(raw) {
+            let file = text(mlirLocationFileLineColRangeGetFilename(raw));
+            let (line, column) = (
+                mlirLocationFileLineColRangeGetStartLine(raw),
+                mlirLocationFileLineColRangeGetStartColumn(raw),
+            );
+            return format!("{file}:{line}:{column}");
+        }
+        if mlirLocationIsAFused(raw) {
+            let count = mlirLocationFusedGetNumLocations(raw) as usize;
+            let mut parts = vec![MlirLocation { ptr: std::ptr::null() }; count];
+            mlirLocationFusedGetLocations(raw, parts.as_mut_ptr());
+            let parts = parts.into_iter().map(|part| name_of_location(Location::from_raw(part)));
+            return parts.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        }
+    }
+    String::new()
+}
+
 /// The operations of a block, in order, as a list that edits do not disturb.
 pub fn ops_in<'c>(block: Block<'c>) -> Vec<Op<'c>> {
     std::iter::successors(block.first_operation(), |op| op.next_in_block()).collect()

@@ -22,7 +22,8 @@ impl<'a, 'c> Folder<'a, 'c> {
     /// Over a graph, whose large constants have these numbers.
     pub fn new(graph: &'a Graph, constants: &'a [Attribute<'c>]) -> Self {
         let mut least: HashMap<Id, (usize, usize)> = HashMap::new();
-        let classes: Vec<_> = graph.classes().filter(|c| c.data.is_constant || c.data.attrs.is_some()).collect();
+        let classes: Vec<_> =
+            graph.classes().filter(|c| c.data.is_constant || c.data.attrs.is_some()).collect();
         loop {
             let mut changed = false;
             for class in &classes {
@@ -77,7 +78,8 @@ impl<'a, 'c> Folder<'a, 'c> {
             Head::Call(operation) => {
                 let operands: Vec<Tensor> =
                     node.children[1..].iter().map(|&c| self.tensor(c)).collect::<Result<_, _>>()?;
-                let attrs = attrs(self.graph, self.graph.find(node.children[0])).ok_or("a call has no attributes")?;
+                let attrs =
+                    attrs(self.graph, self.graph.find(node.children[0])).ok_or("a call has no attributes")?;
                 let mut results = reference::evaluate(operation.0, attrs, &operands)
                     .map_err(|error| format!("relay.{} of constants: {error}", operation.0.name))?;
                 Ok(results.swap_remove(0))

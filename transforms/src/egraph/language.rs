@@ -287,7 +287,8 @@ impl FromOp for Node {
         }
         let Some(operator) = ops::named(op) else {
             let shared = |name: &str| name.bytes().zip(op.bytes()).take_while(|(a, b)| a == b).count();
-            let nearest = ops::all().map(|o| o.name).max_by_key(|name| shared(name)).filter(|n| shared(n) > 2);
+            let nearest =
+                ops::all().map(|o| o.name).max_by_key(|name| shared(name)).filter(|n| shared(n) > 2);
             return Err(TermError::Unknown { name: op.to_owned(), nearest });
         };
         let (least, most) = operator.arity;

@@ -21,10 +21,11 @@ pub mod rule;
 pub mod rules;
 pub mod saturate;
 pub mod search_rule;
-pub mod target;
 mod write;
 
 use crate::relay::fuse_ops::{Outliner, PRIMITIVE, blocks_under};
+use crate::target::Target;
+use extract::rates::Rates;
 use extract::search::{Freedom, search};
 use extract::space::Space;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -34,7 +35,6 @@ use fusion_dialects::{
 use ledger::Ledger;
 use rules::{Family, Rules};
 use saturate::{Budget, saturate};
-use target::Target;
 
 /// The pass.
 pub struct RelayOptimize;
@@ -153,8 +153,10 @@ impl Pass for RelayOptimize {
             return crate::relay::fuse_ops::fuse_module(module, most, cx);
         }
         let families = if settings.strategy == Strategy::EGraph { &settings.families[..] } else { &[] };
-        let rules = Rules::of(families).map_err(|wrong| PassError::new(module.location(), wrong.to_string()))?;
+        let rules =
+            Rules::of(families).map_err(|wrong| PassError::new(module.location(), wrong.to_string()))?;
         let Some(mut outliner) = Outliner::new(module) else { return Ok(()) };
+        let rates = Rates::of(&Target::of(module)?);
         let mut ledger = Ledger::default();
         for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
             if function.attr(PRIMITIVE).is_some() {
@@ -167,12 +169,18 @@ impl Pass for RelayOptimize {
                     continue;
                 }
                 let budget = Budget::for_nodes(program.graph.total_number_of_nodes());
-                let skip = |rule: &str, applied: usize| settings.skip.iter().any(|(r, n)| r == rule && *n <= applied);
+                let skip = |rule: &str, applied: usize| {
+                    settings.skip.iter().any(|(r, n)| r == rule && *n <= applied)
+                };
                 let saturation = saturate(&mut program.graph, &rules, budget, &skip);
                 let used: Vec<egg::Id> = program.uses.iter().map(|u| u.class).collect();
-                let space = Space::of(&program.graph, &used, &Target::default());
+                let space = Space::of(&program.graph, &used, &rates);
                 let freedom = Freedom { fuse: true, join: settings.join, moves: settings.moves };
-                let freedom = if settings.strategy == Strategy::Xla { Freedom { moves: 0, join: false, ..freedom } } else { freedom };
+                let freedom = if settings.strategy == Strategy::Xla {
+                    Freedom { moves: 0, join: false, ..freedom }
+                } else {
+                    freedom
+                };
                 let (plan, report) = search(&space, freedom);
                 let written = write::write(&program, &space, &plan, &mut outliner)?;
                 for one in &written {
@@ -185,7 +193,15 @@ impl Pass for RelayOptimize {
                 cx.count(3, saturation.nodes as u64);
                 cx.count(4, report.tried as u64);
                 if settings.ledger.is_some() {
-                    ledger.block(&name, &space, &plan, &written, saturation, report);
+                    let names = ledger::names(&program, &space);
+                    let block = ledger::Block {
+                        program: &program,
+                        space: &space,
+                        plan: &plan,
+                        names,
+                        written: &written,
+                    };
+                    ledger.block(block.entry(&name, saturation, report));
                 }
             }
         }

@@ -5,15 +5,17 @@
 //! effects keep their order, and nothing is computed before it can be.
 
 use super::analysis::{Facts, Graph};
+use super::extract::cost::bytes;
 use super::language::{Constant, Head, Node};
+use super::ledger::Totals;
 use egg::Id;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Attribute, Block, Location, Op, OpExt, OperationLike, Value, arguments, key,
-    kind_of, nested_ops, ops_in, read_tensor, relay, splat, tensor_type,
+    Attribute, Block, Location, Op, OpExt, OperationLike, Value, arguments, key, kind_of, name_of_location,
+    nested_ops, ops_in, read_tensor, relay, splat, tensor_type,
 };
-use fusion_operators::ops::shape::{SLICE, SPLIT};
-use fusion_operators::{Attrs, TensorType};
+use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SLICE, SPLIT, SQUEEZE};
+use fusion_operators::{Attrs, Call, Operator, TensorType};
 use std::collections::HashMap;
 
 /// A value that a pinned operation reads.
@@ -41,6 +43,10 @@ pub struct Program<'c> {
     pub calls: Vec<Op<'c>>,
     /// Where each of these comes from.
     pub locations: Vec<Location<'c>>,
+    /// The same as a name.
+    pub sources: Vec<String>,
+    /// What each call as a kernel of its own comes to.
+    pub before: Totals,
 }
 
 /// Reads a block.
@@ -57,6 +63,8 @@ pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
             constants: Vec::new(),
             calls: Vec::new(),
             locations: Vec::new(),
+            sources: Vec::new(),
+            before: Totals::default(),
         },
         classes: HashMap::new(),
         numbers: HashMap::new(),
@@ -84,8 +92,7 @@ impl<'c> Reader<'c> {
                 if let Some(constant) = self.constant(op) {
                     let id = self.program.graph.add(Node::leaf(Head::Constant(constant)));
                     self.classes.insert(key(op.result_values()[0]), id);
-                    self.program.calls.push(op);
-                    self.program.locations.push(op.location());
+                    self.remember(op);
                     return;
                 }
                 self.pinned(op, place);
@@ -100,10 +107,11 @@ impl<'c> Reader<'c> {
         let Some(Kind::Operator(operator)) = kind_of(op) else { return None };
         let results = op.result_values();
         let types: Vec<TensorType> = results.iter().map(|v| tensor_type(*v)).collect::<Option<_>>()?;
-        let operands: Vec<Id> = op.operand_values().into_iter().map(|v| self.value(v)).collect::<Option<_>>()?;
+        let operands: Vec<Id> =
+            op.operand_values().into_iter().map(|v| self.value(v)).collect::<Option<_>>()?;
         let origin = self.program.calls.len() as u32;
-        self.program.calls.push(op);
-        self.program.locations.push(op.location());
+        self.remember(op);
+        self.count(operator, op, &types);
         let ids = if operator.is(&SPLIT) {
             self.pieces(op, operands[0], &types)
         } else {
@@ -129,6 +137,25 @@ impl<'c> Reader<'c> {
         Some(())
     }
 
+    fn remember(&mut self, op: Op<'c>) {
+        self.program.calls.push(op);
+        self.program.locations.push(op.location());
+        self.program.sources.push(name_of_location(op.location()));
+    }
+
+    /// Adds a call that is a kernel of its own to what the program comes to.
+    fn count(&mut self, operator: &'static Operator, op: Op<'c>, results: &[TensorType]) {
+        if [&RESHAPE, &SQUEEZE, &EXPAND_DIMS].iter().any(|v| operator.is(v)) {
+            return;
+        }
+        let operands: Vec<TensorType> = op.operand_values().into_iter().filter_map(tensor_type).collect();
+        let call = Call { op: operator, operands: &operands, attrs: &op.attrs() };
+        let before = &mut self.program.before;
+        before.kernels += 1;
+        before.flops += (operator.cost)(&call, results);
+        before.bytes += bytes(&operands) + bytes(results);
+    }
+
     /// The results of a split as slices, which rules know.
     fn pieces(&mut self, op: Op<'c>, data: Id, types: &[TensorType]) -> Vec<Id> {
         let attrs = op.attrs();
@@ -151,7 +178,13 @@ impl<'c> Reader<'c> {
         for value in read.collect::<Vec<_>>() {
             // Only what this block computes: values from inside and from around the block are not replaced.
             if let Some(&class) = self.classes.get(&key(value))
-                && !self.program.uses.iter().rev().take_while(|u| u.by == op).any(|u| key(u.value) == key(value))
+                && !self
+                    .program
+                    .uses
+                    .iter()
+                    .rev()
+                    .take_while(|u| u.by == op)
+                    .any(|u| key(u.value) == key(value))
             {
                 self.program.uses.push(Use { by: op, value, class });
             }

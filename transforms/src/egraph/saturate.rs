@@ -6,7 +6,7 @@
 
 use super::analysis::Graph;
 use super::rules::{Family, Rules, Searched};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// How much may be done.
@@ -28,7 +28,7 @@ impl Budget {
 }
 
 /// Why saturation stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// No rule finds anything new.
@@ -40,10 +40,10 @@ pub enum Stop {
 }
 
 /// What a rule did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RuleReport {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: String,
     /// Its family.
     pub family: Family,
     /// Matches found.
@@ -57,7 +57,7 @@ pub struct RuleReport {
 }
 
 /// What saturation did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Why it stopped.
     pub stop: Stop,
@@ -72,11 +72,16 @@ pub struct Report {
 }
 
 /// Applies rules to a graph.
-pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, skip: &dyn Fn(&str, usize) -> bool) -> Report {
+pub fn saturate(
+    graph: &mut Graph,
+    rules: &Rules,
+    budget: Budget,
+    skip: &dyn Fn(&str, usize) -> bool,
+) -> Report {
     let mut reports: Vec<RuleReport> = rules
         .iter()
         .map(|rule| RuleReport {
-            rule: rule.name(),
+            rule: rule.name().to_owned(),
             family: rule.family(),
             matches: 0,
             applied: 0,

@@ -56,7 +56,10 @@ pub fn write<'c>(
     for (old, new) in replaced {
         if old.r#type() != new.r#type() {
             let message = format!("{} would become {}: a rule changed a type", old.r#type(), new.r#type());
-            return Err(PassError::new(program.locations.first().copied().unwrap_or(new_location(new)), message));
+            return Err(PassError::new(
+                program.locations.first().copied().unwrap_or(new_location(new)),
+                message,
+            ));
         }
         replace_uses(old, new);
     }
@@ -152,7 +155,12 @@ impl<'c> Writer<'_, 'c> {
             .folder
             .attribute(build.context(), id)
             .map_err(|message| PassError::new(build.location, message))?;
-        Ok(build.at(self.location(build, class)).value(relay::Op::Constant.name(), &[], ty, &[("value", attr)]))
+        Ok(build.at(self.location(build, class)).value(
+            relay::Op::Constant.name(),
+            &[],
+            ty,
+            &[("value", attr)],
+        ))
     }
 
     /// Writes a kernel's members and moves them into a function.

@@ -23,11 +23,14 @@ pub fn lower_bound(space: &Space) -> f64 {
             }
         }
         if space.roots.contains(&class) && !facts.is_external && !facts.candidates.iter().any(|c| c.is_view) {
-            memory += space.target.moving(facts.bytes);
+            memory += space.rates.moving(facts.bytes);
         }
     }
-    let works = space.roots.iter().any(|&r| !space.classes[r].is_external && space.classes[r].candidates.iter().all(|c| !c.is_view));
-    f64::max(compute, memory) + if works { space.target.call } else { 0.0 }
+    let works = space
+        .roots
+        .iter()
+        .any(|&r| !space.classes[r].is_external && space.classes[r].candidates.iter().all(|c| !c.is_view));
+    f64::max(compute, memory) + if works { space.rates.call } else { 0.0 }
 }
 
 /// A set of classes.

@@ -4,8 +4,8 @@
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
 //! cuts a piece from, only the piece counts. (Williams, Waterman and Patterson, "Roofline", 2009.)
 
-use super::super::target::Target;
 use super::kernel::Kernel;
+use super::rates::Rates;
 use super::space::Space;
 use super::state::State;
 use crate::relay::winograd;
@@ -21,15 +21,15 @@ pub fn bytes(types: &[TensorType]) -> f64 {
 }
 
 /// Seconds of a call's arithmetic.
-pub fn arithmetic(call: &Call, results: &[TensorType], target: &Target) -> f64 {
+pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
     let operations = (call.op.cost)(call, results);
     match call.op.fusion {
         // Of Winograd's form the row says what the convolution takes by its definition.
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
-            operations / target.flops / winograd::gain(call, results).unwrap_or(1.0)
+            operations / rates.flops / winograd::gain(call, results).unwrap_or(1.0)
         }
-        FusionKind::Contraction => operations / target.flops,
-        _ => operations / target.operations,
+        FusionKind::Contraction => operations / rates.flops,
+        _ => operations / rates.operations,
     }
 }
 
@@ -42,13 +42,13 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     for &member in &kernel.members {
         compute += state.candidate(space, member).seconds;
     }
-    let target = &space.target;
+    let rates = &space.rates;
     let mut memory = 0.0;
     for (&input, &read) in kernel.inputs.iter().zip(&kernel.read) {
-        memory += target.moving(space.classes[input].bytes.min(read));
+        memory += rates.moving(space.classes[input].bytes.min(read));
     }
     for &result in &kernel.results {
-        memory += target.moving(space.classes[result].bytes);
+        memory += rates.moving(space.classes[result].bytes);
     }
-    target.call + f64::max(compute, memory)
+    rates.call + f64::max(compute, memory)
 }

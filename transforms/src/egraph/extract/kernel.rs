@@ -130,9 +130,8 @@ impl Kernel {
             }
         }
         loop {
-            let used = |class: ClassId| {
-                inside.iter().any(|&m| state.candidate(space, m).operands.contains(&class))
-            };
+            let used =
+                |class: ClassId| inside.iter().any(|&m| state.candidate(space, m).operands.contains(&class));
             match inside.iter().position(|&m| is_view(m) && !used(m)) {
                 Some(at) => _ = inside.remove(at),
                 None => break,

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod cost;
 pub mod kernel;
+pub mod rates;
 pub mod search;
 pub mod space;
 pub mod state;

@@ -37,7 +37,7 @@ pub struct Plan {
 }
 
 /// What the search did.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SearchReport {
     /// Seconds the program would take before the improvement.
     pub greedy: f64,
@@ -79,7 +79,8 @@ fn cheapest_trees(space: &Space) -> Vec<u32> {
         for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
             for (number, candidate) in facts.candidates.iter().enumerate() {
                 let operands: f64 = candidate.operands.iter().map(|&o| best[o]).sum();
-                let memory = if candidate.is_view { 0.0 } else { space.target.moving(facts.bytes) + space.target.call };
+                let memory =
+                    if candidate.is_view { 0.0 } else { space.rates.moving(facts.bytes) + space.rates.call };
                 // Above 0, so that no class is cheapest by way of itself.
                 let cost = operands + candidate.seconds + memory + 1e-12;
                 if cost < best[class] * (1.0 - 1e-9) {
@@ -182,6 +183,67 @@ impl Plan {
         Ok((plan, before - cost))
     }
 
+    /// Seconds of the program with a lazy class stored.
+    pub fn stored(&self, space: &Space, class: ClassId) -> f64 {
+        let mut plan = self.clone();
+        let concerned = plan.kernels_with(space, class);
+        plan.state.set_stored(class, true);
+        for kernel in concerned.into_iter().chain([class]) {
+            plan.costs[kernel] = plan.kernel(space, kernel).1;
+        }
+        plan.total(space)
+    }
+
+    /// Seconds of the program with a class computed by another candidate, and what is around it fused anew; `None` when it
+    /// cannot be.
+    pub fn with(&self, space: &Space, class: ClassId, candidate: usize) -> Option<f64> {
+        let step = vec![(class, candidate)];
+        let mut plan = self.moved(space, &step)?;
+        let freedom = Freedom { fuse: true, join: false, moves: 0 };
+        plan.settle(space, &plan.around(space, &step), freedom);
+        Some(plan.total(space))
+    }
+
+    /// Seconds of the program with the classes of a group stored by kernels of their own.
+    pub fn apart(&self, space: &Space, group: &[ClassId]) -> f64 {
+        let mut plan = self.clone();
+        plan.state.part(group);
+        for &class in group {
+            plan.costs[class] = plan.kernel(space, class).1;
+        }
+        plan.total(space)
+    }
+
+    /// Pairs of kernels of which one reads the other, or that read the same.
+    pub fn pairs(&self, space: &Space) -> Vec<(ClassId, ClassId)> {
+        let mut pairs = BTreeSet::new();
+        for class in (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)) {
+            for other in self.partners(space, class) {
+                pairs.insert((class.min(other), class.max(other)));
+            }
+        }
+        pairs.into_iter().collect()
+    }
+
+    /// The kernels that one could be joined with.
+    fn partners(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
+        let kernel = Kernel::of(space, &self.state, class);
+        if kernel.members.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut others: BTreeSet<ClassId> = self.readers(space, class);
+        for input in kernel.inputs {
+            others.extend(self.readers(space, input));
+        }
+        others.remove(&self.state.group(class));
+        others.retain(|&o| {
+            space.classes[o].place == space.classes[class].place
+                && self.state.group(o) != self.state.group(class)
+                && !Kernel::of(space, &self.state, o).members.is_empty()
+        });
+        others
+    }
+
     /// True when the kernel of a class would need what another kernel makes of its results.
     fn is_cyclic(&self, space: &Space, class: ClassId) -> bool {
         let own = self.state.group(class);
@@ -228,12 +290,14 @@ impl Plan {
                     gains[class] = self.gain_of_lazy(space, class);
                 }
             }
-            let best = (0..gains.len()).filter_map(|c| Some((c, gains[c]?))).fold(None, |best, (c, gain)| {
-                match best {
-                    Some((_, most)) if most >= gain => best,
-                    _ => Some((c, gain)),
-                }
-            });
+            let best =
+                (0..gains.len()).filter_map(|c| Some((c, gains[c]?))).fold(
+                    None,
+                    |best, (c, gain)| match best {
+                        Some((_, most)) if most >= gain => best,
+                        _ => Some((c, gain)),
+                    },
+                );
             let Some((class, _)) = best else { return };
             stale.extend(self.neighbours(space, class));
             if let Ok((plan, _)) = self.lazy(space, class) {
@@ -284,18 +348,12 @@ impl Plan {
 
     fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) {
         for &class in classes {
-            if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class) {
+            if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class)
+            {
                 continue;
             }
-            let mut others: BTreeSet<ClassId> = self.readers(space, class);
-            for input in Kernel::of(space, &self.state, class).inputs {
-                others.extend(self.readers(space, input));
-            }
-            others.remove(&self.state.group(class));
-            for other in others {
-                if self.state.group(other) == self.state.group(class)
-                    || space.classes[other].place != space.classes[class].place
-                {
+            for other in self.partners(space, class) {
+                if self.state.group(other) == self.state.group(class) {
                     continue;
                 }
                 let before = self.cost(class) + self.cost(other);
@@ -338,7 +396,9 @@ impl Plan {
     fn moved(&self, space: &Space, step: &Move) -> Option<Plan> {
         let changes: Vec<(ClassId, usize)> = step
             .iter()
-            .filter(|(class, candidate)| self.state.is_live(*class) && self.state.choice(*class) != *candidate)
+            .filter(|(class, candidate)| {
+                self.state.is_live(*class) && self.state.choice(*class) != *candidate
+            })
             .copied()
             .collect();
         if changes.is_empty() {
@@ -415,7 +475,9 @@ type Move = Vec<(ClassId, usize)>;
 fn moves(space: &Space) -> Vec<Move> {
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
-        moves.extend((0..facts.candidates.len()).filter(|_| facts.candidates.len() > 1).map(|n| vec![(class, n)]));
+        moves.extend(
+            (0..facts.candidates.len()).filter(|_| facts.candidates.len() > 1).map(|n| vec![(class, n)]),
+        );
     }
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let together: Move = facts

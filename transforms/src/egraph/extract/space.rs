@@ -6,8 +6,8 @@
 
 use super::super::analysis::{Graph, attrs};
 use super::super::language::{Attributes, Head, Node};
-use super::super::target::Target;
 use super::cost;
+use super::rates::Rates;
 use egg::{Id, Symbol};
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SQUEEZE};
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
@@ -65,18 +65,18 @@ pub struct Space {
     /// The classes that the block uses, in the order of its uses.
     pub roots: Vec<ClassId>,
     /// The machine.
-    pub target: Target,
+    pub rates: Rates,
 }
 
 impl Space {
     /// The space of a graph whose block uses some classes.
-    pub fn of(graph: &Graph, used: &[Id], target: &Target) -> Space {
+    pub fn of(graph: &Graph, used: &[Id], rates: &Rates) -> Space {
         let mut made_by: HashMap<Node, Symbol> = HashMap::new();
         for (node, rule) in &graph.analysis.made_by {
             let node = canonical(graph, node);
             made_by.entry(node).or_insert(*rule);
         }
-        let mut space = Space { classes: Vec::new(), roots: Vec::new(), target: target.clone() };
+        let mut space = Space { classes: Vec::new(), roots: Vec::new(), rates: rates.clone() };
         let mut places: HashMap<Id, ClassId> = HashMap::new();
         let mut waiting = Vec::new();
         for &id in used {
@@ -88,7 +88,9 @@ impl Space {
         while let Some(class) = waiting.pop() {
             let nodes = &graph[space.classes[class].id].nodes;
             for node in nodes {
-                let Some(mut candidate) = space.candidate(graph, node, &mut places, &mut waiting) else { continue };
+                let Some(mut candidate) = space.candidate(graph, node, &mut places, &mut waiting) else {
+                    continue;
+                };
                 // What reads itself computes nothing.
                 if candidate.operands.contains(&class) {
                     continue;
@@ -153,7 +155,8 @@ impl Space {
             Some(_) => graph[of].data.attrs.clone()?,
             None => Attributes::new(fusion_operators::Attrs::new()),
         };
-        let operands: Vec<ClassId> = operands.iter().map(|&o| self.class(graph, o, places, waiting)).collect();
+        let operands: Vec<ClassId> =
+            operands.iter().map(|&o| self.class(graph, o, places, waiting)).collect();
         let types: Vec<TensorType> =
             operands.iter().flat_map(|&o| self.classes[o].types.first().cloned()).collect();
         let Some(operator) = operator else {
@@ -177,7 +180,7 @@ impl Space {
             result,
             kind: if results.len() == 1 { operator.fusion } else { FusionKind::Opaque },
             is_view: [&RESHAPE, &SQUEEZE, &EXPAND_DIMS].iter().any(|v| operator.is(v)),
-            seconds: cost::arithmetic(&call, &results, &self.target),
+            seconds: cost::arithmetic(&call, &results, &self.rates),
             attrs: attributes,
             operands,
             rule: None,

@@ -25,7 +25,13 @@ impl State {
     pub fn new(space: &Space, choice: Vec<u32>) -> State {
         let count = space.classes.len();
         let group = (0..count as u32).collect();
-        let mut state = State { choice, uses: vec![0; count], stored: vec![true; count], group, joined: vec![false; count] };
+        let mut state = State {
+            choice,
+            uses: vec![0; count],
+            stored: vec![true; count],
+            group,
+            joined: vec![false; count],
+        };
         for &root in &space.roots {
             state.acquire(space, root);
         }
@@ -79,12 +85,15 @@ impl State {
         self.group.iter_mut().filter(|g| **g == second).for_each(|g| *g = first);
     }
 
+    /// Lets each class of a group be stored by a kernel of its own.
+    pub fn part(&mut self, group: &[ClassId]) {
+        group.iter().for_each(|&class| self.group[class] = class as u32);
+    }
+
     /// The live classes whose candidate reads a class.
     pub fn users(&self, space: &Space, class: ClassId) -> Vec<ClassId> {
         let parents = space.classes[class].parents.iter().copied();
-        parents
-            .filter(|&p| self.is_live(p) && self.candidate(space, p).operands.contains(&class))
-            .collect()
+        parents.filter(|&p| self.is_live(p) && self.candidate(space, p).operands.contains(&class)).collect()
     }
 
     /// Computes a class by another candidate. Fails, and leaves the state in no order, when a class would need itself.

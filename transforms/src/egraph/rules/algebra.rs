@@ -22,31 +22,53 @@ pub fn rules() -> Vec<Rule> {
         rule("sub-neg", "x - (-y) = x + y", "(sub ?a ?x (neg ?b ?y))", "(add ?a ?x ?y)"),
         rule("sub-constant", "x - c = x + (-c)", "(sub ?a ?x ?c)", "(add ?a ?x (neg ?a ?c))")
             .when("c is a constant, x is none", |m| Some(m.is_constant("?c") && !m.is_constant("?x"))),
-        rule("div-constant", "x / c = x (1 / c)", "(div ?a ?x ?c)", "(mul ?a ?x (reciprocal ?a ?c))")
-            .when("c is a constant of floats other than 0", |m| {
+        rule("div-constant", "x / c = x (1 / c)", "(div ?a ?x ?c)", "(mul ?a ?x (reciprocal ?a ?c))").when(
+            "c is a constant of floats other than 0",
+            |m| {
                 let other = m.splat("?c").is_none_or(|c| c != 0.0 && (1.0 / c).is_finite());
                 Some(m.is_constant("?c") && !m.is_constant("?x") && other && is_float(m, "?c")?)
-            }),
-        rule("add-constants", "(x + c) + d = x + (c + d)", "(add ?a (add ?b ?x ?c) ?d)", "(add ?a ?x (add ?a ?c ?d))")
-            .when("c and d are constants, x is none", |m| {
-                Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
-            }),
-        rule("mul-constants", "(x c) d = x (c d)", "(mul ?a (mul ?b ?x ?c) ?d)", "(mul ?a ?x (mul ?a ?c ?d))")
-            .when("c and d are constants, x is none", |m| {
-                Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
-            }),
-        rule("scale-of-shifted", "(x + c) d = x d + c d", "(mul ?a (add ?b ?x ?c) ?d)", "(add ?a (mul ?a ?x ?d) (mul ?a ?c ?d))")
-            .when("c and d are constants, x is none", |m| {
-                Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
-            }),
-        rule("factor-out", "x y + x z = x (y + z)", "(add ?a (mul ?b ?x ?y) (mul ?c ?x ?z))", "(mul ?a ?x (add ?a ?y ?z))")
-            .when("floats", |m| is_float(m, "?x")),
-        rule("square", "x^2 = x x", "(pow ?a ?x ?c)", "(mul ?a ?x ?x)").when("c is 2", |m| is_number(m, "?c", 2.0)),
+            },
+        ),
+        rule(
+            "add-constants",
+            "(x + c) + d = x + (c + d)",
+            "(add ?a (add ?b ?x ?c) ?d)",
+            "(add ?a ?x (add ?a ?c ?d))",
+        )
+        .when("c and d are constants, x is none", |m| {
+            Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
+        }),
+        rule(
+            "mul-constants",
+            "(x c) d = x (c d)",
+            "(mul ?a (mul ?b ?x ?c) ?d)",
+            "(mul ?a ?x (mul ?a ?c ?d))",
+        )
+        .when("c and d are constants, x is none", |m| {
+            Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
+        }),
+        rule(
+            "scale-of-shifted",
+            "(x + c) d = x d + c d",
+            "(mul ?a (add ?b ?x ?c) ?d)",
+            "(add ?a (mul ?a ?x ?d) (mul ?a ?c ?d))",
+        )
+        .when("c and d are constants, x is none", |m| {
+            Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
+        }),
+        rule(
+            "factor-out",
+            "x y + x z = x (y + z)",
+            "(add ?a (mul ?b ?x ?y) (mul ?c ?x ?z))",
+            "(mul ?a ?x (add ?a ?y ?z))",
+        )
+        .when("floats", |m| is_float(m, "?x")),
+        rule("square", "x^2 = x x", "(pow ?a ?x ?c)", "(mul ?a ?x ?x)")
+            .when("c is 2", |m| is_number(m, "?c", 2.0)),
         rule("cube", "x^3 = x x x", "(pow ?a ?x ?c)", "(mul ?a (mul ?a ?x ?x) ?x)")
             .when("c is 3", |m| is_number(m, "?c", 3.0)),
-        rule("root", "x^(1/2) = sqrt x", "(pow ?a ?x ?c)", "(sqrt ?a ?x)").when("c is 1/2, floats", |m| {
-            Some(is_number(m, "?c", 0.5)? && is_float(m, "?x")?)
-        }),
+        rule("root", "x^(1/2) = sqrt x", "(pow ?a ?x ?c)", "(sqrt ?a ?x)")
+            .when("c is 1/2, floats", |m| Some(is_number(m, "?c", 0.5)? && is_float(m, "?x")?)),
         rule("inverse-of-root", "1 / sqrt x = rsqrt x", "(reciprocal ?a (sqrt ?b ?x))", "(rsqrt ?a ?x)"),
         rule("one-over-root", "1 / sqrt x = rsqrt x", "(div ?a ?c (sqrt ?b ?x))", "(rsqrt ?a ?x)")
             .when("c is 1", |m| is_number(m, "?c", 1.0)),
@@ -59,22 +81,41 @@ pub fn rules() -> Vec<Rule> {
         rule("clip-at-zero", "clip(x, 0, none) = relu x", "(clip ?p ?x)", "(relu ?q ?x)")
             .when("min is 0, there is no max", |m| {
                 let attrs = m.attrs("?p")?;
-                Some(attrs.get("max").is_none() && attrs.get("min").is_some() && attrs.float_or("min", 1.0) == 0.0)
+                Some(
+                    attrs.get("max").is_none()
+                        && attrs.get("min").is_some()
+                        && attrs.float_or("min", 1.0) == 0.0,
+                )
             })
             .with("?q", |_| Some(Node::attrs(Attrs::new()))),
         rule("same-cast", "cast x to its own type = x", "(cast ?p ?x)", "?x"),
         rule("where-same", "c ? x : x = x", "(where ?a ?c ?x ?x)", "?x"),
-        rule("sigmoid", "1 / (1 + exp(-x)) = sigmoid x", "(reciprocal ?a (add ?b ?c (exp ?d (neg ?e ?x))))", "(sigmoid ?a ?x)")
-            .when("c is 1", |m| is_number(m, "?c", 1.0)),
-        rule("half-of-tanh", "sigmoid x = (tanh(x / 2) + 1) / 2, read backwards", "(mul ?a (add ?b (tanh ?d (mul ?e ?x ?h)) ?c) ?g)", "(sigmoid ?d ?x)")
-            .when("c is 1, h and g are 1/2", |m| {
-                Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)? && is_number(m, "?g", 0.5)?)
-            }),
-        rule("square-of-root", "(x c)^2 stays a product: x x c c", "(mul ?a (mul ?b ?x ?c) (mul ?b ?x ?c))", "(mul ?a (mul ?b ?x ?x) ?d)")
-            .when("c is one number", |m| m.splat("?c").map(|_| true))
-            .with("?d", |m| {
-                let c = m.splat("?c")?;
-                scalar_like(m, "?c", c * c)
-            }),
+        rule(
+            "sigmoid",
+            "1 / (1 + exp(-x)) = sigmoid x",
+            "(reciprocal ?a (add ?b ?c (exp ?d (neg ?e ?x))))",
+            "(sigmoid ?a ?x)",
+        )
+        .when("c is 1", |m| is_number(m, "?c", 1.0)),
+        rule(
+            "half-of-tanh",
+            "sigmoid x = (tanh(x / 2) + 1) / 2, read backwards",
+            "(mul ?a (add ?b (tanh ?d (mul ?e ?x ?h)) ?c) ?g)",
+            "(sigmoid ?d ?x)",
+        )
+        .when("c is 1, h and g are 1/2", |m| {
+            Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)? && is_number(m, "?g", 0.5)?)
+        }),
+        rule(
+            "square-of-root",
+            "(x c)^2 stays a product: x x c c",
+            "(mul ?a (mul ?b ?x ?c) (mul ?b ?x ?c))",
+            "(mul ?a (mul ?b ?x ?x) ?d)",
+        )
+        .when("c is one number", |m| m.splat("?c").map(|_| true))
+        .with("?d", |m| {
+            let c = m.splat("?c")?;
+            scalar_like(m, "?c", c * c)
+        }),
     ]
 }

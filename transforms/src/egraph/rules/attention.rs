@@ -12,20 +12,41 @@ use fusion_operators::{Attrs, DType};
 /// The rules.
 pub fn rules() -> Vec<Rule> {
     const FITS: &str = "the leading axes agree, the softmax is along the last axis, f32";
-    let plain = |name, equation, scores: &'static str, right: &'static str| rule(name, equation, scores, right);
+    let plain =
+        |name, equation, scores: &'static str, right: &'static str| rule(name, equation, scores, right);
     vec![
-        plain("attention", "softmax(q k') v = attention(q, k, v)", "(matmul ?m (softmax ?s (matmul ?n ?q ?k)) ?v)", "(attention ?t ?q ?k ?v)")
-            .when(FITS, fits)
-            .with("?t", |_| scaled(1.0)),
-        plain("attention-scale", "softmax(c q k') v = attention(q, k, v){c}", "(matmul ?m (softmax ?s (mul ?a (matmul ?n ?q ?k) ?c)) ?v)", "(attention ?t ?q ?k ?v)")
-            .when(FITS, fits)
-            .with("?t", |m| scaled(m.splat("?c")?)),
-        plain("attention-bias", "softmax(q k' + b) v = attention(q, k, v, b)", "(matmul ?m (softmax ?s (add ?d (matmul ?n ?q ?k) ?b)) ?v)", "(attention ?t ?q ?k ?v ?b)")
-            .when(FITS, fits)
-            .with("?t", |_| scaled(1.0)),
-        plain("attention-scale-bias", "softmax(c q k' + b) v = attention(q, k, v, b){c}", "(matmul ?m (softmax ?s (add ?d (mul ?a (matmul ?n ?q ?k) ?c) ?b)) ?v)", "(attention ?t ?q ?k ?v ?b)")
-            .when(FITS, fits)
-            .with("?t", |m| scaled(m.splat("?c")?)),
+        plain(
+            "attention",
+            "softmax(q k') v = attention(q, k, v)",
+            "(matmul ?m (softmax ?s (matmul ?n ?q ?k)) ?v)",
+            "(attention ?t ?q ?k ?v)",
+        )
+        .when(FITS, fits)
+        .with("?t", |_| scaled(1.0)),
+        plain(
+            "attention-scale",
+            "softmax(c q k') v = attention(q, k, v){c}",
+            "(matmul ?m (softmax ?s (mul ?a (matmul ?n ?q ?k) ?c)) ?v)",
+            "(attention ?t ?q ?k ?v)",
+        )
+        .when(FITS, fits)
+        .with("?t", |m| scaled(m.splat("?c")?)),
+        plain(
+            "attention-bias",
+            "softmax(q k' + b) v = attention(q, k, v, b)",
+            "(matmul ?m (softmax ?s (add ?d (matmul ?n ?q ?k) ?b)) ?v)",
+            "(attention ?t ?q ?k ?v ?b)",
+        )
+        .when(FITS, fits)
+        .with("?t", |_| scaled(1.0)),
+        plain(
+            "attention-scale-bias",
+            "softmax(c q k' + b) v = attention(q, k, v, b){c}",
+            "(matmul ?m (softmax ?s (add ?d (mul ?a (matmul ?n ?q ?k) ?c) ?b)) ?v)",
+            "(attention ?t ?q ?k ?v ?b)",
+        )
+        .when(FITS, fits)
+        .with("?t", |m| scaled(m.splat("?c")?)),
         rule("matmul-keys-by-row", "q k = q (k')'", "(matmul ?n ?q ?k)", "(matmul ?t ?q (transpose ?p ?k))")
             .when("k is no constant, of rank 3 or more, and neither operand is transposed", |m| {
                 let attrs = m.attrs("?n")?;
@@ -39,12 +60,22 @@ pub fn rules() -> Vec<Rule> {
                 axes.swap(rank - 2, rank - 1);
                 Some(Node::attrs(super::conditions::transposing(&axes)))
             }),
-        rule("attention-of-scaled", "attention(c q, k, v){d} = attention(q, k, v){c d}", "(attention ?t (mul ?a ?q ?c) ?k ?v)", "(attention ?u ?q ?k ?v)")
-            .when("c is one number", |m| m.splat("?c").map(|_| true))
-            .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
-        rule("attention-of-scaled-bias", "attention(c q, k, v, b){d} = attention(q, k, v, b){c d}", "(attention ?t (mul ?a ?q ?c) ?k ?v ?b)", "(attention ?u ?q ?k ?v ?b)")
-            .when("c is one number", |m| m.splat("?c").map(|_| true))
-            .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
+        rule(
+            "attention-of-scaled",
+            "attention(c q, k, v){d} = attention(q, k, v){c d}",
+            "(attention ?t (mul ?a ?q ?c) ?k ?v)",
+            "(attention ?u ?q ?k ?v)",
+        )
+        .when("c is one number", |m| m.splat("?c").map(|_| true))
+        .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
+        rule(
+            "attention-of-scaled-bias",
+            "attention(c q, k, v, b){d} = attention(q, k, v, b){c d}",
+            "(attention ?t (mul ?a ?q ?c) ?k ?v ?b)",
+            "(attention ?u ?q ?k ?v ?b)",
+        )
+        .when("c is one number", |m| m.splat("?c").map(|_| true))
+        .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
     ]
 }
 

@@ -15,12 +15,17 @@ use fusion_operators::{Attrs, FusionKind};
 /// The rules that are equations between terms.
 pub fn rules() -> Vec<Rule> {
     vec![
-        rule("transpose-transpose", "(x^q)^p = x^(q[p])", "(transpose ?p (transpose ?q ?x))", "(transpose ?r ?x)")
-            .with("?r", |m| {
-                let rank = m.ty("?x")?.rank();
-                let (p, q) = (permutation(m.attrs("?p")?, rank)?, permutation(m.attrs("?q")?, rank)?);
-                Some(Node::attrs(transposing(&p.iter().map(|&axis| q[axis]).collect::<Vec<_>>())))
-            }),
+        rule(
+            "transpose-transpose",
+            "(x^q)^p = x^(q[p])",
+            "(transpose ?p (transpose ?q ?x))",
+            "(transpose ?r ?x)",
+        )
+        .with("?r", |m| {
+            let rank = m.ty("?x")?.rank();
+            let (p, q) = (permutation(m.attrs("?p")?, rank)?, permutation(m.attrs("?q")?, rank)?);
+            Some(Node::attrs(transposing(&p.iter().map(|&axis| q[axis]).collect::<Vec<_>>())))
+        }),
         rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").when("p moves no axis", |m| {
             let rank = m.ty("?x")?.rank();
             Some(permutation(m.attrs("?p")?, rank)?.into_iter().eq(0..rank))
@@ -32,24 +37,45 @@ pub fn rules() -> Vec<Rule> {
                 Some(moved.into_iter().filter(|&axis| shape[axis] != 1).is_sorted())
             })
             .with("?r", to_result),
-        rule("reshape-reshape", "reshape reshape x = reshape x", "(reshape ?p (reshape ?q ?x))", "(reshape ?r ?x)")
-            .with("?r", to_result),
+        rule(
+            "reshape-reshape",
+            "reshape reshape x = reshape x",
+            "(reshape ?p (reshape ?q ?x))",
+            "(reshape ?r ?x)",
+        )
+        .with("?r", to_result),
         rule("reshape-nothing", "reshape x = x", "(reshape ?p ?x)", "?x"),
         rule("squeeze", "squeeze x = reshape x", "(squeeze ?p ?x)", "(reshape ?r ?x)").with("?r", to_result),
-        rule("expand-dims", "expand_dims x = reshape x", "(expand_dims ?p ?x)", "(reshape ?r ?x)").with("?r", to_result),
-        rule("reshape-of-one-shape", "reshape to [-1, 4] = reshape to its shape", "(reshape ?p ?x)", "(reshape ?r ?x)")
+        rule("expand-dims", "expand_dims x = reshape x", "(expand_dims ?p ?x)", "(reshape ?r ?x)")
             .with("?r", to_result),
+        rule(
+            "reshape-of-one-shape",
+            "reshape to [-1, 4] = reshape to its shape",
+            "(reshape ?p ?x)",
+            "(reshape ?r ?x)",
+        )
+        .with("?r", to_result),
         rule("broadcast-nothing", "broadcast x = x", "(broadcast_to ?p ?x)", "?x"),
-        rule("broadcast-broadcast", "broadcast broadcast x = broadcast x", "(broadcast_to ?p (broadcast_to ?q ?x))", "(broadcast_to ?p ?x)"),
+        rule(
+            "broadcast-broadcast",
+            "broadcast broadcast x = broadcast x",
+            "(broadcast_to ?p (broadcast_to ?q ?x))",
+            "(broadcast_to ?p ?x)",
+        ),
         rule("tile-nothing", "tile x = x", "(tile ?p ?x)", "?x"),
         rule("pad-nothing", "pad x = x", "(pad ?p ?x)", "?x")
             .when("there is no padding", |m| Some(m.attrs("?p")?.ints("padding")?.iter().all(|&n| n == 0))),
         rule("reverse-reverse", "reverse reverse x = x", "(reverse ?p (reverse ?p ?x))", "?x"),
-        rule("mean-of-pool", "global_avg_pool x = mean over the spatial axes", "(global_avg_pool ?p ?x)", "(reduce_mean ?q ?x)")
-            .with("?q", |m| {
-                let rank = m.ty("?x")?.rank() as i64;
-                Some(Node::attrs(Attrs::new().with("axes", (2..rank).collect::<Vec<_>>()).with("keepdims", true)))
-            }),
+        rule(
+            "mean-of-pool",
+            "global_avg_pool x = mean over the spatial axes",
+            "(global_avg_pool ?p ?x)",
+            "(reduce_mean ?q ?x)",
+        )
+        .with("?q", |m| {
+            let rank = m.ty("?x")?.rank() as i64;
+            Some(Node::attrs(Attrs::new().with("axes", (2..rank).collect::<Vec<_>>()).with("keepdims", true)))
+        }),
     ]
 }
 
@@ -74,13 +100,19 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "transpose-of-elementwise",
         equation: "f(x, y)^p = f(x^p, y^p)",
-        conditions: &["f is elementwise or a broadcast", "an operand is a transpose, the others too or constants or of one element"],
+        conditions: &[
+            "f is elementwise or a broadcast",
+            "an operand is a transpose, the others too or constants or of one element",
+        ],
         find: transposes_of,
     },
     SearchRule {
         name: "elementwise-of-transposes",
         equation: "f(x^p, y^p) = f(x, y)^p",
-        conditions: &["f is a broadcast of operands of one rank", "other operands are constants, or have one element"],
+        conditions: &[
+            "f is a broadcast of operands of one rank",
+            "other operands are constants, or have one element",
+        ],
         find: calls_of_transposes,
     },
     SearchRule {
@@ -106,7 +138,9 @@ pub fn attrs_of(graph: &Graph, id: Id) -> Attrs {
 fn unary_of(graph: &Graph, is_mover: impl Fn(&Node) -> bool) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (class, call) in calls(graph) {
-        let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Elementwise) else { continue };
+        let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Elementwise) else {
+            continue;
+        };
         let &[attrs, operand] = &call.children[..] else { continue };
         if graph[class].data.is_constant {
             continue;
@@ -163,7 +197,8 @@ fn calls_of_transposes(graph: &Graph) -> Vec<Draft> {
         let mut draft = Draft::of(class);
         let mut inner = Vec::new();
         for &operand in operands {
-            let moved = transposes(graph, operand).find(|(_, other)| *other == axes).map(|(source, _)| source);
+            let moved =
+                transposes(graph, operand).find(|(_, other)| *other == axes).map(|(source, _)| source);
             inner.push(match moved {
                 Some(source) => draft.class(source),
                 None if is_one(graph, operand) => draft.class(operand),

@@ -58,5 +58,6 @@ pub fn flipped(attrs: &Attrs, flag: &str) -> Node {
 pub fn is_along(shape: &[u64], rank: usize, axis: usize, extent: u64) -> bool {
     let from_back = rank - axis;
     let count: u64 = shape.iter().product();
-    count == extent && (extent == 1 || shape.len().checked_sub(from_back).is_some_and(|at| shape[at] == extent))
+    count == extent
+        && (extent == 1 || shape.len().checked_sub(from_back).is_some_and(|at| shape[at] == extent))
 }

@@ -11,13 +11,28 @@ use fusion_operators::Attrs;
 /// The rules.
 pub fn rules() -> Vec<Rule> {
     vec![
-        rule("matmul-transposed-left", "x' y = (x y){transpose_a}", "(matmul ?m (transpose ?p ?x) ?y)", "(matmul ?n ?x ?y)")
-            .when("p exchanges the last two axes", |m| exchanges_last_two(m.attrs("?p")?, m.ty("?x")?.rank()))
-            .with("?n", |m| Some(flipped(m.attrs("?m")?, "transpose_a"))),
-        rule("matmul-transposed-right", "x y' = (x y){transpose_b}", "(matmul ?m ?x (transpose ?p ?y))", "(matmul ?n ?x ?y)")
-            .when("p exchanges the last two axes", |m| exchanges_last_two(m.attrs("?p")?, m.ty("?y")?.rank()))
-            .with("?n", |m| Some(flipped(m.attrs("?m")?, "transpose_b"))),
-        rule("batch-matmul", "batch_matmul is matmul of rank 3", "(batch_matmul ?m ?x ?y)", "(matmul ?m ?x ?y)"),
+        rule(
+            "matmul-transposed-left",
+            "x' y = (x y){transpose_a}",
+            "(matmul ?m (transpose ?p ?x) ?y)",
+            "(matmul ?n ?x ?y)",
+        )
+        .when("p exchanges the last two axes", |m| exchanges_last_two(m.attrs("?p")?, m.ty("?x")?.rank()))
+        .with("?n", |m| Some(flipped(m.attrs("?m")?, "transpose_a"))),
+        rule(
+            "matmul-transposed-right",
+            "x y' = (x y){transpose_b}",
+            "(matmul ?m ?x (transpose ?p ?y))",
+            "(matmul ?n ?x ?y)",
+        )
+        .when("p exchanges the last two axes", |m| exchanges_last_two(m.attrs("?p")?, m.ty("?y")?.rank()))
+        .with("?n", |m| Some(flipped(m.attrs("?m")?, "transpose_b"))),
+        rule(
+            "batch-matmul",
+            "batch_matmul is matmul of rank 3",
+            "(batch_matmul ?m ?x ?y)",
+            "(matmul ?m ?x ?y)",
+        ),
         rule("dense-as-matmul", "dense(x, w) = x w'", "(dense ?a ?x ?w)", "(matmul ?n ?x ?w)")
             .when("x has rank 2 or more", |m| Some(m.ty("?x")?.rank() >= 2))
             .with("?n", |_| Some(Node::attrs(Attrs::new().with("transpose_b", true)))),
@@ -27,44 +42,100 @@ pub fn rules() -> Vec<Rule> {
                 Some(m.ty("?w")?.rank() == 2 && attrs.flag("transpose_b") && !attrs.flag("transpose_a"))
             })
             .with("?n", |_| Some(Node::attrs(Attrs::new()))),
-        rule("matmul-factor", "x y + x z = x (y + z)", "(add ?a (matmul ?m ?x ?y) (matmul ?m ?x ?z))", "(matmul ?m ?x (add ?a ?y ?z))"),
-        rule("matmul-factor-left", "x z + y z = (x + y) z", "(add ?a (matmul ?m ?x ?z) (matmul ?m ?y ?z))", "(matmul ?m (add ?a ?x ?y) ?z)"),
-        rule("matmul-of-scaled", "(c x) y = c (x y)", "(matmul ?m (mul ?a ?x ?c) ?y)", "(mul ?a (matmul ?m ?x ?y) ?c)")
-            .when("c is one number without axes", |m| Some(m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)),
-        rule("matmul-by-scaled", "x (c y) = c (x y)", "(matmul ?m ?x (mul ?a ?y ?c))", "(mul ?a (matmul ?m ?x ?y) ?c)")
-            .when("c is one number without axes", |m| Some(m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)),
-        rule("matmul-scale", "(x w) s = x (w s)", "(mul ?a (matmul ?m ?x ?w) ?s)", "(matmul ?m ?x (mul ?a ?w ?s))")
-            .when("w and s are constants, s has one number a column or one in all", |m| {
-                Some(is_scale_of_columns(m)? && !m.attrs("?m")?.flag("transpose_b"))
-            }),
-        rule("matmul-scale-transposed", "(x w') s = x (w s')'", "(mul ?a (matmul ?m ?x ?w) ?s)", "(matmul ?m ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when("w and s are constants, s has one number a column or one in all", |m| {
-                Some(is_scale_of_columns(m)? && m.attrs("?m")?.flag("transpose_b"))
-            })
-            .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
-        rule("dense-scale", "dense(x, w) s = dense(x, s' w)", "(mul ?a (dense ?m ?x ?w) ?s)", "(dense ?m ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when("w and s are constants, s has one number a column or one in all", is_scale_of_columns)
-            .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
-        rule("scaled-matmul", "(x s) w = x (s' w)", "(matmul ?m (mul ?a ?x ?s) ?w)", "(matmul ?m ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when("w and s are constants, s has one number for each of the numbers summed over", |m| {
-                let attrs = m.attrs("?m")?;
-                let plain = !attrs.flag("transpose_a") && !attrs.flag("transpose_b");
-                Some(plain && is_scale_of_rows(m, 0)?)
-            })
-            .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
-        rule("scaled-dense", "dense(x s, w) = dense(x, w s)", "(dense ?m (mul ?a ?x ?s) ?w)", "(dense ?m ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when("w and s are constants, s has one number for each of the numbers summed over", |m| is_scale_of_rows(m, 1))
-            .with("?r", |m| Some(Node::attrs(shaping(&[1, m.shape("?s")?.iter().product()])))),
-        rule("matmul-of-batch", "x [B, M, K] times w [K, N] = reshape(x) [B M, K] times w", "(matmul ?m ?x ?w)", "(reshape ?o (matmul ?m (reshape ?r ?x) ?w))")
-            .when("w is a matrix, x has leading axes and is not transposed", |m| {
-                Some(m.ty("?w")?.rank() == 2 && m.ty("?x")?.rank() > 2 && !m.attrs("?m")?.flag("transpose_a"))
-            })
-            .with("?r", |m| {
-                let shape = m.shape("?x")?;
-                let (width, lead) = shape.split_last()?;
-                Some(Node::attrs(shaping(&[lead.iter().product(), *width])))
-            })
-            .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
+        rule(
+            "matmul-factor",
+            "x y + x z = x (y + z)",
+            "(add ?a (matmul ?m ?x ?y) (matmul ?m ?x ?z))",
+            "(matmul ?m ?x (add ?a ?y ?z))",
+        ),
+        rule(
+            "matmul-factor-left",
+            "x z + y z = (x + y) z",
+            "(add ?a (matmul ?m ?x ?z) (matmul ?m ?y ?z))",
+            "(matmul ?m (add ?a ?x ?y) ?z)",
+        ),
+        rule(
+            "matmul-of-scaled",
+            "(c x) y = c (x y)",
+            "(matmul ?m (mul ?a ?x ?c) ?y)",
+            "(mul ?a (matmul ?m ?x ?y) ?c)",
+        )
+        .when("c is one number without axes", |m| {
+            Some(m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
+        }),
+        rule(
+            "matmul-by-scaled",
+            "x (c y) = c (x y)",
+            "(matmul ?m ?x (mul ?a ?y ?c))",
+            "(mul ?a (matmul ?m ?x ?y) ?c)",
+        )
+        .when("c is one number without axes", |m| {
+            Some(m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
+        }),
+        rule(
+            "matmul-scale",
+            "(x w) s = x (w s)",
+            "(mul ?a (matmul ?m ?x ?w) ?s)",
+            "(matmul ?m ?x (mul ?a ?w ?s))",
+        )
+        .when("w and s are constants, s has one number a column or one in all", |m| {
+            Some(is_scale_of_columns(m)? && !m.attrs("?m")?.flag("transpose_b"))
+        }),
+        rule(
+            "matmul-scale-transposed",
+            "(x w') s = x (w s')'",
+            "(mul ?a (matmul ?m ?x ?w) ?s)",
+            "(matmul ?m ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when("w and s are constants, s has one number a column or one in all", |m| {
+            Some(is_scale_of_columns(m)? && m.attrs("?m")?.flag("transpose_b"))
+        })
+        .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
+        rule(
+            "dense-scale",
+            "dense(x, w) s = dense(x, s' w)",
+            "(mul ?a (dense ?m ?x ?w) ?s)",
+            "(dense ?m ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when("w and s are constants, s has one number a column or one in all", is_scale_of_columns)
+        .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
+        rule(
+            "scaled-matmul",
+            "(x s) w = x (s' w)",
+            "(matmul ?m (mul ?a ?x ?s) ?w)",
+            "(matmul ?m ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when("w and s are constants, s has one number for each of the numbers summed over", |m| {
+            let attrs = m.attrs("?m")?;
+            let plain = !attrs.flag("transpose_a") && !attrs.flag("transpose_b");
+            Some(plain && is_scale_of_rows(m, 0)?)
+        })
+        .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
+        rule(
+            "scaled-dense",
+            "dense(x s, w) = dense(x, w s)",
+            "(dense ?m (mul ?a ?x ?s) ?w)",
+            "(dense ?m ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when("w and s are constants, s has one number for each of the numbers summed over", |m| {
+            is_scale_of_rows(m, 1)
+        })
+        .with("?r", |m| Some(Node::attrs(shaping(&[1, m.shape("?s")?.iter().product()])))),
+        rule(
+            "matmul-of-batch",
+            "x [B, M, K] times w [K, N] = reshape(x) [B M, K] times w",
+            "(matmul ?m ?x ?w)",
+            "(reshape ?o (matmul ?m (reshape ?r ?x) ?w))",
+        )
+        .when("w is a matrix, x has leading axes and is not transposed", |m| {
+            Some(m.ty("?w")?.rank() == 2 && m.ty("?x")?.rank() > 2 && !m.attrs("?m")?.flag("transpose_a"))
+        })
+        .with("?r", |m| {
+            let shape = m.shape("?x")?;
+            let (width, lead) = shape.split_last()?;
+            Some(Node::attrs(shaping(&[lead.iter().product(), *width])))
+        })
+        .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
     ]
 }
 
@@ -80,5 +151,9 @@ fn is_scale_of_rows(found: &Match, axis: usize) -> Option<bool> {
     let (weight, data) = (found.shape("?w")?, found.shape("?x")?);
     let constant = found.is_constant("?w") && found.is_constant("?s") && weight.len() == 2;
     let rank = data.len();
-    Some(constant && weight.get(axis)? == data.last()? && is_along(&found.shape("?s")?, rank, rank - 1, *data.last()?))
+    Some(
+        constant
+            && weight.get(axis)? == data.last()?
+            && is_along(&found.shape("?s")?, rank, rank - 1, *data.last()?),
+    )
 }

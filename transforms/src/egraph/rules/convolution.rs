@@ -62,15 +62,30 @@ pub fn rules() -> Vec<Rule> {
         .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
     ];
     rules.extend([
-        rule("conv1d-scale", SCALE, "(mul ?a (conv1d ?p ?x ?w) ?s)", "(conv1d ?p ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when(SCALE_FITS, scales_filters)
-            .with("?r", by_filter),
-        rule("conv2d-scale", SCALE, "(mul ?a (conv2d ?p ?x ?w) ?s)", "(conv2d ?p ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when(SCALE_FITS, scales_filters)
-            .with("?r", by_filter),
-        rule("conv3d-scale", SCALE, "(mul ?a (conv3d ?p ?x ?w) ?s)", "(conv3d ?p ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when(SCALE_FITS, scales_filters)
-            .with("?r", by_filter),
+        rule(
+            "conv1d-scale",
+            SCALE,
+            "(mul ?a (conv1d ?p ?x ?w) ?s)",
+            "(conv1d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when(SCALE_FITS, scales_filters)
+        .with("?r", by_filter),
+        rule(
+            "conv2d-scale",
+            SCALE,
+            "(mul ?a (conv2d ?p ?x ?w) ?s)",
+            "(conv2d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when(SCALE_FITS, scales_filters)
+        .with("?r", by_filter),
+        rule(
+            "conv3d-scale",
+            SCALE,
+            "(mul ?a (conv3d ?p ?x ?w) ?s)",
+            "(conv3d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when(SCALE_FITS, scales_filters)
+        .with("?r", by_filter),
         rule(
             "conv2d-transpose-scale",
             "s (x *' w) = x *' (s w)",
@@ -81,13 +96,22 @@ pub fn rules() -> Vec<Rule> {
             Some(m.attrs("?p")?.int_or("groups", 1) == 1 && scales_filters(m)?)
         })
         .with("?r", by_channel),
-        rule("scaled-conv2d", "(s x) * w = x * (w s)", "(conv2d ?p (mul ?a ?x ?s) ?w)", "(conv2d ?p ?x (mul ?a ?w (reshape ?r ?s)))")
-            .when("w and s are constants, one group, s has one number a channel", |m| {
-                let shape = m.shape("?x")?;
-                let constant = m.is_constant("?w") && m.is_constant("?s");
-                Some(constant && m.attrs("?p")?.int_or("groups", 1) == 1 && is_along(&m.shape("?s")?, 4, 1, shape[1]))
-            })
-            .with("?r", by_channel),
+        rule(
+            "scaled-conv2d",
+            "(s x) * w = x * (w s)",
+            "(conv2d ?p (mul ?a ?x ?s) ?w)",
+            "(conv2d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
+        )
+        .when("w and s are constants, one group, s has one number a channel", |m| {
+            let shape = m.shape("?x")?;
+            let constant = m.is_constant("?w") && m.is_constant("?s");
+            Some(
+                constant
+                    && m.attrs("?p")?.int_or("groups", 1) == 1
+                    && is_along(&m.shape("?s")?, 4, 1, shape[1]),
+            )
+        })
+        .with("?r", by_channel),
     ]);
     rules
 }

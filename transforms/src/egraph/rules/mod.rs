@@ -17,10 +17,10 @@ use super::analysis::Graph;
 use super::rule::{Ready, Rule, RuleError};
 use super::search_rule::{Draft, SearchRule};
 use egg::{Id, Subst};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A subject. Families can be switched off one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     /// Sums, products and elementwise functions.
@@ -132,7 +132,9 @@ impl Searched {
     /// One after another.
     pub fn split(self) -> Box<dyn Iterator<Item = One>> {
         match self {
-            Searched::Terms(terms) => Box::new(terms.into_iter().map(|(class, subst)| One::Term(class, subst))),
+            Searched::Terms(terms) => {
+                Box::new(terms.into_iter().map(|(class, subst)| One::Term(class, subst)))
+            }
             Searched::Drafts(drafts) => Box::new(drafts.into_iter().map(One::Draft)),
         }
     }

@@ -74,8 +74,11 @@ fn kept_axis(found: &Match, attrs: &str) -> Option<usize> {
 /// The first axis that a reduction of x combines, when it combines all from there on and keeps them as 1.
 fn last_axes(found: &Match, attrs: &str) -> Option<usize> {
     let (rank, attrs) = (found.ty("?x")?.rank(), found.attrs(attrs)?);
-    let mut axes: Vec<usize> =
-        attrs.ints("axes")?.iter().map(|&a| fusion_operators::relation::normalize_axis(a, rank)).collect::<Option<_>>()?;
+    let mut axes: Vec<usize> = attrs
+        .ints("axes")?
+        .iter()
+        .map(|&a| fusion_operators::relation::normalize_axis(a, rank))
+        .collect::<Option<_>>()?;
     axes.sort_unstable();
     let first = *axes.first()?;
     (attrs.flag("keepdims") && axes.into_iter().eq(first..rank)).then_some(first)

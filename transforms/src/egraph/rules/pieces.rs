@@ -18,7 +18,9 @@ pub fn rules() -> Vec<Rule> {
             Some(m.attrs("?p")?.ints("strides").is_none_or(|s| s.iter().all(|&n| n == 1)))
         }),
         rule("slice-slice", "x[a:b][c:d] = x[a + c : a + d]", "(slice ?p (slice ?q ?x))", "(slice ?r ?x)")
-            .when("both cut one axis, the same, without strides", |m| Some(cut(m, "?p")?.0 == cut(m, "?q")?.0))
+            .when("both cut one axis, the same, without strides", |m| {
+                Some(cut(m, "?p")?.0 == cut(m, "?q")?.0)
+            })
             .with("?r", |m| {
                 let ((axis, begin, end), (_, outer, _)) = (cut(m, "?p")?, cut(m, "?q")?);
                 Some(Node::attrs(slicing(axis, outer + begin, outer + end)))
@@ -31,7 +33,9 @@ pub fn rules() -> Vec<Rule> {
 fn cut(found: &Match, attrs: &str) -> Option<(usize, i64, i64)> {
     // Of both slices of the rule the axes have the same number, as ranks stay.
     let (rank, attrs) = (found.ty("?x")?.rank(), found.attrs(attrs)?);
-    let (&[axis], &[begin], &[end]) = (&axes(attrs)?[..], attrs.ints("begin")?, attrs.ints("end")?) else { return None };
+    let (&[axis], &[begin], &[end]) = (&axes(attrs)?[..], attrs.ints("begin")?, attrs.ints("end")?) else {
+        return None;
+    };
     let plain = attrs.ints("strides").is_none_or(|s| s == [1]);
     let axis = fusion_operators::relation::normalize_axis(axis, rank)?;
     (plain && 0 <= begin && begin <= end && end < i64::from(i32::MAX)).then_some((axis, begin, end))
@@ -76,11 +80,18 @@ fn piece(graph: &Graph, node: &Node) -> Option<(usize, i64, i64, Id)> {
     node.operator().filter(|o| o.is(&SLICE))?;
     let (attrs, source) = (attrs_of(graph, node.children[0]), node.children[1]);
     let dims = &only_type(graph, source)?.dims;
-    let (&[axis], &[begin], &[end]) = (&axes(&attrs)?[..], attrs.ints("begin")?, attrs.ints("end")?) else { return None };
+    let (&[axis], &[begin], &[end]) = (&axes(&attrs)?[..], attrs.ints("begin")?, attrs.ints("end")?) else {
+        return None;
+    };
     let axis = fusion_operators::relation::normalize_axis(axis, dims.len())?;
     let extent = dims[axis].known()? as i64;
     let from_front = |at: i64| (if at < 0 { at + extent } else { at }).clamp(0, extent);
-    attrs.ints("strides").is_none_or(|s| s == [1]).then_some((axis, from_front(begin), from_front(end), source))
+    attrs.ints("strides").is_none_or(|s| s == [1]).then_some((
+        axis,
+        from_front(begin),
+        from_front(end),
+        source,
+    ))
 }
 
 /// Axis and operands of a node that joins.

@@ -24,7 +24,14 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         name: "merge-matmuls",
         equation: "x y, x z = pieces of x [y z]",
         conditions: &["y and z are constants of the same rows"],
-        find: |graph| merged(graph, &MATMUL, |attrs, ty| if attrs.flag("transpose_b") { ty.rank() - 2 } else { ty.rank() - 1 }, |rank| rank - 1),
+        find: |graph| {
+            merged(
+                graph,
+                &MATMUL,
+                |attrs, ty| if attrs.flag("transpose_b") { ty.rank() - 2 } else { ty.rank() - 1 },
+                |rank| rank - 1,
+            )
+        },
     },
     SearchRule {
         name: "merge-denses",
@@ -77,7 +84,10 @@ fn merged(
             }
         }
         for siblings in by_shape.into_values().filter(|s| (2..=MOST_SIBLINGS).contains(&s.len())) {
-            drafts.extend(pieces(graph, operator, &attrs, data, &siblings, weight_axis, result_axis).unwrap_or_default());
+            drafts.extend(
+                pieces(graph, operator, &attrs, data, &siblings, weight_axis, result_axis)
+                    .unwrap_or_default(),
+            );
         }
     }
     drafts

@@ -13,18 +13,23 @@ use fusion_operators::Attrs;
 /// The rules.
 pub fn rules() -> Vec<Rule> {
     vec![
-        rule("winograd", "x * w = winograd(x, G w G')", "(conv2d ?p ?x ?w)", "(winograd_conv2d ?q ?x (winograd_weight ?t ?w))")
-            .when("a constant kernel of 3 x 3, stride 1, one group, f32, and a tile that pays", |m| {
-                Some(m.is_constant("?w") && tile(m).is_some())
-            })
-            .with("?q", |m| {
-                let mut attrs = Attrs::new().with("tile", tile(m)?);
-                if let Some(padding) = m.attrs("?p")?.get("padding") {
-                    attrs.set("padding", padding.clone());
-                }
-                Some(Node::attrs(attrs))
-            })
-            .with("?t", |m| Some(Node::attrs(Attrs::new().with("tile", tile(m)?)))),
+        rule(
+            "winograd",
+            "x * w = winograd(x, G w G')",
+            "(conv2d ?p ?x ?w)",
+            "(winograd_conv2d ?q ?x (winograd_weight ?t ?w))",
+        )
+        .when("a constant kernel of 3 x 3, stride 1, one group, f32, and a tile that pays", |m| {
+            Some(m.is_constant("?w") && tile(m).is_some())
+        })
+        .with("?q", |m| {
+            let mut attrs = Attrs::new().with("tile", tile(m)?);
+            if let Some(padding) = m.attrs("?p")?.get("padding") {
+                attrs.set("padding", padding.clone());
+            }
+            Some(Node::attrs(attrs))
+        })
+        .with("?t", |m| Some(Node::attrs(Attrs::new().with("tile", tile(m)?)))),
     ]
 }
 

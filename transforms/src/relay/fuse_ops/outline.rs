@@ -4,8 +4,8 @@ use super::graph::operator_of;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, defining_op,
-    function_type, is_splat, key, op_key, relay, replace_uses, str_attr, symbol_attr, tensor_type, top_level, type_attr,
-    unit_attr, unused,
+    function_type, is_splat, key, op_key, relay, replace_uses, str_attr, symbol_attr, tensor_type, top_level,
+    type_attr, unit_attr, unused,
 };
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
