@@ -263,6 +263,9 @@ pub enum TermError {
         /// What is like it.
         nearest: Option<&'static str>,
     },
+    /// Attributes that cannot be read.
+    #[error("{0} are no attributes; write {{name=1,other=[1,2]}} without blanks")]
+    Attributes(String),
     /// A call takes another number of operands.
     #[error("relay.{operator} takes attributes and {least} to {most} operands, found {found} children")]
     Arity {
@@ -277,13 +280,14 @@ pub enum TermError {
     },
 }
 
-/// Patterns of rules are written in this form: `(add {} ?x ?y)`; of attributes only `{}`, none, has a form.
+/// Rules and tests write terms in this form: `(transpose {axes=[1,0]} ?x)`.
 impl FromOp for Node {
     type Error = TermError;
 
     fn from_op(op: &str, children: Vec<Id>) -> Result<Self, TermError> {
-        if op == "{}" && children.is_empty() {
-            return Ok(Node::attrs(Attrs::new()));
+        if op.starts_with('{') && children.is_empty() {
+            let attrs = read_attrs(op).ok_or_else(|| TermError::Attributes(op.to_owned()))?;
+            return Ok(Node::attrs(attrs));
         }
         let Some(operator) = ops::named(op) else {
             let shared = |name: &str| name.bytes().zip(op.bytes()).take_while(|(a, b)| a == b).count();
@@ -301,7 +305,35 @@ impl FromOp for Node {
     }
 }
 
-/// True when a number of that type can stand for another without rounding in between.
-pub fn is_float(ty: &TensorType) -> bool {
-    matches!(ty.dtype, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+/// Attributes as they are shown.
+fn read_attrs(text: &str) -> Option<Attrs> {
+    let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
+    let mut attrs = Attrs::new();
+    while !rest.is_empty() {
+        let (name, value) = rest.split_once('=')?;
+        let end = match value.strip_prefix('[') {
+            Some(_) => value.find(']')? + 1,
+            None => value.find(',').unwrap_or(value.len()),
+        };
+        attrs.set(name, read_attr(&value[..end])?);
+        rest = value[end..].strip_prefix(',').unwrap_or(&value[end..]);
+    }
+    Some(attrs)
+}
+
+fn read_attr(text: &str) -> Option<Attr> {
+    if let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        let parts = || list.split(',').filter(|p| !p.is_empty());
+        let ints: Option<Vec<i64>> = parts().map(|p| p.parse().ok()).collect();
+        return match ints {
+            Some(ints) => Some(Attr::Ints(ints)),
+            None => Some(Attr::Floats(parts().map(|p| p.parse().ok()).collect::<Option<_>>()?)),
+        };
+    }
+    let dtype = || DType::ALL.into_iter().find(|d| d.to_string() == text).map(Attr::Type);
+    let quoted = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+    let int = text.parse().ok().map(Attr::Int);
+    let float = || text.parse().ok().map(Attr::Float);
+    let flag = || text.parse().ok().map(Attr::Bool);
+    quoted.map(|t| Attr::Str(t.to_owned())).or(int).or_else(float).or_else(flag).or_else(dtype)
 }

@@ -12,6 +12,7 @@
 //! A block with its operations of control flow is a graph of its own; so is each block inside them.
 
 pub mod analysis;
+pub mod check;
 pub mod extract;
 mod fold;
 pub mod language;

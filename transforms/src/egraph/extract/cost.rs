@@ -1,4 +1,4 @@
-//! The roofline of a kernel: seconds = call + max(arithmetic, memory).
+//! The roofline of a kernel: seconds = call + max(arithmetic, memory) + a quarter of the lesser, which is not hidden wholly.
 //!
 //! Arithmetic is that of all members, each once: code generation computes what several members read once. Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
@@ -33,6 +33,9 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
     }
 }
 
+/// The share of arithmetic or memory that the other does not hide.
+const NOT_HIDDEN: f64 = 0.25;
+
 /// Seconds of a kernel.
 pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     if kernel.members.is_empty() {
@@ -50,5 +53,5 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     for &result in &kernel.results {
         memory += rates.moving(space.classes[result].bytes);
     }
-    rates.call + f64::max(compute, memory)
+    rates.call + f64::max(compute, memory) + NOT_HIDDEN * f64::min(compute, memory)
 }

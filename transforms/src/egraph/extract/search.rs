@@ -51,8 +51,8 @@ pub struct SearchReport {
     pub is_complete: bool,
 }
 
-/// Less gain than this share of a kernel's time is noise of the model.
-const LEAST_GAIN: f64 = 1e-3;
+/// Less gain than this share of the quickest of the kernels concerned is noise of the model.
+const LEAST_GAIN: f64 = 1e-2;
 
 /// Finds a good state of a space.
 pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
@@ -328,7 +328,8 @@ impl Plan {
         }
         self.state.set_stored(class, true);
         let after = after?;
-        (before - after > LEAST_GAIN * before).then_some(before - after)
+        let quickest = readers.iter().map(|&r| self.costs[r]).fold(self.cost(class), f64::min);
+        (before - after > LEAST_GAIN * quickest).then_some(before - after)
     }
 
     /// Classes whose gain may change with a class: what its kernel and its readers read and store.
@@ -356,9 +357,9 @@ impl Plan {
                 if self.state.group(other) == self.state.group(class) {
                     continue;
                 }
-                let before = self.cost(class) + self.cost(other);
+                let quickest = self.cost(class).min(self.cost(other));
                 if let Ok((plan, gain)) = self.joined(space, class, other)
-                    && gain > LEAST_GAIN * before
+                    && gain > LEAST_GAIN * quickest
                 {
                     *self = plan;
                 }

@@ -1,0 +1,321 @@
+//! Every rule on random shapes and values: all forms that it finds of a sample compute the same.
+//!
+//! A sample is a term in which the rule applies. Extents are letters, which become random numbers; `x:[a,b]` is an input, `c:[a,b]` a constant
+//! of random numbers, `2.0` a number, `2.0:[a]` a tensor of one number. Some rules need others to show their left side: `with`.
+
+use fusion_operators::{Attrs, DType, Tensor, TensorType};
+use fusion_transforms::egraph::analysis::{Facts, Graph};
+use fusion_transforms::egraph::check::check;
+use fusion_transforms::egraph::language::{Constant, Head, Node};
+use fusion_transforms::egraph::rules::{Family, Rules};
+use fusion_transforms::egraph::saturate::{Budget, saturate};
+use std::collections::HashMap;
+
+/// A rule, and a term in which it applies.
+type Sample = (&'static str, &'static str);
+
+#[rustfmt::skip]
+const SAMPLES: &[Sample] = &[
+    ("add-commutes", "(add {} x:[a,b] y:[b])"),
+    ("mul-commutes", "(mul {} x:[a,b] y:[a,1])"),
+    ("add-zero", "(add {} x:[a] 0.0)"),
+    ("sub-zero", "(sub {} x:[a] 0.0)"),
+    ("mul-one", "(mul {} x:[a] 1.0)"),
+    ("div-one", "(div {} x:[a] 1.0)"),
+    ("neg-neg", "(neg {} (neg {} x:[a]))"),
+    ("add-neg", "(add {} x:[a] (neg {} y:[a]))"),
+    ("sub-neg", "(sub {} x:[a] (neg {} y:[a]))"),
+    ("sub-constant", "(sub {} x:[a] c:[a])"),
+    ("div-constant", "(div {} x:[a] 3.0)"),
+    ("add-constants", "(add {} (add {} x:[a] c:[a]) d:[a])"),
+    ("mul-constants", "(mul {} (mul {} x:[a,b] c:[b]) 3.0)"),
+    ("scale-of-shifted", "(mul {} (add {} x:[a,b] c:[b]) d:[a,1])"),
+    ("factor-out", "(add {} (mul {} x:[a] y:[a]) (mul {} x:[a] z:[a]))"),
+    ("square", "(pow {} x:[a] 2.0)"),
+    ("cube", "(pow {} x:[a] 3.0)"),
+    ("root", "(pow {} (abs {} x:[a]) 0.5)"),
+    ("inverse-of-root", "(reciprocal {} (sqrt {} (exp {} x:[a])))"),
+    ("one-over-root", "(div {} 1.0 (sqrt {} (exp {} x:[a])))"),
+    ("over-root", "(div {} y:[a] (sqrt {} (exp {} x:[a])))"),
+    ("one-over", "(div {} 1.0 x:[a])"),
+    ("max-zero", "(maximum {} x:[a] 0.0)"),
+    ("relu-relu", "(relu {} (relu {} x:[a]))"),
+    ("clip-at-zero", "(clip {min=0.0} x:[a])"),
+    ("same-cast", "(cast {dtype=f32} x:[a])"),
+    ("where-same", "(where {} (less {} x:[a] y:[a]) z:[a] z:[a])"),
+    ("sigmoid", "(reciprocal {} (add {} 1.0 (exp {} (neg {} x:[a]))))"),
+    ("half-of-tanh", "(mul {} (add {} (tanh {} (mul {} x:[a] 0.5)) 1.0) 0.5)"),
+    ("square-of-root", "(mul {} (mul {} x:[a] 3.0) (mul {} x:[a] 3.0))"),
+    ("transpose-transpose", "(transpose {axes=[1,2,0]} (transpose {axes=[0,2,1]} x:[a,b,e]))"),
+    ("transpose-nothing", "(transpose {axes=[0,1]} x:[a,b])"),
+    ("transpose-of-ones", "(transpose {axes=[1,0,2]} x:[a,1,b])"),
+    ("reshape-reshape", "(reshape {shape=[-1]} (reshape {shape=[6,-1]} x:[2,3,a]))"),
+    ("reshape-nothing", "(reshape {shape=[-1,4]} x:[a,4])"),
+    ("squeeze", "(squeeze {axes=[1]} x:[a,1,b])"),
+    ("expand-dims", "(expand_dims {axes=[0]} x:[a,b])"),
+    ("reshape-of-one-shape", "(reshape {shape=[-1,2]} x:[a,b,2])"),
+    ("broadcast-nothing", "(broadcast_to {shape=[1,4]} x:[1,4])"),
+    ("broadcast-broadcast", "(broadcast_to {shape=[5,3,4]} (broadcast_to {shape=[3,4]} x:[3,1]))"),
+    ("tile-nothing", "(tile {reps=[1,1]} x:[a,b])"),
+    ("pad-nothing", "(pad {padding=[0,0,0,0]} x:[a,b])"),
+    ("reverse-reverse", "(reverse {axes=[1]} (reverse {axes=[1]} x:[a,b]))"),
+    ("mean-of-pool", "(global_avg_pool {} x:[a,b,e,f])"),
+    ("elementwise-of-transpose", "(tanh {} (transpose {axes=[1,0]} x:[a,b]))"),
+    ("elementwise-of-reshape", "(clip {min=-0.5,max=0.5} (reshape {shape=[-1]} x:[a,b]))"),
+    ("transpose-of-elementwise", "(transpose {axes=[1,2,0]} (add {} (transpose {axes=[2,0,1]} x:[a,b,e]) (mul {} c:[e,a,b] 2.0)))"),
+    ("elementwise-of-transposes", "(sub {} (transpose {axes=[1,0]} x:[a,b]) (transpose {axes=[1,0]} y:[a,1]))"),
+    ("elementwise-of-transposes", "(mul {} (transpose {axes=[2,0,1]} x:[a,b,e]) c:[1,a,b])"),
+    ("operand-of-broadcast", "(add {} (broadcast_to {shape=[3,4]} x:[4]) y:[3,4])"),
+    ("slice-all", "(slice {begin=[0],end=[100],axes=[1]} x:[a,b])"),
+    ("slice-slice", "(slice {begin=[1],end=[2],axes=[0]} (slice {begin=[1],end=[4],axes=[0]} x:[6,a]))"),
+    ("concat-one", "(concat {axis=0} x:[a,b])"),
+    ("slice-of-concat", "(slice {begin=[4],end=[6],axes=[1]} (concat {axis=1} x:[a,3] y:[a,4] z:[a,b]))"),
+    ("concat-of-slices", "(concat {axis=0} (slice {begin=[1],end=[3],axes=[0]} x:[6,a]) (slice {begin=[3],end=[6],axes=[0]} x:[6,a]))"),
+    ("concat-of-concat", "(concat {axis=1} x:[a,2] (concat {axis=1} y:[a,b] z:[a,3]))"),
+    ("matmul-transposed-left", "(matmul {} (transpose {axes=[0,2,1]} x:[e,a,b]) y:[e,a,f])"),
+    ("matmul-transposed-right", "(matmul {} x:[a,b] (transpose {axes=[1,0]} y:[e,b]))"),
+    ("batch-matmul", "(batch_matmul {transpose_b=true} x:[e,a,b] y:[e,f,b])"),
+    ("dense-as-matmul", "(dense {} x:[a,e,b] w:[f,b])"),
+    ("matmul-as-dense", "(matmul {transpose_b=true} x:[a,b] w:[f,b])"),
+    ("matmul-factor", "(add {} (matmul {} x:[a,b] y:[b,e]) (matmul {} x:[a,b] z:[b,e]))"),
+    ("matmul-factor-left", "(add {} (matmul {} x:[a,b] z:[b,e]) (matmul {} y:[a,b] z:[b,e]))"),
+    ("matmul-of-scaled", "(matmul {} (mul {} x:[a,b] 0.5) y:[b,e])"),
+    ("matmul-by-scaled", "(matmul {} x:[a,b] (mul {} y:[b,e] 0.5))"),
+    ("matmul-scale", "(mul {} (matmul {} x:[e,a,b] c:[b,f]) d:[f])"),
+    ("matmul-scale", "(mul {} (matmul {transpose_a=true} x:[b,a] c:[b,f]) d:[1,f])"),
+    ("matmul-scale-transposed", "(mul {} (matmul {transpose_b=true} x:[a,b] c:[f,b]) d:[f])"),
+    ("dense-scale", "(mul {} (dense {} x:[a,b] c:[f,b]) d:[f])"),
+    ("scaled-matmul", "(matmul {} (mul {} x:[e,a,b] c:[b]) d:[b,f])"),
+    ("scaled-dense", "(dense {} (mul {} x:[a,b] c:[1,b]) d:[f,b])"),
+    ("matmul-of-batch", "(matmul {} x:[e,a,b] w:[b,f])"),
+    ("batch-norm", "(batch_norm {epsilon=0.01} x:[a,b,e,f] g:[b] h:[b] m:[b] (exp {} v:[b]))"),
+    ("pad-conv2d", "(conv2d {padding=[1,0,0,1]} (pad {padding=[0,0,1,2,0,0,0,1]} x:[a,b,6,7]) w:[f,b,3,3])"),
+    ("pointwise-conv2d", "(conv2d {} x:[a,b,e,f] w:[h,b,1,1])"),
+    ("conv1d-scale", "(mul {} (conv1d {} x:[a,b,7] c:[f,b,3]) d:[f,1])"),
+    ("conv2d-scale", "(mul {} (conv2d {groups=2,strides=[2,1]} x:[a,4,7,6] c:[6,2,3,3]) d:[6,1,1])"),
+    ("conv3d-scale", "(mul {} (conv3d {} x:[a,b,4,4,4] c:[f,b,3,3,3]) d:[1,f,1,1,1])"),
+    ("conv2d-transpose-scale", "(mul {} (conv2d_transpose {strides=[2,2]} x:[a,b,4,5] c:[b,f,3,3]) d:[f,1,1])"),
+    ("scaled-conv2d", "(conv2d {padding=[1,1,1,1]} (mul {} x:[a,b,5,6] c:[b,1,1]) d:[f,b,3,3])"),
+    ("softmax", "(div {} (exp {} (sub {} x:[a,b] (reduce_max {axes=[1],keepdims=true} x:[a,b]))) (reduce_sum {axes=[-1],keepdims=true} (exp {} (sub {} x:[a,b] (reduce_max {axes=[1],keepdims=true} x:[a,b])))))"),
+    ("softmax-unshifted", "(div {} (exp {} x:[a,b]) (reduce_sum {axes=[0],keepdims=true} (exp {} x:[a,b])))"),
+    ("log-softmax", "(log {} (softmax {axis=1} x:[a,b,e]))"),
+    ("softmax-of-shifted", "(softmax {axis=-1} (sub {} x:[a,b] (reduce_max {axes=[1],keepdims=true} x:[a,b])))"),
+    ("mean-of-sum", "(mul {} (reduce_sum {axes=[1]} x:[a,4]) 0.25)"),
+    ("layer-norm", "(mul {} (sub {} x:[a,b] (reduce_mean {axes=[1],keepdims=true} x:[a,b])) (rsqrt {} (add {} (reduce_mean {axes=[1],keepdims=true} (mul {} (sub {} x:[a,b] (reduce_mean {axes=[1],keepdims=true} x:[a,b])) (sub {} x:[a,b] (reduce_mean {axes=[1],keepdims=true} x:[a,b])))) 0.1)))"),
+    ("layer-norm-scale", "(mul {} (layer_norm {axis=-1,epsilon=0.1} x:[a,b] 1.0:[b] 0.0:[b]) g:[b])"),
+    ("layer-norm-shift", "(add {} (layer_norm {axis=-1,epsilon=0.1} x:[a,b] g:[b] 0.0:[b]) h:[b])"),
+    ("merge-matmuls", "(add {} (matmul {} x:[a,b] c:[b,4]) (slice {begin=[1],end=[5],axes=[1]} (matmul {} x:[a,b] d:[b,6])))"),
+    ("merge-denses", "(add {} (dense {} x:[a,b] c:[f,b]) (dense {} x:[a,b] d:[f,b]))"),
+    ("merge-conv2ds", "(add {} (conv2d {padding=[1,1,1,1]} x:[a,b,5,5] c:[f,b,3,3]) (conv2d {padding=[1,1,1,1]} x:[a,b,5,5] d:[f,b,3,3]))"),
+    ("attention", "(matmul {} (softmax {axis=-1} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b])) v:[e,f,h])"),
+    ("attention-scale", "(matmul {} (softmax {axis=-1} (mul {} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b]) 0.5)) v:[e,f,h])"),
+    ("attention-bias", "(matmul {} (softmax {} (add {} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b]) z:[a,f])) v:[e,f,h])"),
+    ("attention-scale-bias", "(matmul {} (softmax {} (add {} (mul {} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b]) 0.5) z:[1,f])) v:[e,f,h])"),
+    ("matmul-keys-by-row", "(matmul {} q:[e,a,b] k:[e,b,f])"),
+    ("attention-of-scaled", "(attention {scale=2.0} (mul {} q:[e,a,b] 0.25) k:[e,f,b] v:[e,f,h])"),
+    ("attention-of-scaled-bias", "(attention {scale=2.0} (mul {} q:[e,a,b] 0.25) k:[e,f,b] v:[e,f,h] z:[a,f])"),
+    ("winograd", "(conv2d {padding=[1,1,1,1]} x:[1,32,16,16] c:[32,32,3,3])"),
+];
+
+/// A small generator of numbers that needs no crate: xorshift (Marsaglia, 2003).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn tensor(&mut self, shape: &[u64]) -> Tensor {
+        let count = shape.iter().product::<u64>();
+        let numbers: Vec<f32> = (0..count).map(|_| (self.next() % 2000) as f32 / 1000.0 - 0.9995).collect();
+        let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
+        Tensor::from_slice(&shape, &numbers).unwrap()
+    }
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+    random: Random,
+    extents: HashMap<&'t str, u64>,
+    known: HashMap<&'t str, egg::Id>,
+    graph: Graph,
+    leaves: Vec<Tensor>,
+    large: Vec<Tensor>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, seed: u64) -> Self {
+        let graph = Graph::new(Facts::default());
+        let random = Random(seed * 2_654_435_769 + 1);
+        Reader {
+            rest: text,
+            random,
+            extents: HashMap::new(),
+            known: HashMap::new(),
+            graph,
+            leaves: vec![],
+            large: vec![],
+        }
+    }
+
+    fn term(&mut self) -> egg::Id {
+        self.rest = self.rest.trim_start();
+        if let Some(rest) = self.rest.strip_prefix('(') {
+            let end = rest.find(' ').unwrap();
+            let name = &rest[..end];
+            self.rest = &rest[end..];
+            let mut children = Vec::new();
+            while !self.rest.trim_start().starts_with(')') {
+                children.push(self.term());
+            }
+            self.rest = &self.rest.trim_start()[1..];
+            let node = <Node as egg::FromOp>::from_op(name, children).unwrap();
+            return self.graph.add(node);
+        }
+        let end = self.rest.find([' ', ')']).unwrap();
+        let atom = &self.rest[..end];
+        self.rest = &self.rest[end..];
+        self.atom(atom)
+    }
+
+    fn atom(&mut self, atom: &'t str) -> egg::Id {
+        if atom.starts_with('{') {
+            return self.graph.add(<Node as egg::FromOp>::from_op(atom, vec![]).unwrap());
+        }
+        if let Some(id) = self.known.get(atom) {
+            return *id;
+        }
+        let (name, shape) = atom.split_once(":[").map_or((atom, None), |(n, s)| (n, s.strip_suffix(']')));
+        let shape: Vec<u64> =
+            shape.unwrap_or("").split(',').filter(|s| !s.is_empty()).map(|s| self.extent(s)).collect();
+        let ty = TensorType::fixed(&shape, DType::F32);
+        let node = if let Ok(number) = name.parse::<f64>() {
+            Node::number(number, &ty).unwrap()
+        } else if name == "c" || name == "d" {
+            let tensor = self.random.tensor(&shape);
+            let constant = Constant::of(&tensor).unwrap_or_else(|| {
+                self.large.push(tensor.clone());
+                Constant::Large { ty, number: self.large.len() as u32 - 1 }
+            });
+            Node::leaf(Head::Constant(constant))
+        } else {
+            let tensor = self.random.tensor(&shape);
+            self.graph.analysis.leaf_types.push(ty);
+            self.graph.analysis.leaf_places.push(0);
+            self.leaves.push(tensor);
+            Node::leaf(Head::Leaf(self.leaves.len() as u32 - 1))
+        };
+        let id = self.graph.add(node);
+        self.known.insert(atom, id);
+        id
+    }
+
+    fn extent(&mut self, text: &'t str) -> u64 {
+        if let Ok(number) = text.parse() {
+            return number;
+        }
+        let random = 2 + self.random.next() % 5;
+        *self.extents.entry(text).or_insert(random)
+    }
+}
+
+fn families() -> Vec<Family> {
+    Family::ALL.iter().map(|(family, _)| *family).collect()
+}
+
+#[test]
+fn every_rule_holds_on_its_samples() {
+    let rules = Rules::of(&families()).unwrap();
+    for (name, text) in SAMPLES {
+        for seed in 1..=5 {
+            let mut reader = Reader::new(text, seed);
+            reader.term();
+            let only = |rule: &str, _: usize| rule != *name;
+            let budget = Budget { rounds: 1, ..Budget::for_nodes(100) };
+            let report = saturate(&mut reader.graph, &rules, budget, &only);
+            let applied = report.rules.iter().find(|r| r.rule == *name).map_or(0, |r| r.applied);
+            assert!(applied > 0, "rule {name} does not apply to {text} (seed {seed})");
+            let large = reader.large.clone();
+            let checked = check(&reader.graph, &reader.leaves, &|n| large.get(n as usize).cloned(), 1e-5);
+            let checked = checked.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+            // Where a rule removes an operator, two classes became one and both of its forms were compared.
+            assert!(checked.compared > 0, "nothing to compare for {name} in {text}");
+        }
+    }
+}
+
+#[test]
+fn all_rules_together_hold_on_all_samples() {
+    let rules = Rules::of(&families()).unwrap();
+    for (_, text) in SAMPLES {
+        let mut reader = Reader::new(text, 7);
+        reader.term();
+        saturate(&mut reader.graph, &rules, Budget { rounds: 5, nodes: 2000, matches: 300 }, &|_, _| false);
+        let large = reader.large.clone();
+        let checked = check(&reader.graph, &reader.leaves, &|n| large.get(n as usize).cloned(), 1e-4);
+        checked.unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
+    }
+}
+
+#[test]
+fn every_rule_has_a_sample() {
+    let rules = Rules::of(&families()).unwrap();
+    let missing: Vec<_> =
+        rules.iter().map(|r| r.name()).filter(|name| !SAMPLES.iter().any(|(rule, _)| rule == name)).collect();
+    assert!(missing.is_empty(), "rules without samples: {missing:?}");
+}
+
+#[test]
+fn names_of_rules_are_unique() {
+    let rules = Rules::of(&families()).unwrap();
+    let mut names: Vec<_> = rules.iter().map(|r| r.name()).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|w| w[0] != w[1]), "{names:?}");
+}
+
+#[test]
+fn a_wrong_rule_is_found_by_name() {
+    use fusion_transforms::egraph::rule::rule;
+    let wrong = rule("wrong", "x + y = x - y", "(add ?a ?x ?y)", "(sub ?a ?x ?y)").build().unwrap();
+    let mut reader = Reader::new("(relu {} (add {} x:[a] y:[a]))", 1);
+    reader.term();
+    reader.graph.rebuild();
+    for (class, subst) in wrong.search(&reader.graph, 10) {
+        assert!(wrong.apply(&mut reader.graph, class, subst));
+    }
+    reader.graph.rebuild();
+    let found = check(&reader.graph, &reader.leaves, &|_| None, 1e-5).unwrap_err();
+    assert_eq!(found.rule, "wrong");
+}
+
+#[test]
+fn rules_that_are_none_are_refused_by_name() {
+    use fusion_transforms::egraph::rule::rule;
+    let refused = |left, right| rule("mine", "", left, right).build().err().unwrap().to_string();
+    assert_eq!(refused("(relu ?a ?x)", "?y"), "rule mine: its right side has ?y, which nothing binds");
+    assert!(refused("(rellu ?a ?x)", "?x").contains("there is no operator relay.rellu; did you mean rel"));
+    assert!(
+        refused("(add ?a ?x)", "?x")
+            .contains("relay.add takes attributes and 2 to 2 operands, found 2 children")
+    );
+    assert!(
+        refused("(relu ?a ?a)", "?a")
+            .contains("?a stands for attributes in one place and for a value in another")
+    );
+    let _ = Attrs::new();
+}
+
+#[test]
+fn a_rule_that_changes_a_type_is_not_applied() {
+    use fusion_transforms::egraph::rule::rule;
+    let wrong = rule("flat", "", "(relu ?a ?x)", "(reduce_sum ?a ?x)").build().unwrap();
+    let mut reader = Reader::new("(relu {} x:[a,b])", 1);
+    reader.term();
+    reader.graph.rebuild();
+    for (class, subst) in wrong.search(&reader.graph, 10) {
+        assert!(!wrong.apply(&mut reader.graph, class, subst));
+    }
+}
