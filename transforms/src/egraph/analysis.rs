@@ -1,8 +1,8 @@
 //! What is known of every e-class: types, constancy, where it comes from, and which rule made which node.
 
-use super::language::{Attributes, Constant, Head, Node};
+use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
-use fusion_operators::{Attrs, TensorType};
+use fusion_operators::{Attrs, FusionKind, Tensor, TensorType, reference};
 
 /// The e-graph of a block.
 pub type Graph = EGraph<Node, Facts>;
@@ -69,9 +69,23 @@ impl Analysis<Node> for Facts {
             Head::Call(_) => {
                 data.types = types_of(graph, node).unwrap_or_default();
                 data.is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
+                if data.is_constant {
+                    data.constant = fold(graph, node, &data.types);
+                }
             }
         }
         data
+    }
+
+    /// A class that is known to be a constant has it as a node.
+    fn modify(graph: &mut Graph, id: Id) {
+        let is_known = |n: &Node| matches!(n.head, Head::Constant(_));
+        if let Some(constant) = graph[id].data.constant.clone()
+            && !graph[id].nodes.iter().any(is_known)
+        {
+            let known = graph.add(Node::leaf(Head::Constant(constant)));
+            graph.union_trusted(id, known, "constant-folding");
+        }
     }
 
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
@@ -91,6 +105,26 @@ impl Analysis<Node> for Facts {
         let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
         DidMerge(now != before, now != other)
     }
+}
+
+/// The constant that a call of small constants is; where each operand is one number, however many times, it is computed once.
+fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
+    let ([ty], operator) = (types, node.operator()?) else { return None };
+    let known = node.children[1..].iter().map(|&c| graph[c].data.constant.as_ref());
+    let known: Vec<&Constant> = known.collect::<Option<_>>()?;
+    let elementwise = matches!(operator.fusion, FusionKind::Elementwise | FusionKind::Broadcast);
+    let one = |c: &Constant| Tensor::from_f64s(c.ty().dtype, &[], &[c.splat()?]).ok();
+    let attrs = attrs(graph, node.children[0])?;
+    if elementwise && let Some(numbers) = known.iter().map(|c| one(c)).collect::<Option<Vec<_>>>() {
+        let scalar = reference::evaluate(operator, attrs, &numbers).ok().filter(|r| r[0].len() == 1)?;
+        return Some(Constant::Splat { ty: ty.clone(), element: scalar[0].bytes().to_vec() });
+    }
+    let small = |t: &TensorType| t.bytes().is_some_and(|n| n <= SMALL_BYTES as u64);
+    if !small(ty) || !known.iter().all(|c| small(c.ty())) {
+        return None;
+    }
+    let operands: Vec<Tensor> = known.iter().map(|c| c.tensor()).collect::<Option<_>>()?;
+    Constant::of(reference::evaluate(operator, attrs, &operands).ok()?.first()?)
 }
 
 /// The types of a call whose children are classes.
