@@ -13,8 +13,8 @@ use fusion_operators::{Attr, DType};
 /// A buffer above this many bytes does not go on the stack.
 const MOST_STACK_BYTES: u64 = 512 << 10;
 
-/// A local buffer stands on the stack, once a call of the function or, inside a parallel loop, once an iteration, since
-/// iterations must not share it. A large one stands on the heap.
+/// A local buffer is made once a call of the function or, inside a parallel loop, once an iteration, since iterations must not
+/// share it. It stands on the stack, a large one on the heap.
 pub fn alloc(op: Op) -> Result<(), PassError> {
     let scope = op.int("scope").and_then(Scope::from_number);
     if let Some(scope @ (Scope::Shared | Scope::Fragment)) = scope {
@@ -26,18 +26,17 @@ pub fn alloc(op: Op) -> Result<(), PassError> {
     }
     let ty = op.result_values()[0].r#type();
     let bytes = buffer_parts(ty).map_or(u64::MAX, |(element, n)| n.saturating_mul(element_bytes(element)));
-    let first = home_of(op).and_then(|b| ops_in(b).first().copied());
+    let ops = home_of(op).map(ops_in).unwrap_or_default();
     let segments = fusion_dialects::segments_attr(op.context_ref(), &[0, 0]);
     let attrs = [("operandSegmentSizes", segments), ("alignment", int_attr(op.context_ref(), 64))];
-    let new = match first {
-        Some(first) if bytes <= MOST_STACK_BYTES => {
-            Build::before(first).op("memref.alloca", &[], &[ty], &attrs)
-        }
-        _ => {
-            let buffer = Build::before(op).op("memref.alloc", &[], &[ty], &attrs);
-            if let Some(last) = op.block().and_then(|b| ops_in(b).last().copied()) {
-                Build::before(last).op("memref.dealloc", &buffer.result_values(), &[], &[]);
-            }
+    let (Some(first), Some(last)) = (ops.first(), ops.last()) else {
+        return Err(PassError::at(op, "is a buffer outside of a function"));
+    };
+    let new = match bytes <= MOST_STACK_BYTES {
+        true => Build::before(*first).op("memref.alloca", &[], &[ty], &attrs),
+        false => {
+            let buffer = Build::before(*first).op("memref.alloc", &[], &[ty], &attrs);
+            Build::before(*last).op("memref.dealloc", &buffer.result_values(), &[], &[]);
             buffer
         }
     };

@@ -162,6 +162,11 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>
 fn single<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<'c> {
     let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
     let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+    let whole =
+        window.axes.iter().zip(&result[2..]).zip(&weight[2..]).all(|((a, r), w)| a.begin == 0 && r == w);
+    if groups.count == 1 && whole {
+        return matrix(kernel, call);
+    }
     kernel.reduce(call.op.name, &call.results[0], &[groups.data], Combine::Sum, |s, at, over| {
         let channel = groups.channel(s, at[1], over[0]);
         let filter = if groups.count == 1 { at[1] } else { s.index_mod(at[1], groups.result.max(1) as i64) };
@@ -180,6 +185,31 @@ fn single<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<
             Some(inside) => s.load_if(inside, call.operands[1], &of_weight, s.int(0, call.types[1].dtype)),
         };
         s.mul(s.load(call.operands[0], &of_data), weight)
+    })
+}
+
+/// That product when each filter gives a whole kernel: filters and places are the columns of one matrix.
+fn matrix<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Value<'c> {
+    let (shape, weight) = (call.shape(0), call.shape(1));
+    let columns = TensorType::fixed(&[shape[0], weight[1..].iter().product()], call.results[0].dtype);
+    let z = kernel.reduce(call.op.name, &columns, &[shape[1]], Combine::Sum, |s, at, over| {
+        let (mut rest, mut places) = (at[1], Vec::new());
+        for &extent in weight[1..].iter().rev() {
+            places.push(s.index_mod(rest, extent.max(1) as i64));
+            rest = s.index_div(rest, extent.max(1) as i64);
+        }
+        places.push(over[0]);
+        places.reverse();
+        let mut of_data = vec![at[0], over[0]];
+        of_data.extend(shape[2..].iter().map(|_| s.index(0)));
+        s.mul(s.load(call.operands[0], &of_data), s.load(call.operands[1], &places))
+    });
+    kernel.compute("space", &call.results[0], |s, at| {
+        let place = |sum: Value<'c>, (&i, &extent): (&Value<'c>, &u64)| {
+            s.index_add(s.index_affine(sum, extent as i64, 0), i)
+        };
+        let column = at[2..].iter().zip(&weight[2..]).fold(at[1], place);
+        s.load(z, &[at[0], column])
     })
 }
 

@@ -64,6 +64,18 @@ impl Operand {
         (whole && second.is_none() && !self.is_fused).then_some(first)
     }
 
+    /// The first of neighbouring axes of the tensor, and their number, that together are that axis of the stage, and no other is
+    /// indexed with it.
+    pub fn together(&self, axis: usize, extent: u64) -> Option<(usize, usize)> {
+        let begin = self.indices.iter().position(|e| e.mentions(axis)).filter(|_| !self.is_fused)?;
+        let n = self.indices[begin..].iter().take_while(|e| e.mentions(axis)).count();
+        let end = begin + n;
+        let whole = flatten(&self.indices[begin..end], &self.shape[begin..end]) == Expr::var(axis, extent);
+        let all = self.shape[begin..end].iter().product::<u64>() == extent;
+        let elsewhere = self.indices[end..].iter().any(|e| e.mentions(axis));
+        (n > 1 && whole && all && !elsewhere).then_some((begin, n))
+    }
+
     /// True when all calls of the kernel give it a constant.
     pub fn is_constant(&self, constant: &[bool]) -> bool {
         self.input.is_some_and(|i| constant.get(i).copied().unwrap_or(false))

@@ -26,7 +26,7 @@ use super::writer::Writer;
 use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-use packing::{copy_panel, pack_rows, panels_by_phase};
+use packing::{copy_panel, pack_rows, panels_by_phase, panels_of_several};
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -157,6 +157,12 @@ fn write(
     if let (Some(dimension), true, Some(input)) = (dimension, panel.is_constant(constant), panel.input) {
         let is_step = |v: &Var| v.id >= contraction.axes();
         let layout = panels_by_phase(panel, dimension, width, &is_step)?;
+        writer.transform_layout(Handle::Input(input), layout)?;
+    }
+    if let (Some(several), true, Some(input)) =
+        (panel.together(tile.vector, extent), panel.is_constant(constant), panel.input)
+        && let Some(layout) = panels_of_several(&panel.shape, several, width)
+    {
         writer.transform_layout(Handle::Input(input), layout)?;
     }
     if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {

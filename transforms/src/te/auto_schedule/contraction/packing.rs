@@ -58,6 +58,19 @@ fn stride_of(index: &Expr, is_step: &dyn Fn(&Var) -> bool) -> Option<u64> {
     (varies && phase == rest).then_some(stride as u64)
 }
 
+/// [`panels`] along `n` neighbouring axes of a tensor from `first` on that are one loop; `None` when a panel is no number of
+/// whole rows of the inner ones.
+pub(super) fn panels_of_several(shape: &[u64], (first, n): (usize, usize), width: u64) -> Option<Layout> {
+    let inner: u64 = shape.get(first + 1..first + n)?.iter().product();
+    let rows = (inner > 0 && width.is_multiple_of(inner)).then(|| width / inner)?;
+    let plain = |axis| Digit { axis, unit: 1, base: None };
+    let mut digits = vec![Digit { axis: first, unit: rows, base: None }];
+    digits.extend((0..shape.len()).filter(|a| !(first..first + n).contains(a)).map(plain));
+    digits.push(Digit { axis: first, unit: 1, base: Some(rows) });
+    digits.extend((first + 1..first + n).map(plain));
+    Layout::new(shape.len(), digits).ok()
+}
+
 /// `[panel][the other axes][width]`.
 pub(super) fn panels(rank: usize, dimension: usize, width: u64) -> Result<Layout, String> {
     let mut digits = vec![Digit { axis: dimension, unit: width, base: None }];
