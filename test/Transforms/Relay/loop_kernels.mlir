@@ -40,12 +40,12 @@ func.func @counted(%x: tensor<8xf32>, %y: tensor<3xf32>) -> tensor<8xf32> {
 // CHECK:       func.func private @loop_0(%arg0: tensor<2x8xf32>)
 // CHECK:         %[[A:[a-z0-9]+]] = relay.reshape %{{.*}} -> tensor<8xf32>
 // CHECK:         %[[B:[a-z0-9]+]] = relay.reshape %{{.*}} -> tensor<8xf32>
-// CHECK:         relay.while(%{{.*}}, %[[A]], %[[B]]) {
+// CHECK:         relay.while(%{{[0-9]+}}, %[[A]], %[[B]]) {
 // CHECK:         } do {
 // CHECK-NEXT:    ^bb0(%{{.*}}: tensor<i64>, %[[P:[a-z0-9]+]]: tensor<8xf32>, %[[Q:[a-z0-9]+]]: tensor<8xf32>):
 // CHECK-NEXT:      %[[N:[a-z0-9]+]] = relay.add %[[P]], %[[Q]]
 // CHECK-NEXT:      relay.add
-// CHECK-NEXT:      relay.yield %{{.*}}, %[[Q]], %[[N]]
+// CHECK-NEXT:      relay.yield %{{[0-9]+}}, %[[Q]], %[[N]]
 // CHECK:         relay.concat
 func.func @stacked(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %end = relay.constant dense<10> : tensor<i64>
