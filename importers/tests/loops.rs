@@ -142,3 +142,26 @@ fn loop_that_collects_must_run() {
     let error = error_of(collecting(counting_up(), 0));
     assert!(error.contains("collecting values of a loop that never runs is not supported"), "{error}");
 }
+
+/// A Loop of four steps of that many nodes, which collects nothing.
+fn counting(length: usize) -> ModelProto {
+    let names: Vec<String> = (0..=length).map(|i| format!("v{i}")).collect();
+    let mut nodes: Vec<NodeProto> =
+        names.windows(2).map(|pair| node("Neg", &[&pair[0]], &[&pair[1]], vec![])).collect();
+    nodes.push(node("Identity", &["c"], &["again"], vec![]));
+    let body = graph(
+        nodes,
+        vec![input("i", 7, &[]), input("c", 9, &[]), input("v0", 1, &["2"])],
+        &["again", &names[length]],
+    );
+    let nodes = vec![node("Loop", &["count", "", "x"], &["y"], vec![subgraph("body", body)])];
+    let mut whole = graph(nodes, vec![input("x", 1, &["2"])], &["y"]);
+    whole.initializer = vec![i64s("count", &[], &[4])];
+    model(whole)
+}
+
+#[test]
+fn few_steps_stand_behind_each_other_unless_they_are_long() {
+    assert!(!printed(counting(3)).contains("relay.while"));
+    assert!(printed(counting(300)).contains("relay.while"));
+}

@@ -4,8 +4,11 @@
 mod common;
 mod families;
 mod kernels;
+mod loops;
 mod more;
+mod results;
 mod special;
+mod whole;
 
 use common::{Random, attribute};
 use fusion_conversion::compile::{Settings, compile};

@@ -8,8 +8,8 @@ use crate::scalar::{Scalar, Step};
 use crate::value::{Frame, Value};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Block, Op, OpExt, Value as Name, arguments, array_elements, attr_of, defining_op, key, ops_in,
-    read_tensor, te, tensor_type,
+    Block, Op, OpExt, Value as Name, arguments, array_elements, attr_of, defining_op, key, loops, nested_ops,
+    ops_in, read_tensor, te, tensor_type,
 };
 use fusion_operators::reference::{for_each_index, strides};
 use fusion_operators::{DType, Tensor, TensorType, dtype::Class};
@@ -104,7 +104,7 @@ fn compute<'c>(op: Op<'c>, frame: &Frame<'c>) -> Result<Values<'c>, InterpretErr
     Ok(tensors.map_err(|error| InterpretError::at(op, error))?.into_iter().map(Value::from).collect())
 }
 
-enum Work {
+enum Work<'c> {
     Load {
         source: Rc<Tensor>,
         strides: Vec<usize>,
@@ -115,12 +115,19 @@ enum Work {
         strides: Vec<usize>,
     },
     Scalar(Step),
+    /// Of what is carried, then of what the body takes from around the loop.
+    Loop {
+        trips: i64,
+        carried: usize,
+        body: Box<Body<'c>>,
+    },
 }
 
 struct Line<'c> {
     op: Op<'c>,
-    work: Work,
+    work: Work<'c>,
     operands: Vec<usize>,
+    /// The place of the first result; others follow.
     result: usize,
 }
 
@@ -136,7 +143,17 @@ struct Body<'c> {
 
 impl<'c> Body<'c> {
     fn of(of: Op<'c>, block: Block<'c>, frame: &Frame<'c>) -> Result<Self, InterpretError> {
-        let inputs = arguments(block);
+        Body::taking(of, block, &[], frame)
+    }
+
+    /// A block that takes some values from around it behind its arguments.
+    fn taking(
+        of: Op<'c>,
+        block: Block<'c>,
+        around: &[Name<'c>],
+        frame: &Frame<'c>,
+    ) -> Result<Self, InterpretError> {
+        let inputs = [&arguments(block), around].concat();
         let mut places: HashMap<usize, usize> =
             inputs.iter().enumerate().map(|(i, v)| (key(*v), i)).collect();
         let mut body = Body {
@@ -149,8 +166,22 @@ impl<'c> Body<'c> {
         };
         for op in ops_in(block) {
             let names = op.operand_values();
-            if matches!(op.kind(), Some(Kind::Te(te::Op::Yield))) {
+            if matches!(op.kind(), Some(Kind::Te(te::Op::Yield) | Kind::Loop(loops::Op::Yield))) {
                 body.yields = body.operands(op, &names, &mut places)?;
+            } else if let (Some(Kind::Loop(loops::Op::For)), Some(inner)) = (op.kind(), op.body(0)) {
+                let mut around: Vec<Name> =
+                    nested_ops(op).into_iter().flat_map(|o| o.operand_values()).collect();
+                around.retain(|name| places.contains_key(&key(*name)));
+                let carried = names.len();
+                let inner = Box::new(Body::taking(op, inner, &around, frame)?);
+                let work = Work::Loop { trips: op.int("extent").unwrap_or(0), carried, body: inner };
+                let operands = body.operands(op, &[names, around].concat(), &mut places)?;
+                body.line(op, work, operands, &mut places);
+                for (i, result) in op.result_values().into_iter().enumerate().skip(1) {
+                    places.insert(key(result), body.scalars.len());
+                    body.scalars.push(Scalar::Int(0));
+                    debug_assert_eq!(body.scalars.len(), body.lines.last().map_or(0, |l| l.result) + i + 1);
+                }
             } else if let Some(Kind::Te(kind @ (te::Op::Load | te::Op::LoadIf))) = op.kind() {
                 let source = names.first().and_then(|name| frame.get(&key(*name)));
                 let Some(Value::Tensor(source)) = source.cloned() else {
@@ -190,7 +221,7 @@ impl<'c> Body<'c> {
         place
     }
 
-    fn line(&mut self, op: Op<'c>, work: Work, operands: Vec<usize>, places: &mut HashMap<usize, usize>) {
+    fn line(&mut self, op: Op<'c>, work: Work<'c>, operands: Vec<usize>, places: &mut HashMap<usize, usize>) {
         let result = self.place(op, places);
         self.lines.push(Line { op, work, operands, result });
     }
@@ -227,10 +258,10 @@ impl<'c> Body<'c> {
         };
         self.scalars[..self.inputs].copy_from_slice(inputs);
         let mut operands = Vec::new();
-        for line in &self.lines {
+        for line in &mut self.lines {
             operands.clear();
             operands.extend(line.operands.iter().map(|&place| self.scalars[place]));
-            let result = match &line.work {
+            let result = match &mut line.work {
                 Work::Load { source, strides } => load(source, strides, &operands),
                 Work::LoadIf { source, strides } => match &operands[..] {
                     [indices @ .., condition, _] if condition.int() != 0 => load(source, strides, indices),
@@ -238,6 +269,15 @@ impl<'c> Body<'c> {
                     [] => Err("has no operands".to_owned()),
                 },
                 Work::Scalar(step) => step.run(&operands),
+                Work::Loop { trips, carried, body } => {
+                    let (mut state, around) = (operands[..*carried].to_vec(), &operands[*carried..]);
+                    for i in 0..*trips {
+                        let index = [Scalar::Int(i.into())];
+                        state = body.run(&[&index, state.as_slice(), around].concat())?;
+                    }
+                    self.scalars[line.result..line.result + state.len()].copy_from_slice(&state);
+                    continue;
+                }
             };
             self.scalars[line.result] = result.map_err(|message| InterpretError::at(line.op, message))?;
         }

@@ -180,3 +180,27 @@ te.kernel @short(%x: tensor<4096x5xf32>) -> tensor<4096xf32> {
   } : tensor<4096xf32>
   te.return %0 : tensor<4096xf32>
 }
+
+// -----
+
+// Elements that run a loop are computed in several vectors side by side.
+// CHECK-LABEL: te.schedule for @loops
+// CHECK:         %[[S:.*]] = te.stage "loop"
+// CHECK:         %[[O:.*]], %[[B:.*]] = te.split %{{.*}} by 64
+// CHECK:         %[[U:.*]], %[[V:.*]] = te.split %[[B]] by 16
+// CHECK:         te.unroll %[[U]]
+// CHECK:         te.vectorize %[[V]]
+// CHECK:         te.parallel %[[O]]
+te.kernel @loops(%x: tensor<4096xf32>) -> tensor<4096xf32> {
+  %0 = te.compute "loop" axes [4096] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<4096xf32> -> f32
+    %r = loop.for 1000 serial iter(%a : f32) {
+    ^bb0(%step: index, %c: f32):
+      %s = math.sin %c : f32
+      loop.yield %s : f32
+    } -> f32
+    te.yield %r : f32
+  } combine {} : tensor<4096xf32>
+  te.return %0 : tensor<4096xf32>
+}

@@ -107,3 +107,31 @@ fn loads_beyond_a_tensor_are_errors() {
     let error = message(&source, &[f32s(&[4], &[0.0; 4])]);
     assert!(error.ends_with("'te.load' op loads element 4 on axis 0 of tensor<4xf32>"), "{error}");
 }
+
+#[test]
+fn an_element_may_run_a_loop() {
+    let results = run(
+        "te.kernel @powers(%a: tensor<3xf32>, %b: tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>) {
+           %0:2 = te.compute \"loop\" axes [3] reduce [] init [] {
+           ^bb0(%i: index):
+             %x = te.load %a[%i] : tensor<3xf32> -> f32
+             %y = te.load %b[] : tensor<f32> -> f32
+             %r:2 = loop.for 3 serial iter(%x, %y : f32, f32) {
+             ^bb0(%step: index, %p: f32, %q: f32):
+               %m = arith.mulf %p, %x : f32
+               %s = arith.addf %q, %y : f32
+               loop.yield %m, %s : f32, f32
+             } -> f32, f32
+             te.yield %r#0, %r#1 : f32, f32
+           } combine {
+           } : tensor<3xf32>, tensor<3xf32>
+           te.return %0#0, %0#1 : tensor<3xf32>, tensor<3xf32>
+         }
+         func.func @main(%a: tensor<3xf32>, %b: tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>) {
+           %0:2 = te.call @powers(%a, %b) : (tensor<3xf32>, tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>)
+           return %0#0, %0#1 : tensor<3xf32>, tensor<3xf32>
+         }",
+        &[f32s(&[3], &[1.0, 2.0, -3.0]), f32s(&[], &[5.0])],
+    );
+    assert_eq!(results.unwrap(), [f32s(&[3], &[1.0, 16.0, 81.0]), f32s(&[3], &[20.0, 20.0, 20.0])]);
+}

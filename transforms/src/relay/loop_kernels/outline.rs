@@ -6,7 +6,7 @@
 //!       the results, stacked again
 //!     }
 
-use super::pieces::{Form, Moves, is_uniform, lead, live_ops, moves, piece_at, places, taken};
+use super::pieces::{Form, Moves, is_uniform, lead, live_ops, moves, passes, piece_at, places, taken};
 use crate::relay::fuse_ops::PRIMITIVE;
 use fusion_dialects::relay::Builder;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -32,12 +32,13 @@ pub fn outline<'c>(module: Op<'c>, op: Op<'c>, form: &Form, unroll: u64) -> Resu
     let state: Vec<usize> = form.state.iter().copied().filter(|&k| k != counter).collect();
     let carried = op.operand_values();
     let mut outside: Vec<Value> = Vec::new();
-    for value in state.iter().map(|&k| carried[k]).chain(taken(op, &body)) {
+    for value in state.iter().map(|&k| carried[k]).chain(taken(op, &body, &state)) {
         if !outside.contains(&value) && !is_uniform(value) {
             outside.push(value);
         }
     }
-    let kept: Vec<usize> = state.iter().copied().filter(|&k| is_kept(op, k)).collect();
+    let kept: Vec<usize> =
+        state.iter().copied().filter(|&k| !fusion_dialects::unused(op.result_values()[k])).collect();
     let types = |values: &[Value<'c>]| -> Vec<Type<'c>> { values.iter().map(|v| v.r#type()).collect() };
     let inputs = types(&outside);
     let results: Vec<Type> = kept.iter().map(|&k| carried[k].r#type()).collect();
@@ -79,15 +80,6 @@ pub fn outline<'c>(module: Op<'c>, op: Op<'c>, form: &Form, unroll: u64) -> Resu
     Ok(())
 }
 
-/// True for values of the state that someone wants in the end.
-fn is_kept(op: Op, k: usize) -> bool {
-    let body = op.body(1);
-    let (own, next) =
-        (body.map(arguments), body.and_then(|b| ops_in(b).last().map(|last| last.operand_values())));
-    let passes = own.zip(next).is_some_and(|(own, next)| own[k] == next[k]);
-    !passes && !fusion_dialects::unused(op.result_values()[k])
-}
-
 fn fresh_name(module: Op) -> String {
     let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
     let taken: Vec<&str> = functions.iter().filter_map(|f| f.text("sym_name")).collect();
@@ -122,7 +114,7 @@ impl<'c> Maker<'c, '_> {
         let counter = form.counting.counter;
         let carried = op.operand_values();
         let mut known: Pieces = HashMap::new();
-        for value in state.iter().map(|&k| carried[k]).chain(taken(op, body)) {
+        for value in state.iter().map(|&k| carried[k]).chain(taken(op, body, state)) {
             let here = outside.iter().position(|o| *o == value).map(|at| given[at]);
             if let Some(here) = here {
                 known.insert(key(value), self.apart(here)?);
@@ -178,6 +170,10 @@ impl<'c> Maker<'c, '_> {
         let (taken, next) =
             (arguments(block), ops_in(block).last().map(|last| last.operand_values()).unwrap_or_default());
         let counter = self.form.counting.counter;
+        for (k, value) in op.operand_values().into_iter().enumerate().filter(|(k, _)| passes(op, *k)) {
+            let pieces = outside.get(&key(value)).cloned();
+            known.extend(pieces.or_else(|| Some(vec![uniform(b, value)?])).map(|p| (key(taken[k]), p)));
+        }
         known.insert(key(taken[counter]), vec![own[0]]);
         let mut at = 1;
         for &k in state {

@@ -90,8 +90,7 @@ fn needed(op: Op) -> Option<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (k, result) in op.result_values().into_iter().enumerate() {
-        let passes = next[k] == own[k];
-        if unused(result) || k == counter || passes {
+        if unused(result) || k == counter || passes(op, k) {
             continue;
         }
         if tensor_type(result)?.rank() == 0 {
@@ -100,7 +99,7 @@ fn needed(op: Op) -> Option<Vec<usize>> {
         open.push(k);
     }
     while let Some(k) = open.pop() {
-        if found.contains(&k) {
+        if found.contains(&k) || passes(op, k) {
             continue;
         }
         found.push(k);
@@ -110,6 +109,13 @@ fn needed(op: Op) -> Option<Vec<usize>> {
     }
     found.sort_unstable();
     (!found.is_empty()).then_some(found)
+}
+
+/// True for a value of the state that the body does not change.
+pub fn passes(op: Op, k: usize) -> bool {
+    let Some(body) = op.body(1) else { return false };
+    let next = ops_in(body).last().map(|last| last.operand_values()).unwrap_or_default();
+    next.get(k) == arguments(body).get(k)
 }
 
 /// A value and all that it is computed of.
@@ -270,16 +276,20 @@ pub fn moves(op: Op, elements: &[u64]) -> Option<Moves> {
     Some(Moves::Pieces(moved))
 }
 
-/// The values from outside that operations use, each once.
-pub fn taken<'c>(op: Op<'c>, body: &[Op<'c>]) -> Vec<Value<'c>> {
+/// The values from outside that operations use, each once; what the loop passes on unchanged is what it began with.
+pub fn taken<'c>(op: Op<'c>, body: &[Op<'c>], state: &[usize]) -> Vec<Value<'c>> {
     let Some(block) = op.body(1) else { return Vec::new() };
     let inside: HashSet<usize> = ops_in(block).into_iter().map(op_key).collect();
-    let mut seen: HashSet<usize> = arguments(block).into_iter().map(key).collect();
-    let mut found = Vec::new();
+    let own = arguments(block);
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
     let next = ops_in(block).last().map(|last| last.operand_values()).unwrap_or_default();
-    for value in body.iter().flat_map(|o| o.operand_values()).chain(next) {
+    let given = state.iter().filter_map(|&k| next.get(k).copied());
+    for value in body.iter().flat_map(|o| o.operand_values()).chain(given) {
+        let argument = own.iter().position(|a| *a == value);
+        let value = argument.map_or(value, |k| op.operand_values()[k]);
+        let changes = argument.is_some_and(|k| !passes(op, k));
         let is_inside = defining_op(value).is_some_and(|o| inside.contains(&op_key(o)));
-        if !is_inside && seen.insert(key(value)) && !is_index(value) {
+        if !is_inside && !changes && !is_index(value) && seen.insert(key(value)) {
             found.push(value);
         }
     }
