@@ -269,10 +269,8 @@ mod tests {
 
     #[test]
     fn a_name_that_is_wrong_gives_names_that_are_right() {
-        let error = Processor::named("skylake-avx521").unwrap_err();
-        assert_eq!(error.near[0], "skylake-avx512");
-        assert!(
-            error.to_string().starts_with("there is no processor \"skylake-avx521\"; names like it are ")
-        );
+        let said = Processor::named("skylake-avx521").unwrap_err().to_string();
+        let wanted = "there is no processor \"skylake-avx521\"; names like it are skylake-avx512, ";
+        assert!(said.starts_with(wanted), "{said}");
     }
 }
