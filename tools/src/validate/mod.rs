@@ -129,7 +129,8 @@ impl Validator {
                 let called = [*function].into_iter().chain(after.get(name).copied()).flat_map(callees);
                 called.into_iter().any(|callee| paired(callee).is_none())
             };
-            if !changed(name) && !(symbol.is_none() && calls_other()) {
+            let concerned = changed(name) || (symbol.is_none() && calls_other());
+            if !concerned {
                 continue;
             }
             let Some((old, new)) = paired(name) else {

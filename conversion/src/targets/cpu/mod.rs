@@ -137,7 +137,8 @@ impl Family {
         let features = codegen.processor_features();
         let has = |feature: Option<&str>| features.iter().any(|f| Some(f.as_str()) == feature);
         let named = descriptions().find(|(_, target)| target.name == name);
-        let alike = || descriptions().find(|(feature, _)| has(*feature)).or_else(|| descriptions().last());
+        let alike =
+            || descriptions().find(|(feature, _)| has(*feature)).or_else(|| descriptions().next_back());
         let (_, target) = named.or_else(alike).unwrap_or_default();
         Target { processor: name.to_owned(), ..target }
     }
