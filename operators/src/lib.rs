@@ -11,6 +11,7 @@ pub mod attrs;
 pub mod dtype;
 pub mod operator;
 pub mod ops;
+pub mod random;
 pub mod reference;
 pub mod relation;
 pub mod shape;

@@ -15,8 +15,9 @@ pub mod npz;
 pub mod object_file;
 pub mod output;
 pub mod package;
-pub mod random;
 pub mod threads;
+
+pub use fusion_operators::random;
 
 pub use description::{ArgumentDescription, KernelDescription, ModelDescription};
 pub use module::{LoadError, Module, RunError, Session};

@@ -116,7 +116,7 @@ te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %c = te.cache_write %s as "acc"
-  // expected-error @+1 {{names a loop of stage "dense" that went to its cache; take the loops after te.cache_write}}
+  // expected-error @+1 {{names a loop of stage "dense" that went to another stage; take the loops after te.cache_write or te.rfactor}}
   te.unroll %k
 }
 

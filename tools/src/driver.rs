@@ -1,6 +1,6 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
-use crate::print;
+use crate::{print, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
@@ -33,6 +33,8 @@ pub struct CompileOptions {
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
     pub jit: bool,
+    /// Whether, and how, passes are validated.
+    pub validate: Option<validate::Settings>,
 }
 
 impl CompileOptions {
@@ -46,6 +48,7 @@ impl CompileOptions {
             schedules: Vec::new(),
             jobs: None,
             jit: false,
+            validate: None,
         }
     }
 }
@@ -236,7 +239,18 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         cache: Cache::from_environment(),
         schedules: options.schedules.clone(),
     };
-    let compilation = conversion::compile(&module, &settings).map_err(failed)?;
+    let report = options.validate.clone().map(|settings| {
+        // What a function calls is run with it, so nobody else may change the module.
+        context.enable_multi_threading(false);
+        validate::start(settings)
+    });
+    let compilation = conversion::compile(&module, &settings).map_err(failed);
+    if let Some(report) = report {
+        for line in report.lock().unwrap_or_else(std::sync::PoisonError::into_inner).lines() {
+            eprintln!("{line}");
+        }
+    }
+    let compilation = compilation?;
     if std::env::var_os("FUSION_TIMING").is_some() {
         tell(&compilation.timings, settings.jobs);
     }

@@ -6,7 +6,9 @@ pub mod driver;
 pub mod failure;
 pub mod load;
 pub mod onnx;
+pub mod opt;
 pub mod print;
+pub mod validate;
 
 /// Puts upstream's passes and ours into MLIR's registry, once a process.
 pub fn register_passes() {

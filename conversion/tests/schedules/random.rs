@@ -91,7 +91,8 @@ impl Draft {
         let (factor, stage) = (random.of(FACTORS), next.stage(random));
         let source = next.source(random);
         next.primitives += 1;
-        match if early { random.below(21) } else { random.below(34) } {
+        let last = 36;
+        match if early { (random.below(22) + last - 1) % last } else { random.below(last) } {
             0..=2 => {
                 let tail = random.of(&["", "", " tail guard", " tail peel", " tail pad"]);
                 next.gives_axes(2, &format!("te.split {a} by {factor}{tail}"));
@@ -132,6 +133,12 @@ impl Draft {
                 ];
                 let map = &maps[random.below(4) as usize];
                 next.say(&format!("te.transform_layout {stage} by affine_map<{map}>"));
+            }
+            34 | 35 => {
+                let (made, name) = (next.fresh("s"), next.count);
+                next.say(&format!("{made} = te.rfactor {a} as \"r{name}\""));
+                next.stages.push(made.clone());
+                next.take_axes(&made, 1 + random.below(6) as usize);
             }
             18 => next.say(&format!("te.store_at {stage}")),
             19 => next.say(&format!("te.store_at {stage}, {a}")),

@@ -77,6 +77,11 @@ pub fn int_attr(context: &Context, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(melior::ir::r#type::IntegerType::new(context, 64).into(), value).into()
 }
 
+/// An `index` attribute.
+pub fn index_attr(context: &Context, value: i64) -> Attribute<'_> {
+    IntegerAttribute::new(Type::index(context), value).into()
+}
+
 /// A string attribute.
 pub fn str_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
     StringAttribute::new(context, value).into()

@@ -54,6 +54,20 @@ pub fn source_of(op: Op, locations: bool) -> String {
     op.to_string_with_flags(flags).unwrap_or_default()
 }
 
+/// A copy of a module's operation; none of another operation.
+pub fn module_copy<'c>(module: Op<'c>) -> Option<Module<'c>> {
+    // SAFETY: the operation is alive; the copy is nobody else's, and freed where it is no module.
+    unsafe {
+        let copy = mlir_sys::mlirOperationClone(module.to_raw());
+        let raw = mlir_sys::mlirModuleFromOperation(copy);
+        if raw.ptr.is_null() {
+            mlir_sys::mlirOperationDestroy(copy);
+            return None;
+        }
+        Some(Module::from_raw(raw))
+    }
+}
+
 /// Parses a module; the diagnostics say why there is none.
 pub fn parse_module<'c>(context: &'c Context, source: &str) -> Result<Module<'c>, Vec<String>> {
     let (module, diagnostics) = super::tools::with_diagnostics(context, || Module::parse(context, source));

@@ -25,13 +25,18 @@ pub use attributes::*;
 pub use build::Build;
 pub use codegen::{CodegenError, Emit, Target, emit, is_elementwise, is_pure, processors, run_passes};
 pub use constants::{float_of, is_splat, read_tensor, splat, write_tensor};
-pub use context::{load_context, load_worker_context, parse_file, parse_module, registry, source_of};
+pub use context::{
+    load_context, load_worker_context, module_copy, parse_file, parse_module, registry, source_of,
+};
 pub use ir::*;
 pub use jit::{Entry, Jit, JitError, Symbol};
 pub use melior::ir::Module;
 pub use pass::{
-    OptionKind, OptionSpec, Options, Pass, PassError, RunContext, StatisticSpec, register, register_pipeline,
+    OptionKind, OptionSpec, Options, Pass, PassError, PassRun, RunContext, StatisticSpec, Watch, register,
+    register_pipeline, watch_passes,
 };
-pub use tools::{lsp_server_main, opt_main, reduce_main, register_upstream_passes, with_diagnostics};
+pub use tools::{
+    lsp_server_main, opt_main, opt_main_with, reduce_main, register_upstream_passes, with_diagnostics,
+};
 pub use types::*;
 pub use value_map::{ValueMap, none_left};

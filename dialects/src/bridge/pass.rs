@@ -129,6 +129,49 @@ pub trait Pass: Sync + 'static {
     fn run<'c>(op: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>>;
 }
 
+/// A run of one of our passes, as who watches passes sees it.
+pub struct PassRun<'a> {
+    /// The pass.
+    pub name: &'static str,
+    /// Its options.
+    pub options: &'a Options,
+    specs: &'static [OptionSpec],
+}
+
+impl PassRun<'_> {
+    /// The pass as a textual pipeline has it, with the options that are not as they are by default: `name{option=value}`.
+    pub fn element(&self) -> String {
+        let differs = |spec: &&OptionSpec| self.options.text(spec.name) != spec.initial;
+        let given: Vec<String> = self
+            .specs
+            .iter()
+            .filter(differs)
+            .map(|spec| format!("{}={}", spec.name, self.options.text(spec.name)))
+            .collect();
+        if given.is_empty() { self.name.to_owned() } else { format!("{}{{{}}}", self.name, given.join(" ")) }
+    }
+}
+
+/// Who watches our passes: runs each, and may look at the operation before and after.
+///
+/// Threads of MLIR run passes at the same time, unless the context is told otherwise.
+pub trait Watch: Send + Sync {
+    /// Calls `run`, which runs the pass on the operation, once; gives what it gives or an error of its own.
+    fn around<'c>(
+        &self,
+        pass: &PassRun,
+        op: Op<'c>,
+        run: &mut dyn FnMut() -> Result<(), PassError<'c>>,
+    ) -> Result<(), PassError<'c>>;
+}
+
+static WATCH: std::sync::OnceLock<Box<dyn Watch>> = std::sync::OnceLock::new();
+
+/// Has all of our passes watched from now on; false where somebody watches already.
+pub fn watch_passes(watch: Box<dyn Watch>) -> bool {
+    WATCH.set(watch).is_ok()
+}
+
 type Run = for<'c> fn(Op<'c>, &mut RunContext) -> Result<(), PassError<'c>>;
 
 /// What the shim hands back to find the Rust side of a pass.
@@ -249,8 +292,17 @@ extern "C" fn fusionRustPassRun(
     };
     let mut counted = vec![0u64; registered.statistics.len()];
     let options = Options { values: registered.options.iter().map(|o| o.name).zip(values).collect() };
-    let mut cx = RunContext { options, statistics: &mut counted };
-    let outcome = catch_unwind(AssertUnwindSafe(|| (registered.run)(op, &mut cx)));
+    let mut cx = RunContext { options: options.clone(), statistics: &mut counted };
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let mut run = || (registered.run)(op, &mut cx);
+        match WATCH.get() {
+            None => run(),
+            Some(watch) => {
+                let pass = PassRun { name: registered.name, options: &options, specs: registered.options };
+                watch.around(&pass, op, &mut run)
+            }
+        }
+    }));
     super::statistics::add(registered.name, registered.statistics, &counted);
     if !statistics.is_null() {
         for (i, n) in counted.iter().enumerate().filter(|(_, n)| **n > 0) {

@@ -3,15 +3,20 @@
 use super::ffi;
 use super::ir::Context;
 use std::cell::RefCell;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, OsString, c_char, c_int};
 use std::rc::Rc;
 
 type Main = unsafe extern "C" fn(c_int, *const *const c_char, mlir_sys::MlirDialectRegistry) -> c_int;
 
 /// MLIR's optimizer driver over the process's arguments; gives the exit status.
 pub fn opt_main() -> i32 {
+    opt_main_with(std::env::args_os())
+}
+
+/// The same over other arguments, the first of which names the program.
+pub fn opt_main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     register_upstream_passes();
-    let status = call(ffi::fusionOptMain);
+    let status = call_with(ffi::fusionOptMain, arguments);
     super::statistics::report();
     status
 }
@@ -34,8 +39,12 @@ pub fn register_upstream_passes() {
 }
 
 fn call(main: Main) -> i32 {
+    call_with(main, std::env::args_os())
+}
+
+fn call_with(main: Main, arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let arguments: Vec<CString> =
-        std::env::args_os().filter_map(|a| CString::new(a.into_encoded_bytes()).ok()).collect();
+        arguments.into_iter().filter_map(|a| CString::new(a.into_encoded_bytes()).ok()).collect();
     let pointers: Vec<_> = arguments.iter().map(|a| a.as_ptr()).chain([std::ptr::null()]).collect();
     let registry = super::context::registry();
     // SAFETY: the pointers are NUL-terminated texts that live through the call, closed by null.

@@ -37,6 +37,7 @@ crate::operations! {
         Input = "te.input",
         CacheRead = "te.cache_read",
         CacheWrite = "te.cache_write",
+        RFactor = "te.rfactor",
         TransformLayout = "te.transform_layout",
         StoreAt = "te.store_at",
         ReverseComputeAt = "te.reverse_compute_at",

@@ -91,6 +91,17 @@ def Te_CacheWriteOp : Te_Primitive<"cache_write"> {
   let results = (outs Te_StageType:$computed);
   let assemblyFormat = "$stage `as` $name attr-dict";
 }
+def Te_RFactorOp : Te_Primitive<"rfactor"> {
+  let summary = "Computes the partial results of a reduction for each iteration of one of its loops, which the stage itself combines";
+  let description = [{
+    The new stage has that loop as its last parallel axis. The combiner must be known to be associative and commutative:
+    one sum, product, minimum, maximum, and, or, exclusive or that begins with its neutral element, or a choice between
+    the values so far and the new ones.
+  }];
+  let arguments = (ins Te_AxisType:$axis, StrAttr:$name);
+  let results = (outs Te_StageType:$partial);
+  let assemblyFormat = "$axis `as` $name attr-dict";
+}
 def Te_TransformLayoutOp : Te_Primitive<"transform_layout"> {
   let summary = "Keeps a stage's result in another order in memory; of an argument: takes it in that order";
   let description = [{

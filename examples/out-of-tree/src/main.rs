@@ -42,5 +42,5 @@ fn types<'c>(op: Op<'c>, values: Vec<Value<'c>>) -> Result<Vec<TensorType>, Pass
 fn main() {
     fusion_tools::register_passes();
     fusion_dialects::register::<CountFlops>();
-    std::process::exit(fusion_dialects::opt_main());
+    std::process::exit(fusion_tools::opt::main());
 }

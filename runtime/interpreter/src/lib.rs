@@ -4,13 +4,17 @@
 //! floats in f64 that are rounded where they are stored. Nothing is shared with the compiler, so a program
 //! before and after a pass, or in relay and in te, can be compared with this as the judge.
 
+mod agree;
 mod error;
+mod flops;
 mod program;
 mod scalar;
 mod te;
 mod value;
 
+pub use agree::{Agreement, Budget, Mismatch, agree};
 pub use error::InterpretError;
+pub use flops::flops_of;
 use fusion_dialects::Op;
 use fusion_operators::Tensor;
 use program::Interpreter;

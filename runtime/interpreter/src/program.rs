@@ -20,6 +20,18 @@ pub struct Interpreter<'c> {
     limits: Limits,
     steps: u64,
     depth: u32,
+    /// The tensors that operations gave, in the order they ran, where somebody wants to see them.
+    pub trace: Option<Vec<Traced<'c>>>,
+}
+
+/// A tensor that an operation gave.
+pub struct Traced<'c> {
+    /// The operation.
+    pub op: Op<'c>,
+    /// Which of its results it is.
+    pub result: usize,
+    /// The tensor.
+    pub tensor: Rc<Tensor>,
 }
 
 impl<'c> Interpreter<'c> {
@@ -27,7 +39,7 @@ impl<'c> Interpreter<'c> {
     pub fn new(module: Op<'c>, limits: Limits) -> Self {
         let callable = |kind| matches!(kind, Kind::Upstream(Upstream::Func) | Kind::Te(te_ops::Op::Kernel));
         let named = top_level(module, callable).into_iter().filter_map(|f| Some((f.text("sym_name")?, f)));
-        Interpreter { functions: named.collect(), limits, steps: 0, depth: 0 }
+        Interpreter { functions: named.collect(), limits, steps: 0, depth: 0, trace: None }
     }
 
     /// Calls a function or kernel.
@@ -76,7 +88,8 @@ impl<'c> Interpreter<'c> {
                 return Ok(operands);
             }
             let results = self.op(op, operands, frame)?;
-            for (name, value) in op.result_values().into_iter().zip(results) {
+            for (index, (name, value)) in op.result_values().into_iter().zip(results).enumerate() {
+                self.note(op, index, &value);
                 if !is_of(name, &value) {
                     let message = format!("gives {}, its type is {}", value.what(), type_of(name));
                     return Err(InterpretError::at(op, message));
@@ -85,6 +98,12 @@ impl<'c> Interpreter<'c> {
             }
         }
         Err(InterpretError::at(of, "has a block without a terminator"))
+    }
+
+    fn note(&mut self, op: Op<'c>, result: usize, value: &Value<'c>) {
+        if let (Some(trace), Value::Tensor(tensor)) = (&mut self.trace, value) {
+            trace.push(Traced { op, result, tensor: tensor.clone() });
+        }
     }
 
     fn region(
@@ -119,6 +138,10 @@ impl<'c> Interpreter<'c> {
             Some(Kind::Relay(kind)) => self.functional(kind, op, operands, frame),
             Some(Kind::Te(te_ops::Op::Call)) => self.symbol_call(op, "kernel", operands),
             Some(Kind::Te(kind)) => te::run(kind, op, &tensors(op, &operands)?, frame),
+            Some(Kind::Upstream(Upstream::ArithConstant)) => {
+                let tensor = op.attr("value").and_then(read_tensor);
+                Ok(vec![tensor.ok_or_else(|| InterpretError::at(op, "is no tensor"))?.into()])
+            }
             Some(Kind::Upstream(Upstream::Call)) => self.symbol_call(op, "callee", operands),
             _ => Err(InterpretError::at(op, "is not interpreted")),
         }

@@ -2,5 +2,5 @@
 
 fn main() {
     fusion_tools::register_passes();
-    std::process::exit(fusion_dialects::opt_main());
+    std::process::exit(fusion_tools::opt::main());
 }

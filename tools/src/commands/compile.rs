@@ -5,7 +5,9 @@ use crate::driver::{self, CompileOptions};
 use crate::failure::Failure;
 use crate::load::package;
 use crate::print;
+use crate::validate::Settings;
 use clap::Args;
+use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
 use std::path::PathBuf;
 
@@ -27,6 +29,19 @@ pub struct Compile {
     /// Kernels to compile at a time [default: one a processor]. The library does not depend on it.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+
+    /// Run each function that a pass changes before and after it, on random inputs; a difference is an error, and what was
+    /// not validated is listed.
+    #[arg(long)]
+    validate: bool,
+
+    /// Functions that take more operations are not run to validate a pass.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e9, requires = "validate")]
+    validate_flops: f64,
+
+    /// Largest difference that validation allows, relative to the largest element of an output.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-4, requires = "validate")]
+    validate_rtol: f64,
 
     #[command(flatten)]
     options: Options,
@@ -55,7 +70,10 @@ fn write(package: &Package, path: PathBuf) -> Result<(PathBuf, PathBuf), Failure
 impl Compile {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        let options = CompileOptions { jobs: self.jobs.map(usize::from), ..self.options.resolve()? };
+        let budget = Budget { flops: self.validate_flops, tolerance: self.validate_rtol };
+        let validate = self.validate.then(|| Settings { budget, ..Settings::default() });
+        let jobs = self.jobs.map(usize::from);
+        let options = CompileOptions { jobs, validate, ..self.options.resolve()? };
         let path = self.output.clone().unwrap_or_else(|| {
             PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension("so")
         });

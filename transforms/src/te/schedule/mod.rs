@@ -190,7 +190,7 @@ impl Stage<'_> {
                 self.name
             ),
             None => format!(
-                "names a loop of stage \"{}\" that went to its cache; take the loops after te.cache_write",
+                "names a loop of stage \"{}\" that went to another stage; take the loops after te.cache_write or te.rfactor",
                 self.name
             ),
         })

@@ -12,6 +12,7 @@ pub mod parallel;
 pub mod prefetch;
 pub mod reorder;
 pub mod reverse_compute_at;
+pub mod rfactor;
 pub mod set_scope;
 pub mod split;
 pub mod storage_align;
@@ -42,6 +43,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::ComputeAt, compute_at::apply),
     (Te::CacheRead, cache_read::apply),
     (Te::CacheWrite, cache_write::apply),
+    (Te::RFactor, rfactor::apply),
     (Te::TransformLayout, transform_layout::apply),
     (Te::StoreAt, store_at::apply),
     (Te::ReverseComputeAt, reverse_compute_at::apply),

@@ -1,7 +1,7 @@
 //! Random tensors, the same on every machine for the same seed.
 
-use fusion_operators::tensor::{bytes_of, push_f64, push_int};
-use fusion_operators::{DType, Tensor, TensorError, dtype::Class};
+use crate::tensor::{bytes_of, push_f64, push_int};
+use crate::{DType, Tensor, TensorError, dtype::Class};
 
 /// A generator of numbers: SplitMix64.
 pub struct Random {

@@ -1,0 +1,244 @@
+//! Whether two functions compute the same: both are run on random inputs, and what they give is compared.
+//!
+//! ```text
+//!   before:  %0 = conv %x, %w       after:  %0 = winograd %x, %u      inputs of a seed -> run both -> |a - b| / max |a|
+//!            %1 = add %0, %b                %1 = add %0, %b
+//! ```
+//!
+//! Where they differ, both run again with all their tensors kept. A value of the first that the second has as well is *kept*; one that
+//! something kept depends on is *explained* (it was fused away, say). The first operation of the first function that is not
+//! explained is where the values part.
+
+use crate::program::{Interpreter, Traced};
+use crate::value::Value;
+use crate::{InterpretError, Limits, flops_of};
+use fusion_dialects::{Op, OpExt, OperationLike, Value as Name, arguments, key, op_key, tensor_type, users};
+use fusion_operators::random::Random;
+use fusion_operators::{DType, Tensor, dtype::Class};
+use std::collections::HashSet;
+
+/// How much a comparison may cost, and how far values may be apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Operations of a run; functions that take more are not run.
+    pub flops: f64,
+    /// The largest difference, relative to the largest element expected. Narrow floats may differ by their rounding.
+    pub tolerance: f64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { flops: 1e9, tolerance: 1e-4 }
+    }
+}
+
+/// What a comparison that found no difference says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Agreement {
+    /// Both compute the same.
+    Same {
+        /// The largest difference, relative to the largest element of its tensor.
+        error: f64,
+    },
+    /// It is not known, and why.
+    Unknown(String),
+}
+
+/// Two functions do not compute the same.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("@{function} gives other values: {what} (inputs of seed {seed}){}", at(.first))]
+pub struct Mismatch {
+    /// The function.
+    pub function: String,
+    /// Which output differs, and how.
+    pub what: String,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// The difference relative to the largest element expected; infinite where types differ.
+    pub error: f64,
+    /// The operation of the first function where the values part, with its place, if it could be found.
+    pub first: Option<String>,
+}
+
+fn at(first: &Option<String>) -> String {
+    first.as_ref().map_or(String::new(), |op| format!("; the first value that is lost is that of {op}"))
+}
+
+/// Runs two functions, each in its module, on the same inputs.
+///
+/// `before` is the judge: where it cannot be run, or `after` cannot, the outcome is [`Agreement::Unknown`].
+pub fn agree(before: Op, after: Op, seed: u64, budget: &Budget) -> Result<Agreement, Mismatch> {
+    let name = before.text("sym_name").unwrap_or_default();
+    let inputs = match inputs_of(before, seed) {
+        Ok(inputs) => inputs,
+        Err(why) => return Ok(Agreement::Unknown(why)),
+    };
+    for function in [before, after] {
+        let flops = function
+            .parent_operation()
+            .map_or(0.0, |m| flops_of(m, function.text("sym_name").unwrap_or_default()));
+        if flops > budget.flops {
+            let why = format!(
+                "it takes {flops:.1e} operations, more than the {:.1e} that are allowed",
+                budget.flops
+            );
+            return Ok(Agreement::Unknown(why));
+        }
+    }
+    let expected = match run(before, &inputs, false) {
+        Ok((expected, _)) => expected,
+        Err(why) => return Ok(Agreement::Unknown(format!("before the pass, {why}"))),
+    };
+    let found = match run(after, &inputs, false) {
+        Ok((found, _)) => found,
+        Err(why) => return Ok(Agreement::Unknown(format!("after the pass, {why}"))),
+    };
+    let mismatch = |(what, error)| {
+        let first = first_lost(before, after, &inputs, budget.tolerance);
+        Mismatch { function: name.to_owned(), what, seed, error, first }
+    };
+    if expected.len() != found.len() {
+        let what = format!("there are {} outputs where there were {}", found.len(), expected.len());
+        return Err(mismatch((what, f64::INFINITY)));
+    }
+    if !expected.is_empty() && expected.iter().all(says_nothing) {
+        return Ok(Agreement::Unknown("all its outputs are NaN or empty for random inputs".to_owned()));
+    }
+    let mut error: f64 = 0.0;
+    for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+        let difference = compare(expected, found, budget.tolerance);
+        error = error
+            .max(difference.map_err(|(what, error)| mismatch((format!("output {index} {what}"), error)))?);
+    }
+    Ok(Agreement::Same { error })
+}
+
+/// Random inputs of a function; the error says why there are none.
+fn inputs_of(function: Op, seed: u64) -> Result<Vec<Tensor>, String> {
+    let Some(body) = function.body(0) else { return Err("it has no body".to_owned()) };
+    let mut random = Random::new(seed);
+    let tensor = |(index, argument): (usize, Name)| {
+        let ty = tensor_type(argument).ok_or_else(|| format!("its argument {index} is no tensor"))?;
+        let shape = ty.shape().ok_or_else(|| format!("its argument {index} has an unknown extent"))?;
+        let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
+        random.tensor(ty.dtype, &shape).map_err(|error| error.to_string())
+    };
+    arguments(body).into_iter().enumerate().map(tensor).collect()
+}
+
+/// What a function gives, and, where wanted, all tensors on the way.
+fn run<'c>(
+    function: Op<'c>,
+    inputs: &[Tensor],
+    traced: bool,
+) -> Result<(Vec<Tensor>, Vec<Traced<'c>>), InterpretError> {
+    let name = function.text("sym_name").unwrap_or_default();
+    let module = function.parent_operation().ok_or_else(|| InterpretError::NoFunction(name.to_owned()))?;
+    let mut interpreter = Interpreter::new(module, Limits::default());
+    interpreter.trace = traced.then(Vec::new);
+    let results = interpreter.call(name, inputs.iter().cloned().map(Value::from).collect())?;
+    let results = results.into_iter().map(|value| value.into_tensor(name)).collect::<Result<_, _>>()?;
+    Ok((results, interpreter.trace.unwrap_or_default()))
+}
+
+fn says_nothing(tensor: &Tensor) -> bool {
+    tensor.dtype().class() == Class::Float && (0..tensor.len()).all(|i| tensor.f64_at(i).is_nan())
+}
+
+/// The error of a tensor where it is within the tolerance; else how the tensors differ, and by how much.
+fn compare(expected: &Tensor, found: &Tensor, tolerance: f64) -> Result<f64, (String, f64)> {
+    if expected.tensor_type() != found.tensor_type() {
+        let what = format!("is a {} where it was a {}", found.tensor_type(), expected.tensor_type());
+        return Err((what, f64::INFINITY));
+    }
+    if expected.dtype().class() != Class::Float {
+        return match (0..expected.len()).find(|i| expected.int_at(*i) != found.int_at(*i)) {
+            None => Ok(0.0),
+            Some(at) => {
+                let (was, is) = (expected.int_at(at), found.int_at(at));
+                Err((
+                    format!("is {is} at {:?} where it was {was}", index_of(at, expected.shape())),
+                    f64::INFINITY,
+                ))
+            }
+        };
+    }
+    let finite = |x: &f64| x.is_finite();
+    let largest = (0..expected.len()).map(|i| expected.f64_at(i).abs()).filter(finite).fold(0.0, f64::max);
+    let allowed = tolerance.max(rounding(expected.dtype()));
+    let (mut worst, mut at) = (0.0, 0);
+    for i in 0..expected.len() {
+        let (was, is) = (expected.f64_at(i), found.f64_at(i));
+        let error = match (was - is).abs() {
+            _ if was == is || (was.is_nan() && is.is_nan()) => 0.0,
+            difference if difference.is_nan() => f64::INFINITY,
+            difference => difference / largest.max(f64::MIN_POSITIVE),
+        };
+        if error > worst {
+            (worst, at) = (error, i);
+        }
+    }
+    if worst <= allowed {
+        return Ok(worst);
+    }
+    let (was, is) = (expected.f64_at(at), found.f64_at(at));
+    let index = index_of(at, expected.shape());
+    let what = format!(
+        "is {is} at {index:?} where it was {was}, which is {worst:.1e} of the largest element, {allowed:.0e} is allowed"
+    );
+    Err((what, worst))
+}
+
+/// Relative error that floats of a type have after some operations.
+fn rounding(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 1e-2,
+        DType::BF16 => 8e-2,
+        _ => 0.0,
+    }
+}
+
+fn index_of(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&n| {
+            let i = at % n.max(1);
+            at /= n.max(1);
+            i
+        })
+        .collect();
+    index.reverse();
+    index
+}
+
+/// The first operation of `before` whose value neither `after` has nor anything that both have depends on.
+fn first_lost(before: Op, after: Op, inputs: &[Tensor], tolerance: f64) -> Option<String> {
+    let (Ok((_, old)), Ok((_, new))) = (run(before, inputs, true), run(after, inputs, true)) else {
+        return None;
+    };
+    let has = |tensor: &Tensor| new.iter().any(|other| compare(tensor, &other.tensor, tolerance).is_ok());
+    let top: Vec<&Traced> =
+        old.iter().filter(|t| t.op.parent_operation().is_some_and(|p| op_key(p) == op_key(before))).collect();
+    let mut explained: HashSet<usize> = HashSet::new();
+    for value in top.iter().rev() {
+        let name = value.op.result_values()[value.result];
+        let read = users(name)
+            .into_iter()
+            .any(|user| user.result_values().iter().any(|r| explained.contains(&key(*r))));
+        if read || has(&value.tensor) {
+            explained.insert(key(name));
+        }
+    }
+    // A constant that is gone was folded into something, or nothing of it is left to see.
+    let computes = |value: &&&Traced| !value.op.operand_values().is_empty();
+    let is_lost = |value: &&&Traced| !explained.contains(&key(value.op.result_values()[value.result]));
+    let lost = top.iter().filter(computes).find(is_lost)?;
+    Some(format!("{} at {}", lost.op.full_name(), place(lost.op)))
+}
+
+/// `file:line:column`, or the location as MLIR prints it.
+fn place(op: Op) -> String {
+    let text = op.location().to_string();
+    text.strip_prefix("loc(").and_then(|t| t.strip_suffix(')')).unwrap_or(&text).replace('"', "")
+}
