@@ -1,4 +1,4 @@
-//! `docs/schedules.md` is what the files of the primitives say at their heads. `make docs` writes it.
+//! `docs/schedules.md` is what the files of the primitives say at their heads, `docs/rules.md` what the rules are. `make docs` writes both.
 
 use std::fs;
 use std::path::Path;
@@ -52,4 +52,33 @@ fn every_primitive_has_its_picture() {
     }
     let found = fs::read_to_string(&page).unwrap_or_default();
     assert!(found == wanted, "docs/schedules.md is not what the primitives say; run `make docs`");
+}
+
+const RULES_HEAD: &str = "# Rules
+
+<!-- Made of the rules in transforms/src/egraph/rules/*.rs by `make docs`; edit those. -->
+
+The equations that `relay-optimize` knows, by family. They are read from left to right; each is applied where its conditions hold and
+where types allow it. A family is left out with `--rules-off FAMILY`. Every rule is tested on random shapes and values
+(`transforms/tests/rules.rs`). How to add one is in [how-to/add-a-rule.md](how-to/add-a-rule.md), how they work in
+[egraph.md](egraph.md).
+";
+
+#[test]
+fn every_rule_is_listed() {
+    use fusion_transforms::egraph::rules::{Family, Rules};
+    let mut wanted = RULES_HEAD.to_owned();
+    for (family, name) in Family::ALL {
+        wanted += &format!("\n## {name}\n\n| Rule | Equation | Where |\n|---|---|---|\n");
+        for rule in Rules::of(&[*family]).expect("rules are right").iter() {
+            let equation = rule.equation().replace('|', "\\|");
+            wanted += &format!("| `{}` | {} | {} |\n", rule.name(), equation, rule.conditions().join("; "));
+        }
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules.md");
+    if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
+        fs::write(&page, &wanted).expect("docs can be written");
+    }
+    let found = fs::read_to_string(&page).unwrap_or_default();
+    assert!(found == wanted, "docs/rules.md is not what the rules say; run `make docs`");
 }

@@ -9,10 +9,10 @@
 //! computed, the program's own nodes before those of rules; so the first class with a node that disagrees, operands before those who read
 //! them, is where a wrong rule was applied.
 
-use super::analysis::{Graph, attrs};
+use super::analysis::{self, Graph, attrs};
 use super::language::{Constant, Head, Node};
 use egg::Id;
-use fusion_operators::{Tensor, reference};
+use fusion_operators::{Call, Tensor, TensorType, reference};
 use indexmap::IndexMap;
 
 /// What was compared.
@@ -38,6 +38,53 @@ pub struct Disagreement {
     pub right: String,
     /// The error, relative to the largest element.
     pub error: f64,
+    /// The operation of the source that the class stands for, by its number.
+    pub origin: Option<u32>,
+}
+
+/// Operations that computing every node takes.
+pub fn operations(graph: &Graph) -> f64 {
+    let of = |node: &Node| {
+        let operator = node.operator()?;
+        let types: Option<Vec<TensorType>> =
+            node.children[1..].iter().map(|&c| analysis::only_type(graph, c).cloned()).collect();
+        let (types, attrs) = (types?, attrs(graph, node.children[0])?);
+        let results = operator.infer(&types, attrs).ok()?;
+        let call = Call { op: operator, operands: &types, attrs };
+        Some((operator.cost)(&call, &results) + elements(&types) + elements(&results))
+    };
+    graph.classes().flat_map(|c| c.nodes.iter()).filter_map(of).sum()
+}
+
+fn elements(types: &[TensorType]) -> f64 {
+    types.iter().filter_map(|t| t.elements()).map(|n| n as f64).sum()
+}
+
+/// Tensors of random numbers, floats between -1 and 1, integers between 0 and 7; `None` for types of unknown extents.
+pub fn random_tensors(types: &[TensorType], seed: u64) -> Option<Vec<Tensor>> {
+    // Xorshift (Marsaglia, 2003).
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut one = |ty: &TensorType| {
+        let shape: Vec<usize> = ty.shape()?.iter().map(|&n| n as usize).collect();
+        let float = ty.dtype.is_float();
+        let numbers: Vec<f64> = (0..ty.elements()?)
+            .map(|_| {
+                if float {
+                    (next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+                } else {
+                    (next() >> 60) as f64 / 2.0
+                }
+            })
+            .collect();
+        Tensor::from_f64s(ty.dtype, &shape, &numbers).ok()
+    };
+    types.iter().map(&mut one).collect()
 }
 
 /// Computes all nodes of a graph. `leaves` are the values of its leaves, `constants` those of its large constants.
@@ -112,6 +159,7 @@ fn compare(
                 left: show(&from[&id]),
                 right: show(node),
                 error,
+                origin: graph[id].data.origins.first().copied(),
             });
         }
     }

@@ -7,6 +7,7 @@ use super::extract::bound::lower_bound;
 use super::extract::kernel::Kernel;
 use super::extract::search::{Plan, SearchReport};
 use super::extract::space::{ClassId, Space};
+use super::proof::Proof;
 use super::read::Program;
 use super::saturate::Report;
 use super::write::Written;
@@ -40,6 +41,9 @@ pub struct BlockLedger {
     pub kernels: Vec<KernelEntry>,
     /// What was decided.
     pub decisions: Vec<Decision>,
+    /// By which rules values came to be computed as they are, where that was asked for.
+    #[serde(default)]
+    pub proofs: Vec<Proof>,
 }
 
 /// Sums over kernels.
@@ -195,6 +199,7 @@ impl Block<'_, '_> {
             after,
             kernels,
             decisions: self.decisions(),
+            proofs: Vec::new(),
         }
     }
 

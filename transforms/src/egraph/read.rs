@@ -45,6 +45,8 @@ pub struct Program<'c> {
     pub locations: Vec<Location<'c>>,
     /// The same as a name.
     pub sources: Vec<String>,
+    /// The terms of the source that calls give, as they were added.
+    pub results: Vec<Id>,
     /// What each call as a kernel of its own comes to.
     pub before: Totals,
 }
@@ -64,6 +66,7 @@ pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
             calls: Vec::new(),
             locations: Vec::new(),
             sources: Vec::new(),
+            results: Vec::new(),
             before: Totals::default(),
         },
         classes: HashMap::new(),
@@ -128,6 +131,7 @@ impl<'c> Reader<'c> {
             }
         };
         for (result, id) in results.into_iter().zip(ids) {
+            self.program.results.push(id);
             let data = &mut self.program.graph[id].data;
             if !data.origins.contains(&origin) {
                 data.origins.push(origin);

@@ -1,0 +1,89 @@
+//! Proofs: by which rules a value came to be computed as it is, from egg's explanations.
+//!
+//!     (div {} ?x 2.0)   --div-constant-->   (mul {} ?x (reciprocal {} 2.0))   --constant-folding-->   (mul {} ?x 0.5)
+//!
+//! (Flatt et al., "Small Proofs from Congruence Closure", 2022.) Each step is one rule at one place of the term; a rule that was used from
+//! right to left is written with an arrow to the left.
+
+use super::analysis::Graph;
+use super::language::Node;
+use egg::{FlatTerm, Id};
+use serde::{Deserialize, Serialize};
+
+/// One rule at one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The rule; none for the first term.
+    pub rule: Option<String>,
+    /// Whether it was used from right to left.
+    pub backward: bool,
+    /// The term that it gives.
+    pub term: String,
+}
+
+/// How a value came to be computed as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The value.
+    pub value: String,
+    /// The term of the source, then one for each step.
+    pub steps: Vec<Step>,
+}
+
+/// Characters of a term that are shown.
+const MOST_TEXT: usize = 400;
+
+/// The steps from a term of the source to one that has a node at its top. The graph must have been made to explain.
+pub fn steps(graph: &mut Graph, source: Id, node: &Node) -> Vec<Step> {
+    let chosen = graph.add_uncanonical(node.clone());
+    if graph.find(chosen) != graph.find(source) {
+        return Vec::new();
+    }
+    let mut explanation = graph.explain_id_equivalence(source, chosen);
+    explanation.make_flat_explanation().iter().map(step).collect()
+}
+
+fn step(term: &FlatTerm<Node>) -> Step {
+    let (mut forward, mut backward) = (None, None);
+    find_rule(term, &mut forward, &mut backward);
+    let mut text = String::new();
+    show(term, &mut text);
+    if text.len() > MOST_TEXT {
+        let end = (0..=MOST_TEXT).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+        text.truncate(end);
+        text += " ...";
+    }
+    Step {
+        rule: forward.clone().or(backward.clone()),
+        backward: forward.is_none() && backward.is_some(),
+        term: text,
+    }
+}
+
+fn find_rule(term: &FlatTerm<Node>, forward: &mut Option<String>, backward: &mut Option<String>) {
+    if let Some(rule) = &term.forward_rule {
+        *forward = Some(rule.to_string());
+    }
+    if let Some(rule) = &term.backward_rule {
+        *backward = Some(rule.to_string());
+    }
+    term.children.iter().for_each(|child| find_rule(child, forward, backward));
+}
+
+fn show(term: &FlatTerm<Node>, text: &mut String) {
+    // Terms share parts, and can be far larger than the graph.
+    if text.len() > MOST_TEXT {
+        return;
+    }
+    if term.children.is_empty() {
+        *text += &term.node.to_string();
+        return;
+    }
+    *text += "(";
+    *text += &term.node.to_string();
+    for child in &term.children {
+        *text += " ";
+        show(child, text);
+    }
+    *text += ")";
+}
