@@ -105,6 +105,8 @@ const SAMPLES: &[Sample] = &[
     ("layer-norm-scale", "(mul {} (layer_norm {axis=-1,epsilon=0.1} x:[a,b] 1.0:[b] 0.0:[b]) g:[b])"),
     ("layer-norm-shift", "(add {} (layer_norm {axis=-1,epsilon=0.1} x:[a,b] g:[b] 0.0:[b]) h:[b])"),
     ("merge-matmuls", "(add {} (matmul {} x:[a,b] c:[b,4]) (slice {begin=[1],end=[5],axes=[1]} (matmul {} x:[a,b] d:[b,6])))"),
+    ("stack-matmuls", "(add {} (matmul {} x:[a,b] c:[b,e]) (matmul {} (tanh {} y:[a,b]) c:[b,e]))"),
+    ("stack-denses", "(add {} (dense {} x:[f,a,b] c:[e,b]) (dense {} y:[f,a,b] c:[e,b]))"),
     ("merge-denses", "(add {} (dense {} x:[a,b] c:[f,b]) (dense {} x:[a,b] d:[f,b]))"),
     ("merge-conv2ds", "(add {} (conv2d {padding=[1,1,1,1]} x:[a,b,5,5] c:[f,b,3,3]) (conv2d {padding=[1,1,1,1]} x:[a,b,5,5] d:[f,b,3,3]))"),
     ("attention", "(matmul {} (softmax {axis=-1} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b])) v:[e,f,h])"),

@@ -2,7 +2,11 @@
 //!
 //!     x wq, x wk, x wv    =    y[0:n], y[n:2n], y[2n:3n]    with y = x [wq wk wv]
 //!
-//! (QKV projections, gates beside projections, the branches of Inception.) One contraction reads the shared operand once and is large
+//! (QKV projections, gates beside projections, the branches of Inception.) Likewise what shares the other operand:
+//!
+//!     x0 w, x1 w, ..    =    rows of [x0; x1; ..] w
+//!
+//! (the inputs of all steps of a recurrent net times one weight, which is then read once.) One contraction reads the shared operand once and is large
 //! enough to reach the ceiling. The weights are joined when compiling where they are constants. Merging pays only for all siblings
 //! together: extraction tries it as one move.
 
@@ -15,8 +19,9 @@ use egg::Id;
 use fusion_operators::ops::contraction::{DENSE, MATMUL};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::shape::{CONCAT, SLICE};
-use fusion_operators::{Attrs, Operator, TensorType};
+use fusion_operators::{Attrs, Dim, Operator, TensorType};
 use indexmap::IndexMap;
+use std::collections::HashSet;
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[
@@ -40,6 +45,22 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         find: |graph| merged(graph, &DENSE, |_, _| 0, |rank| rank - 1),
     },
     SearchRule {
+        name: "stack-matmuls",
+        equation: "x w, y w = pieces of [x; y] w",
+        conditions: &[
+            "w is a constant matrix",
+            "neither x nor y needs a product with w",
+            "no transpose of x and y",
+        ],
+        find: |graph| stacked(graph, &MATMUL),
+    },
+    SearchRule {
+        name: "stack-denses",
+        equation: "dense(x, w), dense(y, w) = pieces of dense([x; y], w)",
+        conditions: &["w is a constant", "neither x nor y needs a product with w"],
+        find: |graph| stacked(graph, &DENSE),
+    },
+    SearchRule {
         name: "merge-conv2ds",
         equation: "x * v, x * w = pieces of x * [v; w]",
         conditions: &["v and w are constants of kernels of the same extents", "one group"],
@@ -49,6 +70,74 @@ pub const SEARCH_RULES: &[SearchRule] = &[
 
 /// The most calls that become one.
 const MOST_SIBLINGS: usize = 8;
+/// The most calls whose rows are stacked.
+const MOST_STACKED: usize = 128;
+
+/// Stacks calls of an operator with one constant weight and the same attributes, whose data do not need each other.
+fn stacked(graph: &Graph, operator: &'static Operator) -> Vec<Draft> {
+    let mut groups: IndexMap<(Id, Id, Vec<Dim>), Vec<(Id, Id)>> = IndexMap::new();
+    for (class, call) in calls(graph) {
+        if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant {
+            continue;
+        }
+        let (attrs, data, weight) = (call.children[0], call.children[1], call.children[2]);
+        let Some(ty) = only_type(graph, data).filter(|t| t.rank() >= 2) else { continue };
+        let is_matrix = only_type(graph, weight).is_some_and(|t| t.rank() == 2);
+        if !is_matrix || !graph[weight].data.is_constant || attrs_of(graph, attrs).flag("transpose_a") {
+            continue;
+        }
+        let group = groups.entry((graph.find(attrs), graph.find(weight), ty.dims.clone())).or_default();
+        if !group.iter().any(|(c, _)| *c == class) {
+            group.push((class, graph.find(data)));
+        }
+    }
+    let mut drafts = Vec::new();
+    for ((attrs, weight, _), members) in groups {
+        let results: Vec<Id> = members.iter().map(|(class, _)| *class).collect();
+        let free: Vec<(Id, Id)> =
+            members.into_iter().filter(|(_, data)| !needs(graph, *data, &results)).collect();
+        if (2..=MOST_STACKED).contains(&free.len()) {
+            drafts.extend(rows(graph, operator, &attrs_of(graph, attrs), weight, &free).unwrap_or_default());
+        }
+    }
+    drafts
+}
+
+/// True when some form of a class needs one of others.
+fn needs(graph: &Graph, class: Id, others: &[Id]) -> bool {
+    let (mut seen, mut stack) = (HashSet::from([class]), vec![class]);
+    while let Some(at) = stack.pop() {
+        if others.contains(&at) {
+            return true;
+        }
+        let children = graph[at].nodes.iter().flat_map(|n| &n.children);
+        stack.extend(children.map(|&c| graph.find(c)).filter(|&c| seen.insert(c)));
+    }
+    false
+}
+
+fn rows(
+    graph: &Graph,
+    operator: &'static Operator,
+    attrs: &Attrs,
+    weight: Id,
+    members: &[(Id, Id)],
+) -> Option<Vec<Draft>> {
+    let axis = only_type(graph, members[0].1)?.rank() - 2;
+    let extent = only_type(graph, members[0].1)?.dims[axis].known()? as i64;
+    let mut drafts = Vec::new();
+    for (number, &(class, _)) in members.iter().enumerate() {
+        let mut draft = Draft::of(class);
+        let parts: Vec<usize> = members.iter().map(|(_, data)| draft.class(*data)).collect();
+        let data = draft.call(&CONCAT, Attrs::new().with("axis", axis as i64), &parts);
+        let weight = draft.class(weight);
+        let whole = draft.call(operator, attrs.clone(), &[data, weight]);
+        let begin = number as i64 * extent;
+        draft.call(&SLICE, slicing(axis, begin, begin + extent), &[whole]);
+        drafts.push(draft);
+    }
+    Some(drafts)
+}
 
 /// Merges calls of an operator with one first operand and the same attributes. Weights are joined along `weight_axis`, results
 /// along `result_axis` of their rank.
@@ -72,7 +161,7 @@ fn merged(
     let mut drafts = Vec::new();
     for ((attrs, data), calls) in groups {
         let attrs = attrs_of(graph, attrs);
-        let mut by_shape: IndexMap<Vec<fusion_operators::Dim>, Vec<(Id, Id)>> = IndexMap::new();
+        let mut by_shape: IndexMap<Vec<Dim>, Vec<(Id, Id)>> = IndexMap::new();
         for (class, call) in calls {
             let Some(ty) = only_type(graph, call.children[2]) else { continue };
             let mut dims = ty.dims.clone();
