@@ -4,9 +4,11 @@ pub mod calibrate;
 pub mod commands;
 pub mod driver;
 pub mod failure;
+pub mod inputs;
 pub mod load;
 pub mod onnx;
 pub mod print;
+pub mod report;
 
 /// Puts upstream's passes and ours into MLIR's registry, once a process.
 pub fn register_passes() {
