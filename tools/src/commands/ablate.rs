@@ -1,7 +1,7 @@
 //! `fusion ablate`: what each family of rules and each strategy is worth on a model.
 
 use super::options::Options;
-use crate::driver::{self, CompileOptions, Strategy};
+use crate::driver::{self, Code, CompileOptions, Compiled, Strategy};
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::report::Report;
@@ -11,6 +11,8 @@ use clap::Args;
 use fusion_operators::Tensor;
 use fusion_runtime::compare::{Tolerance, compare};
 use fusion_runtime::measure::{Plan, measure};
+use fusion_runtime::{Module, Session};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,55 +46,86 @@ pub struct Ablate {
     options: Options,
 }
 
+/// Rounds over all programs: what disturbs the machine for a while does not disturb one of them alone.
+const ROUNDS: u32 = 3;
+
+/// A program that some ways give.
+struct Program {
+    fingerprint: u64,
+    module: Module,
+    /// The first of these ways.
+    what: String,
+}
+
 impl Ablate {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
         let base = CompileOptions { explain: true, ..self.options.resolve()? };
-        let (mut ways, mut wanted, mut name) = (Vec::new(), None, String::new());
+        let (mut programs, mut ways): (Vec<Program>, Vec<(usize, Way)>) = (Vec::new(), Vec::new());
         for (what, options) in ways_of(&base) {
-            let (way, outputs, model) = self.way(what, &options, wanted.as_deref())?;
-            ways.push(way);
-            wanted.get_or_insert(outputs);
-            name = model;
+            let mut compiled = driver::compile(&self.model, &options)?;
+            let fingerprint = fingerprint(&compiled);
+            let known = programs.iter().position(|program| program.fingerprint == fingerprint);
+            if known.is_none() {
+                programs.push(Program { fingerprint, module: load::linked(&compiled)?, what: what.clone() });
+            }
+            let report = Report::of(&mut compiled, &options);
+            let way = Way {
+                what,
+                kernels: report.kernels.len(),
+                bytes: report.totals.bytes,
+                predicted_s: report.totals.predicted_s.unwrap_or(0.0),
+                measured_s: f64::INFINITY,
+                same_as: known.map(|at| programs[at].what.clone()),
+                error: 0.0,
+            };
+            ways.push((known.unwrap_or(programs.len() - 1), way));
         }
-        let ablation = Ablation { model: name, target: base.target.name, ways };
+        let measured = self.measure(&programs)?;
+        for (at, way) in &mut ways {
+            (way.measured_s, way.error) = measured[*at];
+        }
+        let model = programs.first().map(|p| p.module.description().name.clone()).unwrap_or_default();
+        let ways = ways.into_iter().map(|(_, way)| way).collect();
+        let ablation = Ablation { model, target: base.target.name, ways };
         match self.json {
             true => print::line(serde_json::to_string_pretty(&ablation)?),
             false => print::line(ablation.text()),
         }
     }
 
-    /// A way, its outputs, and the model's name.
-    fn way(
-        &self,
-        what: String,
-        options: &CompileOptions,
-        wanted: Option<&[Tensor]>,
-    ) -> Result<(Way, Vec<Tensor>, String), Failure> {
-        let mut compiled = driver::compile(&self.model, options)?;
-        let module = load::linked(&compiled)?;
-        let inputs = inputs(&module, self.inputs.as_deref(), self.seed)?;
-        let mut session = module.session()?;
-        let plan = Plan { warm_up: 2, runs: 1000, budget: Some(self.budget) };
-        let measured_s = measure(plan, || session.run(&inputs))?.min_s;
-        let outputs = session.outputs()?;
-        let error = match wanted {
-            Some(wanted) => {
-                error(&outputs, wanted).map_err(|why| Failure::OtherOutputs { what: what.clone(), why })?
+    /// Seconds of each program, and how far its outputs are from those of the first.
+    fn measure(&self, programs: &[Program]) -> Result<Vec<(f64, f64)>, Failure> {
+        let Some(first) = programs.first() else { return Ok(Vec::new()) };
+        let inputs = inputs(&first.module, self.inputs.as_deref(), self.seed)?;
+        let mut sessions: Vec<Session> =
+            programs.iter().map(|p| p.module.session()).collect::<Result<_, _>>()?;
+        let mut best = vec![f64::INFINITY; programs.len()];
+        let plan = Plan { warm_up: 2, runs: 1000, budget: Some(self.budget / ROUNDS) };
+        for _ in 0..ROUNDS {
+            for (session, best) in sessions.iter_mut().zip(&mut best) {
+                *best = best.min(measure(plan, || session.run(&inputs))?.min_s);
             }
-            None => 0.0,
-        };
-        let report = Report::of(&mut compiled, options);
-        let way = Way {
-            what,
-            kernels: report.kernels.len(),
-            bytes: report.totals.bytes,
-            predicted_s: report.totals.predicted_s.unwrap_or(0.0),
-            measured_s,
-            error,
-        };
-        Ok((way, outputs, report.name))
+        }
+        let wanted = sessions[0].outputs()?;
+        let mut measured = Vec::new();
+        for ((program, session), best) in programs.iter().zip(&sessions).zip(best) {
+            let error = error(&session.outputs()?, &wanted);
+            let error = error.map_err(|why| Failure::OtherOutputs { what: program.what.clone(), why })?;
+            measured.push((best, error));
+        }
+        Ok(measured)
     }
+}
+
+/// The same for programs that are the same, but for their names.
+fn fingerprint(compiled: &Compiled) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    if let Code::Objects { objects, .. } = &compiled.code {
+        objects.hash(&mut hasher);
+    }
+    compiled.constants.pieces.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// All rules, each family off, and the other strategies.

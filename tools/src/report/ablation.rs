@@ -17,6 +17,8 @@ pub struct Way {
     pub predicted_s: f64,
     /// Seconds of the fastest run.
     pub measured_s: f64,
+    /// The first way that gives the very same program, and so has the same times.
+    pub same_as: Option<String>,
     /// The largest difference of an output from that of all rules, as a part of the output's largest element.
     pub error: f64,
 }
@@ -35,7 +37,7 @@ pub struct Ablation {
 impl Ablation {
     /// As a table; behind each time how it compares with that of all rules.
     pub fn text(&self) -> String {
-        let names = ["", "kernels", "bytes", "predicted", "", "measured", "", "error"];
+        let names = ["", "kernels", "bytes", "predicted", "", "measured", "", "error", ""];
         let mut rows = vec![names.map(str::to_owned).to_vec()];
         let first = self.ways.first();
         let times = |own: f64, of_first: Option<f64>| match of_first {
@@ -52,10 +54,12 @@ impl Ablation {
                 print::seconds(way.measured_s),
                 times(way.measured_s, first.map(|f| f.measured_s)),
                 format!("{:.1e}", way.error),
+                way.same_as.as_ref().map_or_else(String::new, |same| format!("= {same}")),
             ]);
         }
         let mut aligns = vec![Align::Left];
-        aligns.resize(names.len(), Align::Right);
+        aligns.resize(names.len() - 1, Align::Right);
+        aligns.push(Align::Left);
         format!("{} for {}\n\n{}", self.model, self.target, table(&aligns, &rows))
     }
 }

@@ -61,12 +61,21 @@ fn in_block(report: &Report, number: usize, a: (&str, &Named), b: (&str, &Named)
         }
     }
     let both: Vec<usize> = a.kernels.intersection(&b.kernels).copied().collect();
-    if !both.is_empty() {
-        let kernels: Vec<String> = both.iter().map(|&place| kernel(report, number, place)).collect();
-        return vec![format!("{first} and {second} are in one kernel: {}", kernels.join(", "))];
-    }
     let mut decided: Vec<&Decision> = block.decisions.iter().filter(|d| a.is_in(d) && b.is_in(d)).collect();
     decided.sort_by_key(|decision| decision.accepted);
+    if !both.is_empty() {
+        let names = |places: &mut dyn Iterator<Item = usize>| {
+            places.map(|place| kernel(report, number, place)).collect::<Vec<_>>().join(", ")
+        };
+        parts.push(format!("{first} and {second} are in one kernel: {}", names(&mut both.iter().copied())));
+        // An operation of the source may become several operators.
+        let apart = a.kernels.symmetric_difference(&b.kernels).copied().collect::<Vec<_>>();
+        if !apart.is_empty() {
+            parts.push(format!("parts of one of them are in {} as well", names(&mut apart.into_iter())));
+            parts.extend(decided.iter().filter(|d| !d.accepted).map(|d| text(report, number, d)));
+        }
+        return parts;
+    }
     parts.extend(decided.iter().map(|decision| text(report, number, decision)));
     let chain = chain(block, &a.kernels, &b.kernels).or_else(|| chain(block, &b.kernels, &a.kernels));
     match chain {

@@ -178,7 +178,7 @@ pub(crate) mod tests {
     fn the_text_has_kernels_sums_and_rules() {
         let text = report().text();
         for wanted in [
-            "#0  fused_conv2d_relu_0  200 B   900 FLOP   3.000 us  relay.conv2d + relay.relu  conv, relu\n",
+            "#0  fused_conv2d_relu_0  200 B    900 FLOP   3.000 us  relay.conv2d + relay.relu  conv, relu\n",
             "\n    total                300 B",
             "\nkernels    3 operators -> 2 kernels (33.3 % fewer)\nbytes      400 B -> 300 B, 100 B saved (25.0 %)\n",
             "\npredicted  4.000 us, lower bound 3.000 us, gap 33.3 %\n",

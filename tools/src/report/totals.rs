@@ -85,14 +85,13 @@ impl Totals {
             lines.push(format!("kernels    {before} operators -> {after} kernels ({fewer:.1} % fewer)"));
         }
         if let (Some(before), Some(after)) = (self.bytes_before, self.bytes) {
-            let saved = before.saturating_sub(after);
-            let part = 100.0 * self.reduction().unwrap_or(0.0);
+            let part = self.reduction().unwrap_or(0.0);
             let amount = |n| print::amount(n, "B");
             lines.push(format!(
-                "bytes      {} -> {}, {} saved ({part:.1} %)",
+                "bytes      {} -> {}, {}",
                 amount(before),
                 amount(after),
-                amount(saved)
+                saved(before, after, part)
             ));
         }
         if let (Some(before), Some(after)) = (self.flops_before, self.flops) {
@@ -113,6 +112,12 @@ impl Totals {
         }
         lines
     }
+}
+
+/// What became of bytes: fewer, or more where constants of another form are larger.
+pub fn saved(before: u64, after: u64, part: f64) -> String {
+    let word = if after > before { "more" } else { "saved" };
+    format!("{} {word} ({:.1} %)", print::amount(before.abs_diff(after), "B"), 100.0 * part.abs())
 }
 
 /// A sum over rows; none where a row does not know, or there is none.
@@ -142,6 +147,7 @@ mod tests {
             "predicted  3.000 us, lower bound 2.000 us, gap 50.0 %",
         ];
         assert_eq!(totals.lines(), wanted);
+        assert_eq!(saved(100, 150, -0.5), "50 B more (50.0 %)");
         assert!(Totals { kernels: 3, bytes: Some(1), ..Totals::default() }.lines().is_empty());
     }
 }
