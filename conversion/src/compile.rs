@@ -7,6 +7,7 @@ use crate::cache::Cache;
 use crate::description::{Signature, SignatureError};
 use crate::kernels::Workshop;
 use crate::pipelines::{DEFINE, HOST, LLVM, LOOP, RELAY, Runner, TE};
+use crate::planning::Planning;
 use crate::targets::cpu::Processor;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -14,6 +15,9 @@ use fusion_dialects::{
     CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, tensor_type, top_level,
 };
 use fusion_operators::{Call, TensorType};
+use fusion_transforms::egraph::extract::cost::arithmetic;
+use fusion_transforms::egraph::extract::rates::Rates;
+use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -27,6 +31,8 @@ pub struct Compilation {
     pub constants: Vec<u8>,
     /// The kernels in the order they run.
     pub kernels: Vec<Kernel>,
+    /// The kernels as programs of their own, by name, where [`Settings::programs`] asks for them.
+    pub programs: IndexMap<String, String>,
     /// Object files: the one with `fusion_run` first, then those of the kernels that differ.
     pub objects: Vec<Vec<u8>>,
     /// What took how long.
@@ -57,12 +63,23 @@ pub struct Settings {
     pub cache: Option<Cache>,
     /// Files of schedules written by hand.
     pub schedules: Vec<PathBuf>,
+    /// How kernels are chosen.
+    pub planning: Planning,
+    /// Whether the kernels are wanted as programs of their own as well.
+    pub programs: bool,
 }
 
 impl Default for Settings {
     /// For this machine, one kernel after another.
     fn default() -> Self {
-        Settings { processor: Processor::host(), jobs: 1, cache: None, schedules: Vec::new() }
+        Settings {
+            processor: Processor::host(),
+            jobs: 1,
+            cache: None,
+            schedules: Vec::new(),
+            planning: Planning::default(),
+            programs: false,
+        }
     }
 }
 
@@ -77,6 +94,8 @@ pub struct Kernel {
     pub flops: u64,
     /// Bytes read and written by one run.
     pub bytes: u64,
+    /// Seconds of one run on one core, by the roofline that kernels are chosen by.
+    pub seconds: f64,
 }
 
 /// Why there is no code.
@@ -95,13 +114,14 @@ pub enum CompileError {
 
 /// Compiles a module whose function `@main` is the model.
 pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
-    let mut runner = Runner::default();
+    let mut runner = Runner::for_plan(&settings.planning);
     let root = fusion_dialects::module_op(module);
     settings.processor.description.attach(root);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
-    let kernels = kernels_of(root);
+    let kernels = kernels_of(root, &Rates::of(&settings.processor.description));
+    let programs = if settings.programs { crate::alone::programs(root) } else { IndexMap::new() };
     runner.run(module, DEFINE).map_err(stage)?;
     for path in &settings.schedules {
         crate::schedules::add(module, path).map_err(stage)?;
@@ -130,11 +150,11 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     objects.extend(made.objects);
     let (compiled, cached) = (units.len(), made.cached);
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
-    Ok(Compilation { signature, workspace_bytes, constants, kernels, objects, timings })
+    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, objects, timings })
 }
 
 /// The kernels that `@main` calls, in order, from the facts of their operators.
-fn kernels_of(root: Op) -> Vec<Kernel> {
+fn kernels_of(root: Op, rates: &Rates) -> Vec<Kernel> {
     let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let by_name: HashMap<&str, Op> =
         functions.iter().filter_map(|f| Some((f.text("sym_name")?, *f))).collect();
@@ -146,25 +166,29 @@ fn kernels_of(root: Op) -> Vec<Kernel> {
         .filter_map(|call| {
             let name = call.text("callee")?;
             let function = by_name.get(name)?;
-            Some(describe(name, call, *function))
+            Some(describe(name, call, *function, rates))
         })
         .collect()
 }
 
-fn describe(name: &str, call: Op, function: Op) -> Kernel {
+fn describe(name: &str, call: Op, function: Op, rates: &Rates) -> Kernel {
     let types = |values: Vec<fusion_dialects::Value>| -> Vec<TensorType> {
         values.into_iter().filter_map(tensor_type).collect()
     };
     let moved = [types(call.operand_values()), types(call.result_values())].concat();
     let bytes = moved.iter().filter_map(TensorType::bytes).sum();
-    let (mut operators, mut flops) = (Vec::new(), 0.0);
+    let memory: f64 = moved.iter().filter_map(TensorType::bytes).map(|b| rates.moving(b as f64)).sum();
+    let (mut operators, mut flops, mut compute) = (Vec::new(), 0.0, 0.0);
     for op in nested_ops(function) {
         if let Some(Kind::Operator(operator)) = kind_of(op) {
             let (operands, results) = (types(op.operand_values()), types(op.result_values()));
-            flops +=
-                (operator.cost)(&Call { op: operator, operands: &operands, attrs: &op.attrs() }, &results);
+            let attrs = op.attrs();
+            let call = Call { op: operator, operands: &operands, attrs: &attrs };
+            flops += (operator.cost)(&call, &results);
+            compute += arithmetic(&call, &results, rates);
             operators.push(operator.name.to_owned());
         }
     }
-    Kernel { name: name.to_owned(), operators, flops: flops as u64, bytes }
+    let seconds = rates.call + f64::max(compute, memory);
+    Kernel { name: name.to_owned(), operators, flops: flops as u64, bytes, seconds }
 }

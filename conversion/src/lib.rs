@@ -1,11 +1,13 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
+pub mod alone;
 pub mod cache;
 pub mod compile;
 pub mod description;
 pub mod kernels;
 pub mod loop_to_cpu;
 pub mod pipelines;
+pub mod planning;
 pub mod relay_to_te;
 pub mod schedules;
 pub mod targets;

@@ -1,5 +1,6 @@
 //! The stages a model goes through, in order. This list is the compiler.
 
+use crate::planning::Planning;
 use fusion_dialects::{Module, run_passes};
 use std::path::PathBuf;
 
@@ -97,6 +98,8 @@ pub struct Runner {
     dump: Option<PathBuf>,
     number: usize,
     last: String,
+    /// Pipelines in place of those of some stages, by name; stages without one are left out.
+    instead: Vec<(&'static str, Option<String>)>,
     /// Seconds of each stage so far.
     pub timings: Vec<(&'static str, f64)>,
 }
@@ -107,12 +110,18 @@ impl Default for Runner {
             dump: std::env::var_os("FUSION_DUMP").map(PathBuf::from),
             number: 0,
             last: String::new(),
+            instead: Vec::new(),
             timings: Vec::new(),
         }
     }
 }
 
 impl Runner {
+    /// For a program whose kernels are chosen like that.
+    pub fn for_plan(planning: &Planning) -> Runner {
+        Runner { instead: planning.instead(), ..Runner::default() }
+    }
+
     /// For a kernel by itself.
     pub fn of_kernel(name: &str) -> Runner {
         let mut runner = Runner::default();
@@ -133,8 +142,13 @@ impl Runner {
             self.write("input", module)?;
         }
         for stage in stages {
+            let pipeline = match self.instead.iter().find(|(name, _)| *name == stage.name) {
+                Some((_, None)) => continue,
+                Some((_, Some(other))) => other,
+                None => stage.pipeline,
+            };
             let start = std::time::Instant::now();
-            run_passes(module, stage.pipeline)?;
+            run_passes(module, pipeline)?;
             self.timings.push((stage.name, start.elapsed().as_secs_f64()));
             self.write(stage.name, module)?;
         }

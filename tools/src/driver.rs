@@ -4,6 +4,8 @@ use crate::{print, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
+use fusion_conversion::planning::Planning;
+pub use fusion_conversion::planning::switches;
 use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
 use fusion_dialects::{Context, Module, parse_file};
 use fusion_importers::onnx;
@@ -11,6 +13,8 @@ use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
+pub use fusion_transforms::egraph::Strategy;
+use fusion_transforms::egraph::ledger::Ledger;
 use fusion_transforms::target::{Memory, Target as Description, TargetError as DescriptionError};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
@@ -29,6 +33,12 @@ pub struct CompileOptions {
     pub bound: IndexMap<String, Tensor>,
     /// Files of schedules written by hand.
     pub schedules: Vec<PathBuf>,
+    /// How kernels are chosen.
+    pub strategy: Strategy,
+    /// Families of rules that are left out, of [`switches`].
+    pub rules_off: Vec<&'static str>,
+    /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
+    pub explain: bool,
     /// How many kernels are compiled at a time; by default one a processor.
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
@@ -46,6 +56,9 @@ impl CompileOptions {
             shapes: IndexMap::new(),
             bound: IndexMap::new(),
             schedules: Vec::new(),
+            strategy: Strategy::EGraph,
+            rules_off: Vec::new(),
+            explain: false,
             jobs: None,
             jit: false,
             validate: None,
@@ -61,6 +74,12 @@ pub struct Compiled {
     pub code: Code,
     /// Its weights.
     pub constants: OwnedConstants,
+    /// Seconds that each of its kernels is predicted to take on one core.
+    pub predicted: Vec<f64>,
+    /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
+    pub ledger: Option<Ledger>,
+    /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
+    pub programs: IndexMap<String, String>,
 }
 
 /// The code of a compiled model.
@@ -233,8 +252,16 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let (module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
     let mut processor = options.target.processor.clone();
     processor.target.optimization = options.opt_level.into();
+    let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
+    let ledger = scratch.as_ref().map(|directory| directory.path().join("ledger.json"));
     let settings = Settings {
         processor,
+        planning: Planning {
+            strategy: options.strategy,
+            off: options.rules_off.clone(),
+            ledger: ledger.clone(),
+        },
+        programs: options.explain,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         cache: Cache::from_environment(),
         schedules: options.schedules.clone(),
@@ -262,6 +289,11 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
         input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
+    let predicted = compilation.kernels.iter().map(|kernel| kernel.seconds).collect();
+    let ledger = match ledger.filter(|file| file.exists()) {
+        Some(file) => Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?),
+        None => None,
+    };
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let description = ModelDescription {
@@ -275,7 +307,8 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let size = compilation.constants.len() as u64;
     let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
     let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
-    Ok(Compiled { description, code, constants: OwnedConstants { size, pieces } })
+    let (constants, programs) = (OwnedConstants { size, pieces }, compilation.programs);
+    Ok(Compiled { description, code, constants, predicted, ledger, programs })
 }
 
 fn tell(timings: &Timings, jobs: usize) {
@@ -299,7 +332,7 @@ fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError
 }
 
 fn kernel(kernel: conversion::Kernel) -> KernelDescription {
-    let conversion::Kernel { name, operators, flops, bytes } = kernel;
+    let conversion::Kernel { name, operators, flops, bytes, .. } = kernel;
     KernelDescription { name, operators, flops: Some(flops), bytes: Some(bytes) }
 }
 

@@ -40,6 +40,15 @@ pub enum Failure {
         "there is no directory for descriptions of targets: neither FUSION_TARGETS nor HOME is set; name a file with --output"
     )]
     NoDirectory,
+    #[error("there are no decisions to explain: {0}")]
+    NoDecisions(String),
+    #[error(
+        "there is no value or kernel {name:?} in this model{}",
+        if nearest.is_empty() { String::new() } else { format!("; the nearest names are {}", nearest.join(", ")) }
+    )]
+    NoValue { name: String, nearest: Vec<String> },
+    #[error("{what} has outputs of another type than with all rules: {why}")]
+    OtherOutputs { what: String, why: String },
     #[error("no test cases (directories with a model.onnx) were found in {0}")]
     NoCases(String),
 }

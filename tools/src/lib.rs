@@ -4,10 +4,12 @@ pub mod calibrate;
 pub mod commands;
 pub mod driver;
 pub mod failure;
+pub mod inputs;
 pub mod load;
 pub mod onnx;
 pub mod opt;
 pub mod print;
+pub mod report;
 pub mod validate;
 
 /// Puts upstream's passes and ours into MLIR's registry, once a process.

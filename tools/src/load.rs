@@ -19,9 +19,14 @@ pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
     if let Code::Memory(module) = compiled.code {
         return Ok(module);
     }
+    linked(&compiled)
+}
+
+/// Links and loads a model that was just compiled.
+pub fn linked(compiled: &Compiled) -> Result<Module, Failure> {
     let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
     let library = scratch.path().join("model.so");
-    package(&compiled, None, |package| Ok(package.write_library(&library)?))?;
+    package(compiled, None, |package| Ok(package.write_library(&library)?))?;
     // The loaded library stays in memory when its file goes with the directory.
     Ok(Module::load(&library)?)
 }

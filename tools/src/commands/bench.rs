@@ -2,12 +2,11 @@
 
 use super::options::Options;
 use crate::failure::Failure;
+use crate::inputs::inputs;
 use crate::{load, print};
 use clap::Args;
-use fusion_operators::Tensor;
+use fusion_runtime::ModelDescription;
 use fusion_runtime::measure::{self, Plan, Statistics};
-use fusion_runtime::random::Random;
-use fusion_runtime::{ArgumentDescription, ModelDescription, Module, npz};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,15 +70,11 @@ pub struct Report<'a> {
 impl Bench {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        let given = self.inputs.as_deref().map(npz::read).transpose()?;
         let module = load::load(&self.model, &self.options.resolve()?)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
-        let inputs = match given {
-            Some(tensors) => module.bind(tensors)?,
-            None => self.random(&module)?,
-        };
+        let inputs = inputs(&module, self.inputs.as_deref(), self.seed)?;
         let budget = self.budget.or((self.runs.is_none()).then_some(Duration::from_secs(3)));
         let plan = Plan { warm_up: self.warm_up as usize, runs: self.runs.unwrap_or(1000) as usize, budget };
         let mut session = module.session()?;
@@ -90,16 +85,6 @@ impl Bench {
         } else {
             report.print(plan.warm_up)
         }
-    }
-
-    fn random(&self, module: &Module) -> Result<Vec<Tensor>, Failure> {
-        let mut random = Random::new(self.seed);
-        let inputs = &module.description().inputs;
-        let tensor = |input: &ArgumentDescription| match input.only_value()? {
-            Some(value) => Ok(value),
-            None => random.tensor(input.dtype, &input.shape),
-        };
-        Ok(inputs.iter().map(tensor).collect::<Result<_, _>>()?)
     }
 }
 

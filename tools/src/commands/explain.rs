@@ -1,24 +1,48 @@
-//! `fusion explain`: the kernels of a model and what each is made of.
+//! `fusion explain`: the kernels of a model, what each is made of, what it costs, and why.
 
 use super::options::Options;
+use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::{driver, load, print};
+use crate::report::{Report, decisions, html, measure};
+use crate::{load, print};
 use clap::Args;
-use fusion_runtime::{KernelDescription, ModelDescription, Module};
+use fusion_runtime::Module;
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// Show the kernels of a model and what was fused into each.
+/// Show the kernels of a model: what was fused into each, what it costs, and why.
 ///
-/// Shows also the bytes each reads and writes, and its floating-point operations.
+/// Shows the bytes each reads and writes, its floating-point operations and the seconds predicted; then what fusion saved and how
+/// the kernels were found. Decisions can be asked for by value, or as a page of HTML (see docs/explain.md).
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The model, compiled (.so) or not (.onnx, .relay, .mlir).
+    /// The model, compiled (.so) or not (.onnx, .relay, .mlir). A compiled one tells its kernels alone.
     #[arg(value_name = "MODEL_OR_SO")]
     model: PathBuf,
 
-    /// Print one JSON object, with sizes in bytes.
+    /// Print one JSON object, with sizes in bytes and times in seconds.
     #[arg(long)]
     json: bool,
+
+    /// Measure each kernel by itself on random inputs, and the whole model.
+    #[arg(long)]
+    measure: bool,
+
+    /// Begin no more measurements of kernels after this many seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = super::bench::budget)]
+    budget: Duration,
+
+    /// Tell all decisions about a value (named as in the model) or a kernel (by name, or #3 for its number), in place of the tables.
+    #[arg(long, value_name = "VALUE")]
+    why: Option<String>,
+
+    /// Tell why two values or kernels are not in one kernel, in place of the tables.
+    #[arg(long, value_name = "A,B", value_parser = pair, conflicts_with = "why")]
+    why_not: Option<(String, String)>,
+
+    /// Write all as a page for the browser: the graph of kernels, their roofline, and the decisions.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
 
     #[command(flatten)]
     options: Options,
@@ -27,57 +51,62 @@ pub struct Explain {
 impl Explain {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        let description = match load::is_compiled(&self.model)? {
-            true => Module::load(&self.model)?.description().clone(),
-            false => driver::compile(&self.model, &self.options.resolve()?)?.description,
+        let report = match load::is_compiled(&self.model)? {
+            true => self.of_library()?,
+            false => self.of_model()?,
         };
-        match self.json {
-            true => print::line(serde_json::to_string_pretty(&description)?),
-            false => print::line(table(&description)),
+        if let Some(file) = &self.html {
+            std::fs::write(file, html::page(&report)).map_err(Failure::file("write", file))?;
         }
+        match (&self.why, &self.why_not) {
+            (Some(value), _) => print::line(decisions::why(&report, value)?),
+            (_, Some((first, second))) => print::line(decisions::why_not(&report, first, second)?),
+            _ if self.json => print::line(serde_json::to_string_pretty(&report)?),
+            _ => print::line(report.text()),
+        }
+    }
+
+    fn of_library(&self) -> Result<Report, Failure> {
+        let module = Module::load(&self.model)?;
+        let mut report = Report::of_library(module.description());
+        if self.measure {
+            report.totals.model_s = Some(measure::seconds(&module, MODEL)?);
+        }
+        Ok(report)
+    }
+
+    fn of_model(&self) -> Result<Report, Failure> {
+        let options = CompileOptions { explain: true, ..self.options.resolve()? };
+        let mut compiled = driver::compile(&self.model, &options)?;
+        let mut report = Report::of(&mut compiled, &options);
+        if self.measure {
+            self.measured(&mut report, &compiled, &options)?;
+        }
+        Ok(report)
+    }
+
+    fn measured(
+        &self,
+        report: &mut Report,
+        compiled: &Compiled,
+        options: &CompileOptions,
+    ) -> Result<(), Failure> {
+        report.totals.model_s = Some(measure::seconds(&load::linked(compiled)?, MODEL)?);
+        let (differ, measured) = measure::kernels(report, &compiled.programs, options, self.budget)?;
+        if measured < differ {
+            eprintln!("note: {measured} of {differ} kernels were measured; --budget SECONDS allows for more");
+        }
+        Ok(())
     }
 }
 
-/// What goes in and out, and the kernels as a table.
-fn table(description: &ModelDescription) -> String {
-    let mut rows = vec![["kernel", "bytes", "FLOPs", "fused"].map(str::to_owned)];
-    for kernel in &description.kernels {
-        rows.push(row(kernel));
-    }
-    let total = KernelDescription {
-        name: "total".to_owned(),
-        flops: description.flops(),
-        bytes: description.bytes_moved(),
-        operators: vec![],
-    };
-    rows.push(row(&total));
-    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
-    let widths = [0, 1, 2].map(width);
-    let mut text = format!(
-        "{} for {}: {} kernels, {} of workspace\n",
-        description.name,
-        description.target,
-        description.kernels.len(),
-        print::amount(description.workspace_bytes, "B"),
-    );
-    for (group, arguments) in [("input", &description.inputs), ("output", &description.outputs)] {
-        for argument in arguments {
-            text += &format!("{group} {}: {}\n", argument.name, argument.tensor_type());
-        }
-    }
-    for [name, bytes, flops, fused] in &rows {
-        let line = format!(
-            "\n{name:<w0$}  {bytes:>w1$}  {flops:>w2$}  {fused}",
-            w0 = widths[0],
-            w1 = widths[1],
-            w2 = widths[2]
-        );
-        text += line.trim_end_matches(' ');
-    }
-    text
-}
+/// The most seconds that the whole model runs.
+const MODEL: Duration = Duration::from_secs(1);
 
-fn row(kernel: &KernelDescription) -> [String; 4] {
-    let known = |n: Option<u64>, unit: &str| n.map_or("?".to_owned(), |n| print::amount(n, unit));
-    [kernel.name.clone(), known(kernel.bytes, "B"), known(kernel.flops, "FLOP"), kernel.operators.join(" + ")]
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (first, second) = text.split_once(',').ok_or("there is no ',' between two names")?;
+    match first.trim().is_empty() || second.trim().is_empty() {
+        true => Err("a name is empty".to_owned()),
+        false => Ok((first.trim().to_owned(), second.trim().to_owned())),
+    }
 }

@@ -1,5 +1,6 @@
 //! The command line of `fusion`, one command a file.
 
+pub mod ablate;
 pub mod bench;
 pub mod compile;
 pub mod explain;
@@ -35,6 +36,7 @@ enum Command {
     Run(run::Run),
     Bench(bench::Bench),
     Explain(explain::Explain),
+    Ablate(ablate::Ablate),
     OnnxTest(onnx_test::OnnxTest),
     Targets(targets::Targets),
 }
@@ -48,6 +50,7 @@ impl Cli {
             Command::Run(command) => command.run(),
             Command::Bench(command) => command.run(),
             Command::Explain(command) => command.run(),
+            Command::Ablate(command) => command.run(),
             Command::OnnxTest(command) => return command.run(),
             Command::Targets(command) => command.run(),
         }

@@ -1,6 +1,6 @@
 //! Options of every command that compiles.
 
-use crate::driver::{self, CompileOptions, Target};
+use crate::driver::{self, CompileOptions, Strategy, Target};
 use crate::failure::Failure;
 use clap::Args;
 use fusion_runtime::npz;
@@ -33,6 +33,15 @@ pub struct Options {
     #[arg(long = "schedule", value_name = "FILE.mlir")]
     pub schedules: Vec<PathBuf>,
 
+    /// How kernels are chosen: `egraph` (rules, layout and fusion in one), `xla` (fusion by gain, no rules), `relay` (groups under
+    /// post-dominators) or `none` (each operator by itself).
+    #[arg(long, default_value = Strategy::EGraph.name(), value_parser = strategy)]
+    pub strategy: Strategy,
+
+    /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results.
+    #[arg(long, value_name = "FAMILY,...", value_delimiter = ',', value_parser = switch)]
+    pub rules_off: Vec<&'static str>,
+
     /// Make an input a constant, with the value in a .npy file.
     #[arg(long = "bind", value_name = "INPUT=FILE.npy", value_parser = binding)]
     pub bindings: Vec<(String, PathBuf)>,
@@ -55,12 +64,25 @@ impl Options {
             shapes: self.shapes.iter().cloned().collect(),
             bound,
             schedules: self.schedules.clone(),
+            strategy: self.strategy,
+            rules_off: self.rules_off.clone(),
             ..CompileOptions::for_target(match &self.target_file {
                 Some(file) => Target::from_file(file)?,
                 None => self.target.parse()?,
             })
         })
     }
+}
+
+fn strategy(text: &str) -> Result<Strategy, String> {
+    let found = Strategy::ALL.iter().find(|(_, name)| *name == text);
+    let known = || Strategy::ALL.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
+    found.map(|(strategy, _)| *strategy).ok_or_else(|| format!("the strategies are {}", known()))
+}
+
+fn switch(text: &str) -> Result<&'static str, String> {
+    let known = || driver::switches().collect::<Vec<_>>().join(", ");
+    driver::switches().find(|name| *name == text).ok_or_else(|| format!("the families are {}", known()))
 }
 
 fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
@@ -94,5 +116,17 @@ mod tests {
         assert_eq!(shape("scalar="), Ok(("scalar".to_owned(), vec![])));
         assert_eq!(shape("x=1,-2").unwrap_err(), "\"-2\" is not an extent");
         assert!(shape("x").is_err() && shape("=1").is_err());
+    }
+
+    #[test]
+    fn unknown_names_list_the_known_ones() {
+        assert_eq!(strategy("xla"), Ok(Strategy::Xla));
+        assert_eq!(strategy("tvm").unwrap_err(), "the strategies are none, relay, xla, egraph");
+        assert_eq!(switch("joining"), Ok("joining"));
+        let said = switch("magic").unwrap_err();
+        assert!(
+            said.starts_with("the families are algebra, axes, ") && said.ends_with(", joining"),
+            "{said}"
+        );
     }
 }

@@ -96,6 +96,8 @@ pub struct TensorEntry {
     pub value: String,
     /// The kernel that writes it; none for inputs and constants.
     pub kernel: Option<String>,
+    /// The place of that kernel among the kernels of the block: kernels that are the same share a name.
+    pub place: Option<usize>,
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
@@ -128,6 +130,8 @@ pub struct Decision {
     pub values: Vec<String>,
     /// The kernels concerned, as they are.
     pub kernels: Vec<String>,
+    /// Their places among the kernels of the block.
+    pub places: Vec<usize>,
     /// Seconds of the program without what is decided on.
     pub before: Option<f64>,
     /// Seconds of the program with it.
@@ -250,25 +254,28 @@ impl Block<'_, '_> {
         {
             stored = self.plan.state.candidate(self.space, stored).operands[0];
         }
-        let writer = self.written.iter().find(|w| w.kernel.results.contains(&stored));
+        let place = self.written.iter().position(|w| w.kernel.results.contains(&stored));
         TensorEntry {
             value: self.names[class].clone(),
-            kernel: writer.map(|w| w.name.clone()),
+            kernel: place.map(|p| self.written[p].name.clone()),
+            place,
             ty: facts.types.first().map(|t| t.to_string()).unwrap_or_default(),
             constant: self.program.graph[facts.id].data.is_constant,
         }
     }
 
-    fn kernel_names(&self, classes: impl IntoIterator<Item = ClassId>) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    /// The places of the kernels that compute classes.
+    fn places(&self, classes: impl IntoIterator<Item = ClassId>) -> Vec<usize> {
+        let mut places: Vec<usize> = Vec::new();
         for class in classes {
-            let found = self
-                .written
-                .iter()
-                .find(|w| w.kernel.stored.contains(&class) || w.kernel.results.contains(&class));
-            names.extend(found.map(|w| w.name.clone()).filter(|n| !names.contains(n)));
+            let has = |w: &Written| w.kernel.stored.contains(&class) || w.kernel.results.contains(&class);
+            places.extend(self.written.iter().position(has).filter(|p| !places.contains(p)));
         }
-        names
+        places
+    }
+
+    fn kernel_names(&self, places: &[usize]) -> Vec<String> {
+        places.iter().map(|&p| self.written[p].name.clone()).collect()
     }
 
     fn decisions(&self) -> Vec<Decision> {
@@ -295,12 +302,13 @@ impl Block<'_, '_> {
         }
         let mut values = vec![self.names[class].clone()];
         values.extend(users.iter().map(|&u| self.names[u].clone()));
-        let decision = |accepted, kernels, before, after, reason| Decision {
+        let decision = |accepted, places: Vec<usize>, before, after, reason| Decision {
             subject: Subject::Fusion,
             accepted,
             rule: "compute where it is used".to_owned(),
             values: values.clone(),
-            kernels,
+            kernels: self.kernel_names(&places),
+            places,
             before,
             after,
             reason,
@@ -315,21 +323,21 @@ impl Block<'_, '_> {
                     format!("computing it in each of {count} kernels takes less than storing and reading it")
                 }
             };
-            return Some(decision(true, self.kernel_names(kernels), Some(other), Some(total), reason));
+            return Some(decision(true, self.places(kernels), Some(other), Some(total), reason));
         }
-        let kernels = self.kernel_names(plan.readers(space, class).into_iter().chain([class]));
+        let places = self.places(plan.readers(space, class).into_iter().chain([class]));
         if space.roots.contains(&class) && plan.readers(space, class).is_empty() {
             return None;
         }
         if space.roots.contains(&class) {
             let reason = "it is a result of the block, and must be stored".to_owned();
-            return Some(decision(false, kernels, None, None, reason));
+            return Some(decision(false, places, None, None, reason));
         }
         Some(match plan.lazy(space, class) {
-            Err(why) => decision(false, kernels, None, None, format!("{why}")),
+            Err(why) => decision(false, places, None, None, format!("{why}")),
             Ok((_, gain)) => {
                 let reason = "it would take longer".to_owned();
-                decision(false, kernels, Some(total), Some(total - gain), reason)
+                decision(false, places, Some(total), Some(total - gain), reason)
             }
         })
     }
@@ -351,12 +359,14 @@ impl Block<'_, '_> {
             let cost = cost.filter(|c| accepted || (c - total).abs() > 1e-9 * total);
             let Some(cost) = cost else { continue };
             let (before, after) = if accepted { (cost, total) } else { (total, cost) };
+            let places = self.places(plan.kernels_with(space, class));
             decisions.push(Decision {
                 subject: Subject::Algebra,
                 accepted,
                 rule: rule.to_string(),
                 values: vec![self.names[class].clone()],
-                kernels: self.kernel_names(plan.kernels_with(space, class)),
+                kernels: self.kernel_names(&places),
+                places,
                 before: Some(before),
                 after: Some(after),
                 reason: match accepted {
@@ -372,7 +382,7 @@ impl Block<'_, '_> {
     fn joining(&self, total: f64) -> Vec<Decision> {
         let (space, plan) = (self.space, self.plan);
         let mut decisions = Vec::new();
-        for written in self.written.iter().filter(|w| w.kernel.stored.len() > 1) {
+        for (place, written) in self.written.iter().enumerate().filter(|(_, w)| w.kernel.stored.len() > 1) {
             let kernel: &Kernel = &written.kernel;
             let apart: f64 = plan.apart(space, &kernel.stored);
             decisions.push(Decision {
@@ -381,18 +391,21 @@ impl Block<'_, '_> {
                 rule: "store together".to_owned(),
                 values: kernel.stored.iter().map(|&s| self.names[s].clone()).collect(),
                 kernels: vec![written.name.clone()],
+                places: vec![place],
                 before: Some(apart),
                 after: Some(total),
                 reason: "one pass over what both read takes less".to_owned(),
             });
         }
         for (first, second) in plan.pairs(space) {
+            let places = self.places([first, second]);
             let decision = |before, after, reason| Decision {
                 subject: Subject::Joining,
                 accepted: false,
                 rule: "store together".to_owned(),
                 values: vec![self.names[first].clone(), self.names[second].clone()],
-                kernels: self.kernel_names([first, second]),
+                kernels: self.kernel_names(&places),
+                places: places.clone(),
                 before,
                 after,
                 reason,

@@ -24,6 +24,11 @@ impl Strategy {
         (Strategy::Xla, "xla"),
         (Strategy::EGraph, "egraph"),
     ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Strategy::ALL.iter().find(|(strategy, _)| *strategy == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// What the options say.

@@ -52,6 +52,9 @@ pub enum Illegal {
     /// Results of one kernel have different shapes.
     #[error("the results have different shapes")]
     Results,
+    /// One needs what a third kernel makes of the other.
+    #[error("one needs what another kernel makes of the other")]
+    Cyclic,
     /// There are too many members.
     #[error("there are more than {0} operators")]
     Size(usize),

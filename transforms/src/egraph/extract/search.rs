@@ -174,11 +174,12 @@ impl Plan {
         let mut plan = self.clone();
         let before = plan.cost(a) + plan.cost(b);
         plan.state.join(a, b);
-        if plan.is_cyclic(space, a) {
-            return Err(Illegal::Results);
-        }
         let (kernel, cost) = plan.kernel(space, a);
         kernel.check(space, &plan.state)?;
+        // The last question, as it goes over the whole program.
+        if cost < before && plan.is_cyclic(space, a) {
+            return Err(Illegal::Cyclic);
+        }
         plan.costs[plan.state.group(a)] = cost;
         Ok((plan, before - cost))
     }

@@ -1,0 +1,76 @@
+//! How kernels are chosen: what `relay-optimize` is told in a compilation.
+
+use fusion_transforms::egraph::Strategy;
+use fusion_transforms::egraph::rules::Family;
+use std::path::PathBuf;
+
+/// The name under which kernels of several results are switched off, beside those of the families.
+pub const JOINING: &str = "joining";
+
+/// How kernels are chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planning {
+    /// How kernels are found.
+    pub strategy: Strategy,
+    /// Families of rules that are left out, or [`JOINING`].
+    pub off: Vec<&'static str>,
+    /// A file for the ledger, which the strategies `xla` and `egraph` write.
+    pub ledger: Option<PathBuf>,
+}
+
+impl Default for Planning {
+    fn default() -> Self {
+        Planning { strategy: Strategy::EGraph, off: Vec::new(), ledger: None }
+    }
+}
+
+/// What can be switched off.
+pub fn switches() -> impl Iterator<Item = &'static str> {
+    Family::ALL.iter().map(|(_, name)| *name).chain([JOINING])
+}
+
+impl Planning {
+    /// The stages that differ from the usual ones: each with its pipeline, or without one where it is left out.
+    pub fn instead(&self) -> Vec<(&'static str, Option<String>)> {
+        let mut options = Vec::new();
+        if self.strategy != Strategy::EGraph {
+            options.push(format!("strategy={}", self.strategy.name()));
+        }
+        if !self.off.is_empty() {
+            options.push(format!("off={}", self.off.join("+")));
+        }
+        if let Some(ledger) = &self.ledger {
+            options.push(format!("ledger='{}'", ledger.display()));
+        }
+        let mut instead = Vec::new();
+        if !options.is_empty() {
+            let pipeline = format!("builtin.module(relay-optimize{{{}}})", options.join(" "));
+            instead.push(("relay-optimize", Some(pipeline)));
+        }
+        if self.strategy == Strategy::None {
+            instead.push(("relay-loop-kernels", None));
+        }
+        instead
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_plan_changes_no_stage() {
+        assert_eq!(Planning::default().instead(), []);
+    }
+
+    #[test]
+    fn a_plan_becomes_options_of_the_pass() {
+        let ledger = Some(PathBuf::from("/a b/l.json"));
+        let planning = Planning { strategy: Strategy::None, off: vec!["axes", JOINING], ledger };
+        let text = "builtin.module(relay-optimize{strategy=none off=axes+joining ledger='/a b/l.json'})";
+        let wanted = [("relay-optimize", Some(text.to_owned())), ("relay-loop-kernels", None)];
+        assert_eq!(planning.instead(), wanted);
+        let names = crate::pipelines::RELAY.iter().map(|stage| stage.name).collect::<Vec<_>>();
+        assert!(wanted.iter().all(|(name, _)| names.contains(name)));
+    }
+}

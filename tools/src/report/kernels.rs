@@ -1,0 +1,122 @@
+//! The kernels as a table: what each is made of, what it moves and computes, and how long it takes.
+
+use super::table::{Align, table};
+use super::totals::Totals;
+use crate::print;
+use fusion_runtime::KernelDescription;
+use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry};
+use serde::Serialize;
+use std::collections::{HashMap, VecDeque};
+
+/// A call of a kernel.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// The kernel's name; kernels that are the same share it.
+    pub name: String,
+    /// Where the ledger has it: the block, and the place in the block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<(usize, usize)>,
+    /// The operators it is made of.
+    pub operators: Vec<String>,
+    /// The operations of the source that it stands for.
+    pub sources: Vec<String>,
+    /// Arithmetic operations, when known.
+    pub flops: Option<u64>,
+    /// Bytes read and written, when known.
+    pub bytes: Option<u64>,
+    /// Seconds predicted on one core.
+    pub predicted_s: Option<f64>,
+    /// Seconds measured, of the kernel by itself.
+    pub measured_s: Option<f64>,
+    /// What the roof takes, as a part of what was measured.
+    pub roofline: Option<f64>,
+}
+
+/// The kernels of a description in their order, each with what a ledger knows of it.
+pub fn rows(kernels: &[KernelDescription], predicted: &[f64], blocks: &[BlockLedger]) -> Vec<Row> {
+    // Of kernels that are the same, the first call is the first entry.
+    let mut entries: HashMap<&str, VecDeque<(usize, usize, &KernelEntry)>> = HashMap::new();
+    for (number, block) in blocks.iter().enumerate() {
+        for (place, entry) in block.kernels.iter().enumerate() {
+            entries.entry(&entry.name).or_default().push_back((number, place, entry));
+        }
+    }
+    let row = |(number, kernel): (usize, &KernelDescription)| {
+        let found = entries.get_mut(kernel.name.as_str()).and_then(VecDeque::pop_front);
+        Row {
+            name: kernel.name.clone(),
+            at: found.map(|(block, place, _)| (block, place)),
+            operators: kernel.operators.clone(),
+            sources: found.map(|(_, _, entry)| sources(entry)).unwrap_or_default(),
+            flops: kernel.flops,
+            bytes: kernel.bytes,
+            predicted_s: found.map(|(_, _, entry)| entry.seconds).or(predicted.get(number).copied()),
+            measured_s: None,
+            roofline: None,
+        }
+    };
+    kernels.iter().enumerate().map(row).collect()
+}
+
+/// The operations of the source that a kernel stands for, each once.
+fn sources(entry: &KernelEntry) -> Vec<String> {
+    let mut sources: Vec<String> = Vec::new();
+    for source in entry.operators.iter().flat_map(|o| &o.sources) {
+        if !sources.contains(source) {
+            sources.push(source.clone());
+        }
+    }
+    sources
+}
+
+/// Who makes a column's text of a row.
+type Cell = fn(&Row) -> String;
+
+/// The columns: name, alignment, the text of a row, and that of the sums.
+const COLUMNS: &[(&str, Align, Cell, fn(&Totals) -> String)] = &[
+    ("kernel", Align::Left, |row| row.name.clone(), |_| "total".to_owned()),
+    ("bytes", Align::Right, |row| amount(row.bytes, "B"), |all| amount(all.bytes, "B")),
+    ("FLOPs", Align::Right, |row| amount(row.flops, "FLOP"), |all| amount(all.flops, "FLOP")),
+    ("predicted", Align::Right, |row| seconds(row.predicted_s), |all| seconds(all.predicted_s)),
+    ("measured", Align::Right, |row| seconds(row.measured_s), |all| seconds(all.measured_s)),
+    ("of roof", Align::Right, |row| percent(row.roofline), |_| String::new()),
+    ("fused", Align::Left, |row| row.operators.join(" + "), |_| String::new()),
+    ("of the source", Align::Left, |row| row.sources.join(", "), |_| String::new()),
+];
+
+/// The kernels with their sums; columns that nobody knows anything of are left out.
+pub fn columns(rows: &[Row], totals: &Totals) -> Vec<(Align, Vec<String>)> {
+    let numbers = (0..rows.len()).map(|n| format!("#{n}"));
+    let mut columns =
+        vec![(Align::Right, [String::new()].into_iter().chain(numbers).chain([String::new()]).collect())];
+    for (name, align, cell, sum) in COLUMNS {
+        let cells: Vec<String> = rows.iter().map(cell).collect();
+        if cells.iter().any(|c| !c.is_empty()) {
+            columns
+                .push((*align, [(*name).to_owned()].into_iter().chain(cells).chain([sum(totals)]).collect()));
+        }
+    }
+    columns
+}
+
+/// The same as text.
+pub fn text(rows: &[Row], totals: &Totals) -> String {
+    let columns = columns(rows, totals);
+    let lines: Vec<Vec<String>> = (0..rows.len() + 2)
+        .map(|line| columns.iter().map(|(_, cells)| cells[line].clone()).collect())
+        .collect();
+    let aligns: Vec<Align> = columns.iter().map(|(align, _)| *align).collect();
+    table(&aligns, &lines)
+}
+
+fn amount(n: Option<u64>, unit: &str) -> String {
+    n.map_or("?".to_owned(), |n| print::amount(n, unit))
+}
+
+fn seconds(s: Option<f64>) -> String {
+    s.map_or_else(String::new, print::seconds)
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or_else(String::new, |part| format!("{:.0} %", 100.0 * part))
+}

@@ -1,0 +1,65 @@
+//! What a program is compiled for as a roof over what kernels can reach.
+//!
+//! ```text
+//!   roof(kernel) = max(FLOPs / peak, bytes / bandwidth of the nearest memory that holds them)   seconds
+//! ```
+//!
+//! All numbers are those of one core.
+
+use fusion_transforms::target::Target;
+use serde::Serialize;
+
+/// The numbers of a target that make its roof.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Machine {
+    /// What it is called.
+    pub name: String,
+    /// Operations a second.
+    pub peak_flops: f64,
+    /// The memories, the nearest first.
+    pub memories: Vec<Level>,
+}
+
+/// A memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// What it is called.
+    pub name: &'static str,
+    /// Bytes it holds; none for the last, which holds all.
+    pub bytes: Option<u64>,
+    /// Bytes a second.
+    pub bandwidth: f64,
+}
+
+impl Machine {
+    /// Of a target.
+    pub fn of(target: &Target) -> Machine {
+        let caches = [("L1", &target.l1), ("L2", &target.l2), ("L3", &target.l3)];
+        let caches = caches.into_iter().filter(|(_, memory)| memory.bytes > 0);
+        let mut memories: Vec<Level> = caches
+            .map(|(name, memory)| Level { name, bytes: Some(memory.bytes), bandwidth: memory.bandwidth })
+            .collect();
+        memories.push(Level { name: "memory", bytes: None, bandwidth: target.memory.bandwidth });
+        Machine { name: target.name.clone(), peak_flops: target.peak_flops, memories }
+    }
+
+    /// Seconds that a kernel takes at least.
+    pub fn roof(&self, flops: f64, bytes: f64) -> f64 {
+        let holds = |level: &&Level| level.bytes.is_none_or(|size| bytes <= size as f64);
+        let bandwidth = self.memories.iter().find(holds).map_or(f64::INFINITY, |level| level.bandwidth);
+        f64::max(flops / self.peak_flops, bytes / bandwidth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_roof_is_that_of_arithmetic_or_of_memory() {
+        let machine = Machine::of(&Target::default());
+        assert_eq!(machine.roof(192e9, 0.0), 1.0);
+        assert_eq!(machine.roof(1.0, 15e9), 1.0);
+        assert_eq!(machine.roof(0.0, 38e3), 38e3 / 120e9);
+    }
+}

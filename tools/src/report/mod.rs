@@ -1,0 +1,190 @@
+//! What is told of a compiled model: its kernels, what they cost, and why they are what they are.
+//!
+//! ```text
+//!   description of the compiled model --+
+//!   ledger of relay-optimize -----------+--> Report --> text, JSON, one page of HTML
+//!   seconds measured -------------------+
+//! ```
+
+pub mod ablation;
+pub mod decisions;
+pub mod html;
+pub mod kernels;
+pub mod machine;
+pub mod measure;
+pub mod names;
+pub mod saturation;
+pub mod table;
+pub mod totals;
+
+use crate::driver::{CompileOptions, Compiled};
+use crate::print;
+use fusion_runtime::{ArgumentDescription, ModelDescription};
+use fusion_transforms::egraph::ledger::{BlockLedger, Ledger};
+use kernels::{Row, rows};
+use machine::Machine;
+use saturation::Saturation;
+use serde::Serialize;
+use totals::Totals;
+
+/// What is told of a model. As JSON, sizes are in bytes and times in seconds.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Its name.
+    pub name: String,
+    /// What it was compiled for.
+    pub target: String,
+    /// Inputs.
+    pub inputs: Vec<ArgumentDescription>,
+    /// Outputs.
+    pub outputs: Vec<ArgumentDescription>,
+    /// Bytes of workspace.
+    pub workspace_bytes: u64,
+    /// How its kernels were chosen; not known of libraries.
+    pub strategy: Option<&'static str>,
+    /// What it was compiled for, in numbers; not known of libraries.
+    pub machine: Option<Machine>,
+    /// The kernels in the order they run.
+    pub kernels: Vec<Row>,
+    /// Sums.
+    pub totals: Totals,
+    /// What saturation did, of all blocks together.
+    pub saturation: Option<Saturation>,
+    /// All decisions.
+    pub ledger: Option<Ledger>,
+}
+
+impl Report {
+    /// Of a library, which tells its kernels alone.
+    pub fn of_library(description: &ModelDescription) -> Report {
+        Report::new(description, &[], None)
+    }
+
+    /// Of a model that was just compiled.
+    pub fn of(compiled: &mut Compiled, options: &CompileOptions) -> Report {
+        let ledger = compiled.ledger.take();
+        let report = Report::new(&compiled.description, &compiled.predicted, ledger);
+        let machine = Some(Machine::of(options.target.description()));
+        Report { strategy: Some(options.strategy.name()), machine, ..report }
+    }
+
+    fn new(description: &ModelDescription, predicted: &[f64], ledger: Option<Ledger>) -> Report {
+        let blocks = ledger.as_ref().map_or(&[][..], |l| &l.blocks);
+        let kernels = rows(&description.kernels, predicted, blocks);
+        Report {
+            name: description.name.clone(),
+            target: description.target.clone(),
+            inputs: description.inputs.clone(),
+            outputs: description.outputs.clone(),
+            workspace_bytes: description.workspace_bytes,
+            strategy: None,
+            machine: None,
+            totals: Totals::of(&kernels, blocks),
+            saturation: Saturation::of(blocks),
+            kernels,
+            ledger,
+        }
+    }
+
+    /// The blocks of the ledger; none where there is no ledger.
+    pub fn blocks(&self) -> &[BlockLedger] {
+        self.ledger.as_ref().map_or(&[], |l| &l.blocks)
+    }
+
+    /// As text for people.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "{} for {}: {} kernels, {} of workspace\n",
+            self.name,
+            self.target,
+            self.kernels.len(),
+            print::amount(self.workspace_bytes, "B"),
+        );
+        for (group, arguments) in [("input", &self.inputs), ("output", &self.outputs)] {
+            for argument in arguments {
+                text += &format!("{group} {}: {}\n", argument.name, argument.tensor_type());
+            }
+        }
+        text += &format!("\n{}", kernels::text(&self.kernels, &self.totals));
+        let totals = self.totals.lines();
+        if !totals.is_empty() {
+            text += &format!("\n\n{}", totals.join("\n"));
+        }
+        if let Some(saturation) = &self.saturation {
+            text += &format!("\n\n{}", saturation.text());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use fusion_runtime::KernelDescription;
+
+    /// A convolution with its activation, then a pool.
+    pub fn report() -> Report {
+        let tensor = |value: &str, place: Option<usize>| serde_json::json!({"value": value, "kernel": null, "place": place, "type": "tensor<4xf32>", "constant": false});
+        let operator = |name: &str, operator: &str| serde_json::json!({"value": name, "operator": operator, "rule": null, "sources": [name]});
+        let decision = |accepted: bool, values: &[&str], places: &[usize], before: f64, reason: &str| {
+            serde_json::json!({
+                "subject": "fusion", "accepted": accepted, "rule": "compute where it is used", "values": values,
+                "kernels": [], "places": places, "before": before, "after": 4e-6, "reason": reason,
+            })
+        };
+        let ledger = serde_json::json!({"blocks": [{
+            "function": "main",
+            "saturation": {"stop": "saturated", "rounds": 2, "nodes": 9, "classes": 7, "rules": [
+                {"rule": "a <b>", "family": "algebra", "matches": 3, "applied": 1, "exceeded": 0, "seconds": 1e-5},
+            ]},
+            "search": {"greedy": 5e-6, "cost": 4e-6, "tried": 3, "kept": 1, "is_complete": true},
+            "bound": 3e-6,
+            "before": {"kernels": 3, "bytes": 400.0, "flops": 1000.0},
+            "after": {"kernels": 2, "bytes": 300.0, "flops": 1000.0},
+            "kernels": [
+                {"name": "fused_conv2d_relu_0", "operators": [operator("conv", "relay.conv2d"), operator("relu", "relay.relu")],
+                 "reads": [tensor("v0", None)], "writes": [tensor("relu", Some(0))], "bytes": 200.0, "flops": 900.0, "seconds": 3e-6},
+                {"name": "fused_max_pool_0", "operators": [operator("pool", "relay.max_pool")],
+                 "reads": [tensor("relu", Some(0))], "writes": [tensor("pool", Some(1))], "bytes": 100.0, "flops": 100.0, "seconds": 1e-6},
+            ],
+            "decisions": [
+                decision(false, &["relu", "pool"], &[0, 1], 3e-6, "it would <take> longer"),
+                decision(true, &["conv", "relu"], &[0], 5e-6, "its only kernel needs no memory for it"),
+            ],
+        }]});
+        let kernel = |name: &str, operators: &[&str], bytes: u64, flops: u64| KernelDescription {
+            name: name.to_owned(),
+            operators: operators.iter().map(|&o| o.to_owned()).collect(),
+            flops: Some(flops),
+            bytes: Some(bytes),
+        };
+        let description = ModelDescription {
+            name: "model".to_owned(),
+            target: "cpu".to_owned(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            kernels: vec![
+                kernel("fused_conv2d_relu_0", &["relay.conv2d", "relay.relu"], 200, 900),
+                kernel("fused_max_pool_0", &["relay.max_pool"], 100, 100),
+            ],
+            workspace_bytes: 64,
+        };
+        let ledger: Ledger = serde_json::from_value(ledger).unwrap();
+        let machine = Some(Machine::of(&fusion_transforms::target::Target::default()));
+        Report { strategy: Some("egraph"), machine, ..Report::new(&description, &[], Some(ledger)) }
+    }
+
+    #[test]
+    fn the_text_has_kernels_sums_and_rules() {
+        let text = report().text();
+        for wanted in [
+            "#0  fused_conv2d_relu_0  200 B    900 FLOP   3.000 us  relay.conv2d + relay.relu  conv, relu\n",
+            "\n    total                300 B",
+            "\nkernels    3 operators -> 2 kernels (33.3 % fewer)\nbytes      400 B -> 300 B, 100 B saved (25.0 %)\n",
+            "\npredicted  4.000 us, lower bound 3.000 us, gap 33.3 %\n",
+            "\nsaturation saturated; 2 rounds, 9 e-nodes, 7 e-classes\nrule   family   matches  applied       time\n",
+        ] {
+            assert!(text.contains(wanted), "{wanted}\n{text}");
+        }
+    }
+}

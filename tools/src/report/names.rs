@@ -1,0 +1,113 @@
+//! What a name on the command line means: a value of the ledger, an operation of the source, a kernel, or `#3`, a kernel's number.
+
+use super::Report;
+use crate::failure::Failure;
+use fusion_transforms::egraph::ledger::{BlockLedger, Decision};
+use std::collections::BTreeSet;
+
+/// How many near names are offered.
+const NEAREST: usize = 5;
+
+/// What a name stands for, in a block.
+#[derive(Debug, Default)]
+pub struct Named {
+    /// Values.
+    pub values: BTreeSet<String>,
+    /// The places of kernels that compute them, or that have the name.
+    pub kernels: BTreeSet<usize>,
+}
+
+impl Named {
+    /// True when a decision names a value, or is about a kernel that the user named.
+    pub fn is_in(&self, decision: &Decision) -> bool {
+        match self.values.is_empty() {
+            true => decision.places.iter().any(|place| self.kernels.contains(place)),
+            false => decision.values.iter().any(|value| self.values.contains(value)),
+        }
+    }
+
+    /// True when it stands for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.kernels.is_empty()
+    }
+}
+
+/// What a name stands for in each block; a name that stands for nothing is a failure with the nearest ones.
+pub fn resolve(report: &Report, name: &str) -> Result<Vec<Named>, Failure> {
+    let name = name.trim();
+    let name = name.strip_prefix('%').unwrap_or(name);
+    let number = name.strip_prefix('#').and_then(|n| n.parse::<usize>().ok());
+    let row = number.and_then(|n| report.kernels.get(n)).and_then(|row| row.at);
+    let found: Vec<Named> = report
+        .blocks()
+        .iter()
+        .enumerate()
+        .map(|(number, block)| match row {
+            Some((in_block, place)) if in_block == number => {
+                Named { kernels: BTreeSet::from([place]), ..Named::default() }
+            }
+            Some(_) => Named::default(),
+            None => in_block(block, name),
+        })
+        .collect();
+    match found.iter().all(Named::is_empty) {
+        true => Err(Failure::NoValue { name: name.to_owned(), nearest: nearest(report, name) }),
+        false => Ok(found),
+    }
+}
+
+fn in_block(block: &BlockLedger, name: &str) -> Named {
+    // Of several values of one operation, all but the first have a number.
+    let is_it = |value: &str| {
+        value == name
+            || value
+                .strip_prefix(name)
+                .and_then(|rest| rest.strip_prefix('#'))
+                .is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()))
+    };
+    let mut named = Named::default();
+    for (place, kernel) in block.kernels.iter().enumerate() {
+        if kernel.name == name {
+            named.kernels.insert(place);
+        }
+        for operator in &kernel.operators {
+            if is_it(&operator.value) || operator.sources.iter().any(|s| s == name) {
+                named.values.insert(operator.value.clone());
+                named.kernels.insert(place);
+            }
+        }
+        let tensors = kernel.reads.iter().chain(&kernel.writes);
+        named.values.extend(tensors.map(|t| &t.value).filter(|value| is_it(value)).cloned());
+    }
+    let decided = block.decisions.iter().flat_map(|d| &d.values);
+    named.values.extend(decided.filter(|value| is_it(value)).cloned());
+    named
+}
+
+/// All names that can be asked for.
+fn all(report: &Report) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for block in report.blocks() {
+        for kernel in &block.kernels {
+            names.insert(kernel.name.as_str());
+            names.extend(
+                kernel.operators.iter().flat_map(|o| o.sources.iter().chain([&o.value])).map(String::as_str),
+            );
+            names.extend(kernel.reads.iter().chain(&kernel.writes).map(|t| t.value.as_str()));
+        }
+        names.extend(block.decisions.iter().flat_map(|d| &d.values).map(String::as_str));
+    }
+    names
+}
+
+/// The names nearest to one, the nearest first.
+fn nearest(report: &Report, name: &str) -> Vec<String> {
+    let near = |other: &str| {
+        let part = if other.to_lowercase().contains(&name.to_lowercase()) { 0.5 } else { 0.0 };
+        strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()) + part
+    };
+    let mut names: Vec<(f64, &str)> =
+        all(report).into_iter().filter(|n| !n.is_empty()).map(|n| (near(n), n)).collect();
+    names.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    names.into_iter().take(NEAREST).map(|(_, name)| name.to_owned()).collect()
+}

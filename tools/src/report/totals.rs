@@ -1,0 +1,153 @@
+//! Sums over the kernels of a model, and what was saved.
+
+use super::kernels::Row;
+use crate::print;
+use fusion_transforms::egraph::ledger::BlockLedger;
+use serde::Serialize;
+
+/// Sums. Kernels in a loop count once, as in the table of kernels.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Kernels with every operator of the source as one, when known.
+    pub kernels_before: Option<usize>,
+    /// Bytes these would read and write.
+    pub bytes_before: Option<u64>,
+    /// Their arithmetic operations.
+    pub flops_before: Option<u64>,
+    /// Kernels.
+    pub kernels: usize,
+    /// Bytes they read and write, when known of all.
+    pub bytes: Option<u64>,
+    /// Their arithmetic operations, when known of all.
+    pub flops: Option<u64>,
+    /// Seconds predicted.
+    pub predicted_s: Option<f64>,
+    /// Seconds that no choice of kernels is predicted to go below.
+    pub bound_s: Option<f64>,
+    /// Seconds of all kernels measured by themselves; none where some were not measured.
+    pub measured_s: Option<f64>,
+    /// Seconds of the whole model.
+    pub model_s: Option<f64>,
+}
+
+impl Totals {
+    /// Of kernels, and of the blocks of the ledger they come from.
+    pub fn of(rows: &[Row], blocks: &[BlockLedger]) -> Totals {
+        let known = !blocks.is_empty();
+        // What no block has was a kernel before.
+        let others: Vec<&Row> = rows.iter().filter(|row| row.at.is_none()).collect();
+        let predicted_s = sum(rows, |row| row.predicted_s);
+        let plus = |values: f64, more: f64| known.then_some((values + more) as u64);
+        let others_predicted: f64 = others.iter().filter_map(|row| row.predicted_s).sum();
+        Totals {
+            kernels_before: known
+                .then(|| blocks.iter().map(|b| b.before.kernels).sum::<usize>() + others.len()),
+            bytes_before: plus(
+                blocks.iter().map(|b| b.before.bytes).sum(),
+                others.iter().filter_map(|r| r.bytes).sum::<u64>() as f64,
+            ),
+            flops_before: plus(
+                blocks.iter().map(|b| b.before.flops).sum(),
+                others.iter().filter_map(|r| r.flops).sum::<u64>() as f64,
+            ),
+            kernels: rows.len(),
+            bytes: rows.iter().map(|row| row.bytes).sum(),
+            flops: rows.iter().map(|row| row.flops).sum(),
+            predicted_s,
+            bound_s: known.then(|| blocks.iter().map(|b| b.bound).sum::<f64>() + others_predicted),
+            measured_s: None,
+            model_s: None,
+        }
+    }
+
+    /// Takes over what was measured of the rows.
+    pub fn measured(&mut self, rows: &[Row]) {
+        self.measured_s = sum(rows, |row| row.measured_s);
+    }
+
+    /// The part of the bytes that is saved, from 0 to 1.
+    pub fn reduction(&self) -> Option<f64> {
+        let (before, after) = (self.bytes_before? as f64, self.bytes? as f64);
+        (before > 0.0).then(|| 1.0 - after / before)
+    }
+
+    /// How much the prediction is above the bound, from 0.
+    pub fn gap(&self) -> Option<f64> {
+        let bound = self.bound_s.filter(|b| *b > 0.0)?;
+        Some((self.predicted_s? / bound - 1.0).max(0.0))
+    }
+
+    /// For people, a line a fact; none where nothing is known beyond the table.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let (Some(before), after) = (self.kernels_before, self.kernels) {
+            let fewer = 100.0 * (1.0 - after as f64 / before.max(1) as f64);
+            lines.push(format!("kernels    {before} operators -> {after} kernels ({fewer:.1} % fewer)"));
+        }
+        if let (Some(before), Some(after)) = (self.bytes_before, self.bytes) {
+            let part = self.reduction().unwrap_or(0.0);
+            let amount = |n| print::amount(n, "B");
+            lines.push(format!(
+                "bytes      {} -> {}, {}",
+                amount(before),
+                amount(after),
+                saved(before, after, part)
+            ));
+        }
+        if let (Some(before), Some(after)) = (self.flops_before, self.flops) {
+            let amount = |n| print::amount(n, "FLOP");
+            lines.push(format!("arithmetic {} -> {}", amount(before), amount(after)));
+        }
+        if let Some(predicted) = self.predicted_s {
+            let bound = self.bound_s.zip(self.gap()).map_or(String::new(), |(bound, gap)| {
+                format!(", lower bound {}, gap {:.1} %", print::seconds(bound), 100.0 * gap)
+            });
+            lines.push(format!("predicted  {}{bound}", print::seconds(predicted)));
+        }
+        if let Some(model) = self.model_s {
+            let alone = self
+                .measured_s
+                .map_or(String::new(), |sum| format!(", its kernels by themselves {}", print::seconds(sum)));
+            lines.push(format!("measured   {}{alone}", print::seconds(model)));
+        }
+        lines
+    }
+}
+
+/// What became of bytes: fewer, or more where constants of another form are larger.
+pub fn saved(before: u64, after: u64, part: f64) -> String {
+    let word = if after > before { "more" } else { "saved" };
+    format!("{} {word} ({:.1} %)", print::amount(before.abs_diff(after), "B"), 100.0 * part.abs())
+}
+
+/// A sum over rows; none where a row does not know, or there is none.
+fn sum(rows: &[Row], of: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
+    let all: Option<Vec<f64>> = rows.iter().map(of).collect();
+    all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_told() {
+        let totals = Totals {
+            kernels_before: Some(4),
+            bytes_before: Some(1000),
+            kernels: 1,
+            bytes: Some(250),
+            predicted_s: Some(3e-6),
+            bound_s: Some(2e-6),
+            ..Totals::default()
+        };
+        let wanted = [
+            "kernels    4 operators -> 1 kernels (75.0 % fewer)",
+            "bytes      1.00 kB -> 250 B, 750 B saved (75.0 %)",
+            "predicted  3.000 us, lower bound 2.000 us, gap 50.0 %",
+        ];
+        assert_eq!(totals.lines(), wanted);
+        assert_eq!(saved(100, 150, -0.5), "50 B more (50.0 %)");
+        assert!(Totals { kernels: 3, bytes: Some(1), ..Totals::default() }.lines().is_empty());
+    }
+}

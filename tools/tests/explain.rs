@@ -1,0 +1,134 @@
+//! `fusion explain` and `fusion ablate` on a small model: what is told of its kernels and why.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/offline/mlp.mlir")
+}
+
+/// Runs a command on the model in a directory.
+fn fusion(directory: &Path, command: &str, args: &[&str]) -> Output {
+    let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+    let cache = directory.join("cache");
+    fusion
+        .arg(command)
+        .arg(model())
+        .args(args)
+        .current_dir(directory)
+        .env("FUSION_CACHE", cache)
+        .output()
+        .unwrap()
+}
+
+fn printed(output: Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn complaint(output: Output) -> String {
+    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn kernels_have_predictions_measurements_and_sources() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = printed(fusion(directory.path(), "explain", &["--json", "--measure"]));
+    let report: Value = serde_json::from_str(&json).unwrap();
+    let kernels = report["kernels"].as_array().unwrap();
+    assert!(!kernels.is_empty());
+    for kernel in kernels {
+        for number in ["predicted_s", "measured_s", "roofline", "bytes", "flops"] {
+            assert!(kernel[number].as_f64().unwrap() > 0.0, "{number} of {kernel}");
+        }
+        assert!(kernel["sources"][0].as_str().unwrap().contains("mlp.mlir:"), "{kernel}");
+    }
+    let totals = &report["totals"];
+    assert_eq!(totals["kernels"], kernels.len());
+    assert!(totals["kernels_before"].as_u64().unwrap() > kernels.len() as u64);
+    assert!(totals["bound_s"].as_f64().unwrap() <= totals["predicted_s"].as_f64().unwrap());
+    assert!(totals["model_s"].as_f64().unwrap() > 0.0);
+    assert!(!report["ledger"]["blocks"][0]["decisions"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn decisions_are_found_by_value() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let report: Value = serde_json::from_str(&printed(fusion(here, "explain", &["--json"]))).unwrap();
+    let block = &report["ledger"]["blocks"][0];
+    let values = |decision: &Value| {
+        let values = decision["values"].as_array().unwrap();
+        values.iter().map(|v| v.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for decision in block["decisions"].as_array().unwrap() {
+        let values = values(decision);
+        let text = printed(fusion(here, "explain", &["--why", &values[0]]));
+        assert!(text.contains(decision["reason"].as_str().unwrap()), "{text}");
+    }
+    let (first, last) = ("#0", format!("#{}", report["kernels"].as_array().unwrap().len() - 1));
+    let text = printed(fusion(here, "explain", &["--why-not", &format!("{first},{last}")]));
+    assert!(text.contains("the kernels from one to the other:\n  #0 fused_"), "{text}");
+    let text = printed(fusion(here, "explain", &["--why-not", "#0,#0"]));
+    assert!(text.starts_with("#0 and #0 are in one kernel: #0 fused_"), "{text}");
+
+    let name = report["kernels"][0]["name"].as_str().unwrap();
+    let said = complaint(fusion(here, "explain", &["--why", &format!("{name}x")]));
+    let wanted = format!(
+        "error: there is no value or kernel \"{name}x\" in this model; the nearest names are {name}, "
+    );
+    assert!(said.starts_with(&wanted), "{said}");
+    let said = complaint(fusion(here, "explain", &["--why", "#0", "--strategy", "relay"]));
+    let wanted = "error: there are no decisions to explain: the strategy relay does not decide by cost; xla and egraph do\n";
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn a_page_needs_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    printed(fusion(directory.path(), "explain", &["--html", "report.html"]));
+    let page = fs::read_to_string(directory.path().join("report.html")).unwrap();
+    for part in ["<svg", "id=\"ledger\"", "class=\"roof\"", "#0 fused_"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!["href=", "src=", "@import", "url("].iter().any(|outside| page.contains(outside)));
+}
+
+#[test]
+fn strategies_and_families_are_chosen_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let kernels = |args: &[&str]| {
+        let json = printed(fusion(here, "explain", &[&["--json"], args].concat()));
+        let report: Value = serde_json::from_str(&json).unwrap();
+        report["kernels"].as_array().unwrap().len()
+    };
+    assert!(kernels(&["--strategy", "none"]) > kernels(&["--strategy", "relay"]));
+    assert!(kernels(&["--rules-off", "algebra,joining"]) > 0);
+    let said = complaint(fusion(here, "explain", &["--strategy", "tvm"]));
+    assert!(said.contains("the strategies are none, relay, xla, egraph"), "{said}");
+    let said = complaint(fusion(here, "compile", &["--rules-off", "algebra,magic"]));
+    assert!(said.contains("'magic'") && said.contains("the families are algebra, axes, "), "{said}");
+}
+
+#[test]
+fn all_ways_give_the_same_outputs() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = printed(fusion(directory.path(), "ablate", &["--json", "--budget", "0.003"]));
+    let ablation: Value = serde_json::from_str(&json).unwrap();
+    let ways = ablation["ways"].as_array().unwrap();
+    let names: Vec<&str> = ways.iter().map(|way| way["what"].as_str().unwrap()).collect();
+    assert_eq!((names[0], names[1]), ("all on", "algebra off"));
+    assert!(
+        names.ends_with(&["joining off", "strategy none", "strategy relay", "strategy xla"]),
+        "{names:?}"
+    );
+    for way in ways {
+        assert!(way["error"].as_f64().unwrap() < 1e-5 && way["measured_s"].as_f64().unwrap() > 0.0, "{way}");
+    }
+    let text = printed(fusion(directory.path(), "ablate", &["--budget", "0.003"]));
+    assert!(text.contains("\nall on ") && text.contains("= all on"), "{text}");
+}
