@@ -66,7 +66,7 @@ check-example: build
 check: build
 	$(CARGO) test --workspace
 
-docs: deps ## Write docs/dialects and docs/schedules.md from what the sources say
+docs: deps ## Write docs/dialects, docs/schedules.md and docs/rules.md from what the sources say
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test docs
 

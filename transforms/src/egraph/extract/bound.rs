@@ -4,8 +4,12 @@
 //!
 //!     needed(c) = {c} + the classes that are in needed(candidate) of every candidate, needed(candidate) = union over its operands
 //!
-//! All arithmetic of needed classes, each by its quickest candidate, has to be done; all that comes from outside and all results have to
-//! be moved; whichever takes longer is the bound, and at least one kernel is called. Fusion cannot avoid either.
+//! All arithmetic of needed classes, each by its quickest candidate, has to be done, and all results have to be moved. A class of several
+//! forms is needed in one of them, of which none is needed always; so a chain of such classes is bounded by its arithmetic as well:
+//!
+//!     chain(c) = min over candidates (own arithmetic + max over operands chain(operand))
+//!
+//! Whichever takes longest is the bound, and at least one kernel is called. Fusion cannot avoid any of these.
 
 use super::space::Space;
 
@@ -30,7 +34,33 @@ pub fn lower_bound(space: &Space) -> f64 {
         .roots
         .iter()
         .any(|&r| !space.classes[r].is_external && space.classes[r].candidates.iter().all(|c| !c.is_view));
-    f64::max(compute, memory) + if works { space.rates.call } else { 0.0 }
+    let chains = chains(space);
+    let longest = space.roots.iter().map(|&root| chains[root]).fold(0.0, f64::max);
+    compute.max(memory).max(longest) + if works { space.rates.call } else { 0.0 }
+}
+
+/// The least arithmetic of the longest chain to each class.
+fn chains(space: &Space) -> Vec<f64> {
+    let start = |c: &super::space::Class| if c.is_external { 0.0 } else { f64::INFINITY };
+    let mut chains: Vec<f64> = space.classes.iter().map(start).collect();
+    loop {
+        let mut changed = false;
+        // Operands were found after those who read them.
+        for class in (0..chains.len()).rev() {
+            for candidate in &space.classes[class].candidates {
+                let operands = candidate.operands.iter().map(|&o| chains[o]).fold(0.0, f64::max);
+                let chain = candidate.seconds + operands;
+                if chain < chains[class] {
+                    chains[class] = chain;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            chains.iter_mut().filter(|c| !c.is_finite()).for_each(|c| *c = 0.0);
+            return chains;
+        }
+    }
 }
 
 /// A set of classes.
