@@ -5,6 +5,8 @@
 // RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{strategy=best})' 2>&1 | FileCheck %s --check-prefix=STRATEGY
 // RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{off=everything})' 2>&1 | FileCheck %s --check-prefix=FAMILY
 // RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{ledger=/no/such/folder/x.json})' 2>&1 | FileCheck %s --check-prefix=LEDGER
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{check=100000000 proofs=true ledger=%t.json})' -o /dev/null
+// RUN: FileCheck %s --check-prefix=PROOF < %t.json
 
 // NONE-LABEL: func.func @main
 // NONE:         call @fused_transpose_0
@@ -19,6 +21,10 @@
 // STRATEGY: error: the option strategy of relay-optimize must be one of none, relay, xla, egraph, found "best"
 // FAMILY: error: the option off of relay-optimize names families of rules joined by +, or joining; there is no "everything", but algebra, axes,
 // LEDGER: error: cannot write the ledger /no/such/folder/x.json
+// The transposes are gone, and the ledger says by which rules.
+// PROOF:      "proofs": [
+// PROOF:      "rule": "elementwise-of-transpose"
+// PROOF:      "rule": "transpose-transpose"
 func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
   %0 = relay.transpose %x : (tensor<64x128xf32>) -> tensor<128x64xf32>
   %1 = relay.tanh %0 : (tensor<128x64xf32>) -> tensor<128x64xf32>
