@@ -21,10 +21,9 @@
 // STRATEGY: error: the option strategy of relay-optimize must be one of none, relay, xla, egraph, found "best"
 // FAMILY: error: the option off of relay-optimize names families of rules joined by +, or joining; there is no "everything", but algebra, axes,
 // LEDGER: error: cannot write the ledger /no/such/folder/x.json
-// The transposes are gone, and the ledger says by which rules.
+// The transposes are gone, and the ledger says by which rule.
 // PROOF:      "proofs": [
 // PROOF:      "rule": "elementwise-of-transpose"
-// PROOF:      "rule": "transpose-transpose"
 func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
   %0 = relay.transpose %x : (tensor<64x128xf32>) -> tensor<128x64xf32>
   %1 = relay.tanh %0 : (tensor<128x64xf32>) -> tensor<128x64xf32>
