@@ -37,7 +37,7 @@ pub fn calibrate(known: &Target, scratch: &Path) -> Result<Target, Failure> {
     let one = bench.seconds(&nothing(1), 1)?;
     target.kernel_call = ((bench.seconds(&nothing(65), 1)? - one) / 64.0).max(1e-10);
     target.transcendental =
-        ((bench.seconds(&EXP, 1)? - one) / 4096.0 * target.peak_flops / 2.0).clamp(1.0, 1e4);
+        ((bench.seconds(EXP, 1)? - one) / 4096.0 * target.peak_flops / 2.0).clamp(1.0, 1e4);
     target.parallel_region = match cores {
         1 => known.parallel_region,
         _ => {

@@ -90,11 +90,11 @@ fn shortened(names: &[String]) -> String {
     }
 }
 
-/// Who makes a column's text of a row.
-type Cell = fn(&Row) -> String;
+/// A column: its name, how it is written, the text of a row, and that of the sums.
+type Column = (&'static str, Align, fn(&Row) -> String, fn(&Totals) -> String);
 
-/// The columns: name, alignment, the text of a row, and that of the sums.
-const COLUMNS: &[(&str, Align, Cell, fn(&Totals) -> String)] = &[
+/// The columns.
+const COLUMNS: &[Column] = &[
     ("kernel", Align::Left, |row| row.name.clone(), |_| "total".to_owned()),
     ("bytes", Align::Right, |row| amount(row.bytes, "B"), |all| amount(all.bytes, "B")),
     ("FLOPs", Align::Right, |row| amount(row.flops, "FLOP"), |all| amount(all.flops, "FLOP")),
