@@ -16,11 +16,15 @@ pub struct Planning {
     pub off: Vec<&'static str>,
     /// A file for the ledger, which the strategies `xla` and `egraph` write.
     pub ledger: Option<PathBuf>,
+    /// Whether the ledger has proofs.
+    pub proofs: bool,
+    /// Operations up to which all forms of all values of a block are computed and compared; 0 for never.
+    pub check: u64,
 }
 
 impl Default for Planning {
     fn default() -> Self {
-        Planning { strategy: Strategy::EGraph, off: Vec::new(), ledger: None }
+        Planning { strategy: Strategy::EGraph, off: Vec::new(), ledger: None, proofs: false, check: 0 }
     }
 }
 
@@ -41,6 +45,12 @@ impl Planning {
         }
         if let Some(ledger) = &self.ledger {
             options.push(format!("ledger='{}'", ledger.display()));
+        }
+        if self.proofs {
+            options.push("proofs=true".to_owned());
+        }
+        if self.check > 0 {
+            options.push(format!("check={}", self.check));
         }
         let mut instead = Vec::new();
         if !options.is_empty() {
@@ -66,7 +76,8 @@ mod tests {
     #[test]
     fn a_plan_becomes_options_of_the_pass() {
         let ledger = Some(PathBuf::from("/a b/l.json"));
-        let planning = Planning { strategy: Strategy::None, off: vec!["axes", JOINING], ledger };
+        let off = vec!["axes", JOINING];
+        let planning = Planning { strategy: Strategy::None, off, ledger, ..Planning::default() };
         let text = "builtin.module(relay-optimize{strategy=none off=axes+joining ledger='/a b/l.json'})";
         let wanted = [("relay-optimize", Some(text.to_owned())), ("relay-loop-kernels", None)];
         assert_eq!(planning.instead(), wanted);

@@ -39,6 +39,8 @@ pub struct CompileOptions {
     pub rules_off: Vec<&'static str>,
     /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
     pub explain: bool,
+    /// Whether it is also wanted by which rules values are computed as they are.
+    pub proofs: bool,
     /// How many kernels are compiled at a time; by default one a processor.
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
@@ -59,6 +61,7 @@ impl CompileOptions {
             strategy: Strategy::EGraph,
             rules_off: Vec::new(),
             explain: false,
+            proofs: false,
             jobs: None,
             jit: false,
             validate: None,
@@ -260,6 +263,8 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
             strategy: options.strategy,
             off: options.rules_off.clone(),
             ledger: ledger.clone(),
+            proofs: options.proofs,
+            check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
         },
         programs: options.explain,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),

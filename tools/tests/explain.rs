@@ -72,6 +72,8 @@ fn decisions_are_found_by_value() {
     let (first, last) = ("#0", format!("#{}", report["kernels"].as_array().unwrap().len() - 1));
     let text = printed(fusion(here, "explain", &["--why-not", &format!("{first},{last}")]));
     assert!(text.contains("the kernels from one to the other:\n  #0 fused_"), "{text}");
+    let text = printed(fusion(here, "explain", &["--why", "mlp.mlir:19:8"]));
+    assert!(text.starts_with("mlp.mlir:19:8 is in #0 fused_"), "{text}");
     let text = printed(fusion(here, "explain", &["--why-not", "#0,#0"]));
     assert!(text.starts_with("#0 and #0 are in one kernel: #0 fused_"), "{text}");
 

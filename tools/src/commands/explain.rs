@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::report::{Report, decisions, html, measure};
+use crate::report::{Report, decisions, html, measure, proofs};
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;
@@ -40,6 +40,10 @@ pub struct Explain {
     #[arg(long, value_name = "A,B", value_parser = pair, conflicts_with = "why")]
     why_not: Option<(String, String)>,
 
+    /// Tell by which rules a value came to be computed as it is, step by step, in place of the tables.
+    #[arg(long, value_name = "VALUE", conflicts_with_all = ["why", "why_not"])]
+    proof: Option<String>,
+
     /// Write all as a page for the browser: the graph of kernels, their roofline, and the decisions.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
@@ -61,6 +65,9 @@ impl Explain {
         match (&self.why, &self.why_not) {
             (Some(value), _) => print::line(decisions::why(&report, value)?),
             (_, Some((first, second))) => print::line(decisions::why_not(&report, first, second)?),
+            _ if self.proof.is_some() => {
+                print::line(proofs::proof(&report, self.proof.as_deref().unwrap_or_default())?)
+            }
             _ if self.json => print::line(serde_json::to_string_pretty(&report)?),
             _ => print::line(report.text()),
         }
@@ -76,7 +83,11 @@ impl Explain {
     }
 
     fn of_model(&self) -> Result<Report, Failure> {
-        let options = CompileOptions { explain: true, ..self.options.resolve()? };
+        let options = CompileOptions {
+            explain: true,
+            proofs: self.proof.is_some() || self.html.is_some(),
+            ..self.options.resolve()?
+        };
         let mut compiled = driver::compile(&self.model, &options)?;
         let mut report = Report::of(&mut compiled, &options);
         if self.measure {

@@ -71,8 +71,15 @@ fn in_block(report: &Report, number: usize, a: (&str, &Named), b: (&str, &Named)
         // An operation of the source may become several operators.
         let apart = a.kernels.symmetric_difference(&b.kernels).copied().collect::<Vec<_>>();
         if !apart.is_empty() {
-            parts.push(format!("parts of one of them are in {} as well", names(&mut apart.into_iter())));
-            parts.extend(decided.iter().filter(|d| !d.accepted).map(|d| text(report, number, d)));
+            parts.push(format!("parts of one of them are in {} as well", names(&mut apart.iter().copied())));
+            let pairs = both.iter().flat_map(|&x| apart.iter().flat_map(move |&y| [(x, y), (y, x)]));
+            let mut between: Vec<&Decision> = decided.iter().copied().filter(|d| !d.accepted).collect();
+            for decision in pairs.flat_map(|(x, y)| boundary(block, x, y)) {
+                if !between.iter().any(|known| std::ptr::eq(*known, decision)) {
+                    between.push(decision);
+                }
+            }
+            parts.extend(between.into_iter().map(|d| text(report, number, d)));
         }
         return parts;
     }

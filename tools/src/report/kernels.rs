@@ -8,6 +8,9 @@ use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry};
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
+/// The most names in a cell of the table.
+const MOST_NAMES: usize = 6;
+
 /// A call of a kernel.
 #[derive(Debug, Serialize)]
 pub struct Row {
@@ -69,19 +72,37 @@ fn sources(entry: &KernelEntry) -> Vec<String> {
     sources
 }
 
-/// Who makes a column's text of a row.
-type Cell = fn(&Row) -> String;
+/// Operators as a sum: `add x 3 + relu`.
+pub fn condensed(operators: &[String]) -> String {
+    let runs = operators.chunk_by(|a, b| a == b).map(|run| match run.len() {
+        1 => run[0].clone(),
+        count => format!("{} x {count}", run[0]),
+    });
+    runs.collect::<Vec<_>>().join(" + ")
+}
 
-/// The columns: name, alignment, the text of a row, and that of the sums.
-const COLUMNS: &[(&str, Align, Cell, fn(&Totals) -> String)] = &[
+/// The first of some names.
+fn shortened(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// A column: its name, how it is written, the text of a row, and that of the sums.
+type Column = (&'static str, Align, fn(&Row) -> String, fn(&Totals) -> String);
+
+/// The columns.
+const COLUMNS: &[Column] = &[
     ("kernel", Align::Left, |row| row.name.clone(), |_| "total".to_owned()),
     ("bytes", Align::Right, |row| amount(row.bytes, "B"), |all| amount(all.bytes, "B")),
     ("FLOPs", Align::Right, |row| amount(row.flops, "FLOP"), |all| amount(all.flops, "FLOP")),
     ("predicted", Align::Right, |row| seconds(row.predicted_s), |all| seconds(all.predicted_s)),
     ("measured", Align::Right, |row| seconds(row.measured_s), |all| seconds(all.measured_s)),
     ("of roof", Align::Right, |row| percent(row.roofline), |_| String::new()),
-    ("fused", Align::Left, |row| row.operators.join(" + "), |_| String::new()),
-    ("of the source", Align::Left, |row| row.sources.join(", "), |_| String::new()),
+    ("fused", Align::Left, |row| condensed(&row.operators), |_| String::new()),
+    ("of the source", Align::Left, |row| shortened(&row.sources), |_| String::new()),
 ];
 
 /// The kernels with their sums; columns that nobody knows anything of are left out.
@@ -119,4 +140,17 @@ fn seconds(s: Option<f64>) -> String {
 
 fn percent(part: Option<f64>) -> String {
     part.map_or_else(String::new, |part| format!("{:.0} %", 100.0 * part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_repeats_is_counted() {
+        let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(condensed(&names("conv2d add add add relu add")), "conv2d + add x 3 + relu + add");
+        assert_eq!(shortened(&names("a b")), "a, b");
+        assert_eq!(shortened(&names("a b c d e f g h")), "a, b, c, d, e, f and 2 more");
+    }
 }

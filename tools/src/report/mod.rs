@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod machine;
 pub mod measure;
 pub mod names;
+pub mod proofs;
 pub mod saturation;
 pub mod table;
 pub mod totals;

@@ -57,13 +57,15 @@ pub fn resolve(report: &Report, name: &str) -> Result<Vec<Named>, Failure> {
 }
 
 fn in_block(block: &BlockLedger, name: &str) -> Named {
-    // Of several values of one operation, all but the first have a number.
     let is_it = |value: &str| {
+        // Of several values of one operation, all but the first have a number.
+        let value = match value.rsplit_once('#') {
+            Some((stem, number)) if stem == name && number.chars().all(|c| c.is_ascii_digit()) => stem,
+            _ => value,
+        };
+        // Places in files need not have the whole path.
         value == name
-            || value
-                .strip_prefix(name)
-                .and_then(|rest| rest.strip_prefix('#'))
-                .is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()))
+            || (name.contains(':') && value.strip_suffix(name).is_some_and(|rest| rest.ends_with('/')))
     };
     let mut named = Named::default();
     for (place, kernel) in block.kernels.iter().enumerate() {
@@ -71,7 +73,7 @@ fn in_block(block: &BlockLedger, name: &str) -> Named {
             named.kernels.insert(place);
         }
         for operator in &kernel.operators {
-            if is_it(&operator.value) || operator.sources.iter().any(|s| s == name) {
+            if is_it(&operator.value) || operator.sources.iter().any(|s| is_it(s)) {
                 named.values.insert(operator.value.clone());
                 named.kernels.insert(place);
             }

@@ -4,6 +4,7 @@ use super::escape::{Escaped, shortened};
 use super::layers::layout;
 use crate::print;
 use crate::report::Report;
+use crate::report::kernels::condensed;
 use fusion_transforms::egraph::ledger::KernelEntry;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -90,8 +91,8 @@ fn node(
     let label = number.map_or_else(|| kernel.name.clone(), |n| format!("#{n} {}", kernel.name));
     let seconds = row.and_then(|row| row.measured_s).unwrap_or(kernel.seconds);
     let known = if row.is_some_and(|row| row.measured_s.is_some()) { "measured" } else { "predicted" };
-    let operators: Vec<&str> = kernel.operators.iter().map(|o| o.operator.as_str()).collect();
-    let operators = operators.join(" + ");
+    let operators: Vec<String> = kernel.operators.iter().map(|o| o.operator.clone()).collect();
+    let operators = condensed(&operators);
     let values = |tensors: &[fusion_transforms::egraph::ledger::TensorEntry]| {
         tensors.iter().map(|t| format!("{} : {}", t.value, t.ty)).collect::<Vec<_>>().join("\n  ")
     };

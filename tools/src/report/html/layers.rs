@@ -51,9 +51,9 @@ pub fn layout(count: usize, edges: &[(usize, usize)]) -> Layout {
     let mut ways = Vec::new();
     for &(from, to) in edges {
         let mut way = vec![from];
-        for number in layer[from] + 1..layer[to] {
+        for (number, between) in layers.iter_mut().enumerate().take(layer[to]).skip(layer[from] + 1) {
             let place = *passed.entry((from, number)).or_insert_with(|| {
-                layers[number].push(above.len());
+                between.push(above.len());
                 above.push(Vec::new());
                 below.push(Vec::new());
                 above.len() - 1

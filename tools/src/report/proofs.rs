@@ -1,0 +1,34 @@
+//! Proofs: the rules by which a value came to be computed as it is, one a line.
+//!
+//!     x is computed by another form than the source has:
+//!         (transpose {} (tanh {} (transpose {} x0)))
+//!       = (tanh {} x0)                                   by elementwise-of-transpose
+
+use super::Report;
+use super::names::resolve;
+use crate::failure::Failure;
+use fusion_transforms::egraph::proof::Proof;
+
+/// The proofs of the values that a name stands for.
+pub fn proof(report: &Report, name: &str) -> Result<String, Failure> {
+    let mut parts = Vec::new();
+    for (block, named) in report.blocks().iter().zip(resolve(report, name)?) {
+        parts.extend(block.proofs.iter().filter(|p| named.values.contains(&p.value)).map(text));
+    }
+    if parts.is_empty() {
+        parts.push(format!("{name} is computed as the source says: no rule was used"));
+    }
+    Ok(parts.join("\n\n"))
+}
+
+fn text(proof: &Proof) -> String {
+    let mut lines = vec![format!("{} is computed by another form than the source has:", proof.value)];
+    for step in &proof.steps {
+        lines.push(match (&step.rule, step.backward) {
+            (None, _) => format!("    {}", step.term),
+            (Some(rule), false) => format!("  = {}    by {rule}", step.term),
+            (Some(rule), true) => format!("  = {}    by {rule}, from right to left", step.term),
+        });
+    }
+    lines.join("\n")
+}
