@@ -89,6 +89,24 @@ fn decisions_are_found_by_value() {
 }
 
 #[test]
+fn a_proof_names_the_rules() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let source = "func.func @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = relay.transpose %x : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %1 = relay.tanh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = relay.transpose %1 : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}";
+    fs::write(here.join("m.mlir"), source).unwrap();
+    let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+    fusion.args(["explain", "m.mlir", "--proof", "m.mlir:4:8"]).current_dir(here);
+    let text = printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap());
+    assert!(text.contains("(transpose {} (tanh {} (transpose {} x0)))"), "{text}");
+    assert!(text.contains("= (tanh {} x0)    by elementwise-of-transpose"), "{text}");
+}
+
+#[test]
 fn a_page_needs_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     printed(fusion(directory.path(), "explain", &["--html", "report.html"]));

@@ -83,11 +83,8 @@ impl Explain {
     }
 
     fn of_model(&self) -> Result<Report, Failure> {
-        let options = CompileOptions {
-            explain: true,
-            proofs: self.proof.is_some() || self.html.is_some(),
-            ..self.options.resolve()?
-        };
+        let options =
+            CompileOptions { explain: true, proofs: self.proof.is_some(), ..self.options.resolve()? };
         let mut compiled = driver::compile(&self.model, &options)?;
         let mut report = Report::of(&mut compiled, &options);
         if self.measure {

@@ -7,7 +7,7 @@
 
 use super::analysis::Graph;
 use super::language::Node;
-use egg::{FlatTerm, Id};
+use egg::{FlatTerm, Id, Language, RecExpr};
 use serde::{Deserialize, Serialize};
 
 /// One rule at one place.
@@ -26,9 +26,12 @@ pub struct Step {
 pub struct Proof {
     /// The value.
     pub value: String,
-    /// The term of the source, then one for each step.
+    /// The term of the source, then one for each step. None where terms are too large to be written out.
     pub steps: Vec<Step>,
 }
+
+/// Nodes of a term up to which it is explained: egg writes each term out as a tree, and what is shared once a use.
+const MOST_NODES: f64 = 2000.0;
 
 /// Characters of a term that are shown.
 const MOST_TEXT: usize = 400;
@@ -39,8 +42,21 @@ pub fn steps(graph: &mut Graph, source: Id, node: &Node) -> Vec<Step> {
     if graph.find(chosen) != graph.find(source) {
         return Vec::new();
     }
+    let largest = [source, chosen].map(|id| tree_size(&graph.id_to_expr(id))).into_iter().fold(0.0, f64::max);
+    if largest > MOST_NODES {
+        return Vec::new();
+    }
     let mut explanation = graph.explain_id_equivalence(source, chosen);
     explanation.make_flat_explanation().iter().map(step).collect()
+}
+
+/// Nodes of a term that is written out as a tree.
+fn tree_size(term: &RecExpr<Node>) -> f64 {
+    let mut sizes: Vec<f64> = Vec::new();
+    for node in term {
+        sizes.push(1.0 + node.children().iter().map(|c| sizes[usize::from(*c)]).sum::<f64>());
+    }
+    sizes.last().copied().unwrap_or(0.0)
 }
 
 fn step(term: &FlatTerm<Node>) -> Step {

@@ -91,7 +91,7 @@ impl Family {
 /// A rule of either kind with its family.
 pub enum AnyRule {
     /// An equation between terms.
-    Term(Family, Ready),
+    Term(Family, Box<Ready>),
     /// A rule that looks at the whole graph.
     Search(Family, SearchRule),
 }
@@ -146,7 +146,7 @@ impl Rules {
         let mut rules = Vec::new();
         for &family in families {
             for rule in family.rules() {
-                rules.push(AnyRule::Term(family, rule.build()?));
+                rules.push(AnyRule::Term(family, Box::new(rule.build()?)));
             }
             rules.extend(family.search_rules().iter().map(|rule| AnyRule::Search(family, *rule)));
         }

@@ -73,9 +73,12 @@ const MOST_SIBLINGS: usize = 8;
 /// The most calls whose rows are stacked.
 const MOST_STACKED: usize = 128;
 
+/// The class of a call, and that of its operand that is not shared.
+type Sibling = (Id, Id);
+
 /// Stacks calls of an operator with one constant weight and the same attributes, whose data do not need each other.
 fn stacked(graph: &Graph, operator: &'static Operator) -> Vec<Draft> {
-    let mut groups: IndexMap<(Id, Id, Vec<Dim>), Vec<(Id, Id)>> = IndexMap::new();
+    let mut groups: IndexMap<(Id, Id, Vec<Dim>), Vec<Sibling>> = IndexMap::new();
     for (class, call) in calls(graph) {
         if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant {
             continue;
