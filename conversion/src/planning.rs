@@ -7,12 +7,15 @@ use std::path::PathBuf;
 /// The name under which kernels of several results are switched off, beside those of the families.
 pub const JOINING: &str = "joining";
 
+/// The name under which kernels of whole loops are switched off.
+pub const LOOPS: &str = "loops";
+
 /// How kernels are chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
     /// How kernels are found.
     pub strategy: Strategy,
-    /// Families of rules that are left out, or [`JOINING`].
+    /// Families of rules that are left out, [`JOINING`] or [`LOOPS`].
     pub off: Vec<&'static str>,
     /// A file for the ledger, which the strategies `xla` and `egraph` write.
     pub ledger: Option<PathBuf>,
@@ -30,7 +33,7 @@ impl Default for Planning {
 
 /// What can be switched off.
 pub fn switches() -> impl Iterator<Item = &'static str> {
-    Family::ALL.iter().map(|(_, name)| *name).chain([JOINING])
+    Family::ALL.iter().map(|(_, name)| *name).chain([JOINING, LOOPS])
 }
 
 impl Planning {
@@ -40,8 +43,9 @@ impl Planning {
         if self.strategy != Strategy::EGraph {
             options.push(format!("strategy={}", self.strategy.name()));
         }
-        if !self.off.is_empty() {
-            options.push(format!("off={}", self.off.join("+")));
+        let rules: Vec<&str> = self.off.iter().copied().filter(|off| *off != LOOPS).collect();
+        if !rules.is_empty() {
+            options.push(format!("off={}", rules.join("+")));
         }
         if let Some(ledger) = &self.ledger {
             options.push(format!("ledger='{}'", ledger.display()));
@@ -57,7 +61,7 @@ impl Planning {
             let pipeline = format!("builtin.module(relay-optimize{{{}}})", options.join(" "));
             instead.push(("relay-optimize", Some(pipeline)));
         }
-        if self.strategy == Strategy::None {
+        if self.strategy == Strategy::None || self.off.contains(&LOOPS) {
             instead.push(("relay-loop-kernels", None));
         }
         instead
