@@ -68,6 +68,7 @@ const SAMPLES: &[Sample] = &[
     ("operand-of-broadcast", "(add {} (broadcast_to {shape=[3,4]} x:[4]) y:[3,4])"),
     ("slice-all", "(slice {begin=[0],end=[100],axes=[1]} x:[a,b])"),
     ("slice-slice", "(slice {begin=[1],end=[2],axes=[0]} (slice {begin=[1],end=[4],axes=[0]} x:[6,a]))"),
+    ("gather-one", "(gather {axis=1} x:[a,b,e] i:0)"),
     ("concat-one", "(concat {axis=0} x:[a,b])"),
     ("slice-of-concat", "(slice {begin=[4],end=[6],axes=[1]} (concat {axis=1} x:[a,3] y:[a,4] z:[a,b]))"),
     ("concat-of-slices", "(concat {axis=0} (slice {begin=[1],end=[3],axes=[0]} x:[6,a]) (slice {begin=[3],end=[6],axes=[0]} x:[6,a]))"),
@@ -194,7 +195,10 @@ impl<'t> Reader<'t> {
         let shape: Vec<u64> =
             shape.unwrap_or("").split(',').filter(|s| !s.is_empty()).map(|s| self.extent(s)).collect();
         let ty = TensorType::fixed(&shape, DType::F32);
-        let node = if let Ok(number) = name.parse::<f64>() {
+        let index = name.strip_prefix("i:").and_then(|i| i.parse::<f64>().ok());
+        let node = if let Some(index) = index {
+            Node::number(index, &TensorType::fixed(&[], DType::I64)).unwrap()
+        } else if let Ok(number) = name.parse::<f64>() {
             Node::number(number, &ty).unwrap()
         } else if name == "c" || name == "d" {
             let tensor = self.random.tensor(&shape);

@@ -1,16 +1,17 @@
 //! The roofline of a kernel: seconds = call + max(arithmetic, memory) + a quarter of the lesser, which is not hidden wholly.
 //!
-//! Arithmetic is that of all members, each once: code generation computes what several members read once. Memory is what the kernel reads
+//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]). Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
 //! cuts a piece from, only the piece counts. (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::kernel::Kernel;
 use super::rates::Rates;
-use super::space::Space;
+use super::space::{ClassId, Space};
 use super::state::State;
 use crate::relay::winograd;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, TensorType};
+use std::collections::BTreeSet;
 
 /// Bytes of tensors; unknown extents count as 1.
 pub fn bytes(types: &[TensorType]) -> f64 {
@@ -42,8 +43,8 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
         return 0.0;
     }
     let mut compute = 0.0;
-    for &member in &kernel.members {
-        compute += state.candidate(space, member).seconds;
+    for (&member, times) in kernel.members.iter().zip(repeats(space, state, kernel)) {
+        compute += times * state.candidate(space, member).seconds;
     }
     let rates = &space.rates;
     let mut memory = 0.0;
@@ -54,4 +55,51 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
         memory += rates.moving(space.classes[result].bytes);
     }
     rates.call + f64::max(compute, memory) + NOT_HIDDEN * f64::min(compute, memory)
+}
+
+/// How often each member is computed: once for all that read it at the same index, and once more for each other index.
+///
+///     y = concat(f(x), g(x))      x is computed for the elements of f(x), and for those of g(x)
+///
+/// A *place* is a way from a result to the member through operators that move elements; members that are read at several places are
+/// computed at each.
+fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
+    let moves = |class: ClassId| {
+        let candidate = state.candidate(space, class);
+        candidate.kind == FusionKind::Injective && !candidate.is_view
+    };
+    let members = &kernel.members;
+    if !members.iter().any(|&m| moves(m)) {
+        return vec![1.0; members.len()];
+    }
+    let mut places: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); members.len()];
+    for (at, member) in members.iter().enumerate() {
+        if kernel.results.contains(member) {
+            places[at].insert(0);
+        }
+    }
+    // Those who read a member stand behind it.
+    for at in (0..members.len()).rev() {
+        let own = places[at].clone();
+        let operands = &state.candidate(space, members[at]).operands;
+        for (number, operand) in operands.iter().enumerate() {
+            let Some(read) = members[..at].iter().position(|m| m == operand) else { continue };
+            for &place in &own {
+                let new = if moves(members[at]) { below(place, at, number) } else { place };
+                if places[read].len() < MOST_PLACES {
+                    places[read].insert(new);
+                }
+            }
+        }
+    }
+    places.iter().map(|p| p.len().max(1) as f64).collect()
+}
+
+/// Places that are told apart.
+const MOST_PLACES: usize = 64;
+
+/// The place below an operand of a member (FNV-1a, which needs no state).
+fn below(place: u64, member: usize, operand: usize) -> u64 {
+    let parts = [place, member as u64, operand as u64 + 1];
+    parts.iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| (hash ^ part).wrapping_mul(0x0100_0000_01b3))
 }

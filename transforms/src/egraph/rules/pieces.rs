@@ -7,6 +7,7 @@ use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
+use super::conditions::shaping;
 use egg::Id;
 use fusion_operators::Attrs;
 use fusion_operators::ops::shape::{CONCAT, SLICE};
@@ -25,8 +26,23 @@ pub fn rules() -> Vec<Rule> {
                 let ((axis, begin, end), (_, outer, _)) = (cut(m, "?p")?, cut(m, "?q")?);
                 Some(Node::attrs(slicing(axis, outer + begin, outer + end)))
             }),
+        rule("gather-one", "x[i] = reshape x[i:i + 1]", "(gather ?p ?x ?i)", "(reshape ?o (slice ?q ?x))")
+            .when("i is one constant index, in range", |m| gathered(m).map(|_| true))
+            .with("?q", |m| gathered(m).map(|(axis, at)| Node::attrs(slicing(axis, at, at + 1))))
+            .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
         rule("concat-one", "concat(x) = x", "(concat ?p ?x)", "?x"),
     ]
+}
+
+/// The axis of a gather, and the only index that it takes.
+fn gathered(found: &Match) -> Option<(usize, i64)> {
+    let shape = found.shape("?x")?;
+    let axis = found.attrs("?p")?.int_or("axis", 0);
+    let axis = fusion_operators::relation::normalize_axis(axis, shape.len())?;
+    let index = found.constant("?i").filter(|c| c.ty().elements() == Some(1))?.splat()? as i64;
+    let extent = shape[axis] as i64;
+    let at = if index < 0 { index + extent } else { index };
+    (0..extent).contains(&at).then_some((axis, at))
 }
 
 /// Axis, begin and end of a slice that cuts one axis of a variable's value without stride.
