@@ -11,12 +11,12 @@ use super::ledger::Totals;
 use egg::Id;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Attribute, Block, Location, Op, OpExt, OperationLike, Value, arguments, key, kind_of, name_of_location,
-    nested_ops, ops_in, read_tensor, relay, splat, tensor_type,
+    Attribute, Block, Location, Op, OpExt, OperationLike, Value, arguments, defining_op, key, kind_of,
+    name_of_location, nested_ops, ops_in, read_tensor, relay, splat, tensor_type,
 };
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SLICE, SPLIT, SQUEEZE};
 use fusion_operators::{Attrs, Call, Operator, TensorType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A value that a pinned operation reads.
 #[derive(Clone, Copy)]
@@ -71,6 +71,7 @@ pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
         },
         classes: HashMap::new(),
         numbers: HashMap::new(),
+        around: HashSet::new(),
     };
     for argument in arguments(block) {
         reader.leaf(argument, 0);
@@ -86,6 +87,8 @@ struct Reader<'c> {
     // Only looked up, never iterated.
     classes: HashMap<usize, Id>,
     numbers: HashMap<usize, u32>,
+    /// Constants from around the block: operations that stay read them as they are.
+    around: HashSet<usize>,
 }
 
 impl<'c> Reader<'c> {
@@ -181,7 +184,8 @@ impl<'c> Reader<'c> {
         let read = std::iter::once(&op).chain(&inside).flat_map(|o| o.operand_values());
         for value in read.collect::<Vec<_>>() {
             // Only what this block computes: values from inside and from around the block are not replaced.
-            if let Some(&class) = self.classes.get(&key(value))
+            if !self.around.contains(&key(value))
+                && let Some(&class) = self.classes.get(&key(value))
                 && !self
                     .program
                     .uses
@@ -201,6 +205,17 @@ impl<'c> Reader<'c> {
     /// The class of a value that a call reads; a leaf when it comes from outside.
     fn value(&mut self, value: Value<'c>) -> Option<Id> {
         if let Some(&id) = self.classes.get(&key(value)) {
+            return Some(id);
+        }
+        // A few numbers from around the block are known here as well; large ones stay where they are.
+        let around =
+            defining_op(value).filter(|op| matches!(kind_of(*op), Some(Kind::Relay(relay::Op::Constant))));
+        if let Some(constant) =
+            around.and_then(|op| self.constant(op)).filter(|c| !matches!(c, Constant::Large { .. }))
+        {
+            let id = self.program.graph.add(Node::leaf(Head::Constant(constant)));
+            self.classes.insert(key(value), id);
+            self.around.insert(key(value));
             return Some(id);
         }
         self.leaf(value, 0)

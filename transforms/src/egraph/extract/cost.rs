@@ -11,7 +11,7 @@ use super::state::State;
 use crate::relay::winograd;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, TensorType};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Bytes of tensors; unknown extents count as 1.
 pub fn bytes(types: &[TensorType]) -> f64 {
@@ -62,7 +62,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
 ///     y = concat(f(x), g(x))      x is computed for the elements of f(x), and for those of g(x)
 ///
 /// A *place* is a way from a result to the member through operators that move elements; members that are read at several places are
-/// computed at each.
+/// computed at each, as far as it reads them: of a piece that is cut, only that piece.
 fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
     let moves = |class: ClassId| {
         let candidate = state.candidate(space, class);
@@ -72,10 +72,10 @@ fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
     if !members.iter().any(|&m| moves(m)) {
         return vec![1.0; members.len()];
     }
-    let mut places: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); members.len()];
+    let mut places: Vec<BTreeMap<u64, f64>> = vec![BTreeMap::new(); members.len()];
     for (at, member) in members.iter().enumerate() {
         if kernel.results.contains(member) {
-            places[at].insert(0);
+            places[at].insert(0, 1.0);
         }
     }
     // Those who read a member stand behind it.
@@ -84,15 +84,20 @@ fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
         let operands = &state.candidate(space, members[at]).operands;
         for (number, operand) in operands.iter().enumerate() {
             let Some(read) = members[..at].iter().position(|m| m == operand) else { continue };
-            for &place in &own {
-                let new = if moves(members[at]) { below(place, at, number) } else { place };
+            let part = (space.classes[members[at]].bytes / space.classes[*operand].bytes.max(1.0)).min(1.0);
+            for (&place, &share) in &own {
+                let (place, share) = match moves(members[at]) {
+                    true => (below(place, at, number), share * part),
+                    false => (place, share),
+                };
                 if places[read].len() < MOST_PLACES {
-                    places[read].insert(new);
+                    let known = places[read].entry(place).or_insert(share);
+                    *known = known.max(share);
                 }
             }
         }
     }
-    places.iter().map(|p| p.len().max(1) as f64).collect()
+    places.iter().map(|p| p.values().sum()).collect()
 }
 
 /// Places that are told apart.
