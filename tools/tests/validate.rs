@@ -105,6 +105,6 @@ fn models_are_compiled_with_validation() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("validated: relay-fuse-ops: @main (largest error "), "{said}");
+    assert!(said.contains("validated: relay-optimize: @main (largest error "), "{said}");
     assert!(said.contains("not validated: te-lower: @"), "{said}");
 }

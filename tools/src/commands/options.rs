@@ -38,7 +38,8 @@ pub struct Options {
     #[arg(long, default_value = Strategy::EGraph.name(), value_parser = strategy)]
     pub strategy: Strategy,
 
-    /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results.
+    /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results,
+    /// `loops` kernels of whole loops.
     #[arg(long, value_name = "FAMILY,...", value_delimiter = ',', value_parser = switch)]
     pub rules_off: Vec<&'static str>,
 
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(switch("joining"), Ok("joining"));
         let said = switch("magic").unwrap_err();
         assert!(
-            said.starts_with("the families are algebra, axes, ") && said.ends_with(", joining"),
+            said.starts_with("the families are algebra, axes, ") && said.ends_with(", joining, loops"),
             "{said}"
         );
     }
