@@ -2,6 +2,8 @@
 #include "Bridge.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include "mlir/IR/SymbolTable.h"
+
 #include "RelayDialect.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "RelayTypes.h.inc"
@@ -15,10 +17,31 @@
 #include "RelayTypes.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "RelayAttrs.cpp.inc"
-#define GET_OP_CLASSES
-#include "RelayOps.cpp.inc"
 
 using namespace mlir;
+
+/// The clauses of a match: `case PATTERN { ... }` for each.
+static ParseResult parseClauses(OpAsmParser &parser, ArrayAttr &patterns,
+                                SmallVectorImpl<std::unique_ptr<Region>> &clauses) {
+  SmallVector<Attribute> parsed;
+  while (succeeded(parser.parseOptionalKeyword("case"))) {
+    clauses.push_back(std::make_unique<Region>());
+    if (parser.parseAttribute(parsed.emplace_back()) || parser.parseRegion(*clauses.back()))
+      return failure();
+  }
+  patterns = parser.getBuilder().getArrayAttr(parsed);
+  return success();
+}
+static void printClauses(OpAsmPrinter &printer, Operation *, ArrayAttr patterns, MutableArrayRef<Region> clauses) {
+  for (auto [pattern, clause] : llvm::zip(patterns, clauses)) {
+    printer.printNewline();
+    printer << "case " << pattern << ' ';
+    printer.printRegion(clause);
+  }
+}
+
+#define GET_OP_CLASSES
+#include "RelayOps.cpp.inc"
 
 void fusion::relay::RelayDialect::initialize() {
   addOperations<
@@ -65,7 +88,68 @@ LogicalResult fusion::foldInRust(const void *row, Operation *op, ArrayRef<Attrib
 extern "C" MlirDialectHandle mlirGetDialectHandle__relay__();
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Relay, relay, fusion::relay::RelayDialect)
 
+/// The parameters of a relay type, as `dialects/src/bridge/relay_types.rs` asks for them. Null where it has none.
+using namespace fusion::relay;
 extern "C" {
+/// 0 for types of other dialects.
+enum RelaySort : uint32_t { Other = 0, Ref = 1, Adt = 2, Var = 3, Hole = 4 };
+uint32_t fusionRelaySort(MlirType type) {
+  return llvm::TypeSwitch<Type, uint32_t>(unwrap(type))
+      .Case([](RefType) { return RelaySort::Ref; })
+      .Case([](AdtType) { return RelaySort::Adt; })
+      .Case([](VarType) { return RelaySort::Var; })
+      .Case([](HoleType) { return RelaySort::Hole; })
+      .Default([](Type) { return RelaySort::Other; });
+}
+/// The name of a data type or type variable.
+MlirStringRef fusionRelayName(MlirType type) {
+  if (auto adt = dyn_cast<AdtType>(unwrap(type)))
+    return wrap(adt.getName().getValue());
+  if (auto variable = dyn_cast<VarType>(unwrap(type)))
+    return wrap(variable.getName().getValue());
+  return wrap(StringRef());
+}
+/// The parts of a type: what a cell holds, what a data type is applied to.
+intptr_t fusionRelayPartCount(MlirType type) {
+  if (auto adt = dyn_cast<AdtType>(unwrap(type)))
+    return adt.getArguments().size();
+  return isa<RefType>(unwrap(type)) ? 1 : 0;
+}
+MlirType fusionRelayPart(MlirType type, intptr_t index) {
+  if (auto adt = dyn_cast<AdtType>(unwrap(type)))
+    return wrap(adt.getArguments()[index]);
+  return wrap(cast<RefType>(unwrap(type)).getValue());
+}
+MlirType fusionRelayRef(MlirType value) { return wrap(Type(RefType::get(unwrap(value).getContext(), unwrap(value)))); }
+MlirType fusionRelayAdt(MlirContext context, MlirStringRef name, const MlirType *parts, intptr_t count) {
+  SmallVector<Type> arguments;
+  for (intptr_t i = 0; i < count; ++i)
+    arguments.push_back(unwrap(parts[i]));
+  auto symbol = FlatSymbolRefAttr::get(unwrap(context), unwrap(name));
+  return wrap(Type(AdtType::get(unwrap(context), symbol, arguments)));
+}
+MlirType fusionRelayVar(MlirContext context, MlirStringRef name) {
+  return wrap(Type(VarType::get(unwrap(context), StringAttr::get(unwrap(context), unwrap(name)))));
+}
+MlirType fusionRelayHole(MlirContext context) { return wrap(Type(HoleType::get(unwrap(context)))); }
+
+bool fusionRelayIsConstructor(MlirAttribute attribute) { return isa<ConstructorAttr>(unwrap(attribute)); }
+MlirStringRef fusionRelayConstructorName(MlirAttribute attribute) {
+  return wrap(cast<ConstructorAttr>(unwrap(attribute)).getName());
+}
+intptr_t fusionRelayFieldCount(MlirAttribute attribute) {
+  return cast<ConstructorAttr>(unwrap(attribute)).getFields().size();
+}
+MlirType fusionRelayField(MlirAttribute attribute, intptr_t index) {
+  return wrap(cast<ConstructorAttr>(unwrap(attribute)).getFields()[index]);
+}
+MlirAttribute fusionRelayConstructor(MlirContext context, MlirStringRef name, const MlirType *fields, intptr_t count) {
+  SmallVector<Type> types;
+  for (intptr_t i = 0; i < count; ++i)
+    types.push_back(unwrap(fields[i]));
+  return wrap(Attribute(ConstructorAttr::get(unwrap(context), unwrap(name), types)));
+}
+
 /// Names of a tensor type's extents (`#relay.dims`), or a null attribute.
 MlirAttribute fusionRelayDimNames(MlirType type) {
   auto tensor = dyn_cast<RankedTensorType>(unwrap(type));

@@ -102,6 +102,11 @@ pub fn array_attr<'c>(context: &'c Context, values: &[Attribute<'c>]) -> Attribu
     ArrayAttribute::new(context, values).into()
 }
 
+/// True for lists of attributes.
+pub fn is_array(attr: Attribute) -> bool {
+    ArrayAttribute::is(attr)
+}
+
 /// The elements of a list of attributes; empty for other attributes.
 pub fn array_elements(attr: Attribute) -> Vec<Attribute> {
     let Some(list) = cast::<ArrayAttribute>(attr) else { return Vec::new() };
@@ -157,7 +162,7 @@ pub fn type_of_attr(attr: Attribute) -> Option<Type> {
 }
 
 /// The text of a string attribute. An empty one may have no address, which melior does not expect.
-pub(super) fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
+pub fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
     let text = cast::<StringAttribute>(attr)?;
     // SAFETY: a read of a live attribute after its check.
     let length = unsafe { mlirStringAttrGetValue(attr.to_raw()).length };

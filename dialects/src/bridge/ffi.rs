@@ -51,6 +51,29 @@ unsafe extern "C" {
     pub fn fusionRowOf(op: MlirOperation) -> *const c_void;
     pub fn fusionRelayDimNames(ty: MlirType) -> MlirAttribute;
     pub fn fusionRelayDims(names: MlirAttribute) -> MlirAttribute;
+    pub fn fusionRelaySort(ty: MlirType) -> u32;
+    pub fn fusionRelayName(ty: MlirType) -> MlirStringRef;
+    pub fn fusionRelayPartCount(ty: MlirType) -> isize;
+    pub fn fusionRelayPart(ty: MlirType, index: isize) -> MlirType;
+    pub fn fusionRelayRef(value: MlirType) -> MlirType;
+    pub fn fusionRelayAdt(
+        context: MlirContext,
+        name: MlirStringRef,
+        parts: *const MlirType,
+        count: isize,
+    ) -> MlirType;
+    pub fn fusionRelayVar(context: MlirContext, name: MlirStringRef) -> MlirType;
+    pub fn fusionRelayHole(context: MlirContext) -> MlirType;
+    pub fn fusionRelayIsConstructor(attribute: MlirAttribute) -> bool;
+    pub fn fusionRelayConstructorName(attribute: MlirAttribute) -> MlirStringRef;
+    pub fn fusionRelayFieldCount(attribute: MlirAttribute) -> isize;
+    pub fn fusionRelayField(attribute: MlirAttribute, index: isize) -> MlirType;
+    pub fn fusionRelayConstructor(
+        context: MlirContext,
+        name: MlirStringRef,
+        fields: *const MlirType,
+        count: isize,
+    ) -> MlirAttribute;
     pub fn fusionTeStageType(context: MlirContext) -> MlirType;
     pub fn fusionTeAxisType(context: MlirContext) -> MlirType;
     pub fn fusionElementsRead(attribute: MlirAttribute, out: *mut c_char, size: usize) -> bool;

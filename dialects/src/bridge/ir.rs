@@ -211,6 +211,25 @@ pub fn ops_in<'c>(block: Block<'c>) -> Vec<Op<'c>> {
     std::iter::successors(block.first_operation(), |op| op.next_in_block()).collect()
 }
 
+/// The module around an operation, or the operation itself when it is one.
+pub fn enclosing_module<'c>(op: Op<'c>) -> Option<Op<'c>> {
+    use crate::rows::Upstream;
+    let is_module = |op: &Op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::Module)));
+    std::iter::successors(Some(op), |op| parent_of(*op)).find(is_module)
+}
+
+/// The operation whose region an operation stands in.
+pub fn parent_of<'c>(op: Op<'c>) -> Option<Op<'c>> {
+    // SAFETY: a read of a live operation; null becomes `None`.
+    unsafe { OperationRef::from_option_raw(mlirOperationGetParentOperation(op.to_raw())) }
+}
+
+/// The context of a type, as melior's constructors want it.
+pub fn context_of_type<'c>(ty: Type<'c>) -> &'c Context {
+    // SAFETY: the context outlives its types.
+    context_at(unsafe { mlirTypeGetContext(ty.to_raw()) })
+}
+
 /// All operations nested in one, outermost first, without the one itself.
 pub fn nested_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
     let mut found = Vec::new();
@@ -327,15 +346,19 @@ pub(crate) fn string(text: &str) -> MlirStringRef {
 /// melior's `Context` is a pointer; a reference to one must point at a place that stays. One such place is kept
 /// for each context and thread.
 fn context_ref<'c>(op: Op<'c>) -> &'c Context {
+    // SAFETY: the context outlives its operations.
+    context_at(unsafe { mlirOperationGetContext(op.to_raw()) })
+}
+
+fn context_at<'c>(raw: MlirContext) -> &'c Context {
     use melior::ContextRef;
     use std::cell::RefCell;
     use std::collections::HashMap;
     thread_local! {
         static PLACES: RefCell<HashMap<usize, &'static ContextRef<'static>>> = RefCell::default();
     }
-    // SAFETY: the context outlives its operations; the place with its pointer is never freed.
+    // SAFETY: callers hold something that the context outlives; the place with its pointer is never freed.
     unsafe {
-        let raw = mlirOperationGetContext(op.to_raw());
         let place = PLACES.with(|places| {
             *places
                 .borrow_mut()

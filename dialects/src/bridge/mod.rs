@@ -15,6 +15,7 @@ mod ffi;
 mod ir;
 mod jit;
 mod pass;
+mod relay_types;
 mod statistics;
 mod tools;
 mod types;
@@ -35,6 +36,7 @@ pub use pass::{
     OptionKind, OptionSpec, Options, Pass, PassError, PassRun, RunContext, StatisticSpec, Watch, register,
     register_pipeline, watch_passes,
 };
+pub use relay_types::*;
 pub use tools::{
     lsp_server_main, opt_main, opt_main_with, reduce_main, register_upstream_passes, with_diagnostics,
 };

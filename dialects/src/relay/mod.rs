@@ -1,10 +1,19 @@
 //! The relay dialect: typed functional tensor programs.
 
 mod builder;
+mod data;
 pub mod fold;
+mod instance;
+mod pattern;
 pub mod verify;
 
 pub use builder::{Builder, constant_value};
+pub use data::{Constructor, DataType, function_named, symbol_named};
+pub use instance::{Instance, agree, has_hole};
+pub use pattern::{Pattern, PatternError};
+
+/// The attribute of functions that names their type variables, a list of texts.
+pub const TYPE_PARAMS: &str = "relay.type_params";
 
 crate::operations! {
     /// relay's constants and functional side; operators have rows of facts instead.
@@ -15,6 +24,13 @@ crate::operations! {
         Yield = "relay.yield",
         Fn = "relay.fn",
         Apply = "relay.apply",
+        Call = "relay.call",
+        Global = "relay.global",
+        Instantiate = "relay.instantiate",
+        Ascribe = "relay.ascribe",
+        Data = "relay.data",
+        Construct = "relay.construct",
+        Match = "relay.match",
         If = "relay.if",
         While = "relay.while",
         RefNew = "relay.ref.new",

@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Relay_Dialect : Dialect {
@@ -43,12 +44,28 @@ def Relay_VarType : Relay_Type<"Var", "var"> {
   let parameters = (ins "::mlir::StringAttr":$name);
   let assemblyFormat = "`<` $name `>`";
 }
+def Relay_HoleType : Relay_Type<"Hole", "hole"> {
+  let summary = "A type that is not known yet";
+  let description = [{
+    Front ends write it where a type follows from others; each occurrence stands for a type of its own.
+    `relay-infer-types` puts types in the place of all of them.
+  }];
+}
+def Relay_ConstructorAttr : AttrDef<Relay_Dialect, "Constructor"> {
+  let mnemonic = "constructor";
+  let summary = "A constructor of a data type: its name and the types of its fields";
+  let parameters = (ins StringRefParameter<"name">:$name, OptionalArrayRefParameter<"::mlir::Type">:$fields);
+  let assemblyFormat = "`<` $name (`,` `[` $fields^ `]`)? `>`";
+}
 def Relay_DimsAttr : AttrDef<Relay_Dialect, "Dims"> {
   let mnemonic = "dims";
   let summary = "Names of a tensor type's unknown extents; an empty name is an anonymous one";
   let parameters = (ins "::mlir::ArrayAttr":$names);
   let assemblyFormat = "`<` $names `>`";
 }
+
+// What operators take and give: a tensor, or a type that is still to be found out.
+def Relay_Tensor : AnyTypeOf<[AnyRankedTensor, Relay_HoleType], "ranked tensor">;
 
 //===- Operation classes ---------------------------------------------------===//
 
@@ -63,16 +80,16 @@ class Relay_Op<string mnemonic, list<Trait> traits = []> : Op<Relay_Dialect, mne
 // An operator: a row in the table of facts (crate fusion-operators) has the same name.
 class Relay_Operator<string mnemonic, list<Trait> traits = []>
     : Relay_Op<mnemonic, !listconcat([Pure, Relay_FactsTrait], traits)> {
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs Relay_Tensor:$result);
 }
 class Relay_Unary<string mnemonic, string what> : Relay_Operator<mnemonic> {
   let summary = what;
-  let arguments = (ins AnyRankedTensor:$operand);
+  let arguments = (ins Relay_Tensor:$operand);
   let assemblyFormat = "$operand attr-dict `:` functional-type($operand, $result)";
 }
 class Relay_Binary<string mnemonic, string what, list<Trait> traits = []> : Relay_Operator<mnemonic, traits> {
   let summary = what;
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
+  let arguments = (ins Relay_Tensor:$lhs, Relay_Tensor:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, $result)";
 }
 // Operators with a fixed list of operands print them in order, then the attributes by name.

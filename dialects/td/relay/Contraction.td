@@ -1,7 +1,7 @@
 //===- Contraction.td - Matrix products ------------------------------------===//
 
 def Relay_MatmulOp : Relay_Plain<"matmul", "c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]",
-    (ins AnyRankedTensor:$a, AnyRankedTensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
+    (ins Relay_Tensor:$a, Relay_Tensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
   let description = [{
     Leading dimensions broadcast; a transposed operand has its last two dimensions swapped. Integer products are
     accumulated in the operand's type.
@@ -12,11 +12,11 @@ def Relay_MatmulOp : Relay_Plain<"matmul", "c[..., i, j] = sum_k a[..., i, k] * 
   }];
 }
 def Relay_BatchMatmulOp : Relay_Plain<"batch_matmul", "c[b, i, j] = sum_k x[b, i, k] * y[b, k, j]",
-    (ins AnyRankedTensor:$a, AnyRankedTensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
+    (ins Relay_Tensor:$a, Relay_Tensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
   let description = [{ As relay.matmul. C5: operands have rank 3. }];
 }
 def Relay_DenseOp : Relay_Plain<"dense", "y[..., n] = sum_k x[..., k] * w[n, k]",
-    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight)> {
+    (ins Relay_Tensor:$data, Relay_Tensor:$weight)> {
   let description = [{
     - C1: operands have one element type.
     - C2: the weight has rank 2, the data rank 1 or more.
@@ -24,7 +24,7 @@ def Relay_DenseOp : Relay_Plain<"dense", "y[..., n] = sum_k x[..., k] * w[n, k]"
   }];
 }
 def Relay_AttentionOp : Relay_Plain<"attention", "softmax(scale q k' + bias) v over the last two axes",
-    (ins AnyRankedTensor:$queries, AnyRankedTensor:$keys, AnyRankedTensor:$values, Optional<AnyRankedTensor>:$bias,
+    (ins Relay_Tensor:$queries, Relay_Tensor:$keys, Relay_Tensor:$values, Optional<Relay_Tensor>:$bias,
          Relay_Float:$scale)> {
   let description = [{
     Queries [..., n, d], keys [..., m, d], values [..., m, e]; `scale` is 1 when absent.

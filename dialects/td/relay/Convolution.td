@@ -2,7 +2,7 @@
 
 class Relay_Conv<int rank> : Relay_Plain<"conv" # rank # "d",
     "y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]",
-    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight, Relay_Ints:$strides, Relay_Ints:$padding,
+    (ins Relay_Tensor:$data, Relay_Tensor:$weight, Relay_Ints:$strides, Relay_Ints:$padding,
          Relay_Ints:$dilation, Relay_Int:$groups)> {
   let description = [{
     Data [N, C, spatial...], weight [F, C / groups, kernel...]. `strides` and `dilation` (one number an axis) and
@@ -21,7 +21,7 @@ def Relay_Conv3dOp : Relay_Conv<3>;
 
 class Relay_ConvTranspose<int rank> : Relay_Plain<"conv" # rank # "d_transpose",
     "The gradient of a convolution with respect to its data",
-    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight, Relay_Ints:$strides, Relay_Ints:$padding,
+    (ins Relay_Tensor:$data, Relay_Tensor:$weight, Relay_Ints:$strides, Relay_Ints:$padding,
          Relay_Ints:$output_padding, Relay_Ints:$dilation, Relay_Int:$groups)> {
   let description = [{
     y[n, g F + f, i s + k d - p] += x[n, g C + c, i] * w[g C + c, f, k]. Data [N, C, spatial...], weight [C, F / groups, kernel...].
@@ -35,7 +35,7 @@ def Relay_Conv3dTransposeOp : Relay_ConvTranspose<3>;
 
 def Relay_WinogradConv2dOp : Relay_Plain<"winograd_conv2d",
     "A convolution with a 3x3 kernel, tile by tile: y = A' [sum_c u[:, c, f] * (B' x B)] A",
-    (ins AnyRankedTensor:$data, AnyRankedTensor:$weight, Relay_Int:$tile, Relay_Ints:$padding)> {
+    (ins Relay_Tensor:$data, Relay_Tensor:$weight, Relay_Int:$tile, Relay_Ints:$padding)> {
   let description = [{
     Data [N, C, H, W], weight [(tile + 2)^2, C, F]: `G w G'` of a weight [F, C, 3, 3] (Lavin and Gray, 2016). `padding` is at the
     top, left, bottom and right, and 0 when absent.
@@ -47,7 +47,7 @@ def Relay_WinogradConv2dOp : Relay_Plain<"winograd_conv2d",
   }];
 }
 def Relay_WinogradWeightOp : Relay_Plain<"winograd_weight", "The weight of such a convolution, u = G w G'",
-    (ins AnyRankedTensor:$weight, Relay_Int:$tile)> {
+    (ins Relay_Tensor:$weight, Relay_Int:$tile)> {
   let description = [{
     Weight [F, C, 3, 3], result [(tile + 2)^2, C, F]. It has no kernel: weights are transformed when compiling.
     - C1: the weight is f32 of rank 4 with a kernel of 3 x 3.

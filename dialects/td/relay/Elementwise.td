@@ -57,8 +57,8 @@ def Relay_ShiftLeftOp : Relay_Binary<"shift_left", "x0 * 2^x1; 0 when x1 is the 
 def Relay_ShiftRightOp : Relay_Binary<"shift_right", "Logical for unsigned, arithmetic for signed integers">;
 
 def Relay_WhereOp : Relay_Plain<"where", "condition ? x : y, with broadcasting",
-    (ins AnyRankedTensor:$condition, AnyRankedTensor:$x, AnyRankedTensor:$y)>;
+    (ins Relay_Tensor:$condition, Relay_Tensor:$x, Relay_Tensor:$y)>;
 def Relay_CastOp : Relay_Plain<"cast", "Conversion to another element type",
-    (ins AnyRankedTensor:$operand, TypeAttr:$dtype)>;
+    (ins Relay_Tensor:$operand, TypeAttr:$dtype)>;
 def Relay_ClipOp : Relay_Plain<"clip", "min(max(x, min), max); an absent bound is none",
-    (ins AnyRankedTensor:$operand, Relay_Float:$min, Relay_Float:$max)>;
+    (ins Relay_Tensor:$operand, Relay_Float:$min, Relay_Float:$max)>;

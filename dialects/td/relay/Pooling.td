@@ -1,7 +1,7 @@
 //===- Pooling.td - Windows over [N, C, spatial...] ------------------------===//
 
 class Relay_MaxPool<int rank> : Relay_Plain<"max_pool" # rank # "d", "The greatest element of each window",
-    (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$kernel, Relay_Ints:$strides, Relay_Ints:$padding,
+    (ins Relay_Tensor:$data, DenseI64ArrayAttr:$kernel, Relay_Ints:$strides, Relay_Ints:$padding,
          Relay_Ints:$dilation, Relay_Flag:$ceil_mode)> {
   let description = [{
     Attributes as the convolution's. With `ceil_mode` the last window may hang over the end; a window that would start in the
@@ -12,7 +12,7 @@ class Relay_MaxPool<int rank> : Relay_Plain<"max_pool" # rank # "d", "The greate
   }];
 }
 class Relay_AvgPool<int rank> : Relay_Plain<"avg_pool" # rank # "d", "The mean of each window",
-    (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$kernel, Relay_Ints:$strides, Relay_Ints:$padding,
+    (ins Relay_Tensor:$data, DenseI64ArrayAttr:$kernel, Relay_Ints:$strides, Relay_Ints:$padding,
          Relay_Ints:$dilation, Relay_Flag:$ceil_mode, Relay_Flag:$count_include_pad)> {
   let description = [{
     As the maximum's. The divisor counts the window's elements inside the data; with `count_include_pad` also those in the

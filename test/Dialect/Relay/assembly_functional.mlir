@@ -56,9 +56,9 @@ func.func @control_flow(%c: tensor<i1>, %x: tensor<f32>) {
 }
 
 // CHECK-LABEL: func.func @references
-// CHECK-NEXT:    %[[R:.*]] = relay.ref.new %arg0 : tensor<f32> -> <tensor<f32>>
-// CHECK-NEXT:    %[[V:.*]] = relay.ref.read %[[R]] : <tensor<f32>> -> tensor<f32>
-// CHECK-NEXT:    relay.ref.write %[[R]], %[[V]] : <tensor<f32>>, tensor<f32>
+// CHECK-NEXT:    %[[R:.*]] = relay.ref.new %arg0 : tensor<f32> -> !relay.ref<tensor<f32>>
+// CHECK-NEXT:    %[[V:.*]] = relay.ref.read %[[R]] : !relay.ref<tensor<f32>> -> tensor<f32>
+// CHECK-NEXT:    relay.ref.write %[[R]], %[[V]] : !relay.ref<tensor<f32>>, tensor<f32>
 func.func @references(%x: tensor<f32>) {
   %0 = relay.ref.new %x : tensor<f32> -> !relay.ref<tensor<f32>>
   %1 = relay.ref.read %0 : !relay.ref<tensor<f32>> -> tensor<f32>

@@ -61,3 +61,53 @@ func.func @apply_arguments(%f: (tensor<f32>) -> tensor<f32>, %x: tensor<2xf32>) 
   %0 = relay.apply %f(%x) : (tensor<f32>) -> tensor<f32>, (tensor<2xf32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @call_c1(%x: tensor<f32>) {
+  // expected-error @+1 {{'relay.call' op violates constraint C1: the module has no function @missing}}
+  relay.call @missing(%x) : (tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @pair(!relay.var<"a">, !relay.var<"a">)
+func.func @call_c2(%x: tensor<f32>, %y: tensor<i1>) {
+  // expected-error @+1 {{'relay.call' op violates constraint C2: the call's type, of @pair, must be an instance of}}
+  relay.call @pair(%x, %y) : (tensor<f32>, tensor<i1>) -> ()
+  return
+}
+
+// -----
+
+func.func private @one(tensor<f32>) -> tensor<f32>
+func.func @global_c2() {
+  // expected-error @+1 {{'relay.global' op violates constraint C2: the value's type, of @one, must be an instance of}}
+  %0 = relay.global @one : (tensor<i1>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @instantiate_c1(%f: (!relay.var<"a">) -> !relay.var<"a">) {
+  // expected-error @+1 {{'relay.instantiate' op violates constraint C1: the result must be an instance of}}
+  %0 = relay.instantiate %f : (!relay.var<"a">) -> !relay.var<"a"> -> (tensor<i1>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @ascribe_c1(%x: tensor<f32>) {
+  // expected-error @+1 {{'relay.ascribe' op violates constraint C1: the type must be (tensor<f32>), found (tensor<i1>)}}
+  %0 = relay.ascribe %x : tensor<f32> -> tensor<i1>
+  return
+}
+
+// -----
+
+func.func @ref_type(%x: tensor<f32>) {
+  // expected-error @+1 {{'relay.ref.new' op the cell's type must be (!relay.ref<tensor<f32>>), found (!relay.ref<tensor<i1>>)}}
+  %0 = relay.ref.new %x : tensor<f32> -> !relay.ref<tensor<i1>>
+  return
+}
