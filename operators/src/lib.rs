@@ -14,6 +14,7 @@ pub mod ops;
 pub mod random;
 pub mod reference;
 pub mod relation;
+mod serial;
 pub mod shape;
 pub mod tensor;
 
