@@ -16,6 +16,7 @@ pub mod reference;
 pub mod relation;
 pub mod shape;
 pub mod tensor;
+pub mod value;
 
 pub use attrs::{Attr, Attrs};
 pub use dtype::DType;
@@ -23,3 +24,4 @@ pub use operator::{Call, FusionKind, Operator};
 pub use relation::{Relation, Violation};
 pub use shape::{Dim, TensorType};
 pub use tensor::{Tensor, TensorError};
+pub use value::{Item, ValueTree};
