@@ -10,6 +10,7 @@
 
 mod instruction;
 mod program;
+mod tensors;
 
 pub use instruction::{Instruction, Label, Register};
 pub use program::{Constructor, DataType, Function, FunctionId, Kernel, Place, Program, ValueType};
