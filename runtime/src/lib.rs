@@ -18,6 +18,7 @@ pub mod output;
 pub mod package;
 pub mod program;
 pub mod threads;
+pub mod vm;
 
 pub use fusion_operators::random;
 

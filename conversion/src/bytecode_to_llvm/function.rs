@@ -108,7 +108,7 @@ impl<'a, 'c> Body<'a, 'c> {
         for (argument, register) in arguments.iter().zip(&registers) {
             writer.store(*argument, *register, 0);
         }
-        let mut targets: Vec<u32> = function.code.iter().flat_map(targets_of).collect();
+        let mut targets: Vec<u32> = function.code.iter().flat_map(|i| i.targets().to_vec()).collect();
         targets.sort_unstable();
         targets.dedup();
         let labels = targets.into_iter().map(|label| (label, writer.build.new_block(&[]))).collect();
@@ -463,14 +463,5 @@ impl<'a, 'c> Body<'a, 'c> {
             let text = self.code.writer.address(&text);
             self.code.writer.call(Callee::C(CHECK_TYPE), &[run, value, facts, bound, text], None);
         }
-    }
-}
-
-/// Where an instruction may go on besides the next one.
-fn targets_of(instruction: &Instruction) -> Vec<u32> {
-    match instruction {
-        Instruction::Jump { target } | Instruction::JumpUnless { target, .. } => vec![*target],
-        Instruction::Switch { targets, .. } => targets.clone(),
-        _ => Vec::new(),
     }
 }

@@ -18,7 +18,7 @@ mod values;
 mod writer;
 
 use function::{CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied, write_function};
-use fusion_bytecode::{FunctionId, Program};
+use fusion_bytecode::{CheckError, FunctionId, Program};
 use fusion_dialects::{
     Build, CodegenError, Context, Emit, Location, Module, Target, Type, emit,
 };
@@ -44,6 +44,9 @@ pub struct Native {
 #[derive(Debug, thiserror::Error)]
 pub enum BytecodeError {
     /// The program is none.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// The program is too much.
     #[error("the program cannot be compiled: {0}")]
     Malformed(String),
     /// Only the virtual machine has it.
@@ -74,6 +77,7 @@ pub fn to_module<'c>(
     context: &'c Context,
     program: &Program,
 ) -> Result<(Module<'c>, Vec<u8>), BytecodeError> {
+    program.check()?;
     let no_dialect = || BytecodeError::Malformed("the LLVM dialect is not loaded".into());
     let spelling = Spelling::of(context).ok_or_else(no_dialect)?;
     let mut outcome = Ok(Vec::new());

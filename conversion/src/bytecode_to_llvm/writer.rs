@@ -56,8 +56,6 @@ impl<'c> Spelling<'c> {
 pub enum Order {
     /// Equal.
     Equal = 0,
-    /// Less, of numbers with a sign.
-    Less = 2,
     /// More, of numbers with a sign.
     More = 4,
     /// Less, of numbers without a sign.

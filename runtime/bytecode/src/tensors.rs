@@ -28,22 +28,3 @@ fn tensors_of(ty: &ValueType) -> Option<Vec<TensorType>> {
         ValueType::Data(..) | ValueType::Cell(_) | ValueType::Function => None,
     }
 }
-
-impl Program {
-    /// A type as text.
-    pub fn type_text(&self, ty: &ValueType) -> String {
-        let list = |types: &[ValueType]| {
-            types.iter().map(|ty| self.type_text(ty)).collect::<Vec<_>>().join(", ")
-        };
-        match ty {
-            ValueType::Tensor(ty) => ty.to_string(),
-            ValueType::Tuple(elements) => format!("({})", list(elements)),
-            ValueType::Data(data, arguments) => {
-                let name = self.data.get(*data as usize).map_or("?", |data| data.name.as_str());
-                if arguments.is_empty() { name.to_owned() } else { format!("{name}[{}]", list(arguments)) }
-            }
-            ValueType::Cell(held) => format!("ref({})", self.type_text(held)),
-            ValueType::Function => "function".to_owned(),
-        }
-    }
-}
