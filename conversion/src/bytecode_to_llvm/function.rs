@@ -79,8 +79,8 @@ struct Body<'a, 'c> {
     globals: &'a mut Globals,
     /// A place on the stack for each register.
     registers: Vec<Value<'c>>,
-    /// Room for the pointers a kernel gets: its inputs, its outputs.
-    room: [Value<'c>; 2],
+    /// Room for the pointers a kernel gets, its inputs and its outputs, and for the extents that have names in a check of types.
+    room: [Value<'c>; 3],
     /// Where each instruction that is jumped to begins.
     labels: HashMap<u32, Build<'c>>,
     /// Registers with small tensors.
@@ -103,7 +103,12 @@ impl<'a, 'c> Body<'a, 'c> {
             });
             kernels.map(count).max().unwrap_or(0).max(1)
         };
-        let room = [writer.room(most(|k| k.inputs.len())), writer.room(most(|k| k.outputs.len()))];
+        let extents = function.code.iter().map(|i| match i {
+            Instruction::CheckTypes { types, .. } => types.iter().map(TensorType::rank).sum(),
+            _ => 0,
+        });
+        let room = [most(|k| k.inputs.len()), most(|k| k.outputs.len()), extents.max().unwrap_or(0).max(1)];
+        let room = room.map(|pointers| writer.room(pointers));
         let registers: Vec<Value> = (0..function.registers).map(|_| writer.room(1)).collect();
         for (argument, register) in arguments.iter().zip(&registers) {
             writer.store(*argument, *register, 0);
@@ -449,7 +454,7 @@ impl<'a, 'c> Body<'a, 'c> {
     fn check_types(&mut self, at: usize, values: &[Register], types: &[TensorType]) {
         let mut names = IndexSet::new();
         let facts: Vec<Vec<i64>> = types.iter().map(|ty| tensor_facts(ty, &mut names)).collect();
-        let bound = self.code.writer.room(names.len().max(1));
+        let bound = self.room[2];
         let (int64, run) = (self.code.writer.spelling.int64, self.code.run);
         for i in 0..names.len() {
             let unknown = self.code.writer.int(int64, -1);

@@ -103,6 +103,15 @@ pub fn objects(directory: &Path) -> PathBuf {
     object
 }
 
+/// The kernels as a library of their own.
+pub fn kernels_image() -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let (object, library) = (objects(directory.path()), directory.path().join("kernels.so"));
+    let linked = Command::new("cc").args(["-shared", "-o"]).args([&library, &object]).status();
+    assert!(linked.unwrap().success());
+    std::fs::read(library).unwrap()
+}
+
 /// Writes the program's library.
 pub fn write(program: &Program, path: &Path) {
     let kernels = objects(path.parent().unwrap());

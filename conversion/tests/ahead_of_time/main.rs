@@ -4,4 +4,5 @@ mod common;
 mod errors;
 mod interface;
 mod memory;
+mod random;
 mod values;
