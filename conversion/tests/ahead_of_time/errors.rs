@@ -9,7 +9,7 @@ use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ValueTree};
 #[test]
 fn a_failure_names_its_place() {
     let code = vec![
-        I::Construct { to: 1, data: 0, tag: 1, fields: vec![0, 0] },
+        I::NewCell { to: 1, value: 0 },
         I::Fail { message: "no clause matches".into() },
     ];
     let main = function("main", 1, code);
