@@ -1,11 +1,14 @@
 //! The instructions.
 //!
 //! A register holds a value or nothing. An operand is *taken* (the register is empty afterwards, the value moves on) or
-//! *looked at* (it stays). `Copy` makes a second owner, `Drop` ends one. What an instruction writes to is empty before.
-//! When a function ends, all of its registers are empty: the compiler puts a `Drop` on every way on which a value is not
-//! needed any more (Reinking et al., "Perceus", PLDI 2021, without its reuse of memory).
+//! *looked at* (it stays). `Copy` makes a second owner, `Drop` ends one. What an instruction writes to is empty before; operands
+//! are taken first, so a result may go where an operand was. When a function ends, all of its registers are empty, except where
+//! `Fail` ends the program: the compiler puts a `Drop` on every way on which a value is not needed any more (Reinking et al.,
+//! "Perceus", PLDI 2021, without its reuse of memory).
 
 use crate::FunctionId;
+use fusion_operators::{Attrs, TensorType};
+use serde::{Deserialize, Serialize};
 
 /// A register of the function.
 pub type Register = u32;
@@ -13,7 +16,7 @@ pub type Register = u32;
 pub type Label = u32;
 
 /// What to do next.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Instruction {
     /// `to` is a constant of the program.
     Constant {
@@ -30,6 +33,26 @@ pub enum Instruction {
         inputs: Vec<Register>,
         /// Written.
         outputs: Vec<Register>,
+    },
+    /// Computes an operator by its reference semantics on tensors that are looked at, whatever their extents are; its type
+    /// relation is asked before. For operators on tensors whose extents are known at run time only.
+    Operator {
+        /// The name of its row.
+        operator: String,
+        /// Its attributes.
+        attributes: Attrs,
+        /// Looked at.
+        inputs: Vec<Register>,
+        /// Written.
+        outputs: Vec<Register>,
+    },
+    /// Ends the program with an error unless tensors have these types. An extent with a name is the same everywhere in one such
+    /// instruction.
+    CheckTypes {
+        /// Looked at.
+        values: Vec<Register>,
+        /// One a value.
+        types: Vec<TensorType>,
     },
     /// A second owner of a value.
     Copy {

@@ -2,12 +2,13 @@
 
 use crate::Instruction;
 use fusion_operators::{Tensor, TensorType};
+use serde::{Deserialize, Serialize};
 
 /// The place of a function in its program.
 pub type FunctionId = u32;
 
 /// A program.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     /// Data types; values of them have the tags of their constructors.
     pub data: Vec<DataType>,
@@ -26,7 +27,7 @@ pub struct Program {
 }
 
 /// A data type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataType {
     /// Its name.
     pub name: String,
@@ -35,7 +36,7 @@ pub struct DataType {
 }
 
 /// A constructor of a data type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constructor {
     /// Its name.
     pub name: String,
@@ -45,7 +46,7 @@ pub struct Constructor {
 
 /// Native code that computes tensors of known shapes: `void symbol(const void *const *inputs, void *const *outputs,
 /// void *workspace)`, with the alignments of `docs/abi.md`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// The symbol in the program's library.
     pub symbol: String,
@@ -58,7 +59,7 @@ pub struct Kernel {
 }
 
 /// A function.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     /// Its name, for messages.
     pub name: String,
@@ -76,7 +77,7 @@ pub struct Function {
 pub type Place = String;
 
 /// The type of a value, as far as who hands values in and out needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ValueType {
     /// A tensor; its extents may be open.
     Tensor(TensorType),
