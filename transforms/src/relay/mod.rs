@@ -2,5 +2,6 @@
 
 pub mod attention;
 pub mod fuse_ops;
+pub mod infer_types;
 pub mod loop_kernels;
 pub mod winograd;

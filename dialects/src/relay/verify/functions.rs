@@ -1,13 +1,20 @@
 //! Functions as values, and calls.
 
 use super::{listed, same, types_of, yielded};
-use crate::relay::{Instance, function_named};
+use crate::relay::{Instance, RECURSIVE, function_named};
 use crate::{Op, OpExt, Type, TypeParts, arguments, function_parts, function_type, type_of_attr, type_parts};
 
 pub fn closure(op: Op) -> Result<(), String> {
     let block = op.body(0).ok_or("the body is empty")?;
-    let (takes, yields) = (types_of(&arguments(block)), yielded(block)?);
-    let TypeParts::Function(inputs, results) = type_parts(types_of(&op.result_values())[0]) else {
+    let (mut takes, yields) = (types_of(&arguments(block)), yielded(block)?);
+    let ty = types_of(&op.result_values())[0];
+    if op.attr(RECURSIVE).is_some() {
+        if takes.is_empty() {
+            return Err(format!("is {RECURSIVE}: its body's first argument must be the function itself"));
+        }
+        same(&[takes.remove(0)], &[ty], "the function in its own body")?;
+    }
+    let TypeParts::Function(inputs, results) = type_parts(ty) else {
         return Ok(());
     };
     same(&takes, &inputs, "what the body takes")?;
