@@ -13,6 +13,7 @@ pub mod graph_form;
 pub mod inline;
 pub mod language;
 pub mod lift_lambdas;
+pub mod infer_types;
 pub mod loop_kernels;
 pub mod partial_eval;
 pub mod winograd;
