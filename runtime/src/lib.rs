@@ -16,6 +16,7 @@ pub mod object_file;
 pub mod output;
 pub mod package;
 pub mod threads;
+pub mod vm;
 
 pub use fusion_operators::random;
 

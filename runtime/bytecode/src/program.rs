@@ -1,6 +1,7 @@
 //! What a program consists of.
 
 use crate::Instruction;
+use crate::value_type::Part;
 use fusion_operators::{Tensor, TensorType};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +79,7 @@ pub type Place = String;
 
 /// The type of a value, as far as who hands values in and out needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<Part>", try_from = "Vec<Part>")]
 pub enum ValueType {
     /// A tensor; its extents may be open.
     Tensor(TensorType),
