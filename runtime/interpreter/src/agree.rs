@@ -60,6 +60,9 @@ pub struct Mismatch {
     pub first: Option<String>,
 }
 
+/// What a run of a comparison may do.
+const LIMITS: Limits = Limits { steps: 10_000_000, depth: 10_000, memory: 2 << 30 };
+
 fn at(first: &Option<String>) -> String {
     first.as_ref().map_or(String::new(), |op| format!("; the first value that is lost is that of {op}"))
 }
@@ -134,11 +137,12 @@ fn run<'c>(
 ) -> Result<(Vec<Tensor>, Vec<Traced<'c>>), InterpretError> {
     let name = function.text("sym_name").unwrap_or_default();
     let module = function.parent_operation().ok_or_else(|| InterpretError::NoFunction(name.to_owned()))?;
-    let mut interpreter = Interpreter::new(module, Limits::default());
+    let mut interpreter = Interpreter::new(module, LIMITS);
     interpreter.trace = traced.then(Vec::new);
-    let results = interpreter.call(name, inputs.iter().cloned().map(Value::from).collect())?;
-    let results = results.into_iter().map(|value| value.into_tensor(name)).collect::<Result<_, _>>()?;
-    Ok((results, interpreter.trace.unwrap_or_default()))
+    let results = interpreter.call(name, inputs.iter().cloned().map(Value::from).collect());
+    let results = results.and_then(|r| r.into_iter().map(|value| value.into_tensor(name)).collect());
+    interpreter.empty_cells();
+    Ok((results?, interpreter.trace.unwrap_or_default()))
 }
 
 fn says_nothing(tensor: &Tensor) -> bool {
