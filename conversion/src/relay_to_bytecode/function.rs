@@ -67,6 +67,7 @@ pub fn lower<'c>(program: &mut Lowering<'c>, wanted: &Wanted<'c>) -> Result<Func
         let register = body.code.fresh();
         body.registers.insert(key(*value), register);
     }
+    body.check_parameters(&parameters)?;
     body.block(block, &To::Return, &parameters, Runs::Once)?;
     Ok(body.code.finish(wanted.name.clone(), parameters.len() as u32))
 }

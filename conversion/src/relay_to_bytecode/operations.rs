@@ -50,11 +50,7 @@ impl<'c> Body<'_, 'c> {
                 let index = index.ok_or_else(|| PassError::at(op, "has no index"))?;
                 self.part(op, |to, from| Instruction::Field { to, from, index })
             }
-            Some(Kind::Operator(_)) => Err(PassError::at(
-                op,
-                "is on tensors whose shapes are not known when compiling, or has no native code; the virtual machine has no \
-                 instruction for it",
-            )),
+            Some(Kind::Operator(operator)) => self.operator(op, operator),
             _ => Err(PassError::at(op, "has no place in a program of the virtual machine")),
         }
     }
@@ -70,7 +66,8 @@ impl<'c> Body<'_, 'c> {
         Ok(())
     }
 
-    fn drop_made(&mut self, seen: &[(Register, bool)]) {
+    /// Drops what was made to be looked at.
+    pub fn drop_made(&mut self, seen: &[(Register, bool)]) {
         seen.iter().filter(|(_, made)| *made).for_each(|(register, _)| self.code.drop_register(*register));
     }
 
@@ -149,6 +146,7 @@ impl<'c> Body<'_, 'c> {
     fn call(&mut self, op: Op<'c>, end: bool) -> Result<(), PassError<'c>> {
         let operands = op.operand_values();
         let (callee, passed) = self.callee(op, operands)?;
+        self.check_arguments(op)?;
         let mut taken = self.take_all(op, &passed)?;
         let all = taken.clone();
         if end {
