@@ -18,6 +18,7 @@ pub mod check;
 pub mod extract;
 mod fold;
 pub mod language;
+mod large_constants;
 pub mod ledger;
 mod pass;
 pub mod proof;

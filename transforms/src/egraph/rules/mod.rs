@@ -2,6 +2,7 @@
 //!
 //! A file of rules is a list, one line of equation each. How to add one is in docs/how-to/add-a-rule.md; docs/rules.md lists them all.
 
+pub mod activation;
 pub mod algebra;
 pub mod attention;
 pub mod axes;
@@ -34,7 +35,9 @@ pub enum Family {
     Contraction,
     /// Convolutions and what is folded into them.
     Convolution,
-    /// Normalizations and activations in the forms that exporters write.
+    /// Activations in the forms that exporters write.
+    Activation,
+    /// Normalizations in the forms that exporters write.
     Normalization,
     /// Calls that share an operand become one.
     Siblings,
@@ -52,6 +55,7 @@ impl Family {
         (Family::Pieces, "pieces"),
         (Family::Contraction, "contraction"),
         (Family::Convolution, "convolution"),
+        (Family::Activation, "activation"),
         (Family::Normalization, "normalization"),
         (Family::Siblings, "siblings"),
         (Family::Attention, "attention"),
@@ -71,6 +75,7 @@ impl Family {
             Family::Pieces => pieces::rules(),
             Family::Contraction => contraction::rules(),
             Family::Convolution => convolution::rules(),
+            Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
             Family::Siblings => Vec::new(),
             Family::Attention => attention::rules(),
