@@ -12,6 +12,7 @@ mod compile;
 mod error;
 mod flops;
 mod program;
+pub mod random_programs;
 mod scalar;
 mod te;
 mod value;

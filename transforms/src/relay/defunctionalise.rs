@@ -102,8 +102,8 @@ struct Made<'c> {
 }
 
 enum Clause<'c> {
-    /// A `relay.fn` that has been taken out of its place, and what it captured.
-    Closure(Op<'c>, Vec<Value<'c>>),
+    /// A `relay.fn`, and the construction that took its place, of what it captured.
+    Closure(Op<'c>, Op<'c>),
     Function(&'c str),
 }
 
@@ -137,34 +137,28 @@ impl<'c> Types<'c> {
         let ty = op.result_values()[0].r#type();
         let Some(sort) = self.sort(ty) else { return };
         let context = op.context_ref();
-        let (name, captured, clause) = match op.text("function") {
-            Some(function) => {
-                let name = format!("Function${function}");
-                (name, Vec::new(), Clause::Function(function))
-            }
+        let (name, captured) = match op.text("function") {
+            Some(function) => (format!("Function${function}"), Vec::new()),
             None => {
-                let captured = free_values(op);
                 let count: usize = self.sorts.values().map(|s| s.values.len()).sum();
-                (format!("Lambda${count}"), captured.clone(), Clause::Closure(op, captured))
+                (format!("Lambda${count}"), free_values(op))
             }
         };
         let fields: Vec<Type> = captured.iter().map(|v| v.r#type()).collect();
         let constructor = nested_symbol_attr(context, &data_name(sort), &name);
-        let made = Build::before(op).value(
-            Relay::Construct.name(),
-            &captured,
-            ty_placeholder(context, sort),
-            &[("constructor", constructor)],
-        );
-        op.replace_all_uses(&[made]);
+        let data = [data_type(context, sort)];
+        let attrs = [("constructor", constructor)];
+        let made = Build::before(op).op(Relay::Construct.name(), &captured, &data, &attrs);
+        op.replace_all_uses(&made.result_values());
         let values = &mut self.sorts[sort].values;
-        if matches!(clause, Clause::Closure(..)) {
-            values.push(Made { name, fields, clause });
-        } else {
-            if values.iter().all(|v| v.name != name) {
-                values.push(Made { name, fields, clause });
+        match op.text("function") {
+            None => values.push(Made { name, fields, clause: Clause::Closure(op, made) }),
+            Some(function) => {
+                if values.iter().all(|v| v.name != name) {
+                    values.push(Made { name, fields, clause: Clause::Function(function) });
+                }
+                op.erase();
             }
-            op.erase();
         }
     }
 
@@ -188,7 +182,7 @@ impl<'c> Types<'c> {
         let context = build.context();
         for (sort, Sort { ty, values }) in self.sorts.values().enumerate() {
             let Some((inputs, results)) = function_parts(*ty) else { continue };
-            let data = ty_placeholder(context, sort);
+            let data = data_type(context, sort);
             let takes = [vec![data], inputs].concat();
             let body = build.region(&takes, |inner, parameters| {
                 let patterns = values.iter().map(|made| {
@@ -221,7 +215,7 @@ impl<'c> Types<'c> {
 
     fn changed(&self, context: &'c Context, ty: Type<'c>) -> Type<'c> {
         if let Some(sort) = self.sort(ty) {
-            return ty_placeholder(context, sort);
+            return data_type(context, sort);
         }
         let all = |parts: Vec<Type<'c>>| parts.into_iter().map(|p| self.changed(context, p)).collect();
         let parts = match type_parts(ty) {
@@ -286,7 +280,7 @@ fn apply_name(sort: usize) -> String {
 }
 
 /// The data type that stands for a function type.
-fn ty_placeholder(context: &Context, sort: usize) -> Type<'_> {
+fn data_type(context: &Context, sort: usize) -> Type<'_> {
     adt_type(context, &data_name(sort), &[])
 }
 
@@ -298,9 +292,10 @@ fn clause<'c>(build: &Build<'c>, made: &Made<'c>, given: &[Value<'c>], results: 
                 let callee = ("callee", symbol_attr(inner.context(), name));
                 inner.op(Relay::Call.name(), &given[1..], results, &[callee]).result_values()
             }
-            Clause::Closure(closure, captured) => {
+            Clause::Closure(closure, made) => {
                 let mut map = ValueMap::new();
-                captured.iter().zip(fields).for_each(|(old, new)| map.insert(*old, *new));
+                let captured = made.operand_values().into_iter();
+                captured.zip(fields).for_each(|(old, new)| map.insert(old, *new));
                 let Some(body) = closure.body(0) else { return };
                 let first = usize::from(closure.attr(RECURSIVE).is_none());
                 let own = arguments(body).into_iter();

@@ -4,6 +4,7 @@ mod kernels;
 mod language;
 mod programs;
 mod random;
+mod random_language;
 
 use fusion_dialects::{load_context, parse_module};
 use fusion_interpreter::{InterpretError, Limits, run_function_within};
