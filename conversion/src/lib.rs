@@ -1,6 +1,7 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
 pub mod alone;
+pub mod bytecode_to_llvm;
 pub mod cache;
 pub mod compile;
 pub mod description;

@@ -26,6 +26,7 @@ pub fn register() {
     fusion_dialects::register::<relay::graph_form::RelayToGraphForm>();
     fusion_dialects::register::<relay::inline::RelayInline>();
     fusion_dialects::register::<relay::lift_lambdas::RelayLiftLambdas>();
+    fusion_dialects::register::<relay::infer_types::InferTypes>();
     fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
     fusion_dialects::register::<relay::partial_eval::RelayPartialEval>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();

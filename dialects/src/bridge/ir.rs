@@ -313,6 +313,11 @@ pub fn attr_key(attr: Attribute) -> usize {
     attr.to_raw().ptr as usize
 }
 
+/// A key for maps: the same for the same type.
+pub fn type_key(ty: Type) -> usize {
+    ty.to_raw().ptr as usize
+}
+
 /// The top-level operations of a module with that kind.
 pub fn top_level<'c>(module: Op<'c>, wanted: impl Fn(Kind) -> bool) -> Vec<Op<'c>> {
     let Some(body) = module.body(0) else { return Vec::new() };

@@ -10,6 +10,7 @@ pub mod effects;
 pub mod eta_expand;
 pub mod fuse_ops;
 pub mod graph_form;
+pub mod infer_types;
 pub mod inline;
 pub mod language;
 pub mod lift_lambdas;
