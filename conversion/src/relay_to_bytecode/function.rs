@@ -1,7 +1,7 @@
 //! One function: its parameters, and its blocks operation by operation.
 
 use super::code::Code;
-use super::known::{Known, RECURSIVE, is_closure};
+use super::known::{Known, is_closure};
 use super::liveness::{Frame, Runs, gives_known, is_needed};
 use super::program::{Lowering, Wanted};
 use fusion_bytecode::{Function, Instruction, Register};
@@ -50,7 +50,7 @@ pub fn lower<'c>(program: &mut Lowering<'c>, wanted: &Wanted<'c>) -> Result<Func
     let mut taken = arguments(block);
     let mut parameters = Vec::new();
     if is_closure(wanted.op) {
-        if wanted.op.attr(RECURSIVE).is_some() && !taken.is_empty() {
+        if wanted.op.attr(relay::RECURSIVE).is_some() && !taken.is_empty() {
             taken.remove(0);
         }
         parameters.extend(program.facts.captures(wanted.op).iter().copied());

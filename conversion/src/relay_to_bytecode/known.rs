@@ -17,9 +17,6 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// The attribute of closures whose first argument is the closure itself.
-pub const RECURSIVE: &str = "relay.recursive";
-
 /// What is known of a value.
 #[derive(Clone, Copy)]
 pub enum Known<'c> {
@@ -47,7 +44,7 @@ pub struct Facts<'c> {
 impl<'c> Facts<'c> {
     /// Looks at all closures of a module.
     pub fn of(module: Op<'c>) -> Self {
-        let recursive = |op: &Op<'c>| is_closure(*op) && op.attr(RECURSIVE).is_some();
+        let recursive = |op: &Op<'c>| is_closure(*op) && op.attr(relay::RECURSIVE).is_some();
         let closures = nested_ops(module).into_iter().filter(recursive);
         let itself = closures.filter_map(|op| Some((key(*arguments(op.body(0)?).first()?), op))).collect();
         Facts { itself, ..Facts::default() }

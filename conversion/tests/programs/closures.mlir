@@ -1,5 +1,5 @@
 // Closures: only called, recursive, escaping from what captures them, chosen by a branch.
-func.func @twice(%f: (tensor<i32>) -> tensor<i32>) -> (tensor<i32>) -> tensor<i32> {
+func.func @twice(%f: (tensor<i32>) -> tensor<i32>) -> ((tensor<i32>) -> tensor<i32>) {
   %g = relay.fn {
   ^bb0(%x: tensor<i32>):
     %0 = relay.apply %f(%x) : (tensor<i32>) -> tensor<i32>, (tensor<i32>) -> tensor<i32>
@@ -41,16 +41,16 @@ func.func @main(%a: tensor<i32>, %b: tensor<i32>) -> tuple<tensor<i32>, tensor<i
       %s = relay.add %x, %b : (tensor<i32>, tensor<i32>) -> tensor<i32>
       relay.yield %s : tensor<i32>
     } : (tensor<i32>) -> tensor<i32>
-    %t = relay.call @twice(%add) : ((tensor<i32>) -> tensor<i32>) -> (tensor<i32>) -> tensor<i32>
+    %t = relay.call @twice(%add) : ((tensor<i32>) -> tensor<i32>) -> ((tensor<i32>) -> tensor<i32>)
     relay.yield %t : (tensor<i32>) -> tensor<i32>
-  } : (tensor<i1>) -> (tensor<i32>) -> tensor<i32>
+  } : (tensor<i1>) -> ((tensor<i32>) -> tensor<i32>)
   %r = relay.apply %chosen(%one) : (tensor<i32>) -> tensor<i32>, (tensor<i32>) -> tensor<i32>
   %increment = relay.fn {
   ^bb0(%x: tensor<i32>):
     %s = relay.add %x, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
     relay.yield %s : tensor<i32>
   } : (tensor<i32>) -> tensor<i32>
-  %two = relay.call @twice(%increment) : ((tensor<i32>) -> tensor<i32>) -> (tensor<i32>) -> tensor<i32>
+  %two = relay.call @twice(%increment) : ((tensor<i32>) -> tensor<i32>) -> ((tensor<i32>) -> tensor<i32>)
   %u = relay.apply %two(%r) : (tensor<i32>) -> tensor<i32>, (tensor<i32>) -> tensor<i32>
   %all = relay.tuple %called, %r, %u : (tensor<i32>, tensor<i32>, tensor<i32>) -> tuple<tensor<i32>, tensor<i32>, tensor<i32>>
   return %all : tuple<tensor<i32>, tensor<i32>, tensor<i32>>

@@ -84,15 +84,17 @@ func.func @the_same(%y: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// A branch or loop of tensor code alone is tensor code; one with a call is not. Nothing sinks into a loop.
+// A branch of tensor code alone is tensor code, which sinks into one that is not; what both of its regions use does not sink.
 // CHECK-LABEL: func.func @regions(
-// CHECK-NEXT:    %[[K:.*]]:2 = call @kernel_0(%arg0, %arg1)
+// CHECK-NEXT:    %[[R:.*]] = call @kernel_0(%arg1)
 // CHECK-NEXT:    relay.if %arg0 {
-// CHECK-NEXT:      relay.call @regions(%arg0, %[[K]]#1)
+// CHECK-NEXT:      %[[K:.*]] = func.call @kernel_1(%arg0, %[[R]])
+// CHECK-NEXT:      relay.call @regions(%arg0, %[[K]])
 // CHECK:         } else {
-// CHECK-NEXT:      relay.yield %[[K]]#0
+// CHECK-NEXT:      relay.yield %[[R]]
 // CHECK:       func.func private @kernel_0
 // CHECK-NEXT:    relay.relu
+// CHECK:       func.func private @kernel_1
 // CHECK-NEXT:    relay.if
 func.func @regions(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %r = relay.relu %x : (tensor<4xf32>) -> tensor<4xf32>
