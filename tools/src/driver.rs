@@ -7,7 +7,7 @@ use fusion_conversion::description;
 use fusion_conversion::planning::Planning;
 pub use fusion_conversion::planning::switches;
 use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
-use fusion_dialects::{Context, Module, parse_file};
+use fusion_dialects::{Context, Module, parse_file, run_passes};
 use fusion_importers::{onnx, relay_text};
 use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
@@ -367,7 +367,10 @@ fn load_module<'c>(
         return Ok((module, Vec::new()));
     }
     if model.extension().is_some_and(|e| e == "relay" || e == "rly") {
-        return Ok((relay_text::import_file(context, model).map_err(failed)?, Vec::new()));
+        crate::register_passes();
+        let module = relay_text::import_file(context, model).map_err(failed)?;
+        run_passes(&module, "builtin.module(relay-infer-types)").map_err(|errors| failed(errors.join("\n")))?;
+        return Ok((module, Vec::new()));
     }
     let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
     let known = onnx::signature(&loaded, &onnx::Options::default());

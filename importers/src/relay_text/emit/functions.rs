@@ -4,10 +4,10 @@
 //!   let %f = fn (%x) { ... %f(%y) ... };      %f = relay.fn attributes {relay.recursive} { ^bb0(%self, %x): ... }
 //! ```
 
-use super::{Emitter, NAME, RECURSIVE, types::shown};
+use super::{Emitter, NAME, types::shown};
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{Definition, Function, Name};
-use fusion_dialects::relay::{Op as Relay, TYPE_PARAMS, agree};
+use fusion_dialects::relay::{Op as Relay, RECURSIVE, TYPE_PARAMS, agree};
 use fusion_dialects::{
     Attribute, Op, Type, Value, ValueLike, array_attr, dict_attr, erase_argument, function_type, str_attr,
     texts_attr, type_attr, unit_attr, unused,

@@ -17,7 +17,7 @@ mod types;
 mod values;
 
 pub(super) use module::module;
-pub(super) use types::{element_name, element_type};
+pub(super) use types::{Names, element_name, element_type};
 pub(super) use values::{Literal, Made};
 
 use super::error::{Fault, Outcome, Source};
@@ -29,8 +29,6 @@ use std::collections::{HashMap, HashSet};
 
 /// The attribute of arguments that keeps their names.
 pub const NAME: &str = "relay.name";
-/// The attribute of closures whose first argument is the closure itself.
-pub const RECURSIVE: &str = "relay.recursive";
 /// The attribute of matches that need not fit every value.
 pub const PARTIAL: &str = "relay.partial";
 

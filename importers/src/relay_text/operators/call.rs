@@ -197,11 +197,7 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
         let name = pair.theirs;
         Ok(match pair.kind {
             Kind::Int => self.maybe_int(name)?.map(Attr::Int),
-            Kind::IntElse(other) => Some(Attr::Int(self.maybe_int(name)?.unwrap_or(other))),
             Kind::Float => self.maybe_float(name)?.map(Attr::Float),
-            Kind::FloatElse(other) => Some(Attr::Float(self.maybe_float(name)?.unwrap_or(other))),
-            Kind::Flag => self.maybe_flag(name)?.map(Attr::Bool),
-            Kind::FlagElse(other) => Some(Attr::Bool(self.maybe_flag(name)?.unwrap_or(other))),
             Kind::Ints => self.maybe_ints(name)?.map(Attr::Ints),
             Kind::Element => match self.maybe_element(name)? {
                 Some(dtype) => Some(Attr::Type(dtype)),

@@ -44,15 +44,11 @@ pub(super) struct Pair {
     pub kind: Kind,
 }
 
-/// What an attribute holds, and what TVM takes it to be when it is not written, where we take it to be something else.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// What an attribute holds. One that is not written means the same in both.
+#[derive(Clone, Copy)]
 pub(super) enum Kind {
     Int,
-    IntElse(i64),
     Float,
-    FloatElse(f64),
-    Flag,
-    FlagElse(bool),
     /// Numbers; in TVM also a single one.
     Ints,
     /// An element type, in quotes.
