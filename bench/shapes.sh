@@ -19,10 +19,20 @@ matmul() {
   }"
 }
 
+# a weight of those extents that is known when compiling: numbers of both signs
+weight() {
+  local n=1 i extent chunk=0000803D000000BD0000803C # 0.0625, -0.03125, 0.015625
+  for extent in "$@"; do n=$((n * extent)); done
+  for ((i = 0; i < 7; i++)); do chunk=$chunk$chunk; done
+  echo -n 'dense<"0x'
+  for ((i = 0; i <= n / 384; i++)); do echo -n $chunk; done | head -c $((8 * n))
+  echo '">'
+}
+
 # dense M K N: a product with a weight that is known when compiling
 dense() {
   echo "func.func @main(%x: tensor<${1}x${2}xf32>) -> tensor<${1}x${3}xf32> {
-    %w = relay.constant dense<0.01> : tensor<${2}x${3}xf32>
+    %w = relay.constant $(weight "$2" "$3") : tensor<${2}x${3}xf32>
     %0 = relay.matmul %x, %w : (tensor<${1}x${2}xf32>, tensor<${2}x${3}xf32>) -> tensor<${1}x${3}xf32>
     return %0 : tensor<${1}x${3}xf32>
   }"
@@ -37,7 +47,7 @@ conv() {
   local h=$(extent "$3" "$6" "$7" $pad "$9") w=$(extent "$4" "$6" "$7" $pad "$9")
   local x="tensor<${1}x${2}x${3}x${4}xf32>" k="tensor<${5}x$(($2 / $8))x${6}x${6}xf32>" y="tensor<${1}x${5}x${h}x${w}xf32>"
   echo "func.func @main(%x: $x) -> $y {
-    %w = relay.constant dense<0.01> : $k
+    %w = relay.constant $(weight "$5" $(($2 / $8)) "$6" "$6") : $k
     %0 = relay.conv2d %x, %w {strides = array<i64: $7, $7>, padding = array<i64: $pad, $pad, $pad, $pad>,
                               dilation = array<i64: $9, $9>, groups = $8 : i64} : ($x, $k) -> $y
     return %0 : $y
