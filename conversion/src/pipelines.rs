@@ -53,7 +53,7 @@ pub const LOOP: &[Stage] = &[
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     // Copies have constant indices: guards that only depend on them are decided.
     stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
-    stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse))"),
+    stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
     stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
