@@ -49,6 +49,59 @@ pub fn rules() -> Vec<Rule> {
             shape.swap(rank.checked_sub(2)?, rank - 1);
             Some(Node::attrs(shaping(&shape)))
         }),
+        rule(
+            "reshape-of-moved-rows",
+            "reshape(x^p) = (reshape x)^q",
+            "(reshape ?r (transpose ?p ?x))",
+            "(transpose ?q (reshape ?s ?x))",
+        )
+        .when("the last axis stays the last, and is split", |m| {
+            let (x, result) = (m.shape("?x")?, m.result()?.shape()?);
+            let moved: Vec<u64> = permutation(m.attrs("?p")?, x.len())?.iter().map(|&a| x[a]).collect();
+            Some(keeps_last(m, "?p")? && result.len() > x.len() && result.starts_with(&moved[..x.len() - 1]))
+        })
+        .with("?q", |m| {
+            let before = m.ty("?x")?.rank();
+            let mut axes = permutation(m.attrs("?p")?, before)?;
+            axes.extend(before..m.result()?.rank());
+            Some(Node::attrs(transposing(&axes)))
+        })
+        .with("?s", |m| {
+            let (mut shape, result) = (m.shape("?x")?, m.result()?.shape()?);
+            shape.pop();
+            shape.extend(&result[shape.len()..]);
+            Some(Node::attrs(shaping(&shape)))
+        }),
+        rule(
+            "matmul-of-moved-rows",
+            "(x^p) w = (x w)^p",
+            "(matmul ?n (transpose ?p ?x) ?w)",
+            "(transpose ?p (matmul ?n ?x ?w))",
+        )
+        .when("the last axis stays the last, w is a constant matrix", |m| {
+            let plain = !m.attrs("?n")?.flag("transpose_a") && m.is_constant("?w") && m.ty("?w")?.rank() == 2;
+            Some(plain && keeps_last(m, "?p")?)
+        }),
+        rule(
+            "dense-of-moved-rows",
+            "dense(x^p, w) = dense(x, w)^p",
+            "(dense ?n (transpose ?p ?x) ?w)",
+            "(transpose ?p (dense ?n ?x ?w))",
+        )
+        .when("the last axis stays the last, w is a constant", |m| {
+            Some(m.is_constant("?w") && keeps_last(m, "?p")?)
+        }),
+        rule(
+            "layer-norm-of-moved-rows",
+            "layer_norm(x^p, g, b) = layer_norm(x, g, b)^p",
+            "(layer_norm ?l (transpose ?p ?x) ?g ?b)",
+            "(transpose ?p (layer_norm ?l ?x ?g ?b))",
+        )
+        .when("the last axis stays the last, and alone is normalized", |m| {
+            let rank = m.ty("?x")?.rank();
+            let axis = fusion_operators::relation::normalize_axis(m.attrs("?l")?.int_or("axis", -1), rank)?;
+            Some(axis + 1 == rank && keeps_last(m, "?p")?)
+        }),
         rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").when("p moves no axis", |m| {
             let rank = m.ty("?x")?.rank();
             Some(permutation(m.attrs("?p")?, rank)?.into_iter().eq(0..rank))
@@ -298,4 +351,10 @@ fn broadcast_operands(graph: &Graph) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// True when a transpose of x leaves the last axis where it is.
+fn keeps_last(found: &Match, attrs: &str) -> Option<bool> {
+    let rank = found.ty("?x")?.rank();
+    Some(permutation(found.attrs(attrs)?, rank)?.last() == Some(&rank.checked_sub(1)?))
 }
