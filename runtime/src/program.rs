@@ -217,7 +217,6 @@ impl NativeProgram {
 }
 
 fn raw(item: &Item, extents: &[i64]) -> RawItem {
-    let none = std::ptr::null();
     match item {
         Item::Tensor(tensor) => RawItem {
             kind: TENSOR,
@@ -234,8 +233,8 @@ fn raw(item: &Item, extents: &[i64]) -> RawItem {
             tag: 0,
             dtype: 0,
             parts: item.parts() as u32,
-            extents: none.cast(),
-            data: none,
+            extents: std::ptr::null(),
+            data: std::ptr::null(),
         },
     }
 }
