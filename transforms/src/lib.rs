@@ -16,9 +16,11 @@ pub fn register() {
     fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();
     fusion_dialects::register::<relay::attention::RelayAttention>();
+    fusion_dialects::register::<relay::check_match::CheckMatch>();
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
     fusion_dialects::register::<relay::infer_types::InferTypes>();
     fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
+    fusion_dialects::register::<relay::monomorphise::Monomorphise>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();
