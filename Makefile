@@ -73,6 +73,7 @@ docs: deps ## Write docs/dialects, docs/schedules.md and docs/rules.md from what
 # What is recorded goes to the standard output, the rest elsewhere.
 bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed
 	@bench/operators.sh $(FUSION)
+	@bench/shapes.sh $(FUSION)
 	@$(MAKE) -s --no-print-directory models MODELS="$(BENCH_MODELS)" >&2
 	@$(MAKE) -s --no-print-directory data/onnxruntime/.installed >&2 || \
 	  echo "onnxruntime cannot be fetched: there is no ratio" >&2

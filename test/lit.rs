@@ -62,7 +62,7 @@ fn suite() -> DiagResult<ExitCode> {
     if let Some(failed) = build_tools(&built)? {
         return Ok(failed);
     }
-    let folders = ["Dialect", "Transforms", "Conversion", "Schedule", "Target", "e2e"];
+    let folders = ["Dialect", "Transforms", "Conversion", "Schedule", "Target", "Translate", "e2e"];
     let tests = folders.iter().map(|f| here.join(f)).filter(|f| f.is_dir());
     let mut config = Config::new(tests.map(|f| f.to_string_lossy().into_owned()).collect());
     config.options.search_paths = vec![links(&program, &built)?, built];

@@ -23,6 +23,12 @@ pub const RELAY: &[Stage] = &[
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
+/// On programs of the whole language: simplify, take the tensor code out. It then goes the way of a model.
+pub const LANGUAGE: &[Stage] = &[
+    stage("simplify-language", "builtin.module(canonicalize,cse)"),
+    stage("relay-outline-kernels", "builtin.module(relay-outline-kernels)"),
+];
+
 /// To tensor expressions: say what each kernel computes. Then schedules written by hand join.
 pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
@@ -47,7 +53,7 @@ pub const LOOP: &[Stage] = &[
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     // Copies have constant indices: guards that only depend on them are decided.
     stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
-    stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse))"),
+    stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
     stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
@@ -129,6 +135,11 @@ impl Runner {
             dir.push(name);
         }
         runner
+    }
+
+    /// For tensor code of a larger program, whose kernels are chosen like that.
+    pub fn of_segment(planning: &Planning, name: &str) -> Runner {
+        Runner { instead: planning.instead(), ..Runner::of_kernel(name) }
     }
 
     /// Whether the stages are written to files.

@@ -6,9 +6,10 @@
 
 use crate::DType;
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 /// The value of an attribute.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Attr {
     Int(i64),
@@ -64,6 +65,11 @@ impl Attrs {
     /// The attribute of that name.
     pub fn get(&self, name: &str) -> Option<&Attr> {
         self.0.get(name)
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// All attributes in order.

@@ -1,10 +1,11 @@
 //! Shapes and tensor types, with symbolic and unknown extents.
 
 use crate::DType;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One extent of a shape.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Dim {
     /// A known extent.
     Static(u64),
@@ -58,7 +59,7 @@ impl fmt::Display for Dim {
 }
 
 /// A ranked tensor type.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TensorType {
     /// Extents, outermost first.
     pub dims: Vec<Dim>,

@@ -5,7 +5,8 @@ use std::collections::TryReserveError;
 /// The alignment, a cache line and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
-/// Zeroed bytes whose first is aligned to [`ALIGNMENT`]. They never move.
+/// Zeroed bytes whose first is aligned to [`ALIGNMENT`]. They never move. The default is no bytes, without memory.
+#[derive(Default)]
 pub struct AlignedBuffer {
     data: Vec<u8>,
     start: usize,

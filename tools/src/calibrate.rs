@@ -15,6 +15,7 @@
 use crate::driver::{CompileOptions, Target as Compiled};
 use crate::failure::Failure;
 use crate::load;
+use fusion_conversion::targets::cpu::caches_of_system;
 use fusion_operators::Tensor;
 use fusion_runtime::Module;
 use fusion_transforms::target::{Memory, Target};
@@ -23,15 +24,13 @@ use std::time::{Duration, Instant};
 
 /// Seconds for each number.
 const BUDGET: Duration = Duration::from_millis(400);
-/// Bytes that one core has to itself of a memory that others use as well.
-const PAGE: u64 = 4096;
 
 /// Measures this machine, which is described so far by `known`, in a scratch directory.
 pub fn calibrate(known: &Target, scratch: &Path) -> Result<Target, Failure> {
     let bench = Bench { scratch, target: known };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let mut target = Target { cores, ..known.clone() };
-    sizes(&mut target);
+    caches_of_system(&mut target);
     target.peak_flops = bench.peak()?;
 
     let one = bench.seconds(&nothing(1), 1)?;
@@ -210,36 +209,4 @@ func.func @main(%x: tensor<{elements}xf32>, %y: tensor<{elements}xf32>) -> tenso
   return %0 : tensor<{elements}xf32>
 }}"#
     )
-}
-
-/// The sizes of the caches as the system tells them; what it does not tell stays.
-fn sizes(target: &mut Target) {
-    let caches = Path::new("/sys/devices/system/cpu/cpu0/cache");
-    for index in 0.. {
-        let entry = caches.join(format!("index{index}"));
-        let read = |name: &str| Some(std::fs::read_to_string(entry.join(name)).ok()?.trim().to_owned());
-        let (Some(level), Some(sort)) = (read("level"), read("type")) else { break };
-        let bytes = read("size").and_then(|size| bytes(&size)).filter(|bytes| *bytes >= PAGE);
-        let number = |name: &str| read(name).and_then(|text| text.parse().ok()).filter(|n: &u64| *n > 0);
-        let Some(bytes) = bytes.filter(|_| sort != "Instruction") else { continue };
-        match &*level {
-            "1" => {
-                target.l1.bytes = bytes;
-                target.l1_ways = number("ways_of_associativity").unwrap_or(target.l1_ways);
-                target.line_bytes = number("coherency_line_size").unwrap_or(target.line_bytes);
-            }
-            "2" => target.l2.bytes = bytes,
-            "3" => target.l3.bytes = bytes,
-            _ => {}
-        }
-    }
-}
-
-/// `48K`, `32M`.
-fn bytes(size: &str) -> Option<u64> {
-    let (digits, scale) = match size.strip_suffix('K') {
-        Some(digits) => (digits, 1 << 10),
-        None => size.strip_suffix('M').map_or((size, 1), |digits| (digits, 1 << 20)),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(scale)
 }

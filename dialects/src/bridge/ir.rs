@@ -387,3 +387,14 @@ pub fn module_op<'c>(module: &melior::ir::Module<'c>) -> Op<'c> {
     // SAFETY: the handle is used while the caller holds the module.
     unsafe { OperationRef::from_raw(module.as_operation().to_raw()) }
 }
+
+/// The operation around the block whose argument a value is; `None` for results.
+pub fn argument_owner<'c>(value: Value<'c>) -> Option<Op<'c>> {
+    // SAFETY: the value is asked what it is before it is used as such; null becomes `None`.
+    unsafe {
+        if !mlirValueIsABlockArgument(value.to_raw()) {
+            return None;
+        }
+        OperationRef::from_option_raw(mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(value.to_raw())))
+    }
+}

@@ -15,7 +15,7 @@ pub use pattern::{Pattern, PatternError};
 /// The attribute of functions that names their type variables, a list of texts.
 pub const TYPE_PARAMS: &str = "relay.type_params";
 
-/// The attribute of a `relay.fn` whose body's first argument is the function itself.
+/// The unit attribute of a `relay.fn` whose first block argument is the function itself.
 pub const RECURSIVE: &str = "relay.recursive";
 
 crate::operations! {

@@ -97,7 +97,8 @@ func.func @lrn(%x: tensor<1x5x3xf32>) -> tensor<1x5x3xf32> attributes {relay.pri
 // CHECK:       te.compute "softmax{{.*}}" axes [2, 8, 3] reduce [] init [] {
 // CHECK-DAG:     %[[E:.*]] = te.load %[[EXP]]
 // CHECK-DAG:     %[[S:.*]] = te.load %[[SUM]]
-// CHECK:         arith.divf %[[E]], %[[S]] : f32
+// CHECK:         %[[R:.*]] = arith.divf %{{.*}}, %[[S]] : f32
+// CHECK:         arith.mulf %[[E]], %[[R]] : f32
 func.func @softmax(%x: tensor<2x8x3xf32>) -> tensor<2x8x3xf32> attributes {relay.primitive} {
   %0 = relay.softmax %x {axis = 1 : i64} : (tensor<2x8x3xf32>) -> tensor<2x8x3xf32>
   return %0 : tensor<2x8x3xf32>

@@ -76,3 +76,18 @@ func.func @stays(%z: f32, %b: memref<8xf32>) {
   }
   return
 }
+
+// What is asked for twice in one place is asked for once; another element is another question.
+// CHECK-LABEL: func.func @asks
+// CHECK-COUNT-2: loop.prefetch
+// CHECK-NOT:     loop.prefetch
+func.func @asks(%b: memref<64xf32>, %i: index, %j: index) {
+  loop.for 2 serial {
+  ^bb0(%k: index):
+    loop.prefetch %b[%i] : memref<64xf32>
+    loop.prefetch %b[%j] : memref<64xf32>
+    loop.prefetch %b[%i] : memref<64xf32>
+    loop.yield
+  }
+  return
+}

@@ -5,6 +5,7 @@
 //!     loop.guard %true {...}               its body
 //!     loop.guard %false else(%a) {...}     %a
 //!     loop.alloc without uses              nothing
+//!     loop.prefetch %a[%i], twice          loop.prefetch %a[%i]
 //!
 //! Loops bound to a GPU's blocks and threads stay: their kind says how the kernel is launched.
 
@@ -12,10 +13,11 @@ use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Attribute, Block, Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, arguments,
-    attr_of, defining_op, nested_ops, ops_in, replace_uses, unused,
+    Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value,
+    arguments, attr_of, defining_op, key, nested_ops, op_key, ops_in, replace_uses, unused,
 };
 use fusion_operators::Attr;
+use std::collections::HashSet;
 
 /// The pass.
 pub struct LoopSimplify;
@@ -41,6 +43,18 @@ impl Pass for LoopSimplify {
                 _ => false,
             };
             cx.count(0, gone.into());
+        }
+        let mut places = HashSet::new();
+        for op in nested_ops(function) {
+            if matches!(op.kind(), Some(Kind::Loop(Loop::Prefetch))) {
+                // The loop around it stands for the block.
+                let around = op.parent_operation().map(op_key);
+                let operands: Vec<usize> = op.operand_values().into_iter().map(key).collect();
+                if !places.insert((around, operands)) {
+                    op.erase();
+                    cx.count(0, 1);
+                }
+            }
         }
         Ok(())
     }

@@ -200,8 +200,10 @@ fn softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let sum = kernel.reduce("sum", &of_runs(call, axis), &[extent], Combine::Sum, |s, axes, over| {
         s.load(exp, &with(axes, axis, over[0]))
     });
+    // One division a run: they are slow, and a product is no further off than half a unit in the last place.
     let y = kernel.compute(call.op.name, &call.results[0], |s, axes| {
-        s.div(s.load(exp, axes), s.load(sum, &without(axes, axis)))
+        let total = s.load(sum, &without(axes, axis));
+        s.mul(s.load(exp, axes), s.div(s.float(1.0, total.dtype), total))
     });
     Ok(vec![y])
 }

@@ -11,10 +11,12 @@
 
 mod aarch64;
 pub mod attach;
+mod host;
 mod x86_64;
 
 use fusion_dialects::{Target as Codegen, processors};
 use fusion_transforms::target::{Target, TargetError};
+pub use host::caches_of_system;
 use std::path::{Path, PathBuf};
 
 /// A processor to compile for.
@@ -145,12 +147,13 @@ impl Family {
 }
 
 impl Processor {
-    /// This machine's, as the compiler describes it.
+    /// This machine's, as the compiler describes one like it, with the cores and caches that the system tells of.
     pub fn host() -> Processor {
         let codegen = Codegen::default();
-        let description = Family::of_host().describe(&codegen.resolved().cpu, &codegen);
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-        Processor::new(codegen, Target { cores, ..description }, None)
+        let mut description = Family::of_host().describe(&codegen.resolved().cpu, &codegen);
+        description.cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        caches_of_system(&mut description);
+        Processor::new(codegen, description, None)
     }
 
     /// The one of that name: `host`, one the user describes, or one LLVM knows.

@@ -48,7 +48,7 @@ impl<'c> Lowering<'c, '_> {
         regions
     }
 
-    /// A loop for each axis of a region; the last goes by lines where its elements lie side by side.
+    /// A loop for each axis of a region; the one whose elements lie side by side goes by lines.
     fn ask(&mut self, loops: &Loops<'c>, part: &Part<'c>, region: &[Range], at: &mut Vec<Expr>) {
         let Some((from, extent)) = region.get(at.len()).cloned() else {
             let offset = part.offset(at);
@@ -61,8 +61,11 @@ impl<'c> Lowering<'c, '_> {
             loops.build.op(Loop::Prefetch.name(), &[part.buffer.value, place], &[], &[]);
             return;
         };
-        let last = at.len() + 1 == region.len() && part.layout.is_none();
-        let step = if last { (LINE / part.buffer.dtype.size().max(1) as u64).max(1) } else { 1 };
+        let contiguous = match part.layout.as_ref().map(|layout| layout.digits().last()) {
+            None => at.len() + 1 == region.len(),
+            Some(digit) => digit.is_some_and(|d| d.axis == at.len() && d.unit == 1),
+        };
+        let step = if contiguous { (LINE / part.buffer.dtype.size().max(1) as u64).max(1) } else { 1 };
         let trips = extent.div_ceil(step);
         if trips == 1 {
             at.push(from);

@@ -7,14 +7,15 @@ use crate::{Op, OpExt, Type, TypeParts, arguments, function_parts, function_type
 pub fn closure(op: Op) -> Result<(), String> {
     let block = op.body(0).ok_or("the body is empty")?;
     let (mut takes, yields) = (types_of(&arguments(block)), yielded(block)?);
-    let ty = types_of(&op.result_values())[0];
+    let own = types_of(&op.result_values())[0];
     if op.attr(RECURSIVE).is_some() {
         if takes.is_empty() {
-            return Err(format!("is {RECURSIVE}: its body's first argument must be the function itself"));
+            return Err(format!("is {RECURSIVE}: the body must take the function itself first, found ()"));
         }
-        same(&[takes.remove(0)], &[ty], "the function in its own body")?;
+        let itself = takes.remove(0);
+        same(&[itself], &[own], &format!("is {RECURSIVE}: what the body takes first"))?;
     }
-    let TypeParts::Function(inputs, results) = type_parts(ty) else {
+    let TypeParts::Function(inputs, results) = type_parts(own) else {
         return Ok(());
     };
     same(&takes, &inputs, "what the body takes")?;

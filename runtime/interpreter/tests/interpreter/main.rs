@@ -1,8 +1,10 @@
 //! Programs whose results are known, programs that have none, and random programs before and after passes.
 
 mod kernels;
+mod language;
 mod programs;
 mod random;
+mod random_language;
 
 use fusion_dialects::{load_context, parse_module};
 use fusion_interpreter::{InterpretError, Limits, run_function_within};

@@ -78,14 +78,18 @@ fn endless_loops_are_given_up() {
 
 #[test]
 fn endless_recursion_is_given_up() {
-    let error = message(
+    let limits = Limits { depth: 128, ..Limits::default() };
+    let error = run_within(
         "func.func @main(%x: tensor<f32>) -> tensor<f32> {
            %0 = call @main(%x) : (tensor<f32>) -> tensor<f32>
-           return %0 : tensor<f32>
+           %1 = relay.neg %0 : (tensor<f32>) -> tensor<f32>
+           return %1 : tensor<f32>
          }",
         &[f32s(&[], &[1.0])],
+        limits,
     );
-    assert!(error.ends_with("is inside 128 calls and regions, more are not allowed"), "{error}");
+    let error = error.unwrap_err().to_string();
+    assert!(error.ends_with("is inside 128 calls, more are not allowed"), "{error}");
 }
 
 #[test]
@@ -161,4 +165,55 @@ fn functions_that_are_not_there_are_named() {
     let module = parse_module(&context, "").unwrap();
     let error = fusion_interpreter::run_function(module.as_operation(), "f", &[]).unwrap_err();
     assert_eq!(error, InterpretError::NoFunction("f".into()));
+}
+
+/// A hundred steps of the logistic map at 4, in which every rounding doubles at each step; `after` says the step in another order.
+fn chaotic(step: &str) -> String {
+    format!(
+        "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {{
+           %one = relay.constant dense<1.0> : tensor<f32>
+           %four = relay.constant dense<4.0> : tensor<f32>
+           %whole = relay.floor %x : (tensor<8xf32>) -> tensor<8xf32>
+           %x0 = relay.sub %x, %whole : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+           {}
+           return %x100 : tensor<8xf32>
+         }}",
+        (0..100)
+            .map(|i| step.replace('@', &i.to_string()).replace('!', &(i + 1).to_string()))
+            .collect::<String>()
+    )
+}
+
+#[test]
+fn what_a_rounding_changes_as_much_is_not_called_wrong() {
+    use fusion_interpreter::{Agreement, Budget, agree};
+    let one = "tensor<8xf32>, tensor<f32>";
+    let two = "tensor<8xf32>, tensor<8xf32>";
+    let first = format!(
+        "%a@ = relay.sub %one, %x@ : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+         %b@ = relay.mul %x@, %a@ : ({two}) -> tensor<8xf32>
+         %x! = relay.mul %b@, %four : ({one}) -> tensor<8xf32>\n"
+    );
+    let second = format!(
+        "%a@ = relay.mul %x@, %x@ : ({two}) -> tensor<8xf32>
+         %b@ = relay.sub %x@, %a@ : ({two}) -> tensor<8xf32>
+         %x! = relay.mul %b@, %four : ({one}) -> tensor<8xf32>\n"
+    );
+    // Wrong, and so little chaotic that this shows.
+    let steady = first.replace("%b@, %four", "%b@, %one");
+    let wrong = steady.replace("relay.sub %one, %x@", "relay.add %one, %x@");
+    let compare = |before: &str, after: &str| {
+        let context = fusion_dialects::load_context();
+        let modules =
+            [before, after].map(|text| fusion_dialects::parse_module(&context, &chaotic(text)).unwrap());
+        let [before, after] = modules.each_ref().map(|module| {
+            let body = fusion_dialects::module_op(module).body(0).unwrap();
+            fusion_dialects::ops_in(body)[0]
+        });
+        agree(before, after, 0, &Budget::default()).map_err(|mismatch| mismatch.to_string())
+    };
+    let Ok(Agreement::Unknown(why)) = compare(&first, &second) else { panic!("it is told apart") };
+    assert!(why.contains("but a change of its inputs in the last place changes it by"), "{why}");
+    assert!(matches!(compare(&first, &first), Ok(Agreement::Same { .. })));
+    assert!(compare(&steady, &wrong).unwrap_err().contains("gives other values"));
 }

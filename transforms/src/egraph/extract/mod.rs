@@ -2,6 +2,7 @@
 
 pub mod bound;
 pub mod cost;
+mod horizontal;
 pub mod kernel;
 pub mod rates;
 pub mod search;

@@ -6,7 +6,7 @@
 //!    fusion); then pairs of kernels that gain by storing together are joined (multi-output fusion).
 //! 3. *Improvement.* Moves, in an order that follows from the space: compute a class by another candidate; let all classes that could
 //!    read a class do so (three products of one operand become pieces of one only together). A move is kept when the sum over
-//!    all kernels is less after the neighbourhood is fused anew.
+//!    all kernels is less after the neighbourhood is fused anew. At last, small kernels of like shape become one (`horizontal`).
 //!
 //! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
 
@@ -61,6 +61,9 @@ pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
     plan.settle(space, &all, freedom);
     let mut report = SearchReport { greedy: plan.total(space), ..SearchReport::default() };
     report.is_complete = plan.improve(space, freedom, &mut report);
+    if freedom.join {
+        plan.join_alike(space);
+    }
     report.cost = plan.total(space);
     (plan, report)
 }
@@ -125,7 +128,8 @@ impl Plan {
         self.costs[self.state.group(class)]
     }
 
-    fn kernel(&self, space: &Space, class: ClassId) -> (Kernel, f64) {
+    /// The kernel that stores a class, and its seconds.
+    pub fn kernel(&self, space: &Space, class: ClassId) -> (Kernel, f64) {
         let kernel = Kernel::of(space, &self.state, class);
         let cost = cost::kernel(space, &self.state, &kernel);
         (kernel, cost)

@@ -7,7 +7,7 @@ use super::super::analysis::{Graph, only_type};
 use super::super::language::{Head, Node};
 use super::super::rule::{Match, Rule, rule};
 use super::super::search_rule::{Draft, SearchRule};
-use super::conditions::{permutation, shaping, transposing};
+use super::conditions::{exchanges_last_two, permutation, shaping, transposing};
 use egg::Id;
 use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE, TRANSPOSE};
 use fusion_operators::{Attrs, FusionKind};
@@ -25,6 +25,82 @@ pub fn rules() -> Vec<Rule> {
             let rank = m.ty("?x")?.rank();
             let (p, q) = (permutation(m.attrs("?p")?, rank)?, permutation(m.attrs("?q")?, rank)?);
             Some(Node::attrs(transposing(&p.iter().map(|&axis| q[axis]).collect::<Vec<_>>())))
+        }),
+        rule(
+            "reshape-of-exchange",
+            "reshape x' = (reshape x)'",
+            "(reshape ?r (transpose ?p ?x))",
+            "(transpose ?q (reshape ?s ?x))",
+        )
+        .when("the transpose exchanges the last two axes, which the reshape keeps", |m| {
+            let (x, result) = (m.shape("?x")?, m.result()?.shape()?);
+            let (rows, columns) = (x[x.len().checked_sub(2)?], *x.last()?);
+            Some(exchanges_last_two(m.attrs("?p")?, x.len())? && result.ends_with(&[columns, rows]))
+        })
+        .with("?q", |m| {
+            let rank = m.result()?.rank();
+            let mut axes: Vec<usize> = (0..rank).collect();
+            axes.swap(rank.checked_sub(2)?, rank - 1);
+            Some(Node::attrs(transposing(&axes)))
+        })
+        .with("?s", |m| {
+            let mut shape = m.result()?.shape()?;
+            let rank = shape.len();
+            shape.swap(rank.checked_sub(2)?, rank - 1);
+            Some(Node::attrs(shaping(&shape)))
+        }),
+        rule(
+            "reshape-of-moved-rows",
+            "reshape(x^p) = (reshape x)^q",
+            "(reshape ?r (transpose ?p ?x))",
+            "(transpose ?q (reshape ?s ?x))",
+        )
+        .when("the last axis stays the last, and is split", |m| {
+            let (x, result) = (m.shape("?x")?, m.result()?.shape()?);
+            let moved: Vec<u64> = permutation(m.attrs("?p")?, x.len())?.iter().map(|&a| x[a]).collect();
+            Some(keeps_last(m, "?p")? && result.len() > x.len() && result.starts_with(&moved[..x.len() - 1]))
+        })
+        .with("?q", |m| {
+            let before = m.ty("?x")?.rank();
+            let mut axes = permutation(m.attrs("?p")?, before)?;
+            axes.extend(before..m.result()?.rank());
+            Some(Node::attrs(transposing(&axes)))
+        })
+        .with("?s", |m| {
+            let (mut shape, result) = (m.shape("?x")?, m.result()?.shape()?);
+            shape.pop();
+            shape.extend(&result[shape.len()..]);
+            Some(Node::attrs(shaping(&shape)))
+        }),
+        rule(
+            "matmul-of-moved-rows",
+            "(x^p) w = (x w)^p",
+            "(matmul ?n (transpose ?p ?x) ?w)",
+            "(transpose ?p (matmul ?n ?x ?w))",
+        )
+        .when("the last axis stays the last, w is a constant matrix", |m| {
+            let plain = !m.attrs("?n")?.flag("transpose_a") && m.is_constant("?w") && m.ty("?w")?.rank() == 2;
+            Some(plain && keeps_last(m, "?p")?)
+        }),
+        rule(
+            "dense-of-moved-rows",
+            "dense(x^p, w) = dense(x, w)^p",
+            "(dense ?n (transpose ?p ?x) ?w)",
+            "(transpose ?p (dense ?n ?x ?w))",
+        )
+        .when("the last axis stays the last, w is a constant", |m| {
+            Some(m.is_constant("?w") && keeps_last(m, "?p")?)
+        }),
+        rule(
+            "layer-norm-of-moved-rows",
+            "layer_norm(x^p, g, b) = layer_norm(x, g, b)^p",
+            "(layer_norm ?l (transpose ?p ?x) ?g ?b)",
+            "(transpose ?p (layer_norm ?l ?x ?g ?b))",
+        )
+        .when("the last axis stays the last, and alone is normalized", |m| {
+            let rank = m.ty("?x")?.rank();
+            let axis = fusion_operators::relation::normalize_axis(m.attrs("?l")?.int_or("axis", -1), rank)?;
+            Some(axis + 1 == rank && keeps_last(m, "?p")?)
         }),
         rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").when("p moves no axis", |m| {
             let rank = m.ty("?x")?.rank();
@@ -275,4 +351,10 @@ fn broadcast_operands(graph: &Graph) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// True when a transpose of x leaves the last axis where it is.
+fn keeps_last(found: &Match, attrs: &str) -> Option<bool> {
+    let rank = found.ty("?x")?.rank();
+    Some(permutation(found.attrs(attrs)?, rank)?.last() == Some(&rank.checked_sub(1)?))
 }

@@ -23,6 +23,8 @@ pub struct Machine {
     pub first_ways: u64,
     /// Bytes of a line of the caches.
     pub line: u64,
+    /// Bytes of the second-level cache.
+    pub second_cache: u64,
     /// Bytes that the second-level cache gives in a cycle, over a while.
     pub near_bytes: u64,
 }
@@ -43,6 +45,7 @@ impl Machine {
             first_sets: (target.l1.bytes / (target.l1_ways * target.line_bytes)).max(1),
             first_ways: target.l1_ways,
             line: target.line_bytes,
+            second_cache: target.l2.bytes,
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
         }

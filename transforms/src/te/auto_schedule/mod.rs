@@ -2,7 +2,7 @@
 //!
 //! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
-//! `columns` across it, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! `columns` across it, `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
 //! processor that the kinds calculate with. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
@@ -21,6 +21,7 @@ mod reductions;
 mod rows;
 mod tiling;
 mod transposing;
+mod windows;
 mod writer;
 
 use crate::target::Target;
@@ -85,10 +86,11 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     }
     let blocks = blocks::find(&writer.tree, &nests, constant);
     let groups = rows::find(&writer.tree, &nests);
-    groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine.vector_bytes))?;
+    groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine))?;
     for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
         let may_copy = blocks.as_ref().is_none_or(|b| b.product != nest.stage);
-        let done = contraction::schedule(writer, nest, machine, constant, may_copy)?
+        let done = windows::schedule(writer, &nests, nest, machine)?
+            || contraction::schedule(writer, nest, machine, constant, may_copy)?
             || columns::schedule(writer, nest, machine.vector_bytes)?;
         if !done {
             tiling::tile(writer, nest, machine.vector_bytes)?;

@@ -12,18 +12,23 @@
 
 use super::accesses::{offsets, shape_of, stage_of};
 use super::fusion::along_fused;
+use super::machine::Machine;
+use super::operands::operands;
 use super::placement::Nest;
 use super::reductions;
 use super::tiling::lanes;
 use super::writer::Writer;
-use crate::te::expr::{Atom, Expr};
+use crate::te::expr::{Atom, Expr, flatten};
 use crate::te::indices::{accesses, put};
-use crate::te::schedule::{Attach, AxisId, Schedule, StageId};
+use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
+use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
 use std::collections::BTreeSet;
 
 /// What the members may keep of a row: a quarter of a small second-level cache, beside what is read and written.
 const MOST_ROW_BYTES: u64 = 64 << 10;
+/// Elements from a row to the next, at most, when the next one is asked for: it has to stay in the near cache.
+const MOST_AHEAD: u64 = 16 << 10;
 
 /// A nest and the stages computed in its rows.
 pub struct Rows {
@@ -154,7 +159,8 @@ fn row_bytes(tree: &Schedule, stage: StageId, axes: &Axes, shared: &BTreeSet<usi
 }
 
 /// Writes the primitives of a group.
-pub fn schedule(writer: &mut Writer, rows: &Rows, vector_bytes: u64) -> Result<(), String> {
+pub fn schedule(writer: &mut Writer, rows: &Rows, machine: &Machine) -> Result<(), String> {
+    let vector_bytes = machine.vector_bytes;
     let leaves = writer.tree.stages[rows.host].leaves.clone();
     let (outer, inner): (Vec<AxisId>, Vec<AxisId>) = leaves.iter().partition(|a| rows.shared.contains(a));
     let order = [outer.as_slice(), &inner].concat();
@@ -173,7 +179,43 @@ pub fn schedule(writer: &mut Writer, rows: &Rows, vector_bytes: u64) -> Result<(
             elementwise(writer, *stage, fixed, vector_bytes)?;
         }
     }
+    ask_for_next_row(writer, rows, machine)
+}
+
+/// What lies beyond the caches is read in the first pass over a row, which does little else. A later pass over the same data
+/// finds it in the caches, and asks for the next row while it computes.
+fn ask_for_next_row(writer: &mut Writer, rows: &Rows, machine: &Machine) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let host = (rows.host, rows.shared.clone());
+    for (stage, fixed) in rows.members.iter().chain([&host]) {
+        for operand in operands(&writer.tree, *stage).unwrap_or_default() {
+            let Some(input) = operand.input else { continue };
+            let far =
+                tensor_type(writer.tree.inputs[input]).and_then(|t| t.bytes()) > Some(machine.second_cache);
+            if !far || seen.insert(input) {
+                continue;
+            }
+            let offset = flatten(&operand.indices, &operand.shape);
+            let next = fixed.last().and_then(|&row| offset.coefficient(row)).filter(|&n| n > 0);
+            let Some((next, (axis, step))) = next.zip(row_loop(&writer.tree, *stage, fixed)) else {
+                continue;
+            };
+            if next as u64 <= MOST_AHEAD {
+                return writer.prefetch(Handle::Input(input), *stage, axis, (next as u64).div_ceil(step));
+            }
+        }
+    }
     Ok(())
+}
+
+/// The innermost loop of a stage along a row that is one, and how many elements each of its iterations takes.
+fn row_loop(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> Option<(AxisId, u64)> {
+    let s = &tree.stages[stage];
+    let written_out = |l: &AxisId| s.axes[*l].kind != LoopKind::Serial;
+    let inner = s.leaves.iter().rev().take_while(|l| written_out(l));
+    let step: u64 = inner.map(|&l| s.axes[l].extent).product();
+    let axis = s.leaves.iter().rev().copied().find(|l| !written_out(l))?;
+    (!fixed.contains(&axis) && s.axes[axis].extent > 1 && step > 1).then_some((axis, step))
 }
 
 /// Vectorizes an elementwise stage along its last axes, except for those that are fixed in a row.

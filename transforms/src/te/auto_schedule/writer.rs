@@ -2,8 +2,8 @@
 
 use crate::te::layout::Layout;
 use crate::te::schedule::primitives::{
-    cache_read, compute_at, compute_inline, fuse, parallel, reorder, split, transform_layout, unroll,
-    vectorize,
+    cache_read, compute_at, compute_inline, fuse, parallel, prefetch, reorder, split, transform_layout,
+    unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId};
 use fusion_dialects::te::Op as Te;
@@ -169,6 +169,21 @@ impl<'c> Writer<'c> {
         let handle = self.axis(stage, axis);
         parallel::parallel(&mut self.tree, stage, axis)?;
         self.build.op(Te::Parallel.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Asks, in each iteration of a loop, for what one so many steps later reads.
+    pub fn prefetch(
+        &mut self,
+        source: Handle,
+        stage: StageId,
+        axis: AxisId,
+        ahead: u64,
+    ) -> Result<(), String> {
+        let operands = [self.source(source)?, self.axis(stage, axis)];
+        prefetch::prefetch(&mut self.tree, source, stage, axis, ahead)?;
+        let attrs = [("ahead", int_attr(self.build.context(), ahead as i64))];
+        self.build.op(Te::Prefetch.name(), &operands, &[], &attrs);
         Ok(())
     }
 

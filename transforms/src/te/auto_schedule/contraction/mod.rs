@@ -13,8 +13,10 @@
 //! storing cost when they have to transpose (`model`; `packing` copies). For a convolution `v` is the row of pixels, or the
 //! channels of the result.
 
+mod groups;
 mod model;
 mod packing;
+mod streams;
 
 pub use packing::copy_operand;
 
@@ -49,6 +51,9 @@ struct Contraction {
     extents: Vec<u64>,
     /// Number of axes that are the last one.
     fused: usize,
+    /// The axis of channels that are in groups, which is one over the groups and one in a group here, and the extent of the
+    /// latter: all channels of a group use the same data.
+    groups: Option<(usize, u64)>,
     /// Steps of the reduction.
     depth: u64,
     lanes: u64,
@@ -75,6 +80,7 @@ pub fn schedule(
     let allowed = |tile: &Tile| may_copy || !tile.packs_rows;
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
     write(writer, nest, reduction, &contraction, &tile, constant)?;
+    contraction.stream(writer, reduction, &tile, machine, constant)?;
     Ok(true)
 }
 
@@ -103,7 +109,8 @@ pub fn tile_of(
     constant: &[bool],
     (vector, rows): (usize, usize),
 ) -> Option<RegisterTile> {
-    let contraction = recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1)?;
+    let contraction =
+        recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
     let tile =
         contraction.best_tile(machine, constant, &|tile| tile.vector == vector && tile.rows == Some(rows))?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
@@ -115,22 +122,28 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         return None;
     }
     let mut operands = operands(&writer.tree, reduction)?;
-    let rank = s.rank();
+    let mut rank = s.rank();
     let mut extents: Vec<u64> = s.axes[..rank].iter().map(|a| a.extent).collect();
     let fused = fusion::last_axes(&writer.tree, stage, nest_reduction(stage, reduction), &extents);
+    let groups = groups::find(&operands, &extents[..=rank - fused]);
+    if let Some(groups) = groups {
+        groups::separate(groups, &mut operands, &mut extents);
+        rank += 1;
+    }
     if fused > 1 {
         let axes = fusion::axes_in_terms_of_one(&extents, fused);
         operands.iter_mut().for_each(|o| o.fuse(&axes));
         let total = extents.split_off(rank - fused).iter().product();
         extents.push(total);
     }
-    let depth = s.axes[rank..].iter().map(|a| a.extent).product();
+    let depth = s.axes[s.rank()..].iter().map(|a| a.extent).product();
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type)?;
     let lanes = machine.lanes(result.dtype.size() as u64);
     (operands.len() == 2 && extents.iter().product::<u64>() > 0 && depth > 0).then_some(Contraction {
         operands,
         extents,
         fused,
+        groups,
         depth,
         lanes,
     })
@@ -175,6 +188,10 @@ fn write(
         )?;
     }
     let rank = contraction.extents.len();
+    if let Some((axis, extent)) = contraction.groups {
+        let channels = writer.tree.stages[stage].leaves[axis];
+        writer.split(stage, channels, extent)?;
+    }
     fusion::fuse_last(writer, stage, rank + contraction.fused - 1, contraction.fused)?;
     let axes: Vec<AxisId> = writer.tree.stages[stage].leaves[..rank].to_vec();
     let (blocks, block) = match extent > width {
@@ -234,7 +251,7 @@ fn write(
         && a.extent * tile.vectors * tile.height <= 256
         && a.extent <= 8
         && nest.reduction.is_some()
-        && !contraction.slides(tile, last)
+        && !contraction.slides(tile, last + usize::from(contraction.groups.is_some()))
     {
         writer.unroll(reduction, last)?;
     }

@@ -37,8 +37,9 @@ impl Contraction {
             for rows in rows {
                 let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
                 for vectors in 1..=most {
+                    // A vector of the panel that is used once needs no register of its own.
                     let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
-                    let most = rows.map_or(1, |u| self.extents[u]).min(room);
+                    let most = rows.map_or(1, |u| self.extents[u].min(room));
                     for (height, packs_rows) in (1..=most).flat_map(|h| [(h, false), (h, true)]) {
                         let tile = Tile { vector, rows, vectors, height, panel, packs_rows };
                         if !allowed(&tile) || packs_rows && self.row_dimension(&tile).is_none() {
@@ -73,7 +74,7 @@ impl Contraction {
     }
 
     /// How often an element of an operand is used over the parallel axes.
-    fn reuse(&self, operand: usize) -> u64 {
+    pub(super) fn reuse(&self, operand: usize) -> u64 {
         let axes = (0..self.extents.len()).filter(|&a| !self.operands[operand].mentions(a));
         axes.map(|a| self.extents[a]).product()
     }

@@ -1,0 +1,27 @@
+//! Programs as instructions over registers.
+//!
+//! ```text
+//!   relay  --relay_to_bytecode-->  Program  --runs in-->  the virtual machine
+//!                                           --bytecode_to_llvm-->  native code
+//! ```
+//! Tensors are computed by kernels, which the compiler made of the program's operators; everything around them (calls, data,
+//! closures, cells, control flow) is an instruction. Both ways of running follow the same rules of ownership
+//! ([`Instruction`]), so neither needs a garbage collector: values are counted and freed when the last owner lets go.
+
+mod check;
+mod file;
+mod instruction;
+mod match_types;
+mod operands;
+mod program;
+mod tensors;
+mod text;
+mod value_type;
+
+pub use check::{CheckError, MOST_REGISTERS};
+pub use file::{FileError, MAGIC, ProgramFile, VERSION};
+pub use instruction::{Instruction, Label, Register};
+pub use match_types::{TypeMismatch, match_types};
+pub use operands::Use;
+pub use program::{Constructor, DataType, Function, FunctionId, Kernel, Place, Program, ValueType};
+pub use text::Shown;

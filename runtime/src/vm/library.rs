@@ -1,0 +1,198 @@
+//! The native code of a program's kernels: loading it, and calling it.
+//!
+//! Beside [`crate::module`] this is the only place with `unsafe`. A kernel is called with pointers to tensors whose types were
+//! compared with those it was compiled for.
+#![allow(unsafe_code)]
+
+use super::tensors::{NoMemory, Slot, Tensors, TypeId};
+use crate::aligned::AlignedBuffer;
+use crate::object_file::Machine;
+use fusion_bytecode::Kernel;
+use libloading::Library;
+use std::ffi::c_void;
+use std::io::Write;
+use std::sync::Arc;
+
+/// A kernel: `void symbol(const void *const *inputs, void *const *outputs, void *workspace)`.
+type KernelFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void);
+
+/// `fusion_set_threads` of `docs/abi.md`.
+type SetThreads = unsafe extern "C" fn(i32);
+
+/// Why the code of kernels cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// It is no library of this machine.
+    #[error("the library with the program's kernels {0}")]
+    Image(String),
+    /// It cannot be loaded.
+    #[error("cannot load the library with the program's kernels: {0}")]
+    Load(String),
+    /// It lacks a kernel.
+    #[error("the library with the program's kernels has no symbol {symbol:?}, which the program calls")]
+    Symbol {
+        /// The symbol.
+        symbol: String,
+    },
+}
+
+/// Native code that was loaded.
+#[derive(Clone)]
+pub struct KernelLibrary {
+    library: Option<Arc<Library>>,
+}
+
+impl KernelLibrary {
+    /// No code, for programs without kernels.
+    pub fn none() -> Self {
+        KernelLibrary { library: None }
+    }
+
+    /// Loads an ELF image. Its initialisers are run, so load only what you trust.
+    pub fn from_image(image: &[u8]) -> Result<Self, LibraryError> {
+        if image.is_empty() {
+            return Ok(KernelLibrary::none());
+        }
+        check_header(image).map_err(|why| LibraryError::Image(why.to_owned()))?;
+        let failed = |error: &dyn std::fmt::Display| LibraryError::Load(error.to_string());
+        let mut file = tempfile::Builder::new()
+            .prefix("fusion-")
+            .suffix(".so")
+            .tempfile()
+            .map_err(|error| failed(&error))?;
+        file.write_all(image).and_then(|()| file.flush()).map_err(|error| failed(&error))?;
+        // SAFETY: the initialisers are those of the C compiler; compiled kernels add none. The caller vouches for the image, as
+        // for any program it runs.
+        let library = unsafe { Library::new(file.path()) }.map_err(|error| failed(&error))?;
+        // What was loaded stays in memory when its file goes.
+        Ok(KernelLibrary { library: Some(Arc::new(library)) })
+    }
+
+    /// How many threads kernels may use from now on, the caller's among them; 0 for one a processor.
+    pub fn set_threads(&self, threads: u16) {
+        let set = |library: &Arc<Library>| {
+            // SAFETY: a library that has this symbol follows `docs/abi.md`, where it is this function.
+            if let Ok(set) = unsafe { library.get::<SetThreads>(b"fusion_set_threads") } {
+                // SAFETY: the function takes any number, and the library is loaded.
+                unsafe { set(i32::from(threads)) }
+            }
+        };
+        self.library.iter().for_each(set);
+    }
+
+    fn function(&self, symbol: &str) -> Result<KernelFunction, LibraryError> {
+        let missing = || LibraryError::Symbol { symbol: symbol.to_owned() };
+        let library = self.library.as_ref().ok_or_else(missing)?;
+        // SAFETY: the program says that the symbol is a kernel, and who made the library with the program vouches for it.
+        // The address is used only while the library is loaded: whoever has it holds the library as well.
+        let function = unsafe { library.get::<Option<KernelFunction>>(symbol.as_bytes()) };
+        function.ok().and_then(|function| *function).ok_or_else(missing)
+    }
+}
+
+/// Whether an image is a shared library for this machine.
+fn check_header(image: &[u8]) -> Result<(), &'static str> {
+    let half = |at: usize| image.get(at..at + 2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+    // Magic, 64 bits, little-endian; then the type, where 3 is shared.
+    if !image.starts_with(b"\x7fELF\x02\x01") || half(16) != Some(3) {
+        return Err("is not a 64-bit little-endian ELF shared library");
+    }
+    if half(18).and_then(Machine::from_elf) != Machine::host() {
+        return Err("was compiled for another machine than this one; compile the model again");
+    }
+    Ok(())
+}
+
+/// A kernel with its types as the machine numbers them.
+struct Loaded {
+    function: KernelFunction,
+    inputs: Vec<TypeId>,
+    outputs: Vec<TypeId>,
+}
+
+/// The kernels of a program, ready to be called.
+pub struct Kernels {
+    loaded: Vec<Loaded>,
+    /// As large as the largest that a kernel needs.
+    workspace: AlignedBuffer,
+    /// What a call passes; kept so that calls do not allocate.
+    input_pointers: Vec<*const c_void>,
+    output_pointers: Vec<*mut c_void>,
+    /// Keeps the code in memory.
+    library: KernelLibrary,
+}
+
+/// Why a kernel was not called.
+pub enum NotCalled {
+    /// An input has another type: which one.
+    Input(usize),
+    /// There is no memory for an output.
+    Memory(NoMemory),
+}
+
+impl Kernels {
+    /// Finds the kernels in the library and numbers their types.
+    pub fn new(
+        kernels: &[Kernel],
+        library: KernelLibrary,
+        tensors: &mut Tensors,
+    ) -> Result<Self, super::MachineError> {
+        let mut loaded = Vec::with_capacity(kernels.len());
+        for kernel in kernels {
+            let function = library.function(&kernel.symbol)?;
+            let inputs = kernel.inputs.iter().map(|ty| tensors.intern(ty)).collect::<Result<_, _>>()?;
+            let outputs = kernel.outputs.iter().map(|ty| tensors.intern(ty)).collect::<Result<_, _>>()?;
+            loaded.push(Loaded { function, inputs, outputs });
+        }
+        let most = kernels.iter().map(|kernel| kernel.workspace_bytes).max().unwrap_or(0);
+        let no_memory = || NoMemory::Bytes { bytes: usize::MAX, held: 0, most: 0 };
+        let bytes = usize::try_from(most).map_err(|_| no_memory())?;
+        let workspace = AlignedBuffer::zeroed(bytes).map_err(|_| no_memory())?;
+        let (input_pointers, output_pointers) = (Vec::new(), Vec::new());
+        Ok(Kernels { loaded, workspace, input_pointers, output_pointers, library })
+    }
+
+    /// The library.
+    pub fn library(&self) -> &KernelLibrary {
+        &self.library
+    }
+
+    /// Runs a kernel; its outputs, new tensors, are added to `outputs`.
+    #[inline]
+    pub fn call(
+        &mut self,
+        kernel: usize,
+        tensors: &mut Tensors,
+        inputs: &[Slot],
+        outputs: &mut Vec<Slot>,
+    ) -> Result<(), NotCalled> {
+        let loaded = &self.loaded[kernel];
+        self.input_pointers.clear();
+        if inputs.len() != loaded.inputs.len() {
+            return Err(NotCalled::Input(inputs.len().min(loaded.inputs.len())));
+        }
+        for (place, (&slot, &ty)) in inputs.iter().zip(&loaded.inputs).enumerate() {
+            if tensors.type_id(slot) != ty {
+                return Err(NotCalled::Input(place));
+            }
+            self.input_pointers.push(tensors.bytes(slot).as_ptr().cast());
+        }
+        self.output_pointers.clear();
+        for &ty in &loaded.outputs {
+            let slot = tensors.allocate(ty).map_err(NotCalled::Memory)?;
+            outputs.push(slot);
+            self.output_pointers.push(tensors.bytes_mut(slot).as_mut_ptr().cast());
+        }
+        // SAFETY: the function is a kernel of the library, which `self` keeps loaded. Inputs are tensors of the types it was
+        // compiled for, outputs new ones of those types, so that nothing else refers to their bytes; all are aligned to 64 bytes,
+        // and buffers do not move while `tensors` is borrowed. The workspace is as large as any kernel of the program needs.
+        unsafe {
+            (loaded.function)(
+                self.input_pointers.as_ptr(),
+                self.output_pointers.as_ptr(),
+                self.workspace.bytes_mut().as_mut_ptr().cast(),
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+// RUN: fusion-opt %s --relay-optimize --split-input-file | FileCheck %s
+
+// Forms that exporters write. Each is one kernel, as short as it can be.
+
+// GELU with tanh: half of 1 + tanh is a sigmoid.
+// CHECK-LABEL: func.func @gelu
+// CHECK:         call @fused_{{.*}}sigmoid
+// CHECK-NOT:     tanh
+// CHECK:         return
+func.func @gelu(%x: tensor<8x16x64xf32>) -> tensor<8x16x64xf32> {
+  %c = relay.constant dense<4.471500e-02> : tensor<f32>
+  %d = relay.constant dense<0.797884583> : tensor<f32>
+  %one = relay.constant dense<1.000000e+00> : tensor<f32>
+  %half = relay.constant dense<5.000000e-01> : tensor<f32>
+  %three = relay.constant dense<3.000000e+00> : tensor<f32>
+  %0 = relay.mul %half, %x : (tensor<f32>, tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  %1 = relay.pow %x, %three : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %2 = relay.mul %1, %c : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %3 = relay.add %x, %2 : (tensor<8x16x64xf32>, tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  %4 = relay.mul %3, %d : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %5 = relay.tanh %4 : (tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  %6 = relay.add %5, %one : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %7 = relay.mul %0, %6 : (tensor<8x16x64xf32>, tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  return %7 : tensor<8x16x64xf32>
+}
+
+// -----
+
+// SiLU as a quotient.
+// CHECK-LABEL: func.func @silu
+// CHECK:         call @fused_sigmoid_mul
+func.func @silu(%x: tensor<8x16x64xf32>) -> tensor<8x16x64xf32> {
+  %one = relay.constant dense<1.000000e+00> : tensor<f32>
+  %0 = relay.neg %x : (tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  %1 = relay.exp %0 : (tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  %2 = relay.add %1, %one : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %3 = relay.div %x, %2 : (tensor<8x16x64xf32>, tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  return %3 : tensor<8x16x64xf32>
+}
+
+// -----
+
+// Hard-swish by a minimum and a maximum.
+// CHECK-LABEL: func.func @hard_swish
+// CHECK:         call @fused_{{.*}}clip
+// CHECK-NOT:     imum
+// CHECK:         return
+func.func @hard_swish(%x: tensor<8x16x64xf32>) -> tensor<8x16x64xf32> {
+  %zero = relay.constant dense<0.000000e+00> : tensor<f32>
+  %three = relay.constant dense<3.000000e+00> : tensor<f32>
+  %six = relay.constant dense<6.000000e+00> : tensor<f32>
+  %0 = relay.add %x, %three : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %1 = relay.maximum %0, %zero : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %2 = relay.minimum %1, %six : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %3 = relay.div %2, %six : (tensor<8x16x64xf32>, tensor<f32>) -> tensor<8x16x64xf32>
+  %4 = relay.mul %x, %3 : (tensor<8x16x64xf32>, tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  return %4 : tensor<8x16x64xf32>
+}
+
+// -----
+
+// A softmax by reductions that drop their axes, and a reciprocal.
+// CHECK-LABEL: func.func @softmax
+// CHECK:         call @fused_softmax_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @softmax(%x: tensor<8x16x64xf32>) -> tensor<8x16x64xf32> {
+  %1 = relay.reduce_max %x {axes = array<i64: 2>, keepdims = false} : (tensor<8x16x64xf32>) -> tensor<8x16xf32>
+  %2 = relay.expand_dims %1 {axes = array<i64: -1>} : (tensor<8x16xf32>) -> tensor<8x16x1xf32>
+  %3 = relay.sub %x, %2 : (tensor<8x16x64xf32>, tensor<8x16x1xf32>) -> tensor<8x16x64xf32>
+  %4 = relay.exp %3 : (tensor<8x16x64xf32>) -> tensor<8x16x64xf32>
+  %5 = relay.reduce_sum %4 {axes = array<i64: 2>, keepdims = false} : (tensor<8x16x64xf32>) -> tensor<8x16xf32>
+  %6 = relay.expand_dims %5 {axes = array<i64: -1>} : (tensor<8x16xf32>) -> tensor<8x16x1xf32>
+  %7 = relay.reciprocal %6 : (tensor<8x16x1xf32>) -> tensor<8x16x1xf32>
+  %8 = relay.mul %4, %7 : (tensor<8x16x64xf32>, tensor<8x16x1xf32>) -> tensor<8x16x64xf32>
+  return %8 : tensor<8x16x64xf32>
+}
+
+// -----
+
+// A softmax along another axis, before operator set 13.
+// CHECK-LABEL: func.func @softmax_of_transpose
+// CHECK:         call @fused_softmax_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @softmax_of_transpose(%x: tensor<8x16x64xf32>) -> tensor<8x16x64xf32> {
+  %0 = relay.transpose %x {axes = array<i64: 0, 2, 1>} : (tensor<8x16x64xf32>) -> tensor<8x64x16xf32>
+  %1 = relay.softmax %0 {axis = 2 : i64} : (tensor<8x64x16xf32>) -> tensor<8x64x16xf32>
+  %2 = relay.transpose %1 {axes = array<i64: 0, 2, 1>} : (tensor<8x64x16xf32>) -> tensor<8x16x64xf32>
+  return %2 : tensor<8x16x64xf32>
+}
+
+// -----
+
+// Attention whose queries and keys are scaled by the root of the factor, the keys transposed without their heads.
+// CHECK-LABEL: func.func @attention
+// CHECK:         call @fused_attention_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @attention(%q: tensor<1x4x32x16xf32>, %k: tensor<1x4x32x16xf32>, %v: tensor<1x4x32x16xf32>) -> tensor<1x4x32x16xf32> {
+  %2 = relay.constant dense<5.000000e-01> : tensor<1xf32>
+  %3 = relay.reshape %k {shape = array<i64: 4, 32, 16>} : (tensor<1x4x32x16xf32>) -> tensor<4x32x16xf32>
+  %4 = relay.transpose %3 {axes = array<i64: 0, 2, 1>} : (tensor<4x32x16xf32>) -> tensor<4x16x32xf32>
+  %5 = relay.reshape %4 {shape = array<i64: 1, 4, 16, 32>} : (tensor<4x16x32xf32>) -> tensor<1x4x16x32xf32>
+  %6 = relay.mul %q, %2 : (tensor<1x4x32x16xf32>, tensor<1xf32>) -> tensor<1x4x32x16xf32>
+  %7 = relay.mul %5, %2 : (tensor<1x4x16x32xf32>, tensor<1xf32>) -> tensor<1x4x16x32xf32>
+  %8 = relay.matmul %6, %7 : (tensor<1x4x32x16xf32>, tensor<1x4x16x32xf32>) -> tensor<1x4x32x32xf32>
+  %9 = relay.softmax %8 {axis = 3 : i64} : (tensor<1x4x32x32xf32>) -> tensor<1x4x32x32xf32>
+  %10 = relay.matmul %9, %v : (tensor<1x4x32x32xf32>, tensor<1x4x32x16xf32>) -> tensor<1x4x32x16xf32>
+  return %10 : tensor<1x4x32x16xf32>
+}

@@ -1,0 +1,79 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
+
+// Rows from beyond the near cache: the second pass over a row asks for the next one.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[EXP:.*]] = te.stage "exp_1"
+// CHECK:         %[[A:.*]]:2 = te.axes %[[EXP]]
+// CHECK:         %[[O:.*]], %{{.*}} = te.split %[[A]]#1 by 16
+// CHECK:         %[[X:.*]] = te.input 0
+// CHECK:         te.prefetch %[[X]], %[[O]] ahead 64
+func.func @main(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
+  %0 = call @k(%x) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  return %0 : tensor<4096x1024xf32>
+}
+func.func @k(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> attributes {relay.primitive} {
+  %0 = relay.softmax %x {axis = -1 : i64} : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  return %0 : tensor<4096x1024xf32>
+}
+
+// -----
+
+// What the near cache holds is not asked for.
+// CHECK-LABEL: te.schedule for @k
+// CHECK-NOT:     te.prefetch
+func.func @main(%x: tensor<128x1024xf32>) -> tensor<128x1024xf32> {
+  %0 = call @k(%x) : (tensor<128x1024xf32>) -> tensor<128x1024xf32>
+  return %0 : tensor<128x1024xf32>
+}
+func.func @k(%x: tensor<128x1024xf32>) -> tensor<128x1024xf32> attributes {relay.primitive} {
+  %0 = relay.softmax %x {axis = -1 : i64} : (tensor<128x1024xf32>) -> tensor<128x1024xf32>
+  return %0 : tensor<128x1024xf32>
+}
+
+// -----
+
+// A large weight that is used once is read in four streams.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[S:.*]], %[[K:.*]] = te.split %{{.*}}#2 by 256
+// CHECK:         te.reorder {{.*}}, %[[K]], %[[S]]
+// CHECK:         te.unroll %[[S]]
+func.func @main(%x: tensor<1x1024xf32>) -> tensor<1x4096xf32> {
+  %w = relay.constant dense<0.5> : tensor<1024x4096xf32>
+  %0 = call @k(%x, %w) : (tensor<1x1024xf32>, tensor<1024x4096xf32>) -> tensor<1x4096xf32>
+  return %0 : tensor<1x4096xf32>
+}
+func.func @k(%x: tensor<1x1024xf32>, %w: tensor<1024x4096xf32>) -> tensor<1x4096xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<1x1024xf32>, tensor<1024x4096xf32>) -> tensor<1x4096xf32>
+  return %0 : tensor<1x4096xf32>
+}
+
+// -----
+
+// One that is used for many rows is asked for some steps ahead.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[A:.*]]:3 = te.axes
+// CHECK:         te.prefetch %{{.*}}, %[[A]]#2 ahead
+func.func @main(%x: tensor<128x768xf32>) -> tensor<128x3072xf32> {
+  %w = relay.constant dense<0.5> : tensor<768x3072xf32>
+  %0 = call @k(%x, %w) : (tensor<128x768xf32>, tensor<768x3072xf32>) -> tensor<128x3072xf32>
+  return %0 : tensor<128x3072xf32>
+}
+func.func @k(%x: tensor<128x768xf32>, %w: tensor<768x3072xf32>) -> tensor<128x3072xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<128x768xf32>, tensor<768x3072xf32>) -> tensor<128x3072xf32>
+  return %0 : tensor<128x3072xf32>
+}
+
+// -----
+
+// A small one lies in the near cache.
+// CHECK-LABEL: te.schedule for @k
+// CHECK-NOT:     te.prefetch
+func.func @main(%x: tensor<128x128xf32>) -> tensor<128x128xf32> {
+  %w = relay.constant dense<0.5> : tensor<128x128xf32>
+  %0 = call @k(%x, %w) : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %0 : tensor<128x128xf32>
+}
+func.func @k(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %0 : tensor<128x128xf32>
+}

@@ -1,0 +1,203 @@
+//! Windows: reductions of a few neighbours in one tensor, as in depthwise convolutions and pooling.
+//!
+//!     for c, y, x  p[c, y, x] = x padded            for c
+//!     for c, y, x                             =>      for y, x  p[y, x] = x padded                   one plane
+//!       for ky, kx  a += p[c, y + ky, x + kx]         for yo, xo
+//!                                                       for yi (unrolled)  for xv (vectorized)
+//!                                                         for ky, kx (unrolled)  a += p[yo R + yi + ky, ..]
+//!
+//! An element is used for a few results only, so that what counts is how often data goes through memory: the padded plane
+//! of a channel is made just before it is read, and stays in the first caches. The rows of a tile share what they read of
+//! it, and are as many chains of additions as the core needs to be busy.
+
+use super::machine::Machine;
+use super::operands::{Operand, operands};
+use super::placement::Nest;
+use super::tiling::lanes;
+use super::writer::Writer;
+use crate::te::expr::{Atom, Expr};
+use crate::te::schedule::{AxisId, Schedule, StageId};
+use fusion_dialects::{OpExt, tensor_type};
+use std::collections::BTreeSet;
+
+/// Windows of more elements are loops.
+const MOST_TAPS: u64 = 49;
+/// Elements combined in the body of the innermost loop, at most: its code stays in the first cache.
+const MOST_BODY: u64 = 100;
+/// Rows of a tile: chains of additions of four cycles, two of which begin in each.
+const MOST_ROWS: u64 = 8;
+/// How far apart the elements of a vector may lie to be loaded whole and shuffled.
+const FURTHEST: i64 = 4;
+/// Shorter rows are not worth vectors.
+const SHORTEST_ROW: u64 = 4;
+/// What a plane may take: it stands on the stack of the thread that makes it.
+const MOST_PLANE_BYTES: u64 = 512 << 10;
+
+/// A reduction of that kind.
+struct Windows {
+    data: Operand,
+    /// Extents of the result.
+    extents: Vec<u64>,
+    /// Axes of the result along which windows slide.
+    sliding: BTreeSet<usize>,
+    /// Elements of a window.
+    taps: u64,
+}
+
+/// Schedules a nest of that kind; `false` for one of another kind, for which nothing was written.
+pub fn schedule(writer: &mut Writer, nests: &[Nest], nest: &Nest, machine: &Machine) -> Result<bool, String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    let Some(windows) = recognize(&writer.tree, reduction) else { return Ok(false) };
+    let plane = windows.plane(&writer.tree, nests, reduction, machine);
+    let at = windows.write(writer, nest, reduction, machine)?;
+    if let (Some(plane), Some(axis)) = (plane, at) {
+        writer.compute_at(plane, nest.stage, axis)?;
+    }
+    Ok(true)
+}
+
+fn recognize(tree: &Schedule, reduction: StageId) -> Option<Windows> {
+    let s = &tree.stages[reduction];
+    if !s.is_reduction() || s.op.result_values().len() != 1 {
+        return None;
+    }
+    let (rank, own) = (s.rank(), s.op_axes());
+    let extents: Vec<u64> = s.axes[..own].iter().map(|a| a.extent).collect();
+    let taps: u64 = extents[rank..].iter().product();
+    let last = rank.checked_sub(1)?;
+    let combines = |e: &Expr| (rank..own).any(|k| extents[k] > 1 && e.mentions(k));
+    let axes_in = |e: &Expr| (0..rank).filter(|&a| e.mentions(a)).collect::<BTreeSet<usize>>();
+    let slides = |o: &Operand| o.indices.iter().any(|e| combines(e) && !axes_in(e).is_empty());
+    let (mut data, rest): (Vec<Operand>, Vec<Operand>) =
+        operands(tree, reduction)?.into_iter().partition(slides);
+    let (Some(data), true) = (data.pop(), data.is_empty()) else { return None };
+    let mut sliding = BTreeSet::new();
+    for index in &data.indices {
+        let axes = axes_in(index);
+        match combines(index) {
+            // One that goes over all of an axis is a sum over channels.
+            true if axes.is_empty() || index.is_opaque() => return None,
+            true => sliding.extend(axes),
+            false if is_plain(index) => {}
+            false => return None,
+        }
+    }
+    let apart = data.indices.last().and_then(|e| e.coefficient(last))?;
+    let inner = data.indices.iter().rev().skip(1).all(|e| !e.mentions(last));
+    // Data that is used for several channels is better read for all of them at once.
+    let used_once = (0..rank).all(|a| extents[a] == 1 || data.mentions(a));
+    let fits = taps <= MOST_TAPS
+        && used_once
+        && extents[last] >= SHORTEST_ROW
+        && sliding.contains(&last)
+        && (1..=FURTHEST).contains(&apart)
+        && inner
+        && rest.iter().all(|o| !o.mentions(last));
+    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, taps })
+}
+
+/// A constant, or an axis as it is.
+fn is_plain(index: &Expr) -> bool {
+    let mut terms = index.terms();
+    match (terms.next(), terms.next()) {
+        (None, _) => true,
+        (Some((Atom::Var(_), 1)), None) => index.offset() == 0,
+        _ => false,
+    }
+}
+
+impl Windows {
+    /// The stage to compute plane by plane.
+    fn plane(
+        &self,
+        tree: &Schedule,
+        nests: &[Nest],
+        reduction: StageId,
+        machine: &Machine,
+    ) -> Option<StageId> {
+        let stage = self.data.stage?;
+        let is_nest = nests.iter().any(|n| n.stage == stage && n.reduction.is_none());
+        let element = tensor_type(*tree.stages[stage].op.result_values().first()?)?.dtype.size() as u64;
+        let plane = self.data.indices.iter().zip(&self.data.shape).filter(|(e, _)| !is_plain(e));
+        let bytes = plane.map(|(_, n)| n).product::<u64>() * element.max(1);
+        (is_nest
+            && !tree.results.contains(&stage)
+            && !tree.stages[stage].is_reduction()
+            && tree.readers(stage) == [reduction]
+            && bytes <= MOST_PLANE_BYTES.min(machine.second_cache / 2))
+        .then_some(stage)
+    }
+
+    /// Writes the primitives; gives the loop over planes.
+    fn write(
+        &self,
+        writer: &mut Writer,
+        nest: &Nest,
+        reduction: StageId,
+        machine: &Machine,
+    ) -> Result<Option<AxisId>, String> {
+        let (stage, rank) = (nest.stage, self.extents.len());
+        let last = rank - 1;
+        let axes: Vec<AxisId> = writer.tree.stages[stage].leaves[..rank].to_vec();
+        let outside = (0..rank).filter(|a| !self.sliding.contains(a));
+        let mut order: Vec<AxisId> = outside.map(|a| axes[a]).collect();
+        let at = order.last().copied();
+        let row = self.sliding.iter().rev().copied().find(|&a| a != last && self.extents[a] > 1);
+        let others = self.sliding.iter().filter(|&&a| a != last && Some(a) != row);
+        order.extend(others.map(|&a| axes[a]));
+        let mut register = Vec::new();
+        let mut rows = 1;
+        if let Some(row) = row {
+            rows = self.rows(self.extents[row]);
+            let mut inner = axes[row];
+            if self.extents[row] > rows {
+                let (outer, block) = writer.split(stage, inner, rows)?;
+                order.push(outer);
+                inner = block;
+            }
+            writer.unroll(stage, inner)?;
+            register.push(inner);
+        }
+        let lanes = lanes(writer, stage, machine.vector_bytes);
+        let mut vector = axes[last];
+        if self.extents[last] > lanes {
+            let (outer, inner) = writer.split(stage, vector, lanes)?;
+            order.push(outer);
+            vector = inner;
+        }
+        writer.vectorize(stage, vector)?;
+        order.extend(register);
+        order.push(vector);
+        let own = writer.tree.stages[stage].leaves.clone();
+        order.extend(own.iter().filter(|&&l| writer.tree.stages[stage].axes[l].reduce));
+        if order != own {
+            writer.reorder(stage, &order)?;
+        }
+        let steps = writer.tree.stages[reduction].leaves.clone();
+        let steps = steps.into_iter().filter(|&l| {
+            let axis = &writer.tree.stages[reduction].axes[l];
+            axis.reduce && axis.extent > 1
+        });
+        let mut body = rows;
+        for step in steps.collect::<Vec<_>>().into_iter().rev() {
+            body *= writer.tree.stages[reduction].axes[step].extent;
+            if body > MOST_BODY {
+                break;
+            }
+            writer.unroll(reduction, step)?;
+        }
+        if nest.reduction.is_some() {
+            writer.compute_at(reduction, stage, vector)?;
+        }
+        Ok(at)
+    }
+
+    /// Rows of a tile: a divisor near the most there is code for.
+    fn rows(&self, extent: u64) -> u64 {
+        let most = (MOST_BODY / self.taps).clamp(1, MOST_ROWS);
+        if extent <= most {
+            return extent;
+        }
+        (most.div_ceil(2)..=most).rev().find(|&n| extent.is_multiple_of(n)).unwrap_or(most)
+    }
+}
