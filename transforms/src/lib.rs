@@ -17,6 +17,7 @@ pub fn register() {
     fusion_dialects::register::<loops::unroll::LoopUnroll>();
     fusion_dialects::register::<relay::anf::RelayToAnf>();
     fusion_dialects::register::<relay::attention::RelayAttention>();
+    fusion_dialects::register::<relay::check_match::CheckMatch>();
     fusion_dialects::register::<relay::basic_block_form::RelayToBasicBlockForm>();
     fusion_dialects::register::<relay::cse::RelayCse>();
     fusion_dialects::register::<relay::dce::RelayDce>();
@@ -28,6 +29,7 @@ pub fn register() {
     fusion_dialects::register::<relay::lift_lambdas::RelayLiftLambdas>();
     fusion_dialects::register::<relay::infer_types::InferTypes>();
     fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
+    fusion_dialects::register::<relay::monomorphise::Monomorphise>();
     fusion_dialects::register::<relay::partial_eval::RelayPartialEval>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();

@@ -60,6 +60,19 @@ pub fn type_parts(ty: Type) -> TypeParts {
     }
 }
 
+/// The types that a type is directly made of, without a tensor's elements.
+pub fn parts_of_type(ty: Type) -> Vec<Type> {
+    match type_parts(ty) {
+        TypeParts::Tuple(parts) | TypeParts::Adt(_, parts) => parts,
+        TypeParts::Function(mut inputs, results) => {
+            inputs.extend(results);
+            inputs
+        }
+        TypeParts::Ref(value) => vec![value],
+        TypeParts::Tensor(_) | TypeParts::Var(_) | TypeParts::Hole | TypeParts::Other => Vec::new(),
+    }
+}
+
 fn raw_types(types: &[Type]) -> Vec<MlirType> {
     types.iter().map(|ty| ty.to_raw()).collect()
 }

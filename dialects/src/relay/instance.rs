@@ -30,8 +30,14 @@ impl<'c> Instance<'c> {
     pub fn matches(&mut self, declared: Type<'c>, actual: Type<'c>) -> bool {
         use TypeParts as P;
         match (type_parts(declared), type_parts(actual)) {
-            (P::Var(name), _) => match self.types.get(name) {
-                Some(known) => agree(*known, actual),
+            (P::Var(name), _) => match self.types.get(name).copied() {
+                Some(known) => {
+                    let fits = agree(known, actual);
+                    if fits && known != actual {
+                        self.types.insert(name.to_owned(), join(known, actual));
+                    }
+                    fits
+                }
                 None => {
                     self.types.insert(name.to_owned(), actual);
                     true
@@ -107,6 +113,28 @@ pub fn agree(a: Type, b: Type) -> bool {
         (P::Ref(a), P::Ref(b)) => agree(a, b),
         _ => false,
     }
+}
+
+/// What is known of both of two types that agree: where their extents differ, `?`. A known type wins over a hole.
+pub fn join<'c>(a: Type<'c>, b: Type<'c>) -> Type<'c> {
+    use TypeParts as P;
+    if a == b {
+        return a;
+    }
+    let all = |a: &[Type<'c>], b: &[Type<'c>]| a.iter().zip(b).map(|(a, b)| join(*a, *b)).collect::<Vec<_>>();
+    let parts = match (type_parts(a), type_parts(b)) {
+        (P::Hole, _) => return b,
+        (P::Tensor(a), P::Tensor(b)) => {
+            let dim = |(a, b): (&Dim, &Dim)| if a == b { a.clone() } else { Dim::Any };
+            P::Tensor(TensorType::new(a.dims.iter().zip(&b.dims).map(dim).collect(), a.dtype))
+        }
+        (P::Tuple(a), P::Tuple(b)) => P::Tuple(all(&a, &b)),
+        (P::Function(a, ra), P::Function(b, rb)) => P::Function(all(&a, &b), all(&ra, &rb)),
+        (P::Adt(name, a), P::Adt(_, b)) => P::Adt(name, all(&a, &b)),
+        (P::Ref(a), P::Ref(b)) => P::Ref(join(a, b)),
+        _ => return a,
+    };
+    type_of_parts(crate::context_of_type(a), &parts).unwrap_or(a)
 }
 
 /// True when a type, or a part of it, is not known yet.

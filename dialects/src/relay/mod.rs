@@ -9,7 +9,7 @@ pub mod verify;
 
 pub use builder::{Builder, constant_value};
 pub use data::{Constructor, DataType, function_named, symbol_named};
-pub use instance::{Instance, agree, has_hole};
+pub use instance::{Instance, agree, has_hole, join};
 pub use pattern::{Pattern, PatternError};
 
 /// The attribute of functions that names their type variables, a list of texts.

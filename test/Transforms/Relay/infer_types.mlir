@@ -203,3 +203,17 @@ func.func @patterns(%o: !relay.adt<@Option, [tuple<tensor<2xi1>, tensor<3xf32>>]
   case "_" { relay.yield %d : tensor<3xf32> }
   return %0 : !relay.hole
 }
+
+// The element of a tuple that is known later: a closure's parameter.
+// CHECK-LABEL: func.func @element_later
+// CHECK:         relay.get %{{.*}}[1] : tuple<tensor<3xf32>, tensor<i1>> -> tensor<i1>
+func.func @element_later(%x: tensor<3xf32>, %y: tensor<i1>) -> !relay.hole {
+  %f = relay.fn {
+  ^bb0(%p: !relay.hole):
+    %0 = relay.get %p[1] : !relay.hole -> !relay.hole
+    relay.yield %0 : !relay.hole
+  } : !relay.hole
+  %1 = relay.tuple %x, %y : (tensor<3xf32>, tensor<i1>) -> !relay.hole
+  %2 = relay.apply %f(%1) : !relay.hole, (!relay.hole) -> !relay.hole
+  return %2 : !relay.hole
+}

@@ -115,10 +115,19 @@ func.func @ambiguous() -> !relay.hole {
 
 // -----
 
+// expected-error @+1 {{'func.func' op has a type that is not determined: argument 0 of @tuple_unknown is 'a; write the type of the parameter}}
 func.func @tuple_unknown(%x: !relay.hole) -> !relay.hole {
-  // expected-error @+1 {{'relay.get' op takes an element of a tuple, found 'a; how many elements it has follows from nothing before: annotate it}}
   %0 = relay.get %x[0] : !relay.hole -> !relay.hole
   return %0 : !relay.hole
+}
+
+// -----
+
+func.func @index(%x: tensor<f32>) -> !relay.hole {
+  %0 = relay.tuple %x : (tensor<f32>) -> !relay.hole
+  // expected-error @+1 {{'relay.get' op violates constraint C1: index 1 is out of range for tuple<tensor<f32>>}}
+  %1 = relay.get %0[1] : !relay.hole -> !relay.hole
+  return %1 : !relay.hole
 }
 
 // -----
@@ -144,4 +153,19 @@ func.func @mixed(%x: tensor<f32>, %y: tensor<i1>) -> !relay.hole {
   // expected-error @+1 {{'relay.construct' op field 1 must be !relay.adt<@List, [tensor<i1>]>, found !relay.adt<@List, [tensor<f32>]>; tensor<f32> is not tensor<i1>}}
   %2 = relay.construct @List::@Cons(%y, %1) : (tensor<i1>, !relay.hole) -> !relay.hole
   return %2 : !relay.hole
+}
+
+// -----
+
+relay.data @List ["a"] [#relay.constructor<"Nil">, #relay.constructor<"Cons", [!relay.var<"a">, !relay.adt<@List, [!relay.var<"a">]>]>]
+func.func @both_ways_f() -> tensor<i1> {
+  // expected-error @+1 {{'relay.construct' op has a type that is not determined: result 0 is !relay.adt<@List, [!relay.var<"a">]>}}
+  %0 = relay.construct @List::@Nil() : () -> !relay.hole
+  %1 = relay.call @both_ways_g(%0) : (!relay.hole) -> !relay.hole
+  %2 = relay.call @both_ways_f() : () -> tensor<i1>
+  return %2 : tensor<i1>
+}
+func.func @both_ways_g(%x: !relay.hole) -> !relay.hole {
+  %0 = relay.call @both_ways_f() : () -> !relay.hole
+  return %x : !relay.hole
 }

@@ -3,6 +3,7 @@
 pub mod anf;
 pub mod attention;
 pub mod basic_block_form;
+pub mod check_match;
 pub mod cse;
 pub mod dce;
 pub mod defunctionalise;
@@ -15,5 +16,6 @@ pub mod inline;
 pub mod language;
 pub mod lift_lambdas;
 pub mod loop_kernels;
+pub mod monomorphise;
 pub mod partial_eval;
 pub mod winograd;

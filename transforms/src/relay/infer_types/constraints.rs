@@ -140,18 +140,9 @@ impl<'c> Inference<'c> {
     fn element(&mut self, op: Op<'c>, result: Term) -> Result<(), Failure<'c>> {
         let tuple = self.operand(op, 0);
         let index = op.int("index").unwrap_or(-1);
-        let Some(Form::Tuple(elements)) = self.solver.form(tuple).cloned() else {
-            let found = self.solver.shown(tuple);
-            let why = if self.solver.form(tuple).is_none() {
-                "; how many elements it has follows from nothing before: annotate it".to_owned()
-            } else {
-                String::new()
-            };
-            return Err(PassError::at(op, format!("takes an element of a tuple, found {found}{why}")));
-        };
-        match usize::try_from(index).ok().and_then(|i| elements.get(i).copied()) {
-            Some(element) => self.solver.define(element, result, op, Role::Result(0)),
-            None => {
+        match usize::try_from(index) {
+            Ok(index) => self.solver.element_of(op, tuple, index, result),
+            Err(_) => {
                 let found = self.solver.shown(tuple);
                 let message = format!("violates constraint C1: index {index} is out of range for {found}");
                 Err(PassError::at(op, message))

@@ -5,15 +5,15 @@ use super::graph::components;
 use super::solver::{Failure, Solver};
 use super::terms::{Form, Term};
 use super::written::Scheme;
-use fusion_dialects::relay::{DataType, Op as Functional, has_hole};
+use fusion_dialects::relay::{DataType, Op as Functional};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Block, BlockLike, Context, Op, OpExt, OperationLike, Type, TypeParts, Value, ValueLike, arguments,
-    function_parts, key, nested_ops, top_level, type_key, type_of_attr, type_parts,
+    function_parts, key, nested_ops, parts_of_type, top_level, type_key, type_of_attr, type_parts,
 };
 use fusion_operators::Dim;
 use indexmap::IndexMap;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// A function of the module.
@@ -32,6 +32,8 @@ pub struct Function<'c> {
     pub open_signature: bool,
     /// True when something in the function is a hole.
     pub open: bool,
+    /// Type variables of the functions it was inferred with that its own type does not have.
+    pub foreign: BTreeSet<Rc<str>>,
 }
 
 /// Where a value with an unknown type stands.
@@ -53,6 +55,8 @@ pub struct OpenValue<'c> {
     pub op: Op<'c>,
     /// Which.
     pub place: Place,
+    /// The function it is in.
+    pub function: usize,
 }
 
 /// The state of the pass.
@@ -75,6 +79,8 @@ pub struct Inference<'c> {
     pub scope: Vec<Scheme>,
     /// Names of type variables and extents in the functions that are worked on.
     pub taken: Scheme,
+    /// Type variables before this one have names that are taken.
+    next_name: usize,
     /// The function that is worked on.
     pub current: usize,
     /// Annotations, which end with the pass.
@@ -96,6 +102,7 @@ impl<'c> Inference<'c> {
             schemes: HashMap::new(),
             scope: Vec::new(),
             taken: Scheme::default(),
+            next_name: 0,
             current: 0,
             annotations: Vec::new(),
             instances: 0,
@@ -117,7 +124,7 @@ impl<'c> Inference<'c> {
         let declared = op.attr("function_type").and_then(type_of_attr);
         let (inputs, results) = declared.and_then(function_parts).unwrap_or_default();
         let block = op.body(0).filter(|block| block.next_in_region().is_none());
-        let open_signature = declared.is_some_and(has_hole);
+        let open_signature = declared.is_some_and(|ty| is_open(ty, &mut HashSet::new()));
         let open = open_signature || block.is_some() && self.has_open_values(op);
         let inputs: Vec<Term> = match block {
             Some(block) if open => {
@@ -127,16 +134,15 @@ impl<'c> Inference<'c> {
             _ => inputs.into_iter().map(|ty| self.solver.of_type(ty).0).collect(),
         };
         let results: Vec<Term> = results.into_iter().map(|ty| self.solver.of_type(ty).0).collect();
-        let mut function = Function { op, block, inputs, results, scheme: None, open_signature, open };
-        if !open_signature {
-            function.scheme = Some(Rc::new(self.signature_names(&function)));
-        }
+        let scheme = (!open_signature).then(|| Rc::new(self.names_of(&inputs, &results)));
+        let foreign = BTreeSet::new();
+        let function = Function { op, block, inputs, results, scheme, open_signature, open, foreign };
         self.functions.insert(name, function);
     }
 
-    fn signature_names(&mut self, function: &Function<'c>) -> Scheme {
+    fn names_of(&mut self, inputs: &[Term], results: &[Term]) -> Scheme {
         let mut scheme = Scheme::default();
-        for term in function.inputs.iter().chain(&function.results) {
+        for term in inputs.iter().chain(results) {
             let names = self.solver.names(*term);
             scheme.extend(&names);
         }
@@ -146,7 +152,7 @@ impl<'c> Inference<'c> {
     /// True where a value in a function is of a type that is not known, or an annotation is left.
     fn has_open_values(&mut self, function: Op<'c>) -> bool {
         let mut known = HashSet::new();
-        let mut open = |value: &Value<'c>| known.insert(type_key(value.r#type())) && has_hole(value.r#type());
+        let mut open = |value: &Value<'c>| is_open(value.r#type(), &mut known);
         nested_ops(function).into_iter().any(|op| {
             matches!(op.kind(), Some(Kind::Relay(Functional::Ascribe)))
                 || op.result_values().iter().any(&mut open)
@@ -163,7 +169,8 @@ impl<'c> Inference<'c> {
         let (term, open) = self.solver.of_type(value.r#type());
         self.values.insert(key(value), term);
         if open {
-            self.open.push(OpenValue { value, term, op, place });
+            let function = self.current;
+            self.open.push(OpenValue { value, term, op, place, function });
         }
         term
     }
@@ -204,6 +211,7 @@ impl<'c> Inference<'c> {
     fn component(&mut self, members: &[usize]) -> Result<(), Failure<'c>> {
         let since = self.solver.extent_count();
         self.taken = Scheme::default();
+        self.next_name = 0;
         for &index in members {
             self.note_names(self.functions[index].op);
         }
@@ -211,12 +219,9 @@ impl<'c> Inference<'c> {
             let Some(block) = self.functions[index].block.filter(|_| self.functions[index].open) else {
                 continue;
             };
-            let mut fixed = Scheme::default();
-            let terms = [&self.functions[index].inputs[..], &self.functions[index].results].concat();
-            for term in terms {
-                let names = self.solver.names(term);
-                fixed.extend(&names);
-            }
+            let (inputs, results) =
+                (self.functions[index].inputs.clone(), self.functions[index].results.clone());
+            let fixed = self.names_of(&inputs, &results);
             self.scope = vec![fixed];
             self.current = index;
             self.body(block)?;
@@ -245,8 +250,15 @@ impl<'c> Inference<'c> {
         }
         self.solver.extents_unknown(since)?;
         self.solver.solve()?;
+        let before = self.taken.types.clone();
         for &index in &open {
             self.generalise(index);
+        }
+        for &index in &open {
+            let function = &mut self.functions[index];
+            let own = function.scheme.clone().unwrap_or_default();
+            let new = self.taken.types.difference(&before);
+            function.foreign = new.filter(|name| !own.types.contains(*name)).cloned().collect();
         }
         Ok(())
     }
@@ -268,29 +280,18 @@ impl<'c> Inference<'c> {
         }
         let inputs: Vec<Term> = inputs.into_iter().map(|t| self.solver.frozen(t)).collect();
         let results: Vec<Term> = results.into_iter().map(|t| self.solver.frozen(t)).collect();
-        let op = self.functions[index].op;
+        let scheme = self.names_of(&inputs, &results);
         let function = &mut self.functions[index];
         (function.inputs, function.results) = (inputs, results);
-        let function = Function {
-            op,
-            block: function.block,
-            inputs: function.inputs.clone(),
-            results: function.results.clone(),
-            scheme: None,
-            open_signature: true,
-            open: true,
-        };
-        let names = self.signature_names(&function);
-        self.functions[index].scheme = Some(Rc::new(names));
+        function.scheme = Some(Rc::new(scheme));
     }
 
     /// A name for a type variable that nothing around uses.
     pub fn fresh_type(&mut self) -> Rc<str> {
-        let mut index = 0;
-        while self.taken.types.contains(letters(index).as_str()) {
-            index += 1;
+        while self.taken.types.contains(letters(self.next_name).as_str()) {
+            self.next_name += 1;
         }
-        let name: Rc<str> = letters(index).into();
+        let name: Rc<str> = letters(self.next_name).into();
         self.taken.types.insert(name.clone());
         name
     }
@@ -308,26 +309,38 @@ impl<'c> Inference<'c> {
     }
 }
 
-fn note_type<'c>(ty: Type<'c>, seen: &mut HashSet<usize>, names: &mut Scheme) {
-    if !seen.insert(type_key(ty)) {
-        return;
+/// True when a type has holes. Types that are known to have none are not looked at again.
+fn is_open<'c>(ty: Type<'c>, known: &mut HashSet<usize>) -> bool {
+    let mut stack = vec![ty];
+    while let Some(ty) = stack.pop() {
+        if matches!(type_parts(ty), TypeParts::Hole) {
+            return true;
+        }
+        if known.insert(type_key(ty)) {
+            stack.extend(parts_of_type(ty));
+        }
     }
-    let parts = match type_parts(ty) {
-        TypeParts::Var(name) => {
-            names.types.insert(name.into());
-            return;
+    false
+}
+
+fn note_type<'c>(ty: Type<'c>, seen: &mut HashSet<usize>, names: &mut Scheme) {
+    let mut stack = vec![ty];
+    while let Some(ty) = stack.pop() {
+        if !seen.insert(type_key(ty)) {
+            continue;
         }
-        TypeParts::Tensor(tensor) => {
-            let named = tensor.dims.into_iter().filter_map(|d| match d {
-                Dim::Symbol(name) => Some(name),
-                _ => None,
-            });
-            return names.dims.extend(named);
+        match type_parts(ty) {
+            TypeParts::Var(name) => {
+                names.types.insert(name.into());
+            }
+            TypeParts::Tensor(tensor) => {
+                let named = tensor.dims.into_iter().filter_map(|dim| match dim {
+                    Dim::Symbol(name) => Some(name),
+                    _ => None,
+                });
+                names.dims.extend(named);
+            }
+            _ => stack.extend(parts_of_type(ty)),
         }
-        TypeParts::Tuple(parts) | TypeParts::Adt(_, parts) => parts,
-        TypeParts::Function(inputs, results) => [inputs, results].concat(),
-        TypeParts::Ref(value) => vec![value],
-        TypeParts::Hole | TypeParts::Other => return,
-    };
-    parts.into_iter().for_each(|part| note_type(part, seen, names));
+    }
 }

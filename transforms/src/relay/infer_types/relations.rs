@@ -4,6 +4,7 @@
 //!     %c = relay.add %a, %b        relation  ──operands──►  ?a, ?b
 //!     %d = relay.relu %c           relation  ──operand───►  ?c  ◄──result── the first
 //! ```
+//! The element of a tuple that is not known yet (`relay.get` of a closure's parameter) waits in the same way.
 //! A relation runs when element type and extents of all its operands are known; until then one of the variables or extents
 //! that it lacks has it in its list. What becomes known puts its relations into the queue, and so does an extent that changes
 //! (5 to `?`). Extents change at most twice, so the queue runs empty; each relation is tried once for each operand.
@@ -15,11 +16,18 @@ use super::terms::{Form, Term};
 use fusion_dialects::{Op, PassError};
 use fusion_operators::{Attrs, Operator, TensorType};
 
-/// A call of an operator whose types are to be related.
+/// What relates operands and results.
+enum Rule {
+    /// An operator's type relation.
+    Operator(&'static Operator, Attrs),
+    /// The result is that element of the operand, a tuple.
+    Element(usize),
+}
+
+/// Operands and results that are to be related.
 pub struct RelationCall<'c> {
     op: Op<'c>,
-    operator: &'static Operator,
-    attrs: Attrs,
+    rule: Rule,
     operands: Vec<Term>,
     results: Vec<Term>,
     origin: usize,
@@ -37,17 +45,37 @@ impl<'c> Solver<'c> {
         operands: Vec<Term>,
         results: Vec<Term>,
     ) -> Result<(), Failure<'c>> {
+        self.relate_by(op, Rule::Operator(operator, attrs), operands, results)
+    }
+
+    /// The second is an element of the first, a tuple.
+    pub fn element_of(
+        &mut self,
+        op: Op<'c>,
+        tuple: Term,
+        index: usize,
+        element: Term,
+    ) -> Result<(), Failure<'c>> {
+        self.relate_by(op, Rule::Element(index), vec![tuple], vec![element])
+    }
+
+    fn relate_by(
+        &mut self,
+        op: Op<'c>,
+        rule: Rule,
+        operands: Vec<Term>,
+        results: Vec<Term>,
+    ) -> Result<(), Failure<'c>> {
         let index = self.relations.len();
-        let role = Role::Relation;
         let term = results.first().copied().unwrap_or(Term(0));
-        self.origins.push(Origin { op, role, found: term, expected: term });
+        self.origins.push(Origin { op, role: Role::Relation, found: term, expected: term });
         let origin = self.origins.len() - 1;
         for term in operands.iter().chain(&results) {
             if self.form(*term).is_none() {
                 self.pin(*term);
             }
         }
-        self.relations.push(RelationCall { op, operator, attrs, operands, results, origin, watched: false });
+        self.relations.push(RelationCall { op, rule, operands, results, origin, watched: false });
         self.ready.push_back(index);
         self.solve()
     }
@@ -55,16 +83,44 @@ impl<'c> Solver<'c> {
     /// Runs relations until none is ready.
     pub(super) fn solve(&mut self) -> Result<(), Failure<'c>> {
         while let Some(relation) = self.ready.pop_front() {
-            self.try_relation(relation)?;
+            match self.relations[relation].rule {
+                Rule::Operator(operator, _) => self.try_operator(relation, operator)?,
+                Rule::Element(index) => self.try_element(relation, index)?,
+            }
         }
         Ok(())
     }
 
-    fn try_relation(&mut self, index: usize) -> Result<(), Failure<'c>> {
-        let (op, operator, origin) = {
-            let call = &self.relations[index];
-            (call.op, call.operator, call.origin)
+    fn try_element(&mut self, relation: usize, index: usize) -> Result<(), Failure<'c>> {
+        let call = &self.relations[relation];
+        let (op, tuple, result) = (call.op, call.operands[0], call.results[0]);
+        let tuple = self.find(tuple);
+        let Some(form) = self.form(tuple) else {
+            self.watch(tuple, relation);
+            return Ok(());
         };
+        match form {
+            Form::Tuple(elements) => match elements.get(index).copied() {
+                Some(element) => {
+                    self.origins.push(Origin { op, role: Role::Result(0), found: element, expected: result });
+                    self.define_later(element, result)
+                }
+                None => {
+                    let found = self.shown(tuple);
+                    let message =
+                        format!("violates constraint C1: index {index} is out of range for {found}");
+                    Err(PassError::at(op, message))
+                }
+            },
+            _ => {
+                let found = self.shown(tuple);
+                Err(PassError::at(op, format!("takes an element of a tuple, found {found}")))
+            }
+        }
+    }
+
+    fn try_operator(&mut self, index: usize, operator: &'static Operator) -> Result<(), Failure<'c>> {
+        let (op, origin) = (self.relations[index].op, self.relations[index].origin);
         let mut tensors: Vec<(fusion_operators::DType, std::rc::Rc<[Extent]>)> = Vec::new();
         for i in 0..self.relations[index].operands.len() {
             let term = self.relations[index].operands[i];
@@ -92,8 +148,8 @@ impl<'c> Solver<'c> {
         };
         let Some(types) = tensors.iter().map(known).collect::<Option<Vec<_>>>() else { return Ok(()) };
         let call = &self.relations[index];
-        let related =
-            operator.infer(&types, &call.attrs).map_err(|violation| PassError::at(op, violation))?;
+        let Rule::Operator(_, attrs) = &call.rule else { return Ok(()) };
+        let related = operator.infer(&types, attrs).map_err(|violation| PassError::at(op, violation))?;
         let results = call.results.clone();
         if related.len() != results.len() {
             let (has, gives) = (results.len(), related.len());

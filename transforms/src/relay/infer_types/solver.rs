@@ -87,6 +87,12 @@ impl<'c> Solver<'c> {
         if open { self.equal(found, result, op, role) } else { self.flow(found, result, op, role) }
     }
 
+    /// As [`Solver::define`], for who runs relations: the origin was noted, and what becomes ready waits.
+    pub(super) fn define_later(&mut self, found: Term, result: Term) -> Result<(), Failure<'c>> {
+        let way = if self.form(result).is_none() { Way::Both } else { Way::Forward };
+        self.relate(found, result, way)
+    }
+
     fn relate(&mut self, found: Term, expected: Term, way: Way) -> Result<(), Failure<'c>> {
         let origin = self.origins.len() - 1;
         let mut stack = vec![(found, expected, way)];

@@ -132,15 +132,20 @@ impl<'c> Solver<'c> {
 
     /// The terms that a term is over, itself last; each once, and after those it is over.
     pub fn within(&mut self, root: Term) -> Vec<Term> {
+        self.within_but(root, |_, _| false)
+    }
+
+    /// As [`Solver::within`], without those that are done and what is in them.
+    pub fn within_but(&mut self, root: Term, done: impl Fn(&Self, Term) -> bool) -> Vec<Term> {
         let mut order = Vec::new();
         let mut seen = HashSet::new();
         let mut stack = vec![(self.find(root), false)];
-        while let Some((term, done)) = stack.pop() {
-            if done {
+        while let Some((term, after)) = stack.pop() {
+            if after {
                 order.push(term);
                 continue;
             }
-            if !seen.insert(term) {
+            if !seen.insert(term) || done(self, term) {
                 continue;
             }
             stack.push((term, true));
@@ -154,11 +159,7 @@ impl<'c> Solver<'c> {
 
     /// The variables of a term, in order.
     pub fn variables(&mut self, root: Term) -> Vec<Term> {
-        let root = self.find(root);
-        if self.closed[root.0 as usize] {
-            return Vec::new();
-        }
-        let within = self.within(root);
+        let within = self.within_but(root, |solver, term| solver.closed[term.0 as usize]);
         let open: Vec<Term> = within.iter().copied().filter(|t| self.form(*t).is_none()).collect();
         if open.is_empty() {
             for term in within {

@@ -17,6 +17,13 @@ impl<'c> Inference<'c> {
             let Some(ty) = self.solver.to_type(self.context, value.term) else {
                 return Err(self.not_determined(value));
             };
+            if !self.functions[value.function].foreign.is_empty() {
+                let names = self.solver.names(value.term);
+                // A variable that is some other function's: no call of this one could choose it.
+                if !names.types.is_disjoint(&self.functions[value.function].foreign) {
+                    return Err(self.not_determined(value));
+                }
+            }
             set_type(value.value, ty);
         }
         for index in 0..self.functions.len() {

@@ -84,10 +84,7 @@ impl<'c> Solver<'c> {
         if let Some(ty) = self.resolved.get(&root) {
             return Some(*ty);
         }
-        for term in self.within(root) {
-            if self.resolved.contains_key(&term) {
-                continue;
-            }
+        for term in self.within_but(root, |solver, term| solver.resolved.contains_key(&term)) {
             let form = self.form(term)?.clone();
             let all = |terms: &[Term]| -> Option<Vec<Type<'c>>> {
                 terms.iter().map(|t| self.resolved.get(&self.seen(*t)).copied()).collect()
