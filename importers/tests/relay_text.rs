@@ -40,8 +40,10 @@ fn refused(text: &str) -> String {
 
 fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/relay");
-    let files = std::fs::read_dir(folder).expect("the examples are there").map(|entry| entry.expect("a file").path());
-    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "relay")).collect();
+    let files =
+        std::fs::read_dir(folder).expect("the examples are there").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "relay")).collect();
     files.sort();
     files
 }
@@ -75,7 +77,8 @@ fn the_whole_prelude_is_read() {
 
 #[test]
 fn of_the_prelude_only_what_is_used_is_taken() {
-    let (ir, _) = read("import \"prelude\"\ndef @main() -> int32 { @length(@range(3)) }").expect("it is read");
+    let (ir, _) =
+        read("import \"prelude\"\ndef @main() -> int32 { @length(@range(3)) }").expect("it is read");
     assert!(ir.contains("func.func @length_and") && ir.contains("relay.data @List"), "{ir}");
     assert!(!ir.contains("@map") && !ir.contains("relay.data @Rose"), "{ir}");
 }
@@ -91,7 +94,20 @@ fn an_expression_is_main() {
 #[test]
 fn numbers_come_back_to_the_last_bit() {
     let mut text = String::from("def @main() {\n  (");
-    for number in ["0.1f", "-0f", "3.4028235e38f", "1e-45f", "0.1f64", "5e-324f64", "inff", "-inff", "-2147483648", "9223372036854775807i64", "65504f16", "-7i16"] {
+    for number in [
+        "0.1f",
+        "-0f",
+        "3.4028235e38f",
+        "1e-45f",
+        "0.1f64",
+        "5e-324f64",
+        "inff",
+        "-inff",
+        "-2147483648",
+        "9223372036854775807i64",
+        "65504f16",
+        "-7i16",
+    ] {
         write!(text, "{number}, ").expect("a string takes all");
     }
     text.push_str(")\n}");
@@ -111,7 +127,8 @@ fn a_chain_of_any_length_is_read() {
 
 #[test]
 fn nesting_is_bounded() {
-    let nested = |depth: usize| format!("def @main() -> float32 {{ {}1f{} }}", "(".repeat(depth), ")".repeat(depth));
+    let nested =
+        |depth: usize| format!("def @main() -> float32 {{ {}1f{} }}", "(".repeat(depth), ")".repeat(depth));
     assert!(read(&nested(MOST_DEPTH - 1)).is_ok());
     assert!(refused(&nested(MOST_DEPTH)).contains("nested more than"));
     let branches = |depth: usize| {
@@ -128,7 +145,29 @@ fn nesting_is_bounded() {
 fn damaged_texts_are_refused_or_read() {
     let mut random = Random::new(7);
     let mut below = |bound: usize| (random.next_u64() % bound.max(1) as u64) as usize;
-    let pieces = ["(", ")", "{", "}", "[", "]", ";", ",", "%", "@", "\"", "let ", "match ", "=>", "->", "999999999999", ".0", "/*", "é", "fn ", "_"];
+    let pieces = [
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ";",
+        ",",
+        "%",
+        "@",
+        "\"",
+        "let ",
+        "match ",
+        "=>",
+        "->",
+        "999999999999",
+        ".0",
+        "/*",
+        "é",
+        "fn ",
+        "_",
+    ];
     for file in examples() {
         let text = std::fs::read_to_string(&file).expect("an example is read");
         for _ in 0..40 {
@@ -140,7 +179,8 @@ fn damaged_texts_are_refused_or_read() {
                     1 => drop(damaged.splice(at..at, pieces[below(pieces.len())].chars())),
                     _ => {
                         let from = below(damaged.len());
-                        let piece: Vec<char> = damaged[from..(from + 1 + below(30)).min(damaged.len())].to_vec();
+                        let piece: Vec<char> =
+                            damaged[from..(from + 1 + below(30)).min(damaged.len())].to_vec();
                         drop(damaged.splice(at..at, piece));
                     }
                 }
@@ -150,7 +190,11 @@ fn damaged_texts_are_refused_or_read() {
             let (read, _) = with_diagnostics(&context, || import(&context, "damaged.relay", damaged, None));
             if let Err(error) = read {
                 let shown = error.to_string();
-                assert!(!error.message.is_empty() && (error.line == 0 || shown.contains('^') || error.column > 160), "{shown}");
+                assert!(
+                    !error.message.is_empty()
+                        && (error.line == 0 || shown.contains('^') || error.column > 160),
+                    "{shown}"
+                );
             }
         }
     }

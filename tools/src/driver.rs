@@ -368,7 +368,8 @@ fn load_module<'c>(
     if model.extension().is_some_and(|e| e == "relay" || e == "rly") {
         crate::register_passes();
         let module = relay_text::import_file(context, model).map_err(failed)?;
-        run_passes(&module, "builtin.module(relay-infer-types)").map_err(|errors| failed(errors.join("\n")))?;
+        run_passes(&module, "builtin.module(relay-infer-types)")
+            .map_err(|errors| failed(errors.join("\n")))?;
         return Ok((module, Vec::new()));
     }
     let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;

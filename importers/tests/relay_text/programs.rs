@@ -96,7 +96,11 @@ impl Generator {
                 1 => text.push_str(&format!("{value};\n")),
                 _ => {
                     let name = self.name();
-                    let written = if self.annotate && self.below(2) == 0 { format!(": {}", bound.text()) } else { String::new() };
+                    let written = if self.annotate && self.below(2) == 0 {
+                        format!(": {}", bound.text())
+                    } else {
+                        String::new()
+                    };
                     text.push_str(&format!("let {name}{written} = {value};\n"));
                     self.variables.push((name, bound));
                 }
@@ -193,7 +197,10 @@ impl Generator {
                 1 => format!("transpose(transpose({}, axes=[1, 0]), axes=[1, 0])", self.expr(ty, d)),
                 2 => format!("multiply({}, {})", self.expr(ty, d), self.expr(&Ty::Float, d)),
                 3 => format!("tanh({})", self.expr(ty, d)),
-                _ => format!("concatenate((zeros(shape=[1, 3], dtype=\"float32\"), ones(shape=[1, 3], dtype=\"float32\")), axis=0) + {}", self.simple(ty)),
+                _ => format!(
+                    "concatenate((zeros(shape=[1, 3], dtype=\"float32\"), ones(shape=[1, 3], dtype=\"float32\")), axis=0) + {}",
+                    self.simple(ty)
+                ),
             },
             Ty::Pair(a, b) => format!("({}, {})", self.expr(a, d), self.expr(b, d)),
             Ty::List(a) => format!("Cons({}, {})", self.expr(a, d), self.expr(ty, d)),
@@ -214,7 +221,13 @@ impl Generator {
         match ty {
             Ty::Float => format!("{}.5f", self.below(10)),
             Ty::Int => format!("{}", self.below(10)),
-            Ty::Bool => if self.below(2) == 0 { "True".into() } else { "False".into() },
+            Ty::Bool => {
+                if self.below(2) == 0 {
+                    "True".into()
+                } else {
+                    "False".into()
+                }
+            }
             Ty::Matrix => "full(2f, shape=[2, 3], dtype=\"float32\")".into(),
             Ty::Pair(a, b) => format!("({}, {})", self.simple(a), self.simple(b)),
             Ty::List(a) => match self.below(2) {

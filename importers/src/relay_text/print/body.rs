@@ -7,7 +7,8 @@ use crate::relay_text::emit::PARTIAL;
 use fusion_dialects::relay::{Op as Relay, Pattern, RECURSIVE};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Block, Op, OpExt, TypeParts, Value, ValueLike, arguments, array_elements, key, ops_in, symbol_path, type_parts,
+    Block, Op, OpExt, TypeParts, Value, ValueLike, arguments, array_elements, key, ops_in, symbol_path,
+    type_parts,
 };
 use std::collections::HashMap;
 
@@ -270,7 +271,9 @@ impl<'p> Body<'p> {
         self.variables.truncate(before);
         let result = match type_parts(declared) {
             TypeParts::Function(_, results) => match results[..] {
-                [result] if !matches!(type_parts(result), TypeParts::Hole) => format!(" -> {}", type_text(result)),
+                [result] if !matches!(type_parts(result), TypeParts::Hole) => {
+                    format!(" -> {}", type_text(result))
+                }
                 _ => String::new(),
             },
             _ => String::new(),
@@ -310,7 +313,8 @@ impl<'p> Body<'p> {
             let text = self.text(*outer)?;
             self.texts.insert(key(inner), text);
         }
-        let again = self.lines(step, depth + 2, |body, next| Ok(format!("%{target}({})", body.list(next)?)))?;
+        let again =
+            self.lines(step, depth + 2, |body, next| Ok(format!("%{target}({})", body.list(next)?)))?;
         let inside = "  ".repeat(depth + 1);
         let lines = self.lines(test, depth + 1, |body, condition| {
             let condition = body.list(condition)?;
@@ -319,7 +323,8 @@ impl<'p> Body<'p> {
         let indent = "  ".repeat(depth);
         let result = format!("%{}", self.named.fresh());
         self.results(op, &result);
-        let head = format!("let %{target} = fn ({parameters}) {{\n{lines}{indent}}};\n{indent}let {result} = ");
+        let head =
+            format!("let %{target} = fn ({parameters}) {{\n{lines}{indent}}};\n{indent}let {result} = ");
         Ok(Statement { target: Some(result), head, value: format!("%{target}({start})"), plain: false })
     }
 }

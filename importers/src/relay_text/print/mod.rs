@@ -23,8 +23,8 @@ use body::Body;
 use fusion_dialects::relay::{DataType, Op as Relay, TYPE_PARAMS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Op, OpExt, Type, TypeParts, ValueLike, array_elements, dictionary_text, function_parts, nested_ops, ops_in,
-    texts_of, type_of_attr, type_parts,
+    Op, OpExt, Type, TypeParts, ValueLike, array_elements, dictionary_text, function_parts, nested_ops,
+    ops_in, texts_of, type_of_attr, type_parts,
 };
 use fusion_operators::Tensor;
 use std::collections::{HashMap, HashSet};
@@ -68,7 +68,9 @@ fn unknown_results(module: Op) -> HashSet<String> {
     let mut found = HashSet::new();
     for op in nested_ops(module) {
         let (callee, ty) = match op.kind() {
-            Some(Kind::Relay(Relay::Call)) => (op.text("callee"), op.result_values().first().map(|v| v.r#type())),
+            Some(Kind::Relay(Relay::Call)) => {
+                (op.text("callee"), op.result_values().first().map(|v| v.r#type()))
+            }
             Some(Kind::Relay(Relay::Global)) => {
                 let result = op.result_values().first().and_then(|v| function_parts(v.r#type()));
                 (op.text("function"), result.and_then(|(_, results)| results.first().copied()))
@@ -105,7 +107,9 @@ impl Printer {
     fn function(&mut self, op: Op) -> Result<String, PrintError> {
         let name = op.text("sym_name").unwrap_or_default().to_owned();
         names::check_symbol(&name)?;
-        let Some(block) = op.body(0) else { return Err(PrintError(format!("the function @{name} has no body"))) };
+        let Some(block) = op.body(0) else {
+            return Err(PrintError(format!("the function @{name} has no body")));
+        };
         let parameters = op.attr(TYPE_PARAMS).map(texts_of).unwrap_or_default();
         let attrs = op.attr("arg_attrs").map(array_elements).unwrap_or_default();
         let given: Vec<Option<String>> = fusion_dialects::arguments(block)
@@ -123,7 +127,9 @@ impl Printer {
             _ => None,
         });
         let result = match result {
-            Some(ty) if !matches!(type_parts(ty), TypeParts::Hole) && !self.unknown_results.contains(&name) => {
+            Some(ty)
+                if !matches!(type_parts(ty), TypeParts::Hole) && !self.unknown_results.contains(&name) =>
+            {
                 format!(" -> {}", type_text(ty))
             }
             _ => String::new(),

@@ -28,8 +28,22 @@ pub fn is_word(name: &str) -> bool {
 }
 
 const KEYWORDS: &[&str] = &[
-    "let", "fn", "def", "if", "else", "type", "match", "extern", "free_var", "import", "ref", "ref_read", "ref_write",
-    "True", "False", "meta",
+    "let",
+    "fn",
+    "def",
+    "if",
+    "else",
+    "type",
+    "match",
+    "extern",
+    "free_var",
+    "import",
+    "ref",
+    "ref_read",
+    "ref_write",
+    "True",
+    "False",
+    "meta",
 ];
 
 /// Refuses names that a type, a constructor or an extent cannot have.

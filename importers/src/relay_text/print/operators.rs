@@ -3,7 +3,9 @@
 use super::PrintError;
 use super::literals::attribute;
 use crate::relay_text::operators::{OURS, SAME, Same};
-use fusion_operators::ops::{contraction as product, convolution as conv, indexing, pooling as pool, reduction as red, shape};
+use fusion_operators::ops::{
+    contraction as product, convolution as conv, indexing, pooling as pool, reduction as red, shape,
+};
 use fusion_operators::{Attr, Attrs, Operator};
 
 /// A call.
@@ -58,10 +60,17 @@ fn built(row: &'static Operator, operands: &[String], attrs: &Attrs) -> Option<S
             Some(_) => Some("True".to_owned()),
             None => Some("False".to_owned()),
         };
-        return Some(joined("nn.batch_matmul", operands, &[("transpose_a", flag("transpose_a")?), ("transpose_b", flag("transpose_b")?)]));
+        return Some(joined(
+            "nn.batch_matmul",
+            operands,
+            &[("transpose_a", flag("transpose_a")?), ("transpose_b", flag("transpose_b")?)],
+        ));
     }
     for (reduction, name) in REDUCTIONS {
-        if is(reduction) && attrs.ints("axes").is_none_or(|axes| !axes.is_empty()) && attrs.get("keepdims") != Some(&Attr::Bool(false)) {
+        if is(reduction)
+            && attrs.ints("axes").is_none_or(|axes| !axes.is_empty())
+            && attrs.get("keepdims") != Some(&Attr::Bool(false))
+        {
             return renamed(name, operands, attrs, &[("axes", "axis"), ("keepdims", "keepdims")]);
         }
     }
@@ -93,8 +102,15 @@ fn built(row: &'static Operator, operands: &[String], attrs: &Attrs) -> Option<S
         let tuple = format!("({}{comma})", operands.join(", "));
         return renamed("concatenate", &[tuple], attrs, &[("axis", "axis")]);
     }
-    if is(&shape::SLICE) && attrs.ints("strides").is_none_or(|strides| strides.iter().any(|&n| n != 1) && strides.len() > 1) {
-        return renamed("strided_slice", operands, attrs, &[("begin", "begin"), ("end", "end"), ("axes", "axes"), ("strides", "strides")]);
+    if is(&shape::SLICE)
+        && attrs.ints("strides").is_none_or(|strides| strides.iter().any(|&n| n != 1) && strides.len() > 1)
+    {
+        return renamed(
+            "strided_slice",
+            operands,
+            attrs,
+            &[("begin", "begin"), ("end", "end"), ("axes", "axes"), ("strides", "strides")],
+        );
     }
     if is(&indexing::GATHER) && attrs.get("axis").is_some() {
         return renamed("take", operands, attrs, &[("axis", "axis")]);
@@ -114,7 +130,8 @@ const REDUCTIONS: &[(&Operator, &str)] = &[
 
 type Names = &'static [(&'static str, &'static str)];
 
-const CONV: Names = &[("strides", "strides"), ("padding", "padding"), ("dilation", "dilation"), ("groups", "groups")];
+const CONV: Names =
+    &[("strides", "strides"), ("padding", "padding"), ("dilation", "dilation"), ("groups", "groups")];
 const POOL: Names = &[
     ("kernel", "pool_size"),
     ("strides", "strides"),

@@ -9,7 +9,8 @@ use std::rc::Rc;
 impl Reader {
     /// The parts of `signature { block }`.
     pub(super) fn function(&self, parts: Vec<Node>, span: Span) -> Outcome<Function> {
-        let (mut type_parameters, mut parameters, mut result, mut body) = (Vec::new(), Vec::new(), None, None);
+        let (mut type_parameters, mut parameters, mut result, mut body) =
+            (Vec::new(), Vec::new(), None, None);
         for part in parts {
             match part.as_rule() {
                 Rule::signature => {
@@ -123,7 +124,6 @@ impl Reader {
     }
 
     fn arguments(&self, node: Node) -> Outcome<Suffix> {
-        let span = self.span(&node);
         let (mut arguments, mut attributes): (Vec<Block>, Vec<Attribute>) = (Vec::new(), Vec::new());
         for part in node.into_inner() {
             let span = self.span(&part);
@@ -139,7 +139,7 @@ impl Reader {
             }
             attributes.push(Attribute { name, value: self.attribute_value(value)?, span });
         }
-        Ok(Suffix::Call(arguments, attributes, span))
+        Ok(Suffix::Call(arguments, attributes))
     }
 
     fn atom(&self, node: Node) -> Outcome<Expr> {
@@ -151,7 +151,11 @@ impl Reader {
             Rule::operator => ExprKind::Word(node.as_str().to_owned()),
             Rule::number => ExprKind::Literal(Rc::new(self.scalar(&node)?)),
             Rule::boolean => {
-                let value = Tensor::from_ints(fusion_operators::DType::Bool, &[], &[i128::from(node.as_str() == "True")]);
+                let value = Tensor::from_ints(
+                    fusion_operators::DType::Bool,
+                    &[],
+                    &[i128::from(node.as_str() == "True")],
+                );
                 ExprKind::Literal(Rc::new(value.map_err(|e| Fault::boxed(span, e.to_string()))?))
             }
             Rule::meta => {
@@ -160,7 +164,10 @@ impl Reader {
                     return Fault::new(span, "expected meta[relay.Constant][0]");
                 };
                 let index = index.as_str().parse();
-                ExprKind::Meta(key.as_str().to_owned(), index.map_err(|_| Fault::boxed(span, "this place is out of range"))?)
+                ExprKind::Meta(
+                    key.as_str().to_owned(),
+                    index.map_err(|_| Fault::boxed(span, "this place is out of range"))?,
+                )
             }
             Rule::parens => {
                 let (mut blocks, mut is_tuple) = (Vec::new(), false);
