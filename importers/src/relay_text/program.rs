@@ -103,18 +103,18 @@ impl<'p> Mentions<'p> {
     }
 
     fn ty(&mut self, ty: &'p Type) {
-        match &ty.kind {
-            TypeKind::Named(name, arguments) => {
+        match ty {
+            Type::Named(name, arguments) => {
                 self.0.insert(&name.text);
                 arguments.iter().for_each(|ty| self.ty(ty));
             }
-            TypeKind::Tuple(types) => types.iter().for_each(|ty| self.ty(ty)),
-            TypeKind::Function(heads, result) => {
+            Type::Tuple(types) => types.iter().for_each(|ty| self.ty(ty)),
+            Type::Function(heads, result) => {
                 heads.iter().flatten().for_each(|ty| self.ty(ty));
                 self.ty(result);
             }
-            TypeKind::Ref(value) => self.ty(value),
-            TypeKind::Tensor(..) | TypeKind::Unknown => {}
+            Type::Ref(value) => self.ty(value),
+            Type::Tensor(..) | Type::Unknown => {}
         }
     }
 
@@ -145,7 +145,7 @@ impl<'p> Mentions<'p> {
             ExprKind::Applied(base, suffixes) => {
                 self.expr(base);
                 for suffix in suffixes {
-                    if let Suffix::Call(arguments, ..) = suffix {
+                    if let Suffix::Call(arguments, _) = suffix {
                         arguments.iter().for_each(|argument| self.block(argument));
                     }
                 }

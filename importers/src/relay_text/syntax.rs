@@ -52,13 +52,7 @@ pub struct Function {
 }
 
 #[derive(Debug)]
-pub struct Type {
-    pub kind: TypeKind,
-    pub span: Span,
-}
-
-#[derive(Debug)]
-pub enum TypeKind {
+pub enum Type {
     Tensor(Vec<Dim>, Name),
     Tuple(Vec<Type>),
     /// From these, in turn, to the last: `fn (A) -> fn (B) -> C` has two lists.
@@ -113,7 +107,7 @@ pub enum ExprKind {
 
 #[derive(Debug)]
 pub enum Suffix {
-    Call(Vec<Block>, Vec<Attribute>, Span),
+    Call(Vec<Block>, Vec<Attribute>),
     Project(u64, Span),
 }
 

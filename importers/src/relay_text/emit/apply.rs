@@ -6,7 +6,7 @@ use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::operators;
 use crate::relay_text::syntax::*;
 use fusion_dialects::relay::Op as Relay;
-use fusion_dialects::{Op, OpExt, Type, Value, ValueLike, symbol_attr};
+use fusion_dialects::{Op, OpExt, Type, ValueLike, symbol_attr};
 use std::rc::Rc;
 
 /// What an operation of one result gives.
@@ -42,7 +42,7 @@ impl<'c> Emitter<'c, '_> {
     pub fn applied(&mut self, base: &Expr, suffixes: &[Suffix], span: Span) -> Outcome<Made<'c>> {
         let mut rest = suffixes.iter();
         let mut made = match (&base.kind, suffixes.first()) {
-            (ExprKind::Word(name), Some(Suffix::Call(arguments, attributes, _))) => {
+            (ExprKind::Word(name), Some(Suffix::Call(arguments, attributes))) => {
                 rest.next();
                 let arguments = self.arguments(arguments)?;
                 match self.constructors.contains_key(name) {
@@ -58,7 +58,7 @@ impl<'c> Emitter<'c, '_> {
         for suffix in rest {
             made = match suffix {
                 Suffix::Project(index, place) => self.project(&made, *index, *place)?,
-                Suffix::Call(arguments, attributes, _) => {
+                Suffix::Call(arguments, attributes) => {
                     no_attributes(attributes, "a function")?;
                     match made {
                         Made::Global(name) => {

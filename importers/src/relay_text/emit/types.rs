@@ -2,7 +2,7 @@
 
 use super::{Emitter, Signature};
 use crate::relay_text::error::{Fault, Outcome};
-use crate::relay_text::syntax::{self, Name, Span, TypeKind};
+use crate::relay_text::syntax::{self, Name, Span};
 use fusion_dialects::relay::{Instance, Op as Relay, agree, has_hole};
 use fusion_dialects::{
     Type, TypeParts, Value, ValueLike, adt_type, function_type, ref_type, tensor_type_to_mlir, tuple_type,
@@ -59,9 +59,9 @@ impl<'c> Emitter<'c, '_> {
     /// A written type.
     pub fn ty(&self, ty: &syntax::Type) -> Outcome<Type<'c>> {
         let all = |types: &[syntax::Type]| types.iter().map(|ty| self.ty(ty)).collect::<Outcome<Vec<_>>>();
-        Ok(match &ty.kind {
-            TypeKind::Unknown => self.hole(),
-            TypeKind::Tensor(extents, element) => {
+        Ok(match ty {
+            syntax::Type::Unknown => self.hole(),
+            syntax::Type::Tensor(extents, element) => {
                 let Some(dtype) = element_type(&element.text) else {
                     return Fault::new(
                         element.span,
@@ -70,16 +70,16 @@ impl<'c> Emitter<'c, '_> {
                 };
                 tensor_type_to_mlir(self.context, &TensorType::new(extents.clone(), dtype))
             }
-            TypeKind::Tuple(elements) => tuple_type(self.context, &all(elements)?),
-            TypeKind::Function(heads, result) => {
+            syntax::Type::Tuple(elements) => tuple_type(self.context, &all(elements)?),
+            syntax::Type::Function(heads, result) => {
                 let mut ty = self.ty(result)?;
                 for head in heads.iter().rev() {
                     ty = function_type(self.context, &all(head)?, &[ty]);
                 }
                 ty
             }
-            TypeKind::Ref(value) => ref_type(self.ty(value)?),
-            TypeKind::Named(name, arguments) => self.named_type(name, all(arguments)?)?,
+            syntax::Type::Ref(value) => ref_type(self.ty(value)?),
+            syntax::Type::Named(name, arguments) => self.named_type(name, all(arguments)?)?,
         })
     }
 
@@ -176,9 +176,11 @@ impl<'c> Emitter<'c, '_> {
         let mut names = Names::default();
         names.collect(result);
         let known = |name: &String| instance.types.get(name).is_some_and(|ty| !has_hole(*ty));
-        let open =
-            names.variables.iter().any(|name| own.is_none_or(|own| own.contains(name)) && !known(name))
-                || names.extents.iter().any(|name| !instance.dims.contains_key(name));
+        // Those of the functions around a call stand for themselves.
+        let outer = |name: &String| self.type_scopes.iter().any(|scope| scope.values().any(|known| known == name));
+        let chosen = |name: &&String| own.map_or_else(|| !outer(name), |own| own.contains(name));
+        let open = names.variables.iter().filter(chosen).any(|name| !known(name))
+            || names.extents.iter().any(|name| !instance.dims.contains_key(name));
         if open || has_hole(result) {
             return Ok(self.hole());
         }

@@ -124,7 +124,6 @@ impl Reader {
     }
 
     fn arguments(&self, node: Node) -> Outcome<Suffix> {
-        let span = self.span(&node);
         let (mut arguments, mut attributes): (Vec<Block>, Vec<Attribute>) = (Vec::new(), Vec::new());
         for part in node.into_inner() {
             let span = self.span(&part);
@@ -140,7 +139,7 @@ impl Reader {
             }
             attributes.push(Attribute { name, value: self.attribute_value(value)?, span });
         }
-        Ok(Suffix::Call(arguments, attributes, span))
+        Ok(Suffix::Call(arguments, attributes))
     }
 
     fn atom(&self, node: Node) -> Outcome<Expr> {

@@ -2,7 +2,7 @@
 
 use super::{Node, Reader, Rule};
 use crate::relay_text::error::{Fault, Outcome};
-use crate::relay_text::syntax::{Name, Type, TypeKind};
+use crate::relay_text::syntax::{Name, Type};
 use fusion_operators::Dim;
 
 impl Reader {
@@ -15,7 +15,7 @@ impl Reader {
         let (mut heads, mut last) = (Vec::new(), None);
         for part in node.into_inner() {
             let span = self.span(&part);
-            let kind = match part.as_rule() {
+            last = Some(match part.as_rule() {
                 Rule::arrow_head => {
                     let list = part.into_inner().find(|n| n.as_rule() == Rule::type_list);
                     heads.push(list.map(|list| self.types(list)).transpose()?.unwrap_or_default());
@@ -23,32 +23,31 @@ impl Reader {
                 }
                 Rule::tuple_type => {
                     let list = part.into_inner().next();
-                    TypeKind::Tuple(list.map(|list| self.types(list)).transpose()?.unwrap_or_default())
+                    Type::Tuple(list.map(|list| self.types(list)).transpose()?.unwrap_or_default())
                 }
                 Rule::tensor_type => self.tensor_type(part)?,
                 Rule::ref_type => {
                     let inner = part.into_inner().find(|n| n.as_rule() == Rule::r#type);
                     let inner =
                         inner.ok_or_else(|| Fault::boxed(span, "a cell holds a value of some type"))?;
-                    TypeKind::Ref(Box::new(self.ty(inner)?))
+                    Type::Ref(Box::new(self.ty(inner)?))
                 }
                 Rule::named_type => {
                     let mut inner = part.into_inner();
                     let Some(name) = inner.next() else { continue };
-                    TypeKind::Named(self.name(&name), inner.map(|n| self.ty(n)).collect::<Outcome<_>>()?)
+                    Type::Named(self.name(&name), inner.map(|n| self.ty(n)).collect::<Outcome<_>>()?)
                 }
-                _ => TypeKind::Unknown,
-            };
-            last = Some(Type { kind, span });
+                _ => Type::Unknown,
+            });
         }
         let last = last.ok_or_else(|| Fault::boxed(span, "expected a type"))?;
         if heads.is_empty() {
             return Ok(last);
         }
-        Ok(Type { kind: TypeKind::Function(heads, Box::new(last)), span })
+        Ok(Type::Function(heads, Box::new(last)))
     }
 
-    fn tensor_type(&self, node: Node) -> Outcome<TypeKind> {
+    fn tensor_type(&self, node: Node) -> Outcome<Type> {
         let span = self.span(&node);
         let (mut extents, mut element): (Vec<Dim>, Option<Name>) = (Vec::new(), None);
         for part in node.into_inner() {
@@ -74,6 +73,6 @@ impl Reader {
             }
         }
         let element = element.ok_or_else(|| Fault::boxed(span, "a tensor type has an element type"))?;
-        Ok(TypeKind::Tensor(extents, element))
+        Ok(Type::Tensor(extents, element))
     }
 }
