@@ -16,4 +16,5 @@ pub mod language;
 pub mod lift_lambdas;
 pub mod loop_kernels;
 pub mod partial_eval;
+pub mod propagate_constants;
 pub mod winograd;
