@@ -23,9 +23,11 @@ pub const RELAY: &[Stage] = &[
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
-/// On programs of the whole language: simplify, take the tensor code out. It then goes the way of a model.
+/// On programs of the whole language: find types, simplify, bring constants to where they are used, take the tensor code out. It then goes the way of a model.
 pub const LANGUAGE: &[Stage] = &[
+    stage("relay-infer-types", "builtin.module(relay-infer-types)"),
     stage("simplify-language", "builtin.module(canonicalize,cse)"),
+    stage("relay-propagate-constants", "builtin.module(relay-propagate-constants)"),
     stage("relay-outline-kernels", "builtin.module(relay-outline-kernels)"),
 ];
 

@@ -31,6 +31,7 @@ pub fn register() {
     fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
     fusion_dialects::register::<relay::monomorphise::Monomorphise>();
     fusion_dialects::register::<relay::partial_eval::RelayPartialEval>();
+    fusion_dialects::register::<relay::propagate_constants::PropagateConstants>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();

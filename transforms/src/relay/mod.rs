@@ -18,4 +18,5 @@ pub mod lift_lambdas;
 pub mod loop_kernels;
 pub mod monomorphise;
 pub mod partial_eval;
+pub mod propagate_constants;
 pub mod winograd;
