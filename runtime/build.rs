@@ -1,14 +1,17 @@
-//! Compiles the threads that go into every library, once for each machine code can be packaged for.
+//! Compiles the C code that goes into libraries, once for each machine code can be packaged for: the threads of every library, and
+//! what programs of the whole language need.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, io};
 
-const SOURCE: &str = "threads/threads.c";
+const SOURCES: &[&str] =
+    &["threads/threads.c", "language/memory.c", "language/run.c", "language/value.c"];
+const HEADER: &str = "language/language.h";
 const MACHINES: &[&str] = &["x86_64", "aarch64"];
 
 fn main() {
-    println!("cargo:rerun-if-changed={SOURCE}");
+    SOURCES.iter().chain([&HEADER]).for_each(|file| println!("cargo:rerun-if-changed={file}"));
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
     let Some(prefix) = env::var_os("MLIR_SYS_220_PREFIX") else {
         panic!("MLIR_SYS_220_PREFIX must name the LLVM 22 prefix; .cargo/config.toml gives its default");
@@ -16,18 +19,20 @@ fn main() {
     // LLVM's compiler and not the system's: it compiles for machines other than this one.
     let clang = PathBuf::from(prefix).join("bin/clang");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    for machine in MACHINES {
-        if let Err(why) = compile(&clang, machine, &out.join(format!("threads-{machine}.o"))) {
-            panic!("{} cannot compile {SOURCE} for {machine}: {why}; install clang-22", clang.display());
+    for (machine, source) in MACHINES.iter().flat_map(|m| SOURCES.iter().map(move |s| (m, Path::new(s)))) {
+        let name = source.file_stem().expect("sources have names").display();
+        if let Err(why) = compile(&clang, machine, source, &out.join(format!("{name}-{machine}.o"))) {
+            let (clang, source) = (clang.display(), source.display());
+            panic!("{clang} cannot compile {source} for {machine}: {why}; install clang-22");
         }
     }
 }
 
-fn compile(clang: &Path, machine: &str, output: &Path) -> io::Result<()> {
+fn compile(clang: &Path, machine: &str, source: &Path, output: &Path) -> io::Result<()> {
     let status = Command::new(clang)
         .arg(format!("--target={machine}-linux-gnu"))
         .args(["-ffreestanding", "-O2", "-fPIC", "-fno-ident", "-Wall", "-Wextra", "-Werror", "-c"])
-        .arg(SOURCE)
+        .arg(source)
         .arg("-o")
         .arg(output)
         .status()?;

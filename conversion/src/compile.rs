@@ -10,6 +10,7 @@ use crate::pipelines::{DEFINE, HOST, LLVM, LOOP, RELAY, Runner, TE};
 use crate::planning::Planning;
 use crate::targets::cpu::Processor;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
+use crate::units::Unit;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, tensor_type, top_level,
@@ -115,6 +116,46 @@ pub enum CompileError {
 /// Compiles a module whose function `@main` is the model.
 pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
     let mut runner = Runner::for_plan(&settings.planning);
+    let Planned { signature, workspace_bytes, constants, kernels, programs, units } =
+        plan(module, settings, &mut runner)?;
+    let stage = CompileError::Stage;
+    let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
+    let start = std::time::Instant::now();
+    let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
+    runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
+    runner.run(module, LOOP).map_err(stage)?;
+    runner.run(module, LLVM).map_err(stage)?;
+    let start = std::time::Instant::now();
+    let mut objects = vec![emit(module, target, Emit::Object)?];
+    runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
+    objects.extend(made.objects);
+    let (compiled, cached) = (units.len(), made.cached);
+    let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
+    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, objects, timings })
+}
+
+/// A module whose memory is planned and whose kernels have left it.
+pub(crate) struct Planned {
+    /// As in [`Compilation`].
+    pub signature: Signature,
+    /// As in [`Compilation`].
+    pub workspace_bytes: u64,
+    /// As in [`Compilation`].
+    pub constants: Vec<u8>,
+    /// As in [`Compilation`].
+    pub kernels: Vec<Kernel>,
+    /// As in [`Compilation`].
+    pub programs: IndexMap<String, String>,
+    /// The kernels that differ.
+    pub units: Vec<Unit>,
+}
+
+/// The stages of the whole program: afterwards the module is a function over memory that calls kernels.
+pub(crate) fn plan(
+    module: &Module,
+    settings: &Settings,
+    runner: &mut Runner,
+) -> Result<Planned, CompileError> {
     let root = fusion_dialects::module_op(module);
     settings.processor.description.attach(root);
     let signature = Signature::of(root, ENTRY)?;
@@ -138,19 +179,7 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     // Loops have no decisions left that would go by it.
     fusion_transforms::target::Target::detach(root);
     let units = crate::units::take(root);
-    let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
-    let start = std::time::Instant::now();
-    let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
-    runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
-    runner.run(module, LOOP).map_err(stage)?;
-    runner.run(module, LLVM).map_err(stage)?;
-    let start = std::time::Instant::now();
-    let mut objects = vec![emit(module, target, Emit::Object)?];
-    runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
-    objects.extend(made.objects);
-    let (compiled, cached) = (units.len(), made.cached);
-    let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
-    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, objects, timings })
+    Ok(Planned { signature, workspace_bytes, constants, kernels, programs, units })
 }
 
 /// The kernels that `@main` calls, in order, from the facts of their operators.

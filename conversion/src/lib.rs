@@ -1,6 +1,7 @@
 //! Conversions between dialects, targets, and the ordered list of stages.
 
 pub mod alone;
+pub mod bytecode_to_llvm;
 pub mod cache;
 pub mod compile;
 pub mod description;
@@ -8,6 +9,8 @@ pub mod kernels;
 pub mod loop_to_cpu;
 pub mod pipelines;
 pub mod planning;
+pub mod program;
+pub mod relay_to_bytecode;
 pub mod relay_to_te;
 pub mod schedules;
 pub mod targets;
@@ -16,6 +19,7 @@ pub mod units;
 
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
+    fusion_dialects::register::<relay_to_bytecode::outline::OutlineKernels>();
     fusion_dialects::register::<relay_to_te::ConvertRelayToTe>();
     fusion_dialects::register::<te_to_loop::lower::TeLower>();
     fusion_dialects::register::<te_to_loop::plan_memory::PlanMemory>();

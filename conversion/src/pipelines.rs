@@ -23,6 +23,12 @@ pub const RELAY: &[Stage] = &[
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
+/// On programs of the whole language: simplify, take the tensor code out. It then goes the way of a model.
+pub const LANGUAGE: &[Stage] = &[
+    stage("simplify-language", "builtin.module(canonicalize,cse)"),
+    stage("relay-outline-kernels", "builtin.module(relay-outline-kernels)"),
+];
+
 /// To tensor expressions: say what each kernel computes. Then schedules written by hand join.
 pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
@@ -129,6 +135,11 @@ impl Runner {
             dir.push(name);
         }
         runner
+    }
+
+    /// For tensor code of a larger program, whose kernels are chosen like that.
+    pub fn of_segment(planning: &Planning, name: &str) -> Runner {
+        Runner { instead: planning.instead(), ..Runner::of_kernel(name) }
     }
 
     /// Whether the stages are written to files.

@@ -4,3 +4,4 @@
 //! emit them; it knows nothing of passes, targets or the runtime.
 
 pub mod onnx;
+pub mod relay_text;

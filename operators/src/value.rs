@@ -127,9 +127,10 @@ fn same_tensors(was: &Tensor, is: &Tensor, tolerance: f64) -> bool {
         return was == is;
     }
     let largest = was.to_f64s().into_iter().map(f64::abs).filter(|x| x.is_finite()).fold(1.0, f64::max);
-    was.to_f64s().into_iter().zip(is.to_f64s()).all(|(a, b)| {
-        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * largest
-    })
+    was.to_f64s()
+        .into_iter()
+        .zip(is.to_f64s())
+        .all(|(a, b)| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * largest)
 }
 
 impl fmt::Display for ValueTree {
@@ -236,7 +237,8 @@ mod tests {
     fn values_print_in_the_syntax_of_the_language() {
         let list = ValueTree::data("Cons", vec![scalar(1.5), ValueTree::data("Nil", vec![])]);
         assert_eq!(list.to_string(), "Cons(tensor<f32> 1.5, Nil)");
-        let nested = ValueTree::tuple(vec![list, ValueTree::tuple(vec![]), ValueTree::tuple(vec![scalar(0.1)])]);
+        let nested =
+            ValueTree::tuple(vec![list, ValueTree::tuple(vec![]), ValueTree::tuple(vec![scalar(0.1)])]);
         assert_eq!(nested.to_string(), "(Cons(tensor<f32> 1.5, Nil), (), (tensor<f32> 0.1,))");
     }
 

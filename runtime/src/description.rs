@@ -1,5 +1,6 @@
 //! What a compiled model says of itself: the JSON of `docs/abi.md`.
 
+use fusion_bytecode::{Program, ValueType};
 use fusion_operators::{DType, Tensor, TensorError, TensorType, tensor::bytes_of};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -17,9 +18,32 @@ pub struct ModelDescription {
     /// Kernels, in the order they run.
     #[serde(default)]
     pub kernels: Vec<KernelDescription>,
+    /// What else a program of the whole language says: how its values are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramDescription>,
     /// Bytes of workspace a call needs. Not in the JSON: a library has it as `fusion_workspace_bytes`.
     #[serde(skip)]
     pub workspace_bytes: u64,
+}
+
+/// A program of the whole language: what it takes and gives through `fusion_call`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramDescription {
+    /// Its data types; a value names one by its place here.
+    pub data: Vec<DataDescription>,
+    /// Names and types of what it takes, in order, as they are written in the language.
+    pub inputs: Vec<(String, String)>,
+    /// The type of what it gives.
+    pub output: String,
+}
+
+/// A data type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataDescription {
+    /// Its name.
+    pub name: String,
+    /// Names of constructors and how many fields each has; a value names one by its place here, its tag.
+    pub constructors: Vec<(String, u32)>,
 }
 
 /// An input or an output.
@@ -78,6 +102,43 @@ impl ArgumentDescription {
 }
 
 impl ModelDescription {
+    /// Of a program of the whole language. What it takes and gives as a model is left out where that is not only tensors of known
+    /// shapes.
+    pub fn of_program(name: &str, target: &str, program: &Program) -> ModelDescription {
+        let argument = |name: String, ty: &TensorType| {
+            let shape = ty.shape()?.into_iter().map(|n| n as usize).collect();
+            Some(ArgumentDescription { name, dtype: ty.dtype, shape, value: None })
+        };
+        let given = program.tensors_given();
+        let inputs = program.inputs.iter().filter_map(|(name, ty)| match ty {
+            ValueType::Tensor(ty) if given.is_some() => argument(name.clone(), ty),
+            _ => None,
+        });
+        let names = |i: usize| if i == 0 { "output".to_owned() } else { format!("output_{i}") };
+        let given = given.iter().flatten().enumerate();
+        let constructors = |data: &fusion_bytecode::DataType| {
+            data.constructors.iter().map(|c| (c.name.clone(), c.fields)).collect()
+        };
+        let data = |data: &fusion_bytecode::DataType| DataDescription {
+            name: data.name.clone(),
+            constructors: constructors(data),
+        };
+        let typed = |(name, ty): &(String, ValueType)| (name.clone(), program.type_text(ty));
+        ModelDescription {
+            name: name.to_owned(),
+            target: target.to_owned(),
+            inputs: inputs.collect(),
+            outputs: given.filter_map(|(i, ty)| argument(names(i), ty)).collect(),
+            kernels: Vec::new(),
+            program: Some(ProgramDescription {
+                data: program.data.iter().map(data).collect(),
+                inputs: program.inputs.iter().map(typed).collect(),
+                output: program.type_text(&program.output),
+            }),
+            workspace_bytes: program.workspace_bytes(),
+        }
+    }
+
     /// Floating-point operations of one run, when they are known of every kernel.
     pub fn flops(&self) -> Option<u64> {
         total(self.kernels.iter().map(|k| k.flops))

@@ -1,6 +1,7 @@
 //! The C header that goes beside a compiled model.
 
-use crate::description::{ArgumentDescription, ModelDescription};
+use crate::description::{ArgumentDescription, ModelDescription, ProgramDescription};
+use fusion_operators::DType;
 use std::fmt::Write;
 
 /// The text of the header `stem.h` of a model.
@@ -13,6 +14,7 @@ pub fn header(description: &ModelDescription, stem: &str) -> String {
     list(&mut outputs, "outputs", &description.outputs);
     let (name, target) = (comment(&description.name), comment(&description.target));
     let workspace = description.workspace_bytes;
+    let program = description.program.as_ref().map_or(String::new(), program);
     format!(
         "/* The model {name}, compiled for {target}.
  *
@@ -40,7 +42,7 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
 /* How many threads runs may use from now on, the caller's among them; 0 for one a processor. Without a call it is
  * FUSION_THREADS of the environment, else 1. What a run computes does not depend on it. */
 void fusion_set_threads(int32_t threads);
-
+{program}
 #ifdef __cplusplus
 }}
 #endif
@@ -49,6 +51,69 @@ void fusion_set_threads(int32_t threads);
 "
     )
 }
+
+/// What a program of the whole language has besides.
+fn program(program: &ProgramDescription) -> String {
+    let mut about = String::new();
+    for (i, (name, ty)) in program.inputs.iter().enumerate() {
+        let _ = writeln!(about, " *   input {i}  {}: {}", comment(name), comment(ty));
+    }
+    let _ = writeln!(about, " *   gives {}", comment(&program.output));
+    for (i, data) in program.data.iter().enumerate() {
+        let constructors = data.constructors.iter().enumerate();
+        let constructors: Vec<String> =
+            constructors.map(|(tag, (name, fields))| format!("{tag} {} of {fields}", comment(name))).collect();
+        let _ = writeln!(about, " *   data type {i}  {}: {}", comment(&data.name), constructors.join(", "));
+    }
+    let dtypes = DType::ALL.iter().enumerate();
+    let dtypes: Vec<String> =
+        dtypes.map(|(i, dtype)| format!("FUSION_{} = {i}", dtype.mlir_name().to_uppercase())).collect();
+    PROGRAM.replace("@ABOUT@", &about).replace("@DTYPES@", &dtypes.join(", "))
+}
+
+const PROGRAM: &str = "
+/* The program as it is in its language:
+@ABOUT@ */
+#ifndef FUSION_VALUES
+#define FUSION_VALUES
+
+enum { FUSION_TENSOR, FUSION_DATA, FUSION_TUPLE, FUSION_FUNCTION, FUSION_CELL };
+enum { @DTYPES@ };
+
+/* A part of an input, before its own parts. */
+struct fusion_item {
+  uint32_t kind;           /* FUSION_TENSOR, FUSION_DATA, FUSION_TUPLE or FUSION_CELL */
+  uint32_t data_type, tag; /* of data: the data type and which of its constructors */
+  uint32_t dtype;          /* of a tensor */
+  uint32_t parts;          /* fields, elements; 1 for a cell; the rank of a tensor */
+  const int64_t *extents;  /* of a tensor */
+  const void *data;        /* of a tensor: dense and row-major */
+};
+
+typedef struct fusion_value fusion_value;
+
+#endif
+
+/* Runs the program once on inputs as items, one input behind another, and returns 0. They are copied. Thread-safe. */
+int32_t fusion_call(const struct fusion_item *items, uint64_t count, const fusion_value **value);
+/* Frees a value that fusion_call gave, and its parts. */
+void fusion_value_release(const fusion_value *value);
+/* Why the last run on this thread that returned something else than 0 did. */
+const char *fusion_last_error(void);
+/* How many values there are of runs that have ended: those that are not released, and those that own themselves. */
+int64_t fusion_live_values(void);
+
+/* What a value is, and its parts, which live as long as it does. What a value is not has 0 or NULL, an extent -1. */
+uint32_t fusion_value_kind(const fusion_value *value);
+uint32_t fusion_value_data_type(const fusion_value *value);
+uint32_t fusion_value_tag(const fusion_value *value);
+uint32_t fusion_value_count(const fusion_value *value);
+const fusion_value *fusion_value_field(const fusion_value *value, uint32_t index);
+uint32_t fusion_value_dtype(const fusion_value *value);
+uint32_t fusion_value_rank(const fusion_value *value);
+int64_t fusion_value_extent(const fusion_value *value, uint32_t axis);
+const void *fusion_value_data(const fusion_value *value);
+";
 
 fn list(text: &mut String, group: &str, arguments: &[ArgumentDescription]) {
     for (i, argument) in arguments.iter().enumerate() {

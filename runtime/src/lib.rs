@@ -8,6 +8,7 @@ pub mod aligned;
 pub mod compare;
 pub mod description;
 pub mod header;
+pub mod language;
 pub mod measure;
 pub mod module;
 pub mod npy;
@@ -15,10 +16,14 @@ pub mod npz;
 pub mod object_file;
 pub mod output;
 pub mod package;
+pub mod program;
 pub mod threads;
 pub mod vm;
 
 pub use fusion_operators::random;
 
-pub use description::{ArgumentDescription, KernelDescription, ModelDescription};
+pub use description::{
+    ArgumentDescription, DataDescription, KernelDescription, ModelDescription, ProgramDescription,
+};
 pub use module::{LoadError, Module, RunError, Session};
+pub use program::NativeProgram;

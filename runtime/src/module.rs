@@ -20,12 +20,17 @@ pub type RunFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_
 /// `fusion_set_threads` of `docs/abi.md`.
 type SetThreads = unsafe extern "C" fn(i32);
 
+/// `fusion_last_error` of `docs/abi.md`.
+type LastError = unsafe extern "C" fn() -> *const c_char;
+
 /// A compiled model in memory.
 pub struct Module {
     description: ModelDescription,
     entry: RunFunction,
     /// None for code in memory, which runs on the caller's thread.
     set_threads: Option<SetThreads>,
+    /// Of programs of the whole language, which may fail.
+    last_error: Option<LastError>,
     /// What keeps the code of `entry` in memory.
     _code: Box<dyn Any + Send + Sync>,
 }
@@ -139,6 +144,9 @@ pub enum RunError {
     /// The model gave up.
     #[error("the model returned the error code {0}")]
     Failed(i32),
+    /// The program ended with an error.
+    #[error("{0}")]
+    Program(String),
 }
 
 impl Module {
@@ -173,7 +181,15 @@ impl Module {
         let entry = unsafe { std::mem::transmute::<*const c_void, RunFunction>(entry) };
         // SAFETY: as above.
         let set_threads = Some(unsafe { std::mem::transmute::<*const c_void, SetThreads>(set_threads) });
-        Ok(Module { description, entry, set_threads, _code: Box::new(library) })
+        let last_error = match &description.program {
+            Some(_) => {
+                let address: *const c_void = symbol(&library, path, "fusion_last_error")?;
+                // SAFETY: a library that describes a program has a function of this type by that name.
+                Some(unsafe { std::mem::transmute::<*const c_void, LastError>(address) })
+            }
+            None => None,
+        };
+        Ok(Module { description, entry, set_threads, last_error, _code: Box::new(library) })
     }
 
     /// A model whose code is already in memory, such as a just-in-time compiler's.
@@ -186,7 +202,7 @@ impl Module {
         entry: RunFunction,
         code: Box<dyn Any + Send + Sync>,
     ) -> Module {
-        Module { description, entry, set_threads: None, _code: code }
+        Module { description, entry, set_threads: None, last_error: None, _code: code }
     }
 
     /// What the model takes and gives.
@@ -341,7 +357,14 @@ impl<'a> Session<'a> {
                 self.workspace.bytes_mut().as_mut_ptr().cast(),
             )
         };
-        if code == 0 { Ok(()) } else { Err(RunError::Failed(code)) }
+        match self.module.last_error {
+            _ if code == 0 => Ok(()),
+            // SAFETY: the text ends with NUL and stays until the next run on this thread; `module` keeps the code in memory.
+            Some(error) => {
+                Err(RunError::Program(unsafe { CStr::from_ptr(error()) }.to_string_lossy().into_owned()))
+            }
+            None => Err(RunError::Failed(code)),
+        }
     }
 
     /// The bytes of an output of the last run, dense and row-major.
@@ -359,7 +382,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn symbol<T>(library: &Library, path: &Path, name: &'static str) -> Result<*const T, LoadError> {
+pub(crate) fn symbol<T>(library: &Library, path: &Path, name: &'static str) -> Result<*const T, LoadError> {
     // SAFETY: only the address is taken; who reads through it says why it may.
     unsafe { library.get::<*const T>(name.as_bytes()) }
         .ok()
@@ -411,6 +434,7 @@ mod tests {
             inputs: vec![argument("x")],
             outputs: vec![argument("y")],
             kernels: vec![],
+            program: None,
             workspace_bytes: 0,
         };
         // SAFETY: `double` does what the description says and is always callable.

@@ -4,16 +4,21 @@
 use crate::description::ModelDescription;
 use crate::header::header;
 use crate::object_file::{self, Constants, Machine};
-use crate::{output, threads};
+use crate::{language, output, threads};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The only symbols a library shows.
-const EXPORTS: &str = "{ global: fusion_run; fusion_set_threads; fusion_abi_version; fusion_workspace_bytes; \
-                       fusion_model_json; fusion_constants; local: *; };\n";
+/// The only symbols a library shows, ...
+const EXPORTS: &str = "fusion_run; fusion_set_threads; fusion_abi_version; fusion_workspace_bytes; fusion_model_json; \
+                       fusion_constants; ";
+/// ... and those more of a program of the whole language.
+const EXPORTS_OF_PROGRAMS: &str =
+    "fusion_call; fusion_last_error; fusion_live_values; fusion_value_release; fusion_value_kind; \
+     fusion_value_data_type; fusion_value_tag; fusion_value_count; fusion_value_field; fusion_value_dtype; \
+     fusion_value_rank; fusion_value_extent; fusion_value_data; ";
 
 /// Object code: a relocatable ELF object.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +34,7 @@ pub enum CodeObject<'a> {
 pub struct Package<'a> {
     /// What the model says of itself.
     pub description: &'a ModelDescription,
-    /// Its code; one of the objects defines `fusion_run`.
+    /// Its code; one of the objects defines `fusion_run`, or `fusion_program_enter` for a program of the whole language.
     pub code: Vec<CodeObject<'a>>,
     /// Its weights.
     pub constants: Constants<'a>,
@@ -150,7 +155,8 @@ impl Package<'_> {
         let objects = self.objects(path, machine, scratch.path())?;
         let library = scratch.path().join("library.so");
         let exports = scratch.path().join("exports");
-        fs::write(&exports, EXPORTS).map_err(failed)?;
+        let more = if self.description.program.is_some() { EXPORTS_OF_PROGRAMS } else { "" };
+        fs::write(&exports, format!("{{ global: {EXPORTS}{more}local: *; }};\n")).map_err(failed)?;
         self.link(path, machine, &objects, &exports, &library)?;
         fs::rename(&library, path).map_err(failed)
     }
@@ -190,9 +196,15 @@ impl Package<'_> {
                 }
             });
         }
-        let threads = scratch.join("threads.o");
-        fs::write(&threads, threads::object(machine)).map_err(failed)?;
-        objects.push(threads);
+        let mut ours = vec![("threads", threads::object(machine))];
+        if self.description.program.is_some() {
+            ours.extend(language::objects(machine));
+        }
+        for (name, bytes) in ours {
+            let file = scratch.join(format!("{name}.o"));
+            fs::write(&file, bytes).map_err(failed)?;
+            objects.push(file);
+        }
         let data = scratch.join("data.o");
         let file = File::create(&data).map_err(failed)?;
         object_file::write(file, machine, self.description, &self.constants).map_err(failed)?;

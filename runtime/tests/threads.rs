@@ -48,6 +48,7 @@ fn library(directory: &Path) -> PathBuf {
         inputs: vec![argument("x")],
         outputs: vec![argument("y")],
         kernels: vec![],
+        program: None,
         workspace_bytes: 0,
     };
     let path = directory.join("rows.so");

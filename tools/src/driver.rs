@@ -8,7 +8,7 @@ use fusion_conversion::planning::Planning;
 pub use fusion_conversion::planning::switches;
 use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
 use fusion_dialects::{Context, Module, parse_file};
-use fusion_importers::onnx;
+use fusion_importers::{onnx, relay_text};
 use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
@@ -248,7 +248,7 @@ fn size(bytes: u64) -> String {
 /// Models above this many bytes of text are not read.
 const MOST_TEXT_BYTES: u64 = 1 << 30;
 
-/// Compiles a model: ONNX or MLIR, by its file extension.
+/// Compiles a model: ONNX, Relay text or MLIR, by its file extension.
 pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
     crate::register_passes();
     let context = fusion_dialects::load_context();
@@ -307,6 +307,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
+        program: None,
         workspace_bytes: compilation.workspace_bytes,
     };
     let size = compilation.constants.len() as u64;
@@ -364,6 +365,9 @@ fn load_module<'c>(
         }
         let module = parse_file(context, model).map_err(|errors| failed(errors.join("\n")))?;
         return Ok((module, Vec::new()));
+    }
+    if model.extension().is_some_and(|e| e == "relay" || e == "rly") {
+        return Ok((relay_text::import_file(context, model).map_err(failed)?, Vec::new()));
     }
     let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
     let known = onnx::signature(&loaded, &onnx::Options::default());

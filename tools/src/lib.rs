@@ -10,6 +10,7 @@ pub mod onnx;
 pub mod opt;
 pub mod print;
 pub mod report;
+pub mod translate;
 pub mod validate;
 
 /// Puts upstream's passes and ours into MLIR's registry, once a process.

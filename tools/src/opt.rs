@@ -1,6 +1,7 @@
 //! `fusion-opt`: MLIR's driver, with validation of our passes.
 //!
-//! MLIR's driver reads its own options; those that begin with `--validate-` are ours and are taken out before.
+//! MLIR's driver reads its own options; those that begin with `--validate-` and `--bisect-rules` are ours and are taken out
+//! before.
 
 use crate::print;
 use crate::validate::{self, Settings};
@@ -16,6 +17,7 @@ Validation (fusion):
   --validate-rtol=<number>    - Largest difference, relative to the largest element of an output (1e-4)
   --validate-seed=<number>    - Seed of the inputs (0)
   --validate-output=<folder>  - Where to write what shows a difference (.)
+  --bisect-rules              - Where relay-optimize is wrong, find the fewest applications of rules that make it so
 ";
 
 /// Runs the program; gives the exit status.
@@ -50,6 +52,10 @@ fn take(arguments: &mut Vec<OsString>) -> Result<Option<Settings>, String> {
     let (mut settings, mut wanted, mut rest) = (Settings::default(), false, Vec::new());
     for argument in arguments.drain(..) {
         let text = argument.to_str().unwrap_or_default();
+        if text == "--bisect-rules" || text == "-bisect-rules" {
+            settings.bisect = true;
+            continue;
+        }
         let Some(ours) = text.strip_prefix("--validate-").or_else(|| text.strip_prefix("-validate-")) else {
             rest.push(argument);
             continue;
@@ -72,5 +78,36 @@ fn take(arguments: &mut Vec<OsString>) -> Result<Option<Settings>, String> {
         }
     }
     *arguments = rest;
+    if settings.bisect && !wanted {
+        return Err(
+            "--bisect-rules says what is wrong where --validate-passes finds it; give both".to_owned()
+        );
+    }
     Ok(wanted.then_some(settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take;
+    use std::ffi::OsString;
+
+    fn taken(arguments: &[&str]) -> Result<(Option<super::Settings>, Vec<OsString>), String> {
+        let mut all: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        take(&mut all).map(|settings| (settings, all))
+    }
+
+    #[test]
+    fn our_options_are_taken_out() {
+        let (settings, rest) = taken(&["a.mlir", "--validate-passes", "--bisect-rules", "--cse"]).unwrap();
+        assert!(settings.unwrap().bisect);
+        assert_eq!(rest, ["a.mlir", "--cse"]);
+        assert!(!taken(&["--validate-passes"]).unwrap().0.unwrap().bisect);
+        assert!(taken(&["--cse"]).unwrap().0.is_none());
+    }
+
+    #[test]
+    fn bisection_without_validation_is_refused() {
+        let why = taken(&["--bisect-rules"]).unwrap_err();
+        assert_eq!(why, "--bisect-rules says what is wrong where --validate-passes finds it; give both");
+    }
 }

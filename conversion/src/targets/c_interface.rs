@@ -10,6 +10,9 @@
 //!
 //! @main must have been lowered with bare pointers for its buffers. It is renamed and hidden: a library that exported
 //! `main` would be taken for a program. The bytes of @fusion_constants are defined by who links or loads the code.
+//!
+//! Where several such functions share a library, [`RUN_NAME`] says what this one is called, and [`CONSTANTS_OFFSET`] where its
+//! constants begin among those of all.
 
 use super::spelled::Spelled;
 use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
@@ -26,6 +29,11 @@ const PROGRAM: &str = "fusion_main";
 const RUN: &str = "fusion_run";
 /// Its weights.
 const CONSTANTS: &str = "fusion_constants";
+
+/// On @main: what the function around it is called, when not `fusion_run`.
+pub const RUN_NAME: &str = "fusion.run";
+/// On @main: where its constants begin in those of the library.
+pub const CONSTANTS_OFFSET: &str = "fusion.constants_offset";
 
 /// The pass.
 pub struct CInterface;
@@ -44,13 +52,14 @@ impl Pass for CInterface {
         if !matches!(main.kind(), Some(Kind::Upstream(Upstream::LlvmFunc))) {
             return Err(PassError::at(main, format!("@{ENTRY} is not in the LLVM dialect yet")));
         }
-        if let Some(taken) = named(PROGRAM).or_else(|| named(RUN)) {
+        let run = main.text(RUN_NAME).unwrap_or(RUN);
+        if let Some(taken) = named(PROGRAM).or_else(|| named(run)) {
             return Err(PassError::at(taken, "has a name that the C interface needs"));
         }
         let lib = Spelled::new(main)?;
         let entry = Entry::of(&lib)?;
         hide(module, &lib)?;
-        entry.write(&lib)
+        entry.write(&lib, run)
     }
 }
 
@@ -59,6 +68,7 @@ struct Entry {
     inputs: usize,
     outputs: usize,
     constants: usize,
+    offset: usize,
 }
 
 impl Entry {
@@ -69,8 +79,9 @@ impl Entry {
                 || PassError::at(main, format!("@{ENTRY} has no {name}, which te-plan-memory sets"));
             main.int(name).and_then(|n| usize::try_from(n).ok()).ok_or_else(missing)
         };
-        let entry =
-            Entry { inputs: number(INPUTS)?, outputs: number(OUTPUTS)?, constants: number(CONSTANTS_BYTES)? };
+        let offset = main.int(CONSTANTS_OFFSET).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let (inputs, outputs, constants) = (number(INPUTS)?, number(OUTPUTS)?, number(CONSTANTS_BYTES)?);
+        let entry = Entry { inputs, outputs, constants, offset };
         let Some(body) = main.body(0) else {
             return Err(PassError::at(main, format!("@{ENTRY} is declared, not defined")));
         };
@@ -89,11 +100,11 @@ impl Entry {
         Ok(entry)
     }
 
-    fn write<'c>(&self, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
+    fn write<'c>(&self, lib: &Spelled<'c>, run: &str) -> Result<(), PassError<'c>> {
         let build = Build::before(lib.owner);
         let context = build.context();
         let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
-        let bytes = lib.ty(&format!("!llvm.array<{} x i8>", self.constants))?;
+        let bytes = lib.ty(&format!("!llvm.array<{} x i8>", self.offset + self.constants))?;
         let global = [
             ("sym_name", str_attr(context, CONSTANTS)),
             ("global_type", type_attr(bytes)),
@@ -108,7 +119,7 @@ impl Entry {
         });
         outcome?;
         let signature = type_attr(lib.ty("!llvm.func<i32 (ptr, ptr, ptr)>")?);
-        let function = [("sym_name", str_attr(context, RUN)), ("function_type", signature), external];
+        let function = [("sym_name", str_attr(context, run)), ("function_type", signature), external];
         build.op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &function, vec![region]);
         Ok(())
     }
@@ -126,13 +137,33 @@ impl Entry {
                 passed.push(build.value("llvm.load", &[place], lib.pointer, &[]));
             }
         }
-        passed.push(lib.address(build, CONSTANTS));
+        let constants = lib.address(build, CONSTANTS);
+        passed.push(if self.offset == 0 { constants } else { self.behind(lib, build, constants)? });
         passed.extend(arguments.last());
         lib.call(build, PROGRAM, &passed)?;
         let zero = ("value", lib.attribute("0 : i32")?);
         let zero = build.value("llvm.mlir.constant", &[], lib.ty("i32")?, &[zero]);
         build.op("llvm.return", &[zero], &[], &[]);
         Ok(())
+    }
+}
+
+impl Entry {
+    /// Where this function's constants begin.
+    fn behind<'c>(
+        &self,
+        lib: &Spelled<'c>,
+        build: &Build<'c>,
+        constants: Value<'c>,
+    ) -> Result<Value<'c>, PassError<'c>> {
+        let offset = ("value", lib.attribute(&format!("{} : i64", self.offset))?);
+        let offset = build.value("llvm.mlir.constant", &[], lib.ty("i64")?, &[offset]);
+        let attrs = [
+            ("elem_type", type_attr(lib.ty("i8")?)),
+            // The place of the one index that is a value.
+            ("rawConstantIndices", lib.attribute("array<i32: -2147483648>")?),
+        ];
+        Ok(build.value("llvm.getelementptr", &[constants, offset], lib.pointer, &attrs))
     }
 }
 

@@ -82,6 +82,11 @@ pub fn index_attr(context: &Context, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(Type::index(context), value).into()
 }
 
+/// An integer attribute of an integer type.
+pub fn typed_int_attr(ty: Type, value: i64) -> Attribute {
+    IntegerAttribute::new(ty, value).into()
+}
+
 /// A string attribute.
 pub fn str_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
     StringAttribute::new(context, value).into()

@@ -85,6 +85,41 @@ impl<'c> Build<'c> {
         self.op(name, operands, &[result], attrs).result_values()[0]
     }
 
+    /// At the end of a new block behind all others of this one's region, with those arguments.
+    pub fn new_block(&self, inputs: &[Type<'c>]) -> Self {
+        let region = self.block.parent_region().expect("a block that is built in belongs to a region");
+        let arguments_at: Vec<_> = inputs.iter().map(|t| (*t, self.location)).collect();
+        let block = region.append_block(melior::ir::Block::new(&arguments_at));
+        // SAFETY: the block belongs to the region of the one built in, and lives as long.
+        let block: Block<'c> = unsafe { Block::from_raw(block.to_raw()) };
+        Build { context: self.context, block, before: None, location: self.location }
+    }
+
+    /// Builds an operation that ends its block and goes on in one of others.
+    pub fn branch(
+        &self,
+        name: &str,
+        operands: &[Value<'c>],
+        successors: &[Block<'c>],
+        attrs: &[(&str, Attribute<'c>)],
+    ) -> Op<'c> {
+        let attrs: Vec<_> = attrs.iter().map(|(n, a)| (Identifier::new(self.context, n), *a)).collect();
+        let successors: Vec<&melior::ir::Block<'c>> = successors.iter().map(|block| &**block).collect();
+        let op = OperationBuilder::new(name, self.location)
+            .add_operands(operands)
+            .add_successors(&successors)
+            .add_attributes(&attrs);
+        self.put(name, op)
+    }
+
+    fn put(&self, name: &str, op: OperationBuilder<'c>) -> Op<'c> {
+        let op = op.build().unwrap_or_else(|error| panic!("{name} cannot be built: {error}"));
+        match self.before {
+            Some(before) => self.block.insert_operation_before(before, op),
+            None => self.block.append_operation(op),
+        }
+    }
+
     /// Builds an operation with regions.
     pub fn op_with_regions(
         &self,
@@ -99,13 +134,8 @@ impl<'c> Build<'c> {
             .add_operands(operands)
             .add_results(results)
             .add_attributes(&attrs)
-            .add_regions_vec(regions)
-            .build()
-            .unwrap_or_else(|error| panic!("{name} cannot be built: {error}"));
-        match self.before {
-            Some(before) => self.block.insert_operation_before(before, op),
-            None => self.block.append_operation(op),
-        }
+            .add_regions_vec(regions);
+        self.put(name, op)
     }
 
     /// A region of one block with those arguments, built by `body`.

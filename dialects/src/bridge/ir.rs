@@ -313,6 +313,11 @@ pub fn attr_key(attr: Attribute) -> usize {
     attr.to_raw().ptr as usize
 }
 
+/// A key for maps: the same for the same type.
+pub fn type_key(ty: Type) -> usize {
+    ty.to_raw().ptr as usize
+}
+
 /// The top-level operations of a module with that kind.
 pub fn top_level<'c>(module: Op<'c>, wanted: impl Fn(Kind) -> bool) -> Vec<Op<'c>> {
     let Some(body) = module.body(0) else { return Vec::new() };
@@ -381,4 +386,15 @@ pub fn take_region<'c>(region: impl RegionLike<'c, 'c>) -> Region<'c> {
 pub fn module_op<'c>(module: &melior::ir::Module<'c>) -> Op<'c> {
     // SAFETY: the handle is used while the caller holds the module.
     unsafe { OperationRef::from_raw(module.as_operation().to_raw()) }
+}
+
+/// The operation around the block whose argument a value is; `None` for results.
+pub fn argument_owner<'c>(value: Value<'c>) -> Option<Op<'c>> {
+    // SAFETY: the value is asked what it is before it is used as such; null becomes `None`.
+    unsafe {
+        if !mlirValueIsABlockArgument(value.to_raw()) {
+            return None;
+        }
+        OperationRef::from_option_raw(mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(value.to_raw())))
+    }
 }

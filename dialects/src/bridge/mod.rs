@@ -14,6 +14,7 @@ mod context;
 mod ffi;
 mod ir;
 mod jit;
+mod llvm_types;
 mod pass;
 mod relay_types;
 mod statistics;
@@ -31,6 +32,7 @@ pub use context::{
 };
 pub use ir::*;
 pub use jit::{Entry, Jit, JitError, Symbol};
+pub use llvm_types::*;
 pub use melior::ir::Module;
 pub use pass::{
     OptionKind, OptionSpec, Options, Pass, PassError, PassRun, RunContext, StatisticSpec, Watch, register,

@@ -102,6 +102,11 @@ pub struct RunContext<'a> {
 }
 
 impl RunContext<'_> {
+    /// Of a run that counts nothing.
+    pub fn detached(options: Options) -> RunContext<'static> {
+        RunContext { options, statistics: &mut [] }
+    }
+
     /// Adds to the statistic of that place in the pass's list.
     pub fn count(&mut self, statistic: usize, by: u64) {
         if let Some(counter) = self.statistics.get_mut(statistic) {

@@ -14,6 +14,7 @@ mod instruction;
 mod match_types;
 mod operands;
 mod program;
+mod tensors;
 mod text;
 mod value_type;
 

@@ -9,7 +9,7 @@ pub enum InterpretError {
     #[error("the module has no function or kernel @{0} with a body")]
     NoFunction(String),
     /// The number or a type of the inputs is another.
-    #[error("@{function} takes {expected}, found {found}")]
+    #[error("{function} takes {expected}, found {found}")]
     Inputs {
         /// The function.
         function: String,
@@ -19,7 +19,7 @@ pub enum InterpretError {
         found: String,
     },
     /// A function gives something that is no tensor.
-    #[error("a result of @{0} is no tensor but a tuple, a closure or a reference")]
+    #[error("a result of @{0} is no tensor but a tuple, a value of a data type, a function or a reference")]
     NoTensor(String),
     /// An operation cannot be computed.
     #[error("{location}: '{op}' op {message}")]

@@ -1,7 +1,7 @@
 //! How much a run of a function costs, before it is run: operations of operators by their rows, points of kernels.
 
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{Op, OpExt, Value, kind_of, nested_ops, ops_in, te, tensor_type, top_level};
+use fusion_dialects::{Op, OpExt, Value, kind_of, nested_ops, ops_in, relay, te, tensor_type, top_level};
 use fusion_operators::{Call, TensorType, operator::cost};
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ fn of_operation<'c>(
             // What is only moved takes its time as well.
             (operator.cost)(&call, &results) + cost::elements(&results)
         }
-        Some(Kind::Upstream(Upstream::Call)) => {
+        Some(Kind::Upstream(Upstream::Call) | Kind::Relay(relay::Op::Call)) => {
             count(functions, op.text("callee").unwrap_or_default(), known)
         }
         Some(Kind::Te(te::Op::Call)) => count(functions, op.text("kernel").unwrap_or_default(), known),

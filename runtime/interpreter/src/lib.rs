@@ -3,8 +3,12 @@
 //! Calls of operators are computed by their reference semantics, kernels point by point from their bodies, with
 //! floats in f64 that are rounded where they are stored. Nothing is shared with the compiler, so a program
 //! before and after a pass, or in relay and in te, can be compared with this as the judge.
+//!
+//! Relay is run whole: data types, functions as values, references and recursion, with or without types known.
 
 mod agree;
+mod code;
+mod compile;
 mod error;
 mod flops;
 mod program;
@@ -16,22 +20,24 @@ pub use agree::{Agreement, Budget, Mismatch, agree};
 pub use error::InterpretError;
 pub use flops::flops_of;
 use fusion_dialects::Op;
-use fusion_operators::Tensor;
-use program::Interpreter;
-use value::Value;
+use fusion_operators::{Tensor, ValueTree};
+pub use program::{Interpreter, Traced};
+pub use value::{Closure, Constructor, Held, Parts, Value};
 
 /// How much a run may do before it is given up.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Operations outside kernels, and iterations of loops.
     pub steps: u64,
-    /// Calls and regions inside one another.
+    /// Calls inside one another, those in tail position not counted.
     pub depth: u32,
+    /// Bytes of values, and of the registers of calls.
+    pub memory: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 10_000_000, depth: 128 }
+        Limits { steps: 10_000_000_000, depth: 1_000_000, memory: 4 << 30 }
     }
 }
 
@@ -49,6 +55,24 @@ pub fn run_function_within(
 ) -> Result<Vec<Tensor>, InterpretError> {
     let mut interpreter = Interpreter::new(module, limits);
     let inputs = inputs.iter().cloned().map(Value::from).collect();
-    let results = interpreter.call(name, inputs)?;
-    results.into_iter().map(|value| value.into_tensor(name)).collect()
+    let results = interpreter.call(name, inputs);
+    let tensors =
+        results.and_then(|results| results.into_iter().map(|value| value.into_tensor(name)).collect());
+    interpreter.empty_cells();
+    tensors
+}
+
+/// Runs a function of a module on tensors and gives its values, whatever they are, as data.
+pub fn run_program(
+    module: Op,
+    name: &str,
+    inputs: &[Tensor],
+    limits: Limits,
+) -> Result<Vec<ValueTree>, InterpretError> {
+    let mut interpreter = Interpreter::new(module, limits);
+    let inputs = inputs.iter().cloned().map(Value::from).collect();
+    let results = interpreter.call(name, inputs);
+    let trees = results.map(|values| values.iter().map(Value::tree).collect());
+    interpreter.empty_cells();
+    trees
 }

@@ -1,26 +1,36 @@
-//! Functions and the functional side of relay.
+//! A module that is run: its functions are called with values.
+//!
+//! The machine has a stack of frames and one of registers, both on the heap, so the depth of a program's recursion is bounded by a
+//! limit and not by the host's stack. A call in tail position takes the place of its caller in both, so a loop written as a
+//! recursion runs in constant memory.
 
-use crate::value::{Frame, Value};
+use crate::code::{Code, Expect, Extent, Fit, Line, Typed, Work};
+use crate::compile::Symbols;
+use crate::value::{Closure, Constructor, Held, Parts, Value, live_bytes};
 use crate::{InterpretError, Limits, te};
-use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{
-    Block, Op, OpExt, Value as Name, arguments, key, ops_in, read_tensor, relay, te as te_ops, tensor_type,
-    top_level,
-};
-use fusion_operators::{Operator, Tensor, reference};
+use fusion_dialects::Op;
+use fusion_operators::reference::EvalError;
+use fusion_operators::{Call, Tensor, TensorType};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 pub type Values<'c> = Vec<Value<'c>>;
 
+/// Memory is compared with its limit once in so many steps.
+const STEPS_BETWEEN_CHECKS: u64 = 256;
+
 /// A module that is being run.
 pub struct Interpreter<'c> {
-    functions: HashMap<&'c str, Op<'c>>,
+    symbols: Symbols<'c>,
+    codes: Vec<Option<Rc<Code<'c>>>>,
     limits: Limits,
     steps: u64,
-    depth: u32,
-    /// The tensors that operations gave, in the order they ran, where somebody wants to see them.
+    /// Bytes that were alive before.
+    before: u64,
+    cells: Vec<Weak<RefCell<Value<'c>>>>,
+    prune_at: usize,
+    /// The tensors that operations gave, in the order they ran, where somebody wants to see them. Calls in tail position
+    /// keep their callers then.
     pub trace: Option<Vec<Traced<'c>>>,
 }
 
@@ -31,73 +41,147 @@ pub struct Traced<'c> {
     /// Which of its results it is.
     pub result: usize,
     /// The tensor.
-    pub tensor: Rc<Tensor>,
+    pub tensor: Rc<Held>,
+}
+
+/// A call that waits for another, or runs.
+struct Frame<'c> {
+    code: Rc<Code<'c>>,
+    /// The line to run next.
+    next: usize,
+    /// Where its registers begin.
+    base: usize,
+    /// The named extents of its parameters, as far as they are known.
+    extents: Vec<Option<u64>>,
+}
+
+/// What a line leads to.
+enum Flow<'c> {
+    Next,
+    Go(usize),
+    /// The arguments are in the machine's list.
+    Enter {
+        code: Rc<Code<'c>>,
+        closure: Option<Rc<Closure<'c>>>,
+        tail: bool,
+    },
+    Return,
 }
 
 impl<'c> Interpreter<'c> {
     /// For the functions and kernels of a module.
     pub fn new(module: Op<'c>, limits: Limits) -> Self {
-        let callable = |kind| matches!(kind, Kind::Upstream(Upstream::Func) | Kind::Te(te_ops::Op::Kernel));
-        let named = top_level(module, callable).into_iter().filter_map(|f| Some((f.text("sym_name")?, f)));
-        Interpreter { functions: named.collect(), limits, steps: 0, depth: 0, trace: None }
+        let symbols = Symbols::of(module);
+        let codes = vec![None; symbols.bodies.len()];
+        let (cells, prune_at) = (Vec::new(), 1024);
+        Interpreter { symbols, codes, limits, steps: 0, before: live_bytes(), cells, prune_at, trace: None }
+    }
+
+    /// A constructor of a data type of the module.
+    pub fn constructor(&self, data: &str, name: &str) -> Option<Rc<Constructor>> {
+        self.symbols.constructors.get(&(data.to_owned(), name.to_owned())).cloned()
+    }
+
+    /// How many steps were run so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Calls a function or kernel.
     pub fn call(&mut self, name: &str, inputs: Values<'c>) -> Result<Values<'c>, InterpretError> {
-        let function = self.functions.get(name).copied();
-        let body = function.and_then(|f| f.body(0));
-        let (Some(function), Some(body)) = (function, body) else {
-            return Err(InterpretError::NoFunction(name.to_owned()));
-        };
-        let parameters = arguments(body);
-        let fits =
-            parameters.len() == inputs.len() && parameters.iter().zip(&inputs).all(|(p, v)| is_of(*p, v));
-        if !fits {
-            let expected: Vec<_> = parameters.iter().map(|p| type_of(*p)).collect();
-            let found: Vec<_> = inputs.iter().map(Value::what).collect();
-            return Err(InterpretError::Inputs {
-                function: name.to_owned(),
-                expected: format!("({})", expected.join(", ")),
-                found: format!("({})", found.join(", ")),
-            });
-        }
-        self.block(function, body, inputs, &mut Frame::new())
+        let number = self.symbols.functions.get(name).copied();
+        let number = number.ok_or_else(|| InterpretError::NoFunction(name.to_owned()))?;
+        let code = self.code(number)?;
+        self.run(code, None, inputs)
     }
 
-    /// Runs a block of an operation and gives what its terminator does.
-    fn block(
+    /// Calls a function value.
+    pub fn apply(&mut self, function: &Value<'c>, inputs: Values<'c>) -> Result<Values<'c>, InterpretError> {
+        let Value::Closure(closure) = function else {
+            return Err(InterpretError::NoFunction(function.what()));
+        };
+        let mut arguments = Vec::new();
+        if closure.code.recursive {
+            arguments.push(function.clone());
+        }
+        arguments.extend(inputs);
+        self.run(closure.code.clone(), Some(closure.clone()), arguments)
+    }
+
+    /// Empties all cells that are still alive. Cells that hold functions that hold them would never be freed else.
+    pub fn empty_cells(&mut self) {
+        for cell in std::mem::take(&mut self.cells) {
+            if let Some(cell) = cell.upgrade() {
+                let held = cell.replace(Value::Unset);
+                drop(held);
+            }
+        }
+    }
+
+    fn code(&mut self, number: usize) -> Result<Rc<Code<'c>>, InterpretError> {
+        if let Some(code) = &self.codes[number] {
+            return Ok(code.clone());
+        }
+        let code = Rc::new(self.symbols.compile(self.symbols.bodies[number], self.trace.is_none())?);
+        self.codes[number] = Some(code.clone());
+        Ok(code)
+    }
+
+    fn run(
         &mut self,
-        of: Op<'c>,
-        block: Block<'c>,
-        inputs: Values<'c>,
-        frame: &mut Frame<'c>,
+        code: Rc<Code<'c>>,
+        closure: Option<Rc<Closure<'c>>>,
+        mut arguments: Values<'c>,
     ) -> Result<Values<'c>, InterpretError> {
-        if self.depth >= self.limits.depth {
-            let message = format!("is inside {} calls and regions, more are not allowed", self.depth);
-            return Err(InterpretError::at(of, message));
-        }
-        self.depth += 1;
-        frame.extend(arguments(block).into_iter().map(key).zip(inputs));
-        for op in ops_in(block) {
-            let operands: Option<Values> =
-                op.operand_values().into_iter().map(|v| frame.get(&key(v)).cloned()).collect();
-            let operands =
-                operands.ok_or_else(|| InterpretError::at(op, "reads a value that is not known"))?;
-            if is_terminator(op) {
-                self.depth -= 1;
-                return Ok(operands);
-            }
-            let results = self.op(op, operands, frame)?;
-            for (index, (name, value)) in op.result_values().into_iter().zip(results).enumerate() {
-                self.note(op, index, &value);
-                if !is_of(name, &value) {
-                    let message = format!("gives {}, its type is {}", value.what(), type_of(name));
-                    return Err(InterpretError::at(op, message));
+        let (mut registers, mut frames) = (Vec::new(), Vec::new());
+        let mut frame = enter(&code, closure, &mut arguments, &mut registers)?;
+        loop {
+            let flow = self.line(&mut frame, &mut registers, &mut arguments)?;
+            match flow {
+                Flow::Next => frame.next += 1,
+                Flow::Go(to) => frame.next = to,
+                Flow::Enter { code, closure, tail } => {
+                    let at = frame.code.lines[frame.next].op;
+                    if tail {
+                        registers.truncate(frame.base);
+                    } else if frames.len() + 1 >= self.limits.depth as usize {
+                        let message = format!("is inside {} calls, more are not allowed", self.limits.depth);
+                        return Err(InterpretError::at(at, message));
+                    }
+                    let entered =
+                        enter(&code, closure, &mut arguments, &mut registers).map_err(
+                            |error| match error {
+                                InterpretError::Operation { .. } => error,
+                                other => InterpretError::at(at, format!("cannot call: {other}")),
+                            },
+                        )?;
+                    let caller = std::mem::replace(&mut frame, entered);
+                    if !tail {
+                        frames.push(caller);
+                    }
                 }
-                frame.insert(key(name), value);
+                Flow::Return => {
+                    let of = frame.code.lines[frame.next].op;
+                    self.check(of, &frame.code.gives, &arguments, &mut frame.extents)?;
+                    registers.truncate(frame.base);
+                    let Some(caller) = frames.pop() else { return Ok(arguments) };
+                    frame = caller;
+                    let Frame { code, next, base, extents } = &mut frame;
+                    let line = &code.lines[*next];
+                    if arguments.len() != line.expects.len() {
+                        let message = format!("gives {} values to {}", arguments.len(), line.expects.len());
+                        return Err(InterpretError::at(line.op, message));
+                    }
+                    self.check(line.op, &line.expects, &arguments, extents)?;
+                    let start = *base + line.result;
+                    for (at, value) in arguments.drain(..).enumerate() {
+                        self.note(line.op, at, &value);
+                        registers[start + at] = value;
+                    }
+                    *next += 1;
+                }
             }
         }
-        Err(InterpretError::at(of, "has a block without a terminator"))
     }
 
     fn note(&mut self, op: Op<'c>, result: usize, value: &Value<'c>) {
@@ -106,141 +190,272 @@ impl<'c> Interpreter<'c> {
         }
     }
 
-    fn region(
-        &mut self,
+    fn check(
+        &self,
         op: Op<'c>,
-        index: usize,
-        inputs: Values<'c>,
-        frame: &mut Frame<'c>,
-    ) -> Result<Values<'c>, InterpretError> {
-        let block = op.body(index).ok_or_else(|| InterpretError::at(op, "has an empty region"))?;
-        self.block(op, block, inputs, frame)
+        expects: &[Expect],
+        values: &[Value<'c>],
+        extents: &mut [Option<u64>],
+    ) -> Result<(), InterpretError> {
+        for (expect, value) in expects.iter().zip(values) {
+            if !expect.fits(value, extents) {
+                let message = format!("gives {}, its type is {}", value.what(), expect.text(extents));
+                return Err(InterpretError::at(op, message));
+            }
+        }
+        Ok(())
     }
 
-    fn step(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
+    fn step(&mut self, op: Op<'c>, registers: usize) -> Result<(), InterpretError> {
         self.steps += 1;
         if self.steps > self.limits.steps {
             let message = format!("is reached after {} steps, more are not allowed", self.limits.steps);
             return Err(InterpretError::at(op, message));
         }
+        if self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+            let frames = (registers * size_of::<Value>()) as u64;
+            let bytes = live_bytes().saturating_sub(self.before) + frames;
+            if bytes > self.limits.memory {
+                let message = format!(
+                    "is reached with {bytes} bytes of values, more than {} are not allowed",
+                    self.limits.memory
+                );
+                return Err(InterpretError::at(op, message));
+            }
+        }
         Ok(())
     }
 
-    fn op(
+    /// Runs the next line of a frame.
+    fn line(
         &mut self,
-        op: Op<'c>,
-        operands: Values<'c>,
         frame: &mut Frame<'c>,
-    ) -> Result<Values<'c>, InterpretError> {
-        self.step(op)?;
-        match op.kind() {
-            Some(Kind::Operator(operator)) => operator_call(operator, op, &tensors(op, &operands)?),
-            Some(Kind::Relay(kind)) => self.functional(kind, op, operands, frame),
-            Some(Kind::Te(te_ops::Op::Call)) => self.symbol_call(op, "kernel", operands),
-            Some(Kind::Te(kind)) => te::run(kind, op, &tensors(op, &operands)?, frame),
-            Some(Kind::Upstream(Upstream::ArithConstant)) => {
-                let tensor = op.attr("value").and_then(read_tensor);
-                Ok(vec![tensor.ok_or_else(|| InterpretError::at(op, "is no tensor"))?.into()])
+        registers: &mut Values<'c>,
+        arguments: &mut Values<'c>,
+    ) -> Result<Flow<'c>, InterpretError> {
+        let Frame { code, next, base, extents } = frame;
+        let line = &code.lines[*next];
+        let own = &mut registers[*base..];
+        let results = match &line.work {
+            Work::Go(to) => return Ok(Flow::Go(*to)),
+            Work::Unless(to) => {
+                let taken = truth(line.op, &own[line.operands[0]])?;
+                return Ok(if taken { Flow::Next } else { Flow::Go(*to) });
             }
-            Some(Kind::Upstream(Upstream::Call)) => self.symbol_call(op, "callee", operands),
-            _ => Err(InterpretError::at(op, "is not interpreted")),
-        }
-    }
-
-    fn symbol_call(
-        &mut self,
-        op: Op<'c>,
-        attr: &str,
-        inputs: Values<'c>,
-    ) -> Result<Values<'c>, InterpretError> {
-        let name = op.text(attr).unwrap_or_default();
-        self.call(name, inputs).map_err(|error| match error {
-            InterpretError::Operation { .. } => error,
-            other => InterpretError::at(op, format!("cannot call: {other}")),
-        })
-    }
-
-    fn functional(
-        &mut self,
-        kind: relay::Op,
-        op: Op<'c>,
-        operands: Values<'c>,
-        frame: &mut Frame<'c>,
-    ) -> Result<Values<'c>, InterpretError> {
-        let wrong = |value: &Value| InterpretError::at(op, format!("cannot be computed of {}", value.what()));
-        match (kind, &operands[..]) {
-            (relay::Op::Constant, []) => {
-                let tensor = op.attr("value").and_then(read_tensor);
-                let tensor = tensor.ok_or_else(|| InterpretError::at(op, "has no bytes for its value"))?;
-                Ok(vec![tensor.into()])
+            Work::Case { pattern, otherwise } => {
+                arguments.clear();
+                if !pattern.fits(&own[line.operands[0]], arguments) {
+                    return Ok(Flow::Go(*otherwise));
+                }
+                for (at, value) in arguments.drain(..).enumerate() {
+                    own[line.result + at] = value;
+                }
+                return Ok(Flow::Next);
             }
-            (relay::Op::Tuple, elements) => Ok(vec![Value::Tuple(elements.into())]),
-            (relay::Op::Get, [Value::Tuple(elements)]) => {
-                let index = usize::try_from(op.int("index").unwrap_or(-1)).ok();
-                let element = index.and_then(|i| elements.get(i)).cloned();
-                Ok(vec![element.ok_or_else(|| InterpretError::at(op, "has an index out of range"))?])
+            Work::Unmatched => {
+                let found = own[line.operands[0]].what();
+                let message = format!("has no clause that fits {found}; add a clause \"_\"");
+                return Err(InterpretError::at(line.op, message));
             }
-            (relay::Op::If, [condition]) => {
-                let taken = if truth(op, condition)? { 0 } else { 1 };
-                self.region(op, taken, Vec::new(), frame)
+            Work::Iterate => {
+                let count = registers.len();
+                self.step(line.op, count)?;
+                return Ok(Flow::Next);
             }
-            (relay::Op::While, _) => {
-                let mut state = operands;
-                loop {
-                    self.step(op)?;
-                    let tested = self.region(op, 0, state.clone(), frame)?;
-                    let [tested] = &tested[..] else {
-                        return Err(InterpretError::at(op, "has a condition of several values"));
-                    };
-                    if !truth(op, tested)? {
-                        return Ok(state);
+            Work::Return => {
+                arguments.clear();
+                arguments.extend(line.operands.iter().map(|r| std::mem::replace(&mut own[*r], Value::Unset)));
+                // A register that is given twice was emptied the first time.
+                for at in 1..line.operands.len() {
+                    if let Some(first) = line.operands[..at].iter().position(|r| *r == line.operands[at]) {
+                        arguments[at] = arguments[first].clone();
                     }
-                    state = self.region(op, 1, state, frame)?;
+                }
+                return Ok(Flow::Return);
+            }
+            Work::Call { callee, tail } => {
+                arguments.clear();
+                arguments.extend(line.operands.iter().map(|r| own[*r].clone()));
+                let (op, count, tail) = (line.op, registers.len(), *tail);
+                let code = self.code(*callee).map_err(|error| match error {
+                    InterpretError::Operation { .. } => error,
+                    other => InterpretError::at(op, format!("cannot call: {other}")),
+                })?;
+                self.step(op, count)?;
+                return Ok(Flow::Enter { code, closure: None, tail });
+            }
+            Work::Apply { tail } => {
+                let Value::Closure(closure) = &own[line.operands[0]] else {
+                    let found = own[line.operands[0]].what();
+                    return Err(InterpretError::at(line.op, format!("cannot be computed of {found}")));
+                };
+                let closure = closure.clone();
+                let first = if closure.code.recursive { 0 } else { 1 };
+                arguments.clear();
+                arguments.extend(line.operands[first..].iter().map(|r| own[*r].clone()));
+                let (op, count, tail) = (line.op, registers.len(), *tail);
+                self.step(op, count)?;
+                return Ok(Flow::Enter { code: closure.code.clone(), closure: Some(closure), tail });
+            }
+            Work::Move => {
+                arguments.clear();
+                arguments.extend(line.operands.iter().map(|r| own[*r].clone()));
+                None
+            }
+            work => Some(self.results(work, line, code, own, arguments)?),
+        };
+        match results {
+            Some(Some(value)) => {
+                self.step(line.op, registers.len())?;
+                self.check(line.op, &line.expects, std::slice::from_ref(&value), extents)?;
+                self.note(line.op, 0, &value);
+                registers[*base + line.result] = value;
+            }
+            Some(None) | None => {
+                if results.is_some() {
+                    self.step(line.op, registers.len())?;
+                }
+                self.check(line.op, &line.expects, arguments, extents)?;
+                for (at, value) in arguments.drain(..).enumerate() {
+                    self.note(line.op, at, &value);
+                    registers[*base + line.result + at] = value;
                 }
             }
-            (relay::Op::Fn, []) => Ok(vec![Value::Closure(Rc::new((op, frame.clone())))]),
-            (relay::Op::Apply, [Value::Closure(closure), inputs @ ..]) => {
-                self.region(closure.0, 0, inputs.to_vec(), &mut closure.1.clone())
-            }
-            (relay::Op::RefNew, [value]) => Ok(vec![Value::Cell(Rc::new(RefCell::new(value.clone())))]),
-            (relay::Op::RefRead, [Value::Cell(cell)]) => Ok(vec![cell.borrow().clone()]),
-            (relay::Op::RefWrite, [Value::Cell(cell), value]) => {
-                cell.replace(value.clone());
-                Ok(Vec::new())
-            }
-            (_, [first, ..]) => Err(wrong(first)),
-            (_, []) => Err(InterpretError::at(op, "lacks operands")),
         }
+        Ok(Flow::Next)
+    }
+
+    /// What a line that goes on to the next gives: one value, or those in the list.
+    fn results(
+        &mut self,
+        work: &Work<'c>,
+        line: &Line<'c>,
+        code: &Code<'c>,
+        own: &[Value<'c>],
+        list: &mut Values<'c>,
+    ) -> Result<Option<Value<'c>>, InterpretError> {
+        let op = line.op;
+        let operand = |at: usize| line.operands.get(at).map_or(&Value::Unset, |r| &own[*r]);
+        let wrong = |value: &Value| InterpretError::at(op, format!("cannot be computed of {}", value.what()));
+        let all = || line.operands.iter().map(|r| own[*r].clone()).collect::<Values<'c>>();
+        list.clear();
+        Ok(Some(match work {
+            Work::Constant(tensor) => Value::Tensor(tensor.clone()),
+            Work::Operator { .. } => {
+                list.extend(operator_call(work, line, own)?);
+                return Ok(None);
+            }
+            Work::Te(kind) => {
+                let operands = tensors(op, line, own)?;
+                list.extend(te::run(
+                    *kind,
+                    op,
+                    &operands,
+                    te::Known { numbers: &code.numbers, values: own },
+                )?);
+                return Ok(None);
+            }
+            Work::Tuple => Value::tuple(all()),
+            Work::Get(index) => match operand(0) {
+                Value::Tuple(elements) => {
+                    let element = elements.get(*index).cloned();
+                    element.ok_or_else(|| InterpretError::at(op, "has an index out of range"))?
+                }
+                other => return Err(wrong(other)),
+            },
+            Work::Construct(constructor) => Value::Data(constructor.clone(), Rc::new(Parts::new(all()))),
+            Work::Function(inner) => {
+                let captured = inner.captures.iter().map(|r| own[*r].clone()).collect();
+                Value::Closure(Rc::new(Closure { code: inner.clone(), captured: Parts::new(captured) }))
+            }
+            Work::Global(number) => {
+                let code = self.code(*number)?;
+                Value::Closure(Rc::new(Closure { code, captured: Parts::new(Vec::new()) }))
+            }
+            Work::RefNew => {
+                let cell = Rc::new(RefCell::new(operand(0).clone()));
+                self.cells.push(Rc::downgrade(&cell));
+                if self.cells.len() >= self.prune_at {
+                    self.cells.retain(|cell| cell.strong_count() > 0);
+                    self.prune_at = 1024 + 2 * self.cells.len();
+                }
+                Value::Cell(cell)
+            }
+            Work::RefRead => match operand(0) {
+                Value::Cell(cell) => cell.borrow().clone(),
+                other => return Err(wrong(other)),
+            },
+            Work::RefWrite => match operand(0) {
+                Value::Cell(cell) => {
+                    let held = cell.replace(operand(1).clone());
+                    drop(held);
+                    return Ok(None);
+                }
+                other => return Err(wrong(other)),
+            },
+            _ => return Err(InterpretError::at(op, "is not interpreted here")),
+        }))
     }
 }
 
-fn is_terminator(op: Op) -> bool {
-    matches!(
-        op.kind(),
-        Some(
-            Kind::Upstream(Upstream::Return)
-                | Kind::Relay(relay::Op::Yield)
-                | Kind::Te(te_ops::Op::Return | te_ops::Op::Yield)
-        )
-    )
+/// Begins a call; takes the arguments out of their list.
+fn enter<'c>(
+    code: &Rc<Code<'c>>,
+    closure: Option<Rc<Closure<'c>>>,
+    arguments: &mut Values<'c>,
+    registers: &mut Values<'c>,
+) -> Result<Frame<'c>, InterpretError> {
+    let mut extents = vec![None; code.extents];
+    let fits = code.takes.len() == arguments.len()
+        && code.takes.iter().zip(arguments.iter()).all(|(expect, value)| expect.fits(value, &mut extents));
+    if !fits {
+        let expected: Vec<_> = code.takes.iter().map(|e| e.text(&[])).collect();
+        let found: Vec<_> = arguments.iter().map(Value::what).collect();
+        return Err(InterpretError::Inputs {
+            function: code.name.clone(),
+            expected: format!("({})", expected.join(", ")),
+            found: format!("({})", found.join(", ")),
+        });
+    }
+    let base = registers.len();
+    registers.append(arguments);
+    if let Some(closure) = closure {
+        registers.extend(closure.captured.iter().cloned());
+    }
+    registers.resize(base + code.registers, Value::Unset);
+    Ok(Frame { code: code.clone(), next: 0, base, extents })
 }
 
 fn operator_call<'c>(
-    operator: &'static Operator,
-    op: Op<'c>,
-    operands: &[Rc<Tensor>],
+    work: &Work<'c>,
+    line: &Line<'c>,
+    own: &[Value<'c>],
 ) -> Result<Values<'c>, InterpretError> {
-    let operands: Vec<Tensor> = operands.iter().map(|t| (**t).clone()).collect();
-    let results = reference::evaluate(operator, &op.attrs(), &operands);
-    Ok(results.map_err(|error| InterpretError::at(op, error))?.into_iter().map(Value::from).collect())
+    let Work::Operator { operator, attrs, typed } = work else { return Ok(Vec::new()) };
+    let operands: Vec<Tensor> =
+        tensors(line.op, line, own)?.iter().map(|tensor| Tensor::clone(tensor)).collect();
+    let fail = |error: EvalError| InterpretError::at(line.op, error);
+    let mut typed = typed.borrow_mut();
+    let known = match typed.take().filter(|typed| typed.fits(&operands)) {
+        Some(known) => known,
+        None => {
+            let types: Vec<TensorType> = operands.iter().map(Tensor::tensor_type).collect();
+            let results = operator.infer(&types, attrs).map_err(|violation| fail(violation.into()))?;
+            Typed { operands: types, results }
+        }
+    };
+    let call = Call { op: operator, operands: &known.operands, attrs };
+    let results = (operator.reference)(&call, &known.results, &operands).map_err(fail)?;
+    *typed = Some(known);
+    Ok(results.into_iter().map(Value::from).collect())
 }
 
-fn tensors<'c>(op: Op<'c>, values: &[Value<'c>]) -> Result<Vec<Rc<Tensor>>, InterpretError> {
-    let tensor = |value: &Value<'c>| match value {
+fn tensors<'c>(op: Op<'c>, line: &Line<'c>, own: &[Value<'c>]) -> Result<Vec<Rc<Held>>, InterpretError> {
+    let tensor = |register: &usize| match &own[*register] {
         Value::Tensor(tensor) => Ok(tensor.clone()),
         other => Err(InterpretError::at(op, format!("takes tensors, found {}", other.what()))),
     };
-    values.iter().map(tensor).collect()
+    line.operands.iter().map(tensor).collect()
 }
 
 fn truth<'c>(op: Op<'c>, value: &Value<'c>) -> Result<bool, InterpretError> {
@@ -250,15 +465,67 @@ fn truth<'c>(op: Op<'c>, value: &Value<'c>) -> Result<bool, InterpretError> {
     }
 }
 
-/// True unless a tensor contradicts the type of the name it gets.
-fn is_of(name: Name, value: &Value) -> bool {
-    match value {
-        Value::Tensor(tensor) => tensor_type(name).is_some_and(|ty| ty.compatible(&tensor.tensor_type())),
-        _ => tensor_type(name).is_none(),
+impl Fit {
+    /// True when a value fits; what is bound is added to the list, which is of no use otherwise.
+    fn fits<'c>(&self, value: &Value<'c>, bound: &mut Values<'c>) -> bool {
+        match (self, value) {
+            (Fit::Any, _) => true,
+            (Fit::Bind, value) => {
+                bound.push(value.clone());
+                true
+            }
+            (Fit::Data(wanted, parts), Value::Data(constructor, fields)) => {
+                (Rc::ptr_eq(wanted, constructor) || wanted == constructor)
+                    && parts.len() == fields.len()
+                    && parts.iter().zip(fields.iter()).all(|(part, field)| part.fits(field, bound))
+            }
+            (Fit::Tuple(parts), Value::Tuple(elements)) => {
+                parts.len() == elements.len()
+                    && parts.iter().zip(elements.iter()).all(|(part, element)| part.fits(element, bound))
+            }
+            _ => false,
+        }
     }
 }
 
-fn type_of(name: Name) -> String {
-    use fusion_dialects::ValueLike;
-    name.r#type().to_string()
+impl Expect {
+    /// True unless a value contradicts; named extents that are met first become known.
+    fn fits(&self, value: &Value, extents: &mut [Option<u64>]) -> bool {
+        match (self, value) {
+            (Expect::Any, _) => true,
+            (Expect::Tensor { dtype, dims, .. }, Value::Tensor(tensor)) => {
+                *dtype == tensor.dtype()
+                    && dims.len() == tensor.shape().len()
+                    && dims.iter().zip(tensor.shape()).all(|(dim, &n)| match dim {
+                        Extent::Any => true,
+                        Extent::Fixed(extent) => *extent == n as u64,
+                        Extent::Named(name) => *extents[*name].get_or_insert(n as u64) == n as u64,
+                    })
+            }
+            (Expect::Tuple(count), Value::Tuple(elements)) => *count == elements.len(),
+            (Expect::Function, Value::Closure(_)) | (Expect::Cell, Value::Cell(_)) => true,
+            (Expect::Data(name), Value::Data(constructor, _)) => *name == constructor.data,
+            _ => false,
+        }
+    }
+
+    /// What a message calls it, with the named extents that are known.
+    fn text(&self, extents: &[Option<u64>]) -> String {
+        match self {
+            Expect::Any => "any".into(),
+            Expect::Tensor { dims, ty, .. } => {
+                let known = dims.iter().zip(&ty.dims).filter_map(|(dim, name)| match dim {
+                    Extent::Named(n) => Some(format!("{name} is {}", (*extents.get(*n)?)?)),
+                    _ => None,
+                });
+                let mut known: Vec<String> = known.collect();
+                known.dedup();
+                if known.is_empty() { ty.to_string() } else { format!("{ty}, where {}", known.join(" and ")) }
+            }
+            Expect::Tuple(count) => format!("a tuple of {count}"),
+            Expect::Function => "a function".into(),
+            Expect::Data(name) => format!("a value of the data type @{name}"),
+            Expect::Cell => "a reference".into(),
+        }
+    }
 }

@@ -5,7 +5,7 @@
 use crate::InterpretError;
 use crate::program::Values;
 use crate::scalar::{Scalar, Step};
-use crate::value::{Frame, Value};
+use crate::value::{Held, Value};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     Block, Op, OpExt, Value as Name, arguments, array_elements, attr_of, defining_op, key, loops, nested_ops,
@@ -19,12 +19,27 @@ use std::rc::Rc;
 /// More points than this are not computed, so that an extent cannot stop the run.
 const MOST_POINTS: u64 = 1 << 30;
 
+/// The values of a kernel that are known so far.
+#[derive(Clone, Copy)]
+pub struct Known<'a, 'c> {
+    /// Where each is, by its key.
+    pub numbers: &'a HashMap<usize, usize>,
+    /// The values.
+    pub values: &'a [Value<'c>],
+}
+
+impl<'c> Known<'_, 'c> {
+    fn get(&self, key: usize) -> Option<&Value<'c>> {
+        self.numbers.get(&key).and_then(|number| self.values.get(*number))
+    }
+}
+
 /// Runs an operation of a kernel or of the program around it.
 pub fn run<'c>(
     kind: te::Op,
     op: Op<'c>,
-    operands: &[Rc<Tensor>],
-    frame: &Frame<'c>,
+    operands: &[Rc<Held>],
+    frame: Known<'_, 'c>,
 ) -> Result<Values<'c>, InterpretError> {
     match (kind, operands) {
         (te::Op::Constant, []) => {
@@ -47,7 +62,7 @@ fn shape_of(op: Op, value: Option<Name>) -> Result<Vec<usize>, InterpretError> {
     Ok(shape.into_iter().map(|n| n as usize).collect())
 }
 
-fn compute<'c>(op: Op<'c>, frame: &Frame<'c>) -> Result<Values<'c>, InterpretError> {
+fn compute<'c>(op: Op<'c>, frame: Known<'_, 'c>) -> Result<Values<'c>, InterpretError> {
     let extents = |name| -> Vec<usize> {
         op.ints(name).unwrap_or_default().into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect()
     };
@@ -106,12 +121,12 @@ fn compute<'c>(op: Op<'c>, frame: &Frame<'c>) -> Result<Values<'c>, InterpretErr
 
 enum Work<'c> {
     Load {
-        source: Rc<Tensor>,
+        source: Rc<Held>,
         strides: Vec<usize>,
     },
     /// Behind the indices, the condition and what it is otherwise.
     LoadIf {
-        source: Rc<Tensor>,
+        source: Rc<Held>,
         strides: Vec<usize>,
     },
     Scalar(Step),
@@ -142,7 +157,7 @@ struct Body<'c> {
 }
 
 impl<'c> Body<'c> {
-    fn of(of: Op<'c>, block: Block<'c>, frame: &Frame<'c>) -> Result<Self, InterpretError> {
+    fn of(of: Op<'c>, block: Block<'c>, frame: Known<'_, 'c>) -> Result<Self, InterpretError> {
         Body::taking(of, block, &[], frame)
     }
 
@@ -151,7 +166,7 @@ impl<'c> Body<'c> {
         of: Op<'c>,
         block: Block<'c>,
         around: &[Name<'c>],
-        frame: &Frame<'c>,
+        frame: Known<'_, 'c>,
     ) -> Result<Self, InterpretError> {
         let inputs = [&arguments(block), around].concat();
         let mut places: HashMap<usize, usize> =
@@ -183,7 +198,7 @@ impl<'c> Body<'c> {
                     debug_assert_eq!(body.scalars.len(), body.lines.last().map_or(0, |l| l.result) + i + 1);
                 }
             } else if let Some(Kind::Te(kind @ (te::Op::Load | te::Op::LoadIf))) = op.kind() {
-                let source = names.first().and_then(|name| frame.get(&key(*name)));
+                let source = names.first().and_then(|name| frame.get(key(*name)));
                 let Some(Value::Tensor(source)) = source.cloned() else {
                     return Err(InterpretError::at(op, "loads from a tensor that is not known"));
                 };

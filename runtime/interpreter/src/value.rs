@@ -1,39 +1,180 @@
 //! What values are at run time.
+//!
+//! Copies share. What is made is counted in bytes, so that a run can be given up before memory is; what is freed is freed by
+//! a loop over a list of work, so that a list of a million elements needs no stack.
 
 use crate::InterpretError;
-use fusion_dialects::Op;
-use fusion_operators::Tensor;
-use std::cell::RefCell;
-use std::collections::HashMap;
+use crate::code::Code;
+use fusion_operators::{DType, Item, Tensor, ValueTree};
+use std::cell::{Cell as Mutable, RefCell};
 use std::rc::Rc;
-
-/// The values of a function that are known so far, by their keys.
-pub type Frame<'c> = HashMap<usize, Value<'c>>;
 
 /// A value at run time; copies are cheap.
 #[derive(Clone)]
 pub enum Value<'c> {
     /// A tensor.
-    Tensor(Rc<Tensor>),
+    Tensor(Rc<Held>),
     /// A tuple.
-    Tuple(Rc<[Value<'c>]>),
-    /// A `relay.fn` with the values around it.
-    Closure(Rc<(Op<'c>, Frame<'c>)>),
+    Tuple(Rc<Parts<'c>>),
+    /// A value of a data type: a constructor and its fields.
+    Data(Rc<Constructor>, Rc<Parts<'c>>),
+    /// A function with the values it took from around it.
+    Closure(Rc<Closure<'c>>),
     /// A mutable cell.
     Cell(Rc<RefCell<Value<'c>>>),
+    /// No value yet: a register before it is written.
+    Unset,
+}
+
+/// A constructor of a data type of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constructor {
+    /// The data type.
+    pub data: String,
+    /// The constructor.
+    pub name: String,
+    /// Its place in the data type.
+    pub tag: usize,
+    /// How many fields it has.
+    pub fields: usize,
+}
+
+/// A function with the values it took from around it.
+pub struct Closure<'c> {
+    pub(crate) code: Rc<Code<'c>>,
+    pub(crate) captured: Parts<'c>,
+}
+
+thread_local! {
+    static LIVE: Mutable<u64> = const { Mutable::new(0) };
+}
+
+/// The bytes of all tensors and parts that are alive on this thread.
+pub(crate) fn live_bytes() -> u64 {
+    LIVE.get()
+}
+
+/// A tensor that is counted while it is alive.
+pub struct Held(Tensor);
+
+impl Held {
+    fn bytes(&self) -> u64 {
+        (self.0.bytes().len() + size_of::<Held>()) as u64
+    }
+
+    /// The tensor.
+    pub fn into_tensor(mut self) -> Tensor {
+        let empty = Tensor::from_f64s(DType::F32, &[0], &[]);
+        match empty {
+            Ok(empty) => {
+                let bytes = self.0.bytes().len() as u64;
+                LIVE.set(LIVE.get().saturating_sub(bytes));
+                std::mem::replace(&mut self.0, empty)
+            }
+            Err(_) => self.0.clone(),
+        }
+    }
+}
+
+impl std::ops::Deref for Held {
+    type Target = Tensor;
+    fn deref(&self) -> &Tensor {
+        &self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        LIVE.set(LIVE.get().saturating_sub(self.bytes()));
+    }
+}
+
+/// The parts of a value.
+pub struct Parts<'c>(Box<[Value<'c>]>);
+
+impl<'c> Parts<'c> {
+    /// Of these values.
+    pub fn new(values: Vec<Value<'c>>) -> Self {
+        let parts = Parts(values.into());
+        LIVE.set(LIVE.get() + parts.bytes());
+        parts
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.0.len() * size_of::<Value>() + size_of::<Parts>() + 2 * size_of::<usize>()) as u64
+    }
+}
+
+impl<'c> std::ops::Deref for Parts<'c> {
+    type Target = [Value<'c>];
+    fn deref(&self) -> &[Value<'c>] {
+        &self.0
+    }
+}
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        LIVE.set(LIVE.get().saturating_sub(self.bytes()));
+        if self.0.iter().all(|value| matches!(value, Value::Tensor(_) | Value::Unset)) {
+            return;
+        }
+        let mut work = std::mem::take(&mut self.0).into_vec();
+        while let Some(value) = work.pop() {
+            // What only this value holds is taken out of it before it is freed.
+            match value {
+                Value::Tuple(mut parts) | Value::Data(_, mut parts) => {
+                    if let Some(parts) = Rc::get_mut(&mut parts) {
+                        parts.give(&mut work);
+                    }
+                }
+                Value::Closure(mut closure) => {
+                    if let Some(closure) = Rc::get_mut(&mut closure) {
+                        closure.captured.give(&mut work);
+                    }
+                }
+                Value::Cell(mut cell) => {
+                    if let Some(cell) = Rc::get_mut(&mut cell) {
+                        work.push(std::mem::replace(cell.get_mut(), Value::Unset));
+                    }
+                }
+                Value::Tensor(_) | Value::Unset => {}
+            }
+        }
+    }
+}
+
+impl<'c> Parts<'c> {
+    fn give(&mut self, work: &mut Vec<Value<'c>>) {
+        let bytes = self.bytes();
+        work.extend(std::mem::take(&mut self.0).into_vec());
+        LIVE.set(LIVE.get().saturating_sub(bytes - self.bytes()));
+    }
 }
 
 impl From<Tensor> for Value<'_> {
     fn from(tensor: Tensor) -> Self {
-        Value::Tensor(Rc::new(tensor))
+        let held = Held(tensor);
+        LIVE.set(LIVE.get() + held.bytes());
+        Value::Tensor(Rc::new(held))
     }
 }
 
-impl Value<'_> {
+/// More items of a value are not shown.
+const MOST_ITEMS: usize = 10_000_000;
+
+impl<'c> Value<'c> {
+    /// A tuple.
+    pub fn tuple(elements: Vec<Value<'c>>) -> Self {
+        Value::Tuple(Rc::new(Parts::new(elements)))
+    }
+
     /// The tensor of a result.
     pub fn into_tensor(self, function: &str) -> Result<Tensor, InterpretError> {
         match self {
-            Value::Tensor(tensor) => Ok(Rc::unwrap_or_clone(tensor)),
+            Value::Tensor(tensor) => Ok(match Rc::try_unwrap(tensor) {
+                Ok(held) => held.into_tensor(),
+                Err(shared) => Tensor::clone(&shared),
+            }),
             _ => Err(InterpretError::NoTensor(function.to_owned())),
         }
     }
@@ -43,8 +184,61 @@ impl Value<'_> {
         match self {
             Value::Tensor(tensor) => tensor.tensor_type().to_string(),
             Value::Tuple(elements) => format!("a tuple of {}", elements.len()),
-            Value::Closure(_) => "a closure".into(),
+            Value::Data(constructor, _) => {
+                format!("a {} of the data type @{}", constructor.name, constructor.data)
+            }
+            Value::Closure(_) => "a function".into(),
             Value::Cell(_) => "a reference".into(),
+            Value::Unset => "no value".into(),
         }
+    }
+
+    /// The value as data, to be printed and compared.
+    pub fn tree(&self) -> ValueTree {
+        enum Work<'c> {
+            Show(Value<'c>),
+            Leave,
+        }
+        let mut items = Vec::new();
+        let mut around: Vec<*const RefCell<Value>> = Vec::new();
+        let mut work = vec![Work::Show(self.clone())];
+        while let Some(next) = work.pop() {
+            let value = match next {
+                Work::Leave => {
+                    around.pop();
+                    continue;
+                }
+                Work::Show(value) => value,
+            };
+            if items.len() >= MOST_ITEMS {
+                items.push(Item::More);
+                continue;
+            }
+            match value {
+                Value::Tensor(tensor) => items.push(Item::Tensor(Tensor::clone(&tensor))),
+                Value::Tuple(parts) => {
+                    items.push(Item::Tuple(parts.len()));
+                    work.extend(parts.iter().rev().cloned().map(Work::Show));
+                }
+                Value::Data(constructor, parts) => {
+                    items.push(Item::Data(constructor.name.clone(), parts.len()));
+                    work.extend(parts.iter().rev().cloned().map(Work::Show));
+                }
+                Value::Cell(cell) => {
+                    let place = Rc::as_ptr(&cell);
+                    if around.contains(&place) {
+                        items.push(Item::More);
+                        continue;
+                    }
+                    items.push(Item::Cell);
+                    around.push(place);
+                    work.push(Work::Leave);
+                    work.push(Work::Show(cell.borrow().clone()));
+                }
+                Value::Closure(_) => items.push(Item::Function),
+                Value::Unset => items.push(Item::More),
+            }
+        }
+        ValueTree { items }
     }
 }

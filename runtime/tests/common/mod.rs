@@ -52,6 +52,7 @@ pub fn description() -> ModelDescription {
             flops: Some(18),
             bytes: Some(64),
         }],
+        program: None,
         workspace_bytes: 24,
     }
 }

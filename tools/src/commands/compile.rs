@@ -43,6 +43,10 @@ pub struct Compile {
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-4, requires = "validate")]
     validate_rtol: f64,
 
+    /// Where the rules of algebra make the result wrong, find the fewest applications of them that do.
+    #[arg(long, requires = "validate")]
+    bisect_rules: bool,
+
     #[command(flatten)]
     options: Options,
 }
@@ -71,7 +75,8 @@ impl Compile {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
         let budget = Budget { flops: self.validate_flops, tolerance: self.validate_rtol };
-        let validate = self.validate.then(|| Settings { budget, ..Settings::default() });
+        let validate =
+            self.validate.then(|| Settings { budget, bisect: self.bisect_rules, ..Settings::default() });
         let jobs = self.jobs.map(usize::from);
         let options = CompileOptions { jobs, validate, ..self.options.resolve()? };
         let path = self.output.clone().unwrap_or_else(|| {

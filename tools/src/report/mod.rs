@@ -168,6 +168,7 @@ pub(crate) mod tests {
                 kernel("fused_conv2d_relu_0", &["relay.conv2d", "relay.relu"], 200, 900),
                 kernel("fused_max_pool_0", &["relay.max_pool"], 100, 100),
             ],
+            program: None,
             workspace_bytes: 64,
         };
         let ledger: Ledger = serde_json::from_value(ledger).unwrap();

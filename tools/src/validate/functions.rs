@@ -2,8 +2,8 @@
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    AttributeLike, Op, OpExt, OperationLike, ValueLike, arguments, key, nested_ops, op_key, ops_in, te,
-    top_level,
+    AttributeLike, Op, OpExt, OperationLike, ValueLike, arguments, key, nested_ops, op_key, ops_in, relay,
+    te, top_level,
 };
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -23,7 +23,8 @@ pub fn same_type(a: Op, b: Op) -> bool {
 /// The names a function calls.
 pub fn callees<'c>(function: Op<'c>) -> Vec<&'c str> {
     let callee = |op: Op<'c>| match op.kind() {
-        Some(Kind::Upstream(Upstream::Call)) => op.text("callee"),
+        Some(Kind::Upstream(Upstream::Call) | Kind::Relay(relay::Op::Call)) => op.text("callee"),
+        Some(Kind::Relay(relay::Op::Global)) => op.text("function"),
         Some(Kind::Te(te::Op::Call)) => op.text("kernel"),
         _ => None,
     };

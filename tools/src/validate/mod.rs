@@ -11,11 +11,17 @@
 //!
 //! The module must be changed by one thread at a time: what a function calls is run with it.
 
+mod blame;
 mod functions;
 
+use blame::{Blame, with_option};
 use functions::{callees, functions, same, same_type};
-use fusion_dialects::{Module, Op, OpExt, OperationLike, PassError, PassRun, Watch, module_copy, module_op};
+use fusion_dialects::{
+    Module, Op, OpExt, OperationLike, Pass, PassError, PassRun, Watch, module_copy, module_op,
+};
 use fusion_interpreter::{Agreement, Budget, agree};
+use fusion_transforms::egraph::RelayOptimize;
+use fusion_transforms::egraph::bisect::bisect;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,11 +35,13 @@ pub struct Settings {
     pub seed: u64,
     /// Where files that show a difference are written.
     pub directory: PathBuf,
+    /// Whether the applications of rules are found that make `relay-optimize` go wrong.
+    pub bisect: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { budget: Budget::default(), seed: 0, directory: PathBuf::from(".") }
+        Settings { budget: Budget::default(), seed: 0, directory: PathBuf::from("."), bisect: false }
     }
 }
 
@@ -62,6 +70,20 @@ pub fn start(settings: Settings) -> Arc<Mutex<Report>> {
 }
 
 impl Report {
+    fn unknown(&mut self, pass: &str, why: &str, function: &str) {
+        self.unknown.entry((pass.to_owned(), why.to_owned())).or_default().push(function.to_owned());
+    }
+
+    fn add(&mut self, other: Report) {
+        for (pass, functions) in other.agreed {
+            self.agreed.entry(pass).or_default().extend(functions);
+        }
+        for (what, names) in other.unknown {
+            self.unknown.entry(what).or_default().extend(names);
+        }
+        self.mismatches.extend(other.mismatches);
+    }
+
     /// For people, a line a fact.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -99,15 +121,28 @@ impl Watch for Validator {
             return run();
         };
         let Some(copy) = module_copy(module) else {
-            self.unknown(pass.name, "it runs on no module", op.text("sym_name").unwrap_or_default());
+            let function = op.text("sym_name").unwrap_or_default();
+            self.tell(|report| report.unknown(pass.name, "it runs on no module", function));
             return run();
         };
         let symbol = op.parent_operation().and_then(|_| op.text("sym_name"));
-        run()?;
-        self.compare(pass, (module_op(&copy), module), symbol).map_err(|what| {
-            let element = pipeline(op, &pass.element());
-            let shown = self.reproduce(pass.name, &element, &copy, &what);
-            let sentence = format!("{} is wrong: {what}; {shown}", pass.name);
+        if let Err(error) = run() {
+            return Err(match self.blame(pass, &copy, None) {
+                Some(blame) => {
+                    PassError::new(error.location, format!("{}; {}", error.message, blame.sentence))
+                }
+                None => error,
+            });
+        }
+        let mut noted = Report::default();
+        let compared = self.compare(pass, (module_op(&copy), module), symbol, &mut noted);
+        self.tell(|report| report.add(noted));
+        compared.map_err(|what| {
+            let blame = self.blame(pass, &copy, symbol);
+            let element = with_option(&pass.element(), blame.as_ref().and_then(|b| b.option.as_deref()));
+            let shown = self.reproduce(pass.name, &pipeline(op, &element), &copy, &what);
+            let because = blame.map_or(String::new(), |blame| format!("{}; ", blame.sentence));
+            let sentence = format!("{} is wrong: {what}; {because}{shown}", pass.name);
             self.tell(|report| report.mismatches.push(sentence.clone()));
             PassError::new(op.location(), sentence)
         })
@@ -116,7 +151,13 @@ impl Watch for Validator {
 
 impl Validator {
     /// Compares the functions that a pass changed, the one of that name alone where it ran on one; gives the first difference.
-    fn compare(&self, pass: &PassRun, (old, new): (Op, Op), symbol: Option<&str>) -> Result<(), String> {
+    fn compare(
+        &self,
+        pass: &PassRun,
+        (old, new): (Op, Op),
+        symbol: Option<&str>,
+        report: &mut Report,
+    ) -> Result<(), String> {
         let (before, after) = (functions(old), functions(new));
         let paired = |name: &str| before.get(name).zip(after.get(name)).filter(|(a, b)| same_type(**a, **b));
         let changed = |name: &str| before.get(name).zip(after.get(name)).is_none_or(|(a, b)| !same(*a, *b));
@@ -136,27 +177,31 @@ impl Validator {
             let Some((old, new)) = paired(name) else {
                 let gone = !after.contains_key(name);
                 let why = if gone { "it is gone" } else { "it is of another type after the pass" };
-                self.unknown(pass.name, why, &format!("@{name}"));
+                report.unknown(pass.name, why, &format!("@{name}"));
                 continue;
             };
             match agree(*old, *new, self.settings.seed, &self.settings.budget) {
-                Ok(Agreement::Same { error }) => self.tell(|report| {
+                Ok(Agreement::Same { error }) => {
                     report.agreed.entry(pass.name.to_owned()).or_default().push((format!("@{name}"), error));
-                }),
-                Ok(Agreement::Unknown(why)) => self.unknown(pass.name, &why, &format!("@{name}")),
+                }
+                Ok(Agreement::Unknown(why)) => report.unknown(pass.name, &why, &format!("@{name}")),
                 Err(mismatch) => return Err(mismatch.to_string()),
             }
         }
         if before.is_empty() {
-            self.unknown(pass.name, "there is no function of relay or te", "the module");
+            report.unknown(pass.name, "there is no function of relay or te", "the module");
         }
         Ok(())
     }
 
-    fn unknown(&self, pass: &str, why: &str, function: &str) {
-        self.tell(|report| {
-            report.unknown.entry((pass.to_owned(), why.to_owned())).or_default().push(function.to_owned());
-        });
+    /// Of the pass that applies rules, which of them make it go wrong.
+    fn blame(&self, pass: &PassRun, before: &Module, symbol: Option<&str>) -> Option<Blame> {
+        if !self.settings.bisect || pass.name != RelayOptimize::NAME {
+            return None;
+        }
+        let before = module_op(before);
+        let mut judge = |new: Op| self.compare(pass, (before, new), symbol, &mut Report::default()).err();
+        Some(Blame::of(&bisect(before, pass.options, &mut judge)))
     }
 
     fn tell(&self, what: impl FnOnce(&mut Report)) {

@@ -3,6 +3,7 @@
 use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
 use fusion_operators::{Attrs, FusionKind, Tensor, TensorType, reference};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The e-graph of a block.
 pub type Graph = EGraph<Node, Facts>;
@@ -16,6 +17,8 @@ pub struct Facts {
     pub leaf_places: Vec<u32>,
     /// Types of leaves.
     pub leaf_types: Vec<TensorType>,
+    /// What each node was when it was added, by the number of its first class: a hash of its head and of its children's labels.
+    pub labels: Vec<u64>,
 }
 
 /// What is known of a class.
@@ -33,6 +36,8 @@ pub struct Data {
     pub place: u32,
     /// The operations of the source it stands for, by their numbers; the first few.
     pub origins: Vec<u32>,
+    /// The oldest of its classes: what was added first.
+    pub oldest: Id,
 }
 
 /// The most operations of the source that a class remembers.
@@ -41,7 +46,8 @@ const MOST_ORIGINS: usize = 4;
 impl Analysis<Node> for Facts {
     type Data = Data;
 
-    fn make(graph: &mut Graph, node: &Node, _: Id) -> Data {
+    fn make(graph: &mut Graph, node: &Node, id: Id) -> Data {
+        note_label(graph, node, id);
         let mut data = Data {
             types: Vec::new(),
             attrs: None,
@@ -49,6 +55,7 @@ impl Analysis<Node> for Facts {
             is_constant: false,
             place: node.children.iter().map(|&c| graph[c].data.place).max().unwrap_or(0),
             origins: Vec::new(),
+            oldest: id,
         };
         match &node.head {
             Head::Attrs(attrs) => data.attrs = Some(attrs.clone()),
@@ -97,6 +104,8 @@ impl Analysis<Node> for Facts {
         a.constant = a.constant.take().or(b.constant);
         a.is_constant |= b.is_constant;
         a.place = a.place.min(b.place);
+        // Nothing of those who read the class follows from it.
+        a.oldest = a.oldest.min(b.oldest);
         for origin in b.origins {
             if a.origins.len() < MOST_ORIGINS && !a.origins.contains(&origin) {
                 a.origins.push(origin);
@@ -105,6 +114,22 @@ impl Analysis<Node> for Facts {
         let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
         DidMerge(now != before, now != other)
     }
+}
+
+/// Gives a node that is new its label.
+fn note_label(graph: &mut Graph, node: &Node, id: Id) {
+    if graph.analysis.labels.len() <= usize::from(id) {
+        let mut hasher = DefaultHasher::new();
+        node.head.hash(&mut hasher);
+        node.children.iter().for_each(|&child| label(graph, child).hash(&mut hasher));
+        graph.analysis.labels.resize(usize::from(id), 0);
+        graph.analysis.labels.push(hasher.finish());
+    }
+}
+
+/// The label of what was first added to a class: the same in all graphs of one program in which that is the first.
+pub fn label(graph: &Graph, id: Id) -> u64 {
+    graph.analysis.labels[usize::from(graph[id].data.oldest)]
 }
 
 /// The constant that a call of small constants is; where each operand is one number, however many times, it is computed once.

@@ -12,10 +12,13 @@
 //! A block with its operations of control flow is a graph of its own; so is each block inside them.
 
 pub mod analysis;
+pub mod applications;
+pub mod bisect;
 pub mod check;
 pub mod extract;
 mod fold;
 pub mod language;
+mod large_constants;
 pub mod ledger;
 mod pass;
 pub mod proof;

@@ -1,5 +1,6 @@
 //! The pass: each block of each function is read, saturated, planned and written.
 
+use super::applications::Log;
 use super::check::{self, Disagreement};
 use super::extract::rates::Rates;
 use super::extract::search::{Freedom, search};
@@ -39,36 +40,48 @@ impl Pass for RelayOptimize {
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let settings = Settings::of(module, cx)?;
-        let families = match settings.strategy {
-            Strategy::None => return fuse_module(module, 1, cx),
-            Strategy::Relay => return fuse_module(module, MOST, cx),
-            Strategy::Xla => &[],
-            Strategy::EGraph => &settings.families[..],
-        };
-        let wrong_rule = |wrong: super::rule::RuleError| PassError::new(module.location(), wrong.to_string());
-        let Some(outliner) = Outliner::new(module) else { return Ok(()) };
-        let mut optimizer = Optimizer {
-            rules: Rules::of(families).map_err(wrong_rule)?,
-            rates: Rates::of(&Target::of(module)?),
-            settings: &settings,
-            outliner,
-            ledger: Ledger::default(),
-        };
-        for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
-            if function.attr(PRIMITIVE).is_none() {
-                let name = function.text("sym_name").unwrap_or_default();
-                for block in blocks_under(function) {
-                    optimizer.block(name, block, cx)?;
-                }
+        let mut log = Log { chosen: settings.applications.clone(), ..Log::default() };
+        optimize(module, &settings, &mut log, cx)
+    }
+}
+
+/// What the pass does, with the applications of rules that a log chooses.
+pub(super) fn optimize<'c>(
+    module: Op<'c>,
+    settings: &Settings,
+    log: &mut Log,
+    cx: &mut RunContext,
+) -> Result<(), PassError<'c>> {
+    let families = match settings.strategy {
+        Strategy::None => return fuse_module(module, 1, cx),
+        Strategy::Relay => return fuse_module(module, MOST, cx),
+        Strategy::Xla => &[],
+        Strategy::EGraph => &settings.families[..],
+    };
+    let wrong_rule = |wrong: super::rule::RuleError| PassError::new(module.location(), wrong.to_string());
+    let Some(outliner) = Outliner::new(module) else { return Ok(()) };
+    let mut optimizer = Optimizer {
+        rules: Rules::of(families).map_err(wrong_rule)?,
+        rates: Rates::of(&Target::of(module)?),
+        settings,
+        outliner,
+        ledger: Ledger::default(),
+        log,
+    };
+    for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
+        if function.attr(PRIMITIVE).is_none() {
+            let name = function.text("sym_name").unwrap_or_default();
+            for (number, block) in blocks_under(function).into_iter().enumerate() {
+                optimizer.block(name, (number, block), cx)?;
             }
         }
-        match &settings.ledger {
-            Some(path) => {
-                let written = optimizer.ledger.write(path);
-                written.map_err(|error| PassError::new(module.location(), error))
-            }
-            None => Ok(()),
+    }
+    match &settings.ledger {
+        Some(path) => {
+            let written = optimizer.ledger.write(path);
+            written.map_err(|error| PassError::new(module.location(), error))
         }
+        None => Ok(()),
     }
 }
 
@@ -78,16 +91,24 @@ struct Optimizer<'a, 'c> {
     rates: Rates,
     outliner: Outliner<'c>,
     ledger: Ledger,
+    log: &'a mut Log,
 }
 
 impl<'c> Optimizer<'_, 'c> {
-    fn block(&mut self, function: &str, block: Block<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+    fn block(
+        &mut self,
+        function: &str,
+        (number, block): (usize, Block<'c>),
+        cx: &mut RunContext,
+    ) -> Result<(), PassError<'c>> {
         let mut program = read::read(block, self.settings.proofs);
         if program.uses.is_empty() {
             return Ok(());
         }
         let budget = Budget::for_nodes(program.graph.total_number_of_nodes());
-        let saturation = saturate(&mut program.graph, &self.rules, budget, &|_, _| false);
+        let mut gate = self.log.gate(function, number, &program.sources);
+        let saturation = saturate(&mut program.graph, &self.rules, budget, &mut gate);
+        gate.close(&program.graph);
         if self.settings.check > 0.0 {
             self.check(&program, cx)?;
         }

@@ -7,6 +7,7 @@
 use super::analysis::{Facts, Graph};
 use super::extract::cost::bytes;
 use super::language::{Constant, Head, Node};
+use super::large_constants::LargeConstants;
 use super::ledger::Totals;
 use egg::Id;
 use fusion_dialects::rows::Kind;
@@ -70,7 +71,7 @@ pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
             before: Totals::default(),
         },
         classes: HashMap::new(),
-        numbers: HashMap::new(),
+        large: LargeConstants::default(),
         around: HashSet::new(),
     };
     for argument in arguments(block) {
@@ -86,7 +87,7 @@ struct Reader<'c> {
     program: Program<'c>,
     // Only looked up, never iterated.
     classes: HashMap<usize, Id>,
-    numbers: HashMap<usize, u32>,
+    large: LargeConstants,
     /// Constants from around the block: operations that stay read them as they are.
     around: HashSet<usize>,
 }
@@ -242,12 +243,7 @@ impl<'c> Reader<'c> {
         if ty.bytes()? <= super::language::SMALL_BYTES as u64 {
             return Constant::of(&read_tensor(attr)?);
         }
-        let numbers = self.numbers.len() as u32;
-        let identity = fusion_dialects::attr_key(attr);
-        let number = *self.numbers.entry(identity).or_insert_with(|| {
-            self.program.constants.push(attr);
-            numbers
-        });
+        let number = self.large.number(attr, &ty, &mut self.program.constants);
         Some(Constant::Large { ty, number })
     }
 }

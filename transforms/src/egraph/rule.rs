@@ -185,32 +185,49 @@ impl Ready {
         found.into_iter().flat_map(|m| m.substs.into_iter().map(move |s| (m.eclass, s))).collect()
     }
 
-    /// Applies the rule to a match; true when that changed the graph.
-    pub fn apply(&self, graph: &mut Graph, class: Id, mut subst: Subst) -> bool {
+    /// Applies the rule to a match; gives what became equal to the class when that changed the graph.
+    pub fn apply(&self, graph: &mut Graph, class: Id, mut subst: Subst) -> Option<Id> {
         let found = Match { graph, class, subst: &subst };
         if !self.rule.conditions.iter().all(|(_, holds)| holds(&found) == Some(true)) {
-            return false;
+            return None;
         }
         let computed: Option<Vec<Node>> = self.computed.iter().map(|(_, compute)| compute(&found)).collect();
-        let Some(computed) = computed else { return false };
+        let computed = computed?;
         for ((var, _), node) in self.computed.iter().zip(computed) {
             let id = graph.add(node);
             subst.insert(*var, id);
         }
         if types_of_term(graph, &self.right.ast, &subst).as_ref() != Some(&graph[class].data.types) {
-            return false;
+            return None;
         }
-        self.record(graph, &subst);
-        let (new, changed) = graph.union_instantiations(&self.left.ast, &self.right.ast, &subst, self.name);
-        if changed {
-            let class = graph.find(new);
-            debug_assert_eq!(graph.find(class), class);
-        }
-        changed
+        let right = self.record(graph, &subst).map(|id| graph[id].data.oldest);
+        let (_, changed) = graph.union_instantiations(&self.left.ast, &self.right.ast, &subst, self.name);
+        right.filter(|_| changed)
     }
 
-    /// Remembers which of the right side's nodes are new.
-    fn record(&self, graph: &mut Graph, subst: &Subst) {
+    /// The classes of a match's variables, in the order of the left side.
+    pub fn bound(&self, subst: &Subst) -> Vec<Id> {
+        self.left.vars().into_iter().map(|var| subst[var]).collect()
+    }
+
+    /// The left side with what its variables stand for.
+    pub fn show_left(&self, subst: &Subst, show: &dyn Fn(Id) -> String) -> String {
+        let mut terms: Vec<String> = Vec::new();
+        for node in &self.left.ast {
+            terms.push(match node {
+                ENodeOrVar::Var(var) => show(subst[*var]),
+                ENodeOrVar::ENode(node) if node.children.is_empty() => node.to_string(),
+                ENodeOrVar::ENode(node) => {
+                    let children = node.children.iter().map(|c| format!(" {}", terms[usize::from(*c)]));
+                    format!("({node}{})", children.collect::<String>())
+                }
+            });
+        }
+        terms.pop().unwrap_or_default()
+    }
+
+    /// Adds the right side, and remembers which of its nodes are new; gives its class.
+    fn record(&self, graph: &mut Graph, subst: &Subst) -> Option<Id> {
         let mut ids: Vec<Option<Id>> = Vec::new();
         for node in &self.right.ast {
             let id = match node {
@@ -232,6 +249,7 @@ impl Ready {
             };
             ids.push(id);
         }
+        ids.pop().flatten()
     }
 }
 

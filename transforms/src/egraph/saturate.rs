@@ -5,7 +5,8 @@
 //! room for the others); a rule that found more than its budget is searched again in the next round.
 
 use super::analysis::Graph;
-use super::rules::{Family, Rules, Searched};
+use super::rules::{AnyRule, Family, One, Rules, Searched};
+use egg::Id;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -71,13 +72,28 @@ pub struct Report {
     pub rules: Vec<RuleReport>,
 }
 
+/// Decides which applications are made, and is told of those that changed the graph.
+pub trait Gate {
+    /// Whether a rule may be applied to what it found.
+    fn admits(&mut self, graph: &Graph, rule: &AnyRule, one: &One) -> bool;
+
+    /// What was admitted last changed the graph: a class with that oldest member became equal to its class.
+    fn changed(&mut self, graph: &Graph, right: Id);
+}
+
+/// Lets everything pass.
+pub struct Open;
+
+impl Gate for Open {
+    fn admits(&mut self, _: &Graph, _: &AnyRule, _: &One) -> bool {
+        true
+    }
+
+    fn changed(&mut self, _: &Graph, _: Id) {}
+}
+
 /// Applies rules to a graph.
-pub fn saturate(
-    graph: &mut Graph,
-    rules: &Rules,
-    budget: Budget,
-    skip: &dyn Fn(&str, usize) -> bool,
-) -> Report {
+pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, gate: &mut dyn Gate) -> Report {
     let mut reports: Vec<RuleReport> = rules
         .iter()
         .map(|rule| RuleReport {
@@ -117,7 +133,10 @@ pub fn saturate(
                     report.seconds += start.elapsed().as_secs_f64();
                     break 'rounds;
                 }
-                if !skip(rule.name(), report.applied) && rule.apply(graph, one) {
+                if gate.admits(graph, rule, &one)
+                    && let Some(right) = rule.apply(graph, one)
+                {
+                    gate.changed(graph, right);
                     report.applied += 1;
                     changed = true;
                 }

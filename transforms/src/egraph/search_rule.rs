@@ -40,6 +40,27 @@ impl Draft {
         Draft { class, steps: Vec::new() }
     }
 
+    /// The class that the term is to be equal to.
+    pub fn target(&self) -> Id {
+        self.class
+    }
+
+    /// The classes of the graph that are parts of the term, in order.
+    pub fn classes(&self) -> impl Iterator<Item = Id> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Class(id) => Some(*id),
+            Step::Node(_) => None,
+        })
+    }
+
+    /// The nodes of the term, in order; their children are places in the draft.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Class(_) => None,
+            Step::Node(node) => Some(node),
+        })
+    }
+
     /// A class of the graph as part of the term.
     pub fn class(&mut self, id: Id) -> Place {
         self.steps.push(Step::Class(id));
@@ -57,9 +78,9 @@ impl Draft {
 }
 
 impl SearchRule {
-    /// Applies the rule to what it found; true when that changed the graph. The last node of the draft is the whole term. A term of
+    /// Applies the rule to what it found; gives what became equal to the class when that changed the graph. The last node of the draft is the whole term. A term of
     /// another type than the class, or that can only be computed later, is left out.
-    pub fn apply(&self, graph: &mut Graph, draft: &Draft) -> bool {
+    pub fn apply(&self, graph: &mut Graph, draft: &Draft) -> Option<Id> {
         let name = Symbol::from(self.name);
         let mut ids: Vec<Id> = Vec::new();
         for step in &draft.steps {
@@ -79,11 +100,12 @@ impl SearchRule {
             };
             ids.push(id);
         }
-        let Some(&last) = ids.last() else { return false };
+        let &last = ids.last()?;
         let (old, new) = (&graph[draft.class].data, &graph[last].data);
         if old.types != new.types || new.place > old.place {
-            return false;
+            return None;
         }
-        graph.union_trusted(draft.class, last, name)
+        let right = new.oldest;
+        graph.union_trusted(draft.class, last, name).then_some(right)
     }
 }

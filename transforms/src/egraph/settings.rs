@@ -1,5 +1,6 @@
 //! The options of `relay-optimize`.
 
+use super::applications::{Alike, Chosen};
 use super::rules::Family;
 use fusion_dialects::{Op, OperationLike, OptionKind, OptionSpec, PassError, RunContext};
 
@@ -45,6 +46,8 @@ pub struct Settings {
     pub check: f64,
     /// Whether the ledger has proofs.
     pub proofs: bool,
+    /// Which applications of rules are made.
+    pub applications: Chosen,
     /// Where the ledger is written.
     pub ledger: Option<std::path::PathBuf>,
 }
@@ -80,6 +83,20 @@ impl Settings {
         let moves = usize::try_from(cx.options.int("moves"))
             .map_err(|_| wrong("the option moves of relay-optimize must not be negative".to_owned()))?;
         let check = cx.options.int("check").max(0) as f64;
+        let applications = match (cx.options.text("only"), cx.options.int("applications")) {
+            ("", count) => usize::try_from(count).map_or(Chosen::All, Chosen::First),
+            (keys, _) => {
+                let number = |key: &str| {
+                    u64::from_str_radix(key, 16).map_err(|_| {
+                        wrong(format!(
+                            "the option only of relay-optimize has keys of applications, of hexadecimal digits joined by +; {key:?} is none"
+                        ))
+                    })
+                };
+                let keys = keys.split('+').map(number).collect::<Result<_, _>>()?;
+                Chosen::Only { keys, alike: Alike::new() }
+            }
+        };
         let ledger = Some(cx.options.text("ledger")).filter(|path| !path.is_empty()).map(Into::into);
         Ok(Settings {
             strategy: *strategy,
@@ -88,6 +105,7 @@ impl Settings {
             join,
             check,
             proofs: cx.options.flag("proofs"),
+            applications,
             ledger,
         })
     }
@@ -124,6 +142,18 @@ pub const OPTIONS: &[OptionSpec] = &[
         description: "Put into the ledger by which rules each value came to be computed as it is",
         kind: OptionKind::Flag,
         initial: "false",
+    },
+    OptionSpec {
+        name: "applications",
+        description: "The most applications of rules, counted in the order they are made; -1 for all",
+        kind: OptionKind::Int,
+        initial: "-1",
+    },
+    OptionSpec {
+        name: "only",
+        description: "The keys of the applications of rules that are made, joined by +, as --bisect-rules tells them",
+        kind: OptionKind::Text,
+        initial: "",
     },
     OptionSpec {
         name: "ledger",

@@ -1,13 +1,21 @@
 //! Functions as values, and calls.
 
 use super::{listed, same, types_of, yielded};
-use crate::relay::{Instance, function_named};
+use crate::relay::{Instance, RECURSIVE, function_named};
 use crate::{Op, OpExt, Type, TypeParts, arguments, function_parts, function_type, type_of_attr, type_parts};
 
 pub fn closure(op: Op) -> Result<(), String> {
     let block = op.body(0).ok_or("the body is empty")?;
-    let (takes, yields) = (types_of(&arguments(block)), yielded(block)?);
-    let TypeParts::Function(inputs, results) = type_parts(types_of(&op.result_values())[0]) else {
+    let (mut takes, yields) = (types_of(&arguments(block)), yielded(block)?);
+    let own = types_of(&op.result_values())[0];
+    if op.attr(RECURSIVE).is_some() {
+        if takes.is_empty() {
+            return Err(format!("is {RECURSIVE}: the body must take the function itself first, found ()"));
+        }
+        let itself = takes.remove(0);
+        same(&[itself], &[own], &format!("is {RECURSIVE}: what the body takes first"))?;
+    }
+    let TypeParts::Function(inputs, results) = type_parts(own) else {
         return Ok(());
     };
     same(&takes, &inputs, "what the body takes")?;

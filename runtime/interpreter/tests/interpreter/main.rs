@@ -1,6 +1,7 @@
 //! Programs whose results are known, programs that have none, and random programs before and after passes.
 
 mod kernels;
+mod language;
 mod programs;
 mod random;
 

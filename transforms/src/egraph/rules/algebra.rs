@@ -3,10 +3,8 @@
 //! Floats are taken for real numbers up to rounding: a product with a reciprocal stands for a division, constants are added before they
 //! are added to a value. What would turn a number into NaN or infinity, or the other way round, is left alone: `x * 0` stays.
 
-use super::super::language::Node;
 use super::super::rule::{Rule, rule};
 use super::conditions::{is_float, is_number, scalar_like};
-use fusion_operators::Attrs;
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -73,39 +71,19 @@ pub fn rules() -> Vec<Rule> {
         rule("one-over-root", "1 / sqrt x = rsqrt x", "(div ?a ?c (sqrt ?b ?x))", "(rsqrt ?a ?x)")
             .when("c is 1", |m| is_number(m, "?c", 1.0)),
         rule("over-root", "x / sqrt y = x rsqrt y", "(div ?a ?x (sqrt ?b ?y))", "(mul ?a ?x (rsqrt ?a ?y))"),
+        rule("times-reciprocal", "x (1 / y) = x / y", "(mul ?a ?x (reciprocal ?b ?y))", "(div ?a ?x ?y)")
+            .when("x and y are no constants", |m| Some(!m.is_constant("?x") && !m.is_constant("?y"))),
+        rule(
+            "centre-of-product",
+            "x i + (b - m i) = (x - m) i + b",
+            "(add ?a (mul ?c ?x ?i) (sub ?s ?b (mul ?d ?m ?i)))",
+            "(add ?a (mul ?c (sub ?s ?x ?m) ?i) ?b)",
+        )
+        .when("floats", |m| is_float(m, "?x")),
         rule("one-over", "1 / x = reciprocal x", "(div ?a ?c ?x)", "(reciprocal ?a ?x)")
             .when("c is 1, floats", |m| Some(is_number(m, "?c", 1.0)? && is_float(m, "?x")?)),
-        rule("max-zero", "max(x, 0) = relu x", "(maximum ?a ?x ?c)", "(relu ?a ?x)")
-            .when("c is 0", |m| is_number(m, "?c", 0.0)),
-        rule("relu-relu", "relu relu x = relu x", "(relu ?a (relu ?b ?x))", "(relu ?a ?x)"),
-        rule("clip-at-zero", "clip(x, 0, none) = relu x", "(clip ?p ?x)", "(relu ?q ?x)")
-            .when("min is 0, there is no max", |m| {
-                let attrs = m.attrs("?p")?;
-                Some(
-                    attrs.get("max").is_none()
-                        && attrs.get("min").is_some()
-                        && attrs.float_or("min", 1.0) == 0.0,
-                )
-            })
-            .with("?q", |_| Some(Node::attrs(Attrs::new()))),
         rule("same-cast", "cast x to its own type = x", "(cast ?p ?x)", "?x"),
         rule("where-same", "c ? x : x = x", "(where ?a ?c ?x ?x)", "?x"),
-        rule(
-            "sigmoid",
-            "1 / (1 + exp(-x)) = sigmoid x",
-            "(reciprocal ?a (add ?b ?c (exp ?d (neg ?e ?x))))",
-            "(sigmoid ?a ?x)",
-        )
-        .when("c is 1", |m| is_number(m, "?c", 1.0)),
-        rule(
-            "half-of-tanh",
-            "sigmoid x = (tanh(x / 2) + 1) / 2, read backwards",
-            "(mul ?a (add ?b (tanh ?d (mul ?e ?x ?h)) ?c) ?g)",
-            "(sigmoid ?d ?x)",
-        )
-        .when("c is 1, h and g are 1/2", |m| {
-            Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)? && is_number(m, "?g", 0.5)?)
-        }),
         rule(
             "square-of-root",
             "(x c)^2 stays a product: x x c c",

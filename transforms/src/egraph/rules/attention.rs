@@ -76,6 +76,22 @@ pub fn rules() -> Vec<Rule> {
         )
         .when("c is one number", |m| m.splat("?c").map(|_| true))
         .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
+        rule(
+            "attention-of-scaled-keys",
+            "attention(q, c k, v){d} = attention(q, k, v){c d}",
+            "(attention ?t ?q (mul ?a ?k ?c) ?v)",
+            "(attention ?u ?q ?k ?v)",
+        )
+        .when("c is one number", |m| m.splat("?c").map(|_| true))
+        .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
+        rule(
+            "attention-of-scaled-keys-bias",
+            "attention(q, c k, v, b){d} = attention(q, k, v, b){c d}",
+            "(attention ?t ?q (mul ?a ?k ?c) ?v ?b)",
+            "(attention ?u ?q ?k ?v ?b)",
+        )
+        .when("c is one number", |m| m.splat("?c").map(|_| true))
+        .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
     ]
 }
 

@@ -7,7 +7,7 @@ use super::super::analysis::{Graph, only_type};
 use super::super::language::{Head, Node};
 use super::super::rule::{Match, Rule, rule};
 use super::super::search_rule::{Draft, SearchRule};
-use super::conditions::{permutation, shaping, transposing};
+use super::conditions::{exchanges_last_two, permutation, shaping, transposing};
 use egg::Id;
 use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE, TRANSPOSE};
 use fusion_operators::{Attrs, FusionKind};
@@ -25,6 +25,29 @@ pub fn rules() -> Vec<Rule> {
             let rank = m.ty("?x")?.rank();
             let (p, q) = (permutation(m.attrs("?p")?, rank)?, permutation(m.attrs("?q")?, rank)?);
             Some(Node::attrs(transposing(&p.iter().map(|&axis| q[axis]).collect::<Vec<_>>())))
+        }),
+        rule(
+            "reshape-of-exchange",
+            "reshape x' = (reshape x)'",
+            "(reshape ?r (transpose ?p ?x))",
+            "(transpose ?q (reshape ?s ?x))",
+        )
+        .when("the transpose exchanges the last two axes, which the reshape keeps", |m| {
+            let (x, result) = (m.shape("?x")?, m.result()?.shape()?);
+            let (rows, columns) = (x[x.len().checked_sub(2)?], *x.last()?);
+            Some(exchanges_last_two(m.attrs("?p")?, x.len())? && result.ends_with(&[columns, rows]))
+        })
+        .with("?q", |m| {
+            let rank = m.result()?.rank();
+            let mut axes: Vec<usize> = (0..rank).collect();
+            axes.swap(rank.checked_sub(2)?, rank - 1);
+            Some(Node::attrs(transposing(&axes)))
+        })
+        .with("?s", |m| {
+            let mut shape = m.result()?.shape()?;
+            let rank = shape.len();
+            shape.swap(rank.checked_sub(2)?, rank - 1);
+            Some(Node::attrs(shaping(&shape)))
         }),
         rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").when("p moves no axis", |m| {
             let rank = m.ty("?x")?.rank();

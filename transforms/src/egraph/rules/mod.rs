@@ -2,6 +2,7 @@
 //!
 //! A file of rules is a list, one line of equation each. How to add one is in docs/how-to/add-a-rule.md; docs/rules.md lists them all.
 
+pub mod activation;
 pub mod algebra;
 pub mod attention;
 pub mod axes;
@@ -18,6 +19,7 @@ use super::rule::{Ready, Rule, RuleError};
 use super::search_rule::{Draft, SearchRule};
 use egg::{Id, Subst};
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 
 /// A subject. Families can be switched off one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,7 +35,9 @@ pub enum Family {
     Contraction,
     /// Convolutions and what is folded into them.
     Convolution,
-    /// Normalizations and activations in the forms that exporters write.
+    /// Activations in the forms that exporters write.
+    Activation,
+    /// Normalizations in the forms that exporters write.
     Normalization,
     /// Calls that share an operand become one.
     Siblings,
@@ -51,6 +55,7 @@ impl Family {
         (Family::Pieces, "pieces"),
         (Family::Contraction, "contraction"),
         (Family::Convolution, "convolution"),
+        (Family::Activation, "activation"),
         (Family::Normalization, "normalization"),
         (Family::Siblings, "siblings"),
         (Family::Attention, "attention"),
@@ -70,6 +75,7 @@ impl Family {
             Family::Pieces => pieces::rules(),
             Family::Contraction => contraction::rules(),
             Family::Convolution => convolution::rules(),
+            Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
             Family::Siblings => Vec::new(),
             Family::Attention => attention::rules(),
@@ -86,6 +92,15 @@ impl Family {
             _ => &[],
         }
     }
+}
+
+/// Rules of programs that use this library, with their families.
+static ADDED: Mutex<Vec<(Family, fn() -> Rule)>> = Mutex::new(Vec::new());
+
+/// Adds a rule of the program that uses this library, from now on and for all its threads. What is wrong with the rule by itself is found
+/// by the pass.
+pub fn add(family: Family, rule: fn() -> Rule) {
+    ADDED.lock().unwrap_or_else(PoisonError::into_inner).push((family, rule));
 }
 
 /// A rule of either kind with its family.
@@ -141,11 +156,13 @@ impl Searched {
 }
 
 impl Rules {
-    /// The rules of families. A rule that is wrong in itself is an error that names it.
+    /// The rules of families, and those [`add`]ed to them. A rule that is wrong in itself is an error that names it.
     pub fn of(families: &[Family]) -> Result<Self, RuleError> {
         let mut rules = Vec::new();
+        let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for &family in families {
-            for rule in family.rules() {
+            let added = added.iter().filter(|(to, _)| *to == family).map(|(_, rule)| rule());
+            for rule in family.rules().into_iter().chain(added) {
                 rules.push(AnyRule::Term(family, Box::new(rule.build()?)));
             }
             rules.extend(family.search_rules().iter().map(|rule| AnyRule::Search(family, *rule)));
@@ -208,12 +225,12 @@ impl AnyRule {
         }
     }
 
-    /// Applies it to what it found; true when that changed the graph.
-    pub fn apply(&self, graph: &mut Graph, one: One) -> bool {
+    /// Applies it to what it found; gives what became equal to the class when that changed the graph.
+    pub fn apply(&self, graph: &mut Graph, one: One) -> Option<Id> {
         match (self, one) {
             (AnyRule::Term(_, rule), One::Term(class, subst)) => rule.apply(graph, class, subst),
             (AnyRule::Search(_, rule), One::Draft(draft)) => rule.apply(graph, &draft),
-            _ => false,
+            _ => None,
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Normalizations and activations in the forms that exporters write.
+//! Normalizations in the forms that exporters write.
 //!
 //! `d = x - mean(x)`, `y = d rsqrt(mean(d d) + eps)` is a layer normalization of scale 1 and shift 0; a product and a sum that follow become
 //! its scale and shift. Roots, quotients and powers have become products and `rsqrt` by the rules of algebra, so each form is written once.
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::is_number;
+use super::conditions::{is_number, permutation, shaping};
 use fusion_operators::{Attrs, TensorType};
 
 /// The rules.
@@ -22,6 +22,42 @@ pub fn rules() -> Vec<Rule> {
         rule("softmax-unshifted", "exp x / sum exp x = softmax x", "(div ?a (exp ?e ?x) (reduce_sum ?n (exp ?e ?x)))", "(softmax ?r ?x)")
             .when("the reduction keeps one axis", |m| kept_axis(m, "?n").map(|_| true))
             .with("?r", |m| along(kept_axis(m, "?n")?)),
+        rule(
+            "log-softmax-shifted",
+            "(x - max x) - log sum exp(x - max x) = log_softmax x",
+            "(sub ?a (sub ?s ?x (reduce_max ?m ?x)) (log ?l (reduce_sum ?n (exp ?e (sub ?s ?x (reduce_max ?m ?x))))))",
+            "(log_softmax ?r ?x)",
+        )
+        .when("both reductions keep one axis, the same", |m| Some(kept_axis(m, "?m")? == kept_axis(m, "?n")?))
+        .with("?r", |m| along(kept_axis(m, "?m")?)),
+        rule(
+            "log-softmax-unshifted",
+            "x - log sum exp x = log_softmax x",
+            "(sub ?a ?x (log ?l (reduce_sum ?n (exp ?e ?x))))",
+            "(log_softmax ?r ?x)",
+        )
+        .when("the reduction keeps one axis", |m| kept_axis(m, "?n").map(|_| true))
+        .with("?r", |m| along(kept_axis(m, "?n")?)),
+        rule(
+            "log-softmax-by-maximum",
+            "x - (log sum exp(x - max x) + max x) = log_softmax x",
+            "(sub ?a ?x (add ?b (log ?l (reduce_sum ?n (exp ?e (sub ?s ?x (reduce_max ?m ?x))))) (reduce_max ?m ?x)))",
+            "(log_softmax ?r ?x)",
+        )
+        .when("both reductions keep one axis, the same", |m| Some(kept_axis(m, "?m")? == kept_axis(m, "?n")?))
+        .with("?r", |m| along(kept_axis(m, "?m")?)),
+        keeping("kept-maximum", "reshape max x = max x that keeps its axes", "(reshape ?r (reduce_max ?m ?x))", "(reduce_max ?k ?x)"),
+        keeping("kept-sum", "reshape sum x = sum x that keeps its axes", "(reshape ?r (reduce_sum ?m ?x))", "(reduce_sum ?k ?x)"),
+        keeping("kept-mean", "reshape mean x = mean x that keeps its axes", "(reshape ?r (reduce_mean ?m ?x))", "(reduce_mean ?k ?x)"),
+        rule("softmax-of-rows", "softmax reshape x = reshape softmax x", "(softmax ?p (reshape ?r ?x))", "(reshape ?r (softmax ?last ?x))")
+            .when("the softmax is along the last axis, which the reshape keeps", |m| {
+                let (before, after) = (m.shape("?x")?, m.result()?.shape()?);
+                let axis = fusion_operators::relation::normalize_axis(m.attrs("?p")?.int_or("axis", -1), after.len())?;
+                Some(axis + 1 == after.len() && before.last()? == after.last()?)
+            })
+            .with("?last", |_| Some(Node::attrs(Attrs::new().with("axis", -1i64)))),
+        moved("softmax-of-transpose", "softmax(x^p) = (softmax x)^p", "(softmax ?a (transpose ?p ?x))", "(transpose ?p (softmax ?b ?x))"),
+        moved("log-softmax-of-transpose", "log_softmax(x^p) = (log_softmax x)^p", "(log_softmax ?a (transpose ?p ?x))", "(transpose ?p (log_softmax ?b ?x))"),
         rule("log-softmax", "log softmax x = log_softmax x", "(log ?a (softmax ?p ?x))", "(log_softmax ?p ?x)"),
         rule("softmax-of-shifted", "softmax(x - max x) = softmax x", "(softmax ?p (sub ?s ?x (reduce_max ?m ?x)))", "(softmax ?p ?x)")
             .when("the maximum is along the softmax's axis", |m| {
@@ -47,18 +83,39 @@ pub fn rules() -> Vec<Rule> {
             m.splat("?e")?;
             last_axes(m, "?m").map(|_| true)
         })
-        .with("?l", |m| {
-            let axis = last_axes(m, "?m")? as i64 - m.ty("?x")?.rank() as i64;
-            Some(Node::attrs(Attrs::new().with("axis", axis).with("epsilon", m.splat("?e")?)))
-        })
+        .with("?l", epsilon_of)
         .with("?one", |m| inner(m, 1.0))
         .with("?zero", |m| inner(m, 0.0)),
-        rule("layer-norm-scale", "layer_norm(x, 1, 0) g = layer_norm(x, g, 0)", "(mul ?a (layer_norm ?l ?x ?one ?zero) ?g)", "(layer_norm ?l ?x ?g ?zero)")
-            .when("the scale was 1 and the shift 0", |m| {
-                Some(is_number(m, "?one", 1.0)? && is_number(m, "?zero", 0.0)?)
-            }),
-        rule("layer-norm-shift", "layer_norm(x, g, 0) + b = layer_norm(x, g, b)", "(add ?a (layer_norm ?l ?x ?g ?zero) ?b)", "(layer_norm ?l ?x ?g ?b)")
-            .when("the shift was 0", |m| is_number(m, "?zero", 0.0)),
+        rule(
+            "layer-norm-by-moments",
+            "(x - mean x) rsqrt(mean x^2 - (mean x)^2 + eps) = layer_norm(x, 1, 0)",
+            "(mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (rsqrt ?q (add ?b (sub ?d (reduce_mean ?m (mul ?c ?x ?x)) (mul ?f (reduce_mean ?m ?x) (reduce_mean ?m ?x))) ?e)))",
+            "(layer_norm ?l ?x ?one ?zero)",
+        )
+        .when("the means are over the last axes and keep them, eps is one number", |m| {
+            m.splat("?e")?;
+            last_axes(m, "?m").map(|_| true)
+        })
+        .with("?l", epsilon_of)
+        .with("?one", |m| inner(m, 1.0))
+        .with("?zero", |m| inner(m, 0.0)),
+        rule(
+            "scaled-root-of-variance",
+            "(x - mean x) (rsqrt(..) g) = ((x - mean x) rsqrt(..)) g",
+            "(mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (mul ?b (rsqrt ?q ?v) ?g))",
+            "(mul ?a (mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (rsqrt ?q ?v)) ?g)",
+        )
+        .when("g is a constant", |m| Some(m.is_constant("?g"))),
+        rule("layer-norm-scale", "layer_norm(x, 1, 0) g = layer_norm(x, g, 0)", "(mul ?a (layer_norm ?l ?x ?one ?zero) ?g)", "(layer_norm ?l ?x (reshape ?r ?g) ?zero)")
+            .when("the scale was 1 and the shift 0, g has an element for each of a row", |m| {
+                Some(is_number(m, "?one", 1.0)? && is_number(m, "?zero", 0.0)? && is_row(m, "?g")?)
+            })
+            .with("?r", |m| Some(Node::attrs(shaping(&m.shape("?one")?)))),
+        rule("layer-norm-shift", "layer_norm(x, g, 0) + b = layer_norm(x, g, b)", "(add ?a (layer_norm ?l ?x ?g ?zero) ?b)", "(layer_norm ?l ?x ?g (reshape ?r ?b))")
+            .when("the shift was 0, b has an element for each of a row", |m| {
+                Some(is_number(m, "?zero", 0.0)? && is_row(m, "?b")?)
+            })
+            .with("?r", |m| Some(Node::attrs(shaping(&m.shape("?zero")?)))),
     ]
 }
 
@@ -82,6 +139,48 @@ fn last_axes(found: &Match, attrs: &str) -> Option<usize> {
     axes.sort_unstable();
     let first = *axes.first()?;
     (attrs.flag("keepdims") && axes.into_iter().eq(first..rank)).then_some(first)
+}
+
+/// A reduction without the axes it combined, and a reshape that puts them back as 1.
+fn keeping(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
+    rule(name, equation, left, right)
+        .when("the reshape inserts the axes that were combined", |m| {
+            let attrs = m.attrs("?m")?;
+            let kept = keeping_shape(&m.shape("?x")?, attrs.ints("axes")?)?;
+            Some(!attrs.flag("keepdims") && m.result()?.shape()? == kept)
+        })
+        .with("?k", |m| Some(Node::attrs(m.attrs("?m")?.clone().with("keepdims", true))))
+}
+
+/// A softmax of a transpose, along the axis of the untransposed tensor.
+fn moved(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
+    rule(name, equation, left, right).with("?b", |m| {
+        let rank = m.ty("?x")?.rank();
+        let axis = fusion_operators::relation::normalize_axis(m.attrs("?a")?.int_or("axis", -1), rank)?;
+        along(permutation(m.attrs("?p")?, rank)?[axis])
+    })
+}
+
+/// A shape with some extents 1.
+fn keeping_shape(shape: &[u64], axes: &[i64]) -> Option<Vec<u64>> {
+    let mut kept = shape.to_vec();
+    for &axis in axes {
+        kept[fusion_operators::relation::normalize_axis(axis, shape.len())?] = 1;
+    }
+    Some(kept)
+}
+
+/// Attributes of a layer normalization over the axes of its means.
+fn epsilon_of(found: &Match) -> Option<Node> {
+    let axis = last_axes(found, "?m")? as i64 - found.ty("?x")?.rank() as i64;
+    Some(Node::attrs(Attrs::new().with("axis", axis).with("epsilon", found.splat("?e")?)))
+}
+
+/// True when an operand has the extents of the normalized axes, with any number of extents of 1 before them.
+fn is_row(found: &Match, var: &str) -> Option<bool> {
+    let (row, operand) = (found.shape("?zero")?, found.shape(var)?);
+    let ones = operand.len().checked_sub(row.len())?;
+    Some(operand[ones..] == row[..] && operand[..ones].iter().all(|&n| n == 1))
 }
 
 fn along(axis: usize) -> Option<Node> {

@@ -1,0 +1,149 @@
+//! From a module of the whole language to a program of [`fusion_bytecode`], with native code for its tensor code.
+//!
+//! ```text
+//!   relay  --pipelines::LANGUAGE-->  functions that call kernels  --relay_to_bytecode-->  Program
+//!                                      |
+//!                                      each kernel as the @main of a module of its own: crate::compile as far as the plan of
+//!                                      memory, then all functions of all of them as units  --kernels-->  objects
+//! ```
+//!
+//! All kernels share one block of constants: each finds its own at an offset that is written into its code. Kernels with the same
+//! constants share them.
+
+use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, plan};
+use crate::kernels::Workshop;
+use crate::pipelines::{LANGUAGE, Runner};
+use crate::relay_to_bytecode::outline::SEGMENT;
+use crate::relay_to_bytecode::{Lowered, lower};
+use crate::targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
+use crate::targets::cpu::Processor;
+use crate::te_to_loop::plan_memory::ENTRY;
+use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
+use crate::units::Unit;
+use fusion_bytecode::Program;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Build, Module, Op, OpExt, OperationLike, PassError, ValueMap, int_attr, module_op, name_of_location,
+    source_of, str_attr, top_level,
+};
+use indexmap::IndexMap;
+use std::collections::HashMap;
+
+/// A compiled program.
+pub struct ProgramCompilation {
+    /// What it does around its tensor code.
+    pub program: Program,
+    /// The code of its kernels.
+    pub objects: Vec<Vec<u8>>,
+    /// The weights that the kernels use.
+    pub constants: Vec<u8>,
+    /// The native kernels that each of the program's kernels runs, in order.
+    pub kernels: Vec<Vec<Kernel>>,
+    /// What took how long.
+    pub timings: Timings,
+}
+
+/// What the functions of a program's kernels are called.
+const SYMBOL: &str = "fusion_kernel_";
+
+/// Compiles a typed, monomorphic module whose function `@main` is the program.
+pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCompilation, CompileError> {
+    let mut runner = Runner::default();
+    let root = module_op(module);
+    runner.run(module, LANGUAGE).map_err(CompileError::Stage)?;
+    let Lowered { mut program } = lower(root).map_err(failed)?;
+    let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+    let segments: HashMap<&str, Op> = functions
+        .into_iter()
+        .filter(|f| f.attr(SEGMENT).is_some())
+        .filter_map(|f| Some((f.text("sym_name")?, f)))
+        .collect();
+    let mut block = Block::default();
+    let mut units: IndexMap<String, Unit> = IndexMap::new();
+    let mut kernels = Vec::new();
+    for (number, kernel) in program.kernels.iter_mut().enumerate() {
+        let Some(segment) = segments.get(kernel.symbol.as_str()) else { continue };
+        let symbol = format!("{SYMBOL}{number}");
+        let part = alone(*segment);
+        let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
+        let planned = plan(&part, settings, &mut stages)?;
+        for (stage, seconds) in stages.timings {
+            match runner.timings.iter_mut().find(|(name, _)| *name == stage) {
+                Some((_, sum)) => *sum += seconds,
+                None => runner.timings.push((stage, seconds)),
+            }
+        }
+        let Planned { workspace_bytes, constants, kernels: described, units: own, .. } = planned;
+        let offset = block.add(constants);
+        units.extend(own.into_iter().map(|unit| (unit.symbol.clone(), unit)));
+        let unit = unit(&part, &kernel.symbol, &symbol, offset);
+        units.insert(symbol.clone(), unit);
+        kernel.symbol = symbol;
+        kernel.workspace_bytes = workspace_bytes;
+        kernels.push(described);
+    }
+    let units: Vec<Unit> = units.into_values().collect();
+    let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
+    let start = std::time::Instant::now();
+    let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
+    runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
+    let (compiled, cached) = (units.len(), made.cached);
+    let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
+    Ok(ProgramCompilation { program, objects: made.objects, constants: block.bytes, kernels, timings })
+}
+
+fn failed(error: PassError) -> CompileError {
+    let place = name_of_location(error.location);
+    CompileError::Stage(vec![if place.is_empty() {
+        error.message
+    } else {
+        format!("{place}: {}", error.message)
+    }])
+}
+
+/// A module whose `@main` is that function.
+fn alone<'c>(segment: Op<'c>) -> Module<'c> {
+    let context = segment.context_ref();
+    Build::module(context, segment.location(), |build| {
+        let copy = ValueMap::new().clone_op(&build, segment);
+        copy.set_attr("sym_name", str_attr(context, ENTRY));
+        copy.remove_attr("sym_visibility");
+        copy.remove_attr(SEGMENT);
+    })
+}
+
+/// What is left of a planned module, the function that calls its kernels, as a unit beside them.
+fn unit(module: &Module, name: &str, symbol: &str, offset: u64) -> Unit {
+    let root = module_op(module);
+    let context = root.context_ref();
+    let main = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+    for main in main.into_iter().filter(|f| f.text("sym_name") == Some(ENTRY)) {
+        main.set_attr(RUN_NAME, str_attr(context, symbol));
+        main.set_attr(CONSTANTS_OFFSET, int_attr(context, offset as i64));
+    }
+    let (content, source) = (source_of(root, false), source_of(root, true));
+    Unit { name: name.to_owned(), symbol: symbol.to_owned(), content, source }
+}
+
+/// The constants of all kernels.
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    /// Where what was added begins, by its hash.
+    known: HashMap<blake3::Hash, u64>,
+}
+
+impl Block {
+    /// Where these constants begin.
+    fn add(&mut self, constants: Vec<u8>) -> u64 {
+        if constants.is_empty() {
+            return 0;
+        }
+        *self.known.entry(blake3::hash(&constants)).or_insert_with(|| {
+            self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+            let offset = self.bytes.len() as u64;
+            self.bytes.extend(constants);
+            offset
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! Operators on tensors whose extents are known at run time only, and the checks that such extents are what types say.
+//!
+//! ```text
+//!   func.func @f(%x: tensor<nx4xf32>, %y: tensor<nxf32>)        check %0: tensor<nx4xf32>, %1: tensor<nxf32>
+//!   %z = relay.relu %x : tensor<?x4xf32>                        %2 = operator relu %0
+//!   relay.call @g(%z) : (tensor<?x4xf32>), @g takes 8x4         check %2: tensor<8x4xf32>
+//! ```
+//!
+//! A check stands where a type says more than what is known of the value: where a function begins whose parameters share a named
+//! extent, before a call whose parameters are narrower, and after an operator whose result is.
+
+use super::function::Body;
+use super::program::signature;
+use fusion_bytecode::{Instruction, Register};
+use fusion_dialects::relay::function_named;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Op, OpExt, PassError, Type, TypeParts, Value, ValueLike, kind_of, relay, tensor_type, tensor_type_of,
+    type_parts,
+};
+use fusion_operators::{Dim, Operator, TensorType};
+
+impl<'c> Body<'_, 'c> {
+    /// An operator that no kernel was made of.
+    pub fn operator(&mut self, op: Op<'c>, operator: &'static Operator) -> Result<(), PassError<'c>> {
+        let typed = |values: Vec<Value<'c>>| -> Result<Vec<TensorType>, PassError<'c>> {
+            let of = |v: &Value<'c>| {
+                let why = || {
+                    PassError::at(
+                        op,
+                        format!("has an operand or result of type {}, which is no tensor", v.r#type()),
+                    )
+                };
+                tensor_type(*v).ok_or_else(why)
+            };
+            values.iter().map(of).collect()
+        };
+        let (operands, results) = (typed(op.operand_values())?, typed(op.result_values())?);
+        let attributes = op.attrs();
+        let related = operator.infer(&operands, &attributes).map_err(|why| PassError::at(op, why))?;
+        let seen =
+            op.operand_values().into_iter().map(|v| self.look(op, v)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = seen.iter().map(|(register, _)| *register).collect();
+        let outputs: Vec<Register> = op.result_values().into_iter().map(|v| self.define(v)).collect();
+        let name = operator.name.to_owned();
+        self.code.emit(Instruction::Operator {
+            operator: name,
+            attributes,
+            inputs,
+            outputs: outputs.clone(),
+        });
+        self.drop_made(&seen);
+        let narrower = outputs
+            .into_iter()
+            .zip(results)
+            .zip(&related)
+            .filter(|((_, claimed), known)| says_more(claimed, known));
+        let (values, types): (Vec<_>, Vec<_>) = narrower.map(|(checked, _)| checked).unzip();
+        self.check(values, types);
+        self.settle(op);
+        Ok(())
+    }
+
+    /// Where a function begins: an extent that has a name is the same everywhere.
+    pub fn check_parameters(&mut self, parameters: &[Value<'c>]) -> Result<(), PassError<'c>> {
+        let names = |ty: &TensorType| ty.dims.iter().any(|dim| matches!(dim, Dim::Symbol(_)));
+        let named: Vec<_> =
+            parameters.iter().filter_map(|v| Some((*v, tensor_type(*v).filter(names)?))).collect();
+        let mut all: Vec<&Dim> =
+            named.iter().flat_map(|(_, ty)| &ty.dims).filter(|dim| dim.known().is_none()).collect();
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        if all.len() == count {
+            // Each name stands once: there is nothing to compare.
+            return Ok(());
+        }
+        let (values, types): (Vec<_>, Vec<_>) = named.into_iter().unzip();
+        let registers = values
+            .into_iter()
+            .filter_map(|v| self.registers.get(&fusion_dialects::key(v)).copied())
+            .collect();
+        self.check(registers, types);
+        Ok(())
+    }
+
+    /// Before a call: arguments whose parameters are narrower.
+    pub fn check_arguments(&mut self, op: Op<'c>) -> Result<(), PassError<'c>> {
+        let (arguments, parameters) = match kind_of(op) {
+            Some(Kind::Relay(relay::Op::Apply)) => {
+                let operands = op.operand_values();
+                let Some((callee, arguments)) = operands.split_first() else { return Ok(()) };
+                let TypeParts::Function(parameters, _) = type_parts(callee.r#type()) else { return Ok(()) };
+                (arguments.to_vec(), parameters)
+            }
+            Some(Kind::Relay(relay::Op::Call) | Kind::Upstream(Upstream::Call)) => {
+                let callee = function_named(op, op.text("callee").unwrap_or_default());
+                let parameters = callee.map_or_else(Vec::new, |callee| signature(callee).0);
+                (op.operand_values(), parameters)
+            }
+            _ => return Ok(()),
+        };
+        let narrower = |(value, parameter): (Value<'c>, Type<'c>)| {
+            let (known, claimed) = (tensor_type(value)?, tensor_type_of(parameter)?);
+            // A name of the parameter's is the callee's own.
+            let fixed =
+                claimed.dims.iter().zip(&known.dims).any(|(c, k)| c.known().is_some() && k.known().is_none());
+            fixed.then_some((value, claimed))
+        };
+        for (value, claimed) in arguments.into_iter().zip(parameters).filter_map(narrower) {
+            let (register, made) = self.look(op, value)?;
+            self.check(vec![register], vec![claimed]);
+            self.drop_made(&[(register, made)]);
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, values: Vec<Register>, types: Vec<TensorType>) {
+        if !values.is_empty() {
+            self.code.emit(Instruction::CheckTypes { values, types });
+        }
+    }
+}
+
+/// True when a type says of an extent what another does not.
+fn says_more(claimed: &TensorType, known: &TensorType) -> bool {
+    claimed
+        .dims
+        .iter()
+        .zip(&known.dims)
+        .any(|(claimed, known)| claimed.known().is_some() && known.known().is_none())
+}

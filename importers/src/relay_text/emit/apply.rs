@@ -1,0 +1,163 @@
+//! Calls: of functions of the module, of closures, of constructors and of operators.
+
+use super::values::Made;
+use super::{Emitter, types::shown};
+use crate::relay_text::error::{Fault, Outcome};
+use crate::relay_text::operators;
+use crate::relay_text::syntax::*;
+use fusion_dialects::relay::Op as Relay;
+use fusion_dialects::{Op, OpExt, Type, Value, ValueLike, symbol_attr};
+use std::rc::Rc;
+
+/// What an operation of one result gives.
+pub fn first_result<'c>(op: Op<'c>) -> Made<'c> {
+    op.result_values().first().copied().map_or_else(Made::unit, Made::Value)
+}
+
+/// The name that is most like one, when any is.
+pub fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let most = (name.len() / 3).max(1);
+    let scored = known.iter().map(|other| (distance(name, other), *other)).filter(|(d, _)| *d <= most);
+    scored.min().map(|(_, other)| other)
+}
+
+/// How many characters are to be put in, taken out or changed (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// A value and what is done with it, one after the other.
+    pub fn applied(&mut self, base: &Expr, suffixes: &[Suffix], span: Span) -> Outcome<Made<'c>> {
+        let mut rest = suffixes.iter();
+        let mut made = match (&base.kind, suffixes.first()) {
+            (ExprKind::Word(name), Some(Suffix::Call(arguments, attributes, _))) => {
+                rest.next();
+                let arguments = self.arguments(arguments)?;
+                match self.constructors.contains_key(name) {
+                    true => {
+                        no_attributes(attributes, "a constructor")?;
+                        self.construct(name, &arguments, span)?
+                    }
+                    false => self.operator(name, arguments, attributes, base.span)?,
+                }
+            }
+            _ => self.expr(base)?,
+        };
+        for suffix in rest {
+            made = match suffix {
+                Suffix::Project(index, place) => self.project(&made, *index, *place)?,
+                Suffix::Call(arguments, attributes, _) => {
+                    no_attributes(attributes, "a function")?;
+                    match made {
+                        Made::Global(name) => {
+                            let arguments = self.arguments(arguments)?;
+                            self.call(&name, &arguments, span)?
+                        }
+                        callee => self.apply(&callee, arguments, span)?,
+                    }
+                }
+            };
+        }
+        Ok(made)
+    }
+
+    fn arguments(&mut self, arguments: &[Block]) -> Outcome<Vec<Made<'c>>> {
+        arguments.iter().map(|argument| self.block(argument)).collect()
+    }
+
+    fn call(&mut self, name: &Rc<str>, arguments: &[Made<'c>], span: Span) -> Outcome<Made<'c>> {
+        let signature = self.functions[&**name].clone();
+        let operands = self.values(arguments, span);
+        let given: Vec<Type> = operands.iter().map(|v| v.r#type()).collect();
+        let (parameters, own) = (&signature.parameters, &signature.type_parameters);
+        let ty = self.result_of(&format!("@{name}"), (parameters, signature.result), Some(own), &given, span)?;
+        let callee = symbol_attr(self.context, name);
+        Ok(Made::Value(self.op(span, Relay::Call, &operands, ty, &[("callee", callee)])))
+    }
+
+    fn apply(&mut self, callee: &Made<'c>, arguments: &[Block], span: Span) -> Outcome<Made<'c>> {
+        let callee = self.value(callee, span);
+        let arguments = self.arguments(arguments)?;
+        let mut operands = vec![callee];
+        operands.extend(self.values(&arguments, span));
+        let given: Vec<Type> = operands[1..].iter().map(|v| v.r#type()).collect();
+        let found = callee.r#type();
+        let ty = match Self::function_of(found) {
+            Some((parameters, result)) => self.result_of("the function", (&parameters, result), None, &given, span)?,
+            None if found == self.hole() => found,
+            None => return Fault::new(span, format!("a value of type {} cannot be called", shown(found))),
+        };
+        Ok(Made::Value(self.op(span, Relay::Apply, &operands, ty, &[])))
+    }
+
+    fn result_of(
+        &self,
+        what: &str,
+        (parameters, result): (&[Type<'c>], Type<'c>),
+        own: Option<&[String]>,
+        given: &[Type<'c>],
+        span: Span,
+    ) -> Outcome<Type<'c>> {
+        if parameters.len() != given.len() {
+            let message = format!("{what} takes {} arguments, found {}", parameters.len(), given.len());
+            return Fault::new(span, message);
+        }
+        self.call_type(parameters, result, own, given).map_err(|()| {
+            let list = |types: &[Type]| types.iter().map(|ty| shown(*ty)).collect::<Vec<_>>().join(", ");
+            Fault::boxed(span, format!("{what} takes ({}), found ({})", list(parameters), list(given)))
+        })
+    }
+
+    /// A function of the module.
+    pub fn global(&self, name: &str, span: Span) -> Outcome<Rc<str>> {
+        if self.functions.contains_key(name) {
+            return Ok(name.into());
+        }
+        let mut known: Vec<&str> = self.functions.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let near = nearest(name, &known).map_or(String::new(), |n| format!("; did you mean @{n}?"));
+        Fault::new(span, format!("there is no function @{name}{near}"))
+    }
+
+    /// A constructor or an operator as a value.
+    pub fn word(&mut self, name: &str, span: Span) -> Outcome<Made<'c>> {
+        if self.constructors.contains_key(name) {
+            return self.constructor_value(name, span);
+        }
+        let Some(takes) = operators::arity(name) else {
+            return Fault::new(span, self.unknown_word(name));
+        };
+        let types = vec![self.hole(); takes];
+        self.eta(span, &types, |e, arguments| {
+            let made = arguments.iter().copied().map(Made::Value).collect();
+            e.operator(name, made, &[], span)
+        })
+    }
+
+    /// What to say of a name that means nothing.
+    pub fn unknown_word(&self, name: &str) -> String {
+        let mut known: Vec<&str> = operators::names().map(|name| -> &str { name }).chain(self.constructors.keys().map(String::as_str)).collect();
+        known.sort_unstable();
+        let near = nearest(name, &known).map_or(String::new(), |n| format!("; did you mean {n}?"));
+        format!("there is no operator or constructor {name}{near}")
+    }
+}
+
+fn no_attributes(attributes: &[Attribute], what: &str) -> Outcome<()> {
+    match attributes.first() {
+        Some(attribute) => Fault::new(attribute.span, format!("{what} takes no attributes; operators do")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! What expressions stand for.
+//!
+//! Literals, tuples and functions of the module become operations where something uses them, once a block. So
+//! the parts of a tuple are there when an operator takes them one by one (`concatenate((%a, %b))`), and a program does not
+//! depend on where its constants were written.
+
+use super::Emitter;
+use crate::relay_text::syntax::Span;
+use fusion_dialects::relay::Op as Relay;
+use fusion_dialects::{Attribute, Type, Value, ValueLike, function_type, key, symbol_attr, tensor_type_to_mlir, tuple_type, write_tensor};
+use fusion_operators::{DType, Tensor};
+use std::rc::Rc;
+
+/// What an expression stands for.
+#[derive(Clone)]
+pub enum Made<'c> {
+    /// A value of the program.
+    Value(Value<'c>),
+    /// A constant.
+    Literal(Literal<'c>),
+    /// A tuple of these.
+    Several(Rc<Vec<Made<'c>>>),
+    /// A function of the module.
+    Global(Rc<str>),
+}
+
+/// A constant.
+#[derive(Clone)]
+pub enum Literal<'c> {
+    /// A number.
+    Scalar(Rc<Tensor>),
+    /// One of the metadata section, by its place there.
+    Meta(usize, Attribute<'c>, Type<'c>),
+}
+
+/// What is the same operation when it is in the same block.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Key {
+    Scalar(DType, Vec<u8>),
+    Meta(usize),
+    Tuple(Vec<Key>),
+    Value(usize),
+    Global(Rc<str>),
+}
+
+impl<'c> Made<'c> {
+    fn key(&self) -> Key {
+        match self {
+            Made::Value(value) => Key::Value(key(*value)),
+            Made::Literal(Literal::Scalar(tensor)) => Key::Scalar(tensor.dtype(), tensor.bytes().to_vec()),
+            Made::Literal(Literal::Meta(place, ..)) => Key::Meta(*place),
+            Made::Several(parts) => Key::Tuple(parts.iter().map(Made::key).collect()),
+            Made::Global(name) => Key::Global(name.clone()),
+        }
+    }
+
+    /// A tuple of values.
+    pub fn several(values: Vec<Value<'c>>) -> Made<'c> {
+        Made::Several(Rc::new(values.into_iter().map(Made::Value).collect()))
+    }
+
+    /// The value of what has effects only.
+    pub fn unit() -> Made<'c> {
+        Made::Several(Rc::default())
+    }
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// What an expression stands for, as a value.
+    pub fn value(&mut self, made: &Made<'c>, span: Span) -> Value<'c> {
+        if let Made::Value(value) = made {
+            return *value;
+        }
+        let place = (self.at.block().to_raw().ptr as usize, made.key());
+        if let Some(known) = self.built.get(&place) {
+            return *known;
+        }
+        let value = match made {
+            Made::Value(value) => *value,
+            Made::Literal(Literal::Scalar(tensor)) => {
+                let attr = write_tensor(self.context, tensor, "constant");
+                let ty = tensor_type_to_mlir(self.context, &tensor.tensor_type());
+                self.op(span, Relay::Constant, &[], ty, &[("value", attr)])
+            }
+            Made::Literal(Literal::Meta(_, attr, ty)) => {
+                self.op(span, Relay::Constant, &[], *ty, &[("value", *attr)])
+            }
+            Made::Several(parts) => {
+                let values: Vec<Value> = parts.iter().map(|part| self.value(part, span)).collect();
+                let types: Vec<Type> = values.iter().map(|v| v.r#type()).collect();
+                self.op(span, Relay::Tuple, &values, tuple_type(self.context, &types), &[])
+            }
+            Made::Global(name) => {
+                let signature = self.functions[&**name].clone();
+                // What a use of a polymorphic function is, inference says.
+                let plain = signature.type_parameters.is_empty() && !self.mentions_names(&signature);
+                let ty = match plain {
+                    true => function_type(self.context, &signature.parameters, &[signature.result]),
+                    false => self.hole(),
+                };
+                self.op(span, Relay::Global, &[], ty, &[("function", symbol_attr(self.context, name))])
+            }
+        };
+        self.built.insert(place, value);
+        value
+    }
+
+    /// As [`Self::value`], of several: in their order.
+    pub fn values(&mut self, made: &[Made<'c>], span: Span) -> Vec<Value<'c>> {
+        made.iter().map(|made| self.value(made, span)).collect()
+    }
+}

@@ -1,0 +1,181 @@
+/* Values from outside, and for outside.
+ *
+ * An input comes as items, each before its parts; they are put together from the last to the first, so that depth needs no
+ * stack. What a program gives stays in its context and is looked at in place. */
+
+#include "language.h"
+
+/* The number of fields of a constructor; -1 when there is none. */
+static int64_t fields_of(uint32_t data_type, uint32_t tag) {
+  const int64_t *at = fusion_program_facts + FIRST_DATA_TYPE;
+  if (data_type >= (uint64_t)fusion_program_facts[DATA_TYPES])
+    return -1;
+  for (; data_type; data_type--)
+    at += 1 + *at;
+  return tag < (uint64_t)*at ? at[1 + tag] : -1;
+}
+
+static const int64_t *first_input(void) {
+  const int64_t *at = fusion_program_facts + FIRST_DATA_TYPE;
+  for (int64_t i = 0; i < fusion_program_facts[DATA_TYPES]; i++)
+    at += 1 + *at;
+  return at;
+}
+
+static const int64_t *next_input(const int64_t *at) { return *at == TENSOR ? at + 4 + at[3] : at + 1; }
+
+/* The element types of docs/abi.md. */
+static const struct {
+  const char name[5];
+  uint8_t bytes;
+} dtypes[] = {{"f64", 8},  {"f32", 4},  {"f16", 2},  {"bf16", 2}, {"i64", 8}, {"i32", 4}, {"i16", 2},
+              {"i8", 1},   {"ui64", 8}, {"ui32", 4}, {"ui16", 2}, {"ui8", 1}, {"i1", 1}};
+
+/* Whether a value is a tensor of a type: element type, its bytes, rank, extents. Those below OPEN_EXTENT have names, the same
+ * name is the same number; `bound` has the numbers that names stand for, or OPEN_EXTENT where that is not known yet. */
+static _Bool has_type(const struct value *value, const int64_t *type, int64_t *bound) {
+  if (value->kind != TENSOR || (value->which & 0xff) != type[0] || value->parts != type[2])
+    return 0;
+  for (uint32_t i = 0; i < value->parts; i++) {
+    int64_t wanted = type[3 + i], found = value->extents[i];
+    if (wanted < OPEN_EXTENT) {
+      int64_t *name = &bound[OPEN_EXTENT - 1 - wanted];
+      wanted = *name == OPEN_EXTENT ? (*name = found) : *name;
+    }
+    if (wanted != OPEN_EXTENT && wanted != found)
+      return 0;
+  }
+  return 1;
+}
+
+static void describe(const struct value *value, char *text, size_t size) {
+  static const char *const others[] = {"", "a value of a data type", "a tuple", "a function", "a reference"};
+  if (value->kind != TENSOR) {
+    snprintf(text, size, "%s", others[value->kind]);
+    return;
+  }
+  int at = snprintf(text, size, "a tensor<");
+  for (uint32_t i = 0; i < value->parts && (size_t)at + 32 < size; i++)
+    at += snprintf(text + at, size - (size_t)at, "%lldx", (long long)value->extents[i]);
+  snprintf(text + at, size - (size_t)at, "%s>", dtypes[value->which & 0xff].name);
+}
+
+/* Ends the run when a value is of another type; `expected` is the first half of the sentence. */
+void fusion_check_type(struct context *run, const struct value *value, const int64_t *type, int64_t *bound, const char *expected) {
+  char found[256];
+  if (has_type(value, type, bound))
+    return;
+  describe(value, found, sizeof found);
+  snprintf(run->message, sizeof run->message, "%s, but it is %s", expected, found);
+  fusion_leave(run, 1);
+}
+
+static struct value *tensor_of(struct context *run, const struct fusion_item *item) {
+  if (item->dtype >= sizeof dtypes / sizeof *dtypes)
+    return NULL;
+  struct value *tensor = fusion_new_tensor(run, item->dtype, dtypes[item->dtype].bytes, item->parts, item->extents);
+  memcpy(tensor->data, item->data, fusion_tensor_bytes(tensor));
+  return tensor;
+}
+
+/* The items' values, last first in `made`; how many there are. */
+static uint64_t put_together(struct context *run, const struct request *request, struct value **made) {
+  uint64_t count = 0;
+  for (uint64_t i = request->count; i-- > 0;) {
+    const struct fusion_item *item = &request->items[i];
+    struct value *value = NULL;
+    if (item->kind == TENSOR) {
+      value = tensor_of(run, item);
+    } else if (item->parts <= count && (item->kind == TUPLE || (item->kind == CELL && item->parts == 1) ||
+                                        (item->kind == DATA && fields_of(item->data_type, item->tag) == item->parts))) {
+      value = fusion_new(run, 16 + 8 * (uint64_t)item->parts);
+      value->kind = (uint8_t)item->kind;
+      value->tag = item->kind == DATA ? item->tag : 0;
+      value->which = item->kind == DATA ? (uint16_t)item->data_type : 0;
+      value->parts = item->parts;
+      for (uint32_t part = 0; part < item->parts; part++)
+        value->fields[part] = made[--count];
+    }
+    if (!value)
+      fusion_fail_input(run, i,
+                        "Item %llu of the program's inputs is no value: its kind, constructor or element type is unknown, or "
+                        "parts of it are missing.");
+    made[count++] = value;
+  }
+  return count;
+}
+
+static void borrow(struct context *run, const void *const *inputs, struct value **arguments) {
+  const int64_t *fact = first_input();
+  for (int64_t i = 0; i < fusion_program_facts[INPUTS]; i++, fact = next_input(fact)) {
+    uint32_t rank = (uint32_t)fact[3];
+    struct value *tensor = fusion_new(run, 24 + 8 * (uint64_t)rank);
+    tensor->kind = TENSOR;
+    tensor->which = (uint16_t)(fact[1] | BORROWED);
+    tensor->tag = (uint32_t)fact[2];
+    tensor->parts = rank;
+    tensor->data = (unsigned char *)(uintptr_t)inputs[i];
+    memcpy(tensor->extents, fact + 4, rank * sizeof *tensor->extents);
+    arguments[i] = tensor;
+  }
+}
+
+void fusion_arguments(struct context *run, const struct request *request, struct value **arguments) {
+  if (request->inputs || request->outputs) {
+    borrow(run, request->inputs, arguments);
+    return;
+  }
+  uint64_t inputs = (uint64_t)fusion_program_facts[INPUTS], room = 8 * request->count;
+  struct value **made = fusion_new_large(run, room ? room : 8);
+  uint64_t count = put_together(run, request, made);
+  if (count != inputs) {
+    fusion_fail_input(run, count, "The program takes another number of inputs than the %llu that were given.");
+  }
+  int64_t bound[fusion_program_facts[NAMES] + 1];
+  for (int64_t i = 0; i <= fusion_program_facts[NAMES]; i++)
+    bound[i] = OPEN_EXTENT;
+  const int64_t *fact = first_input();
+  for (uint64_t i = 0; i < inputs; i++, fact = next_input(fact)) {
+    arguments[i] = made[inputs - 1 - i];
+    if (fact[0] == TENSOR ? !has_type(arguments[i], fact + 1, bound) : arguments[i]->kind != fact[0])
+      fusion_fail_input(run, i, "Input %llu of the program is of another type than the one the program takes.");
+  }
+  fusion_free_large(run, made);
+}
+
+/* Copies tensors, in the order in which they stand in tuples. */
+static uint64_t copy_out(struct value *value, void *const *outputs, uint64_t at) {
+  if (value->kind == TENSOR) {
+    memcpy(outputs[at], value->data, fusion_tensor_bytes(value));
+    return at + 1;
+  }
+  for (uint32_t i = 0; i < value->parts; i++) /* as deep as the type is */
+    at = copy_out(value->fields[i], outputs, at);
+  return at;
+}
+
+void fusion_results(struct context *run, struct value *result, void *const *outputs) {
+  (void)run;
+  copy_out(result, outputs, 0);
+}
+
+uint32_t fusion_value_kind(const struct value *value) { return value->kind; }
+uint32_t fusion_value_data_type(const struct value *value) { return value->kind == DATA ? value->which : 0; }
+uint32_t fusion_value_tag(const struct value *value) { return value->kind == DATA ? value->tag : 0; }
+
+uint32_t fusion_value_count(const struct value *value) {
+  return value->kind == TENSOR || value->kind == CLOSURE ? 0 : value->parts;
+}
+
+const struct value *fusion_value_field(const struct value *value, uint32_t index) {
+  return index < fusion_value_count(value) ? value->fields[index] : NULL;
+}
+
+uint32_t fusion_value_dtype(const struct value *value) { return value->kind == TENSOR ? value->which & 0xff : 0; }
+uint32_t fusion_value_rank(const struct value *value) { return value->kind == TENSOR ? value->parts : 0; }
+
+int64_t fusion_value_extent(const struct value *value, uint32_t axis) {
+  return axis < fusion_value_rank(value) ? value->extents[axis] : -1;
+}
+
+const void *fusion_value_data(const struct value *value) { return value->kind == TENSOR ? value->data : NULL; }

@@ -1,0 +1,20 @@
+//! The code that programs of the whole language need, ready to link into a library: `language/*.c`.
+
+use crate::object_file::Machine;
+
+/// The object files for a machine, by name. They define `fusion_run`, `fusion_call` and what reads values of `docs/abi.md`, and
+/// need `fusion_program_enter` and `fusion_program_facts`.
+pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 3] {
+    match machine {
+        Machine::X86_64 => [
+            ("memory", include_bytes!(concat!(env!("OUT_DIR"), "/memory-x86_64.o"))),
+            ("run", include_bytes!(concat!(env!("OUT_DIR"), "/run-x86_64.o"))),
+            ("value", include_bytes!(concat!(env!("OUT_DIR"), "/value-x86_64.o"))),
+        ],
+        Machine::AArch64 => [
+            ("memory", include_bytes!(concat!(env!("OUT_DIR"), "/memory-aarch64.o"))),
+            ("run", include_bytes!(concat!(env!("OUT_DIR"), "/run-aarch64.o"))),
+            ("value", include_bytes!(concat!(env!("OUT_DIR"), "/value-aarch64.o"))),
+        ],
+    }
+}

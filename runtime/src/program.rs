@@ -1,0 +1,241 @@
+//! Loading and running a program of the whole language that was compiled ahead of time: `fusion_call` of `docs/abi.md`.
+//!
+//! Values go in as items, each before its parts, and come out as pointers to where the program has them; here they become
+//! [`ValueTree`]s by loops, so their depth does not matter.
+//!
+//! With `module.rs` this is where foreign code is called.
+#![allow(unsafe_code)]
+
+use crate::description::{ModelDescription, ProgramDescription};
+use crate::module::{LoadError, Module, RunError, symbol};
+use fusion_operators::{DType, Item, Tensor, ValueTree};
+use libloading::Library;
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
+
+/// Parts of a value that are read: what is shared is read every time it is met, which may be without end.
+const MOST_ITEMS: usize = 1 << 26;
+
+/// A value of the library.
+type Value = *const c_void;
+
+/// `struct fusion_item`.
+#[repr(C)]
+struct RawItem {
+    kind: u32,
+    data_type: u32,
+    tag: u32,
+    dtype: u32,
+    parts: u32,
+    extents: *const i64,
+    data: *const c_void,
+}
+
+/// The functions of the library.
+struct Interface {
+    call: unsafe extern "C" fn(*const RawItem, u64, *mut Value) -> i32,
+    last_error: unsafe extern "C" fn() -> *const c_char,
+    live_values: unsafe extern "C" fn() -> i64,
+    release: unsafe extern "C" fn(Value),
+    kind: unsafe extern "C" fn(Value) -> u32,
+    data_type: unsafe extern "C" fn(Value) -> u32,
+    tag: unsafe extern "C" fn(Value) -> u32,
+    count: unsafe extern "C" fn(Value) -> u32,
+    field: unsafe extern "C" fn(Value, u32) -> Value,
+    dtype: unsafe extern "C" fn(Value) -> u32,
+    rank: unsafe extern "C" fn(Value) -> u32,
+    extent: unsafe extern "C" fn(Value, u32) -> i64,
+    data: unsafe extern "C" fn(Value) -> *const c_void,
+}
+
+const TENSOR: u32 = 0;
+const DATA: u32 = 1;
+const TUPLE: u32 = 2;
+const CELL: u32 = 4;
+
+/// A compiled program of the whole language.
+pub struct NativeProgram {
+    module: Module,
+    program: ProgramDescription,
+    interface: Interface,
+    /// Keeps the code of `interface` in memory.
+    _library: Library,
+}
+
+impl NativeProgram {
+    /// Loads a library that was compiled of a program; `None` for one that was compiled of a model, which is a [`Module`] only.
+    /// Loading runs its initialisers, so load only what you trust.
+    pub fn load(path: &Path) -> Result<Option<NativeProgram>, LoadError> {
+        let module = Module::load(path)?;
+        let Some(program) = module.description().program.clone() else { return Ok(None) };
+        let unloadable = |why: String| LoadError::Library { path: path.to_owned(), why };
+        let full = path.canonicalize().map_err(|error| unloadable(error.to_string()))?;
+        // SAFETY: the same library has just been loaded, on the caller's word.
+        let library = unsafe { Library::new(&full) }.map_err(|error| unloadable(error.to_string()))?;
+        macro_rules! function {
+            ($name:literal) => {{
+                let address: *const c_void = symbol(&library, path, $name)?;
+                // SAFETY: a library that describes a program has a function of the field's type by this name, see docs/abi.md.
+                unsafe { std::mem::transmute::<*const c_void, _>(address) }
+            }};
+        }
+        let interface = Interface {
+            call: function!("fusion_call"),
+            last_error: function!("fusion_last_error"),
+            live_values: function!("fusion_live_values"),
+            release: function!("fusion_value_release"),
+            kind: function!("fusion_value_kind"),
+            data_type: function!("fusion_value_data_type"),
+            tag: function!("fusion_value_tag"),
+            count: function!("fusion_value_count"),
+            field: function!("fusion_value_field"),
+            dtype: function!("fusion_value_dtype"),
+            rank: function!("fusion_value_rank"),
+            extent: function!("fusion_value_extent"),
+            data: function!("fusion_value_data"),
+        };
+        Ok(Some(NativeProgram { module, program, interface, _library: library }))
+    }
+
+    /// The library as a model. Its runs fail unless the program takes and gives tensors of known shapes.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// What it says of itself.
+    pub fn description(&self) -> &ModelDescription {
+        self.module.description()
+    }
+
+    /// How many values there are of runs that have ended: those that are held, and those that own themselves through a cell.
+    pub fn live_values(&self) -> i64 {
+        // SAFETY: the function takes nothing, and the library is loaded.
+        unsafe { (self.interface.live_values)() }
+    }
+
+    /// Runs the program once. Inputs are tensors and tuples of them: of other values the library does not know the types of
+    /// their parts, so it could not tell wrong ones.
+    pub fn call(&self, inputs: &[ValueTree]) -> Result<ValueTree, RunError> {
+        let names = || self.program.inputs.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>();
+        if inputs.len() != self.program.inputs.len() {
+            let (expected, names) = (self.program.inputs.len(), names().join(", "));
+            return Err(RunError::Count { expected, names, found: inputs.len() });
+        }
+        let all: Vec<&Item> = inputs.iter().flat_map(|input| &input.items).collect();
+        let mut extents: Vec<Vec<i64>> = Vec::new();
+        for item in &all {
+            match item {
+                Item::Tensor(tensor) => extents.push(tensor.shape().iter().map(|&n| n as i64).collect()),
+                Item::Tuple(_) => extents.push(Vec::new()),
+                Item::Data(..) | Item::Cell | Item::Function | Item::More => {
+                    return Err(RunError::Program(
+                        "An input that is no tensor or tuple of tensors cannot be handed to a compiled program; \
+                         make it inside of the program."
+                            .to_owned(),
+                    ));
+                }
+            }
+        }
+        let items: Vec<RawItem> = all.iter().zip(&extents).map(|(item, extents)| raw(item, extents)).collect();
+        let mut value: Value = std::ptr::null();
+        // SAFETY: the items and what they point to live through the call; the program checks what they say.
+        let code = unsafe { (self.interface.call)(items.as_ptr(), items.len() as u64, &mut value) };
+        if code != 0 {
+            // SAFETY: the text ends with NUL and stays until the next run on this thread.
+            let why = unsafe { CStr::from_ptr((self.interface.last_error)()) };
+            return Err(RunError::Program(why.to_string_lossy().into_owned()));
+        }
+        let tree = self.read(value);
+        // SAFETY: the value is one that `fusion_call` gave, and nobody uses it any more.
+        unsafe { (self.interface.release)(value) };
+        tree
+    }
+
+    fn read(&self, value: Value) -> Result<ValueTree, RunError> {
+        enum Step {
+            Enter(Value),
+            Leave,
+        }
+        let mut tree = ValueTree::default();
+        let (mut steps, mut cells) = (vec![Step::Enter(value)], Vec::<Value>::new());
+        while let Some(step) = steps.pop() {
+            let Step::Enter(value) = step else {
+                cells.pop();
+                continue;
+            };
+            if tree.items.len() >= MOST_ITEMS {
+                tree.items.push(Item::More);
+                continue;
+            }
+            let item = self.item(value)?;
+            if item == Item::Cell {
+                if cells.contains(&value) {
+                    tree.items.push(Item::More);
+                    continue;
+                }
+                cells.push(value);
+                steps.push(Step::Leave);
+            }
+            for part in (0..item.parts() as u32).rev() {
+                // SAFETY: the value lives until it is released, and has that many parts.
+                steps.push(Step::Enter(unsafe { (self.interface.field)(value, part) }));
+            }
+            tree.items.push(item);
+        }
+        Ok(tree)
+    }
+
+    /// What a value is, besides its parts.
+    fn item(&self, value: Value) -> Result<Item, RunError> {
+        let of = &self.interface;
+        // SAFETY: here and below, the value lives until it is released; the functions look at it only.
+        let (kind, count) = unsafe { ((of.kind)(value), (of.count)(value) as usize) };
+        Ok(match kind {
+            TENSOR => {
+                // SAFETY: as above.
+                let (dtype, rank) = unsafe { ((of.dtype)(value) as usize, (of.rank)(value)) };
+                // SAFETY: as above.
+                let shape = (0..rank).map(|axis| unsafe { (of.extent)(value, axis) } as usize);
+                let shape: Vec<usize> = shape.collect();
+                let dtype = DType::ALL.get(dtype).copied().unwrap_or(DType::U8);
+                let bytes = fusion_operators::tensor::bytes_of(dtype, &shape)?;
+                // SAFETY: a tensor has that many bytes there, or the program could not have written them.
+                let bytes = unsafe { std::slice::from_raw_parts((of.data)(value).cast::<u8>(), bytes) };
+                Item::Tensor(Tensor::from_bytes(dtype, &shape, bytes.to_vec())?)
+            }
+            DATA => {
+                // SAFETY: as above.
+                let (ty, tag) = unsafe { ((of.data_type)(value) as usize, (of.tag)(value) as usize) };
+                let constructor = self.program.data.get(ty).and_then(|data| data.constructors.get(tag));
+                Item::Data(constructor.map_or("?", |(name, _)| name).to_owned(), count)
+            }
+            TUPLE => Item::Tuple(count),
+            CELL => Item::Cell,
+            _ => Item::Function,
+        })
+    }
+}
+
+fn raw(item: &Item, extents: &[i64]) -> RawItem {
+    let none = std::ptr::null();
+    match item {
+        Item::Tensor(tensor) => RawItem {
+            kind: TENSOR,
+            data_type: 0,
+            tag: 0,
+            dtype: DType::ALL.iter().position(|&other| other == tensor.dtype()).unwrap_or(0) as u32,
+            parts: extents.len() as u32,
+            extents: extents.as_ptr(),
+            data: tensor.bytes().as_ptr().cast(),
+        },
+        _ => RawItem {
+            kind: TUPLE,
+            data_type: 0,
+            tag: 0,
+            dtype: 0,
+            parts: item.parts() as u32,
+            extents: none.cast(),
+            data: none,
+        },
+    }
+}

@@ -1,0 +1,128 @@
+// RUN: fusion-opt %s --relay-outline-kernels --split-input-file | FileCheck %s
+
+// What does not wait for the call is one kernel before it; what does is one behind it, with what only it needs.
+// CHECK-LABEL: func.func @around_a_call(
+// CHECK-NEXT:    %[[A:.*]] = call @kernel_0(%arg0, %arg1)
+// CHECK-NEXT:    %[[R:.*]] = relay.call @around_a_call(%[[A]], %arg1)
+// CHECK-NEXT:    %[[C:.*]] = call @kernel_1(%arg0, %[[R]])
+// CHECK-NEXT:    return %[[C]]
+// CHECK:       func.func private @kernel_0(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> attributes {relay.segment} {
+// CHECK-NEXT:    relay.add
+// CHECK-NEXT:    relay.relu
+// CHECK-NEXT:    return
+// CHECK:       func.func private @kernel_1(
+// CHECK-NEXT:    relay.mul
+// CHECK-NEXT:    relay.sub
+func.func @around_a_call(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %b = relay.mul %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %a = relay.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %d = relay.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.call @around_a_call(%d, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %c = relay.sub %b, %r : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+
+// -----
+
+// Two calls that wait for nothing of each other: what stands between them moves behind both.
+// CHECK-LABEL: func.func @between_calls(
+// CHECK-NEXT:    relay.call @f
+// CHECK-NEXT:    relay.call @f
+// CHECK-NEXT:    call @kernel_0
+// CHECK-NEXT:    return
+func.func @between_calls(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = relay.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = relay.add %1, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+relay.data @List ["a"] [#relay.constructor<"Nil">, #relay.constructor<"Cons", [!relay.var<"a">, !relay.adt<@List, [!relay.var<"a">]>]>]
+
+// What one clause alone needs is computed there. Equal kernels are one; constants are copied into them.
+// CHECK-LABEL: func.func @in_clauses(
+// CHECK-NEXT:    relay.match %arg0
+// CHECK-NEXT:    case [@List::@Nil] {
+// CHECK-NEXT:      relay.yield %arg1
+// CHECK:         case [@List::@Cons, "x", "_"] {
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: tensor<f32>):
+// CHECK-NEXT:      %[[K:.*]] = func.call @kernel_0(%arg1, %[[X]])
+// CHECK-NEXT:      relay.yield %[[K]]
+// CHECK-LABEL: func.func @the_same(
+// CHECK-NEXT:    call @kernel_0(%arg0, %arg1)
+// CHECK:       func.func private @kernel_0
+// CHECK-NEXT:    relay.constant
+// CHECK-NEXT:    relay.mul
+// CHECK-NEXT:    relay.add
+// CHECK-NOT:   func.func
+func.func @in_clauses(%l: !relay.adt<@List, [tensor<f32>]>, %y: tensor<f32>) -> tensor<f32> {
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %h = relay.mul %y, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %0 = relay.match %l : (!relay.adt<@List, [tensor<f32>]>) -> tensor<f32>
+  case [@List::@Nil] {
+    relay.yield %y : tensor<f32>
+  }
+  case [@List::@Cons, "x", "_"] {
+  ^bb0(%x: tensor<f32>):
+    %1 = relay.add %h, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    relay.yield %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+func.func @the_same(%y: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %h = relay.mul %y, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %1 = relay.add %h, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// A branch or loop of tensor code alone is tensor code; one with a call is not. Nothing sinks into a loop.
+// CHECK-LABEL: func.func @regions(
+// CHECK-NEXT:    %[[K:.*]]:2 = call @kernel_0(%arg0, %arg1)
+// CHECK-NEXT:    relay.if %arg0 {
+// CHECK-NEXT:      relay.call @regions(%arg0, %[[K]]#1)
+// CHECK:         } else {
+// CHECK-NEXT:      relay.yield %[[K]]#0
+// CHECK:       func.func private @kernel_0
+// CHECK-NEXT:    relay.relu
+// CHECK-NEXT:    relay.if
+func.func @regions(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = relay.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = relay.if %c {
+    relay.yield %r : tensor<4xf32>
+  } else {
+    %n = relay.neg %r : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %n : tensor<4xf32>
+  } : (tensor<i1>) -> tensor<4xf32>
+  %1 = relay.if %c {
+    %2 = relay.call @regions(%c, %0) : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %2 : tensor<4xf32>
+  } else {
+    relay.yield %r : tensor<4xf32>
+  } : (tensor<i1>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Operators on extents that are not known, and functions without operators, stay as they are.
+// CHECK-LABEL: func.func @open(
+// CHECK-NEXT:    relay.relu %arg0
+// CHECK-LABEL: func.func @nothing(
+// CHECK-NEXT:    return %arg0
+// CHECK-NOT:   kernel
+func.func @open(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = relay.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}

@@ -1,0 +1,236 @@
+//! The solver: types flow from values to where they are used, by comparing constructors part by part.
+//!
+//! ```text
+//!     flow(a, b)      a value of type a is used as a b
+//!     T(a1, ..)  into T(b1, ..)     the parts flow; a function's parameters the other way
+//!     T(a1, ..)  into a variable    the variable becomes T over new variables, and the parts flow
+//!     variable   into variable      they become one                     (Milner 1978: unification)
+//!     ref<a>     into ref<b>        both ways: what is written through one is read through the other
+//! ```
+//! Constructors must be the same, as in Hindley and Milner's system; extents alone flow with a direction (`extents.rs`), so
+//! that a tensor of known extents that is passed to a function of `?` keeps what is known of it. A variable that occurs in
+//! what it would become is an infinite type.
+
+use super::errors::{Origin, Role};
+use super::extents::{Extent, ExtentNode};
+use super::relations::RelationCall;
+use super::terms::{Form, Node, Term};
+use fusion_dialects::{Op, PassError, Type};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Why inference stops.
+pub type Failure<'c> = PassError<'c>;
+
+/// All terms, extents and relations of a module.
+pub struct Solver<'c> {
+    pub(super) nodes: Vec<Node<'c>>,
+    /// True for terms that are known to have no variables.
+    pub(super) closed: Vec<bool>,
+    pub(super) extents: Vec<ExtentNode>,
+    pub(super) origins: Vec<Origin<'c>>,
+    pub(super) relations: Vec<RelationCall<'c>>,
+    pub(super) ready: VecDeque<usize>,
+    /// Variables in the order they were made.
+    pub(super) born: Vec<Term>,
+    /// How deep in functions we are.
+    pub(super) level: u32,
+    /// Types without unknown parts, which all their uses share.
+    pub(super) written: HashMap<usize, Term>,
+    pub(super) resolved: HashMap<Term, Type<'c>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    /// Extents flow from the first to the second.
+    Forward,
+    /// Extents flow both ways.
+    Both,
+}
+
+impl<'c> Solver<'c> {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Solver {
+            nodes: Vec::new(),
+            closed: Vec::new(),
+            extents: Vec::new(),
+            origins: Vec::new(),
+            relations: Vec::new(),
+            ready: VecDeque::new(),
+            born: Vec::new(),
+            level: 0,
+            written: HashMap::new(),
+            resolved: HashMap::new(),
+        }
+    }
+
+    /// A value of the first type is used as one of the second.
+    pub fn flow(&mut self, found: Term, expected: Term, op: Op<'c>, role: Role) -> Result<(), Failure<'c>> {
+        if self.find(found) == self.find(expected) {
+            return Ok(());
+        }
+        self.origins.push(Origin { op, role, found, expected });
+        self.relate(found, expected, Way::Forward)?;
+        self.solve()
+    }
+
+    /// Two types are the same.
+    pub fn equal(&mut self, found: Term, expected: Term, op: Op<'c>, role: Role) -> Result<(), Failure<'c>> {
+        self.origins.push(Origin { op, role, found, expected });
+        self.relate(found, expected, Way::Both)?;
+        self.solve()
+    }
+
+    /// The second is the type of a value that is made here, of the first type: where it is open, both are one.
+    pub fn define(&mut self, found: Term, result: Term, op: Op<'c>, role: Role) -> Result<(), Failure<'c>> {
+        let open = self.form(result).is_none();
+        if open { self.equal(found, result, op, role) } else { self.flow(found, result, op, role) }
+    }
+
+    fn relate(&mut self, found: Term, expected: Term, way: Way) -> Result<(), Failure<'c>> {
+        let origin = self.origins.len() - 1;
+        let mut stack = vec![(found, expected, way)];
+        let mut compared: HashSet<(Term, Term, Way)> = HashSet::new();
+        // Parts that a type has several times are copied once.
+        let mut copies: HashMap<(Term, bool), Term> = HashMap::new();
+        while let Some((a, b, way)) = stack.pop() {
+            let (a, b) = (self.find(a), self.find(b));
+            if a == b {
+                continue;
+            }
+            let parted = |form: &Form| !matches!(form, Form::Tensor(..) | Form::Rigid(_) | Form::Other(_));
+            match (self.form(a).cloned(), self.form(b).cloned()) {
+                (None, None) => self.link(b, a),
+                (None, Some(form)) => self.copy(a, b, &form, way, true, &mut copies, &mut stack, origin)?,
+                (Some(form), None) => self.copy(b, a, &form, way, false, &mut copies, &mut stack, origin)?,
+                (Some(one), Some(other)) => {
+                    if parted(&one) && !compared.insert((a, b, way)) {
+                        continue;
+                    }
+                    self.parts(a, b, &one, &other, way, origin, &mut stack)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable becomes a copy of a constructor, or that itself where both are to be the same.
+    #[allow(clippy::too_many_arguments)]
+    fn copy(
+        &mut self,
+        variable: Term,
+        known: Term,
+        form: &Form<'c>,
+        way: Way,
+        backward: bool,
+        copies: &mut HashMap<(Term, bool), Term>,
+        stack: &mut Vec<(Term, Term, Way)>,
+        origin: usize,
+    ) -> Result<(), Failure<'c>> {
+        self.enter(variable, known, origin)?;
+        if way == Way::Both {
+            self.link(variable, known);
+            return Ok(());
+        }
+        let (level, _) = self.variable_state(variable);
+        let pair = |from: Term, to: Term| if backward { (to, from, way) } else { (from, to, way) };
+        let copy = match form {
+            Form::Tensor(dtype, extents) => {
+                let new: Vec<Extent> = extents.iter().map(|_| self.open_extent()).collect();
+                self.bind(variable, Form::Tensor(*dtype, new.as_slice().into()));
+                for (known, new) in extents.iter().zip(new) {
+                    let (from, to) = if backward { (new, *known) } else { (*known, new) };
+                    self.flow_extent(from, to, origin)?;
+                }
+                return Ok(());
+            }
+            Form::Rigid(_) | Form::Other(_) => {
+                self.link(variable, known);
+                return Ok(());
+            }
+            // What a cell holds is one type for all who have the cell.
+            Form::Ref(value) => Form::Ref(*value),
+            Form::Tuple(_) | Form::Adt(..) | Form::Function(..) => {
+                let inputs = if let Form::Function(inputs, _) = form { inputs.len() } else { 0 };
+                let mut parts = form.parts();
+                for (index, part) in parts.iter_mut().enumerate() {
+                    let source = self.find(*part);
+                    if self.form(source).is_none() {
+                        continue;
+                    }
+                    let turned = index < inputs;
+                    let direction = backward != turned;
+                    if let Some(copy) = copies.get(&(source, direction)) {
+                        *part = *copy;
+                        continue;
+                    }
+                    let copy = self.variable_at(level);
+                    copies.insert((source, direction), copy);
+                    *part = copy;
+                    let (from, to, way) = pair(source, copy);
+                    stack.push(if turned { (to, from, way) } else { (from, to, way) });
+                }
+                form.over(&parts)
+            }
+        };
+        self.bind(variable, copy);
+        Ok(())
+    }
+
+    /// Before a variable becomes a term: it does not occur in it, and what is open in the term becomes the outer function's.
+    fn enter(&mut self, variable: Term, known: Term, origin: usize) -> Result<(), Failure<'c>> {
+        let (level, _) = self.variable_state(variable);
+        for open in self.variables(known) {
+            if open == variable {
+                return Err(self.infinite(origin, variable, known));
+            }
+            self.lower(open, level);
+        }
+        Ok(())
+    }
+
+    /// Constructors must be the same; their parts follow.
+    #[allow(clippy::too_many_arguments)]
+    fn parts(
+        &mut self,
+        a: Term,
+        b: Term,
+        one: &Form<'c>,
+        other: &Form<'c>,
+        way: Way,
+        origin: usize,
+        stack: &mut Vec<(Term, Term, Way)>,
+    ) -> Result<(), Failure<'c>> {
+        match (one, other) {
+            (Form::Tensor(dtype, extents), Form::Tensor(other, others))
+                if dtype == other && extents.len() == others.len() =>
+            {
+                for (from, to) in extents.iter().zip(others.iter()) {
+                    self.flow_extent(*from, *to, origin)?;
+                    if way == Way::Both {
+                        self.flow_extent(*to, *from, origin)?;
+                    }
+                }
+            }
+            (Form::Tuple(parts), Form::Tuple(others)) if parts.len() == others.len() => {
+                stack.extend(parts.iter().zip(others.iter()).rev().map(|(a, b)| (*a, *b, way)));
+            }
+            (Form::Adt(name, parts), Form::Adt(other, others))
+                if name == other && parts.len() == others.len() =>
+            {
+                stack.extend(parts.iter().zip(others.iter()).rev().map(|(a, b)| (*a, *b, way)));
+            }
+            (Form::Function(inputs, results), Form::Function(other_inputs, other_results))
+                if inputs.len() == other_inputs.len() && results.len() == other_results.len() =>
+            {
+                stack.extend(results.iter().zip(other_results.iter()).rev().map(|(a, b)| (*a, *b, way)));
+                stack.extend(inputs.iter().zip(other_inputs.iter()).rev().map(|(a, b)| (*b, *a, way)));
+            }
+            (Form::Ref(value), Form::Ref(other)) => stack.push((*value, *other, Way::Both)),
+            (Form::Rigid(name), Form::Rigid(other)) if name == other => {}
+            (Form::Other(ty), Form::Other(other)) if ty == other => {}
+            _ => return Err(self.differ(origin, a, b)),
+        }
+        Ok(())
+    }
+}
