@@ -136,7 +136,8 @@ impl NativeProgram {
                 }
             }
         }
-        let items: Vec<RawItem> = all.iter().zip(&extents).map(|(item, extents)| raw(item, extents)).collect();
+        let items: Vec<RawItem> =
+            all.iter().zip(&extents).map(|(item, extents)| raw(item, extents)).collect();
         let mut value: Value = std::ptr::null();
         // SAFETY: the items and what they point to live through the call; the program checks what they say.
         let code = unsafe { (self.interface.call)(items.as_ptr(), items.len() as u64, &mut value) };

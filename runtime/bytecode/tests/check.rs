@@ -57,11 +57,8 @@ fn nothing_is_left_when_a_function_ends() {
 
 #[test]
 fn ways_agree_where_they_meet() {
-    let code = vec![
-        I::JumpUnless { condition: 0, target: 2 },
-        I::Copy { to: 1, from: 0 },
-        I::Return { value: 0 },
-    ];
+    let code =
+        vec![I::JumpUnless { condition: 0, target: 2 }, I::Copy { to: 1, from: 0 }, I::Return { value: 0 }];
     assert_eq!(
         said_of(2, code),
         "the program is malformed: function @f, instruction 1 (%1 = copy %0): register %1 holds a value on this way to 2, \
@@ -79,7 +76,9 @@ fn ways_agree_where_they_meet() {
 #[test]
 fn loops_keep_what_is_full() {
     let code = vec![I::Copy { to: 1, from: 0 }, I::Jump { target: 0 }];
-    assert!(said_of(2, code).ends_with("register %1 holds a value on this way to 0, but is empty on another"));
+    assert!(
+        said_of(2, code).ends_with("register %1 holds a value on this way to 0, but is empty on another")
+    );
     assert_eq!(program(1, vec![function("f", 1, 1, vec![I::Jump { target: 0 }])]).check(), Ok(()));
 }
 
@@ -103,10 +102,7 @@ fn names_are_in_range() {
     ends(vec![I::Jump { target: 2 }], "it goes to 2, but the function has 1 instructions");
     ends(vec![I::Constant { to: 1, constant: 9 }, back.clone()], "it names constant 9, but there are 1");
     ends(vec![I::TailCall { function: 3, arguments: vec![0] }], "it names function 3, but there are 1");
-    ends(
-        vec![I::TailCall { function: 0, arguments: vec![] }],
-        "the parameters of @f are 1, but 0 are given",
-    );
+    ends(vec![I::TailCall { function: 0, arguments: vec![] }], "the parameters of @f are 1, but 0 are given");
     ends(
         vec![I::Construct { to: 1, data: 0, tag: 2, fields: vec![] }, back.clone()],
         "it names constructor 2, but there are 2",

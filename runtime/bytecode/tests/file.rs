@@ -4,8 +4,8 @@ mod common;
 
 use common::{everything, list_sum};
 use fusion_bytecode::{FileError, Program, ProgramFile, ValueType};
-use fusion_operators::random::Random;
 use fusion_operators::Tensor;
+use fusion_operators::random::Random;
 
 fn file() -> ProgramFile {
     ProgramFile { program: everything(), library: (0..1000u32).map(|i| i as u8).collect() }
@@ -39,7 +39,10 @@ fn truncated_files_are_refused() {
     longer.push(0);
     let said = ProgramFile::from_bytes(&longer).unwrap_err().to_string();
     let (expected, found) = (bytes.len(), longer.len());
-    assert_eq!(said, format!("the bytecode is not complete: it should have {expected} bytes, but has {found}"));
+    assert_eq!(
+        said,
+        format!("the bytecode is not complete: it should have {expected} bytes, but has {found}")
+    );
 }
 
 /// A file that ends early says how long it is, and that it should be longer.
