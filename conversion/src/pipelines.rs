@@ -23,7 +23,14 @@ pub const RELAY: &[Stage] = &[
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
+<<<<<<< HEAD
 /// On programs of the whole language: find types, simplify, bring constants to where they are used, take the tensor code out. It then goes the way of a model.
+=======
+/// On programs as they were written: find all types out.
+pub const TYPES: &[Stage] = &[stage("relay-infer-types", "builtin.module(relay-infer-types)")];
+
+/// On programs of the whole language: simplify, take the tensor code out. It then goes the way of a model.
+>>>>>>> vm
 pub const LANGUAGE: &[Stage] = &[
     stage("relay-infer-types", "builtin.module(relay-infer-types)"),
     stage("simplify-language", "builtin.module(canonicalize,cse)"),
