@@ -23,16 +23,16 @@ pub const RELAY: &[Stage] = &[
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
-<<<<<<< HEAD
-/// On programs of the whole language: find types, simplify, bring constants to where they are used, take the tensor code out. It then goes the way of a model.
-=======
-/// On programs as they were written: find all types out.
-pub const TYPES: &[Stage] = &[stage("relay-infer-types", "builtin.module(relay-infer-types)")];
-
-/// On programs of the whole language: simplify, take the tensor code out. It then goes the way of a model.
->>>>>>> vm
-pub const LANGUAGE: &[Stage] = &[
+/// On programs as they were written: find all types out, and leave one function for each instance of a polymorphic one.
+pub const TYPES: &[Stage] = &[
     stage("relay-infer-types", "builtin.module(relay-infer-types)"),
+    stage("relay-check-match", "builtin.module(relay-check-match)"),
+    stage("relay-monomorphise", "builtin.module(relay-monomorphise)"),
+];
+
+/// On programs of the whole language: simplify, bring constants to where they are used, take the tensor code out. It then goes
+/// the way of a model.
+pub const LANGUAGE: &[Stage] = &[
     stage("simplify-language", "builtin.module(canonicalize,cse)"),
     stage("relay-propagate-constants", "builtin.module(relay-propagate-constants)"),
     stage("relay-outline-kernels", "builtin.module(relay-outline-kernels)"),
