@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, io};
 
-const SOURCES: &[&str] =
-    &["threads/threads.c", "language/memory.c", "language/run.c", "language/value.c"];
+const SOURCES: &[&str] = &["threads/threads.c", "language/memory.c", "language/run.c", "language/value.c"];
 const HEADER: &str = "language/language.h";
 const MACHINES: &[&str] = &["x86_64", "aarch64"];
 

@@ -61,8 +61,9 @@ fn program(program: &ProgramDescription) -> String {
     let _ = writeln!(about, " *   gives {}", comment(&program.output));
     for (i, data) in program.data.iter().enumerate() {
         let constructors = data.constructors.iter().enumerate();
-        let constructors: Vec<String> =
-            constructors.map(|(tag, (name, fields))| format!("{tag} {} of {fields}", comment(name))).collect();
+        let constructors: Vec<String> = constructors
+            .map(|(tag, (name, fields))| format!("{tag} {} of {fields}", comment(name)))
+            .collect();
         let _ = writeln!(about, " *   data type {i}  {}: {}", comment(&data.name), constructors.join(", "));
     }
     let dtypes = DType::ALL.iter().enumerate();

@@ -136,7 +136,8 @@ impl NativeProgram {
                 }
             }
         }
-        let items: Vec<RawItem> = all.iter().zip(&extents).map(|(item, extents)| raw(item, extents)).collect();
+        let items: Vec<RawItem> =
+            all.iter().zip(&extents).map(|(item, extents)| raw(item, extents)).collect();
         let mut value: Value = std::ptr::null();
         // SAFETY: the items and what they point to live through the call; the program checks what they say.
         let code = unsafe { (self.interface.call)(items.as_ptr(), items.len() as u64, &mut value) };
@@ -217,7 +218,6 @@ impl NativeProgram {
 }
 
 fn raw(item: &Item, extents: &[i64]) -> RawItem {
-    let none = std::ptr::null();
     match item {
         Item::Tensor(tensor) => RawItem {
             kind: TENSOR,
@@ -234,8 +234,8 @@ fn raw(item: &Item, extents: &[i64]) -> RawItem {
             tag: 0,
             dtype: 0,
             parts: item.parts() as u32,
-            extents: none.cast(),
-            data: none,
+            extents: std::ptr::null(),
+            data: std::ptr::null(),
         },
     }
 }

@@ -52,7 +52,9 @@ impl Translate {
     fn text(&self) -> Result<String, DriverError> {
         let context = load_context();
         let module = match self.mlir_to_relay {
-            true => parse_file(&context, Path::new(&self.input)).map_err(|errors| failed(errors.join("\n")))?,
+            true => {
+                parse_file(&context, Path::new(&self.input)).map_err(|errors| failed(errors.join("\n")))?
+            }
             false => relay_text::import_file(&context, &self.input).map_err(failed)?,
         };
         let op = module_op(&module);

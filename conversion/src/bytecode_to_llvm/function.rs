@@ -5,9 +5,7 @@
 
 use super::BytecodeError;
 use super::globals::{Fixed, Globals, applied_symbol, number_of, tensor_facts};
-use super::layout::{
-    BEHIND_POINTER, FIELDS, Kind, STACK_LIMIT, TAG, WORKSPACE, tensor_layout,
-};
+use super::layout::{BEHIND_POINTER, FIELDS, Kind, STACK_LIMIT, TAG, WORKSPACE, tensor_layout};
 use super::values::{Code, Head, Known};
 use super::writer::{Callee, Order, Writer};
 use fusion_bytecode::{Function, FunctionId, Instruction, Kernel, Program, Register};
@@ -30,8 +28,7 @@ pub const CHECK_TYPE: &str = "fusion_check_type";
 /// The symbol of a function.
 pub fn symbol_of(program: &Program, function: FunctionId) -> String {
     let name = program.functions.get(function as usize).map_or("", |f| f.name.as_str());
-    let plain: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     format!("function.{function}.{plain}")
 }
 
@@ -152,7 +149,11 @@ impl<'a, 'c> Body<'a, 'c> {
             }
             ended = self.instruction(at, instruction)?;
         }
-        if ended { Ok(()) } else { Err(self.malformed(self.function.code.len(), "does not end the function")) }
+        if ended {
+            Ok(())
+        } else {
+            Err(self.malformed(self.function.code.len(), "does not end the function"))
+        }
     }
 
     /// Fields of a value that are read one after another, whereupon it is dropped: the register of the value, the fields, and

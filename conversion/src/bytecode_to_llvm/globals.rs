@@ -109,9 +109,7 @@ impl Globals {
             }
             Fixed::Data(data, tag) => (Kind::Data, data, tag),
             Fixed::Unit => (Kind::Tuple, 0, 0),
-            Fixed::Function(function) => {
-                (Kind::Closure, 0, program.functions[function as usize].parameters)
-            }
+            Fixed::Function(function) => (Kind::Closure, 0, program.functions[function as usize].parameters),
         };
         let shape: &[usize] = match fixed {
             Fixed::Constant(constant) => program.constants[constant as usize].shape(),

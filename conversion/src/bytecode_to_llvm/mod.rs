@@ -17,11 +17,11 @@ mod layout;
 mod values;
 mod writer;
 
-use function::{CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied, write_function};
-use fusion_bytecode::{CheckError, FunctionId, Program};
-use fusion_dialects::{
-    Build, CodegenError, Context, Emit, Location, Module, Target, Type, emit,
+use function::{
+    CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied, write_function,
 };
+use fusion_bytecode::{CheckError, FunctionId, Program};
+use fusion_dialects::{Build, CodegenError, Context, Emit, Location, Module, Target, Type, emit};
 use globals::{Globals, write_numbers};
 use indexmap::IndexSet;
 use values::{FREE_VALUE, REFILL};

@@ -162,12 +162,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes what happens when the condition holds; then all goes on.
-    pub fn when(
-        &mut self,
-        condition: Value<'c>,
-        odds: Option<[i32; 2]>,
-        write: impl FnOnce(&mut Self),
-    ) {
+    pub fn when(&mut self, condition: Value<'c>, odds: Option<[i32; 2]>, write: impl FnOnce(&mut Self)) {
         let (inside, after) = (self.build.new_block(&[]), self.build.new_block(&[]));
         self.jump_if(condition, inside.block(), after.block(), odds);
         self.build = inside;
@@ -193,7 +188,12 @@ impl<'c> Writer<'c> {
     }
 
     /// Calls a function.
-    pub fn call(&self, callee: Callee<'_, 'c>, passed: &[Value<'c>], result: Option<Type<'c>>) -> Option<Value<'c>> {
+    pub fn call(
+        &self,
+        callee: Callee<'_, 'c>,
+        passed: &[Value<'c>],
+        result: Option<Type<'c>>,
+    ) -> Option<Value<'c>> {
         self.call_as(callee, passed, result, false)
     }
 
@@ -215,7 +215,9 @@ impl<'c> Writer<'c> {
         let mut operands = Vec::new();
         let mut attrs = Vec::new();
         match callee {
-            Callee::C(symbol) | Callee::Program(symbol) => attrs.push(("callee", symbol_attr(context, symbol))),
+            Callee::C(symbol) | Callee::Program(symbol) => {
+                attrs.push(("callee", symbol_attr(context, symbol)))
+            }
             Callee::Address(address) => operands.push(address),
         }
         if !matches!(callee, Callee::C(_)) {

@@ -66,13 +66,12 @@ pub fn program(inputs: &[(&str, ValueType)], output: ValueType, functions: Vec<F
     let two = || vec![int(), int()];
     let data = |name: &str, constructors: [(&str, u32); 2]| DataType {
         name: name.to_owned(),
-        constructors: constructors.map(|(name, fields)| Constructor { name: name.to_owned(), fields }).to_vec(),
+        constructors: constructors
+            .map(|(name, fields)| Constructor { name: name.to_owned(), fields })
+            .to_vec(),
     };
     Program {
-        data: vec![
-            data("List", [("Nil", 0), ("Cons", 2)]),
-            data("Tree", [("Leaf", 1), ("Node", 2)]),
-        ],
+        data: vec![data("List", [("Nil", 0), ("Cons", 2)]), data("Tree", [("Leaf", 1), ("Node", 2)])],
         constants: (0..10).map(number).collect(),
         kernels: vec![
             kernel("k_add", two(), vec![int()], 0),

@@ -8,10 +8,7 @@ use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ValueTree};
 
 #[test]
 fn a_failure_names_its_place() {
-    let code = vec![
-        I::NewCell { to: 1, value: 0 },
-        I::Fail { message: "no clause matches".into() },
-    ];
+    let code = vec![I::NewCell { to: 1, value: 0 }, I::Fail { message: "no clause matches".into() }];
     let main = function("main", 1, code);
     let program = native(&program(&[("x", tensor())], tensor(), vec![main]));
     for _ in 0..100 {
@@ -56,7 +53,8 @@ fn functions_take_as_many_arguments_as_they_take() {
         I::Return { value: 3 },
     ];
     let program = native(&program(&[("x", tensor())], tensor(), vec![function("main", 1, main)]));
-    let wanted = "main.relay:3:1: in @main: a function is applied to another number of arguments than it takes";
+    let wanted =
+        "main.relay:3:1: in @main: a function is applied to another number of arguments than it takes";
     assert_eq!(error(&program, &[value(1)]), wanted);
 }
 
@@ -65,11 +63,8 @@ fn types_are_checked_where_that_is_asked() {
     let extent = |name: &str| Dim::Symbol(name.into());
     let ty = |dims: Vec<Dim>| TensorType::new(dims, DType::I32);
     let types = vec![ty(vec![extent("n"), Dim::Static(2)]), ty(vec![Dim::Any, extent("n")])];
-    let main = vec![
-        I::CheckTypes { values: vec![0, 1], types },
-        I::Drop { value: 0 },
-        I::Return { value: 1 },
-    ];
+    let main =
+        vec![I::CheckTypes { values: vec![0, 1], types }, I::Drop { value: 0 }, I::Return { value: 1 }];
     let open = || ValueType::Tensor(ty(vec![Dim::Any, Dim::Any]));
     let inputs = [("x", open()), ("y", open())];
     let program = native(&program(&inputs, open(), vec![function("main", 2, main)]));

@@ -18,7 +18,8 @@ fn a_program_of_tensors_is_a_model() {
     let inputs = [("x", tensor()), ("y", tensor())];
     let program = native(&program(&inputs, output, vec![function("main", 2, code)]));
     let module = program.module();
-    let shapes: Vec<_> = module.description().outputs.iter().map(|o| (o.name.as_str(), o.shape.len())).collect();
+    let shapes: Vec<_> =
+        module.description().outputs.iter().map(|o| (o.name.as_str(), o.shape.len())).collect();
     assert_eq!(shapes, [("output", 0), ("output_1", 0), ("output_2", 0)]);
     let outputs = module.run(&[number(23), number(5)]).unwrap();
     assert_eq!(outputs, [number(4), number(3), number(23)]);
@@ -78,7 +79,8 @@ fn c_calls_a_program_and_reads_its_value() {
         }"#;
     let (file, main) = (directory.path().join("main.c"), directory.path().join("main"));
     std::fs::write(&file, source).unwrap();
-    let compiled = Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&main, &file, &library]).status();
+    let compiled =
+        Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&main, &file, &library]).status();
     assert!(compiled.unwrap().success());
     assert_eq!(Command::new(&main).status().unwrap().code(), Some(0));
 }

@@ -185,7 +185,10 @@ impl Writer<'_> {
             result
         };
         let [first, second] = fields;
-        self.ways(at, vec![Box::new(move |w: &mut Self| way(first, w)), Box::new(move |w: &mut Self| way(second, w))])
+        self.ways(
+            at,
+            vec![Box::new(move |w: &mut Self| way(first, w)), Box::new(move |w: &mut Self| way(second, w))],
+        )
     }
 
     fn called(&mut self, ty: Type, depth: usize) -> Option<Register> {
@@ -305,7 +308,8 @@ fn random_program(random: &mut Random) -> fusion_bytecode::Program {
             let value = writer.push(|to| I::Kernel { kernel: SUB, inputs, outputs: vec![to] });
             writer.unbind(signature.takes.len());
             writer.code.push(I::Return { value });
-            functions.push(Function { registers: writer.registers, ..function("last", parameters, writer.code) });
+            functions
+                .push(Function { registers: writer.registers, ..function("last", parameters, writer.code) });
             continue;
         }
         functions.push(writer.finish(&format!("f{id}"), parameters, signature.gives));

@@ -30,8 +30,9 @@ pub fn blank(source: &str, file: u32) -> Outcome<Blanked> {
     while at < bytes.len() {
         let rest = &bytes[at..];
         let end = if rest.starts_with(b"/*") {
-            let end = comment_end(bytes, at)
-                .ok_or_else(|| Fault::boxed(span(at, at + 2), "this comment has no end; write */ behind it"))?;
+            let end = comment_end(bytes, at).ok_or_else(|| {
+                Fault::boxed(span(at, at + 2), "this comment has no end; write */ behind it")
+            })?;
             wipe(&mut out[at..end]);
             end
         } else if rest.starts_with(b"//") {
@@ -39,7 +40,8 @@ pub fn blank(source: &str, file: u32) -> Outcome<Blanked> {
             wipe(&mut out[at..end]);
             end
         } else if rest[0] == b'"' {
-            string_end(bytes, at).ok_or_else(|| Fault::boxed(span(at, at + 1), "this text has no closing quote"))?
+            string_end(bytes, at)
+                .ok_or_else(|| Fault::boxed(span(at, at + 1), "this text has no closing quote"))?
         } else if rest.starts_with(b"#[") && is_metadata(rest) {
             out.truncate(at);
             break;
@@ -112,7 +114,10 @@ fn count(
                 Some((open, _)) if open == opens => {}
                 Some((open, _)) => {
                     let (byte, open) = (char::from(byte), char::from(open));
-                    return Fault::new(span(at, at + 1), format!("found {byte} where {open} is to be closed"));
+                    return Fault::new(
+                        span(at, at + 1),
+                        format!("found {byte} where {open} is to be closed"),
+                    );
                 }
                 None => {
                     return Fault::new(span(at, at + 1), format!("this {} closes nothing", char::from(byte)));

@@ -66,7 +66,9 @@ pub fn write(constants: &[Tensor]) -> String {
         json!({"type_key": "Map", "keys": [KEY], "data": [2]}),
         json!({"type_key": "Array", "data": places}),
     ];
-    nodes.extend((0..constants.len()).map(|i| json!({"type_key": KEY, "attrs": {"data": i.to_string(), "span": "0"}})));
+    nodes.extend(
+        (0..constants.len()).map(|i| json!({"type_key": KEY, "attrs": {"data": i.to_string(), "span": "0"}})),
+    );
     let arrays: Vec<String> = constants.iter().map(|tensor| to_base64(&to_bytes(tensor))).collect();
     let section = json!({"root": 1, "nodes": nodes, "b64ndarrays": arrays, "attrs": {"fusion_format": "1"}});
     format!("#[metadata]\n{section:#}\n")

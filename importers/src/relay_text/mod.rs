@@ -73,7 +73,11 @@ pub fn import<'c>(
     })
 }
 
-fn build<'c>(context: &'c Context, sources: &mut Vec<Source>, directory: Option<&Path>) -> Outcome<Module<'c>> {
+fn build<'c>(
+    context: &'c Context,
+    sources: &mut Vec<Source>,
+    directory: Option<&Path>,
+) -> Outcome<Module<'c>> {
     let (file, metadata) = read::read(&sources[0].text, 0)?;
     let metadata = match metadata {
         Some(start) => metadata::read(&sources[0].text[start..], 0, start)?,

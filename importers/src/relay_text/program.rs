@@ -65,7 +65,8 @@ impl<'p> Program<'p> {
         let callees = |index: usize| -> Vec<usize> {
             let mut mentions = Mentions::default();
             mentions.function(&self.functions[index].function);
-            let mut found: Vec<usize> = mentions.0.iter().filter_map(|name| places.get(name).copied()).collect();
+            let mut found: Vec<usize> =
+                mentions.0.iter().filter_map(|name| places.get(name).copied()).collect();
             found.sort_unstable();
             found
         };

@@ -82,7 +82,8 @@ impl<'c> Emitter<'c, '_> {
         let operands = self.values(arguments, span);
         let given: Vec<Type> = operands.iter().map(|v| v.r#type()).collect();
         let (parameters, own) = (&signature.parameters, &signature.type_parameters);
-        let ty = self.result_of(&format!("@{name}"), (parameters, signature.result), Some(own), &given, span)?;
+        let ty =
+            self.result_of(&format!("@{name}"), (parameters, signature.result), Some(own), &given, span)?;
         let callee = symbol_attr(self.context, name);
         Ok(Made::Value(self.op(span, Relay::Call, &operands, ty, &[("callee", callee)])))
     }
@@ -95,7 +96,9 @@ impl<'c> Emitter<'c, '_> {
         let given: Vec<Type> = operands[1..].iter().map(|v| v.r#type()).collect();
         let found = callee.r#type();
         let ty = match Self::function_of(found) {
-            Some((parameters, result)) => self.result_of("the function", (&parameters, result), None, &given, span)?,
+            Some((parameters, result)) => {
+                self.result_of("the function", (&parameters, result), None, &given, span)?
+            }
             None if found == self.hole() => found,
             None => return Fault::new(span, format!("a value of type {} cannot be called", shown(found))),
         };
@@ -148,7 +151,10 @@ impl<'c> Emitter<'c, '_> {
 
     /// What to say of a name that means nothing.
     pub fn unknown_word(&self, name: &str) -> String {
-        let mut known: Vec<&str> = operators::names().map(|name| -> &str { name }).chain(self.constructors.keys().map(String::as_str)).collect();
+        let mut known: Vec<&str> = operators::names()
+            .map(|name| -> &str { name })
+            .chain(self.constructors.keys().map(String::as_str))
+            .collect();
         known.sort_unstable();
         let near = nearest(name, &known).map_or(String::new(), |n| format!("; did you mean {n}?"));
         format!("there is no operator or constructor {name}{near}")

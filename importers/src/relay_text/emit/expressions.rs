@@ -5,7 +5,9 @@ use super::{Emitter, types::shown};
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::*;
 use fusion_dialects::relay::{Op as Relay, agree, has_hole};
-use fusion_dialects::{Type, TypeParts, Value, ValueLike, int_attr, ref_type, tensor_type_to_mlir, type_parts};
+use fusion_dialects::{
+    Type, TypeParts, Value, ValueLike, int_attr, ref_type, tensor_type_to_mlir, type_parts,
+};
 use fusion_operators::{DType, TensorType};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -132,7 +134,10 @@ impl<'c> Emitter<'c, '_> {
         }
         let known: Vec<&str> = self.scopes.iter().flat_map(HashMap::keys).map(String::as_str).collect();
         let near = super::apply::nearest(name, &known);
-        format!("there is no variable %{name} here{}", near.map_or(String::new(), |n| format!("; did you mean %{n}?")))
+        format!(
+            "there is no variable %{name} here{}",
+            near.map_or(String::new(), |n| format!("; did you mean %{n}?"))
+        )
     }
 
     /// The type of what a cell holds.
@@ -140,17 +145,26 @@ impl<'c> Emitter<'c, '_> {
         match type_parts(cell.r#type()) {
             TypeParts::Ref(value) => Ok(value),
             TypeParts::Hole => Ok(self.hole()),
-            _ => Fault::new(span, format!("expected a cell, ref(...), found a value of type {}", shown(cell.r#type()))),
+            _ => Fault::new(
+                span,
+                format!("expected a cell, ref(...), found a value of type {}", shown(cell.r#type())),
+            ),
         }
     }
 
     fn meta(&mut self, key: &str, place: usize, span: Span) -> Outcome<Made<'c>> {
         if key != "relay.Constant" {
-            return Fault::new(span, format!("meta[{key}] is not supported; constants are, meta[relay.Constant][0]"));
+            return Fault::new(
+                span,
+                format!("meta[{key}] is not supported; constants are, meta[relay.Constant][0]"),
+            );
         }
         let Some(tensor) = self.metadata.constants.get(place) else {
             let count = self.metadata.constants.len();
-            return Fault::new(span, format!("the metadata section has {count} constants, this is number {place}"));
+            return Fault::new(
+                span,
+                format!("the metadata section has {count} constants, this is number {place}"),
+            );
         };
         let (attr, ty) = *self.meta_attrs.entry(place).or_insert_with(|| {
             let attr = fusion_dialects::write_tensor(self.context, tensor, &format!("constant_{place}"));
@@ -185,7 +199,8 @@ impl<'c> Emitter<'c, '_> {
         let condition = self.block_value(&parts[0])?;
         let boolean = tensor_type_to_mlir(self.context, &TensorType::fixed(&[], DType::Bool));
         if !agree(condition.r#type(), boolean) {
-            let message = format!("a condition is a scalar of type bool, found {}", shown(condition.r#type()));
+            let message =
+                format!("a condition is a scalar of type bool, found {}", shown(condition.r#type()));
             return Fault::new(parts[0].result.span, message);
         }
         let (then, first) = self.region(span, &[], |e, _| e.block_value(&parts[1]))?;
@@ -221,7 +236,8 @@ impl<'c> Emitter<'c, '_> {
                     TypeParts::Hole => Ok(self.hole()),
                     TypeParts::Tuple(elements) => elements.get(index as usize).copied().ok_or(elements.len()),
                     _ => {
-                        let message = format!("expected a tuple, found a value of type {}", shown(tuple.r#type()));
+                        let message =
+                            format!("expected a tuple, found a value of type {}", shown(tuple.r#type()));
                         return Fault::new(span, message);
                     }
                 };

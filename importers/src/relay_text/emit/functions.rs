@@ -39,7 +39,10 @@ impl<'c> Emitter<'c, '_> {
             known.result = result;
         }
         let context = self.context;
-        let names = function.parameters.iter().map(|(name, _)| dict_attr(context, &[(NAME, str_attr(context, &name.text))]));
+        let names = function
+            .parameters
+            .iter()
+            .map(|(name, _)| dict_attr(context, &[(NAME, str_attr(context, &name.text))]));
         let names: Vec<Attribute> = names.collect();
         let mut attrs = vec![
             ("sym_name", str_attr(context, &name.text)),

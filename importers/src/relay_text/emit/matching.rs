@@ -6,13 +6,20 @@ use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{self, Clause, Expr, PatternKind, Span};
 use fusion_dialects::relay::{Instance, Op as Relay, Pattern, PatternError, has_hole};
 use fusion_dialects::{
-    Type, TypeParts, Value, ValueLike, adt_type, array_attr, function_type, nested_symbol_attr, type_parts, unit_attr, var_type,
+    Type, TypeParts, Value, ValueLike, adt_type, array_attr, function_type, nested_symbol_attr, type_parts,
+    unit_attr, var_type,
 };
 use std::collections::{HashMap, HashSet};
 
 impl<'c> Emitter<'c, '_> {
     /// `match (value) { clauses }`.
-    pub fn matching(&mut self, value: &Expr, clauses: &[Clause], partial: bool, span: Span) -> Outcome<Made<'c>> {
+    pub fn matching(
+        &mut self,
+        value: &Expr,
+        clauses: &[Clause],
+        partial: bool,
+        span: Span,
+    ) -> Outcome<Made<'c>> {
         let made = self.expr(value)?;
         let matched = self.value(&made, value.span);
         let (mut patterns, mut regions, mut types) = (Vec::new(), Vec::new(), Vec::new());
@@ -25,7 +32,8 @@ impl<'c> Emitter<'c, '_> {
             };
             let bound = pattern.bound_types(matched.r#type(), &fields);
             let bound = bound.map_err(|error| Fault::boxed(clause.pattern.span, error.to_string()))?;
-            let (region, ty) = self.region(clause.pattern.span, &bound, |e, arguments| e.clause(clause, &pattern, arguments))?;
+            let (region, ty) = self
+                .region(clause.pattern.span, &bound, |e, arguments| e.clause(clause, &pattern, arguments))?;
             patterns.push(pattern.attr(self.context));
             regions.push(region);
             types.push(ty);
@@ -92,15 +100,24 @@ impl<'c> Emitter<'c, '_> {
                 };
                 let takes = self.fields(data, name).len();
                 if parts.len() != takes {
-                    let message = format!("the constructor {name} has {takes} fields, its pattern {}", parts.len());
+                    let message =
+                        format!("the constructor {name} has {takes} fields, its pattern {}", parts.len());
                     return Fault::new(span, message);
                 }
-                Pattern::Constructor { data: data.clone(), name: name.clone(), fields: self.patterns(parts, names)? }
+                Pattern::Constructor {
+                    data: data.clone(),
+                    name: name.clone(),
+                    fields: self.patterns(parts, names)?,
+                }
             }
         })
     }
 
-    fn patterns<'s>(&self, parts: &'s [syntax::Pattern], names: &mut HashSet<&'s str>) -> Outcome<Vec<Pattern>> {
+    fn patterns<'s>(
+        &self,
+        parts: &'s [syntax::Pattern],
+        names: &mut HashSet<&'s str>,
+    ) -> Outcome<Vec<Pattern>> {
         parts.iter().map(|part| self.pattern(part, names)).collect()
     }
 
@@ -117,7 +134,8 @@ impl<'c> Emitter<'c, '_> {
         };
         let fields = self.fields(&data, name).to_vec();
         if fields.len() != given.len() {
-            let message = format!("the constructor {name} takes {} fields, found {}", fields.len(), given.len());
+            let message =
+                format!("the constructor {name} takes {} fields, found {}", fields.len(), given.len());
             return Fault::new(span, message);
         }
         let operands = self.values(given, span);
@@ -126,11 +144,15 @@ impl<'c> Emitter<'c, '_> {
         for (i, (field, ty)) in fields.iter().zip(&types).enumerate() {
             if !instance.matches(*field, *ty) {
                 let (field, ty) = (super::types::shown(*field), super::types::shown(*ty));
-                return Fault::new(span, format!("field {i} of the constructor {name} is {field}, found {ty}"));
+                return Fault::new(
+                    span,
+                    format!("field {i} of the constructor {name} is {field}, found {ty}"),
+                );
             }
         }
         let parameters = &self.data_types[&data].parameters;
-        let arguments = parameters.iter().map(|p| instance.types.get(*p).copied().filter(|ty| !has_hole(*ty)));
+        let arguments =
+            parameters.iter().map(|p| instance.types.get(*p).copied().filter(|ty| !has_hole(*ty)));
         let ty = match arguments.collect::<Option<Vec<Type>>>() {
             Some(arguments) => adt_type(self.context, &data, &arguments),
             None => self.hole(),
@@ -148,7 +170,8 @@ impl<'c> Emitter<'c, '_> {
         if fields.is_empty() {
             return self.construct(name, &[], span);
         }
-        let parameters: Vec<String> = self.data_types[&data].parameters.iter().map(|p| (*p).to_owned()).collect();
+        let parameters: Vec<String> =
+            self.data_types[&data].parameters.iter().map(|p| (*p).to_owned()).collect();
         let written: Vec<_> = parameters.iter().map(|p| syntax::Name { text: p.clone(), span }).collect();
         let unique = self.bind_type_parameters(&written)?;
         self.type_scopes.pop();

@@ -4,13 +4,15 @@
 //! order. In the module, functions stand as they are written.
 
 use super::{Emitter, Signature};
+use crate::relay_text::error::Source;
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::metadata::Metadata;
 use crate::relay_text::program::Program;
 use crate::relay_text::syntax::{self, Definition};
-use crate::relay_text::error::Source;
 use fusion_dialects::relay::{self, Op as Relay};
-use fusion_dialects::{Build, Context, Location, Module, Op, OpExt, array_attr, constructor_attr, str_attr, texts_attr};
+use fusion_dialects::{
+    Build, Context, Location, Module, Op, OpExt, array_attr, constructor_attr, str_attr, texts_attr,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Builds the module of a program.
@@ -53,7 +55,10 @@ impl<'c> Emitter<'c, '_> {
                 return Fault::new(definition.name.span, message);
             }
             if self.data_types.contains_key(&definition.name.text) {
-                let message = format!("@{} is the name of a data type; functions need other names", definition.name.text);
+                let message = format!(
+                    "@{} is the name of a data type; functions need other names",
+                    definition.name.text
+                );
                 return Fault::new(definition.name.span, message);
             }
         }
@@ -86,7 +91,10 @@ impl<'c> Emitter<'c, '_> {
                 return Fault::new(data.name.span, format!("the type {} is declared twice", data.name.text));
             }
             if super::types::element_type(&data.name.text).is_some() {
-                return Fault::new(data.name.span, format!("{} is the name of a type already", data.name.text));
+                return Fault::new(
+                    data.name.span,
+                    format!("{} is the name of a type already", data.name.text),
+                );
             }
         }
         let declared = fusion_dialects::ops_in(self.at.block());
@@ -103,7 +111,8 @@ impl<'c> Emitter<'c, '_> {
             }
             self.type_scopes.clear();
             op.set_attr("constructors", array_attr(self.context, &constructors));
-            self.data_types.extend(relay::DataType::of(op).map(|declared| (data.name.text.clone(), declared)));
+            self.data_types
+                .extend(relay::DataType::of(op).map(|declared| (data.name.text.clone(), declared)));
         }
         Ok(())
     }

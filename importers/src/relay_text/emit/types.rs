@@ -5,8 +5,8 @@ use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{self, Name, Span, TypeKind};
 use fusion_dialects::relay::{Instance, Op as Relay, agree, has_hole};
 use fusion_dialects::{
-    Type, TypeParts, Value, ValueLike, adt_type, function_type, ref_type, tensor_type_to_mlir, tuple_type, type_parts,
-    var_type,
+    Type, TypeParts, Value, ValueLike, adt_type, function_type, ref_type, tensor_type_to_mlir, tuple_type,
+    type_parts, var_type,
 };
 use fusion_operators::{DType, Dim, TensorType};
 use std::collections::{HashMap, HashSet};
@@ -63,7 +63,10 @@ impl<'c> Emitter<'c, '_> {
             TypeKind::Unknown => self.hole(),
             TypeKind::Tensor(extents, element) => {
                 let Some(dtype) = element_type(&element.text) else {
-                    return Fault::new(element.span, format!("{} is no element type; float32 is, for example", element.text));
+                    return Fault::new(
+                        element.span,
+                        format!("{} is no element type; float32 is, for example", element.text),
+                    );
                 };
                 tensor_type_to_mlir(self.context, &TensorType::new(extents.clone(), dtype))
             }
@@ -83,14 +86,18 @@ impl<'c> Emitter<'c, '_> {
     fn named_type(&self, name: &Name, arguments: Vec<Type<'c>>) -> Outcome<Type<'c>> {
         if let Some(variable) = self.type_scopes.iter().rev().find_map(|scope| scope.get(&name.text)) {
             if !arguments.is_empty() {
-                return Fault::new(name.span, format!("the type variable {} takes no type arguments", name.text));
+                return Fault::new(
+                    name.span,
+                    format!("the type variable {} takes no type arguments", name.text),
+                );
             }
             return Ok(var_type(self.context, variable));
         }
         if let Some(data) = self.data_types.get(&name.text) {
             if data.parameters.len() != arguments.len() {
                 let (takes, given) = (data.parameters.len(), arguments.len());
-                let message = format!("the data type {} takes {takes} type arguments, found {given}", name.text);
+                let message =
+                    format!("the data type {} takes {takes} type arguments, found {given}", name.text);
                 return Fault::new(name.span, message);
             }
             return Ok(adt_type(self.context, &name.text, &arguments));
@@ -101,7 +108,10 @@ impl<'c> Emitter<'c, '_> {
             }
             _ => Fault::new(
                 name.span,
-                format!("there is no type {0}; declare it with type {0} {{ ... }} or as a type parameter", name.text),
+                format!(
+                    "there is no type {0}; declare it with type {0} {{ ... }} or as a type parameter",
+                    name.text
+                ),
             ),
         }
     }
@@ -119,7 +129,10 @@ impl<'c> Emitter<'c, '_> {
             }
             unique.push(name.clone());
             if scope.insert(parameter.text.clone(), name).is_some() {
-                return Fault::new(parameter.span, format!("the type parameter {} is named twice", parameter.text));
+                return Fault::new(
+                    parameter.span,
+                    format!("the type parameter {} is named twice", parameter.text),
+                );
             }
         }
         self.type_scopes.push(scope);
@@ -133,7 +146,10 @@ impl<'c> Emitter<'c, '_> {
             return Ok(value);
         }
         if !agree(found, ty) {
-            return Fault::new(span, format!("this value has the type {}, it is declared as {}", shown(found), shown(ty)));
+            return Fault::new(
+                span,
+                format!("this value has the type {}, it is declared as {}", shown(found), shown(ty)),
+            );
         }
         Ok(self.op(span, Relay::Ascribe, &[value], ty, &[]))
     }
@@ -160,8 +176,9 @@ impl<'c> Emitter<'c, '_> {
         let mut names = Names::default();
         names.collect(result);
         let known = |name: &String| instance.types.get(name).is_some_and(|ty| !has_hole(*ty));
-        let open = names.variables.iter().any(|name| own.is_none_or(|own| own.contains(name)) && !known(name))
-            || names.extents.iter().any(|name| !instance.dims.contains_key(name));
+        let open =
+            names.variables.iter().any(|name| own.is_none_or(|own| own.contains(name)) && !known(name))
+                || names.extents.iter().any(|name| !instance.dims.contains_key(name));
         if open || has_hole(result) {
             return Ok(self.hole());
         }
@@ -179,14 +196,18 @@ pub struct Names {
 impl Names {
     pub fn collect(&mut self, ty: Type) {
         match type_parts(ty) {
-            TypeParts::Tensor(tensor) => self.extents.extend(tensor.dims.into_iter().filter_map(|dim| match dim {
-                Dim::Symbol(name) => Some(name),
-                _ => None,
-            })),
+            TypeParts::Tensor(tensor) => {
+                self.extents.extend(tensor.dims.into_iter().filter_map(|dim| match dim {
+                    Dim::Symbol(name) => Some(name),
+                    _ => None,
+                }))
+            }
             TypeParts::Var(name) => {
                 self.variables.insert(name.to_owned());
             }
-            TypeParts::Tuple(parts) | TypeParts::Adt(_, parts) => parts.into_iter().for_each(|ty| self.collect(ty)),
+            TypeParts::Tuple(parts) | TypeParts::Adt(_, parts) => {
+                parts.into_iter().for_each(|ty| self.collect(ty))
+            }
             TypeParts::Function(inputs, results) => {
                 inputs.into_iter().chain(results).for_each(|ty| self.collect(ty));
             }

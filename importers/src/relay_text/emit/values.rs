@@ -7,7 +7,10 @@
 use super::Emitter;
 use crate::relay_text::syntax::Span;
 use fusion_dialects::relay::Op as Relay;
-use fusion_dialects::{Attribute, Type, Value, ValueLike, function_type, key, symbol_attr, tensor_type_to_mlir, tuple_type, write_tensor};
+use fusion_dialects::{
+    Attribute, Type, Value, ValueLike, function_type, key, symbol_attr, tensor_type_to_mlir, tuple_type,
+    write_tensor,
+};
 use fusion_operators::{DType, Tensor};
 use std::rc::Rc;
 

@@ -10,9 +10,10 @@ impl<'c> Call<'_, 'c, '_> {
     /// No attributes but those.
     pub fn only(&self, known: &dyn Fn(&str) -> bool) -> Outcome<()> {
         match self.attributes.iter().find(|attribute| !known(&attribute.name.text)) {
-            Some(attribute) => {
-                Fault::new(attribute.span, format!("{} has no attribute {} here", self.name, attribute.name.text))
-            }
+            Some(attribute) => Fault::new(
+                attribute.span,
+                format!("{} has no attribute {} here", self.name, attribute.name.text),
+            ),
             None => Ok(()),
         }
     }

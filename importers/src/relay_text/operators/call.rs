@@ -4,7 +4,9 @@ use super::{Kind, Pair, Same};
 use crate::relay_text::emit::{Emitter, Literal, Made};
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{Attribute, Span};
-use fusion_dialects::{Type, TypeParts, Value, ValueLike, attr_to_mlir, tensor_type, tensor_type_to_mlir, type_parts};
+use fusion_dialects::{
+    Type, TypeParts, Value, ValueLike, attr_to_mlir, tensor_type, tensor_type_to_mlir, type_parts,
+};
 use fusion_operators::{Attr, Attrs, DType, Operator, Tensor, TensorType};
 use std::rc::Rc;
 
@@ -88,7 +90,10 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
         match type_parts(value.r#type()) {
             TypeParts::Hole => Ok(None),
             TypeParts::Tensor(ty) => Ok(Some(ty)),
-            _ => self.fault(format!("takes tensors, found a value of type {}", crate::relay_text::print::type_text(value.r#type()))),
+            _ => self.fault(format!(
+                "takes tensors, found a value of type {}",
+                crate::relay_text::print::type_text(value.r#type())
+            )),
         }
     }
 
@@ -111,7 +116,10 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
     /// An axis that may count from the back.
     pub fn axis_in(&self, axis: i64, rank: usize) -> Outcome<usize> {
         let found = fusion_operators::relation::normalize_axis(axis, rank);
-        found.map_or_else(|| self.fault(format!("axis {axis} is out of range for a tensor with {rank} axes")), Ok)
+        found.map_or_else(
+            || self.fault(format!("axis {axis} is out of range for a tensor with {rank} axes")),
+            Ok,
+        )
     }
 
     /// The element type; float32 where it is not known.
@@ -122,7 +130,13 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
     // --- Building
 
     /// A row with all its results.
-    pub fn rows(&mut self, row: &'static Operator, operands: &[Value<'c>], attrs: &Attrs, results: usize) -> Outcome<Vec<Value<'c>>> {
+    pub fn rows(
+        &mut self,
+        row: &'static Operator,
+        operands: &[Value<'c>],
+        attrs: &Attrs,
+        results: usize,
+    ) -> Outcome<Vec<Value<'c>>> {
         let mut known = Vec::with_capacity(operands.len());
         for value in operands {
             known.extend(self.ty(*value)?);
@@ -130,8 +144,12 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
         let context = self.emitter.context;
         let found: Vec<Type> = if known.len() == operands.len() {
             let related = row.infer(&known, attrs).map_err(|violation| {
-                let operands: Vec<String> = operands.iter().map(|v| crate::relay_text::print::type_text(v.r#type())).collect();
-                Fault::boxed(self.span, format!("{} of {}: {}", self.name, operands.join(", "), violation.message))
+                let operands: Vec<String> =
+                    operands.iter().map(|v| crate::relay_text::print::type_text(v.r#type())).collect();
+                Fault::boxed(
+                    self.span,
+                    format!("{} of {}: {}", self.name, operands.join(", "), violation.message),
+                )
             })?;
             related.iter().map(|ty| tensor_type_to_mlir(context, ty)).collect()
         } else {
@@ -144,7 +162,12 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
     }
 
     /// A row of one result.
-    pub fn row(&mut self, row: &'static Operator, operands: &[Value<'c>], attrs: Attrs) -> Outcome<Value<'c>> {
+    pub fn row(
+        &mut self,
+        row: &'static Operator,
+        operands: &[Value<'c>],
+        attrs: Attrs,
+    ) -> Outcome<Value<'c>> {
         let results = self.rows(row, operands, &attrs, 1)?;
         match results.first() {
             Some(value) => Ok(*value),
@@ -182,7 +205,9 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
     // --- Rows that both have
 
     pub fn same(&mut self, same: &'static Same) -> Outcome<Made<'c>> {
-        self.only(&|name| same.attributes.iter().any(|pair| pair.theirs == name) || super::HINTS.contains(&name))?;
+        self.only(&|name| {
+            same.attributes.iter().any(|pair| pair.theirs == name) || super::HINTS.contains(&name)
+        })?;
         let operands = self.operands();
         let mut attrs = Attrs::new();
         for pair in same.attributes {
@@ -218,7 +243,9 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
             let name = attribute.name.text.as_str();
             let value = match self.own_value(name, &attribute.value) {
                 Some(value) => value,
-                None => return Fault::new(attribute.span, format!("{}: this is no value for {name}", self.name)),
+                None => {
+                    return Fault::new(attribute.span, format!("{}: this is no value for {name}", self.name));
+                }
             };
             attrs.set(name, value);
         }

@@ -8,9 +8,19 @@ use fusion_operators::{Attrs, Dim, Operator};
 
 pub const SAME: &[Same] = &[];
 
-const CONV: &[&str] = &["strides", "padding", "dilation", "groups", "out_dtype", "data_layout", "kernel_layout", "out_layout"];
-const TRANSPOSED: &[&str] =
-    &["strides", "padding", "dilation", "groups", "out_dtype", "data_layout", "kernel_layout", "out_layout", "output_padding"];
+const CONV: &[&str] =
+    &["strides", "padding", "dilation", "groups", "out_dtype", "data_layout", "kernel_layout", "out_layout"];
+const TRANSPOSED: &[&str] = &[
+    "strides",
+    "padding",
+    "dilation",
+    "groups",
+    "out_dtype",
+    "data_layout",
+    "kernel_layout",
+    "out_layout",
+    "output_padding",
+];
 const SIZES: &[&str] = &["channels", "kernel_size"];
 
 const fn conv(name: &'static str, attributes: &'static [&'static str], build: super::Build) -> Built {

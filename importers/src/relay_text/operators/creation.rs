@@ -8,7 +8,12 @@ use fusion_dialects::Value;
 use fusion_operators::ops::{creation, shape};
 use fusion_operators::{Attrs, DType};
 
-const fn row(name: &'static str, operands: (usize, usize), attributes: &'static [&'static str], build: super::Build) -> Built {
+const fn row(
+    name: &'static str,
+    operands: (usize, usize),
+    attributes: &'static [&'static str],
+    build: super::Build,
+) -> Built {
     Built { name, operands, attributes, ignored: &[], build }
 }
 
@@ -85,7 +90,8 @@ fn arange<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     if step == 0.0 || size.is_nan() || size >= 1e15 {
         return call.fault(format!("there is no number of steps from {start} to {stop} by {step}"));
     }
-    let attrs = Attrs::new().with("size", size as i64).with("start", start).with("step", step).with("dtype", dtype);
+    let attrs =
+        Attrs::new().with("size", size as i64).with("start", start).with("step", step).with("dtype", dtype);
     call.row(&creation::ARANGE, &[], attrs).map(Made::Value)
 }
 

@@ -11,8 +11,8 @@ mod call;
 mod contraction;
 mod creation;
 mod elementwise;
-mod places;
 mod normalization;
+mod places;
 mod pooling;
 mod reduction;
 mod shape;
@@ -161,7 +161,10 @@ impl<'c> Emitter<'c, '_> {
         };
         if !(least..=most).contains(&arguments.len()) {
             let takes = if least == most { least.to_string() } else { format!("{least} or more") };
-            return Fault::new(span, format!("the operator {name} takes {takes} operands, found {}", arguments.len()));
+            return Fault::new(
+                span,
+                format!("the operator {name} takes {takes} operands, found {}", arguments.len()),
+            );
         }
         let mut call = Call::new(self, name, span, arguments, attributes);
         match row {

@@ -8,7 +8,16 @@ use fusion_operators::ops::pooling as pool;
 use fusion_operators::{Attrs, Operator};
 
 const MAX: &[&str] = &["pool_size", "strides", "dilation", "padding", "layout", "out_layout", "ceil_mode"];
-const AVG: &[&str] = &["pool_size", "strides", "dilation", "padding", "layout", "out_layout", "ceil_mode", "count_include_pad"];
+const AVG: &[&str] = &[
+    "pool_size",
+    "strides",
+    "dilation",
+    "padding",
+    "layout",
+    "out_layout",
+    "ceil_mode",
+    "count_include_pad",
+];
 const GLOBAL: &[&str] = &["layout", "out_layout"];
 
 #[rustfmt::skip]
@@ -23,7 +32,12 @@ pub const BUILT: &[Built] = &[
     built("nn.global_avg_pool2d", 1, GLOBAL, |call| global(call, &pool::GLOBAL_AVG_POOL)),
 ];
 
-fn pooling<'c>(call: &mut Call<'_, 'c, '_>, row: &'static Operator, axes: usize, layout: &'static str) -> Outcome<Made<'c>> {
+fn pooling<'c>(
+    call: &mut Call<'_, 'c, '_>,
+    row: &'static Operator,
+    axes: usize,
+    layout: &'static str,
+) -> Outcome<Made<'c>> {
     call.require("layout", layout, &[layout])?;
     call.require("out_layout", "", &[layout])?;
     let size = match per_axis(call, "pool_size", axes)? {

@@ -284,13 +284,16 @@ fn pad<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     if value.len() != 1 || widths.iter().any(|pair| pair.len() != 2) {
         return call.fault("takes a scalar, and pairs of numbers in pad_width");
     }
-    let padding: Vec<i64> = widths.iter().map(|pair| pair[0]).chain(widths.iter().map(|pair| pair[1])).collect();
+    let padding: Vec<i64> =
+        widths.iter().map(|pair| pair[0]).chain(widths.iter().map(|pair| pair[1])).collect();
     let mode = call.text("pad_mode", "constant")?.to_owned();
     let attrs = Attrs::new().with("padding", padding);
     let attrs = match mode.as_str() {
         "constant" => attrs.with("value", value.f64_at(0)),
         "edge" | "reflect" => attrs.with("mode", mode.as_str()),
-        other => return call.fault(format!("pad_mode {other:?} is not known; constant, edge and reflect are")),
+        other => {
+            return call.fault(format!("pad_mode {other:?} is not known; constant, edge and reflect are"));
+        }
     };
     call.row(&shape::PAD, &[x], attrs).map(Made::Value)
 }

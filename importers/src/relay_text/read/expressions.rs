@@ -9,7 +9,8 @@ use std::rc::Rc;
 impl Reader {
     /// The parts of `signature { block }`.
     pub(super) fn function(&self, parts: Vec<Node>, span: Span) -> Outcome<Function> {
-        let (mut type_parameters, mut parameters, mut result, mut body) = (Vec::new(), Vec::new(), None, None);
+        let (mut type_parameters, mut parameters, mut result, mut body) =
+            (Vec::new(), Vec::new(), None, None);
         for part in parts {
             match part.as_rule() {
                 Rule::signature => {
@@ -151,7 +152,11 @@ impl Reader {
             Rule::operator => ExprKind::Word(node.as_str().to_owned()),
             Rule::number => ExprKind::Literal(Rc::new(self.scalar(&node)?)),
             Rule::boolean => {
-                let value = Tensor::from_ints(fusion_operators::DType::Bool, &[], &[i128::from(node.as_str() == "True")]);
+                let value = Tensor::from_ints(
+                    fusion_operators::DType::Bool,
+                    &[],
+                    &[i128::from(node.as_str() == "True")],
+                );
                 ExprKind::Literal(Rc::new(value.map_err(|e| Fault::boxed(span, e.to_string()))?))
             }
             Rule::meta => {
@@ -160,7 +165,10 @@ impl Reader {
                     return Fault::new(span, "expected meta[relay.Constant][0]");
                 };
                 let index = index.as_str().parse();
-                ExprKind::Meta(key.as_str().to_owned(), index.map_err(|_| Fault::boxed(span, "this place is out of range"))?)
+                ExprKind::Meta(
+                    key.as_str().to_owned(),
+                    index.map_err(|_| Fault::boxed(span, "this place is out of range"))?,
+                )
             }
             Rule::parens => {
                 let (mut blocks, mut is_tuple) = (Vec::new(), false);

@@ -62,7 +62,12 @@ impl Reader {
             Some((_, "")) | None => None,
             Some((_, width)) => Some(width),
         };
-        let wrong = || Fault::boxed(span, format!("the number {text} is not one of its type; write 1, 1i64, 1f or 1.5f64"));
+        let wrong = || {
+            Fault::boxed(
+                span,
+                format!("the number {text} is not one of its type; write 1, 1i64, 1f or 1.5f64"),
+            )
+        };
         if number.is_float() {
             let dtype = match width {
                 None | Some("32") => DType::F32,
@@ -127,7 +132,10 @@ impl Reader {
                 if values.len() == 1 { values.swap_remove(0) } else { AttributeValue::List(values) }
             }
             Rule::meta => {
-                return Fault::new(span, "attributes in the metadata section are not supported; write them out");
+                return Fault::new(
+                    span,
+                    "attributes in the metadata section are not supported; write them out",
+                );
             }
             _ if matches!(inner.as_str(), "None" | "nullptr") => AttributeValue::None,
             _ => AttributeValue::Word(inner.as_str().to_owned()),

@@ -23,7 +23,8 @@ type Node<'i> = Pair<'i, Rule>;
 /// A file's tree, and where its metadata section begins.
 pub fn read(source: &str, number: u32) -> Outcome<(File, Option<usize>)> {
     let blanked = blank(source, number)?;
-    let mut pairs = Grammar::parse(Rule::module, &blanked.text).map_err(|error| unexpected(&error, &blanked.text, number))?;
+    let mut pairs = Grammar::parse(Rule::module, &blanked.text)
+        .map_err(|error| unexpected(&error, &blanked.text, number))?;
     let reader = Reader { file: number };
     let mut file = File::default();
     for pair in pairs.next().into_iter().flat_map(Pair::into_inner) {
@@ -38,7 +39,8 @@ fn unexpected(error: &pest::error::Error<Rule>, text: &str, file: u32) -> Box<Fa
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     };
     let rest = &text[start..];
-    let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || "_%@.".contains(*c)).take(40).collect();
+    let word: String =
+        rest.chars().take_while(|c| c.is_alphanumeric() || "_%@.".contains(*c)).take(40).collect();
     let found = match rest.chars().next() {
         None => "the end of the file".to_owned(),
         Some(c) if word.is_empty() => format!("'{c}'"),

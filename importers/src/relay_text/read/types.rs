@@ -28,7 +28,8 @@ impl Reader {
                 Rule::tensor_type => self.tensor_type(part)?,
                 Rule::ref_type => {
                     let inner = part.into_inner().find(|n| n.as_rule() == Rule::r#type);
-                    let inner = inner.ok_or_else(|| Fault::boxed(span, "a cell holds a value of some type"))?;
+                    let inner =
+                        inner.ok_or_else(|| Fault::boxed(span, "a cell holds a value of some type"))?;
                     TypeKind::Ref(Box::new(self.ty(inner)?))
                 }
                 Rule::named_type => {
@@ -63,7 +64,10 @@ impl Reader {
                     _ => match text.parse().ok().filter(|n: &u64| *n <= i64::MAX as u64) {
                         Some(extent) => Dim::Static(extent),
                         None => {
-                            return Fault::new(self.span(&extent), format!("the extent {text} is out of range"));
+                            return Fault::new(
+                                self.span(&extent),
+                                format!("the extent {text} is out of range"),
+                            );
                         }
                     },
                 });
