@@ -23,6 +23,9 @@ pub const RELAY: &[Stage] = &[
     stage("relay-optimize", "builtin.module(relay-optimize)"),
 ];
 
+/// On programs as they were written: find all types out.
+pub const TYPES: &[Stage] = &[stage("relay-infer-types", "builtin.module(relay-infer-types)")];
+
 /// On programs of the whole language: simplify, take the tensor code out. It then goes the way of a model.
 pub const LANGUAGE: &[Stage] = &[
     stage("simplify-language", "builtin.module(canonicalize,cse)"),

@@ -1,7 +1,7 @@
 //! Loading and running a compiled model, be it a shared library or code just compiled in memory.
 //!
-//! This is the one module with `unsafe`: it calls foreign code, and checks all that `docs/abi.md`
-//! asks of the caller before it does.
+//! Foreign code is called here, in `program.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/abi.md` asks
+//! of the caller is checked before.
 #![allow(unsafe_code)]
 
 use crate::aligned::AlignedBuffer;

@@ -148,14 +148,28 @@ impl Package<'_> {
 
     /// Writes the library alone.
     pub fn write_library(&self, path: &Path) -> Result<(), PackageError> {
+        let more = if self.description.program.is_some() { EXPORTS_OF_PROGRAMS } else { "" };
+        self.write_exporting(path, &format!("{EXPORTS}{more}"))
+    }
+
+    /// Writes a library of kernels alone, which shows their symbols: what a virtual machine calls.
+    pub fn write_kernels<'a>(
+        &self,
+        path: &Path,
+        symbols: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), PackageError> {
+        let symbols: String = symbols.into_iter().map(|symbol| format!("{symbol}; ")).collect();
+        self.write_exporting(path, &format!("fusion_set_threads; {symbols}"))
+    }
+
+    fn write_exporting(&self, path: &Path, symbols: &str) -> Result<(), PackageError> {
         let failed = |error| PackageError::Io { path: path.to_owned(), error };
         let machine = self.machine()?;
         let scratch = output::directory_beside(path).map_err(failed)?;
         let objects = self.objects(path, machine, scratch.path())?;
         let library = scratch.path().join("library.so");
         let exports = scratch.path().join("exports");
-        let more = if self.description.program.is_some() { EXPORTS_OF_PROGRAMS } else { "" };
-        fs::write(&exports, format!("{{ global: {EXPORTS}{more}local: *; }};\n")).map_err(failed)?;
+        fs::write(&exports, format!("{{ global: {symbols}local: *; }};\n")).map_err(failed)?;
         self.link(path, machine, &objects, &exports, &library)?;
         fs::rename(&library, path).map_err(failed)
     }

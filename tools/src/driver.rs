@@ -1,6 +1,6 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
-use crate::{print, validate};
+use crate::{print, programs, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
@@ -253,24 +253,12 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     crate::register_passes();
     let context = fusion_dialects::load_context();
     let (module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
-    let mut processor = options.target.processor.clone();
-    processor.target.optimization = options.opt_level.into();
+    if programs::prepare(&module, model)? {
+        return programs::ahead_of_time(&context, &module, model, options);
+    }
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
     let ledger = scratch.as_ref().map(|directory| directory.path().join("ledger.json"));
-    let settings = Settings {
-        processor,
-        planning: Planning {
-            strategy: options.strategy,
-            off: options.rules_off.clone(),
-            ledger: ledger.clone(),
-            proofs: options.proofs,
-            check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
-        },
-        programs: options.explain,
-        jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
-        cache: Cache::from_environment(),
-        schedules: options.schedules.clone(),
-    };
+    let settings = settings(options, ledger.clone());
     let report = options.validate.clone().map(|settings| {
         // What a function calls is run with it, so nobody else may change the module.
         context.enable_multi_threading(false);
@@ -299,10 +287,8 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         Some(file) => Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?),
         None => None,
     };
-    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
-    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let description = ModelDescription {
-        name,
+        name: name_of(model),
         target: options.target.name.clone(),
         inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
@@ -317,7 +303,33 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     Ok(Compiled { description, code, constants, predicted, ledger, programs })
 }
 
-fn tell(timings: &Timings, jobs: usize) {
+/// How the compiler is set for these options.
+pub(crate) fn settings(options: &CompileOptions, ledger: Option<PathBuf>) -> Settings {
+    let mut processor = options.target.processor.clone();
+    processor.target.optimization = options.opt_level.into();
+    Settings {
+        processor,
+        planning: Planning {
+            strategy: options.strategy,
+            off: options.rules_off.clone(),
+            ledger,
+            proofs: options.proofs,
+            check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
+        },
+        programs: options.explain,
+        jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        cache: Cache::from_environment(),
+        schedules: options.schedules.clone(),
+    }
+}
+
+/// The name of a model, an identifier, from that of its file.
+pub(crate) fn name_of(model: &Path) -> String {
+    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
+    stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+pub(crate) fn tell(timings: &Timings, jobs: usize) {
     let Timings { program, kernels, compiled, cached } = timings;
     for (stage, seconds) in program {
         eprintln!("{seconds:9.3} s  {stage}");
@@ -337,17 +349,17 @@ fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError
     Ok(ArgumentDescription { name: port.name.clone(), dtype: port.ty.dtype, shape, value: None })
 }
 
-fn kernel(kernel: conversion::Kernel) -> KernelDescription {
+pub(crate) fn kernel(kernel: conversion::Kernel) -> KernelDescription {
     let conversion::Kernel { name, operators, flops, bytes, .. } = kernel;
     KernelDescription { name, operators, flops: Some(flops), bytes: Some(bytes) }
 }
 
-fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {
+pub(crate) fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {
     DriverError::Failed(error.into())
 }
 
 /// Imports or parses a model; gives the names of inputs whose values it relies on as well.
-fn load_module<'c>(
+pub(crate) fn load_module<'c>(
     context: &'c Context,
     model: &Path,
     shapes: &IndexMap<String, Vec<u64>>,

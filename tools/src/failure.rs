@@ -1,9 +1,12 @@
 //! Why a command fails: one sentence for the user.
 
 use crate::driver::{DriverError, TargetError};
+use fusion_bytecode::FileError;
+use fusion_interpreter::InterpretError;
 use fusion_operators::TensorError;
 use fusion_runtime::npz::NpzError;
 use fusion_runtime::package::PackageError;
+use fusion_runtime::vm::{LibraryError, MachineError, ProgramFileError, VmError};
 use fusion_runtime::{LoadError, RunError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +27,31 @@ pub enum Failure {
     Run(#[from] RunError),
     #[error(transparent)]
     Tensor(#[from] TensorError),
+    #[error(transparent)]
+    Bytecode(#[from] ProgramFileError),
+    #[error(transparent)]
+    Content(#[from] FileError),
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Vm(#[from] VmError),
+    #[error(transparent)]
+    Interpret(#[from] InterpretError),
+    #[error("{0}")]
+    Inputs(String),
+    #[error(
+        "{} is a program of the whole language, which the graph executor cannot run; run it with --executor aot, vm or interp",
+        .0.display()
+    )]
+    NoGraph(PathBuf),
+    #[error(
+        "the program gives {0}, and a .npz file holds tensors only; leave --outputs away to have it printed"
+    )]
+    NoTensors(String),
+    #[error("{} is compiled already; only models and Relay text are run with --executor", .0.display())]
+    Compiled(PathBuf),
     #[error("cannot {action} {}: {error}", path.display())]
     File { action: &'static str, path: PathBuf, error: io::Error },
     #[error("cannot print: {0}")]

@@ -9,6 +9,7 @@ pub mod load;
 pub mod onnx;
 pub mod opt;
 pub mod print;
+pub mod programs;
 pub mod report;
 pub mod translate;
 pub mod validate;

@@ -32,6 +32,8 @@ pub enum Fixed {
 /// What has been referred to.
 #[derive(Default)]
 pub struct Globals {
+    /// Bytes of `fusion_constants` that come before those of the program.
+    pub before: u64,
     fixed: IndexSet<Fixed>,
     messages: IndexSet<String>,
     numbers: IndexSet<Vec<i64>>,
@@ -70,8 +72,8 @@ impl Globals {
 
     /// Writes all of it.
     pub fn write(&self, writer: &Writer, program: &Program) -> Vec<u8> {
-        let offsets = offsets(program);
-        let size = offsets.last().map_or(0, |last| last.1);
+        let offsets = offsets(program, self.before);
+        let size = offsets.last().map_or(self.before, |last| last.1);
         let all = llvm_array(writer.spelling.int8, u32::try_from(size).unwrap_or(u32::MAX));
         let attrs = [("alignment", int_attr(writer.build.context(), ALIGNMENT as i64))];
         global(writer, BYTES, all, true, &attrs, Region::new());
@@ -174,8 +176,8 @@ pub fn write_numbers(writer: &Writer, symbol: &str, numbers: &[i64], external: b
 }
 
 /// Where each constant begins and ends.
-fn offsets(program: &Program) -> Vec<(u64, u64)> {
-    let mut end = 0u64;
+fn offsets(program: &Program, before: u64) -> Vec<(u64, u64)> {
+    let mut end = before;
     let place = |tensor: &fusion_operators::Tensor| {
         let begin = end.next_multiple_of(ALIGNMENT);
         end = begin + tensor.bytes().len() as u64;

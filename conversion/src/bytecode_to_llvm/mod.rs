@@ -67,7 +67,18 @@ pub enum BytecodeError {
 
 /// Compiles a program.
 pub fn compile(context: &Context, program: &Program, target: &Target) -> Result<Native, BytecodeError> {
-    let (module, constants) = to_module(context, program)?;
+    compile_with_kernels(context, program, Vec::new(), target)
+}
+
+/// Compiles a program whose kernels find constants of their own at the start of `fusion_constants`; those of the program follow.
+pub fn compile_with_kernels(
+    context: &Context,
+    program: &Program,
+    kernel_constants: Vec<u8>,
+    target: &Target,
+) -> Result<Native, BytecodeError> {
+    let (module, mut constants) = module_after(context, program, kernel_constants.len() as u64)?;
+    constants[..kernel_constants.len()].copy_from_slice(&kernel_constants);
     let object = emit(&module, target, Emit::Object)?;
     Ok(Native { object, constants })
 }
@@ -77,19 +88,28 @@ pub fn to_module<'c>(
     context: &'c Context,
     program: &Program,
 ) -> Result<(Module<'c>, Vec<u8>), BytecodeError> {
+    module_after(context, program, 0)
+}
+
+/// As [`to_module`], with so many bytes before those of the program's constants.
+fn module_after<'c>(
+    context: &'c Context,
+    program: &Program,
+    before: u64,
+) -> Result<(Module<'c>, Vec<u8>), BytecodeError> {
     program.check()?;
     let no_dialect = || BytecodeError::Malformed("the LLVM dialect is not loaded".into());
     let spelling = Spelling::of(context).ok_or_else(no_dialect)?;
     let mut outcome = Ok(Vec::new());
     let module = Build::module(context, Location::unknown(context), |build| {
-        outcome = write_program(&Writer { build, spelling }, program);
+        outcome = write_program(&Writer { build, spelling }, program, before);
     });
     Ok((module, outcome?))
 }
 
-fn write_program(writer: &Writer, program: &Program) -> Result<Vec<u8>, BytecodeError> {
+fn write_program(writer: &Writer, program: &Program, before: u64) -> Result<Vec<u8>, BytecodeError> {
     declare(writer, program);
-    let mut globals = Globals::default();
+    let mut globals = Globals { before, ..Globals::default() };
     for id in 0..program.functions.len() {
         write_function(writer, program, id as FunctionId, &mut globals)?;
     }

@@ -43,7 +43,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 10_000_000, bytes: usize::MAX, steps: u64::MAX }
+        Limits { depth: 10_000_000, bytes: 16 << 30, steps: u64::MAX }
     }
 }
 

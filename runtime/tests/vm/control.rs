@@ -89,3 +89,17 @@ fn cells_hold_what_was_written_last() {
     assert_eq!(machine.run(&[value(4)]).unwrap().to_string(), "(tensor<i32> 4, tensor<i32> 5)");
     assert_eq!((machine.live(), machine.leaked()), (0, 0));
 }
+
+/// How fast the machine is: `cargo test -p fusion-runtime --test vm -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+fn instructions_per_second() {
+    let mut machine = machine(countdown());
+    let (steps, instructions) = (10_000_000, 9);
+    let start = std::time::Instant::now();
+    assert_eq!(machine.run(&[value(steps)]).unwrap(), value(0));
+    let seconds = start.elapsed().as_secs_f64();
+    let each = seconds * 1e9 / f64::from(steps);
+    let rate = f64::from(steps) * f64::from(instructions) / seconds / 1e6;
+    println!("{each:.1} ns a step of {instructions} instructions, 2 of them kernels: {rate:.0} million a second");
+}

@@ -4,11 +4,12 @@ use super::options::Options;
 use crate::driver::{self, CompileOptions};
 use crate::failure::Failure;
 use crate::load::package;
-use crate::print;
 use crate::validate::Settings;
+use crate::{print, programs};
 use clap::Args;
 use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
+use fusion_runtime::vm::write_program;
 use std::path::PathBuf;
 
 /// Compile a model to a shared library, with a C header beside it.
@@ -16,6 +17,10 @@ use std::path::PathBuf;
 pub struct Compile {
     /// The model: .onnx, .relay or .mlir.
     model: PathBuf,
+
+    /// What to write: a library of native code, or a program for the virtual machine (`fusion run` runs either).
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Library)]
+    emit: Form,
 
     /// Where to write the library; the header goes to the same name with .h. By default the model's
     /// name with .so, in the current directory.
@@ -51,6 +56,15 @@ pub struct Compile {
     options: Options,
 }
 
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// A shared library.
+    Library,
+    /// A program for the virtual machine, with its kernels.
+    Bytecode,
+}
+
 /// Writes the library and its header; an object where another machine's C compiler is missing.
 fn write(package: &Package, path: PathBuf) -> Result<(PathBuf, PathBuf), Failure> {
     match package.write(&path) {
@@ -80,8 +94,15 @@ impl Compile {
         let jobs = self.jobs.map(usize::from);
         let options = CompileOptions { jobs, validate, ..self.options.resolve()? };
         let path = self.output.clone().unwrap_or_else(|| {
-            PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension("so")
+            let extension = if self.emit == Form::Bytecode { "fbc" } else { "so" };
+            PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension(extension)
         });
+        if self.emit == Form::Bytecode {
+            let file = programs::bytecode(&self.model, &options)?;
+            write_program(&path, &file)?;
+            let (functions, kernels) = (file.program.functions.len(), file.program.kernels.len());
+            return print::line(format_args!("{}: {functions} functions, {kernels} kernels", path.display()));
+        }
         let compiled = driver::compile(&self.model, &options)?;
         let (path, header) = package(&compiled, self.linker.clone(), |package| write(package, path))?;
         let description = &compiled.description;

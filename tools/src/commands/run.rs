@@ -1,19 +1,26 @@
-//! `fusion run`: a model on tensors from a file.
+//! `fusion run`: a model or a program, on tensors from a file where it takes any.
 
 use super::options::Options;
 use crate::failure::Failure;
+use crate::programs::{self, Executor};
 use crate::{load, print};
 use clap::Args;
-use fusion_runtime::npz;
+use fusion_operators::{Tensor, ValueTree};
+use fusion_runtime::vm::read_program;
+use fusion_runtime::{Module, NativeProgram, npz};
 use indexmap::IndexMap;
 use std::path::PathBuf;
 
-/// Run a model on tensors from a file.
+/// Run a model or a program, on tensors from a file where it takes any.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The model, compiled (.so) or not (.onnx, .relay, .mlir).
+    /// The model, compiled (.so, .fbc) or not (.onnx, .relay, .mlir).
     #[arg(value_name = "MODEL_OR_SO")]
     model: PathBuf,
+
+    /// How to run it [default: graph for models of operators alone, aot for programs of the whole language].
+    #[arg(long, value_name = "EXECUTOR", value_enum)]
+    executor: Option<Executor>,
 
     /// Inputs by name, as numpy.savez writes them; or a .npy file for a model of one input.
     #[arg(long, value_name = "FILE.npz")]
@@ -38,18 +45,79 @@ impl Run {
             Some(path) => npz::read(path)?,
             None => IndexMap::new(),
         };
-        let (module, _) = load::load_for(&self.model, &self.options.resolve()?, &tensors)?;
+        if programs::is_bytecode(&self.model)? {
+            return match self.executor {
+                None | Some(Executor::Vm) => {
+                    let file = read_program(&self.model)?;
+                    self.show(&programs::run_bytecode(file, self.threads, tensors)?)
+                }
+                Some(_) => Err(Failure::Compiled(self.model.clone())),
+            };
+        }
+        if load::is_compiled(&self.model)? {
+            if self.executor.is_some() {
+                return Err(Failure::Compiled(self.model.clone()));
+            }
+            return match NativeProgram::load(&self.model)? {
+                Some(program) => self.show(&programs::run_native(&program, self.threads, tensors)?),
+                None => self.graph(Module::load(&self.model)?, tensors),
+            };
+        }
+        let options = self.options.resolve()?;
+        let executor = match self.executor {
+            Some(executor) => executor,
+            None if programs::may_be_program(&self.model) && programs::is_program(&self.model, &options)? => {
+                Executor::Aot
+            }
+            None => Executor::Graph,
+        };
+        match executor {
+            Executor::Interp => self.show(&programs::interpret(&self.model, &options, tensors)?),
+            Executor::Vm => {
+                let file = programs::bytecode(&self.model, &options)?;
+                self.show(&programs::run_bytecode(file, self.threads, tensors)?)
+            }
+            Executor::Aot => {
+                let compiled = programs::native(&self.model, &options)?;
+                let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
+                self.show(&programs::run_native(&program, self.threads, tensors)?)
+            }
+            Executor::Graph => {
+                let (module, _) = load::load_for(&self.model, &options, &tensors)?;
+                if module.description().program.is_some() {
+                    return Err(Failure::NoGraph(self.model.clone()));
+                }
+                self.graph(module, tensors)
+            }
+        }
+    }
+
+    /// Runs a model of operators and shows its outputs by name; as one value where a way of running was asked for.
+    fn graph(&self, module: Module, tensors: IndexMap<String, Tensor>) -> Result<(), Failure> {
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
         let outputs = module.run(&module.bind(tensors)?)?;
         let names = module.description().outputs.iter().map(|o| o.name.as_str());
-        let named = names.zip(&outputs);
+        let mut named = names.zip(&outputs);
         match &self.outputs {
             Some(path) => Ok(npz::write(path, named)?),
-            None => named
-                .into_iter()
-                .try_for_each(|(name, tensor)| print::line(format_args!("{name}: {tensor:?}"))),
+            None if self.executor.is_some() => {
+                let values = outputs.iter().cloned().map(ValueTree::tensor).collect();
+                print::line(programs::joined(values))
+            }
+            None => named.try_for_each(|(name, tensor)| print::line(format_args!("{name}: {tensor:?}"))),
+        }
+    }
+
+    /// Shows the value of a program.
+    fn show(&self, value: &ValueTree) -> Result<(), Failure> {
+        match &self.outputs {
+            Some(path) => {
+                let tensors = programs::tensors_of(value)?;
+                Ok(npz::write(path, tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?)
+            }
+            None => print::line(value),
         }
     }
 }

@@ -1,0 +1,98 @@
+//! Programs of the tests.
+#![allow(dead_code)]
+
+use fusion_bytecode::{Constructor, DataType, Function, Instruction as I, Kernel, Program, ValueType};
+use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType};
+
+pub fn int() -> TensorType {
+    TensorType::fixed(&[], DType::I32)
+}
+
+pub fn function(name: &str, parameters: u32, registers: u32, code: Vec<I>) -> Function {
+    Function { name: name.to_owned(), parameters, registers, code, places: vec![] }
+}
+
+/// A program with lists, a constant and a kernel; the first function is its entry.
+pub fn program(inputs: usize, functions: Vec<Function>) -> Program {
+    let constructor = |name: &str, fields| Constructor { name: name.to_owned(), fields };
+    let list = ValueType::Data(0, vec![ValueType::Tensor(int())]);
+    Program {
+        data: vec![DataType {
+            name: "List".to_owned(),
+            constructors: vec![constructor("Nil", 0), constructor("Cons", 2)],
+        }],
+        constants: vec![Tensor::from_slice(&[], &[0i32]).unwrap()],
+        kernels: vec![Kernel {
+            symbol: "add".to_owned(),
+            inputs: vec![int(), int()],
+            outputs: vec![int()],
+            workspace_bytes: 0,
+        }],
+        functions,
+        entry: 0,
+        inputs: (0..inputs).map(|_| ("l".to_owned(), list.clone())).collect(),
+        output: ValueType::Tensor(int()),
+    }
+}
+
+/// The sum of a list, with places in the source.
+pub fn list_sum() -> Program {
+    let code = vec![
+        I::Switch { value: 0, targets: vec![1, 4] },
+        I::Drop { value: 0 },
+        I::Constant { to: 0, constant: 0 },
+        I::Return { value: 0 },
+        I::Field { to: 1, from: 0, index: 0 },
+        I::Field { to: 2, from: 0, index: 1 },
+        I::Drop { value: 0 },
+        I::Call { to: 2, function: 0, arguments: vec![2] },
+        I::Kernel { kernel: 0, inputs: vec![1, 2], outputs: vec![3] },
+        I::Drop { value: 1 },
+        I::Drop { value: 2 },
+        I::Return { value: 3 },
+    ];
+    program(1, vec![function("sum", 1, 4, code)])
+}
+
+/// Every instruction once, in an order that keeps the rules.
+pub fn everything() -> Program {
+    let open = TensorType::new(vec![Dim::Symbol("n".to_owned()), Dim::Any], DType::F32);
+    let code = vec![
+        I::Constant { to: 1, constant: 0 },
+        I::Copy { to: 2, from: 1 },
+        I::Kernel { kernel: 0, inputs: vec![1, 2], outputs: vec![3] },
+        I::Operator {
+            operator: "concat".to_owned(),
+            attributes: Attrs::new().with("axis", 0).with("pads", [1, 2]).with("to", DType::BF16),
+            inputs: vec![1, 2],
+            outputs: vec![4],
+        },
+        I::CheckTypes { values: vec![1, 4], types: vec![int(), open] },
+        I::Move { to: 5, from: 4 },
+        I::Tuple { to: 4, elements: vec![5, 3] },
+        I::Field { to: 3, from: 4, index: 1 },
+        I::Construct { to: 4, data: 0, tag: 1, fields: vec![4, 3] },
+        I::NewCell { to: 4, value: 4 },
+        I::ReadCell { to: 3, cell: 4 },
+        I::WriteCell { cell: 4, value: 3 },
+        I::Closure { to: 3, function: 1, captured: vec![4] },
+        I::Apply { to: 3, closure: 3, arguments: vec![1] },
+        I::Call { to: 3, function: 1, arguments: vec![2, 3] },
+        I::JumpUnless { condition: 0, target: 17 },
+        I::Switch { value: 3, targets: vec![17, 21] },
+        I::Drop { value: 3 },
+        I::Closure { to: 1, function: 0, captured: vec![] },
+        I::Jump { target: 20 },
+        I::TailApply { closure: 1, arguments: vec![0] },
+        I::TailCall { function: 1, arguments: vec![0, 3] },
+    ];
+    let second = vec![
+        I::Tuple { to: 0, elements: vec![0, 1] },
+        I::JumpUnless { condition: 0, target: 3 },
+        I::Return { value: 0 },
+        I::Fail { message: "no case \"fits\"".to_owned() },
+    ];
+    let mut program = program(1, vec![function("main", 1, 6, code), function("pair", 2, 2, second)]);
+    program.functions[0].places = (1..=22).map(|line| format!("list.relay:{line}:3")).collect();
+    program
+}
