@@ -33,7 +33,7 @@ pub enum Fixed {
 #[derive(Default)]
 pub struct Globals {
     /// Bytes of `fusion_constants` that come before those of the program.
-    pub before: u64,
+    before: u64,
     fixed: IndexSet<Fixed>,
     messages: IndexSet<String>,
     numbers: IndexSet<Vec<i64>>,
@@ -52,6 +52,11 @@ pub fn applied_symbol(function: FunctionId, captured: u32) -> String {
 }
 
 impl Globals {
+    /// None yet, with so many bytes of `fusion_constants` before those of the program.
+    pub fn behind(before: u64) -> Self {
+        Globals { before, ..Globals::default() }
+    }
+
     /// The symbol of a value.
     pub fn fixed(&mut self, fixed: Fixed) -> String {
         if let Fixed::Function(function) = fixed {

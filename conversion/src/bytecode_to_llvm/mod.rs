@@ -109,7 +109,7 @@ fn module_after<'c>(
 
 fn write_program(writer: &Writer, program: &Program, before: u64) -> Result<Vec<u8>, BytecodeError> {
     declare(writer, program);
-    let mut globals = Globals { before, ..Globals::default() };
+    let mut globals = Globals::behind(before);
     for id in 0..program.functions.len() {
         write_function(writer, program, id as FunctionId, &mut globals)?;
     }

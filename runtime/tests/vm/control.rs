@@ -101,5 +101,7 @@ fn instructions_per_second() {
     let seconds = start.elapsed().as_secs_f64();
     let each = seconds * 1e9 / f64::from(steps);
     let rate = f64::from(steps) * f64::from(instructions) / seconds / 1e6;
-    println!("{each:.1} ns a step of {instructions} instructions, 2 of them kernels: {rate:.0} million a second");
+    println!(
+        "{each:.1} ns a step of {instructions} instructions, 2 of them kernels: {rate:.0} million a second"
+    );
 }
