@@ -86,9 +86,10 @@ impl std::fmt::Debug for Operator {
 pub mod cost {
     use super::*;
 
-    /// Elements of all results; unknown extents count as 1.
+    /// Elements of all results together; unknown extents count as 1.
     pub fn elements(types: &[TensorType]) -> f64 {
-        types.iter().flat_map(|t| t.dims.iter()).map(|d| d.known().unwrap_or(1) as f64).product()
+        let of_one = |t: &TensorType| t.dims.iter().map(|d| d.known().unwrap_or(1) as f64).product::<f64>();
+        types.iter().map(of_one).sum()
     }
 
     /// No arithmetic: data is only moved.

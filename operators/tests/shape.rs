@@ -366,3 +366,9 @@ fn an_empty_tensor_of_huge_extents_does_not_overflow() {
     let huge = Tensor::zeros(DType::F32, &[0, 1 << 62, 8]).unwrap();
     assert!(evaluate(&TRANSPOSE, &Attrs::new(), &[huge]).is_err());
 }
+
+#[test]
+fn elements_of_several_tensors_are_added() {
+    let pieces = vec![TensorType::fixed(&[1, 256], DType::F32); 4];
+    assert_eq!(fusion_operators::operator::cost::elements(&pieces), 1024.0);
+}

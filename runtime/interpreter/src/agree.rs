@@ -154,7 +154,7 @@ fn nudged(tensor: &Tensor) -> Option<Tensor> {
         DType::BF16 => 1.0 / 128.0,
         _ => return Some(tensor.clone()),
     };
-    let moved = |i: usize| tensor.f64_at(i) * if i % 2 == 0 { 1.0 + place } else { 1.0 - place };
+    let moved = |i: usize| tensor.f64_at(i) * if i.is_multiple_of(2) { 1.0 + place } else { 1.0 - place };
     let numbers: Vec<f64> = (0..tensor.len()).map(moved).collect();
     Tensor::from_f64s(tensor.dtype(), tensor.shape(), &numbers).ok()
 }

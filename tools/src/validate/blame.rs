@@ -43,7 +43,7 @@ fn sentence(smallest: &Smallest) -> String {
         text.push_str("\n  ");
         text.push_str(&line(application));
     }
-    text.push_str("\n");
+    text.push('\n');
     text
 }
 

@@ -94,8 +94,10 @@ impl Family {
     }
 }
 
-/// Rules of programs that use this library, with their families.
-static ADDED: Mutex<Vec<(Family, fn() -> Rule)>> = Mutex::new(Vec::new());
+/// A rule of a program that uses this library, with its family.
+type Added = (Family, fn() -> Rule);
+
+static ADDED: Mutex<Vec<Added>> = Mutex::new(Vec::new());
 
 /// Adds a rule of the program that uses this library, from now on and for all its threads. What is wrong with the rule by itself is found
 /// by the pass.
