@@ -116,6 +116,17 @@ impl Ty {
     }
 }
 
+impl Ty {
+    fn has_function(&self) -> bool {
+        match self {
+            Ty::Function(..) => true,
+            Ty::Tuple(parts) => parts.iter().any(Ty::has_function),
+            Ty::List(of) | Ty::Option(of) | Ty::Ref(of) => of.has_function(),
+            Ty::Float | Ty::Int | Ty::Bool | Ty::Vector => false,
+        }
+    }
+}
+
 fn texts(types: &[Ty]) -> String {
     types.iter().map(Ty::text).collect::<Vec<_>>().join(", ")
 }
@@ -174,6 +185,16 @@ impl Writer {
             7 => Ty::Option(Box::new(self.ty(depth - 1))),
             8 if self.contents.references => Ty::Ref(Box::new(self.ty(depth - 1))),
             _ => Ty::Function(vec![self.ty(0)], Box::new(self.ty(depth - 1))),
+        }
+    }
+
+    /// A type whose values look the same whatever functions are made of.
+    fn shown(&mut self) -> Ty {
+        loop {
+            let ty = self.ty(2);
+            if !ty.has_function() {
+                return ty;
+            }
         }
     }
 
@@ -707,7 +728,7 @@ impl Writer {
         self.scope.clear();
         self.budget = 2 * self.contents.size;
         let count = 1 + self.below(3);
-        let parts: Vec<Ty> = (0..count).map(|_| self.ty(2)).collect();
+        let parts: Vec<Ty> = (0..count).map(|_| self.shown()).collect();
         let result = Ty::Tuple(parts.clone());
         let parameters = self.parameters(&[Ty::Float, Ty::Int, Ty::Vector]);
         let texts: Vec<String> = parameters.iter().map(|(n, t)| format!("{n}: {}", t.text())).collect();

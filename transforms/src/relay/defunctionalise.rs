@@ -35,7 +35,7 @@ impl Pass for RelayDefunctionalise {
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let Some(block) = module.body(0) else { return Ok(()) };
         is_monomorphic(module)?;
-        let mut types = Types { sorts: IndexMap::new() };
+        let mut types = Types { sorts: IndexMap::new(), closures: Vec::new() };
         let all: Vec<Op> = functions(module).into_values().flat_map(nested_ops).collect();
         for op in &all {
             let values = op.result_values().into_iter().chain(blocks(*op).into_iter().flat_map(arguments));
@@ -110,6 +110,8 @@ enum Clause<'c> {
 struct Types<'c> {
     /// By the type's place in memory: types are unique.
     sorts: IndexMap<usize, Sort<'c>>,
+    /// Closures that became data, those inside others first.
+    closures: Vec<Op<'c>>,
 }
 
 impl<'c> Types<'c> {
@@ -152,7 +154,10 @@ impl<'c> Types<'c> {
         op.replace_all_uses(&made.result_values());
         let values = &mut self.sorts[sort].values;
         match op.text("function") {
-            None => values.push(Made { name, fields, clause: Clause::Closure(op, made) }),
+            None => {
+                values.push(Made { name, fields, clause: Clause::Closure(op, made) });
+                self.closures.push(op);
+            }
             Some(function) => {
                 if values.iter().all(|v| v.name != name) {
                     values.push(Made { name, fields, clause: Clause::Function(function) });
@@ -206,11 +211,7 @@ impl<'c> Types<'c> {
             ];
             build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![body]);
         }
-        for made in self.sorts.values().flat_map(|s| &s.values) {
-            if let Clause::Closure(closure, _) = made.clause {
-                closure.erase();
-            }
-        }
+        self.closures.drain(..).for_each(OpExt::erase);
     }
 
     fn changed(&self, context: &'c Context, ty: Type<'c>) -> Type<'c> {
