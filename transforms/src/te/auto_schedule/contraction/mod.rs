@@ -125,7 +125,7 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
     let mut rank = s.rank();
     let mut extents: Vec<u64> = s.axes[..rank].iter().map(|a| a.extent).collect();
     let fused = fusion::last_axes(&writer.tree, stage, nest_reduction(stage, reduction), &extents);
-    let groups = groups::find(&operands, &extents[..=rank - fused]);
+    let groups = groups::find(&operands, &extents[..(rank + 1).saturating_sub(fused)]);
     if let Some(groups) = groups {
         groups::separate(groups, &mut operands, &mut extents);
         rank += 1;
