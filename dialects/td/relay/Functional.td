@@ -66,7 +66,8 @@ def Relay_InstantiateOp : Relay_Op<"instantiate", [Relay_VerifiedTrait, Pure]> {
 def Relay_AscribeOp : Relay_Op<"ascribe", [Relay_VerifiedTrait, Pure]> {
   let summary = "The same value; the two types must be one";
   let description = [{
-    A type annotation. `relay-infer-types` makes the types one and takes the operation away.
+    A type annotation. `relay-infer-types` takes it away where the two types became one; where extents differ it stays:
+    what is known is given up there, or compared when the program runs.
     C1: what is known of the two types does not contradict.
   }];
   let arguments = (ins AnyType:$value);

@@ -47,6 +47,15 @@ enum Way {
     Both,
 }
 
+/// A comparison of two types that is under way.
+struct Comparison {
+    origin: usize,
+    /// What is still to be compared.
+    pairs: Vec<(Term, Term, Way)>,
+    /// Parts that a type has several times are copied once, in each direction.
+    copies: HashMap<(Term, bool), Term>,
+}
+
 impl<'c> Solver<'c> {
     /// Nothing yet.
     pub fn new() -> Self {
@@ -95,11 +104,9 @@ impl<'c> Solver<'c> {
 
     fn relate(&mut self, found: Term, expected: Term, way: Way) -> Result<(), Failure<'c>> {
         let origin = self.origins.len() - 1;
-        let mut stack = vec![(found, expected, way)];
+        let mut work = Comparison { origin, pairs: vec![(found, expected, way)], copies: HashMap::new() };
         let mut compared: HashSet<(Term, Term, Way)> = HashSet::new();
-        // Parts that a type has several times are copied once.
-        let mut copies: HashMap<(Term, bool), Term> = HashMap::new();
-        while let Some((a, b, way)) = stack.pop() {
+        while let Some((a, b, way)) = work.pairs.pop() {
             let (a, b) = (self.find(a), self.find(b));
             if a == b {
                 continue;
@@ -107,39 +114,36 @@ impl<'c> Solver<'c> {
             let parted = |form: &Form| !matches!(form, Form::Tensor(..) | Form::Rigid(_) | Form::Other(_));
             match (self.form(a).cloned(), self.form(b).cloned()) {
                 (None, None) => self.link(b, a),
-                (None, Some(form)) => self.copy(a, b, &form, way, true, &mut copies, &mut stack, origin)?,
-                (Some(form), None) => self.copy(b, a, &form, way, false, &mut copies, &mut stack, origin)?,
+                (None, Some(form)) => self.copy(&mut work, a, (b, &form), way, true)?,
+                (Some(form), None) => self.copy(&mut work, b, (a, &form), way, false)?,
                 (Some(one), Some(other)) => {
                     if parted(&one) && !compared.insert((a, b, way)) {
                         continue;
                     }
-                    self.parts(a, b, &one, &other, way, origin, &mut stack)?;
+                    self.parts(&mut work, (a, &one), (b, &other), way)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// A variable becomes a copy of a constructor, or that itself where both are to be the same.
-    #[allow(clippy::too_many_arguments)]
+    /// A variable becomes a copy of a constructor, or that itself where both are to be the same. Backward: from what a value
+    /// is used as to what it is.
     fn copy(
         &mut self,
+        work: &mut Comparison,
         variable: Term,
-        known: Term,
-        form: &Form<'c>,
+        (known, form): (Term, &Form<'c>),
         way: Way,
         backward: bool,
-        copies: &mut HashMap<(Term, bool), Term>,
-        stack: &mut Vec<(Term, Term, Way)>,
-        origin: usize,
     ) -> Result<(), Failure<'c>> {
+        let origin = work.origin;
         self.enter(variable, known, origin)?;
         if way == Way::Both {
             self.link(variable, known);
             return Ok(());
         }
         let (level, _) = self.variable_state(variable);
-        let pair = |from: Term, to: Term| if backward { (to, from, way) } else { (from, to, way) };
         let copy = match form {
             Form::Tensor(dtype, extents) => {
                 let new: Vec<Extent> = extents.iter().map(|_| self.open_extent()).collect();
@@ -166,15 +170,14 @@ impl<'c> Solver<'c> {
                     }
                     let turned = index < inputs;
                     let direction = backward != turned;
-                    if let Some(copy) = copies.get(&(source, direction)) {
+                    if let Some(copy) = work.copies.get(&(source, direction)) {
                         *part = *copy;
                         continue;
                     }
                     let copy = self.variable_at(level);
-                    copies.insert((source, direction), copy);
+                    work.copies.insert((source, direction), copy);
                     *part = copy;
-                    let (from, to, way) = pair(source, copy);
-                    stack.push(if turned { (to, from, way) } else { (from, to, way) });
+                    work.pairs.push(if direction { (copy, source, way) } else { (source, copy, way) });
                 }
                 form.over(&parts)
             }
@@ -196,17 +199,15 @@ impl<'c> Solver<'c> {
     }
 
     /// Constructors must be the same; their parts follow.
-    #[allow(clippy::too_many_arguments)]
     fn parts(
         &mut self,
-        a: Term,
-        b: Term,
-        one: &Form<'c>,
-        other: &Form<'c>,
+        work: &mut Comparison,
+        (a, one): (Term, &Form<'c>),
+        (b, other): (Term, &Form<'c>),
         way: Way,
-        origin: usize,
-        stack: &mut Vec<(Term, Term, Way)>,
     ) -> Result<(), Failure<'c>> {
+        let origin = work.origin;
+        let stack = &mut work.pairs;
         match (one, other) {
             (Form::Tensor(dtype, extents), Form::Tensor(other, others))
                 if dtype == other && extents.len() == others.len() =>
