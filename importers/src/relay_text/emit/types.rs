@@ -177,7 +177,8 @@ impl<'c> Emitter<'c, '_> {
         names.collect(result);
         let known = |name: &String| instance.types.get(name).is_some_and(|ty| !has_hole(*ty));
         // Those of the functions around a call stand for themselves.
-        let outer = |name: &String| self.type_scopes.iter().any(|scope| scope.values().any(|known| known == name));
+        let outer =
+            |name: &String| self.type_scopes.iter().any(|scope| scope.values().any(|known| known == name));
         let chosen = |name: &&String| own.map_or_else(|| !outer(name), |own| own.contains(name));
         let open = names.variables.iter().filter(chosen).any(|name| !known(name))
             || names.extents.iter().any(|name| !instance.dims.contains_key(name));

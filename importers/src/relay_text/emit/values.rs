@@ -41,7 +41,8 @@ pub enum Literal<'c> {
 pub enum Key {
     Scalar(DType, Vec<u8>),
     Meta(usize),
-    Tuple(Vec<Key>),
+    /// By where its parts lie: tuples that share parts would have keys without end.
+    Tuple(usize),
     Value(usize),
     Global(Rc<str>),
 }
@@ -52,7 +53,7 @@ impl<'c> Made<'c> {
             Made::Value(value) => Key::Value(key(*value)),
             Made::Literal(Literal::Scalar(tensor)) => Key::Scalar(tensor.dtype(), tensor.bytes().to_vec()),
             Made::Literal(Literal::Meta(place, ..)) => Key::Meta(*place),
-            Made::Several(parts) => Key::Tuple(parts.iter().map(Made::key).collect()),
+            Made::Several(parts) => Key::Tuple(Rc::as_ptr(parts) as usize),
             Made::Global(name) => Key::Global(name.clone()),
         }
     }
@@ -75,7 +76,7 @@ impl<'c> Emitter<'c, '_> {
             return *value;
         }
         let place = (self.at.block().to_raw().ptr as usize, made.key());
-        if let Some(known) = self.built.get(&place) {
+        if let Some((known, _)) = self.built.get(&place) {
             return *known;
         }
         let value = match made {
@@ -104,7 +105,8 @@ impl<'c> Emitter<'c, '_> {
                 self.op(span, Relay::Global, &[], ty, &[("function", symbol_attr(self.context, name))])
             }
         };
-        self.built.insert(place, value);
+        // What a key names must stay where it lies.
+        self.built.insert(place, (value, made.clone()));
         value
     }
 
