@@ -126,6 +126,18 @@ fn a_chain_of_any_length_is_read() {
 }
 
 #[test]
+fn tuples_that_share_parts_stay_small() {
+    let mut text = String::from("def @main(%x: float32) {\n  let %t = (%x, %x);\n");
+    (0..60).for_each(|_| text.push_str("  let %t = (%t, %t);\n"));
+    text.push_str("  let %f = fn (%a) { %a };\n  %f(%t)");
+    (0..61).for_each(|_| text.push_str(".0"));
+    text.push_str("\n}\n");
+    // The type is too large to be written, so only the importer is asked.
+    let context = load_context();
+    import(&context, "shared.relay", text, None).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
 fn nesting_is_bounded() {
     let nested =
         |depth: usize| format!("def @main() -> float32 {{ {}1f{} }}", "(".repeat(depth), ")".repeat(depth));

@@ -96,7 +96,7 @@ fn import_all(sources: &mut Vec<Source>, files: &mut Vec<File>, directory: Optio
     while at < files.len() {
         let imports: Vec<_> = files[at].imports.clone();
         for import in imports {
-            let path = PathBuf::from(&import.text);
+            let path = PathBuf::from(if is_prelude(&import.text) { "prelude" } else { &import.text });
             if done.contains(&path) {
                 continue;
             }
@@ -115,10 +115,14 @@ fn import_all(sources: &mut Vec<Source>, files: &mut Vec<File>, directory: Optio
     Ok(())
 }
 
-fn imported_text(name: &str, directory: Option<&Path>, span: Span) -> Outcome<String> {
-    // TVM's programs name the prelude by its place in TVM.
+/// TVM's programs name the prelude by its place in TVM.
+fn is_prelude(name: &str) -> bool {
     let stem = name.trim_end_matches(".rly").trim_end_matches(".relay");
-    if stem == "prelude" || stem == "@tvm//relay/std/prelude" {
+    stem == "prelude" || stem == "@tvm//relay/std/prelude"
+}
+
+fn imported_text(name: &str, directory: Option<&Path>, span: Span) -> Outcome<String> {
+    if is_prelude(name) {
         return Ok(PRELUDE.to_owned());
     }
     let Some(directory) = directory else {

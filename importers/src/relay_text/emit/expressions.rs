@@ -53,22 +53,12 @@ impl<'c> Emitter<'c, '_> {
         }
     }
 
-    /// What an expression stands for, under a written type; a constant that has the type stays one.
+    /// What an expression stands for, under a written type; what has that type stays what it is.
     fn declared(&mut self, made: Made<'c>, ty: Type<'c>, span: Span) -> Outcome<Made<'c>> {
-        let known = match &made {
-            Made::Literal(Literal::Scalar(tensor)) => {
-                tensor_type_to_mlir(self.context, &tensor.tensor_type()) == ty
-            }
-            Made::Literal(Literal::Meta(_, _, found)) => *found == ty,
-            _ => false,
-        };
-        if known {
+        if self.is_of(&made, ty) {
             return Ok(made);
         }
         let value = self.value(&made, span);
-        if value.r#type() == ty {
-            return Ok(made);
-        }
         Ok(Made::Value(self.ascribe(value, ty, span)?))
     }
 

@@ -58,7 +58,7 @@ pub(super) struct Emitter<'c, 'p> {
     /// Names of type variables the current function of the module has used.
     type_names: HashSet<String>,
     /// What has become an operation in a block: its key, and the block's.
-    built: HashMap<(usize, values::Key), Value<'c>>,
+    built: HashMap<(usize, values::Key), (Value<'c>, Made<'c>)>,
     /// Constants of the metadata section that are used.
     meta_attrs: HashMap<usize, (Attribute<'c>, Type<'c>)>,
 }

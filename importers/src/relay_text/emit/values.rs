@@ -8,8 +8,8 @@ use super::Emitter;
 use crate::relay_text::syntax::Span;
 use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::{
-    Attribute, Type, Value, ValueLike, function_type, key, symbol_attr, tensor_type_to_mlir, tuple_type,
-    write_tensor,
+    Attribute, Type, TypeParts, Value, ValueLike, function_type, key, symbol_attr, tensor_type_to_mlir,
+    tuple_type, type_parts, write_tensor,
 };
 use fusion_operators::{DType, Tensor};
 use std::rc::Rc;
@@ -41,7 +41,8 @@ pub enum Literal<'c> {
 pub enum Key {
     Scalar(DType, Vec<u8>),
     Meta(usize),
-    Tuple(Vec<Key>),
+    /// By where its parts lie: tuples that share parts would have keys without end.
+    Tuple(usize),
     Value(usize),
     Global(Rc<str>),
 }
@@ -52,7 +53,7 @@ impl<'c> Made<'c> {
             Made::Value(value) => Key::Value(key(*value)),
             Made::Literal(Literal::Scalar(tensor)) => Key::Scalar(tensor.dtype(), tensor.bytes().to_vec()),
             Made::Literal(Literal::Meta(place, ..)) => Key::Meta(*place),
-            Made::Several(parts) => Key::Tuple(parts.iter().map(Made::key).collect()),
+            Made::Several(parts) => Key::Tuple(Rc::as_ptr(parts) as usize),
             Made::Global(name) => Key::Global(name.clone()),
         }
     }
@@ -75,7 +76,7 @@ impl<'c> Emitter<'c, '_> {
             return *value;
         }
         let place = (self.at.block().to_raw().ptr as usize, made.key());
-        if let Some(known) = self.built.get(&place) {
+        if let Some((known, _)) = self.built.get(&place) {
             return *known;
         }
         let value = match made {
@@ -94,18 +95,42 @@ impl<'c> Emitter<'c, '_> {
                 self.op(span, Relay::Tuple, &values, tuple_type(self.context, &types), &[])
             }
             Made::Global(name) => {
-                let signature = self.functions[&**name].clone();
-                // What a use of a polymorphic function is, inference says.
-                let plain = signature.type_parameters.is_empty() && !self.mentions_names(&signature);
-                let ty = match plain {
-                    true => function_type(self.context, &signature.parameters, &[signature.result]),
-                    false => self.hole(),
-                };
+                let ty = self.global_type(name);
                 self.op(span, Relay::Global, &[], ty, &[("function", symbol_attr(self.context, name))])
             }
         };
-        self.built.insert(place, value);
+        // What a key names must stay where it lies.
+        self.built.insert(place, (value, made.clone()));
         value
+    }
+
+    /// Whether what an expression stands for has exactly that type. Looks no deeper than the type is.
+    pub fn is_of(&self, made: &Made<'c>, ty: Type<'c>) -> bool {
+        match made {
+            Made::Value(value) => value.r#type() == ty,
+            Made::Literal(Literal::Scalar(tensor)) => {
+                tensor_type_to_mlir(self.context, &tensor.tensor_type()) == ty
+            }
+            Made::Literal(Literal::Meta(_, _, found)) => *found == ty,
+            Made::Several(parts) => match type_parts(ty) {
+                TypeParts::Tuple(types) => {
+                    types.len() == parts.len()
+                        && parts.iter().zip(types).all(|(part, ty)| self.is_of(part, ty))
+                }
+                _ => false,
+            },
+            Made::Global(name) => self.global_type(name) == ty,
+        }
+    }
+
+    /// The type of a function of the module as a value; what a use of a polymorphic one is, inference says.
+    fn global_type(&self, name: &str) -> Type<'c> {
+        let signature = &self.functions[name];
+        let plain = signature.type_parameters.is_empty() && !self.mentions_names(signature);
+        match plain {
+            true => function_type(self.context, &signature.parameters, &[signature.result]),
+            false => self.hole(),
+        }
     }
 
     /// As [`Self::value`], of several: in their order.
