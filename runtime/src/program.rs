@@ -31,21 +31,30 @@ struct RawItem {
     data: *const c_void,
 }
 
+type Call = unsafe extern "C" fn(*const RawItem, u64, *mut Value) -> i32;
+type Message = unsafe extern "C" fn() -> *const c_char;
+type Number = unsafe extern "C" fn() -> i64;
+type Release = unsafe extern "C" fn(Value);
+type Fact = unsafe extern "C" fn(Value) -> u32;
+type Part = unsafe extern "C" fn(Value, u32) -> Value;
+type Extent = unsafe extern "C" fn(Value, u32) -> i64;
+type Data = unsafe extern "C" fn(Value) -> *const c_void;
+
 /// The functions of the library.
 struct Interface {
-    call: unsafe extern "C" fn(*const RawItem, u64, *mut Value) -> i32,
-    last_error: unsafe extern "C" fn() -> *const c_char,
-    live_values: unsafe extern "C" fn() -> i64,
-    release: unsafe extern "C" fn(Value),
-    kind: unsafe extern "C" fn(Value) -> u32,
-    data_type: unsafe extern "C" fn(Value) -> u32,
-    tag: unsafe extern "C" fn(Value) -> u32,
-    count: unsafe extern "C" fn(Value) -> u32,
-    field: unsafe extern "C" fn(Value, u32) -> Value,
-    dtype: unsafe extern "C" fn(Value) -> u32,
-    rank: unsafe extern "C" fn(Value) -> u32,
-    extent: unsafe extern "C" fn(Value, u32) -> i64,
-    data: unsafe extern "C" fn(Value) -> *const c_void,
+    call: Call,
+    last_error: Message,
+    live_values: Number,
+    release: Release,
+    kind: Fact,
+    data_type: Fact,
+    tag: Fact,
+    count: Fact,
+    field: Part,
+    dtype: Fact,
+    rank: Fact,
+    extent: Extent,
+    data: Data,
 }
 
 const TENSOR: u32 = 0;
@@ -73,26 +82,26 @@ impl NativeProgram {
         // SAFETY: the same library has just been loaded, on the caller's word.
         let library = unsafe { Library::new(&full) }.map_err(|error| unloadable(error.to_string()))?;
         macro_rules! function {
-            ($name:literal) => {{
+            ($name:literal as $ty:ty) => {{
                 let address: *const c_void = symbol(&library, path, $name)?;
                 // SAFETY: a library that describes a program has a function of the field's type by this name, see docs/abi.md.
-                unsafe { std::mem::transmute::<*const c_void, _>(address) }
+                unsafe { std::mem::transmute::<*const c_void, $ty>(address) }
             }};
         }
         let interface = Interface {
-            call: function!("fusion_call"),
-            last_error: function!("fusion_last_error"),
-            live_values: function!("fusion_live_values"),
-            release: function!("fusion_value_release"),
-            kind: function!("fusion_value_kind"),
-            data_type: function!("fusion_value_data_type"),
-            tag: function!("fusion_value_tag"),
-            count: function!("fusion_value_count"),
-            field: function!("fusion_value_field"),
-            dtype: function!("fusion_value_dtype"),
-            rank: function!("fusion_value_rank"),
-            extent: function!("fusion_value_extent"),
-            data: function!("fusion_value_data"),
+            call: function!("fusion_call" as Call),
+            last_error: function!("fusion_last_error" as Message),
+            live_values: function!("fusion_live_values" as Number),
+            release: function!("fusion_value_release" as Release),
+            kind: function!("fusion_value_kind" as Fact),
+            data_type: function!("fusion_value_data_type" as Fact),
+            tag: function!("fusion_value_tag" as Fact),
+            count: function!("fusion_value_count" as Fact),
+            field: function!("fusion_value_field" as Part),
+            dtype: function!("fusion_value_dtype" as Fact),
+            rank: function!("fusion_value_rank" as Fact),
+            extent: function!("fusion_value_extent" as Extent),
+            data: function!("fusion_value_data" as Data),
         };
         Ok(Some(NativeProgram { module, program, interface, _library: library }))
     }

@@ -18,6 +18,9 @@ pub const TYPE_PARAMS: &str = "relay.type_params";
 /// The unit attribute of a `relay.fn` whose first block argument is the function itself.
 pub const RECURSIVE: &str = "relay.recursive";
 
+/// The unit attribute of a `relay.match` that may miss values; it fails at run time then.
+pub const PARTIAL: &str = "relay.partial";
+
 crate::operations! {
     /// relay's constants and functional side; operators have rows of facts instead.
     Op {

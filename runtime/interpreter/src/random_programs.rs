@@ -450,7 +450,12 @@ impl Writer {
                 self.clause(r#"[@List::@Cons, "x", "_"]"#, &[element], ty, depth);
             }
             _ => {
-                self.clause(r#"[@List::@Cons, "x", [@List::@Nil]]"#, &[element.clone()], ty, depth);
+                self.clause(
+                    r#"[@List::@Cons, "x", [@List::@Nil]]"#,
+                    std::slice::from_ref(&element),
+                    ty,
+                    depth,
+                );
                 self.clause(r#"[@List::@Cons, "x", "rest"]"#, &[element, list], ty, depth);
                 self.clause(r#""_""#, &[], ty, depth);
             }

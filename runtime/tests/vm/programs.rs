@@ -73,7 +73,12 @@ pub fn program(inputs: &[(&str, ValueType)], functions: Vec<Function>) -> Progra
             kernel("subtract", &[int(), int()], &[int()], 0),
             kernel("add", &[int(), int()], &[int()], 0),
             kernel("positive", &[int()], &[TensorType::fixed(&[], DType::Bool)], 0),
-            kernel("twice_and_sum", &[four.clone()], &[four, TensorType::fixed(&[], DType::F32)], 16),
+            kernel(
+                "twice_and_sum",
+                std::slice::from_ref(&four),
+                &[four.clone(), TensorType::fixed(&[], DType::F32)],
+                16,
+            ),
         ],
         functions,
         entry: 0,

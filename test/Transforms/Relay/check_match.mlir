@@ -25,3 +25,12 @@ func.func @second(%l: !relay.adt<@List, [tensor<f32>]>, %zero: tensor<f32>) -> t
   case "_" { relay.yield %zero : tensor<f32> }
   return %0 : tensor<f32>
 }
+
+func.func @head(%l: !relay.adt<@List, [tensor<f32>]>) -> tensor<f32> {
+  %0 = relay.match %l : (!relay.adt<@List, [tensor<f32>]>) -> tensor<f32> {relay.partial}
+  case [@List::@Cons, "x", "_"] {
+  ^bb0(%x: tensor<f32>):
+    relay.yield %x : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}

@@ -7,10 +7,10 @@
 //! Maranget, "Warnings for pattern matching" (Journal of Functional Programming 17, 2007), section 3: a row is useful to the
 //! matrix of rows before it when, constructor by constructor of its first column, it is so in the rows that have that
 //! constructor there. A clause that is not useful is redundant; when `_` is useful after all clauses, some value fits none, and
-//! the way to it is a pattern of such values. The search is exponential in the worst case (matching is NP-complete), so it
+//! the way to it is a pattern of such values. A match that is `relay.partial` may miss some. The search is exponential in the worst case (matching is NP-complete), so it
 //! ends after `MOST_WORK` rows.
 
-use fusion_dialects::relay::{DataType, Op as Functional, Pattern};
+use fusion_dialects::relay::{DataType, Op as Functional, PARTIAL, Pattern};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     BlockLike, Op, OpExt, OperationLike, Pass, PassError, RunContext, array_elements, nested_ops, top_level,
@@ -62,6 +62,9 @@ fn check<'c>(op: Op<'c>, data: &DataTypes) -> Result<(), PassError<'c>> {
             return Err(PassError::new(location.unwrap_or(op.location()), message));
         }
         rows.push(vec![pattern]);
+    }
+    if op.attr(PARTIAL).is_some() {
+        return Ok(());
     }
     match search.useful(&rows, &[&Pattern::Wildcard], 0).map_err(|why| PassError::at(op, why))? {
         None => Ok(()),

@@ -233,11 +233,11 @@ impl<'c> Walk<'_, 'c> {
                 // What a closure does with its arguments is not followed: those that are functions may be called.
                 let functions: Vec<_> = given.iter().copied().filter(|v| is_function(*v)).collect();
                 functions.into_iter().for_each(|function| self.calls(function, &[]));
-                if self.inside.insert(op_key(closure)) {
-                    if let Some(body) = closure.body(0) {
-                        self.taken.extend(arguments(body).into_iter().map(key));
-                        ops_in(body).into_iter().for_each(|op| self.op(op));
-                    }
+                if self.inside.insert(op_key(closure))
+                    && let Some(body) = closure.body(0)
+                {
+                    self.taken.extend(arguments(body).into_iter().map(key));
+                    ops_in(body).into_iter().for_each(|op| self.op(op));
                 }
             }
             Callee::Unknown(value) => self.calls_unknown(value),

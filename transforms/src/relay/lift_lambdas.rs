@@ -65,7 +65,8 @@ fn lift<'c>(module: Op<'c>, closure: Op<'c>, names: &mut Names) -> bool {
     let own = arguments(body);
     let itself = own.first().copied().filter(|_| recursive);
     let as_value = captured.is_empty();
-    if !as_value && !(only_called(value) && itself.is_none_or(only_called)) {
+    let called = only_called(value) && itself.is_none_or(only_called);
+    if !as_value && !called {
         return false;
     }
     let name = names.fresh(&format!("{}$lambda", home(closure)));

@@ -165,7 +165,8 @@ impl<'c> Emitter<'c, '_> {
 
     /// Groups `a + b * c`: each operator takes what stands before it once the next one binds no tighter.
     fn infix(&mut self, operands: &[Expr], operators: &[(Infix, Span)]) -> Outcome<Made<'c>> {
-        let (mut made, mut waiting): (Vec<(Made<'c>, Span)>, Vec<(Infix, Span)>) = (Vec::new(), Vec::new());
+        let mut made: Vec<(Made<'c>, Span)> = Vec::new();
+        let mut waiting: Vec<(Infix, Span)> = Vec::new();
         for (i, operand) in operands.iter().enumerate() {
             made.push((self.expr(operand)?, operand.span));
             let next = operators.get(i);

@@ -1,10 +1,10 @@
 //! Matches, and constructors as values.
 
+use super::Emitter;
 use super::values::Made;
-use super::{Emitter, PARTIAL};
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{self, Clause, Expr, PatternKind, Span};
-use fusion_dialects::relay::{Instance, Op as Relay, Pattern, PatternError, has_hole};
+use fusion_dialects::relay::{Instance, Op as Relay, PARTIAL, Pattern, PatternError, has_hole};
 use fusion_dialects::{
     Type, TypeParts, Value, ValueLike, adt_type, array_attr, function_type, nested_symbol_attr, type_parts,
     unit_attr, var_type,

@@ -29,8 +29,6 @@ use std::collections::{HashMap, HashSet};
 
 /// The attribute of arguments that keeps their names.
 pub const NAME: &str = "relay.name";
-/// The attribute of matches that need not fit every value.
-pub const PARTIAL: &str = "relay.partial";
 
 /// What is known of a function of the module.
 #[derive(Clone)]

@@ -3,8 +3,7 @@
 use super::names::Named;
 use super::{PrintError, Printer, operators, own_variables, type_text};
 use crate::relay_text::blanks::MOST_DEPTH;
-use crate::relay_text::emit::PARTIAL;
-use fusion_dialects::relay::{Op as Relay, Pattern, RECURSIVE};
+use fusion_dialects::relay::{Op as Relay, PARTIAL, Pattern, RECURSIVE};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Block, Op, OpExt, TypeParts, Value, ValueLike, arguments, array_elements, key, ops_in, symbol_path,

@@ -14,7 +14,7 @@ impl<'c> Inference<'c> {
     pub fn write(mut self) -> Result<(), Failure<'c>> {
         let open = std::mem::take(&mut self.open);
         for value in &open {
-            let Some(ty) = self.solver.to_type(self.context, value.term) else {
+            let Some(ty) = self.solver.type_of_term(self.context, value.term) else {
                 return Err(self.not_determined(value));
             };
             if !self.functions[value.function].foreign.is_empty() {
@@ -50,7 +50,7 @@ impl<'c> Inference<'c> {
         let results = self.functions[index].results.clone();
         let mut types = Vec::new();
         for (i, term) in results.into_iter().enumerate() {
-            let Some(ty) = self.solver.to_type(self.context, term) else {
+            let Some(ty) = self.solver.type_of_term(self.context, term) else {
                 let found = self.solver.shown(term);
                 let message = format!(
                     "the type of result {i} of @{} is not determined: {found}; write the function's result type",

@@ -79,7 +79,7 @@ impl<'c> Solver<'c> {
     }
 
     /// The type of a term; `None` while something of it is not known.
-    pub fn to_type(&mut self, context: &'c Context, root: Term) -> Option<Type<'c>> {
+    pub fn type_of_term(&mut self, context: &'c Context, root: Term) -> Option<Type<'c>> {
         let root = self.find(root);
         if let Some(ty) = self.resolved.get(&root) {
             return Some(*ty);

@@ -1,0 +1,119 @@
+//! Programs of the language run in every way there is, and give the same values.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The ways to run any program; the first is the judge of the others.
+const EXECUTORS: &[&str] = &["interp", "vm", "aot"];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What a program prints. The kernels are kept by nobody: tests do not depend on what ran before.
+fn run(program: &Path, executor: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_fusion"))
+        .arg("run")
+        .arg(program)
+        .args(["--executor", executor])
+        .env("FUSION_CACHE", "off")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{} by {executor}: {output:?}", program.display());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// True for what may stand in a number.
+fn numeric(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e')
+}
+
+/// The same text, with numbers that agree to 1e-4 of themselves or 1e-5.
+fn same(a: &str, b: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let split = text.split(|c: char| !numeric(c)).filter(|w| !w.is_empty());
+        split.map(str::to_owned).collect()
+    };
+    let rest = |text: &str| text.chars().filter(|c| !numeric(*c)).collect::<String>();
+    let close = |a: &str, b: &str| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(a), Ok(b)) => (a - b).abs() <= 1e-5 + 1e-4 * b.abs(),
+        _ => a == b,
+    };
+    let (x, y) = (words(a), words(b));
+    rest(a) == rest(b) && x.len() == y.len() && x.iter().zip(&y).all(|(a, b)| close(a, b))
+}
+
+fn agree(program: &Path, expected: &str) {
+    for executor in EXECUTORS {
+        let found = run(program, executor);
+        assert!(
+            same(found.trim(), expected.trim()),
+            "{} by {executor}:\n{found}{expected}",
+            program.display()
+        );
+    }
+}
+
+#[test]
+fn examples_give_the_same_values_everywhere() {
+    let mut programs: Vec<PathBuf> =
+        fs::read_dir(repository().join("examples/relay")).unwrap().map(|e| e.unwrap().path()).collect();
+    programs.retain(|path| path.extension().is_some_and(|e| e == "relay"));
+    programs.sort();
+    assert!(programs.len() >= 10, "{programs:?}");
+    for program in programs {
+        agree(&program, &run(&program, EXECUTORS[0]));
+    }
+}
+
+/// The programs of a page, each with the value behind it.
+fn programs_of(page: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some((_, after)) = rest.split_once("```relay\n") {
+        let (program, after) = after.split_once("```").expect("a program ends");
+        let (_, after) = after.split_once("```text\n").expect("the value stands behind its program");
+        let (value, after) = after.split_once("```").expect("a value ends");
+        found.push((program.to_owned(), value.to_owned()));
+        rest = after;
+    }
+    found
+}
+
+#[test]
+fn the_page_of_the_language_is_true() {
+    let page = fs::read_to_string(repository().join("docs/relay.md")).unwrap();
+    let programs = programs_of(&page);
+    assert!(programs.len() >= 8);
+    let directory = tempfile::tempdir().unwrap();
+    for (index, (program, value)) in programs.iter().enumerate() {
+        let path = directory.path().join(format!("program{index}.relay"));
+        fs::write(&path, program).unwrap();
+        agree(&path, value);
+    }
+}
+
+#[test]
+fn bytecode_files_run_as_their_programs() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = repository().join("examples/relay/even_odd.relay");
+    let file = directory.path().join("even_odd.fbc");
+    let compiled = Command::new(env!("CARGO_BIN_EXE_fusion"))
+        .arg("compile")
+        .arg(&program)
+        .args(["--emit", "bytecode", "-o"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    assert_eq!(run(&file, "vm"), run(&program, "interp"));
+
+    let mut damaged = fs::read(&file).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(&file, damaged).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fusion")).arg("run").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("damaged"), "{output:?}");
+}
