@@ -17,7 +17,7 @@ fn run(program: &Path, executor: &str) -> String {
         .arg("run")
         .arg(program)
         .args(["--executor", executor])
-        .env("FUSION_CACHE", "off")
+        .env("FUSION_CACHE", "0")
         .output()
         .unwrap();
     assert!(output.status.success(), "{} by {executor}: {output:?}", program.display());

@@ -8,6 +8,9 @@ use fusion_bytecode::{Function, Instruction as I, Label, Register, ValueType};
 use fusion_operators::ValueTree;
 use fusion_runtime::vm::{KernelLibrary, Machine};
 
+/// Writes one of several ways and says where its value is.
+type Way<'a, W> = Box<dyn FnOnce(&mut W) -> Register + 'a>;
+
 /// xorshift64*.
 struct Random(u64);
 
@@ -88,7 +91,7 @@ impl Writer<'_> {
     }
 
     /// Writes the ways behind a jump or switch, which is at `at`; each leaves its value in one register.
-    fn ways(&mut self, at: usize, ways: Vec<Box<dyn FnOnce(&mut Self) -> Register + '_>>) -> Register {
+    fn ways(&mut self, at: usize, ways: Vec<Way<'_, Self>>) -> Register {
         let to = self.new_register();
         let (mut starts, mut ends) = (Vec::new(), Vec::new());
         for way in ways {
@@ -111,10 +114,10 @@ impl Writer<'_> {
     }
 
     fn expression(&mut self, ty: Type, depth: usize) -> Register {
-        if self.random.below(3) == 0 || depth == 0 {
-            if let Some(from) = self.variable(ty) {
-                return self.push(|to| I::Copy { to, from });
-            }
+        if (self.random.below(3) == 0 || depth == 0)
+            && let Some(from) = self.variable(ty)
+        {
+            return self.push(|to| I::Copy { to, from });
         }
         if depth > 0 {
             match self.random.below(7) {

@@ -191,6 +191,9 @@ fn large_tensors_have_memory_of_their_own() {
         let found = run(&program, &[ValueTree::tensor(tensor.clone())]);
         assert!(found.as_tensor().unwrap().to_vec::<f32>().unwrap() == wanted);
         // As a model, which borrows its input.
-        assert!(program.module().run(&[tensor.clone()]).unwrap()[0].to_vec::<f32>().unwrap() == wanted);
+        assert!(
+            program.module().run(std::slice::from_ref(&tensor)).unwrap()[0].to_vec::<f32>().unwrap()
+                == wanted
+        );
     }
 }

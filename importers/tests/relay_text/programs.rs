@@ -40,7 +40,7 @@ pub struct Generator {
 impl Generator {
     pub fn new(seed: u64) -> Generator {
         let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9).wrapping_add(1));
-        let annotate = random.next_u64() % 2 == 0;
+        let annotate = random.next_u64().is_multiple_of(2);
         Generator { random, variables: Vec::new(), next: 0, annotate }
     }
 
