@@ -10,14 +10,18 @@
 //! once, where it is met, so nothing is computed twice and effects keep their order. Cells have a simulated store ([`store`]): what
 //! was written last is known until something unknown may write; writes remain, and `relay-dce` takes those nobody reads.
 //!
-//! **Calls** ([`eval`]) are unfolded when the function does not call itself, or when the arguments that its branches depend on
+//! **Calls** ([`calls`]) are unfolded when the function does not call itself, or when the arguments that its branches depend on
 //! are static and no branch that is decided at run time is around. Other recursive calls go to a copy of the function
 //! specialised to its static arguments ([`special`]), one for equal arguments, so a recursion becomes a loop of its own.
 //! `fuel` bounds what is unfolded and `specialisations` the copies; beyond these, calls stay calls. So the pass ends, whatever
 //! the program does; with `strict`, a recursion that is static and outlives its fuel is an error.
 
+mod calls;
+mod control;
 mod eval;
+mod folding;
 mod matching;
+mod residual;
 mod special;
 mod store;
 mod value;
