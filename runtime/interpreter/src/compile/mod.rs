@@ -1,17 +1,20 @@
 //! From the IR to lines over registers.
 
+mod closures;
+mod control;
+
 use crate::InterpretError;
-use crate::code::{Code, Expect, Fit, Line, Register, Work};
+use crate::code::{Code, Expect, Line, Register, Work};
 use crate::value::{Constructor, Held, Value};
-use fusion_dialects::relay::{DataType, Pattern};
+use fusion_dialects::relay::DataType;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Block, Op, OpExt, Type, Value as Name, ValueLike, arguments, array_elements, function_parts, key,
-    nested_ops, ops_in, read_tensor, relay, symbol_path, te as te_ops, tensor_type, top_level, type_of_attr,
+    Block, Op, OpExt, Type, Value as Name, ValueLike, arguments, function_parts, key, ops_in, read_tensor,
+    relay, symbol_path, te as te_ops, tensor_type, top_level, type_of_attr,
 };
 use fusion_operators::Dim;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Regions inside one another that are read; each takes some of the host's stack.
@@ -327,178 +330,6 @@ impl<'c> Compiler<'_, 'c> {
         }
         Ok(false)
     }
-
-    fn closure(&mut self, op: Op<'c>) -> Result<Code<'c>, InterpretError> {
-        let body = op.body(0).ok_or_else(|| InterpretError::at(op, "has an empty region"))?;
-        let around = taken_from_around(op);
-        let captures = around.iter().map(|name| self.register(op, *name)).collect::<Result<_, _>>()?;
-        let mut inner = Compiler {
-            symbols: self.symbols,
-            tails: self.tails,
-            extents: HashMap::new(),
-            code: empty(op, "a function value".to_owned()),
-        };
-        inner.code.captures = captures;
-        inner.code.recursive = op.attr(relay::RECURSIVE).is_some();
-        let results = op.result_values().first().and_then(|r| function_parts(r.r#type())).map(|(_, r)| r);
-        inner.whole(body, &around, results)?;
-        Ok(inner.code)
-    }
-
-    fn branches(
-        &mut self,
-        op: Op<'c>,
-        operands: Vec<Register>,
-        tail: bool,
-        depth: usize,
-    ) -> Result<bool, InterpretError> {
-        let to = if tail { To::Caller } else { To::Results(op, self.results(op)) };
-        let unless = self.line(op, Work::Unless(0), operands);
-        self.region(op, 0, to, depth)?;
-        let done = (!tail).then(|| self.line(op, Work::Go(0), Vec::new()));
-        self.land(unless);
-        self.region(op, 1, to, depth)?;
-        if let Some(done) = done {
-            self.land(done);
-        }
-        Ok(tail)
-    }
-
-    fn clauses(
-        &mut self,
-        op: Op<'c>,
-        operands: Vec<Register>,
-        tail: bool,
-        depth: usize,
-    ) -> Result<bool, InterpretError> {
-        let to = if tail { To::Caller } else { To::Results(op, self.results(op)) };
-        let patterns = op.attr("patterns").map(array_elements).unwrap_or_default();
-        let mut done = Vec::new();
-        for (index, pattern) in patterns.into_iter().enumerate() {
-            let pattern = Pattern::read(pattern).map_err(|error| InterpretError::at(op, error))?;
-            let pattern = self.fit(op, &pattern)?;
-            let block = op.body(index).ok_or_else(|| InterpretError::at(op, "has an empty region"))?;
-            let first = self.code.registers;
-            for name in arguments(block) {
-                self.number(name);
-            }
-            let case = self.line(op, Work::Case { pattern, otherwise: 0 }, operands.clone());
-            self.code.lines[case].result = first;
-            self.region(op, index, to, depth)?;
-            if !tail {
-                done.push(self.line(op, Work::Go(0), Vec::new()));
-            }
-            self.land(case);
-        }
-        self.line(op, Work::Unmatched, operands);
-        done.into_iter().for_each(|line| self.land(line));
-        Ok(tail)
-    }
-
-    fn fit(&self, op: Op<'c>, pattern: &Pattern) -> Result<Fit, InterpretError> {
-        let all = |parts: &[Pattern]| parts.iter().map(|p| self.fit(op, p)).collect::<Result<Vec<_>, _>>();
-        Ok(match pattern {
-            Pattern::Wildcard => Fit::Any,
-            Pattern::Bind(_) => Fit::Bind,
-            Pattern::Constructor { data, name, fields } => {
-                Fit::Data(self.symbols.constructor(op, data, name)?, all(fields)?)
-            }
-            Pattern::Tuple(parts) => Fit::Tuple(all(parts)?),
-        })
-    }
-
-    fn iteration(&mut self, op: Op<'c>, operands: Vec<Register>, depth: usize) -> Result<(), InterpretError> {
-        let count = operands.len();
-        let state: Vec<Register> = (0..count).map(|_| self.fresh()).collect();
-        let first = state.first().copied().unwrap_or(0);
-        for region in 0..2 {
-            let block = op.body(region).ok_or_else(|| InterpretError::at(op, "has an empty region"))?;
-            let names = arguments(block);
-            if names.len() != count {
-                return Err(InterpretError::at(op, "has a region that does not take the state"));
-            }
-            for (name, register) in names.into_iter().zip(&state) {
-                self.code.numbers.insert(key(name), *register);
-            }
-        }
-        let into = |code: &mut Code<'c>, operands: Vec<Register>, result| {
-            let expects = vec![Expect::Any; operands.len()].into();
-            let operands = operands.into();
-            code.lines.push(Line { op, work: Work::Move, operands, result, expects });
-        };
-        into(&mut self.code, operands, first);
-        let begin = self.line(op, Work::Iterate, Vec::new());
-        let tested = self.inner(op, 0, depth)?;
-        let [tested] = tested[..] else {
-            return Err(InterpretError::at(op, "has a condition of several values"));
-        };
-        let unless = self.line(op, Work::Unless(0), vec![tested]);
-        let next = self.inner(op, 1, depth)?;
-        if next.len() != count {
-            return Err(InterpretError::at(op, "has a body that does not give the state"));
-        }
-        into(&mut self.code, next, first);
-        self.line(op, Work::Go(begin), Vec::new());
-        self.land(unless);
-        self.writes(op, Work::Move, state);
-        Ok(())
-    }
-
-    /// The lines of a region whose values stay where they are.
-    fn inner(&mut self, op: Op<'c>, index: usize, depth: usize) -> Result<Vec<Register>, InterpretError> {
-        let block = op.body(index).ok_or_else(|| InterpretError::at(op, "has an empty region"))?;
-        let last = ops_in(block).last().copied().filter(|last| is_terminator(*last));
-        let last = last.ok_or_else(|| InterpretError::at(op, "has a block without a terminator"))?;
-        let first = self.code.registers;
-        let count = last.operand_values().len();
-        self.code.registers += count;
-        self.moves(op, block, first, depth)?;
-        Ok((first..first + count).collect())
-    }
-
-    fn moves(
-        &mut self,
-        op: Op<'c>,
-        block: Block<'c>,
-        first: Register,
-        depth: usize,
-    ) -> Result<(), InterpretError> {
-        if depth > MOST_REGIONS {
-            let message = format!("is inside {MOST_REGIONS} regions, more are not allowed");
-            return Err(InterpretError::at(op, message));
-        }
-        for inner in ops_in(block) {
-            if is_terminator(inner) {
-                let operands = self.operands(inner)?;
-                let expects = vec![Expect::Any; operands.len()].into();
-                let line = Line { op, work: Work::Move, operands: operands.into(), result: first, expects };
-                self.code.lines.push(line);
-                return Ok(());
-            }
-            self.op(inner, false, depth + 1)?;
-        }
-        Err(InterpretError::at(op, "has a block without a terminator"))
-    }
-}
-
-/// The values from around an operation that its regions use, in the order they do.
-fn taken_from_around<'c>(op: Op<'c>) -> Vec<Name<'c>> {
-    let inside = nested_ops(op);
-    let mut own: HashSet<usize> = HashSet::new();
-    for nested in inside.iter().copied().chain([op]) {
-        if nested.kind().is_some() || nested.body(0).is_some() {
-            let regions = fusion_dialects::OperationLike::region_count(&nested);
-            own.extend((0..regions).filter_map(|r| nested.body(r)).flat_map(arguments).map(key));
-        }
-    }
-    own.extend(inside.iter().flat_map(|o| o.result_values()).map(key));
-    let mut found = Vec::new();
-    for name in inside.iter().flat_map(|o| o.operand_values()) {
-        if own.insert(key(name)) {
-            found.push(name);
-        }
-    }
-    found
 }
 
 fn is_terminator(op: Op) -> bool {

@@ -4,13 +4,14 @@
 //! limit and not by the host's stack. A call in tail position takes the place of its caller in both, so a loop written as a
 //! recursion runs in constant memory.
 
-use crate::code::{Code, Expect, Extent, Fit, Line, Typed, Work};
+mod fits;
+mod results;
+
+use crate::code::{Code, Expect, Work};
 use crate::compile::Symbols;
-use crate::value::{Closure, Constructor, Held, Parts, Value, live_bytes};
-use crate::{InterpretError, Limits, te};
+use crate::value::{Closure, Constructor, Held, Value, live_bytes};
+use crate::{InterpretError, Limits};
 use fusion_dialects::Op;
-use fusion_operators::reference::EvalError;
-use fusion_operators::{Call, Tensor, TensorType};
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
@@ -324,78 +325,6 @@ impl<'c> Interpreter<'c> {
         }
         Ok(Flow::Next)
     }
-
-    /// What a line that goes on to the next gives: one value, or those in the list.
-    fn results(
-        &mut self,
-        work: &Work<'c>,
-        line: &Line<'c>,
-        code: &Code<'c>,
-        own: &[Value<'c>],
-        list: &mut Values<'c>,
-    ) -> Result<Option<Value<'c>>, InterpretError> {
-        let op = line.op;
-        let operand = |at: usize| line.operands.get(at).map_or(&Value::Unset, |r| &own[*r]);
-        let wrong = |value: &Value| InterpretError::at(op, format!("cannot be computed of {}", value.what()));
-        let all = || line.operands.iter().map(|r| own[*r].clone()).collect::<Values<'c>>();
-        list.clear();
-        Ok(Some(match work {
-            Work::Constant(tensor) => Value::Tensor(tensor.clone()),
-            Work::Operator { .. } => {
-                list.extend(operator_call(work, line, own)?);
-                return Ok(None);
-            }
-            Work::Te(kind) => {
-                let operands = tensors(op, line, own)?;
-                list.extend(te::run(
-                    *kind,
-                    op,
-                    &operands,
-                    te::Known { numbers: &code.numbers, values: own },
-                )?);
-                return Ok(None);
-            }
-            Work::Tuple => Value::tuple(all()),
-            Work::Get(index) => match operand(0) {
-                Value::Tuple(elements) => {
-                    let element = elements.get(*index).cloned();
-                    element.ok_or_else(|| InterpretError::at(op, "has an index out of range"))?
-                }
-                other => return Err(wrong(other)),
-            },
-            Work::Construct(constructor) => Value::Data(constructor.clone(), Rc::new(Parts::new(all()))),
-            Work::Function(inner) => {
-                let captured = inner.captures.iter().map(|r| own[*r].clone()).collect();
-                Value::Closure(Rc::new(Closure { code: inner.clone(), captured: Parts::new(captured) }))
-            }
-            Work::Global(number) => {
-                let code = self.code(*number)?;
-                Value::Closure(Rc::new(Closure { code, captured: Parts::new(Vec::new()) }))
-            }
-            Work::RefNew => {
-                let cell = Rc::new(RefCell::new(operand(0).clone()));
-                self.cells.push(Rc::downgrade(&cell));
-                if self.cells.len() >= self.prune_at {
-                    self.cells.retain(|cell| cell.strong_count() > 0);
-                    self.prune_at = 1024 + 2 * self.cells.len();
-                }
-                Value::Cell(cell)
-            }
-            Work::RefRead => match operand(0) {
-                Value::Cell(cell) => cell.borrow().clone(),
-                other => return Err(wrong(other)),
-            },
-            Work::RefWrite => match operand(0) {
-                Value::Cell(cell) => {
-                    let held = cell.replace(operand(1).clone());
-                    drop(held);
-                    return Ok(None);
-                }
-                other => return Err(wrong(other)),
-            },
-            _ => return Err(InterpretError::at(op, "is not interpreted here")),
-        }))
-    }
 }
 
 /// Begins a call; takes the arguments out of their list.
@@ -426,106 +355,9 @@ fn enter<'c>(
     Ok(Frame { code: code.clone(), next: 0, base, extents })
 }
 
-fn operator_call<'c>(
-    work: &Work<'c>,
-    line: &Line<'c>,
-    own: &[Value<'c>],
-) -> Result<Values<'c>, InterpretError> {
-    let Work::Operator { operator, attrs, typed } = work else { return Ok(Vec::new()) };
-    let operands: Vec<Tensor> =
-        tensors(line.op, line, own)?.iter().map(|tensor| Tensor::clone(tensor)).collect();
-    let fail = |error: EvalError| InterpretError::at(line.op, error);
-    let mut typed = typed.borrow_mut();
-    let known = match typed.take().filter(|typed| typed.fits(&operands)) {
-        Some(known) => known,
-        None => {
-            let types: Vec<TensorType> = operands.iter().map(Tensor::tensor_type).collect();
-            let results = operator.infer(&types, attrs).map_err(|violation| fail(violation.into()))?;
-            Typed { operands: types, results }
-        }
-    };
-    let call = Call { op: operator, operands: &known.operands, attrs };
-    let results = (operator.reference)(&call, &known.results, &operands).map_err(fail)?;
-    *typed = Some(known);
-    Ok(results.into_iter().map(Value::from).collect())
-}
-
-fn tensors<'c>(op: Op<'c>, line: &Line<'c>, own: &[Value<'c>]) -> Result<Vec<Rc<Held>>, InterpretError> {
-    let tensor = |register: &usize| match &own[*register] {
-        Value::Tensor(tensor) => Ok(tensor.clone()),
-        other => Err(InterpretError::at(op, format!("takes tensors, found {}", other.what()))),
-    };
-    line.operands.iter().map(tensor).collect()
-}
-
 fn truth<'c>(op: Op<'c>, value: &Value<'c>) -> Result<bool, InterpretError> {
     match value {
         Value::Tensor(tensor) if tensor.len() == 1 => Ok(tensor.int_at(0) != 0),
         other => Err(InterpretError::at(op, format!("takes a condition, found {}", other.what()))),
-    }
-}
-
-impl Fit {
-    /// True when a value fits; what is bound is added to the list, which is of no use otherwise.
-    fn fits<'c>(&self, value: &Value<'c>, bound: &mut Values<'c>) -> bool {
-        match (self, value) {
-            (Fit::Any, _) => true,
-            (Fit::Bind, value) => {
-                bound.push(value.clone());
-                true
-            }
-            (Fit::Data(wanted, parts), Value::Data(constructor, fields)) => {
-                (Rc::ptr_eq(wanted, constructor) || wanted == constructor)
-                    && parts.len() == fields.len()
-                    && parts.iter().zip(fields.iter()).all(|(part, field)| part.fits(field, bound))
-            }
-            (Fit::Tuple(parts), Value::Tuple(elements)) => {
-                parts.len() == elements.len()
-                    && parts.iter().zip(elements.iter()).all(|(part, element)| part.fits(element, bound))
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Expect {
-    /// True unless a value contradicts; named extents that are met first become known.
-    fn fits(&self, value: &Value, extents: &mut [Option<u64>]) -> bool {
-        match (self, value) {
-            (Expect::Any, _) => true,
-            (Expect::Tensor { dtype, dims, .. }, Value::Tensor(tensor)) => {
-                *dtype == tensor.dtype()
-                    && dims.len() == tensor.shape().len()
-                    && dims.iter().zip(tensor.shape()).all(|(dim, &n)| match dim {
-                        Extent::Any => true,
-                        Extent::Fixed(extent) => *extent == n as u64,
-                        Extent::Named(name) => *extents[*name].get_or_insert(n as u64) == n as u64,
-                    })
-            }
-            (Expect::Tuple(count), Value::Tuple(elements)) => *count == elements.len(),
-            (Expect::Function, Value::Closure(_)) | (Expect::Cell, Value::Cell(_)) => true,
-            (Expect::Data(name), Value::Data(constructor, _)) => *name == constructor.data,
-            _ => false,
-        }
-    }
-
-    /// What a message calls it, with the named extents that are known.
-    fn text(&self, extents: &[Option<u64>]) -> String {
-        match self {
-            Expect::Any => "any".into(),
-            Expect::Tensor { dims, ty, .. } => {
-                let known = dims.iter().zip(&ty.dims).filter_map(|(dim, name)| match dim {
-                    Extent::Named(n) => Some(format!("{name} is {}", (*extents.get(*n)?)?)),
-                    _ => None,
-                });
-                let mut known: Vec<String> = known.collect();
-                known.dedup();
-                if known.is_empty() { ty.to_string() } else { format!("{ty}, where {}", known.join(" and ")) }
-            }
-            Expect::Tuple(count) => format!("a tuple of {count}"),
-            Expect::Function => "a function".into(),
-            Expect::Data(name) => format!("a value of the data type @{name}"),
-            Expect::Cell => "a reference".into(),
-        }
     }
 }
