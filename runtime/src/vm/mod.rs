@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Program --check, number types, find kernels, flatten--> Machine --run--> a value
-//!              (code.rs, library.rs)                         (run.rs over heap.rs, tensors.rs)
+//!              (code.rs, library.rs)                         (run/ over heap.rs, tensors.rs)
 //! ```
 //! Values are counted as the program says, so there is nothing to collect; what owns itself through a cell goes when the run ends.
 //! The machine never recurs: neither deep recursion of the program nor long lists need stack of the thread.

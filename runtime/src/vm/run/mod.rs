@@ -7,13 +7,16 @@
 //! A call adds a frame, a tail call does not; neither uses the stack of the thread, so only [`Limits`] bound the recursion. What an
 //! instruction takes is moved by its number, so the loop touches counts of owners only where the program says so.
 
+mod calls;
+mod compute;
+mod sorts;
+
 use super::Limits;
-use super::code::{Code, List, Op, OperatorCall};
+use super::code::{Code, Op};
 use super::heap::{Handle, Heap, Kind, Sort};
-use super::library::{Kernels, NotCalled};
-use super::tensors::{NoMemory, Slot};
+use super::library::Kernels;
+use super::tensors::Slot;
 use fusion_bytecode::{Kernel, Register, match_types};
-use fusion_operators::{DType, Tensor, reference};
 
 /// Where to go on after a call.
 #[derive(Clone, Copy)]
@@ -266,44 +269,6 @@ impl State {
         }
     }
 
-    /// Notes where to go on after a call.
-    #[inline]
-    fn push(&mut self, limits: Limits, to: Register) -> Step<()> {
-        if self.frames.len() >= limits.depth {
-            return Err(format!(
-                "the recursion is deeper than {} calls; write it with a tail call, or allow more",
-                limits.depth
-            ));
-        }
-        self.frames.push(Frame { at: self.at as u32, base: self.base as u32, size: self.size as u32, to });
-        Ok(())
-    }
-
-    /// Makes room for the registers of a function, from a place on.
-    #[inline]
-    fn enter(&mut self, code: &Code, limits: Limits, function: u32, base: usize) -> Step<()> {
-        let size = code.functions[function as usize].registers as usize;
-        if self.registers.len() < base + size {
-            self.grow(limits, base + size)?;
-        }
-        (self.base, self.size) = (base, size);
-        Ok(())
-    }
-
-    #[cold]
-    fn grow(&mut self, limits: Limits, size: usize) -> Step<()> {
-        let (held, more) =
-            (self.registers.len() * size_of::<Handle>(), size.saturating_sub(self.registers.len()));
-        let fits = size * size_of::<Handle>() <= limits.bytes && size <= u32::MAX as usize;
-        if !fits || self.registers.try_reserve(more).is_err() {
-            let (bytes, most) = (more * size_of::<Handle>(), limits.bytes);
-            let error = NoMemory::Bytes { bytes, held, most };
-            return Err(format!("the recursion is too deep: {error}"));
-        }
-        self.registers.resize(size, Handle::NOTHING);
-        Ok(())
-    }
-
     /// Takes registers into the list of values.
     #[inline]
     fn take_all(&mut self, registers: &[Register]) {
@@ -314,46 +279,6 @@ impl State {
         }
     }
 
-    /// Puts the list of values into the first registers; gives where the function starts.
-    #[inline]
-    fn arrive(&mut self, code: &Code, function: u32) -> usize {
-        self.registers[self.base..self.base + self.values.len()].copy_from_slice(&self.values);
-        self.values.clear();
-        code.functions[function as usize].start as usize
-    }
-
-    /// Takes a closure and arguments into the list of values; gives the closure's function.
-    fn open(&mut self, code: &Code, closure: Register, list: List) -> Step<u32> {
-        let value = self.get(closure);
-        let place = match value.sort() {
-            Sort::Node(place) if self.heap.kind(place) == Kind::Closure => place,
-            _ => return Err(format!("a function was expected to be called, found {}", self.what(value))),
-        };
-        let (function, bound) = (self.heap.tag(place), self.heap.fields(place));
-        let takes = code.functions[function as usize].parameters as usize;
-        let arguments = code.list(list);
-        if bound + arguments.len() != takes {
-            return Err(format!(
-                "a function that takes {} arguments is called with {}",
-                takes.saturating_sub(bound),
-                arguments.len()
-            ));
-        }
-        self.take(closure);
-        self.values.clear();
-        for index in 0..bound {
-            let value = self.heap.field(place, index).unwrap_or_default();
-            self.heap.retain(value);
-            self.values.push(value);
-        }
-        for &register in arguments {
-            let value = std::mem::take(&mut self.registers[self.base + register as usize]);
-            self.values.push(value);
-        }
-        self.heap.release(value);
-        Ok(function)
-    }
-
     #[inline]
     fn make(&mut self, kind: Kind, tag: u32, data: u32, to: Register, fields: &[Register]) -> Step<()> {
         self.take_all(fields);
@@ -361,136 +286,5 @@ impl State {
         self.values.clear();
         self.set(to, value);
         Ok(())
-    }
-
-    #[inline]
-    fn kernel(
-        &mut self,
-        kernels: &[Kernel],
-        kernel: usize,
-        inputs: &[Register],
-        outputs: &[Register],
-    ) -> Step<()> {
-        self.inputs.clear();
-        for &register in inputs {
-            match self.get(register).sort() {
-                Sort::Tensor(slot) => self.inputs.push(slot),
-                _ => return Err(self.no_tensor(self.get(register))),
-            }
-        }
-        self.outputs.clear();
-        match self.kernels.call(kernel, &mut self.heap.tensors, &self.inputs, &mut self.outputs) {
-            Ok(()) => {
-                for (i, &register) in outputs.iter().enumerate() {
-                    self.set(register, Handle::tensor(self.outputs[i]));
-                }
-                Ok(())
-            }
-            Err(why) => {
-                for &slot in &self.outputs {
-                    self.heap.tensors.release(slot);
-                }
-                Err(match why {
-                    NotCalled::Memory(error) => error.to_string(),
-                    NotCalled::Input(input) => {
-                        let expected = kernels[kernel].inputs.get(input);
-                        format!(
-                            "input {input} of kernel {} is a {}, found a {}",
-                            kernels[kernel].symbol,
-                            expected.map(ToString::to_string).unwrap_or_default(),
-                            self.inputs.get(input).map_or_else(String::new, |&slot| self
-                                .heap
-                                .tensors
-                                .type_of(slot)
-                                .to_string()),
-                        )
-                    }
-                })
-            }
-        }
-    }
-
-    fn operator(&mut self, call: &OperatorCall) -> Step<()> {
-        let mut operands: Vec<Tensor> = Vec::with_capacity(call.inputs.len());
-        for &register in &call.inputs {
-            let slot = self.tensor(self.get(register))?;
-            operands.push(self.heap.tensors.copy_out(slot).map_err(|error| error.to_string())?);
-        }
-        let results = reference::evaluate(call.operator, &call.attributes, &operands);
-        let results = results.map_err(|error| format!("relay.{} {error}", call.operator.name))?;
-        if results.len() != call.outputs.len() {
-            return Err(format!(
-                "relay.{} gives {} results, but {} are expected",
-                call.operator.name,
-                results.len(),
-                call.outputs.len()
-            ));
-        }
-        for (result, &register) in results.iter().zip(&call.outputs) {
-            let slot = self.heap.tensors.copy_in(result).map_err(|error| error.to_string())?;
-            self.set(register, Handle::tensor(slot));
-        }
-        Ok(())
-    }
-
-    fn tensor(&self, value: Handle) -> Step<Slot> {
-        match value.sort() {
-            Sort::Tensor(slot) => Ok(slot),
-            _ => Err(self.no_tensor(value)),
-        }
-    }
-
-    #[inline]
-    fn truth(&self, value: Handle) -> Step<bool> {
-        if let Sort::Tensor(slot) = value.sort()
-            && let ty = self.heap.tensors.type_of(slot)
-            && ty.dtype == DType::Bool
-            && let [byte] = self.heap.tensors.bytes(slot)
-        {
-            return Ok(*byte != 0);
-        }
-        Err(format!("a condition is a tensor<i1>, found {}", self.what(value)))
-    }
-
-    #[inline]
-    fn data_tag(&self, value: Handle) -> Step<u32> {
-        match value.sort() {
-            Sort::Node(place) if self.heap.kind(place) == Kind::Data => Ok(self.heap.tag(place)),
-            _ => {
-                Err(format!("a value of a data type was expected to be matched, found {}", self.what(value)))
-            }
-        }
-    }
-
-    fn cell(&self, value: Handle) -> Step<u32> {
-        match value.sort() {
-            Sort::Node(place) if self.heap.kind(place) == Kind::Cell => Ok(place),
-            _ => Err(format!("a reference was expected, found {}", self.what(value))),
-        }
-    }
-
-    #[cold]
-    fn no_tensor(&self, value: Handle) -> String {
-        format!("a tensor was expected, found {}", self.what(value))
-    }
-
-    #[cold]
-    fn no_field(&self, value: Handle, index: u32) -> String {
-        format!("field {index} of {} was asked for, which it does not have", self.what(value))
-    }
-
-    /// What a message calls a value.
-    #[cold]
-    fn what(&self, value: Handle) -> String {
-        match value.sort() {
-            Sort::Nothing => "nothing".to_owned(),
-            Sort::Tensor(slot) => format!("a {}", self.heap.tensors.type_of(slot)),
-            Sort::Node(place) => match self.heap.kind(place) {
-                Kind::Tuple => format!("a tuple of {}", self.heap.fields(place)),
-                Kind::Data => format!("a value of a data type with {} fields", self.heap.fields(place)),
-                Kind::Closure => "a function".to_owned(),
-                Kind::Cell => "a reference".to_owned(),
-            },
-        }
     }
 }
