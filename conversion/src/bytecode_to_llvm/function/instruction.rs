@@ -1,0 +1,199 @@
+//! The operations of each instruction.
+//!
+//! What an instruction takes is loaded from the places of its registers, and what it gives is stored in one. A call of a function
+//! value looks first whether it takes so many arguments.
+
+use super::{Body, FAIL, FAIL_ARGUMENTS, symbol_of};
+use crate::bytecode_to_llvm::BytecodeError;
+use crate::bytecode_to_llvm::globals::{Fixed, applied_symbol};
+use crate::bytecode_to_llvm::layout::{FIELDS, Kind, TAG};
+use crate::bytecode_to_llvm::values::{Head, Known};
+use crate::bytecode_to_llvm::writer::{Callee, Order};
+use fusion_bytecode::{Instruction, Register};
+use fusion_dialects::Value;
+
+impl<'c> Body<'_, 'c> {
+    /// Writes an instruction; true when nothing can follow it.
+    pub(super) fn instruction(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+    ) -> Result<bool, BytecodeError> {
+        use Instruction as I;
+        let pointer = self.code.writer.spelling.pointer;
+        match instruction {
+            I::Constant { to, constant } => {
+                let value = self.fixed(Fixed::Constant(*constant));
+                self.set(*to, value);
+            }
+            I::Kernel { kernel, inputs, outputs } => {
+                let kernel = &self.program.kernels[*kernel as usize];
+                self.kernel(kernel, inputs, outputs);
+            }
+            I::Operator { operator, .. } => {
+                let place = self.place(at);
+                return Err(BytecodeError::Open { place, operator: operator.clone() });
+            }
+            I::CheckTypes { values, types } => self.check_types(at, values, types),
+            I::Copy { to, from } => {
+                let value = self.get(*from);
+                self.code.retain(value);
+                let small = self.small.contains(from);
+                self.set(*to, value);
+                self.small.extend(small.then_some(*to));
+            }
+            I::Move { to, from } => {
+                let (value, small) = (self.get(*from), self.small.contains(from));
+                self.set(*to, value);
+                self.small.extend(small.then_some(*to));
+            }
+            I::Drop { value } => {
+                let known = if self.small.contains(value) { Known::SmallTensor } else { Known::Nothing };
+                let value = self.get(*value);
+                self.code.release(value, known);
+            }
+            I::Tuple { to, elements } => {
+                let parts = self.get_all(elements);
+                let head = Head { kind: Kind::Tuple, tag: 0, which: 0, parts: parts.len() as u32 };
+                let value = match parts.is_empty() {
+                    true => self.fixed(Fixed::Unit),
+                    false => self.code.new_owner(head, &parts),
+                };
+                self.set(*to, value);
+            }
+            I::Construct { to, data, tag, fields } => {
+                let parts = self.get_all(fields);
+                let Ok(which) = u16::try_from(*data) else {
+                    return Err(self.malformed(at, "there are more than 65,536 data types"));
+                };
+                let head = Head { kind: Kind::Data, tag: *tag, which, parts: parts.len() as u32 };
+                let value = match parts.is_empty() {
+                    true => self.fixed(Fixed::Data(which, *tag)),
+                    false => self.code.new_owner(head, &parts),
+                };
+                self.set(*to, value);
+            }
+            I::Field { to, from, index } => {
+                let from = self.get(*from);
+                let value = self.code.part(from, FIELDS, *index);
+                self.code.retain(value);
+                self.set(*to, value);
+            }
+            I::Closure { to, function, captured } => {
+                let parts = self.get_all(captured);
+                let count = parts.len() as u32;
+                let value = if parts.is_empty() {
+                    self.fixed(Fixed::Function(*function))
+                } else {
+                    self.globals.applied.insert((*function, count));
+                    let code = self.code.writer.address(&applied_symbol(*function, count));
+                    let takes = self.program.functions[*function as usize].parameters.saturating_sub(count);
+                    self.code.new_closure(code, takes, &parts)
+                };
+                self.set(*to, value);
+            }
+            I::Call { to, function, arguments } => {
+                let passed = self.passed(None, arguments);
+                let callee = symbol_of(self.program, *function);
+                let result = self.code.writer.call(Callee::Program(&callee), &passed, Some(pointer));
+                result.into_iter().for_each(|result| self.set(*to, result));
+            }
+            I::Apply { to, closure, arguments } => {
+                let passed = self.passed(Some(*closure), arguments);
+                let code = self.applied(at, passed[1], arguments.len());
+                let result = self.code.writer.call(Callee::Address(code), &passed, Some(pointer));
+                result.into_iter().for_each(|result| self.set(*to, result));
+            }
+            I::TailCall { function, arguments } => {
+                let passed = self.passed(None, arguments);
+                let callee = symbol_of(self.program, *function);
+                self.code.writer.tail_call(Callee::Program(&callee), &passed);
+                return Ok(true);
+            }
+            I::TailApply { closure, arguments } => {
+                let passed = self.passed(Some(*closure), arguments);
+                let code = self.applied(at, passed[1], arguments.len());
+                self.code.writer.tail_call(Callee::Address(code), &passed);
+                return Ok(true);
+            }
+            I::Return { value } => {
+                let value = self.get(*value);
+                self.code.writer.give(&[value]);
+                return Ok(true);
+            }
+            I::Jump { target } => {
+                self.code.writer.jump(self.labels[target].block());
+                return Ok(true);
+            }
+            I::JumpUnless { condition, target } => {
+                let tensor = self.get(*condition);
+                let data = self.code.writer.load(pointer, tensor, FIELDS);
+                let flag = self.code.writer.load(self.code.writer.spelling.int8, data, 0);
+                let zero = self.code.writer.int(self.code.writer.spelling.int8, 0);
+                let no = self.code.writer.compare(Order::Equal, flag, zero);
+                let next = self.code.writer.build.new_block(&[]);
+                self.code.writer.jump_if(no, self.labels[target].block(), next.block(), None);
+                self.code.writer.build = next;
+                self.small.insert(*condition);
+            }
+            I::Switch { value, targets } => {
+                let value = self.get(*value);
+                let tag = self.code.writer.load(self.code.writer.spelling.int32, value, TAG);
+                let blocks: Vec<_> = targets.iter().map(|target| self.labels[target].block()).collect();
+                let Some((last, cases)) = blocks.split_last() else {
+                    return Err(self.malformed(at, "goes nowhere"));
+                };
+                self.code.writer.switch(tag, cases, *last);
+                return Ok(true);
+            }
+            I::NewCell { to, value } => {
+                let held = self.get(*value);
+                let head = Head { kind: Kind::Cell, tag: 0, which: 0, parts: 1 };
+                let cell = self.code.new_owner(head, &[held]);
+                self.set(*to, cell);
+            }
+            I::ReadCell { to, cell } => {
+                let cell = self.get(*cell);
+                let value = self.code.part(cell, FIELDS, 0);
+                self.code.retain(value);
+                self.set(*to, value);
+            }
+            I::WriteCell { cell, value } => {
+                let (cell, value) = (self.get(*cell), self.get(*value));
+                let before = self.code.part(cell, FIELDS, 0);
+                self.code.writer.store(value, cell, FIELDS);
+                self.code.release(before, Known::Nothing);
+            }
+            I::Fail { message } => {
+                let message = format!("{}in @{}: {message}", self.place(at), self.function.name);
+                let message = self.globals.message(&message);
+                let message = self.code.writer.address(&message);
+                self.code.writer.fail(FAIL, &[self.code.run, message]);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The run's context, a function value where one is called, and arguments.
+    fn passed(&self, closure: Option<Register>, arguments: &[Register]) -> Vec<Value<'c>> {
+        let registers = closure.iter().chain(arguments).map(|register| self.get(*register));
+        std::iter::once(self.code.run).chain(registers).collect()
+    }
+
+    /// The code of a function value, which must take so many arguments.
+    fn applied(&mut self, at: usize, closure: Value<'c>, arguments: usize) -> Value<'c> {
+        let writer = &self.code.writer;
+        let takes = writer.load(writer.spelling.int32, closure, TAG);
+        let fits = writer.compare(Order::Equal, takes, self.int32(arguments as i64));
+        let (wrong, right) = (writer.build.new_block(&[]), writer.build.new_block(&[]));
+        writer.jump_if(fits, right.block(), wrong.block(), Some([2000, 1]));
+        let place = format!("{}in @{}", self.place(at), self.function.name);
+        let message = self.globals.message(&place);
+        self.code.writer.build = wrong;
+        let message = self.code.writer.address(&message);
+        self.code.writer.fail(FAIL_ARGUMENTS, &[self.code.run, message]);
+        self.code.writer.build = right;
+        self.code.writer.load(self.code.writer.spelling.pointer, closure, FIELDS)
+    }
+}
