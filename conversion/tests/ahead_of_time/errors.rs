@@ -99,7 +99,7 @@ fn inputs_are_checked() {
 #[test]
 fn operators_on_open_extents_are_refused() {
     let operator = I::Operator {
-        operator: "relay.add".into(),
+        operator: "add".into(),
         attributes: Attrs::new(),
         inputs: vec![0, 1],
         outputs: vec![2],
