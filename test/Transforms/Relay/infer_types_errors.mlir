@@ -159,7 +159,7 @@ func.func @mixed(%x: tensor<f32>, %y: tensor<i1>) -> !relay.hole {
 
 relay.data @List ["a"] [#relay.constructor<"Nil">, #relay.constructor<"Cons", [!relay.var<"a">, !relay.adt<@List, [!relay.var<"a">]>]>]
 func.func @both_ways_f() -> tensor<i1> {
-  // expected-error @+1 {{'relay.construct' op has a type that is not determined: result 0 is !relay.adt<@List, [!relay.var<"a">]>}}
+  // expected-error @+1 {{'relay.construct' op has a type that is not determined: result 0 is !relay.adt<@List, ['a]>}}
   %0 = relay.construct @List::@Nil() : () -> !relay.hole
   %1 = relay.call @both_ways_g(%0) : (!relay.hole) -> !relay.hole
   %2 = relay.call @both_ways_f() : () -> tensor<i1>

@@ -34,8 +34,8 @@ func.func @k(%x: tensor<128x1024xf32>) -> tensor<128x1024xf32> attributes {relay
 
 // A large weight that is used once is read in four streams.
 // CHECK-LABEL: te.schedule for @k
-// CHECK:         %[[S:.*]], %[[K:.*]] = te.split %{{.*}}#2 by 256
-// CHECK:         te.reorder {{.*}}, %[[K]], %[[S]]
+// CHECK:         %[[S:[a-z_0-9]+]], %[[K:[a-z_0-9]+]] = te.split %{{[0-9]+}}#2 by 256
+// CHECK:         te.reorder %{{[a-z_0-9]+}}, %{{[a-z_0-9]+}}, %{{[a-z_0-9]+}}, %[[K]], %[[S]]
 // CHECK:         te.unroll %[[S]]
 func.func @main(%x: tensor<1x1024xf32>) -> tensor<1x4096xf32> {
   %w = relay.constant dense<0.5> : tensor<1024x4096xf32>
