@@ -75,17 +75,12 @@ fn nothing_needs_nothing() {
 }
 
 #[test]
-fn many_buffers_take_little_time() {
+fn many_buffers_are_packed_near_the_lower_bound() {
     let mut random = Random(7);
     let buffers: Vec<_> = (0..50_000)
         .map(|i| Lifetime { size: 1 + random.below(1 << 20), first: i, last: i + random.below(12) as usize })
         .collect();
-    let start = std::time::Instant::now();
     let arena = pack(&buffers);
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "50,000 buffers: {seconds:.3} s, {:.4} of the lower bound",
-        arena.total as f64 / arena.peak as f64
-    );
-    assert!(seconds < 10.0, "{seconds:.1} s for 50,000 buffers");
+    let ratio = arena.total as f64 / arena.peak as f64;
+    assert!(ratio < 1.25, "{ratio:.4} of the lower bound");
 }

@@ -164,11 +164,6 @@ fn checking_takes_time_in_proportion() {
         code.push(I::Return { value: 0 });
         program(1, vec![function("f", 1, 1, code)])
     };
-    let time = |program: Program| {
-        let start = std::time::Instant::now();
-        program.check().unwrap();
-        start.elapsed().as_secs_f64()
-    };
-    let (short, long) = (time(long(20_000)), time(long(200_000)));
-    assert!(long < 100.0 * short + 0.5, "{short} s, then {long} s");
+    // Were it not so, this would take minutes.
+    long(200_000).check().unwrap();
 }
