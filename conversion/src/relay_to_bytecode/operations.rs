@@ -31,7 +31,7 @@ impl<'c> Body<'_, 'c> {
         match kind_of(op) {
             Some(Kind::Upstream(Upstream::Call)) => {
                 let name = op.text("callee").unwrap_or_default();
-                match self.program.kernel(name) {
+                match self.program.kernel(name)? {
                     Some(kernel) => self.kernel(op, kernel),
                     None => self.call(op, end),
                 }

@@ -5,12 +5,13 @@ use super::known::{Facts, is_closure};
 use super::liveness::Uses;
 use super::outline::SEGMENT;
 use crate::description::NAME;
+use crate::relay_to_te::open;
 use crate::te_to_loop::plan_memory::ENTRY;
 use fusion_bytecode::{Constructor, DataType, FunctionId, Kernel, Program, ValueType};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Op, OpExt, PassError, Type, TypeParts, array_elements, attr_key, dictionary_text,
-    function_parts, op_key, parent_of, read_tensor, relay, tensor_type_of, top_level, type_of_attr,
+    Attribute, Op, OpExt, PassError, Type, TypeParts, Value, arguments, array_elements, attr_key, dictionary_text,
+    function_parts, op_key, ops_in, parent_of, read_tensor, relay, tensor_type_of, top_level, type_of_attr,
     type_parts,
 };
 use fusion_operators::TensorType;
@@ -112,20 +113,39 @@ impl<'c> Lowering<'c> {
     }
 
     /// The number of a kernel, when the function of that name is one.
-    pub fn kernel(&mut self, name: &'c str) -> Option<u32> {
+    pub fn kernel(&mut self, name: &'c str) -> Result<Option<u32>, PassError<'c>> {
         if let Some(known) = self.kernels.get(name) {
-            return Some(*known);
+            return Ok(Some(*known));
         }
-        let function = self.by_name.get(name).filter(|f| f.attr(SEGMENT).is_some())?;
+        let Some(function) = self.by_name.get(name).filter(|f| f.attr(SEGMENT).is_some()) else {
+            return Ok(None);
+        };
         let (inputs, outputs) = signature(*function);
-        let types = |types: Vec<Type<'c>>| -> Option<Vec<TensorType>> {
-            types.into_iter().map(tensor_type_of).collect()
+        let types = |types: Vec<Type<'c>>| -> Result<Vec<TensorType>, PassError<'c>> {
+            let no_tensor = || PassError::at(*function, "takes or gives something else than tensors");
+            types.into_iter().map(|ty| tensor_type_of(ty).ok_or_else(no_tensor)).collect()
         };
         let number = self.program.kernels.len() as u32;
-        let (inputs, outputs) = (types(inputs)?, types(outputs)?);
-        self.program.kernels.push(Kernel { symbol: name.to_owned(), inputs, outputs, workspace_bytes: 0 });
+        let (mut inputs, mut outputs) = (types(inputs)?, types(outputs)?);
+        let mut shapes = None;
+        if open::is_open(*function) {
+            let named = open::name(*function)?;
+            let body = function.body(0).map(|body| (arguments(body), ops_in(body)));
+            let (arguments, ops) = body.unwrap_or_default();
+            let returned = ops.last().map(|op| op.operand_values()).unwrap_or_default();
+            let of = |values: Vec<Value<'c>>| values.into_iter().filter_map(|v| named.of(v).cloned()).collect();
+            (inputs, outputs) = (of(arguments), of(returned));
+            shapes = Some(named.shapes);
+        }
+        self.program.kernels.push(Kernel {
+            symbol: name.to_owned(),
+            inputs,
+            outputs,
+            workspace_bytes: 0,
+            shapes,
+        });
         self.kernels.insert(name, number);
-        Some(number)
+        Ok(Some(number))
     }
 
     /// True when the function of that name is a kernel.
