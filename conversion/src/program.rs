@@ -25,8 +25,9 @@ use crate::units::Unit;
 use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Module, Op, OpExt, OperationLike, PassError, ValueMap, array_elements, int_attr, kind_of, module_op,
-    name_of_location, nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
+    Build, Module, Op, OpExt, OperationLike, PassError, ValueMap, array_elements, int_attr, kind_of,
+    module_op, name_of_location, nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr,
+    unit_attr,
 };
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -119,7 +120,8 @@ fn open(
     }
     stages.run(part, OPEN).map_err(CompileError::Stage)?;
     let temporaries = main().and_then(|main| main.attr(TEMPORARIES)).map(array_elements).unwrap_or_default();
-    shapes.temporaries = temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
+    shapes.temporaries =
+        temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
     let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0 };
     Ok((unit(part, name, symbol, 0), described))
 }

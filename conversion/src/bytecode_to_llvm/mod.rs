@@ -18,7 +18,8 @@ mod values;
 mod writer;
 
 use function::{
-    CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_EXTENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied, write_function,
+    CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_EXTENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied,
+    write_function,
 };
 use fusion_bytecode::{CheckError, FunctionId, Program};
 use fusion_dialects::{Build, CodegenError, Context, Emit, Location, Module, Target, Type, emit};

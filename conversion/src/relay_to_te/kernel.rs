@@ -7,8 +7,8 @@ use fusion_bytecode::Shapes;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments, array_attr,
-    function_parts, function_type, kind_of, ops_in, read_tensor, relay, str_attr, tensor_type,
+    Attribute, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments,
+    array_attr, function_parts, function_type, kind_of, ops_in, read_tensor, relay, str_attr, tensor_type,
     tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Operator, TensorType};
@@ -64,7 +64,9 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
         }
         let kernel = Kernel::new(inner);
         outcome = ops_in(body).into_iter().try_for_each(|op| {
-            let Some(Kind::Operator(operator)) = kind_of(op) else { return convert_op(&kernel, op, &mut map) };
+            let Some(Kind::Operator(operator)) = kind_of(op) else {
+                return convert_op(&kernel, op, &mut map);
+            };
             let kernel = kernel.at(op.location());
             let operands: Vec<Value> = op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
             let known = |values: Vec<Value<'c>>| -> Vec<TensorType> {

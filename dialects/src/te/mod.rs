@@ -65,7 +65,8 @@ crate::operations! {
 pub fn dims_of(compute: crate::Op) -> Option<Vec<fusion_operators::Dim>> {
     use crate::OpExt;
     use fusion_operators::Dim;
-    let extents = [compute.ints("axes").unwrap_or_default(), compute.ints("reduce").unwrap_or_default()].concat();
+    let extents =
+        [compute.ints("axes").unwrap_or_default(), compute.ints("reduce").unwrap_or_default()].concat();
     let names = compute.attr(NAMES).map(crate::array_elements).unwrap_or_default();
     let dim = |(i, extent): (usize, &i64)| match u64::try_from(*extent) {
         Ok(known) => Some(Dim::Static(known)),

@@ -1,7 +1,7 @@
 //! What a program consists of.
 
-use crate::{Instruction, Shapes};
 use crate::value_type::Part;
+use crate::{Instruction, Shapes};
 use fusion_operators::{Tensor, TensorType};
 use serde::{Deserialize, Serialize};
 

@@ -135,7 +135,13 @@ impl Shapes {
                     return Err((said.place.clone(), said.with(a, b)));
                 }
                 Step::Equal(..) => a,
-                Step::Broadcast(..) => if a == 1 { b } else { a },
+                Step::Broadcast(..) => {
+                    if a == 1 {
+                        b
+                    } else {
+                        a
+                    }
+                }
             };
             numbers.push(number);
         }

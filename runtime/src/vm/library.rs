@@ -127,7 +127,9 @@ struct Open {
 impl Open {
     /// Runs the shape function, unless the inputs have the types they had before.
     fn prepare(&mut self, tensors: &mut Tensors, slots: &[Slot]) -> Result<(), NotCalled> {
-        if !self.last.is_empty() && slots.iter().map(|&slot| tensors.type_id(slot)).eq(self.last.iter().copied()) {
+        if !self.last.is_empty()
+            && slots.iter().map(|&slot| tensors.type_id(slot)).eq(self.last.iter().copied())
+        {
             return Ok(());
         }
         self.last.clear();

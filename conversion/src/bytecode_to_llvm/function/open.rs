@@ -161,7 +161,8 @@ impl<'c> Body<'_, 'c> {
         let facts = [i64::from(number_of(ty.dtype)), ty.dtype.size() as i64, ty.rank() as i64];
         let facts = facts.map(|n| self.int32(n));
         let passed = [&[self.code.run], &facts[..], &[self.room[4]]].concat();
-        let made = self.code.writer.call(Callee::C(NEW_TENSOR), &passed, Some(self.code.writer.spelling.pointer));
+        let made =
+            self.code.writer.call(Callee::C(NEW_TENSOR), &passed, Some(self.code.writer.spelling.pointer));
         made.unwrap_or(self.room[4])
     }
 }

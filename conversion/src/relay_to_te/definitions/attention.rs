@@ -51,10 +51,11 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let total = kernel.reduce("total", &rows, std::slice::from_ref(keys), Combine::Sum, |s, at, over| {
         s.load(weights, &over_keys(at, over[0]))
     });
-    let values = kernel.reduce("values", &call.results[0], std::slice::from_ref(keys), Combine::Sum, |s, at, over| {
-        let value = [&at[..rank - 2], &[over[0], at[rank - 1]]].concat();
-        s.mul(s.load(weights, &over_keys(&at[..rank - 1], over[0])), s.load(call.operands[2], &value))
-    });
+    let values =
+        kernel.reduce("values", &call.results[0], std::slice::from_ref(keys), Combine::Sum, |s, at, over| {
+            let value = [&at[..rank - 2], &[over[0], at[rank - 1]]].concat();
+            s.mul(s.load(weights, &over_keys(&at[..rank - 1], over[0])), s.load(call.operands[2], &value))
+        });
     let y = kernel.compute(call.op.name, &call.results[0], |s, at| {
         s.div(s.load(values, at), s.load(total, &at[..rank - 1]))
     });

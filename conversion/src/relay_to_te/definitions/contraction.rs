@@ -23,16 +23,22 @@ fn matmul<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, 
     let (transpose_a, transpose_b) = (call.attrs.flag("transpose_a"), call.attrs.flag("transpose_b"));
     let depth = if transpose_a { rows } else { cols };
     let to = &call.results[0].dims[..call.results[0].rank() - 2];
-    let product = kernel.reduce(call.op.name, &call.results[0], std::slice::from_ref(depth), Combine::Sum, |s, axes, over| {
-        let (lead, matrix) = axes.split_at(axes.len() - 2);
-        let (i, j, k) = (matrix[0], matrix[1], over[0]);
-        let operand = |n: usize, from: &[Dim], [row, col]: [Value<'c>; 2], transposed: bool| {
-            let mut indices = broadcast_indices(s, lead, from, to);
-            indices.extend(if transposed { [col, row] } else { [row, col] });
-            s.load(call.operands[n], &indices)
-        };
-        s.mul(operand(0, lead_a, [i, k], transpose_a), operand(1, lead_b, [k, j], transpose_b))
-    });
+    let product = kernel.reduce(
+        call.op.name,
+        &call.results[0],
+        std::slice::from_ref(depth),
+        Combine::Sum,
+        |s, axes, over| {
+            let (lead, matrix) = axes.split_at(axes.len() - 2);
+            let (i, j, k) = (matrix[0], matrix[1], over[0]);
+            let operand = |n: usize, from: &[Dim], [row, col]: [Value<'c>; 2], transposed: bool| {
+                let mut indices = broadcast_indices(s, lead, from, to);
+                indices.extend(if transposed { [col, row] } else { [row, col] });
+                s.load(call.operands[n], &indices)
+            };
+            s.mul(operand(0, lead_a, [i, k], transpose_a), operand(1, lead_b, [k, j], transpose_b))
+        },
+    );
     Ok(vec![product])
 }
 

@@ -36,7 +36,9 @@ struct Axes {
 impl Axes {
     /// The axes reduced whose extent is not 1, in order: those that need a loop.
     fn looped(&self) -> Vec<usize> {
-        (0..self.shape.len()).filter(|a| self.reduced.contains(a) && self.shape[*a] != Dim::Static(1)).collect()
+        (0..self.shape.len())
+            .filter(|a| self.reduced.contains(a) && self.shape[*a] != Dim::Static(1))
+            .collect()
     }
 
     fn extents(&self) -> Vec<Dim> {
@@ -99,7 +101,8 @@ type Pair<'c> = (Scalar<'c>, Scalar<'c>);
 fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(|violation| violation.to_string())?;
     let last = call.attrs.flag("select_last");
-    let axes = Axes { shape: call.dims(0).to_vec(), reduced: vec![axis], keepdims: call.attrs.flag("keepdims") };
+    let axes =
+        Axes { shape: call.dims(0).to_vec(), reduced: vec![axis], keepdims: call.attrs.flag("keepdims") };
     let (x, dtype) = (call.operands[0], compute_type(call.types[0].dtype));
     let (extents, index) = (axes.extents(), &call.results[0]);
     if extents.is_empty() {

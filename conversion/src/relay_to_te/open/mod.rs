@@ -19,8 +19,8 @@ use crate::relay_to_te::definitions::definition_of;
 use fusion_bytecode::Shapes;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Op, OpExt, OperationLike, PassError, Value, arguments, key, kind_of, name_of_location, ops_in, read_tensor, relay,
-    tensor_type,
+    Op, OpExt, OperationLike, PassError, Value, arguments, key, kind_of, name_of_location, ops_in,
+    read_tensor, relay, tensor_type,
 };
 use fusion_operators::{Call, Dim, Operator, TensorType};
 use relations::relation_of;
@@ -90,8 +90,7 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
             op.operand_values().into_iter().map(|v| types.get(&key(v)).cloned()).collect();
         let operands = operands.ok_or_else(|| no_tensor(op))?;
         steps.at(name_of_location(op.location()), operator.name);
-        let made =
-            results(&mut steps, operator, &operands, op).map_err(|why| PassError::at(op, why))?;
+        let made = results(&mut steps, operator, &operands, op).map_err(|why| PassError::at(op, why))?;
         for (result, named) in op.result_values().into_iter().zip(made) {
             let written = tensor_type(result).ok_or_else(|| no_tensor(op))?;
             let named = agree(&mut steps, &mut known, named, &written);
@@ -108,8 +107,9 @@ fn results(
     op: Op,
 ) -> Result<Vec<TensorType>, String> {
     let attrs = op.attrs();
-    let relation = relation_of(operator)
-        .ok_or_else(|| format!("relay.{} is not compiled for extents known at run time only", operator.name))?;
+    let relation = relation_of(operator).ok_or_else(|| {
+        format!("relay.{} is not compiled for extents known at run time only", operator.name)
+    })?;
     let made = relation(steps, &Call { op: operator, operands, attrs: &attrs })?;
     match made.len() == op.result_values().len() {
         true => Ok(made),

@@ -97,7 +97,8 @@ fn matmul(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
         let (lead, [rows, columns]) = call.operands[operand].dims.split_last_chunk::<2>()?;
         Some(if call.attrs.flag(flag) { (lead, columns, rows) } else { (lead, rows, columns) })
     };
-    let (Some((lead_a, i, k)), Some((lead_b, l, j))) = (part(0, "transpose_a"), part(1, "transpose_b")) else {
+    let (Some((lead_a, i, k)), Some((lead_b, l, j))) = (part(0, "transpose_a"), part(1, "transpose_b"))
+    else {
         return Err("must have operands of rank 2 or more".to_owned());
     };
     steps.equal(l, k, "violates constraint C3: the extents summed over must agree");
@@ -116,8 +117,10 @@ fn attention(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> 
     else {
         return Err("must have operands of rank 2 or more".to_owned());
     };
-    let text = "violates constraint C3: queries [..., n, d], keys [..., m, d] and values [..., m, e] must agree";
-    let pairs = lead.iter().zip(lead_k).chain(lead.iter().zip(lead_v)).chain([(width, width_k), (keys, count)]);
+    let text =
+        "violates constraint C3: queries [..., n, d], keys [..., m, d] and values [..., m, e] must agree";
+    let pairs =
+        lead.iter().zip(lead_k).chain(lead.iter().zip(lead_v)).chain([(width, width_k), (keys, count)]);
     for (a, b) in pairs {
         steps.equal(a, b, text);
     }
@@ -164,7 +167,11 @@ fn squeeze(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let data = &call.operands[0];
     let axes = call.attrs.ints("axes").map(|axes| normalize_axes(axes, data.rank(), 1)).transpose();
     for axis in axes.map_err(said)?.unwrap_or_default() {
-        steps.equal(&Dim::Static(1), &data.dims[axis], "violates constraint C2: an extent that is removed must be 1");
+        steps.equal(
+            &Dim::Static(1),
+            &data.dims[axis],
+            "violates constraint C2: an extent that is removed must be 1",
+        );
     }
     row(call)
 }

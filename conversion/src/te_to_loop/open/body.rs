@@ -12,7 +12,12 @@ use fusion_operators::{DType, Dim};
 
 impl<'c> Lowering<'c> {
     /// The elements of a stage's results at a point (parallel, then reduction axes), before they are combined.
-    pub(super) fn elements(&mut self, loops: &Loops<'c>, stage: Op<'c>, axes: &[Value<'c>]) -> Vec<Value<'c>> {
+    pub(super) fn elements(
+        &mut self,
+        loops: &Loops<'c>,
+        stage: Op<'c>,
+        axes: &[Value<'c>],
+    ) -> Vec<Value<'c>> {
         let Some(body) = stage.body(0) else { return Vec::new() };
         let mut map = self.outside.clone();
         arguments(body).into_iter().zip(axes).for_each(|(axis, value)| map.insert(axis, *value));
@@ -35,7 +40,8 @@ impl<'c> Lowering<'c> {
                     let (indices, others) = given.split_at(rank.min(given.len()));
                     let element = match (kind, others) {
                         (Te::LoadIf, [condition, otherwise]) => {
-                            let load = |inner: &Loops<'c>| vec![self.element(inner, op, operands[0], indices)];
+                            let load =
+                                |inner: &Loops<'c>| vec![self.element(inner, op, operands[0], indices)];
                             loops.guard_else(*condition, &[*otherwise], load)[0]
                         }
                         _ => self.element(loops, op, operands[0], indices),
@@ -44,8 +50,10 @@ impl<'c> Lowering<'c> {
                 }
                 kind => {
                     let copy = map.clone_op(&loops.build, op);
-                    if let (Some(Kind::Upstream(Upstream::AddF | Upstream::SubF | Upstream::MulF)), Some(flag)) =
-                        (kind, contract)
+                    if let (
+                        Some(Kind::Upstream(Upstream::AddF | Upstream::SubF | Upstream::MulF)),
+                        Some(flag),
+                    ) = (kind, contract)
                     {
                         copy.set_attr("fastmath", flag);
                     }
@@ -56,7 +64,13 @@ impl<'c> Lowering<'c> {
     }
 
     /// An element of a tensor.
-    fn element(&mut self, loops: &Loops<'c>, op: Op<'c>, tensor: Value<'c>, indices: &[Value<'c>]) -> Value<'c> {
+    fn element(
+        &mut self,
+        loops: &Loops<'c>,
+        op: Op<'c>,
+        tensor: Value<'c>,
+        indices: &[Value<'c>],
+    ) -> Value<'c> {
         if let Some(buffer) = self.places.get(&key(tensor)).copied() {
             let place = self.offset(loops, tensor, indices);
             return loops.load_raw(buffer, place).value;
@@ -73,7 +87,12 @@ impl<'c> Lowering<'c> {
     }
 
     /// Where an element lies in the buffer of its tensor.
-    pub(super) fn offset(&mut self, loops: &Loops<'c>, tensor: Value<'c>, indices: &[Value<'c>]) -> Value<'c> {
+    pub(super) fn offset(
+        &mut self,
+        loops: &Loops<'c>,
+        tensor: Value<'c>,
+        indices: &[Value<'c>],
+    ) -> Value<'c> {
         let dims = tensor_type(tensor).map_or_else(Vec::new, |ty| ty.dims);
         let s = loops.scalars();
         let mut offset: Option<Value<'c>> = None;

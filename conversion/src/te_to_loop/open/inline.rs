@@ -27,7 +27,8 @@ impl Inlined {
             let kept = results.iter().any(|v| given.contains(&key(*v)));
             let reduces = op.ints("reduce").is_some_and(|over| !over.is_empty());
             let reads: Vec<Op> = results.iter().flat_map(|v| users(*v)).collect();
-            let only_loaded = reads.iter().all(|read| matches!(kind_of(*read), Some(Kind::Te(Te::Load | Te::LoadIf))));
+            let only_loaded =
+                reads.iter().all(|read| matches!(kind_of(*read), Some(Kind::Te(Te::Load | Te::LoadIf))));
             let once = reads.len() == 1 && reads.iter().all(|read| reads_each_once(*read));
             if !kept && !reduces && only_loaded && (once || only_moves(*op)) {
                 inlined.stages.insert(op_key(*op));

@@ -15,6 +15,7 @@
 mod body;
 mod inline;
 mod nest;
+mod reads;
 mod tile;
 
 use super::lower::KERNEL;
@@ -23,9 +24,9 @@ use fusion_dialects::loops::{Buffer, Loops, OPEN_ELEMENTS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{EXTENTS, Op as Te};
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments, array_attr, array_elements,
-    buffer_type, defining_op, dict_attr, function_type, index_type, int_attr, key, kind_of, ops_in, str_attr,
-    tensor_type, text_of, type_attr, unit_attr,
+    Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments, array_attr,
+    array_elements, buffer_type, defining_op, dict_attr, function_type, index_type, int_attr, key, kind_of,
+    ops_in, str_attr, tensor_type, text_of, type_attr, unit_attr,
 };
 use fusion_operators::{DType, Dim, TensorType};
 use std::collections::HashMap;
@@ -136,10 +137,8 @@ pub fn lower<'c>(kernel: Op<'c>) -> Result<(), PassError<'c>> {
         return Err(error);
     }
     let noalias = dict_attr(context, &[("llvm.noalias", unit_attr(context))]);
-    let temporaries: Vec<_> = temporaries
-        .iter()
-        .map(|ty| type_attr(fusion_dialects::tensor_type_to_mlir(context, ty)))
-        .collect();
+    let temporaries: Vec<_> =
+        temporaries.iter().map(|ty| type_attr(fusion_dialects::tensor_type_to_mlir(context, ty))).collect();
     let attrs = [
         ("sym_name", str_attr(context, kernel.text("sym_name").unwrap_or_default())),
         ("function_type", type_attr(function_type(context, &types, &[]))),
@@ -226,7 +225,10 @@ impl<'c> Lowering<'c> {
     fn copy(&mut self, loops: &Loops<'c>, tensor: Value<'c>, to: Value<'c>) {
         let Some(ty) = tensor_type(tensor) else { return };
         let Some(from) = self.places.get(&key(tensor)).copied() else {
-            self.fail(PassError::at(self.kernel, format!("gives a {} that was not computed", tensor.r#type())));
+            self.fail(PassError::at(
+                self.kernel,
+                format!("gives a {} that was not computed", tensor.r#type()),
+            ));
             return;
         };
         let count = self.product(loops, &ty.dims);

@@ -41,13 +41,14 @@ impl<'c> Lowering<'c> {
         });
     }
 
-    /// Runs a body for each of some rows, in blocks that threads share; `rest` are the extents that make the work of a row.
-    pub(super) fn blocks(
+    /// Runs a body for blocks of rows, which threads share: it takes the first row of a block and how many there are. `rest` are the
+    /// extents that make the work of a row.
+    pub(super) fn row_blocks(
         &mut self,
         loops: &Loops<'c>,
         rows: &Dim,
         rest: &[Dim],
-        body: impl FnOnce(&mut Self, &Loops<'c>, Value<'c>),
+        body: impl FnOnce(&mut Self, &Loops<'c>, Value<'c>, Value<'c>),
     ) {
         let s = loops.scalars();
         let (count, work) = (self.extent(loops, rows), self.product(loops, rest));
@@ -58,12 +59,25 @@ impl<'c> Lowering<'c> {
             let s = inner.scalars();
             let first = s.index_mul(block, in_block);
             let left = s.index_min(in_block, s.index_sub(count, first));
+            body(self, inner, first, left);
+            Vec::new()
+        });
+    }
+
+    /// Runs a body for each of some rows, in such blocks.
+    fn blocks(
+        &mut self,
+        loops: &Loops<'c>,
+        rows: &Dim,
+        rest: &[Dim],
+        body: impl FnOnce(&mut Self, &Loops<'c>, Value<'c>),
+    ) {
+        self.row_blocks(loops, rows, rest, |this, inner, first, left| {
             inner.upto(left, LoopKind::Serial, &[], |inner, i, _| {
                 let row = inner.scalars().index_add(first, i);
-                body(self, inner, row);
+                body(this, inner, row);
                 Vec::new()
             });
-            Vec::new()
         });
     }
 
@@ -108,11 +122,23 @@ impl<'c> Lowering<'c> {
 
     /// One element of each result.
     fn point(&mut self, loops: &Loops<'c>, op: Op<'c>, axes: &[Value<'c>], reduced: &[Dim]) {
+        self.point_with(loops, op, axes, reduced, "reassoc, contract");
+    }
+
+    /// One element of each result; `flags` say what may be done with sums of floats.
+    pub(super) fn point_with(
+        &mut self,
+        loops: &Loops<'c>,
+        op: Op<'c>,
+        axes: &[Value<'c>],
+        reduced: &[Dim],
+        flags: &str,
+    ) {
         let values = if reduced.is_empty() {
             self.elements(loops, op, axes)
         } else {
             let neutral = self.neutral(loops, op);
-            self.sum(loops, op, &mut axes.to_vec(), reduced, neutral)
+            self.sum(loops, op, &mut axes.to_vec(), reduced, neutral, flags)
         };
         self.keep(loops, op, axes, &values);
     }
@@ -124,14 +150,15 @@ impl<'c> Lowering<'c> {
         axes: &mut Vec<Value<'c>>,
         left: &[Dim],
         so_far: Vec<Value<'c>>,
+        flags: &str,
     ) -> Vec<Value<'c>> {
         let Some((dim, rest)) = left.split_first() else {
             let new = self.elements(loops, op, axes);
-            return self.combine(loops, op, &so_far, &new, "reassoc, contract");
+            return self.combine(loops, op, &so_far, &new, flags);
         };
         self.each(loops, dim, &so_far, |this, inner, index, carried| {
             axes.push(index);
-            let next = this.sum(inner, op, axes, rest, carried.to_vec());
+            let next = this.sum(inner, op, axes, rest, carried.to_vec(), flags);
             axes.pop();
             next
         })
