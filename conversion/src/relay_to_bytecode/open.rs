@@ -125,14 +125,47 @@ impl<'c> Body<'_, 'c> {
 
     /// Before `@main` gives its values.
     pub fn check_given(&mut self, op: Op<'c>, given: &[Value<'c>]) -> Result<(), PassError<'c>> {
-        for (value, ty) in given.iter().zip(self.given.clone()) {
-            if tensor_type_of(ty).is_some() {
-                let (register, made) = self.look(op, *value)?;
-                self.check_fixed(*value, ty, register);
+        let types = self.given.clone();
+        given.iter().zip(types).try_for_each(|(value, ty)| self.check_value(op, *value, ty))
+    }
+
+    fn check_value(&mut self, op: Op<'c>, value: Value<'c>, ty: Type<'c>) -> Result<(), PassError<'c>> {
+        match (self.program.facts.known(value), type_parts(ty)) {
+            (Known::Tuple(tuple), TypeParts::Tuple(types)) => {
+                let elements = tuple.operand_values().into_iter().zip(types);
+                return elements.into_iter().try_for_each(|(value, ty)| self.check_value(op, value, ty));
+            }
+            (_, TypeParts::Tensor(_)) => {
+                let (register, made) = self.look(op, value)?;
+                self.check_fixed(value, ty, register);
                 self.drop_made(&[(register, made)]);
             }
+            (Known::Value(_), TypeParts::Tuple(types)) => {
+                let (register, made) = self.look(op, value)?;
+                self.check_elements(register, &types);
+                self.drop_made(&[(register, made)]);
+            }
+            _ => {}
         }
         Ok(())
+    }
+
+    /// Compares the elements of a tuple with their types.
+    fn check_elements(&mut self, tuple: Register, types: &[Type<'c>]) {
+        for (index, ty) in types.iter().enumerate() {
+            let parts = type_parts(*ty);
+            if !matches!(parts, TypeParts::Tensor(_) | TypeParts::Tuple(_)) {
+                continue;
+            }
+            let to = self.code.fresh();
+            self.code.emit(Instruction::Field { to, from: tuple, index: index as u32 });
+            match parts {
+                TypeParts::Tuple(inner) => self.check_elements(to, &inner),
+                TypeParts::Tensor(ty) => self.check(vec![to], vec![fixed(&ty)]),
+                _ => {}
+            }
+            self.code.drop_register(to);
+        }
     }
 
     /// Where a type is written that says more than is known.
@@ -156,9 +189,7 @@ impl<'c> Body<'_, 'c> {
         if !self.program.is_open || self.is_certain(made, &claimed) {
             return;
         }
-        // Names are the program's own, and compared where they begin.
-        let dims = claimed.dims.iter().map(|dim| dim.known().map_or(Dim::Any, Dim::Static)).collect();
-        let fixed = TensorType::new(dims, claimed.dtype);
+        let fixed = fixed(&claimed);
         if self.checked.insert((key(made), fixed.to_string())) {
             self.check(vec![register], vec![fixed]);
         }
@@ -182,6 +213,12 @@ impl<'c> Body<'_, 'c> {
             self.code.emit(Instruction::CheckTypes { values, types });
         }
     }
+}
+
+/// The type without names of extents: they are the program's own, and compared where they begin.
+fn fixed(ty: &TensorType) -> TensorType {
+    let dims = ty.dims.iter().map(|dim| dim.known().map_or(Dim::Any, Dim::Static)).collect();
+    TensorType::new(dims, ty.dtype)
 }
 
 /// True when a type says of an extent what another does not.

@@ -36,7 +36,7 @@ func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32
 // CHECK:       te.view %{{.*}} : tensor<?x6xf32, #relay.dims<["n0", ""]>> -> tensor<?x2x3xf32, #relay.dims<["n0", "", ""]>>
 // CHECK:       te.compute "reduce_mean" axes [2, 3] reduce [-1]
 // CHECK:       te.names = ["", "", "n0"]
-// CHECK:       te.compute "mean"
+// CHECK:       te.compute "mean_1"
 // CHECK:         te.extent "n0"
 func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {relay.primitive} {
   %0 = relay.reshape %x {shape = array<i64: -1, 2, 3>} : (tensor<?x6xf32>) -> tensor<?x2x3xf32>

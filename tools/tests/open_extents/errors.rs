@@ -19,7 +19,8 @@ fn all_say(source: &str, shapes: &[(&str, &[usize])], parts: &[&str]) {
 
 #[test]
 fn extents_that_do_not_broadcast() {
-    let source = "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {
+    let source =
+        "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {
   add(%x, %y)
 }";
     let parts = ["program.relay:2:", "in @main", "relay.add", "do not broadcast", "found 3 and 5"];
@@ -28,7 +29,8 @@ fn extents_that_do_not_broadcast() {
 
 #[test]
 fn what_is_summed_over_differs() {
-    let source = "def @main(%x: Tensor[(?, ?), float32], %w: Tensor[(4, 8), float32]) -> Tensor[(?, 4), float32] {
+    let source =
+        "def @main(%x: Tensor[(?, ?), float32], %w: Tensor[(4, 8), float32]) -> Tensor[(?, 4), float32] {
   nn.dense(%x, %w, units=4)
 }";
     let parts = ["program.relay:2:", "relay.dense violates constraint C3", "found 8 and 9"];
@@ -37,7 +39,8 @@ fn what_is_summed_over_differs() {
 
 #[test]
 fn names_that_are_one_extent() {
-    let source = "def @f(%x: Tensor[(n), float32], %y: Tensor[(n), float32]) -> Tensor[(n), float32] { add(%x, %y) }
+    let source =
+        "def @f(%x: Tensor[(n), float32], %y: Tensor[(n), float32]) -> Tensor[(n), float32] { add(%x, %y) }
 def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) -> Tensor[(?), float32] { @f(%x, %y) }";
     all_say(source, &[("x", &[3]), ("y", &[5])], &["program.relay:1:", "in @f"]);
 }
@@ -79,7 +82,10 @@ fn a_branch_is_narrower_than_what_it_gives() {
   negative(%y)
 }";
     let mut given = inputs(&[("x", &[4])]);
-    given.insert("c".to_owned(), fusion_operators::Tensor::from_ints(fusion_operators::DType::Bool, &[], &[1]).unwrap());
+    given.insert(
+        "c".to_owned(),
+        fusion_operators::Tensor::from_ints(fusion_operators::DType::Bool, &[], &[1]).unwrap(),
+    );
     for outcome in Compiled::of(source).run(&given) {
         let message = outcome.expect_err("the value has another extent");
         assert!(message.contains("5xf32") && message.contains("4xf32"), "{message}");
@@ -99,5 +105,17 @@ fn a_function_value_is_called_with_more_than_it_takes() {
 def @five(%x: Tensor[(5), float32]) -> Tensor[(?), float32] { negative(%x) }
 def @main(%x: Tensor[(?), float32]) -> Tensor[(?), float32] { @apply(@five, %x) }";
     all_say(source, &[("x", &[4])], &["5xf32", "4xf32"]);
+    Compiled::of(source).agree(&inputs(&[("x", &[5])]));
+}
+
+#[test]
+fn the_program_gives_a_tuple_that_is_narrower() {
+    let source = "def @pair(%x: Tensor[(?), float32]) -> (Tensor[(?), float32], float32) { (%x, 1f) }
+def @main(%x: Tensor[(?), float32]) -> (Tensor[(5), float32], float32) { @pair(%x) }";
+    // The interpreter does not look into tuples: it has no memory of that size to fill.
+    let [_, vm, aot] = Compiled::of(source).run(&inputs(&[("x", &[4])]));
+    for message in [vm.unwrap_err(), aot.unwrap_err()] {
+        assert!(message.contains("tensor<5xf32>") && message.contains("tensor<4xf32>"), "{message}");
+    }
     Compiled::of(source).agree(&inputs(&[("x", &[5])]));
 }

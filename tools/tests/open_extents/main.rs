@@ -35,7 +35,8 @@ impl Compiled {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("program.relay");
         std::fs::write(&path, source).unwrap();
-        let bytecode = programs::bytecode(&path, &options()).unwrap_or_else(|error| panic!("{error}\n{source}"));
+        let bytecode =
+            programs::bytecode(&path, &options()).unwrap_or_else(|error| panic!("{error}\n{source}"));
         let native = programs::native(&path, &options()).unwrap_or_else(|error| panic!("{error}\n{source}"));
         let native = programs::linked(&native).unwrap().unwrap();
         Compiled { path, bytecode, native, _directory: directory }
@@ -43,7 +44,8 @@ impl Compiled {
 
     /// What each way to run it says: the interpreter, the virtual machine, native code.
     pub fn run(&self, inputs: &Inputs) -> [Result<ValueTree, String>; 3] {
-        let said = |outcome: Result<ValueTree, fusion_tools::failure::Failure>| outcome.map_err(|e| e.to_string());
+        let said =
+            |outcome: Result<ValueTree, fusion_tools::failure::Failure>| outcome.map_err(|e| e.to_string());
         [
             said(programs::interpret(&self.path, &options(), inputs.clone())),
             said(programs::run_bytecode(self.bytecode.clone(), None, inputs.clone())),

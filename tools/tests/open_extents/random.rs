@@ -31,7 +31,9 @@ fn expression(random: &mut Random, known: &[String]) -> String {
         7 => format!("subtract({a}, max({b}, axis=[1], keepdims=True))"),
         8 => format!("transpose(transpose({a}, axes=[1, 0]), axes=[1, 0])"),
         9 => format!("nn.relu(reshape(reshape({a}, newshape=[-1, 2, 3]), newshape=[-1, 6]))"),
-        10 => format!("concatenate((strided_slice({a}, begin=[0, 0], end=[2147483647, 2]), strided_slice({b}, begin=[0, 2], end=[2147483647, 6])), axis=1)"),
+        10 => format!(
+            "concatenate((strided_slice({a}, begin=[0, 0], end=[2147483647, 2]), strided_slice({b}, begin=[0, 2], end=[2147483647, 6])), axis=1)"
+        ),
         11 => format!("multiply(mean({a}, axis=[1], keepdims=True), {b})"),
         12 => format!("nn.matmul(nn.softmax(nn.matmul({a}, {b}, transpose_b=True), axis=-1), {a})"),
         _ => format!("nn.layer_norm({a}, %g, %g, axis=-1)"),

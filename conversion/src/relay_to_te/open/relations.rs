@@ -76,11 +76,17 @@ fn broadcast_dims(steps: &mut Steps, a: &[Dim], b: &[Dim], text: &str) -> Vec<Di
 fn broadcast(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let mut dims = Vec::new();
     for ty in call.operands {
-        let types: Vec<_> = call.operands.iter().map(ToString::to_string).collect();
+        let types: Vec<_> = call.operands.iter().map(without_names).collect();
         let text = format!("violates constraint C2: shapes do not broadcast: {}", types.join(", "));
         dims = broadcast_dims(steps, &dims, &ty.dims, &text);
     }
     Ok(row(call)?.into_iter().map(|ty| TensorType::new(dims.clone(), ty.dtype)).collect())
+}
+
+/// A type as the program writes it: names of extents are the kernel's own.
+fn without_names(ty: &TensorType) -> String {
+    let dims = ty.dims.iter().map(|dim| dim.known().map_or(Dim::Any, Dim::Static)).collect();
+    TensorType::new(dims, ty.dtype).to_string()
 }
 
 fn dense(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {

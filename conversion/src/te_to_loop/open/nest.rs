@@ -42,18 +42,18 @@ impl<'c> Lowering<'c> {
     }
 
     /// Runs a body for blocks of rows, which threads share: it takes the first row of a block and how many there are. `rest` are the
-    /// extents that make the work of a row.
+    /// extents that make the work of a row, and there are `least` rows in each block but the last.
     pub(super) fn row_blocks(
         &mut self,
         loops: &Loops<'c>,
         rows: &Dim,
-        rest: &[Dim],
+        (rest, least): (&[Dim], i64),
         body: impl FnOnce(&mut Self, &Loops<'c>, Value<'c>, Value<'c>),
     ) {
         let s = loops.scalars();
         let (count, work) = (self.extent(loops, rows), self.product(loops, rest));
         let one = s.index(1);
-        let in_block = s.index_max(s.index_quotient(s.index(GRAIN), s.index_max(work, one)), one);
+        let in_block = s.index_max(s.index_quotient(s.index(GRAIN), s.index_max(work, one)), s.index(least));
         let blocks = s.index_quotient(s.index_add(count, s.index_affine(in_block, 1, -1)), in_block);
         loops.upto(blocks, LoopKind::Parallel, &[], |inner, block, _| {
             let s = inner.scalars();
@@ -72,7 +72,7 @@ impl<'c> Lowering<'c> {
         rest: &[Dim],
         body: impl FnOnce(&mut Self, &Loops<'c>, Value<'c>),
     ) {
-        self.row_blocks(loops, rows, rest, |this, inner, first, left| {
+        self.row_blocks(loops, rows, (rest, 1), |this, inner, first, left| {
             inner.upto(left, LoopKind::Serial, &[], |inner, i, _| {
                 let row = inner.scalars().index_add(first, i);
                 body(this, inner, row);

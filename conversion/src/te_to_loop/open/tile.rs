@@ -21,6 +21,8 @@ const VECTOR_BYTES: u64 = 64;
 const ROWS: u64 = 4;
 const VECTORS: u64 = 2;
 const COLUMNS: u64 = 4;
+/// Rows of a block of a product at least: what its columns read is read once a block.
+const BLOCK_ROWS: i64 = 32;
 
 /// A step along an axis: so many iterations at once, how they run, and how many of these.
 #[derive(Clone, Copy)]
@@ -79,7 +81,8 @@ impl<'c> Lowering<'c> {
         let rest = [parallel.get(first + 1..).unwrap_or_default(), reduced].concat();
         let all = [rows, columns];
         let (before, behind) = (vec![zero; first], parallel.len() - first - 1);
-        self.row_blocks(loops, &parallel[first], &rest, |this, inner, begin, count| {
+        let least = if behind == 1 && !reduced.is_empty() { BLOCK_ROWS } else { 1 };
+        self.row_blocks(loops, &parallel[first], (&rest, least), |this, inner, begin, count| {
             let own = Left { first: begin, count: Count::Open(count) };
             let mut axes = before;
             match behind {
@@ -154,8 +157,17 @@ impl<'c> Lowering<'c> {
             });
             return;
         };
-        self.steps(loops, rows, row_steps, &mut |this, inner, i, of_rows| {
-            this.steps(inner, columns, column_steps, &mut |this, inner, j, step| {
+        if reduced.is_empty() {
+            self.steps(loops, rows, row_steps, &mut |this, inner, i, of_rows| {
+                this.steps(inner, columns, column_steps, &mut |this, inner, j, step| {
+                    this.tile(inner, op, axes, Some((i, of_rows)), (j, step), reduced);
+                });
+            });
+            return;
+        }
+        // What columns read is read again for each tile of rows, and stays near meanwhile.
+        self.steps(loops, columns, column_steps, &mut |this, inner, j, step| {
+            this.steps(inner, rows, row_steps, &mut |this, inner, i, of_rows| {
                 this.tile(inner, op, axes, Some((i, of_rows)), (j, step), reduced);
             });
         });
