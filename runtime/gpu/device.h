@@ -23,6 +23,11 @@ struct device_kind {
   _Bool (*download)(struct device *device, void *to, const void *from, uint64_t bytes);
   _Bool (*launch)(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
   _Bool (*wait)(struct device *device);   /* until all of the above has happened */
+  /* The launches from begin_recording on are not done but kept, and done again and again by `replay`. What a driver cannot
+   * record is launched as usual: end_recording is false then, without an error. Null where there is no use in it. */
+  _Bool (*begin_recording)(struct device *device);
+  _Bool (*end_recording)(struct device *device);
+  _Bool (*replay)(struct device *device);
   void (*spoil)(struct device *device, void *memory, uint64_t bytes);  /* nobody may rely on what was there; or null */
 };
 

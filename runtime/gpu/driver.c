@@ -16,6 +16,7 @@ enum {
   /* Options of cuModuleLoadDataEx. */
   ERROR_LOG = 5,
   ERROR_LOG_BYTES = 6,
+  OF_THIS_THREAD = 1,      /* other threads may go on using the driver while this one captures */
 };
 
 enum trouble {
@@ -67,6 +68,7 @@ struct driver {
   _Bool has_stream, waits_for_each;
   struct module *modules;
   struct loaded *loaded;
+  void *graph;             /* what was recorded */
   char name[128];
   char log[LOG_BYTES];
 };
@@ -88,6 +90,10 @@ typedef int of_load_with_log(void **, const void *, unsigned, const int *, void 
 typedef int of_find(void **, void *, const char *);
 typedef int of_function_attribute(void *, int, int);
 typedef int of_launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+typedef int of_capture(void *, int);
+typedef int of_end_capture(void *, void **);
+typedef int of_make_graph(void **, void *, unsigned long long);
+typedef int of_launch_graph(void *, void *);
 typedef int writes_text(int, const char **);
 typedef const char *gives_text(int);
 #define CALL(driver, which, type) ((type *)(uintptr_t)(driver)->functions[which])
@@ -161,7 +167,7 @@ static _Bool find_functions(struct driver *driver) {
     if (!vendor->symbols[i])
       continue;
     driver->functions[i] = dlsym(library, vendor->symbols[i]);
-    if (!driver->functions[i])
+    if (!driver->functions[i] && i < BEGIN_CAPTURE)
       return fusion_gpu_fail("The %s driver %.300s has no function %s; install a newer driver, or use --emulate.", vendor->who,
                              driver->library, vendor->symbols[i]);
   }
@@ -226,6 +232,12 @@ struct device *fusion_driver_open(const struct device_kind *kind, int32_t number
   return NULL;
 }
 
+static void drop_graph(struct driver *driver) {
+  if (driver->graph)
+    CALL(driver, DESTROY_GRAPH, of_handle)(driver->graph);
+  driver->graph = NULL;
+}
+
 /* Errors are no matter here: what cannot be freed is gone with the device. */
 void fusion_driver_close(struct device *device) {
   struct driver *driver = (struct driver *)device;
@@ -235,7 +247,9 @@ void fusion_driver_close(struct device *device) {
     free(driver->loaded);
     driver->loaded = next;
   }
-  _Bool entered = (driver->modules || driver->has_stream) && fusion_driver_enter(device);
+  _Bool entered = driver->has_stream && fusion_driver_enter(device);
+  if (entered)
+    drop_graph(driver);
   while (driver->modules) {
     struct module *next = driver->modules->next;
     if (entered)
@@ -244,8 +258,7 @@ void fusion_driver_close(struct device *device) {
     driver->modules = next;
   }
   if (entered) {
-    if (driver->has_stream)
-      CALL(driver, DESTROY_STREAM, of_handle)(driver->stream);
+    CALL(driver, DESTROY_STREAM, of_handle)(driver->stream);
     fusion_driver_leave(device);
   }
   if (driver->context)
@@ -444,4 +457,32 @@ _Bool fusion_driver_wait(struct device *device) {
     return 1;
   return fail(driver, code, driver->waits_for_each ? "Waiting for the device"
                                                    : "A kernel (FUSION_GPU_WAIT=1 in the environment tells which)");
+}
+
+/* Graphs. */
+
+_Bool fusion_driver_begin_recording(struct device *device) {
+  struct driver *driver = (struct driver *)device;
+  for (int i = BEGIN_CAPTURE; i < FUNCTIONS; i++)
+    if (!driver->functions[i])
+      return 0;
+  drop_graph(driver);
+  return !driver->waits_for_each && !CALL(driver, BEGIN_CAPTURE, of_capture)(driver->stream, OF_THIS_THREAD);
+}
+
+_Bool fusion_driver_end_recording(struct device *device) {
+  struct driver *driver = (struct driver *)device;
+  void *recording = NULL, *graph = NULL;
+  if (CALL(driver, END_CAPTURE, of_end_capture)(driver->stream, &recording) || !recording)
+    return 0;
+  _Bool made = !CALL(driver, MAKE_GRAPH, of_make_graph)(&graph, recording, 0);
+  CALL(driver, DESTROY_RECORDING, of_handle)(recording);
+  driver->graph = made ? graph : NULL;
+  return made;
+}
+
+_Bool fusion_driver_replay(struct device *device) {
+  struct driver *driver = (struct driver *)device;
+  int code = CALL(driver, LAUNCH_GRAPH, of_launch_graph)(driver->graph, driver->stream);
+  return code ? fail(driver, code, "Launching the kernels as a graph") : 1;
 }

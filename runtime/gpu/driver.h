@@ -15,6 +15,8 @@ enum function {
   CREATE_STREAM, DESTROY_STREAM, WAIT_FOR_STREAM,
   LOAD, LOAD_WITH_LOG, UNLOAD, FIND_FUNCTION, SET_FUNCTION, LAUNCH,
   ERROR_NAME, ERROR_TEXT,
+  /* A driver may be too old for these. */
+  BEGIN_CAPTURE, END_CAPTURE, MAKE_GRAPH, LAUNCH_GRAPH, DESTROY_GRAPH, DESTROY_RECORDING,
   FUNCTIONS
 };
 
@@ -39,13 +41,17 @@ _Bool fusion_driver_upload(struct device *device, void *to, const void *from, ui
 _Bool fusion_driver_download(struct device *device, void *to, const void *from, uint64_t bytes);
 _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
 _Bool fusion_driver_wait(struct device *device);
+_Bool fusion_driver_begin_recording(struct device *device);
+_Bool fusion_driver_end_recording(struct device *device);
+_Bool fusion_driver_replay(struct device *device);
 
 #define KIND_OF_DRIVER(vendor)                                                                                        \
   {                                                                                                                   \
     .facts = &(vendor), .open = fusion_driver_open, .close = fusion_driver_close, .enter = fusion_driver_enter,       \
     .leave = fusion_driver_leave, .allocate = fusion_driver_allocate, .release = fusion_driver_release,               \
     .upload = fusion_driver_upload, .download = fusion_driver_download, .launch = fusion_driver_launch,               \
-    .wait = fusion_driver_wait                                                                                        \
+    .wait = fusion_driver_wait, .begin_recording = fusion_driver_begin_recording,                                     \
+    .end_recording = fusion_driver_end_recording, .replay = fusion_driver_replay                                      \
   }
 
 #endif

@@ -45,12 +45,22 @@ struct fusion_gpu_program {
 /* Called by compiled code; gives 0, or something else when the run has failed. After a failure nothing is launched. */
 int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *arguments);
 
-/* A run with tensors of the host, and one with tensors of the device; 0, or fusion_last_error says why not. */
+/* A tensor of a run, on the host or on the device. */
+struct fusion_gpu_tensor {
+  void *memory;
+  _Bool on_device;
+};
+
+/* A run on tensors: inputs, then outputs. One with all of them on the host, and one with all on the device. They give 0, or
+ * fusion_last_error says why not. */
+int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *tensors);
 int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs);
 int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs);
 const char *fusion_last_error(void);
 /* The number of the device that runs are on from now on; without a call that of FUSION_DEVICE, else 0. */
 void fusion_set_device(int32_t number);
+/* The same number; -1, and an error, if FUSION_DEVICE is none. */
+int32_t fusion_device(void);
 
 /* What emulated kernels call. */
 

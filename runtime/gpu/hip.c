@@ -27,6 +27,12 @@ static const struct vendor facts = {
             [LAUNCH] = "hipModuleLaunchKernel",
             [ERROR_NAME] = "hipGetErrorName",
             [ERROR_TEXT] = "hipGetErrorString",
+            [BEGIN_CAPTURE] = "hipStreamBeginCapture",
+            [END_CAPTURE] = "hipStreamEndCapture",
+            [MAKE_GRAPH] = "hipGraphInstantiateWithFlags",
+            [LAUNCH_GRAPH] = "hipGraphLaunch",
+            [DESTROY_GRAPH] = "hipGraphExecDestroy",
+            [DESTROY_RECORDING] = "hipGraphDestroy",
         },
     .gives_texts = 1,
 };

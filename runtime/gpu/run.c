@@ -6,7 +6,10 @@
  *                                    \_ filled once _/
  *
  * The device is opened by the first run. Its memory, the weights on it, loaded kernels and one stream stay until the library
- * leaves memory, another device is asked for, or the device is lost. Runs of one library take turns. */
+ * leaves memory, another device is asked for, or the device is lost. Runs of one library take turns.
+ *
+ * A model launches the same kernels in every run. When two runs are on the same memory, the second one's launches are recorded
+ * as a graph of the driver, which the third one and all later ones on this memory launch as one. */
 
 #include "device.h"
 #include <stdarg.h>
@@ -16,10 +19,12 @@ struct state {
   struct fusion_gpu_program *program;
   struct state *next;     /* of the programs that are open */
   _Bool failed;           /* the run that goes on */
-  _Bool has_tensors;      /* memory for inputs and outputs */
+  _Bool records;          /* it may */
+  enum { NOTHING, SAME_MEMORY, RECORDED } past;  /* whether `before` holds, and what was made of it */
   void *constants, *workspace;
   void **passed;          /* what main gets: inputs, outputs, constants, workspace */
-  void *tensors[];        /* inputs, outputs; then as many places for `passed` */
+  void **before;          /* what it got in the last run */
+  void *tensors[];        /* inputs, outputs, made when a run has them on the host; then places for `passed` and `before` */
 };
 
 /* The C library's mutex is of zeros and is not larger than this on any machine. */
@@ -127,14 +132,17 @@ static struct state *make(struct fusion_gpu_program *program) {
   const struct device_kind *kind = kind_of(program->kind);
   if (!kind || !device_number(&number))
     return NULL;
-  uint64_t places = 2 * (uint64_t)tensors(program) + 2;
-  struct state *state = calloc(1, sizeof *state + places * sizeof(void *));
+  const char *graphs = getenv("FUSION_GPU_GRAPH");
+  uint64_t places = (uint64_t)tensors(program) + 2;
+  struct state *state = calloc(1, sizeof *state + 3 * places * sizeof(void *));
   if (!state) {
     fusion_gpu_fail("There is no memory for a run.");
     return NULL;
   }
-  state->passed = state->tensors + tensors(program);
+  state->passed = state->tensors + places;
+  state->before = state->passed + places;
   state->program = program;
+  state->records = kind->begin_recording && !(graphs && *graphs == '0');
   state->device = kind->open(kind, number);
   if (!state->device) {
     free(state);
@@ -202,12 +210,6 @@ int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *argumen
 
 /* Launches what main does, on the tensors in `passed`. */
 static _Bool launch_all(struct state *state) {
-  uint32_t count = tensors(state->program);
-  const struct device_kind *kind = state->device->kind;
-  state->passed[count] = state->constants;
-  state->passed[count + 1] = state->workspace;
-  if (kind->spoil && state->workspace)
-    kind->spoil(state->device, state->workspace, state->program->workspace_bytes);
   state->failed = 0;
   current = state;
   state->program->main(state->passed);
@@ -215,35 +217,65 @@ static _Bool launch_all(struct state *state) {
   return !state->failed;
 }
 
-static _Bool make_tensors(struct state *state) {
-  for (uint32_t i = 0; i < tensors(state->program) && !state->has_tensors; i++) {
-    uint64_t bytes = tensor_bytes(state->program, i);
-    const char *what = i < state->program->inputs ? "input" : "output";
-    if (!state->tensors[i] && !(state->tensors[i] = state->device->kind->allocate(state->device, bytes, what)))
-      return 0;
-  }
-  state->has_tensors = 1;
-  return 1;
+/* The same, recorded: it has not been done when this is true. */
+static _Bool record_all(struct state *state) {
+  struct device *device = state->device;
+  if (!device->kind->begin_recording(device))
+    return 0;
+  _Bool fine = launch_all(state);
+  return device->kind->end_recording(device) && fine;
 }
 
-static _Bool run_entered(struct state *state, const void *const *inputs, void *const *outputs) {
+static _Bool launch_or_replay(struct state *state) {
+  struct device *device = state->device;
+  uint64_t bytes = (tensors(state->program) + 2) * sizeof(void *);
+  if (!state->records)
+    return launch_all(state);
+  if (state->past == NOTHING || memcmp(state->passed, state->before, bytes)) {
+    memcpy(state->before, state->passed, bytes);
+    state->past = SAME_MEMORY;
+    return launch_all(state);
+  }
+  if (state->past == SAME_MEMORY) {
+    if (!record_all(state)) {
+      state->records = 0;
+      return device->lost ? 0 : launch_all(state);
+    }
+    state->past = RECORDED;
+  }
+  return device->kind->replay(device);
+}
+
+/* Memory on the device for what is on the host. */
+static void *place_for(struct state *state, uint32_t i) {
+  const char *what = i < state->program->inputs ? "input" : "output";
+  if (!state->tensors[i])
+    state->tensors[i] = state->device->kind->allocate(state->device, tensor_bytes(state->program, i), what);
+  return state->tensors[i];
+}
+
+static _Bool run_entered(struct state *state, const struct fusion_gpu_tensor *given) {
   const struct fusion_gpu_program *program = state->program;
   struct device *device = state->device;
   const struct device_kind *kind = device->kind;
   uint32_t count = tensors(program);
-  if (!make_tensors(state))
-    return 0;
   for (uint32_t i = 0; i < count; i++)
-    state->passed[i] = state->tensors[i];
+    if (!(state->passed[i] = given[i].on_device ? given[i].memory : place_for(state, i)))
+      return 0;
+  state->passed[count] = state->constants;
+  state->passed[count + 1] = state->workspace;
   for (uint32_t i = 0; i < program->inputs; i++)
-    if (!kind->upload(device, state->tensors[i], inputs[i], tensor_bytes(program, i)))
+    if (!given[i].on_device && !kind->upload(device, state->passed[i], given[i].memory, tensor_bytes(program, i)))
       return 0;
   for (uint32_t i = program->inputs; kind->spoil && i < count; i++)
-    kind->spoil(device, state->tensors[i], tensor_bytes(program, i));
-  if (!launch_all(state))
+    if (!given[i].on_device)
+      kind->spoil(device, state->passed[i], tensor_bytes(program, i));
+  if (kind->spoil && state->workspace)
+    kind->spoil(device, state->workspace, program->workspace_bytes);
+  if (!launch_or_replay(state))
     return 0;
   for (uint32_t i = program->inputs; i < count; i++)
-    if (!kind->download(device, outputs[i - program->inputs], state->tensors[i], tensor_bytes(program, i)))
+    if (!given[i].on_device && !kind->download(device, given[i].memory, state->passed[i], tensor_bytes(program, i)))
       return 0;
   return 1;
 }
@@ -260,30 +292,47 @@ static _Bool end(struct state *state, _Bool fine) {
   return fine && waited;
 }
 
-int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
+int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *given) {
   pthread_mutex_lock(&turns);
   struct state *state = enter(program);
   _Bool fine = 0;
   if (state) {
-    fine = end(state, run_entered(state, inputs, outputs));
+    fine = end(state, run_entered(state, given));
     leave(state);
   }
   pthread_mutex_unlock(&turns);
   return !fine;
 }
 
-int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
-  pthread_mutex_lock(&turns);
-  struct state *state = enter(program);
-  _Bool fine = 0;
-  if (state) {
-    for (uint32_t i = 0; i < tensors(program); i++)
-      state->passed[i] = i < program->inputs ? (void *)(uintptr_t)inputs[i] : outputs[i - program->inputs];
-    fine = end(state, launch_all(state));
-    leave(state);
+static int32_t run_where(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs, _Bool on_device) {
+  uint32_t count = tensors(program);
+  struct fusion_gpu_tensor few[16], *given = count <= 16 ? few : malloc(count * sizeof *given);
+  if (!given)
+    return !fusion_gpu_fail("There is no memory for a run.");
+  for (uint32_t i = 0; i < count; i++) {
+    void *memory = i < program->inputs ? (void *)(uintptr_t)inputs[i] : outputs[i - program->inputs];
+    given[i] = (struct fusion_gpu_tensor){.memory = memory, .on_device = on_device};
   }
+  int32_t result = fusion_gpu_run_on(program, given);
+  if (given != few)
+    free(given);
+  return result;
+}
+
+int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
+  return run_where(program, inputs, outputs, 0);
+}
+
+int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
+  return run_where(program, inputs, outputs, 1);
+}
+
+int32_t fusion_device(void) {
+  int32_t number;
+  pthread_mutex_lock(&turns);
+  _Bool fine = device_number(&number);
   pthread_mutex_unlock(&turns);
-  return !fine;
+  return fine ? number : -1;
 }
 
 void fusion_set_device(int32_t number) {
