@@ -328,6 +328,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
         program: None,
+        device: None,
         workspace_bytes: compilation.workspace_bytes,
     };
     let size = compilation.constants.len() as u64;
