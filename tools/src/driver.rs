@@ -328,7 +328,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
         program: None,
-        device: None,
+        device: options.target.device().and_then(runs_on),
         workspace_bytes: compilation.workspace_bytes,
     };
     let size = compilation.constants.len() as u64;
@@ -336,6 +336,13 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, compilation.programs);
     Ok(Compiled { description, code, constants, predicted, ledger, programs })
+}
+
+/// What the run time calls what runs kernels.
+fn runs_on(device: &Device) -> Option<fusion_runtime::gpu::Device> {
+    use fusion_runtime::gpu::Device::{Cuda, Emulated, Hip};
+    let number = device.number() as usize;
+    [Cuda, Hip, Emulated].get(number.checked_sub(1)?).copied()
 }
 
 /// How the compiler is set for these options.

@@ -24,6 +24,6 @@ const STAGES: &[Stage] = &[Stage {
     pipeline: "builtin.module(gpu.module(\
                convert-vector-to-scf,lower-affine,convert-nvgpu-to-nvvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
                convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=1},convert-vector-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
-               convert-ub-to-llvm,convert-nvvm-to-llvm,convert-cf-to-llvm,canonicalize,cse,convert-ub-to-llvm,\
+               convert-ub-to-llvm,convert-nvvm-to-llvm,canonicalize,cse,convert-ub-to-llvm,\
                reconcile-unrealized-casts))",
 }];
