@@ -169,6 +169,7 @@ pub(crate) mod tests {
                 kernel("fused_max_pool_0", &["relay.max_pool"], 100, 100),
             ],
             program: None,
+            device: None,
             workspace_bytes: 64,
         };
         let ledger: Ledger = serde_json::from_value(ledger).unwrap();
