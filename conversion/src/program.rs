@@ -16,6 +16,7 @@ use crate::pipelines::{LANGUAGE, OPEN, Runner};
 use crate::relay_to_bytecode::outline::SEGMENT;
 use crate::relay_to_bytecode::{Lowered, lower};
 use crate::relay_to_te::PRIMITIVE;
+use crate::relay_to_te::open::OPEN as FOR_ALL_SIZES;
 use crate::targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
 use crate::targets::cpu::Processor;
 use crate::te_to_loop::open::TEMPORARIES;
@@ -112,6 +113,7 @@ fn open(
     let mut operators = Vec::new();
     if let Some(main) = main() {
         main.set_attr(PRIMITIVE, unit_attr(root.context_ref()));
+        main.set_attr(FOR_ALL_SIZES, unit_attr(root.context_ref()));
         let rows = nested_ops(main).into_iter().filter_map(|op| match kind_of(op) {
             Some(Kind::Operator(operator)) => Some(operator.name.to_owned()),
             _ => None,

@@ -24,7 +24,7 @@ pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
         fusion_dialects::type_of_attr(ty).ok_or_else(|| PassError::at(function, "has no type"))?;
     let (inputs, results) =
         function_parts(mlir_type).ok_or_else(|| PassError::at(function, "has no function type"))?;
-    if open::is_open(function) {
+    if function.attr(open::OPEN).is_some() {
         return convert_open(function, &name, &results);
     }
     let mut outcome = Ok(());

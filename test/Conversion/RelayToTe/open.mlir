@@ -12,7 +12,7 @@
 // CHECK:         te.load
 // CHECK:         te.extent "n1"
 // CHECK:       te.names = ["n2", ""]
-func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {relay.primitive} {
+func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {relay.open, relay.primitive} {
   %0 = relay.add %x, %y : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
 }
@@ -24,7 +24,7 @@ func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tens
 // CHECK:       te.compute "add" axes [-1]
 // CHECK-NOT:     arith.select
 // CHECK:       te.names = ["n0"]
-func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.primitive} {
+func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.open, relay.primitive} {
   %0 = relay.add %x, %y : (tensor<?xf32, #relay.dims<["n"]>>, tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>>
   return %0 : tensor<?xf32, #relay.dims<["n"]>>
 }
@@ -38,7 +38,7 @@ func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32
 // CHECK:       te.names = ["", "", "n0"]
 // CHECK:       te.compute "mean_1"
 // CHECK:         te.extent "n0"
-func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {relay.primitive} {
+func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {relay.open, relay.primitive} {
   %0 = relay.reshape %x {shape = array<i64: -1, 2, 3>} : (tensor<?x6xf32>) -> tensor<?x2x3xf32>
   %1 = relay.reduce_mean %0 {axes = array<i64: 0>} : (tensor<?x2x3xf32>) -> tensor<2x3xf32>
   return %1 : tensor<2x3xf32>
@@ -46,8 +46,17 @@ func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {rela
 
 // -----
 
-func.func private @refused(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.primitive} {
+func.func private @refused(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
   // expected-error @+1 {{relay.cumsum is not compiled for extents known at run time only}}
   %0 = relay.cumsum %x {axis = 0 : i64} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// A model has no kernels for all sizes, since its memory is planned.
+func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.primitive} {
+  // expected-error @+1 {{compiling a kernel needs every extent; give the shapes of the model's inputs}}
+  %0 = relay.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }

@@ -27,6 +27,9 @@ use relations::relation_of;
 use std::collections::HashMap;
 pub use steps::Steps;
 
+/// The attribute of primitive functions that are kernels for all sizes. Models have none: memory for them is planned.
+pub const OPEN: &str = "relay.open";
+
 /// A kernel of open extents with names for all of them.
 pub struct Named {
     /// The types of its values.
