@@ -137,7 +137,8 @@ struct value *fusion_new_tensor(struct context *run, uint32_t dtype, uint32_t el
       fusion_fail_memory(run, UINT64_MAX);
   uint64_t at = rank == 0 ? header : up(header, bytes < LINE ? 16 : LINE);
   _Bool large = bytes > LARGEST || at + bytes > LARGEST;
-  struct value *tensor = fusion_new(run, large ? header : at + bytes);
+  /* Elements that lie in the tensor begin before its end, also when there are none: free_data goes by that. */
+  struct value *tensor = fusion_new(run, large ? header : at + (bytes ? bytes : 1));
   tensor->kind = TENSOR;
   tensor->tag = element;
   tensor->which = (uint16_t)dtype;

@@ -91,7 +91,8 @@ pub fn tensor_layout(ty: &TensorType) -> Option<TensorLayout> {
         (_, true) => header.next_multiple_of(16),
         (_, false) => header.next_multiple_of(64),
     };
-    let bytes = data.checked_add(elements).filter(|&bytes| bytes <= LARGEST)?;
+    // Elements begin before the end, also when there are none: who frees goes by that.
+    let bytes = data.checked_add(elements.max(1)).filter(|&bytes| bytes <= LARGEST)?;
     Some(TensorLayout { data, bytes })
 }
 

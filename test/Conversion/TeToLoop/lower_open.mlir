@@ -36,8 +36,8 @@ func.func private @softmax(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {r
 // A product whose rows are contiguous along the sum: tiles of four rows and four columns, then what is left.
 // CHECK-LABEL: func.func @dense(
 // CHECK:       loop.upto %{{.*}} parallel {
-// CHECK:         loop.upto %{{.*}} serial {
-// CHECK:           loop.for 2 serial {
+// CHECK:         loop.for 2 serial {
+// CHECK:           loop.upto %{{.*}} serial {
 // CHECK:             loop.for 4 unrolled {
 // CHECK:               loop.for 4 unrolled {
 // CHECK:                 loop.for 64 serial iter(

@@ -25,6 +25,7 @@ pub struct Compiled {
 /// Named inputs.
 pub type Inputs = IndexMap<String, Tensor>;
 
+/// Those that nobody gave.
 pub fn options() -> CompileOptions {
     CompileOptions::for_target(Target::uncalibrated())
 }
