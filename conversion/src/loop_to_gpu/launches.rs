@@ -47,9 +47,9 @@ pub fn binding(kind: LoopKind) -> Option<(bool, usize)> {
     }
 }
 
-/// True for loops bound to blocks or threads.
+/// True for loops bound to blocks or threads, and for what asks for the number of one.
 pub fn is_bound(op: Op) -> bool {
-    matches!(op.kind(), Some(Kind::Loop(Loop::For))) && binding(loop_kind(op)).is_some()
+    matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))) && binding(loop_kind(op)).is_some()
 }
 
 /// The operations that every launch of a kernel makes anew, and its launches in order.
