@@ -106,7 +106,7 @@ impl<'c> Lowering<'c, '_> {
             self.places.remove(&key(*tensor));
         }
         let element = region.iter().all(|(_, n)| *n == 1) && Parts::of(s.op).is_none();
-        if element && s.tensorized.is_none() && !s.double {
+        if element && s.tensorized.is_none() && !s.double && !self.has_steps(stage) {
             let elements = self.stage(loops, stage, region);
             for (tensor, element) in tensors.iter().zip(elements) {
                 self.places.insert(key(*tensor), Place::Value(element));

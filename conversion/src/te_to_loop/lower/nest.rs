@@ -110,9 +110,8 @@ impl<'c> Lowering<'c, '_> {
         }
         let inside: Vec<AxisId> = s.leaves[first..].iter().copied().filter(|&l| !s.axes[l].reduce).collect();
         // What is computed in a step of the reduction is computed once for all accumulators.
-        let in_steps = |o: &Stage| matches!(o.attach, Attach::At(of, at) if of == stage && s.axes[at].reduce);
-        let steps = self.tree.stages.iter().any(in_steps);
-        let jammed = !steps && inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
+        let jammed =
+            !self.has_steps(stage) && inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
         (nest.order, nest.reduction, nest.in_memory) = if jammed {
             let reduced = s.leaves[first..].iter().copied().filter(|&l| s.axes[l].reduce);
             let order: Vec<_> =
@@ -122,6 +121,13 @@ impl<'c> Lowering<'c, '_> {
             (s.leaves.clone(), first, true)
         };
         self.loops_from(loops, &nest, Bindings::default(), 0)
+    }
+
+    /// True when others are computed in the steps of a reduction.
+    pub(super) fn has_steps(&self, stage: StageId) -> bool {
+        let axes = &self.tree.stages[stage].axes;
+        let in_steps = |o: &Stage| matches!(o.attach, Attach::At(of, at) if of == stage && axes[at].reduce);
+        self.tree.stages.iter().any(in_steps)
     }
 
     /// Number of iterations of a loop, given which splits are exact here.

@@ -22,28 +22,31 @@ use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::{OpExt, tensor_type};
 
-/// Sizes of a block's tile: results along both axes, and of them those of a thread.
+/// Threads of a block along both axes.
+const THREADS: u64 = 16;
+
+/// Results of a block's tile that a thread computes, along both axes.
 #[derive(Clone, Copy)]
 struct Tile {
     rows: u64,
     columns: u64,
-    own_rows: u64,
-    own_columns: u64,
 }
 
-/// The tiles there are, the one with the most reuse first.
-const TILES: [Tile; 4] = [
-    Tile { rows: 128, columns: 128, own_rows: 8, own_columns: 8 },
-    Tile { rows: 64, columns: 64, own_rows: 4, own_columns: 4 },
-    Tile { rows: 32, columns: 64, own_rows: 2, own_columns: 4 },
-    Tile { rows: 32, columns: 32, own_rows: 2, own_columns: 2 },
+/// The tiles there are, those with the most reuse first.
+#[rustfmt::skip]
+const TILES: [Tile; 10] = [
+    Tile { rows: 8, columns: 8 },
+    Tile { rows: 4, columns: 4 }, Tile { rows: 2, columns: 4 }, Tile { rows: 4, columns: 2 },
+    Tile { rows: 2, columns: 2 }, Tile { rows: 1, columns: 4 }, Tile { rows: 4, columns: 1 },
+    Tile { rows: 1, columns: 2 }, Tile { rows: 2, columns: 1 },
+    Tile { rows: 1, columns: 1 },
 ];
 /// Elements of the reduction for which operands are copied at a time.
 const STEP: u64 = 16;
 /// Reductions of fewer elements leave nothing to reuse.
 const FEWEST_STEPS: u64 = 16;
 /// Extents below this are no tile.
-const FEWEST: u64 = 16;
+const FEWEST: u64 = THREADS;
 
 /// What is to be scheduled.
 struct Contraction {
@@ -69,8 +72,9 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
 
 /// The largest tile of which there are enough for all cores, and that wastes little beyond the end.
 fn tile(m: u64, n: u64, others: u64, target: &Target) -> Option<Tile> {
-    let blocks = |t: &Tile| m.div_ceil(t.rows) * n.div_ceil(t.columns) * others;
-    let fits = |t: &&Tile| t.rows <= m.next_multiple_of(FEWEST) && t.columns <= n.next_multiple_of(FEWEST);
+    let blocks = |t: &Tile| m.div_ceil(THREADS * t.rows) * n.div_ceil(THREADS * t.columns) * others;
+    // A tile beyond both ends would have fewer threads compute than copy.
+    let fits = |t: &&Tile| THREADS * t.rows <= m && THREADS * t.columns <= n;
     let enough = TILES.iter().filter(fits).find(|t| blocks(t) >= target.cores);
     enough.or_else(|| TILES.iter().rev().find(fits)).copied()
 }
@@ -114,14 +118,17 @@ fn write(
     // Without an epilogue the tile of a thread is computed beside the stage, and copied to it at the end.
     let sums = match nest.reduction {
         Some(reduction) => reduction,
-        None => writer.cache_write(host, "sums")?,
+        None => {
+            let name = format!("sums_of_{}", writer.tree.stages[host].name);
+            writer.cache_write(host, &name)?
+        }
     };
     let rank = writer.tree.stages[host].rank();
     let others: Vec<AxisId> = (0..rank).filter(|a| *a != found.row && *a != found.column).collect();
-    let (io, ii) = writer.split_guarded(host, found.row, tile.rows)?;
-    let (jo, ji) = writer.split_guarded(host, found.column, tile.columns)?;
-    let (it, iu) = writer.split(host, ii, tile.own_rows)?;
-    let (jt, ju) = writer.split(host, ji, tile.own_columns)?;
+    let (io, ii) = writer.split_guarded(host, found.row, THREADS * tile.rows)?;
+    let (jo, ji) = writer.split_guarded(host, found.column, THREADS * tile.columns)?;
+    let (it, iu) = writer.split(host, ii, tile.rows)?;
+    let (jt, ju) = writer.split(host, ji, tile.columns)?;
     let order = [others.as_slice(), &[io, jo, it, jt, iu, ju]].concat();
     writer.reorder(host, &order)?;
     if let Some((&first, rest)) = others.split_first() {
@@ -145,13 +152,12 @@ fn write(
     let step = if extent.is_multiple_of(STEP) { STEP } else { extent.min(STEP) };
     let (ko, ki) = writer.split(sums, found.depth, step)?;
     // One block of each: what a thread computes of the sums are its own rows and columns.
-    let (ro, ri) = writer.split(sums, found.row, tile.own_rows)?;
-    let (co, ci) = writer.split(sums, found.column, tile.own_columns)?;
+    let (ro, ri) = writer.split(sums, found.row, tile.rows)?;
+    let (co, ci) = writer.split(sums, found.column, tile.columns)?;
     let order = [others.as_slice(), &[ro, co, ko], &rest, &[ki, ri, ci]].concat();
     writer.reorder(sums, &order)?;
     writer.unroll(sums, ri)?;
     writer.unroll(sums, ci)?;
-    let threads = (tile.rows / tile.own_rows, tile.columns / tile.own_columns);
     for (operand, name) in found.operands.iter().zip(["rows", "columns"]) {
         let Some(source) = operand.handle() else { continue };
         let copy = writer.cache_read(
@@ -161,20 +167,20 @@ fn write(
         )?;
         writer.compute_at(copy, sums, ko)?;
         writer.set_scope(copy, Scope::Shared)?;
-        share(writer, copy, threads)?;
+        share(writer, copy)?;
     }
     Ok(())
 }
 
 /// Has all threads of a block copy, neighbours what lies together.
-fn share(writer: &mut Writer, copy: StageId, (rows, columns): (u64, u64)) -> Result<(), String> {
+fn share(writer: &mut Writer, copy: StageId) -> Result<(), String> {
     let rank = writer.tree.stages[copy].rank();
     let mut all: AxisId = 0;
     for next in 1..rank {
         all = writer.fuse(copy, all, next)?;
     }
-    let (_, inner) = writer.split(copy, all, rows * columns)?;
-    let (y, x) = writer.split(copy, inner, columns)?;
+    let (_, inner) = writer.split(copy, all, THREADS * THREADS)?;
+    let (y, x) = writer.split(copy, inner, THREADS)?;
     writer.bind(copy, y, LoopKind::ThreadY)?;
     writer.bind(copy, x, LoopKind::ThreadX)
 }
