@@ -85,7 +85,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
     let units: Vec<Unit> = units.into_values().collect();
     let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
     let start = std::time::Instant::now();
-    let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
+    let made = Workshop { target, device: None, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
     let (compiled, cached) = (units.len(), made.cached);
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Failure {
+    /// Processors are not emulated.
+    #[error("--emulate is for GPUs, and {0} is a processor; give one such as --target nvidia:sm_80")]
+    NothingToEmulate(String),
     #[error(transparent)]
     Driver(#[from] DriverError),
     #[error(transparent)]

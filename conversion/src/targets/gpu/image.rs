@@ -1,0 +1,87 @@
+//! `fusion-gpu-image`: the code of GPU functions as bytes.
+//!
+//!     gpu.module @k_gpu { llvm.func @k_0(...) ... }      =>      gpu.module @k_gpu attributes {fusion.image = "//\n// Generated ..."} {}
+//!
+//! The functions are in the LLVM dialect already. What the code generator gives is packed as the vendor's run time takes it.
+
+use super::{Image, Vendor, codegen};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit, ops_in, parse_module,
+};
+use std::path::Path;
+use std::process::Command;
+
+/// On a GPU module: its code.
+pub const IMAGE: &str = "fusion.image";
+
+/// The pass.
+pub struct GpuImage;
+
+impl Pass for GpuImage {
+    const NAME: &'static str = "fusion-gpu-image";
+    const DESCRIPTION: &'static str = "Make the code of GPU functions";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "vendor",
+            description: "Whose GPU: nvidia or amd",
+            kind: OptionKind::Text,
+            initial: "nvidia",
+        },
+        OptionSpec {
+            name: "chip",
+            description: "Which GPU, as LLVM calls it",
+            kind: OptionKind::Text,
+            initial: "sm_80",
+        },
+    ];
+
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let (vendor, chip) = (cx.options.text("vendor"), cx.options.text("chip"));
+        let vendor = Vendor::named(vendor)
+            .ok_or_else(|| PassError::at(module, format!("gets no code: there is no vendor {vendor:?}")))?;
+        let inside = module.body(0).map(ops_in).unwrap_or_default();
+        let is_gpu = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::GpuModule)));
+        for gpu in inside.into_iter().filter(is_gpu) {
+            let code =
+                code(gpu, vendor, chip).map_err(|why| PassError::at(gpu, format!("gets no code: {why}")))?;
+            gpu.set_attr(IMAGE, bytes_attr(gpu.context_ref(), &code));
+            let functions = gpu.body(0).map(ops_in).unwrap_or_default();
+            functions.into_iter().rev().for_each(|op| op.erase());
+        }
+        Ok(())
+    }
+}
+
+/// The code of all functions of a GPU module.
+fn code(gpu: Op, vendor: &Vendor, chip: &str) -> Result<Vec<u8>, String> {
+    let functions = gpu.body(0).map(ops_in).unwrap_or_default();
+    let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
+    let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
+    let code = emit(&alone, &codegen(vendor, chip), vendor.emit).map_err(|error| error.to_string())?;
+    match vendor.image {
+        Image::Text => Ok([code.as_slice(), &[0]].concat()),
+        Image::Linked => link(&code),
+    }
+}
+
+/// What lld makes of an object.
+fn link(object: &[u8]) -> Result<Vec<u8>, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no folder for its object: {error}"))?;
+    let (from, to) = (folder.path().join("code.o"), folder.path().join("code.hsaco"));
+    std::fs::write(&from, object).map_err(|error| format!("its object cannot be written: {error}"))?;
+    let beside_llvm = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/ld.lld");
+    let linker = if beside_llvm.exists() { beside_llvm } else { "ld.lld".into() };
+    let output = Command::new(&linker)
+        .args(["-shared", "--no-undefined"])
+        .arg(&from)
+        .arg("-o")
+        .arg(&to)
+        .output()
+        .map_err(|error| format!("running {} failed ({error}); install lld-22", linker.display()))?;
+    if !output.status.success() {
+        return Err(format!("lld refused it: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    std::fs::read(&to).map_err(|error| format!("what lld made cannot be read: {error}"))
+}
