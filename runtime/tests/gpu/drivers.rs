@@ -275,8 +275,8 @@ fn sentences_say_what_to_do() {
     assert_eq!(
         fail("wait", "700"),
         "A kernel (FUSION_GPU_WAIT=1 in the environment tells which) failed on NVIDIA device 0 (Fake 0): CUDA_ERROR_OF_TEST \
-         (700, an error of the test); the device takes no more work of this program, so start it again; with --emulate a \
-         kernel that is wrong is found."
+         (700, an error of the test); what the model had on the device is lost, and the next run begins anew; if that fails \
+         as well start the program again, and with --emulate a kernel that is wrong is found."
     );
     let wait = format!("{}:700", calls.iter().position(|name| name == "launch").unwrap() + 2);
     let why = said(&[("FUSION_GPU_WAIT", "1"), ("FAKE_FAIL", &wait)]);
