@@ -80,6 +80,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
     stage("math-approximate", "builtin.module(func.func(math-approximate))"),
+    stage("gpu-math", "builtin.module(func.func(gpu-math))"),
     stage("convert-loop-to-gpu", "builtin.module(convert-loop-to-gpu,gpu.module(canonicalize,cse))"),
 ];
 

@@ -208,6 +208,24 @@ int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *argumen
   return state->failed;
 }
 
+void fusion_gpu_copy(void *to, const void *from, uint64_t bytes) {
+  struct state *state = current;
+  if (state && !state->failed)
+    state->failed = !state->device->kind->copy(state->device, to, from, bytes);
+}
+
+void fusion_gpu_read(void *host, const void *device, uint64_t bytes) {
+  struct state *state = current;
+  memset(host, 0, bytes);
+  if (!state || state->failed)
+    return;
+  state->records = 0;  /* what is launched depends on what is read; the first run, which is not recorded, comes here */
+  const struct device_kind *kind = state->device->kind;
+  state->failed = !kind->download(state->device, host, device, bytes) || !kind->wait(state->device);
+  if (state->failed)
+    memset(host, 0, bytes);
+}
+
 /* Launches what main does, on the tensors in `passed`. */
 static _Bool launch_all(struct state *state) {
   state->failed = 0;

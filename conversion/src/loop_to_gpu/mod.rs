@@ -17,6 +17,7 @@
 pub mod barriers;
 mod bindings;
 pub mod launches;
+pub mod math;
 mod memory;
 pub mod verify;
 

@@ -57,6 +57,13 @@ impl Pass for GpuImage {
 /// The code of all functions of a GPU module.
 fn code(gpu: Op, vendor: &Vendor, chip: &str) -> Result<Vec<u8>, String> {
     let functions = gpu.body(0).map(ops_in).unwrap_or_default();
+    let strangers: Vec<&str> = functions.iter().filter_map(|op| stranger(*op)).collect();
+    if !strangers.is_empty() {
+        return Err(format!(
+            "it calls {}, and no library for GPUs is linked; compute that by other functions, or in f32 where it is of f64",
+            strangers.join(", ")
+        ));
+    }
     let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
     let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
     let code = emit(&alone, &codegen(vendor, chip), vendor.emit).map_err(|error| error.to_string())?;
@@ -64,6 +71,12 @@ fn code(gpu: Op, vendor: &Vendor, chip: &str) -> Result<Vec<u8>, String> {
         Image::Text => Ok([code.as_slice(), &[0]].concat()),
         Image::Linked => link(&code),
     }
+}
+
+/// The name of a function that nobody defines, unless it is an intrinsic of the code generator.
+fn stranger<'c>(op: Op<'c>) -> Option<&'c str> {
+    let declared = matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmFunc))) && op.body(0).is_none();
+    declared.then(|| op.text("sym_name")).flatten().filter(|name| !name.starts_with("llvm."))
 }
 
 /// What lld makes of an object.
