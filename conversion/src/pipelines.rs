@@ -126,9 +126,13 @@ pub fn register() {
         let inner: Vec<&str> = parts.iter().flat_map(|p| p.iter()).map(|s| inner_of(s.pipeline)).collect();
         fusion_dialects::register_pipeline(name, description, &inner.join(","));
     }
+    for (name, pipeline) in crate::targets::gpu::named_pipelines() {
+        fusion_dialects::register_pipeline(&name, "From loops to the assembly of this GPU", &pipeline);
+    }
 }
 
-fn inner_of(pipeline: &'static str) -> &'static str {
+/// What stands in a pipeline for modules.
+pub(crate) fn inner_of(pipeline: &str) -> &str {
     pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).unwrap_or(pipeline)
 }
 

@@ -272,8 +272,20 @@ static void *place_for(struct state *state, uint32_t i) {
   return state->tensors[i];
 }
 
+/* Kernels access 16 bytes at once. What the drivers and this file allocate has more than that. */
+static _Bool aligned(const struct fusion_gpu_program *program, const struct fusion_gpu_tensor *given) {
+  for (uint32_t i = 0; i < tensors(program); i++)
+    if (given[i].on_device && (uintptr_t)given[i].memory % 16)
+      return fusion_gpu_fail("%s %u of the model begins at %p, which is no multiple of 16 bytes; copy it to memory that does.",
+                             i < program->inputs ? "Input" : "Output", i < program->inputs ? i : i - program->inputs,
+                             given[i].memory);
+  return 1;
+}
+
 static _Bool run_entered(struct state *state, const struct fusion_gpu_tensor *given) {
   const struct fusion_gpu_program *program = state->program;
+  if (!aligned(program, given))
+    return 0;
   struct device *device = state->device;
   const struct device_kind *kind = device->kind;
   uint32_t count = tensors(program);

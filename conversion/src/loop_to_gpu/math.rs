@@ -1,20 +1,21 @@
 //! `gpu-math`: functions of numbers become what every GPU has instructions for, or code of such.
 //!
-//!     math.floor %x : f32          =>      llvm.intr.floor
-//!     math.sqrt %x : f16           =>      extended, llvm.intr.sqrt of f32, truncated
+//!     math.floor %x : f32          =>      llvm.call_intrinsic "llvm.floor"(%x)
+//!     math.sqrt %x : f16           =>      extended, the same with "llvm.sqrt" of f32, truncated
 //!     math.rsqrt %x                =>      1 / sqrt x
 //!     arith.remf %x, %y            =>      x - trunc(x / y) y, for y 2^252, y 2^224, ..., y one after another
 //!     math.ipowi %x, %n            =>      squares of x, multiplied where n has a bit
 //!
 //! Upstream's conversions to GPUs make calls of a vendor's library of all of these, and no GPU library is linked here. What
-//! `math-approximate` makes straight code of is gone when this runs. What is left of f64 is told with its name.
+//! `math-approximate` makes straight code of is gone when this runs. What is left of f64 is told with its name. Intrinsics are called
+//! by their names, as those conversions take the operations that stand for them (`llvm.intr.floor`) for calls as well.
 
 use crate::loop_to_cpu::math::floats::Floats;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Build, Op, OpExt, Pass, PassError, RunContext, Value, ValueLike, dtype_of, int_attr, nested_ops,
-    vector_parts,
+    segments_attr, str_attr, vector_parts,
 };
 use fusion_operators::DType;
 
@@ -40,15 +41,15 @@ impl Pass for GpuMath {
 /// The intrinsic of LLVM that is an instruction, or a few, on every GPU.
 fn intrinsic(kind: Upstream) -> Option<&'static str> {
     Some(match kind {
-        Upstream::Sqrt => "llvm.intr.sqrt",
-        Upstream::AbsF => "llvm.intr.fabs",
-        Upstream::Ceil => "llvm.intr.ceil",
-        Upstream::CopySign => "llvm.intr.copysign",
-        Upstream::Floor => "llvm.intr.floor",
-        Upstream::Fma => "llvm.intr.fma",
-        Upstream::Round => "llvm.intr.round",
-        Upstream::RoundEven => "llvm.intr.roundeven",
-        Upstream::Trunc => "llvm.intr.trunc",
+        Upstream::Sqrt => "llvm.sqrt",
+        Upstream::AbsF => "llvm.fabs",
+        Upstream::Ceil => "llvm.ceil",
+        Upstream::CopySign => "llvm.copysign",
+        Upstream::Floor => "llvm.floor",
+        Upstream::Fma => "llvm.fma",
+        Upstream::Round => "llvm.round",
+        Upstream::RoundEven => "llvm.roundeven",
+        Upstream::Trunc => "llvm.trunc",
         _ => return None,
     })
 }
@@ -62,12 +63,13 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
     let computed = match kind {
         Upstream::IPowI => power(&at, dtype, operands[0], operands[1]),
         Upstream::RemF if dtype != DType::F64 => {
-            let wide: Vec<Value> = operands.iter().map(|v| at.make("arith.extf", &[*v], DType::F64)).collect();
+            let wide: Vec<Value> =
+                operands.iter().map(|v| at.make("arith.extf", &[*v], DType::F64)).collect();
             at.make("arith.truncf", &[remainder(&at, wide[0], wide[1])], dtype)
         }
         _ if kind.is_transcendental() || kind == Upstream::RemF => return Err(missing(op, element)),
         _ => {
-            let Some(name) = intrinsic(kind).or_else(|| (kind == Upstream::Rsqrt).then_some("llvm.intr.sqrt"))
+            let Some(name) = intrinsic(kind).or_else(|| (kind == Upstream::Rsqrt).then_some("llvm.sqrt"))
             else {
                 return Ok(());
             };
@@ -77,7 +79,7 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
                 false => at.make("arith.extf", &[*v], inside),
             };
             let extended: Vec<Value> = operands.iter().map(extend).collect();
-            let mut value = at.make(name, &extended, inside);
+            let mut value = call(&at, name, &extended, inside);
             if kind == Upstream::Rsqrt {
                 let one = if inside == DType::F64 { at.double(1.0) } else { at.float(1.0) };
                 value = at.make("arith.divf", &[one, value], inside);
@@ -88,6 +90,17 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
     op.replace_all_uses(&[computed]);
     op.erase();
     Ok(())
+}
+
+/// Calls an intrinsic of LLVM.
+fn call<'c>(at: &Floats<'c>, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
+    let context = at.build.context();
+    let attrs = [
+        ("intrin", str_attr(context, name)),
+        ("op_bundle_sizes", segments_attr(context, &[])),
+        ("operandSegmentSizes", segments_attr(context, &[operands.len() as i32, 0])),
+    ];
+    at.build.value("llvm.call_intrinsic", operands, at.ty(dtype), &attrs)
 }
 
 fn missing<'c>(op: Op<'c>, element: fusion_dialects::Type<'c>) -> PassError<'c> {
@@ -122,14 +135,14 @@ fn repeat<'c>(
 /// The remainder of a division of f64 that were f32: one step is exact where the quotient is below `2^28`, and quotients of f32 are
 /// below `2^277`.
 fn remainder<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
-    let size = |a: Value<'c>| at.make("llvm.intr.fabs", &[a], DType::F64);
+    let size = |a: Value<'c>| call(at, "llvm.fabs", &[a], DType::F64);
     let first = at.double((252f64).exp2());
     let steps = repeat(at, 10, &[x, first], |m, given| {
         let divisor = m.make("arith.mulf", &[y, given[1]], DType::F64);
         let quotient = m.make("arith.divf", &[given[0], divisor], DType::F64);
-        let whole = m.make("llvm.intr.trunc", &[quotient], DType::F64);
+        let whole = call(m, "llvm.trunc", &[quotient], DType::F64);
         let minus = m.make("arith.negf", &[whole], DType::F64);
-        let rest = m.make("llvm.intr.fma", &[minus, divisor, given[0]], DType::F64);
+        let rest = call(m, "llvm.fma", &[minus, divisor, given[0]], DType::F64);
         vec![rest, m.make("arith.mulf", &[given[1], m.double((-28f64).exp2())], DType::F64)]
     });
     // What is divided by infinity stays; a remainder of 0 has the sign as well.
@@ -139,15 +152,11 @@ fn remainder<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
     };
     let infinite = at.double(f64::INFINITY);
     let (finite, equal) = (below(size(x), infinite), int_attr(at.build.context(), 1));
-    let by_infinity = at.build.value(
-        "arith.cmpf",
-        &[size(y), infinite],
-        at.ty(DType::Bool),
-        &[("predicate", equal)],
-    );
+    let by_infinity =
+        at.build.value("arith.cmpf", &[size(y), infinite], at.ty(DType::Bool), &[("predicate", equal)]);
     let stays = at.both(finite, by_infinity);
     let rest = at.make("arith.select", &[stays, x, steps[0]], DType::F64);
-    at.make("llvm.intr.copysign", &[rest, x], DType::F64)
+    call(at, "llvm.copysign", &[rest, x], DType::F64)
 }
 
 /// A power of integers, in their own type; with a negative exponent what is left of the fraction.

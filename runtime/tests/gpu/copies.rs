@@ -46,14 +46,26 @@ fn what_is_not_waited_for_has_not_come() {
 
 #[test]
 fn waiting_is_for_ones_own_copies_only() {
-    let why = Kernel::new(&kernel("fusion_emulated_barrier(); fusion_emulated_wait(0); get(4 * ((t + 1) % 32));"), 32, 128)
-        .run(&[&random(128, 3)])
-        .unwrap_err()
-        .to_string();
-    assert!(why.contains("it reads byte 0 of shared memory while an asynchronous copy of thread (0, 0, 0)"), "{why}");
+    let why = Kernel::new(
+        &kernel("fusion_emulated_barrier(); fusion_emulated_wait(0); get(4 * ((t + 1) % 32));"),
+        32,
+        128,
+    )
+    .run(&[&random(128, 3)])
+    .unwrap_err()
+    .to_string();
+    assert!(
+        why.contains("it reads byte 0 of shared memory while an asynchronous copy of thread (0, 0, 0)"),
+        "{why}"
+    );
     let code = kernel("fusion_emulated_wait(0); if (t) get(4 * (t - 1));");
     let why = Kernel::new(&code, 32, 128).run(&[&random(128, 3)]).unwrap_err().to_string();
-    assert!(why.contains("thread (1, 0, 0): a race: it reads byte 0 of shared memory, which thread (0, 0, 0) wrote"), "{why}");
+    assert!(
+        why.contains(
+            "thread (1, 0, 0): a race: it reads byte 0 of shared memory, which thread (0, 0, 0) wrote"
+        ),
+        "{why}"
+    );
 }
 
 #[test]
@@ -80,8 +92,19 @@ fn copies_are_of_whole_words() {
         let code = format!("static void kernel(void *const *a) {{ {copy}; }}");
         Kernel::new(&code, 1, 4).error()
     };
-    assert!(error("fusion_emulated_copy_async(shared(0), a[0], 12, 12)").contains("an asynchronous copy of 12 of 12 bytes"));
-    assert!(error("fusion_emulated_copy_async(shared(0), a[0], 4, 8)").contains("an asynchronous copy of 8 of 4 bytes"));
-    assert!(error("fusion_emulated_copy_async(shared(1), a[0], 16, 16)").contains("that is not a multiple of it"));
-    assert!(error("fusion_emulated_copy_async(shared(256), a[0], 4, 4)").contains("it writes 4 bytes from byte 1024"));
+    assert!(
+        error("fusion_emulated_copy_async(shared(0), a[0], 12, 12)")
+            .contains("an asynchronous copy of 12 of 12 bytes")
+    );
+    assert!(
+        error("fusion_emulated_copy_async(shared(0), a[0], 4, 8)")
+            .contains("an asynchronous copy of 8 of 4 bytes")
+    );
+    assert!(
+        error("fusion_emulated_copy_async(shared(1), a[0], 16, 16)").contains("that is not a multiple of it")
+    );
+    assert!(
+        error("fusion_emulated_copy_async(shared(256), a[0], 4, 4)")
+            .contains("it writes 4 bytes from byte 1024")
+    );
 }

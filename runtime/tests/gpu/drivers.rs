@@ -77,7 +77,10 @@ impl Bench {
         built(Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([at("main"), at("main.c"), model]));
         let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu/fake_driver.c");
         built(
-            Command::new("cc").args(["-Wall", "-shared", "-fPIC", "-o"]).args([at("driver.so"), fake]).args(flags),
+            Command::new("cc")
+                .args(["-Wall", "-shared", "-fPIC", "-o"])
+                .args([at("driver.so"), fake])
+                .args(flags),
         );
         Bench { directory, variable }
     }
@@ -151,9 +154,21 @@ fn later_runs_launch_a_graph() {
 }
 
 /// What each call does for a run when it fails: those whose failure is no matter, and those that end what was to be given back.
-const NO_MATTER: &[&str] =
-    &["name", "pop", "free", "unload", "destroy stream", "release", "begin", "end", "make graph", "drop", "unmake graph"];
-const KEEPS: &[&str] = &["pop", "free", "unload", "destroy stream", "release", "drop", "unmake graph", "push"];
+const NO_MATTER: &[&str] = &[
+    "name",
+    "pop",
+    "free",
+    "unload",
+    "destroy stream",
+    "release",
+    "begin",
+    "end",
+    "make graph",
+    "drop",
+    "unmake graph",
+];
+const KEEPS: &[&str] =
+    &["pop", "free", "unload", "destroy stream", "release", "drop", "unmake graph", "push"];
 
 #[test]
 fn every_failure_has_its_sentence_and_leaves_nothing() {
@@ -179,7 +194,10 @@ fn every_failure_has_its_sentence_and_leaves_nothing() {
                     ),
                     // One run fails; the next one is fine again.
                     [error] => {
-                        assert!(error.contains(maker) && error.ends_with('.') && error.contains("; "), "{error}");
+                        assert!(
+                            error.contains(maker) && error.ends_with('.') && error.contains("; "),
+                            "{error}"
+                        );
                         assert!(error.contains(code), "{call}: {error}");
                         failed.insert(call.as_str());
                     }
@@ -187,7 +205,18 @@ fn every_failure_has_its_sentence_and_leaves_nothing() {
                 }
             }
         }
-        for call in ["initialize", "count", "get device", "allocate", "upload", "download", "wait", "load", "find", "launch"] {
+        for call in [
+            "initialize",
+            "count",
+            "get device",
+            "allocate",
+            "upload",
+            "download",
+            "wait",
+            "load",
+            "find",
+            "launch",
+        ] {
             assert!(failed.contains(call), "{call} never failed: {failed:?}");
         }
     }
@@ -273,6 +302,8 @@ fn a_driver_without_a_function_is_too_old() {
     let driver = other.at("driver.so").display().to_string();
     assert_eq!(
         bench.runs(&[("FUSION_CUDA_LIBRARY", &driver)])[0],
-        format!("The NVIDIA driver {driver} has no function cuInit; install a newer driver, or use --emulate.")
+        format!(
+            "The NVIDIA driver {driver} has no function cuInit; install a newer driver, or use --emulate."
+        )
     );
 }

@@ -113,7 +113,8 @@ fn what_was_not_written_is_not_a_number() {
 
 #[test]
 fn a_barrier_that_not_all_come_to_is_an_error() {
-    let code = "static void kernel(void *const *a) { (void)a; if (thread() < 40) fusion_emulated_barrier(); }";
+    let code =
+        "static void kernel(void *const *a) { (void)a; if (thread() < 40) fusion_emulated_barrier(); }";
     assert_eq!(
         Kernel::new(code, 64, 1).error(),
         "kernel \"kernel\", block (0, 0, 0), thread (0, 0, 0): barrier in divergent control flow: thread (40, 0, 0) ended \
@@ -145,7 +146,9 @@ fn writes_beside_memory_are_found() {
         "kernel \"kernel\" wrote before the 20 bytes of the model's output"
     );
     let code = "static void kernel(void *const *a) { (void)a; *shared(256) = 1; }";
-    assert!(Kernel::new(code, 1, 5).error().contains("the block wrote behind its 1024 bytes of shared memory"));
+    assert!(
+        Kernel::new(code, 1, 5).error().contains("the block wrote behind its 1024 bytes of shared memory")
+    );
 }
 
 #[test]

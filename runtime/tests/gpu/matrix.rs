@@ -103,8 +103,7 @@ fn instructions() -> Vec<Instruction> {
     };
     let mfma_32 =
         |name, ty| row(name, (32, 32, 8), 64, ty, (4, fours_32), (4, turned!(fours_32)), (16, rows_32));
-    let wmma =
-        |name, ty| row(name, (16, 16, 16), 32, ty, (16, wmma_a), (16, turned!(wmma_a)), (8, wmma_c));
+    let wmma = |name, ty| row(name, (16, 16, 16), 32, ty, (16, wmma_a), (16, turned!(wmma_a)), (8, wmma_c));
     let f32_16 = ((1, ones_16 as Layout), (1, turned!(ones_16) as Layout), (4, turned!(fours_16) as Layout));
     let f32_32 = ((1, ones_32 as Layout), (1, turned!(ones_32) as Layout), (16, rows_32 as Layout));
     vec![
@@ -198,9 +197,8 @@ fn products_are_those_of_three_loops() {
             for i in 0..instruction.c.0 {
                 let (row, column) = instruction.c.1(lane, i);
                 met[row * n + column] = true;
-                let product = |l: usize| {
-                    f64::from(seen(ty, a[row * k + l])) * f64::from(seen(ty, b[l * n + column]))
-                };
+                let product =
+                    |l: usize| f64::from(seen(ty, a[row * k + l])) * f64::from(seen(ty, b[l * n + column]));
                 let expected = f64::from(c[row * n + column]) + (0..k).map(product).sum::<f64>();
                 let found = d[lane * instruction.c.0 + i];
                 assert!(
@@ -258,17 +256,17 @@ fn all_threads_of_a_warp_come() {
     let mma = "fusion_emulated_matrix(FUSION_MMA_M16N8K16_F16, x, x, x, x);";
     assert!(run(mma, 32).is_ok());
     assert!(error(mma, 16).contains("mma.m16n8k16 f16 is of 32 threads, but this warp has 16"));
-    assert!(
-        error(&format!("if (thread() > 3) {mma}"), 32)
-            .contains("thread (0, 0, 0): it ended without coming to a matrix instruction with the other threads of its warp")
-    );
+    assert!(error(&format!("if (thread() > 3) {mma}"), 32).contains(
+        "thread (0, 0, 0): it ended without coming to a matrix instruction with the other threads of its warp"
+    ));
     assert!(
         error("fusion_emulated_matrix(FUSION_MFMA_16X16X4_F32, x, x, x, x);", 32)
             .contains("mfma 16x16x4 f32 is of 64 threads, but this warp has 32")
     );
     assert!(
-        error("fusion_emulated_matrix(thread() / 16, x, x, x, x);", 32)
-            .contains("thread (16, 0, 0): it came to matrix instruction 1, the first thread of its warp to 0")
+        error("fusion_emulated_matrix(thread() / 16, x, x, x, x);", 32).contains(
+            "thread (16, 0, 0): it came to matrix instruction 1, the first thread of its warp to 0"
+        )
     );
     let why = error(&format!("if (thread() < 16) fusion_emulated_shuffle(0, 0, 1, 32); else {mma}"), 32);
     assert!(
@@ -295,8 +293,7 @@ fn ldmatrix_gives_what_mma_takes() {
     }";
     let of_type = |x: Vec<f32>| -> Vec<f32> { x.into_iter().map(|x| seen(Type::F16, x)).collect() };
     let (a, b) = (of_type(random(256, 1)), of_type(random(128, 2)));
-    let inputs =
-        [&a, &b].map(|matrix| matrix.iter().flat_map(|&x| bytes(Type::F16, x)).collect::<Vec<u8>>());
+    let inputs = [&a, &b].map(|matrix| matrix.iter().flat_map(|&x| bytes(Type::F16, x)).collect::<Vec<u8>>());
     let d = floats(&Kernel::new(code, 32, 128).run_bytes(&inputs).unwrap()[0]);
     for (at, found) in d.iter().enumerate() {
         let (row, column) = (at / 8, at % 8);
@@ -320,9 +317,15 @@ fn ldmatrix_is_checked() {
     assert!(run("16 * t", "4").is_ok());
     // The addresses of threads that have no row do not matter.
     assert!(run("(t < 8 ? 16 * t : 3)", "1").is_ok());
-    assert!(error("8 * t", "1").contains("thread (1, 0, 0): ldmatrix reads a row from an address that is not a multiple of 16"));
+    assert!(
+        error("8 * t", "1")
+            .contains("thread (1, 0, 0): ldmatrix reads a row from an address that is not a multiple of 16")
+    );
     assert!(error("16 * t + 768", "4").contains("it reads 2 bytes from byte 1024 of shared memory on"));
-    assert!(error("16 * t", "1 + t / 31").contains("ldmatrix of 2 matrices, while the first thread of the warp came with 1"));
+    assert!(
+        error("16 * t", "1 + t / 31")
+            .contains("ldmatrix of 2 matrices, while the first thread of the warp came with 1")
+    );
     let code = "static void kernel(void *const *p) {
         uint32_t out[1]; (void)p;
         put(thread(), 1);

@@ -40,15 +40,24 @@ fn a_write_of_what_another_read() {
          (0, 0, 0) read since the last barrier; a barrier is missing between the two"
     );
     // Also where the writer is the first one that read.
-    let why = error("if (t == 0 || t == 1) get(7); fusion_emulated_shuffle(FUSION_XOR, 0, 1, 32); if (t == 0) put(7, 1);");
-    assert!(why.contains("thread (0, 0, 0): a race: it writes byte 28 of shared memory, which thread (1, 0, 0) read"), "{why}");
+    let why = error(
+        "if (t == 0 || t == 1) get(7); fusion_emulated_shuffle(FUSION_XOR, 0, 1, 32); if (t == 0) put(7, 1);",
+    );
+    assert!(
+        why.contains(
+            "thread (0, 0, 0): a race: it writes byte 28 of shared memory, which thread (1, 0, 0) read"
+        ),
+        "{why}"
+    );
     passes("get(7); fusion_emulated_barrier(); if (t == 60) put(7, 1);");
     passes("if (t == 60) { get(7); put(7, 1); get(7); }");
 }
 
 #[test]
 fn bytes_of_one_word_are_apart() {
-    passes("fusion_emulated_access((char *)shared(0) + t, 1, 1); fusion_emulated_access((char *)shared(0) + t, 1, 0);");
+    passes(
+        "fusion_emulated_access((char *)shared(0) + t, 1, 1); fusion_emulated_access((char *)shared(0) + t, 1, 0);",
+    );
     let why = error("fusion_emulated_access((char *)shared(0) + 2 * t, 3, 1);");
     assert!(why.contains("thread (1, 0, 0): a race: it writes byte 2 of shared memory"), "{why}");
 }
@@ -66,5 +75,8 @@ fn accesses_stay_in_the_blocks_memory() {
         "kernel \"kernel\", block (0, 0, 0), thread (0, 0, 0): it reads 16 bytes from byte 1016 of shared memory on, of which \
          a block has 1024"
     );
-    assert!(error("fusion_emulated_access((char *)shared(0) - 4, 4, 1);").contains("it writes 4 bytes from byte -4"));
+    assert!(
+        error("fusion_emulated_access((char *)shared(0) - 4, 4, 1);")
+            .contains("it writes 4 bytes from byte -4")
+    );
 }

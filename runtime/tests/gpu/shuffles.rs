@@ -87,7 +87,8 @@ fn a_partner_must_be_there() {
         "kernel \"kernel\", block (0, 0, 0), thread (0, 0, 0): a shuffle in divergent control flow: other threads of its warp \
          wait at a barrier instead; let all threads of a warp come to it"
     );
-    let code = "static void kernel(void *const *a) { (void)a; fusion_emulated_shuffle(thread() % 2, 1, 1, 32); }";
+    let code =
+        "static void kernel(void *const *a) { (void)a; fusion_emulated_shuffle(thread() % 2, 1, 1, 32); }";
     assert!(
         Kernel::new(code, 32, 1).error().contains("a shuffle (xor, width 32) meets another (up, width 32)")
     );

@@ -21,9 +21,8 @@ const FRAC_PI_2_LOW: [f32; 2] = [-4.371_139e-8, -1.715_124_5e-15];
 /// Up to here three parts are enough.
 const MOST: f32 = 48_000.0;
 /// `1 / 2 pi` in pieces of 32 bits, behind one piece of zeros.
-const FRAC_1_2_PI: [u32; 8] = [
-    0x0000_0000, 0x28be_60db, 0x9391_054a, 0x7f09_d5f4, 0x7d4d_3770, 0x36d8_a566, 0x4f10_e410, 0x7f94_58ea,
-];
+const FRAC_1_2_PI: [u32; 8] =
+    [0x0000_0000, 0x28be_60db, 0x9391_054a, 0x7f09_d5f4, 0x7d4d_3770, 0x36d8_a566, 0x4f10_e410, 0x7f94_58ea];
 /// `pi/2 2^-62`.
 const UNIT: f64 = std::f64::consts::FRAC_PI_2 / (1u64 << 62) as f64;
 
@@ -50,8 +49,7 @@ pub fn quarters<'c>(m: &Floats<'c>, x: Value<'c>) -> (Value<'c>, Value<'c>) {
     let quickly = build.region(&[], |inner, _| {
         inner.op("scf.yield", &[bits, r], &[], &[]);
     });
-    let chosen =
-        build.op_with_regions("scf.if", &[any], &types, &[], vec![slowly, quickly]).result_values();
+    let chosen = build.op_with_regions("scf.if", &[any], &types, &[], vec![slowly, quickly]).result_values();
     (chosen[0], chosen[1])
 }
 
@@ -61,7 +59,8 @@ fn of_large<'c>(m: &Floats<'c>, x: Value<'c>) -> (Value<'c>, Value<'c>) {
     let number = |n: i64| m.long(n);
     let bits = m.bits(x);
     // The number is m 2^(s - 32).
-    let mantissa = m.make("arith.ori", &[m.shift_left(m.int_and(bits, 0x7f_ffff), 8), m.int(i32::MIN)], DType::I32);
+    let mantissa =
+        m.make("arith.ori", &[m.shift_left(m.int_and(bits, 0x7f_ffff), 8), m.int(i32::MIN)], DType::I32);
     let mantissa = m.make("arith.extui", &[mantissa], DType::I64);
     let s = m.int_sub(m.int_and(m.shift_right(bits, 23), 0xff), m.int(126));
     let (word, shift) = (m.shift_right(s, 5), m.make("arith.extui", &[m.int_and(s, 31)], DType::I64));
@@ -73,7 +72,8 @@ fn of_large<'c>(m: &Floats<'c>, x: Value<'c>) -> (Value<'c>, Value<'c>) {
         };
         let chosen = (1..5).fold(pair(further), |chosen, at| {
             let equal = int_attr(m.build.context(), 0);
-            let here = m.build.value("arith.cmpi", &[word, m.int(at)], m.ty(DType::Bool), &[("predicate", equal)]);
+            let here =
+                m.build.value("arith.cmpi", &[word, m.int(at)], m.ty(DType::Bool), &[("predicate", equal)]);
             m.make("arith.select", &[here, pair(at as usize + further), chosen], DType::I64)
         });
         long("arith.shrui", long("arith.shli", chosen, shift), number(32))
