@@ -32,6 +32,7 @@ pub fn register() {
     fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
     fusion_dialects::register::<loop_to_gpu::barriers::InsertBarriers>();
     fusion_dialects::register::<loop_to_gpu::verify::VerifyGpu>();
+    fusion_dialects::register::<loop_to_gpu::math::GpuMath>();
     fusion_dialects::register::<loop_to_gpu::ConvertLoopToGpu>();
     fusion_dialects::register::<targets::gpu::emulate::Emulate>();
     fusion_dialects::register::<targets::gpu::image::GpuImage>();

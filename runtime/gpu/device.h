@@ -21,6 +21,7 @@ struct device_kind {
   void (*release)(struct device *device, void *memory);
   _Bool (*upload)(struct device *device, void *to, const void *from, uint64_t bytes);
   _Bool (*download)(struct device *device, void *to, const void *from, uint64_t bytes);
+  _Bool (*copy)(struct device *device, void *to, const void *from, uint64_t bytes);  /* both on the device */
   _Bool (*launch)(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
   _Bool (*wait)(struct device *device);   /* until all of the above has happened */
   /* The launches from begin_recording on are not done but kept, and done again and again by `replay`. What a driver cannot

@@ -319,6 +319,12 @@ _Bool fusion_driver_download(struct device *device, void *to, const void *from, 
   return code ? fail(driver, code, "Copying from the device") : 1;
 }
 
+_Bool fusion_driver_copy(struct device *device, void *to, const void *from, uint64_t bytes) {
+  struct driver *driver = (struct driver *)device;
+  int code = bytes ? CALL(driver, COPY, of_copy)(to, from, bytes, driver->stream) : 0;
+  return code ? fail(driver, code, "Copying on the device") : 1;
+}
+
 /* Kernels. */
 
 static _Bool fail_load(struct driver *driver, const struct fusion_gpu_kernel *kernel, int code) {

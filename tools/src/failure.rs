@@ -59,6 +59,8 @@ pub enum Failure {
         "the program gives {0}, and a .npz file holds tensors only; leave --outputs away to have it printed"
     )]
     NoTensors(String),
+    #[error("{} is compiled already; give the model it was made of", .0.display())]
+    ModelNeeded(PathBuf),
     #[error("{} is compiled already; only models and Relay text are run with --executor", .0.display())]
     Compiled(PathBuf),
     #[error("cannot {action} {}: {error}", path.display())]

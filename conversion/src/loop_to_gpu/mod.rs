@@ -18,6 +18,7 @@ mod alignment;
 pub mod barriers;
 mod bindings;
 pub mod launches;
+pub mod math;
 mod memory;
 mod reduce;
 pub mod verify;
@@ -157,9 +158,13 @@ fn kernel<'c>(
         let text = sizes.map(|n| n.to_string()).join(", ");
         Attribute::parse(context, &format!("array<i32: {text}>")).unwrap_or_else(|| unit_attr(context))
     };
+    let aligned = vec!["{llvm.align = 16 : i64}"; types.len()].join(", ");
+    let aligned = Attribute::parse(context, &format!("[{aligned}]")).unwrap_or_else(|| unit_attr(context));
     let attrs = [
         ("sym_name", str_attr(context, name)),
         ("function_type", type_attr(function_type(context, &types, &[]))),
+        // Accesses of 16 bytes need it; the run time refuses tensors that do not have it.
+        ("arg_attrs", aligned),
         ("gpu.kernel", unit_attr(context)),
         ("known_block_size", sizes(launch.shape.block)),
         ("known_grid_size", sizes(launch.shape.grid)),

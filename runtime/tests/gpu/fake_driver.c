@@ -74,6 +74,8 @@ int FREE(void *memory) { CALLED("free"); memories--; free(memory); return 0; }
 int UPLOAD(void *to, const void *from, size_t bytes, void *stream) { CALLED("upload"); memcpy(to, from, bytes); return !stream; }
 #define DOWNLOAD NAME(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync)
 int DOWNLOAD(void *to, const void *from, size_t bytes, void *stream) { CALLED("download"); memcpy(to, from, bytes); return !stream; }
+#define COPY NAME(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync)
+int COPY(void *to, const void *from, size_t bytes, void *stream) { CALLED("copy"); memcpy(to, from, bytes); return !stream; }
 
 #define CREATE NAME(cuStreamCreate, hipStreamCreateWithFlags)
 int CREATE(void **stream, unsigned flags) { CALLED("create stream"); streams++; *stream = malloc(1); return flags; }

@@ -7,6 +7,7 @@ use crate::inputs::inputs;
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::ModelDescription;
+use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -64,6 +65,8 @@ pub struct Bench {
 pub struct Report<'a> {
     model: &'a str,
     target: &'a str,
+    /// Whether it ran on the emulator, whose times say nothing of a GPU.
+    emulated: bool,
     #[serde(flatten)]
     statistics: Statistics,
     /// Floating-point operations a second, in thousand millions.
@@ -100,6 +103,7 @@ impl<'a> Report<'a> {
         Report {
             model: &description.name,
             target: &description.target,
+            emulated: description.device == Some(Device::Emulated),
             statistics,
             gflops: giga(description.flops()),
             gbytes_per_s: giga(description.bytes_moved()),
@@ -112,6 +116,11 @@ impl<'a> Report<'a> {
             "{} on {}: {} runs after {warm_up} to warm up",
             self.model, self.target, s.runs
         ))?;
+        if self.emulated {
+            print::line(
+                "the times are those of the emulator, which runs one thread after another, and say nothing of the GPU",
+            )?;
+        }
         for (name, time) in [("median", s.median_s), ("min", s.min_s), ("p95", s.p95_s), ("mean", s.mean_s)] {
             print::line(format_args!("{name:<8}{:>14}", print::seconds(time)))?;
         }
