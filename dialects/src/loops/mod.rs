@@ -9,6 +9,7 @@ crate::operations! {
     /// Operations of loop.
     Op {
         For = "loop.for",
+        Upto = "loop.upto",
         Yield = "loop.yield",
         Guard = "loop.guard",
         Alloc = "loop.alloc",
@@ -27,6 +28,9 @@ crate::operations! {
 
 /// The attribute of loops with what a schedule keeps on them.
 pub const ANNOTATIONS: &str = "annotations";
+
+/// Elements of a buffer whose length is known at run time only: more than there is memory.
+pub const OPEN_ELEMENTS: u64 = 1 << 44;
 
 /// How the iterations of a loop run; the numbers are those of the dialect's `Kind` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +103,7 @@ impl Scope {
     }
 }
 
-/// The kind of a `loop.for`.
+/// The kind of a `loop.for` or `loop.upto`.
 pub fn loop_kind(op: crate::Op) -> LoopKind {
     use crate::OpExt;
     op.int("kind").and_then(LoopKind::from_number).unwrap_or(LoopKind::Serial)

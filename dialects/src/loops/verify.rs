@@ -7,7 +7,20 @@ use crate::{Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, o
 /// Checks an operation of loop.
 pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
     match kind {
-        Loop::For => for_loop(op),
+        Loop::For => {
+            let extent = op.int("extent").unwrap_or(-1);
+            if extent < 0 {
+                return Err(format!("violates constraint C1: the extent is {extent}"));
+            }
+            for_loop(op, &op.operand_values())
+        }
+        Loop::Upto => {
+            let kind = loop_kind(op);
+            if !matches!(kind, LoopKind::Serial | LoopKind::Parallel) {
+                return Err(format!("violates constraint C5: it must be serial or parallel, found {kind:?}"));
+            }
+            for_loop(op, &op.operand_values()[1..])
+        }
         Loop::Guard => guard(op),
         Loop::Load | Loop::LoadStrided => {
             element(op.operand_values()[0], op.result_values()[0].r#type(), "the result")
@@ -41,13 +54,9 @@ fn yielded(block: Block) -> Result<Vec<String>, String> {
     last.map(|t| types(&t.operand_values())).ok_or_else(|| "the body must end with loop.yield".into())
 }
 
-fn for_loop(op: Op) -> Result<(), String> {
-    let extent = op.int("extent").unwrap_or(-1);
-    if extent < 0 {
-        return Err(format!("violates constraint C1: the extent is {extent}"));
-    }
+fn for_loop(op: Op, inits: &[Value]) -> Result<(), String> {
     let body = op.body(0).ok_or("the body is empty")?;
-    let (carried, taken) = (types(&op.operand_values()), types(&arguments(body)));
+    let (carried, taken) = (types(inits), types(&arguments(body)));
     if taken.first().map(String::as_str) != Some("index") || taken[1..] != carried[..] {
         return Err(format!(
             "violates constraint C2: the body must take (index, {}), found ({})",

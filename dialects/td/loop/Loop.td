@@ -40,6 +40,17 @@ def Loop_ForOp : Loop_Op<"for", [RecursiveMemoryEffects]> {
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$extent $kind (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict (`->` type($results)^)?";
 }
+def Loop_UptoOp : Loop_Op<"upto", [RecursiveMemoryEffects]> {
+  let summary = "As loop.for, with a number of iterations that is known when it runs";
+  let description = [{
+    It is serial or parallel; there are none when the number is negative. C2, C3 and C4 are those of `loop.for`.
+    C5: it is serial or parallel.
+  }];
+  let arguments = (ins Index:$count, Loop_Kind:$kind, Variadic<AnyType>:$inits);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$count $kind (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict (`->` type($results)^)?";
+}
 def Loop_YieldOp : Loop_Op<"yield", [Pure, Terminator]> {
   let summary = "Ends an iteration with the values carried to the next";
   let arguments = (ins Variadic<AnyType>:$values);

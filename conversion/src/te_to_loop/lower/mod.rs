@@ -25,6 +25,7 @@ mod threads;
 mod ways;
 mod workspace;
 
+use super::open;
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Op as Te, Parts};
@@ -78,6 +79,12 @@ impl Pass for TeLower {
                 .push(*schedule);
         }
         for kernel in kernels {
+            if open::is_open(kernel) {
+                open::lower(kernel)?;
+                cx.count(0, 1);
+                kernel.erase();
+                continue;
+            }
             let name = kernel.text("sym_name").unwrap_or_default().to_owned();
             let mut tree = Schedule::of(kernel);
             match by_kernel.remove(&name).unwrap_or_default().as_slice() {
