@@ -36,6 +36,8 @@ pub struct Compilation {
     pub kernels: Vec<Kernel>,
     /// The kernels as programs of their own, by name, where [`Settings::programs`] asks for them.
     pub programs: IndexMap<String, String>,
+    /// Where the code of kernels is: the function it is in, and the number of its object, by the kernel's name.
+    pub places: IndexMap<String, (String, usize)>,
     /// Object files: the one with `fusion_run` first, then those of the kernels that differ.
     pub objects: Vec<Vec<u8>>,
     /// What took how long.
@@ -147,8 +149,13 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
     objects.extend(made.objects);
     let (compiled, cached) = (units.len(), made.cached);
+    let names = |(at, unit): (usize, &Unit)| {
+        let place = (unit.symbol.clone(), at + 1);
+        unit.names.clone().into_iter().map(move |name| (name, place.clone()))
+    };
+    let places = units.iter().enumerate().flat_map(names).collect();
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
-    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, objects, timings })
+    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, places, objects, timings })
 }
 
 /// A module whose memory is planned and whose kernels have left it.

@@ -84,9 +84,11 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
     stage("math-approximate", "builtin.module(func.func(math-approximate))"),
+    stage("gpu-math", "builtin.module(func.func(gpu-math))"),
     stage("convert-loop-to-gpu", "builtin.module(convert-loop-to-gpu,gpu.module(canonicalize,cse))"),
 ];
 
@@ -132,9 +134,13 @@ pub fn register() {
         let inner: Vec<&str> = parts.iter().flat_map(|p| p.iter()).map(|s| inner_of(s.pipeline)).collect();
         fusion_dialects::register_pipeline(name, description, &inner.join(","));
     }
+    for (name, pipeline) in crate::targets::gpu::named_pipelines() {
+        fusion_dialects::register_pipeline(&name, "From loops to the assembly of this GPU", &pipeline);
+    }
 }
 
-fn inner_of(pipeline: &'static str) -> &'static str {
+/// What stands in a pipeline for modules.
+pub(crate) fn inner_of(pipeline: &str) -> &str {
     pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).unwrap_or(pipeline)
 }
 

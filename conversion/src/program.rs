@@ -158,7 +158,7 @@ fn unit(module: &Module, name: &str, symbol: &str, offset: u64) -> Unit {
         main.set_attr(CONSTANTS_OFFSET, int_attr(context, offset as i64));
     }
     let (content, source) = (source_of(root, false), source_of(root, true));
-    Unit { name: name.to_owned(), symbol: symbol.to_owned(), content, source }
+    Unit { name: name.to_owned(), names: vec![name.to_owned()], symbol: symbol.to_owned(), content, source }
 }
 
 /// The constants of all kernels.

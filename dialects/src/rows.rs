@@ -59,6 +59,7 @@ operations! {
         AddF = "arith.addf",
         SubF = "arith.subf",
         MulF = "arith.mulf",
+        RemF = "arith.remf",
         CmpI = "arith.cmpi",
         AndI = "arith.andi",
         OrI = "arith.ori",
@@ -113,6 +114,16 @@ operations! {
         Atanh = "math.atanh",
         Erf = "math.erf",
         PowF = "math.powf",
+        IPowI = "math.ipowi",
+        AbsF = "math.absf",
+        Ceil = "math.ceil",
+        CopySign = "math.copysign",
+        Floor = "math.floor",
+        Fma = "math.fma",
+        Round = "math.round",
+        RoundEven = "math.roundeven",
+        Rsqrt = "math.rsqrt",
+        Trunc = "math.trunc",
     }
 }
 

@@ -21,6 +21,7 @@ static const struct vendor facts = {
             [FREE] = "cuMemFree_v2",
             [UPLOAD] = "cuMemcpyHtoDAsync_v2",
             [DOWNLOAD] = "cuMemcpyDtoHAsync_v2",
+            [COPY] = "cuMemcpyDtoDAsync_v2",
             [CREATE_STREAM] = "cuStreamCreate",
             [DESTROY_STREAM] = "cuStreamDestroy_v2",
             [WAIT_FOR_STREAM] = "cuStreamSynchronize",

@@ -21,6 +21,7 @@ struct device_kind {
   void (*release)(struct device *device, void *memory);
   _Bool (*upload)(struct device *device, void *to, const void *from, uint64_t bytes);
   _Bool (*download)(struct device *device, void *to, const void *from, uint64_t bytes);
+  _Bool (*copy)(struct device *device, void *to, const void *from, uint64_t bytes);  /* both on the device */
   _Bool (*launch)(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
   _Bool (*wait)(struct device *device);   /* until all of the above has happened */
   /* The launches from begin_recording on are not done but kept, and done again and again by `replay`. What a driver cannot
@@ -54,6 +55,7 @@ extern void *mmap(void *address, size_t size, int protection, int flags, int fil
 extern int mprotect(void *address, size_t size, int protection);
 extern int munmap(void *address, size_t size);
 extern int pthread_mutex_lock(void *mutex);
+extern int pthread_mutex_trylock(void *mutex);
 extern int pthread_mutex_unlock(void *mutex);
 extern int snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 extern long strtol(const char *text, char **end, int base);

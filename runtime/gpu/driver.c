@@ -135,7 +135,8 @@ static _Bool fail(struct driver *driver, int code, const char *what) {
     break;
   case LOST:
     driver->device.lost = 1;
-    todo = "the device takes no more work of this program, so start it again; with --emulate a kernel that is wrong is found";
+    todo = "what the model had on the device is lost, and the next run begins anew; if that fails as well start the program "
+           "again, and with --emulate a kernel that is wrong is found";
     break;
   default:
     break;
@@ -316,6 +317,12 @@ _Bool fusion_driver_download(struct device *device, void *to, const void *from, 
   struct driver *driver = (struct driver *)device;
   int code = bytes ? CALL(driver, DOWNLOAD, of_copy)(to, from, bytes, driver->stream) : 0;
   return code ? fail(driver, code, "Copying from the device") : 1;
+}
+
+_Bool fusion_driver_copy(struct device *device, void *to, const void *from, uint64_t bytes) {
+  struct driver *driver = (struct driver *)device;
+  int code = bytes ? CALL(driver, COPY, of_copy)(to, from, bytes, driver->stream) : 0;
+  return code ? fail(driver, code, "Copying on the device") : 1;
 }
 
 /* Kernels. */

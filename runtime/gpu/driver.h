@@ -11,7 +11,7 @@ enum function {
   RETAIN_CONTEXT, RELEASE_CONTEXT, PUSH_CONTEXT, POP_CONTEXT,  /* a driver has these ... */
   CURRENT_DEVICE, SET_DEVICE,                                  /* ... or these */
   ATTRIBUTE,
-  ALLOCATE, FREE, UPLOAD, DOWNLOAD,
+  ALLOCATE, FREE, UPLOAD, DOWNLOAD, COPY,
   CREATE_STREAM, DESTROY_STREAM, WAIT_FOR_STREAM,
   LOAD, LOAD_WITH_LOG, UNLOAD, FIND_FUNCTION, SET_FUNCTION, LAUNCH,
   ERROR_NAME, ERROR_TEXT,
@@ -39,6 +39,7 @@ void *fusion_driver_allocate(struct device *device, uint64_t bytes, const char *
 void fusion_driver_release(struct device *device, void *memory);
 _Bool fusion_driver_upload(struct device *device, void *to, const void *from, uint64_t bytes);
 _Bool fusion_driver_download(struct device *device, void *to, const void *from, uint64_t bytes);
+_Bool fusion_driver_copy(struct device *device, void *to, const void *from, uint64_t bytes);
 _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
 _Bool fusion_driver_wait(struct device *device);
 _Bool fusion_driver_begin_recording(struct device *device);
@@ -49,8 +50,8 @@ _Bool fusion_driver_replay(struct device *device);
   {                                                                                                                   \
     .facts = &(vendor), .open = fusion_driver_open, .close = fusion_driver_close, .enter = fusion_driver_enter,       \
     .leave = fusion_driver_leave, .allocate = fusion_driver_allocate, .release = fusion_driver_release,               \
-    .upload = fusion_driver_upload, .download = fusion_driver_download, .launch = fusion_driver_launch,               \
-    .wait = fusion_driver_wait, .begin_recording = fusion_driver_begin_recording,                                     \
+    .upload = fusion_driver_upload, .download = fusion_driver_download, .copy = fusion_driver_copy,                   \
+    .launch = fusion_driver_launch, .wait = fusion_driver_wait, .begin_recording = fusion_driver_begin_recording,     \
     .end_recording = fusion_driver_end_recording, .replay = fusion_driver_replay                                      \
   }
 

@@ -689,6 +689,7 @@ const struct device_kind fusion_emulated = {.open = open,
                                             .release = release,
                                             .upload = copy,
                                             .download = copy,
+                                            .copy = copy,
                                             .launch = launch,
                                             .wait = wait,
                                             .spoil = spoil};

@@ -45,6 +45,12 @@ struct fusion_gpu_program {
 /* Called by compiled code; gives 0, or something else when the run has failed. After a failure nothing is launched. */
 int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *arguments);
 
+/* Called by compiled code between launches, in their order. Copies on the device. */
+void fusion_gpu_copy(void *to, const void *from, uint64_t bytes);
+/* Waits for all launches before and copies to the host, for what the host decides: which branch, whether once more. Zeros when
+ * the run has failed, so that loops end. */
+void fusion_gpu_read(void *host, const void *device, uint64_t bytes);
+
 /* A tensor of a run, on the host or on the device. */
 struct fusion_gpu_tensor {
   void *memory;

@@ -18,6 +18,7 @@ static const struct vendor facts = {
             [FREE] = "hipFree",
             [UPLOAD] = "hipMemcpyHtoDAsync",
             [DOWNLOAD] = "hipMemcpyDtoHAsync",
+            [COPY] = "hipMemcpyDtoDAsync",
             [CREATE_STREAM] = "hipStreamCreateWithFlags",
             [DESTROY_STREAM] = "hipStreamDestroy",
             [WAIT_FOR_STREAM] = "hipStreamSynchronize",

@@ -107,8 +107,10 @@ static void close_all(void) {
   }
 }
 
+/* Not when the process ends in the middle of a run, which may be without end. */
 static void at_exit(void) {
-  pthread_mutex_lock(&turns);
+  if (pthread_mutex_trylock(&turns))
+    return;
   close_all();
   pthread_mutex_unlock(&turns);
 }
@@ -208,6 +210,24 @@ int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *argumen
   return state->failed;
 }
 
+void fusion_gpu_copy(void *to, const void *from, uint64_t bytes) {
+  struct state *state = current;
+  if (state && !state->failed)
+    state->failed = !state->device->kind->copy(state->device, to, from, bytes);
+}
+
+void fusion_gpu_read(void *host, const void *device, uint64_t bytes) {
+  struct state *state = current;
+  memset(host, 0, bytes);
+  if (!state || state->failed)
+    return;
+  state->records = 0;  /* what is launched depends on what is read; the first run, which is not recorded, comes here */
+  const struct device_kind *kind = state->device->kind;
+  state->failed = !kind->download(state->device, host, device, bytes) || !kind->wait(state->device);
+  if (state->failed)
+    memset(host, 0, bytes);
+}
+
 /* Launches what main does, on the tensors in `passed`. */
 static _Bool launch_all(struct state *state) {
   state->failed = 0;
@@ -254,8 +274,20 @@ static void *place_for(struct state *state, uint32_t i) {
   return state->tensors[i];
 }
 
+/* Kernels access 16 bytes at once. What the drivers and this file allocate has more than that. */
+static _Bool aligned(const struct fusion_gpu_program *program, const struct fusion_gpu_tensor *given) {
+  for (uint32_t i = 0; i < tensors(program); i++)
+    if (given[i].on_device && (uintptr_t)given[i].memory % 16)
+      return fusion_gpu_fail("%s %u of the model begins at %p, which is no multiple of 16 bytes; copy it to memory that does.",
+                             i < program->inputs ? "Input" : "Output", i < program->inputs ? i : i - program->inputs,
+                             given[i].memory);
+  return 1;
+}
+
 static _Bool run_entered(struct state *state, const struct fusion_gpu_tensor *given) {
   const struct fusion_gpu_program *program = state->program;
+  if (!aligned(program, given))
+    return 0;
   struct device *device = state->device;
   const struct device_kind *kind = device->kind;
   uint32_t count = tensors(program);

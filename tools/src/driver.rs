@@ -7,6 +7,7 @@ use fusion_conversion::description;
 use fusion_conversion::planning::Planning;
 pub use fusion_conversion::planning::switches;
 use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
+use fusion_conversion::targets::gpu::resources::{self, Resources};
 use fusion_conversion::targets::gpu::{Device, DeviceError, VENDORS, Vendor};
 use fusion_dialects::{Context, Module, parse_file, run_passes};
 use fusion_importers::{onnx, relay_text};
@@ -80,6 +81,8 @@ pub struct Compiled {
     pub constants: OwnedConstants,
     /// Seconds that each of its kernels is predicted to take on one core.
     pub predicted: Vec<f64>,
+    /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
+    pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
     pub ledger: Option<Ledger>,
     /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
@@ -185,6 +188,15 @@ impl Target {
     /// What runs kernels, where that is no processor.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()
+    }
+
+    /// The same target, with code that its vendor's assembler made.
+    pub fn assembled(mut self) -> Result<Target, TargetError> {
+        let assembler = resources::assembler().ok_or(DeviceError::NoAssembler)?;
+        if let Some(device) = &mut self.device {
+            device.assembler = Some(assembler);
+        }
+        Ok(self)
     }
 
     /// The same target with its kernels run on this machine's processor, as a GPU would.
@@ -321,6 +333,10 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         Some(file) => Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?),
         None => None,
     };
+    let launches = match settings.device.as_ref().filter(|_| options.explain) {
+        Some(device) => launches(device, &compilation)?,
+        None => Vec::new(),
+    };
     let description = ModelDescription {
         name: name_of(model),
         target: options.target.name.clone(),
@@ -335,7 +351,33 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
     let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, compilation.programs);
-    Ok(Compiled { description, code, constants, predicted, ledger, programs })
+    Ok(Compiled { description, code, constants, predicted, launches, ledger, programs })
+}
+
+/// What each kernel launches.
+fn launches(
+    device: &Device,
+    compilation: &conversion::Compilation,
+) -> Result<Vec<Vec<Resources>>, DriverError> {
+    let assembler = resources::assembler();
+    let mut read: IndexMap<usize, Vec<Resources>> = IndexMap::new();
+    let mut all = Vec::new();
+    for kernel in &compilation.kernels {
+        let Some((symbol, at)) = compilation.places.get(&kernel.name) else {
+            all.push(Vec::new());
+            continue;
+        };
+        if !read.contains_key(at) {
+            let object = compilation.objects.get(*at).map_or(&[][..], Vec::as_slice);
+            read.insert(*at, resources::of_object(device, object, assembler.as_deref()).map_err(failed)?);
+        }
+        let own = |r: &&Resources| {
+            let number = r.name.strip_prefix(symbol.as_str()).and_then(|rest| rest.strip_prefix('_'));
+            number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+        };
+        all.push(read.get(at).into_iter().flatten().filter(own).cloned().collect());
+    }
+    Ok(all)
 }
 
 /// What the run time calls what runs kernels.

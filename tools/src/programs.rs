@@ -270,7 +270,15 @@ pub(crate) fn ahead_of_time(
     let pieces = if size > 0 { vec![(0, native.constants)] } else { Vec::new() };
     let code = Code::Objects { objects, libraries: Vec::new() };
     let constants = OwnedConstants { size, pieces };
-    Ok(Compiled { description, code, constants, predicted, ledger: None, programs: IndexMap::new() })
+    Ok(Compiled {
+        description,
+        code,
+        constants,
+        predicted,
+        launches: Vec::new(),
+        ledger: None,
+        programs: IndexMap::new(),
+    })
 }
 
 /// Runs a program that was compiled ahead of time.

@@ -125,6 +125,37 @@ impl<'c> Loops<'c> {
         self.build.op_with_regions(Loop::Guard.name(), &operands, &types, &[], vec![region]).result_values()
     }
 
+    /// Which of that many threads this is.
+    pub fn thread_index(&self, extent: u64, kind: LoopKind) -> Value<'c> {
+        let context = self.build.context();
+        let attrs = [("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        self.build.value(Loop::ThreadIndex.name(), &[], index_type(context), &attrs)
+    }
+
+    /// The values of that many threads combined; `scratch` has a buffer for each.
+    pub fn all_reduce(
+        &self,
+        extent: u64,
+        kind: LoopKind,
+        values: &[Value<'c>],
+        scratch: &[Buffer<'c>],
+        combine: impl FnOnce(&Loops<'c>, &[Value<'c>], &[Value<'c>]) -> Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let context = self.build.context();
+        let types: Vec<Type> = values.iter().map(|v| v.r#type()).collect();
+        let region = self.build.region(&[types.as_slice(), &types].concat(), |inner, args| {
+            let loops = Loops { build: inner };
+            let (a, b) = args.split_at(types.len());
+            let both = combine(&loops, a, b);
+            loops.finish(&both);
+        });
+        let buffers: Vec<Value> = scratch.iter().map(|b| b.value).collect();
+        let attrs = [("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        let operands = [values, buffers.as_slice()].concat();
+        let op = self.build.op_with_regions(Loop::AllReduce.name(), &operands, &types, &attrs, vec![region]);
+        op.result_values()
+    }
+
     /// Ends a body.
     pub fn finish(&self, values: &[Value<'c>]) {
         self.build.op(Loop::Yield.name(), values, &[], &[]);

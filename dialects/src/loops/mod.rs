@@ -20,6 +20,8 @@ crate::operations! {
         LoadStrided = "loop.load_strided",
         StoreStrided = "loop.store_strided",
         Prefetch = "loop.prefetch",
+        ThreadIndex = "loop.thread_index",
+        AllReduce = "loop.all_reduce",
         Barrier = "loop.barrier",
     }
 }
@@ -66,6 +68,18 @@ impl LoopKind {
             VirtualThread,
         ];
         all.into_iter().find(|k| *k as i64 == number)
+    }
+}
+
+impl LoopKind {
+    /// True for threads of a block.
+    pub fn is_thread(self) -> bool {
+        matches!(self, LoopKind::ThreadX | LoopKind::ThreadY | LoopKind::ThreadZ)
+    }
+
+    /// True for blocks of a grid.
+    pub fn is_block(self) -> bool {
+        matches!(self, LoopKind::BlockX | LoopKind::BlockY | LoopKind::BlockZ)
     }
 }
 

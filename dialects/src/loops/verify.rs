@@ -35,6 +35,8 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
                 op.operand_values()[0].r#type()
             )),
         },
+        Loop::ThreadIndex => threads(op),
+        Loop::AllReduce => all_reduce(op),
         Loop::Alloc => match buffer_parts(op.result_values()[0].r#type()) {
             Some(_) => Ok(()),
             None => Err("must give a flat buffer of known length, memref<NxT>".into()),
@@ -77,6 +79,39 @@ fn for_loop(op: Op, inits: &[Value]) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+fn threads(op: Op) -> Result<(), String> {
+    let extent = op.int("extent").unwrap_or(0);
+    if loop_kind(op).is_thread() && extent > 0 {
+        return Ok(());
+    }
+    Err(format!("violates constraint C1: {extent} of {:?} are no threads of a block", loop_kind(op)))
+}
+
+fn all_reduce(op: Op) -> Result<(), String> {
+    threads(op)?;
+    let extent = op.int("extent").unwrap_or(0);
+    if !(extent as u64).is_power_of_two() {
+        return Err(format!("violates constraint C1: {extent} threads are no power of two"));
+    }
+    let body = op.body(0).ok_or("the body is empty")?;
+    let count = op.result_values().len();
+    let operands = op.operand_values();
+    let (values, scratch) = operands.split_at(count.min(operands.len()));
+    let (given, results) = (types(values), types(&op.result_values()));
+    let twice = [given.as_slice(), &given].concat();
+    if types(&arguments(body)) != twice || yielded(body)? != given || results != given {
+        return Err(format!(
+            "violates constraint C2: the body must combine two of each of ({})",
+            given.join(", ")
+        ));
+    }
+    let held = |v: &Value| buffer_parts(v.r#type()).map(|(element, _)| element.to_string());
+    match scratch.iter().map(held).eq(given.into_iter().map(Some)) {
+        true => Ok(()),
+        false => Err("violates constraint C3: there must be a flat buffer of its type for each value".into()),
+    }
 }
 
 fn guard(op: Op) -> Result<(), String> {

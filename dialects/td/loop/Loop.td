@@ -112,6 +112,26 @@ def Loop_PrefetchOp : Loop_Op<"prefetch"> {
   let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$buffer, Index:$index);
   let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer)";
 }
+def Loop_ThreadIndexOp : Loop_Op<"thread_index", [Pure]> {
+  let summary = "Which of that many threads of a block this is";
+  let description = [{ C1: the kind is one of threads, and the extent is above 0. }];
+  let arguments = (ins I64Attr:$extent, Loop_Kind:$kind);
+  let results = (outs Index:$index);
+  let assemblyFormat = "$extent $kind attr-dict";
+}
+def Loop_AllReduceOp : Loop_Op<"all_reduce", [SameVariadicOperandSize, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Combines the values that all threads along one dimension of a block come with; each gets the outcome";
+  let description = [{
+    The body takes two values of each kind and yields them combined, in any order of the threads. Threads of more than one warp
+    exchange what their warps have in the scratch buffers, one for each value, which nothing else may use.
+    - C1: the kind is one of threads, and the extent a power of two. C2: the body takes each type twice and yields each once.
+    - C3: there is a buffer for each value, of its type.
+  }];
+  let arguments = (ins I64Attr:$extent, Loop_Kind:$kind, Variadic<AnyType>:$values, Variadic<AnyMemRef>:$scratch);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$extent $kind `(` $values `:` type($values) `)` `by` `(` $scratch `:` type($scratch) `)` $body attr-dict `->` type($results)";
+}
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";
   let assemblyFormat = "attr-dict";

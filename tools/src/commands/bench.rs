@@ -1,11 +1,13 @@
 //! `fusion bench`: how long a model takes.
 
+use super::device::Choice;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::ModelDescription;
+use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -50,6 +52,10 @@ pub struct Bench {
     #[arg(long, value_name = "N")]
     threads: Option<u16>,
 
+    /// The device to run on, such as cuda:0 or hip:1 [default: that of FUSION_DEVICE, else the first].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Choice>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -59,6 +65,8 @@ pub struct Bench {
 pub struct Report<'a> {
     model: &'a str,
     target: &'a str,
+    /// Whether it ran on the emulator, whose times say nothing of a GPU.
+    emulated: bool,
     #[serde(flatten)]
     statistics: Statistics,
     /// Floating-point operations a second, in thousand millions.
@@ -71,6 +79,7 @@ impl Bench {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
         let module = load::load(&self.model, &self.options.resolve()?)?;
+        Choice::apply(self.device, &module)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
@@ -94,6 +103,7 @@ impl<'a> Report<'a> {
         Report {
             model: &description.name,
             target: &description.target,
+            emulated: description.device == Some(Device::Emulated),
             statistics,
             gflops: giga(description.flops()),
             gbytes_per_s: giga(description.bytes_moved()),
@@ -106,6 +116,11 @@ impl<'a> Report<'a> {
             "{} on {}: {} runs after {warm_up} to warm up",
             self.model, self.target, s.runs
         ))?;
+        if self.emulated {
+            print::line(
+                "the times are those of the emulator, which runs one thread after another, and say nothing of the GPU",
+            )?;
+        }
         for (name, time) in [("median", s.median_s), ("min", s.min_s), ("p95", s.p95_s), ("mean", s.mean_s)] {
             print::line(format_args!("{name:<8}{:>14}", print::seconds(time)))?;
         }

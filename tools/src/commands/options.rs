@@ -20,6 +20,10 @@ pub struct Options {
     #[arg(long)]
     pub emulate: bool,
 
+    /// Have ptxas (FUSION_PTXAS, or that in PATH) assemble the code for NVIDIA's GPUs, which else the driver does when it runs.
+    #[arg(long, conflicts_with = "emulate")]
+    pub cubin: bool,
+
     /// What to compile for, as a file describes it; `fusion targets cpu` prints one to begin with.
     #[arg(long, value_name = "FILE.toml", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
@@ -78,10 +82,13 @@ impl Options {
 
 impl Options {
     fn target(&self) -> Result<Target, Failure> {
-        let target: Target = match &self.target_file {
+        let mut target: Target = match &self.target_file {
             Some(file) => Target::from_file(file)?,
             None => self.target.parse()?,
         };
+        if self.cubin {
+            target = target.assembled()?;
+        }
         match (self.emulate, target.device()) {
             (false, _) => Ok(target),
             (true, Some(_)) => Ok(target.emulated()),

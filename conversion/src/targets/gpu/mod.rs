@@ -13,11 +13,13 @@ pub mod emulate;
 pub mod host;
 pub mod image;
 pub mod interface;
+pub mod resources;
 
 use super::{amd, nvidia};
-use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage};
+use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage, inner_of};
 use fusion_dialects::{Emit, Target as Codegen};
 use fusion_transforms::target::{Target, TargetError};
+use std::path::PathBuf;
 
 /// What all GPUs of a vendor have in common.
 #[derive(Debug)]
@@ -66,12 +68,14 @@ pub struct Device {
     pub description: Target,
     /// Whether its kernels run on the host's processor.
     pub emulated: bool,
+    /// The vendor's assembler, where images are to be what it makes.
+    pub assembler: Option<PathBuf>,
 }
 
 impl PartialEq for Device {
     fn eq(&self, other: &Device) -> bool {
-        (self.vendor.name, &self.description, self.emulated)
-            == (other.vendor.name, &other.description, other.emulated)
+        (self.vendor.name, &self.description, self.emulated, &self.assembler)
+            == (other.vendor.name, &other.description, other.emulated, &other.assembler)
     }
 }
 
@@ -88,6 +92,11 @@ pub enum DeviceError {
         /// Names that are.
         known: Vec<String>,
     },
+    /// Nothing makes cubins.
+    #[error(
+        "there is no ptxas to assemble with: FUSION_PTXAS names none and PATH has none; leave --cubin away, and the driver assembles"
+    )]
+    NoAssembler,
     /// A description is wrong.
     #[error(transparent)]
     Description(#[from] TargetError),
@@ -112,7 +121,7 @@ impl Device {
         for description in vendor.descriptions() {
             let description = description?;
             if description.name == name {
-                return Ok(Device { vendor, description, emulated: false });
+                return Ok(Device { vendor, description, emulated: false, assembler: None });
             }
             known.push(format!("{}:{}", vendor.name, description.name));
         }
@@ -135,6 +144,8 @@ impl Device {
     /// The pipelines of stages that want to know more of the GPU.
     pub fn pipelines(&self) -> Vec<(&'static str, String)> {
         let (gpu, chip) = (&self.description.gpu, &self.description.processor);
+        let assembler = self.assembler.as_ref().filter(|_| self.vendor.image == Image::Text);
+        let assembler = assembler.map_or(String::new(), |path| format!(" assembler={}", path.display()));
         let mut all = vec![
             ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
             (
@@ -146,7 +157,17 @@ impl Device {
             ),
             (
                 "fusion-gpu-image",
-                format!("builtin.module(fusion-gpu-image{{vendor={} chip={chip}}})", self.vendor.name),
+                format!(
+                    "builtin.module(fusion-gpu-image{{vendor={} chip={chip}{assembler}}})",
+                    self.vendor.name
+                ),
+            ),
+            (
+                "convert-loop-to-gpu",
+                format!(
+                    "builtin.module(convert-loop-to-gpu{{warp={}}},gpu.module(canonicalize,cse))",
+                    gpu.warp
+                ),
             ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),
         ];
@@ -163,6 +184,25 @@ impl Device {
     pub fn runs_on(&self) -> &'static str {
         if self.emulated { "emulated" } else { self.vendor.device }
     }
+}
+
+/// Pipelines of `fusion-opt` from loops to the text of each GPU's code: `fusion-nvidia-sm_80`.
+pub fn named_pipelines() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for vendor in VENDORS {
+        for description in vendor.descriptions().flatten() {
+            let Ok(device) = Device::named(vendor, &description.name) else { continue };
+            let other = device.pipelines();
+            let pipeline = |stage: &Stage| {
+                let own = other.iter().find(|(name, _)| *name == stage.name);
+                inner_of(own.map_or(stage.pipeline, |(_, pipeline)| pipeline)).to_owned()
+            };
+            let stages: Vec<String> = device.stages().into_iter().flatten().map(pipeline).collect();
+            let text = stages.join(",").replace("fusion-gpu-image{", "fusion-gpu-image{emit=assembly ");
+            all.push((format!("fusion-{}-{}", vendor.name, description.name), text));
+        }
+    }
+    all
 }
 
 fn codegen(vendor: &Vendor, chip: &str) -> Codegen {
