@@ -2,6 +2,7 @@
 //!
 //!     constants, views, indices       made anew in each launch
 //!     a nest with bound loops         a launch: as many blocks and threads as its loops bound to them have iterations at most
+//!     what uses a value or a buffer   belongs to the nest that makes it
 //!     all between two of them         a launch of one thread
 //!
 //! Loops bound to the same blocks or threads stand for the same threads, wherever they stand in a nest: one with fewer iterations
@@ -52,37 +53,55 @@ pub fn is_bound(op: Op) -> bool {
     matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))) && binding(loop_kind(op)).is_some()
 }
 
+/// Operations that are launched together, so far.
+#[derive(Default)]
+struct Group<'c> {
+    ops: Vec<Op<'c>>,
+    /// Whether loops in it are bound.
+    binds: bool,
+    /// What it makes, and the buffers of a block or thread that it uses.
+    holds: HashSet<usize>,
+}
+
 /// The operations that every launch of a kernel makes anew, and its launches in order.
 pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassError<'c>> {
-    let (mut anew, mut groups): (Vec<Op>, Vec<(bool, Vec<Op>)>) = (Vec::new(), Vec::new());
+    let (mut anew, mut groups): (Vec<Op>, Vec<Group>) = (Vec::new(), Vec::new());
+    let buffers: HashSet<usize> =
+        ops_in(block).into_iter().filter(|op| scope(*op).is_some()).filter_map(result).map(key).collect();
     for op in ops_in(block) {
+        let uses: HashSet<usize> =
+            nested_ops(op).into_iter().chain([op]).flat_map(|op| op.operand_values()).map(key).collect();
+        // What uses a value or a buffer of a nest belongs to it, with all between the two.
+        let earlier = groups.iter().position(|group| !group.holds.is_disjoint(&uses));
         match op.kind() {
             Some(Kind::Upstream(Upstream::Return)) => continue,
             Some(Kind::Upstream(Upstream::ArithConstant | Upstream::View | Upstream::AffineApply))
-            | Some(Kind::Loop(Loop::Alloc)) => {
+            | Some(Kind::Loop(Loop::Alloc))
+                if earlier.is_none() =>
+            {
                 anew.push(op);
                 continue;
             }
             _ => {}
         }
-        let inside = || nested_ops(op).into_iter().chain([op]);
-        let bound = inside().any(is_bound);
-        let goes_on = |group: &[Op]| {
-            let made: HashSet<usize> = group.iter().flat_map(|op| op.result_values()).map(key).collect();
-            !made.is_empty() && inside().flat_map(|op| op.operand_values()).any(|v| made.contains(&key(v)))
-        };
-        match groups.last_mut() {
-            Some((false, group)) if !bound => group.push(op),
-            // What uses a value of a nest belongs to it.
-            Some((binds, group)) if goes_on(group) => {
-                *binds |= bound;
-                group.push(op);
+        let binds = nested_ops(op).into_iter().chain([op]).any(is_bound);
+        let serial = groups.len().checked_sub(1).filter(|last| !binds && !groups[*last].binds);
+        let mut group = Group::default();
+        if let Some(first) = earlier.or(serial) {
+            for part in groups.split_off(first) {
+                group.ops.extend(part.ops);
+                group.holds.extend(part.holds);
+                group.binds |= part.binds;
             }
-            _ => groups.push((bound, vec![op])),
         }
+        group.ops.push(op);
+        group.binds |= binds;
+        group.holds.extend(op.result_values().into_iter().map(key));
+        group.holds.extend(uses.intersection(&buffers));
+        groups.push(group);
     }
-    let launches: Vec<Launch> =
-        groups.into_iter().map(|(_, ops)| Launch { shape: shape(&anew, &ops), ops }).collect();
+    let launch = |Group { ops, .. }| Launch { shape: shape(&anew, &ops), ops };
+    let launches: Vec<Launch> = groups.into_iter().map(launch).collect();
     check(&launches)?;
     Ok((anew, launches))
 }

@@ -137,15 +137,14 @@ impl<'c> Lowering<'c, '_> {
         match a.origin {
             Origin::Root(i) => nest.region.get(i).map_or(a.extent, |(_, n)| *n),
             Origin::Split(relation) => {
-                let Relation::Split { parent, outer, factor, .. } = s.relations[relation] else {
+                let Relation::Split { parent, outer, factor, tail, .. } = s.relations[relation] else {
                     return a.extent;
                 };
                 let whole = self.extent(nest, bound, parent);
-                let (blocks, each) = bound
-                    .exact
-                    .get(&relation)
-                    .copied()
-                    .unwrap_or((whole.div_ceil(factor), factor.min(whole)));
+                let (blocks, each) = bound.exact.get(&relation).copied().unwrap_or((
+                    whole.div_ceil(factor),
+                    if tail == Tail::Guard { factor } else { factor.min(whole) },
+                ));
                 if axis == outer { blocks } else { each }
             }
             Origin::Fuse(relation) => {
@@ -225,7 +224,7 @@ impl<'c> Lowering<'c, '_> {
                 !bound.exact.contains_key(&i)
                     && (!peeled || self.touched(nest.stage, bound, parent))
                     && !self.extent(nest, bound, parent).is_multiple_of(factor)
-                    && self.extent(nest, bound, parent) > factor
+                    && (tail == Tail::Guard || self.extent(nest, bound, parent) > factor)
             }
             Relation::Fuse { .. } => false,
         })
@@ -247,7 +246,7 @@ impl<'c> Lowering<'c, '_> {
             if s.axes[parent].reduce != reduce
                 || bound.exact.contains_key(&i)
                 || whole.is_multiple_of(factor)
-                || whole <= factor
+                || (whole <= factor && tail != Tail::Guard)
             {
                 continue;
             }

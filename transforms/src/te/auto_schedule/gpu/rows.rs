@@ -124,7 +124,7 @@ fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64) -> Result<
     for next in rank + 1..own {
         along = writer.fuse(stage, along, next)?;
     }
-    let (_, thread) = writer.split(stage, along, threads)?;
+    let (_, thread) = writer.split_guarded(stage, along, threads)?;
     writer.bind(stage, thread, LoopKind::ThreadX)
 }
 

@@ -60,7 +60,7 @@ pub fn split_with(
         Size::Factor(factor) => factor,
         Size::Parts(parts) => extent.div_ceil(parts).max(1),
     };
-    let each = if tail == Tail::Pad { factor } else { factor.min(extent.max(1)) };
+    let each = if matches!(tail, Tail::Pad | Tail::Guard) { factor } else { factor.min(extent.max(1)) };
     let relation = s.relations.len();
     let (outer, inner) = (s.axes.len(), s.axes.len() + 1);
     let made = |extent| Axis { extent, reduce, kind: LoopKind::Serial, origin: Origin::Split(relation) };
