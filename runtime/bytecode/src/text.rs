@@ -94,6 +94,9 @@ impl Display for Shown<'_> {
             I::Kernel { kernel, inputs, .. } => {
                 write!(f, "kernel {}({})", self.kernel(*kernel), looked_at(inputs))
             }
+            I::Scalar { scalar, ty, result, inputs, .. } => {
+                write!(f, "scalar {} {ty}({}) -> {result}", scalar.operator().name, looked_at(inputs))
+            }
             I::Operator { operator, attributes, inputs, .. } => {
                 write!(f, "operator {operator}({})", looked_at(inputs))?;
                 if attributes.is_empty() {

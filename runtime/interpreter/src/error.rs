@@ -1,6 +1,6 @@
 //! Why a program has no result.
 
-use fusion_dialects::{Op, OpExt, OperationLike};
+use fusion_dialects::{Op, OpExt, OperationLike, name_of_location};
 
 /// Why a run was given up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,10 +36,12 @@ pub enum InterpretError {
 impl InterpretError {
     /// An operation cannot be computed.
     pub(crate) fn at(op: Op, message: impl std::fmt::Display) -> Self {
-        InterpretError::Operation {
-            location: op.location().to_string(),
-            op: op.full_name(),
-            message: message.to_string(),
-        }
+        InterpretError::Operation { location: place(op), op: op.full_name(), message: message.to_string() }
     }
+}
+
+/// Where an operation comes from, as file, line and column where they are known.
+fn place(op: Op) -> String {
+    let name = name_of_location(op.location());
+    if name.is_empty() { "an unknown place".to_owned() } else { name }
 }

@@ -4,6 +4,7 @@
 //! A function that waits for others looks first whether the stack has room for it.
 
 mod instruction;
+mod scalars;
 mod tensors;
 
 use super::BytecodeError;
@@ -14,6 +15,7 @@ use super::writer::{Callee, Order, Writer};
 use fusion_bytecode::{Function, FunctionId, Instruction, Kernel, Program, Register};
 use fusion_dialects::{Build, Value};
 use fusion_operators::TensorType;
+use scalars::Numbers;
 use std::collections::{HashMap, HashSet};
 
 /// A large tensor, or one of open extents.
@@ -82,8 +84,14 @@ struct Body<'a, 'c> {
     room: [Value<'c>; 3],
     /// Where each instruction that is jumped to begins.
     labels: HashMap<u32, Build<'c>>,
+    /// How many jumps lead to each label.
+    jumps: HashMap<u32, usize>,
     /// Registers with small tensors.
     small: HashSet<Register>,
+    /// Registers whose numbers are known.
+    numbers: Numbers<'c>,
+    /// What is known where a way begins.
+    carried: HashMap<u32, Numbers<'c>>,
 }
 
 impl<'a, 'c> Body<'a, 'c> {
@@ -113,11 +121,13 @@ impl<'a, 'c> Body<'a, 'c> {
             writer.store(*argument, *register, 0);
         }
         let mut targets: Vec<u32> = function.code.iter().flat_map(|i| i.targets().to_vec()).collect();
+        let mut jumps = HashMap::new();
+        targets.iter().for_each(|label| *jumps.entry(*label).or_default() += 1);
         targets.sort_unstable();
         targets.dedup();
         let labels = targets.into_iter().map(|label| (label, writer.build.new_block(&[]))).collect();
-        let small = HashSet::new();
-        Body { code, program, function, globals, registers, room, labels, small }
+        let (small, numbers, carried) = (HashSet::new(), Numbers::default(), HashMap::new());
+        Body { code, program, function, globals, registers, room, labels, jumps, small, numbers, carried }
     }
 
     fn write(mut self) -> Result<(), BytecodeError> {
@@ -130,10 +140,12 @@ impl<'a, 'c> Body<'a, 'c> {
         for (at, instruction) in self.function.code.iter().enumerate() {
             if let Some(label) = self.labels.get(&(at as u32)).copied() {
                 if !ended {
+                    self.fasten_all();
                     self.code.writer.jump(label.block());
                 }
                 self.code.writer.build = label;
                 self.small.clear();
+                self.numbers = self.carried.remove(&(at as u32)).unwrap_or_default();
                 (ended, skip) = (false, 0);
             }
             if ended {
@@ -160,7 +172,7 @@ impl<'a, 'c> Body<'a, 'c> {
 
     /// Fields of a value that are read one after another, whereupon it is dropped: the register of the value, the fields, and
     /// where they go.
-    fn taken_apart(&self, at: usize) -> Option<(Value<'c>, Vec<u32>, Vec<Register>)> {
+    fn taken_apart(&mut self, at: usize) -> Option<(Value<'c>, Vec<u32>, Vec<Register>)> {
         let Instruction::Field { from, .. } = &self.function.code[at] else { return None };
         let (mut fields, mut registers) = (Vec::new(), Vec::new());
         for (next, instruction) in self.function.code.iter().enumerate().skip(at) {
@@ -200,16 +212,18 @@ impl<'a, 'c> Body<'a, 'c> {
         self.code.writer.build = after;
     }
 
-    fn get(&self, register: Register) -> Value<'c> {
+    fn get(&mut self, register: Register) -> Value<'c> {
+        self.fasten(register);
         self.code.writer.load(self.code.writer.spelling.pointer, self.registers[register as usize], 0)
     }
 
-    fn get_all(&self, registers: &[Register]) -> Vec<Value<'c>> {
+    fn get_all(&mut self, registers: &[Register]) -> Vec<Value<'c>> {
         registers.iter().map(|register| self.get(*register)).collect()
     }
 
     fn set(&mut self, register: Register, value: Value<'c>) {
         self.small.remove(&register);
+        self.numbers.forget(register);
         self.code.writer.store(value, self.registers[register as usize], 0);
     }
 

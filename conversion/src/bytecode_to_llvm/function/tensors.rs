@@ -37,7 +37,7 @@ impl<'c> Body<'_, 'c> {
     }
 
     /// A tensor whose elements are not written yet.
-    fn new_tensor(&mut self, ty: &TensorType) -> Value<'c> {
+    pub(super) fn new_tensor(&mut self, ty: &TensorType) -> Value<'c> {
         let shape = ty.shape().unwrap_or_default();
         let (which, element) = (number_of(ty.dtype), ty.dtype.size() as u32);
         if let Some(layout) = tensor_layout(ty) {
