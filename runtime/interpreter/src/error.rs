@@ -18,6 +18,14 @@ pub enum InterpretError {
         /// What was given.
         found: String,
     },
+    /// An input is no value of the program.
+    #[error("input {input} of the program is no value: it {why}")]
+    Value {
+        /// Which input, from 0.
+        input: usize,
+        /// Why it is none.
+        why: String,
+    },
     /// A function gives something that is no tensor.
     #[error("a result of @{0} is no tensor but a tuple, a value of a data type, a function or a reference")]
     NoTensor(String),

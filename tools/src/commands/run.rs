@@ -2,10 +2,10 @@
 
 use super::options::Options;
 use crate::failure::Failure;
-use crate::programs::{self, Executor};
+use crate::programs::{self, Executor, Inputs};
 use crate::{load, print};
 use clap::Args;
-use fusion_operators::{Tensor, ValueTree};
+use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::vm::read_program;
 use fusion_runtime::{Module, NativeProgram, npz};
 use indexmap::IndexMap;
@@ -26,6 +26,11 @@ pub struct Run {
     #[arg(long, value_name = "FILE.npz")]
     inputs: Option<PathBuf>,
 
+    /// An input as the language writes it, such as xs='Cons(1f, Nil)' or x='tensor<2xf32> [1.0, 2.0]'; as often as there are
+    /// inputs.
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = named_value)]
+    values: Vec<(String, ValueTree)>,
+
     /// Where to write the outputs by name; by default their first elements are printed.
     #[arg(long, value_name = "FILE.npz")]
     outputs: Option<PathBuf>,
@@ -45,11 +50,18 @@ impl Run {
             Some(path) => npz::read(path)?,
             None => IndexMap::new(),
         };
+        let mut inputs: Inputs =
+            tensors.into_iter().map(|(name, tensor)| (name, ValueTree::tensor(tensor))).collect();
+        for (name, value) in &self.values {
+            if inputs.insert(name.clone(), value.clone()).is_some() {
+                return Err(Failure::Inputs(format!("the input {name:?} is given twice")));
+            }
+        }
         if programs::is_bytecode(&self.model)? {
             return match self.executor {
                 None | Some(Executor::Vm) => {
                     let file = read_program(&self.model)?;
-                    self.show(&programs::run_bytecode(file, self.threads, tensors)?)
+                    self.show(&programs::run_bytecode(file, self.threads, inputs)?)
                 }
                 Some(_) => Err(Failure::Compiled(self.model.clone())),
             };
@@ -59,8 +71,8 @@ impl Run {
                 return Err(Failure::Compiled(self.model.clone()));
             }
             return match NativeProgram::load(&self.model)? {
-                Some(program) => self.show(&programs::run_native(&program, self.threads, tensors)?),
-                None => self.graph(Module::load(&self.model)?, tensors),
+                Some(program) => self.show(&programs::run_native(&program, self.threads, inputs)?),
+                None => self.graph(Module::load(&self.model)?, only_tensors(inputs)?),
             };
         }
         let options = self.options.resolve()?;
@@ -72,17 +84,18 @@ impl Run {
             None => Executor::Graph,
         };
         match executor {
-            Executor::Interp => self.show(&programs::interpret(&self.model, &options, tensors)?),
+            Executor::Interp => self.show(&programs::interpret(&self.model, &options, inputs)?),
             Executor::Vm => {
                 let file = programs::bytecode(&self.model, &options)?;
-                self.show(&programs::run_bytecode(file, self.threads, tensors)?)
+                self.show(&programs::run_bytecode(file, self.threads, inputs)?)
             }
             Executor::Aot => {
                 let compiled = programs::native(&self.model, &options)?;
                 let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
-                self.show(&programs::run_native(&program, self.threads, tensors)?)
+                self.show(&programs::run_native(&program, self.threads, inputs)?)
             }
             Executor::Graph => {
+                let tensors = only_tensors(inputs)?;
                 let (module, _) = load::load_for(&self.model, &options, &tensors)?;
                 if module.description().program.is_some() {
                     return Err(Failure::NoGraph(self.model.clone()));
@@ -118,6 +131,29 @@ impl Run {
                 Ok(npz::write(path, tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?)
             }
             None => print::line(value),
+        }
+    }
+}
+
+/// What models of operators alone are run on.
+pub fn only_tensors(inputs: Inputs) -> Result<IndexMap<String, Tensor>, Failure> {
+    let tensor = |(name, value): (String, ValueTree)| match value.items.as_slice() {
+        [Item::Tensor(tensor)] => Ok((name, tensor.clone())),
+        _ => Err(Failure::Inputs(format!("the input {name:?} of a model is no tensor, but {value}"))),
+    };
+    inputs.into_iter().map(tensor).collect()
+}
+
+/// `NAME=VALUE` of the command line.
+fn named_value(text: &str) -> Result<(String, ValueTree), String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err("it has no =; write NAME=VALUE".to_owned());
+    };
+    match ValueTree::parse(value) {
+        Ok(value) => Ok((name.trim().to_owned(), value)),
+        Err(error) => {
+            let column = error.column + name.chars().count() + 1;
+            Err(format!("column {column}: {}", error.message))
         }
     }
 }
