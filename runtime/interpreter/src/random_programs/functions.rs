@@ -156,9 +156,9 @@ impl Writer {
         let parts: Vec<Ty> = (0..count).map(|_| self.shown()).collect();
         let result = Ty::Tuple(parts.clone());
         let parameters = self.parameters(&[Ty::Float, Ty::Int, Ty::Vector]);
-        let texts: Vec<String> = parameters.iter().map(|(n, t)| format!("{n}: {}", t.text())).collect();
+        let takes: Vec<String> = parameters.iter().map(|(n, t)| format!("{n}: {}", t.text())).collect();
         let gives = if self.contents.language { result.text() } else { texts(&parts) };
-        self.line(&format!("func.func @main({}) -> ({gives}) {{", texts.join(", ")));
+        self.line(&format!("func.func @main({}) -> ({gives}) {{", takes.join(", ")));
         self.scope.extend(parameters);
         for _ in 0..4 {
             self.statement(4);
