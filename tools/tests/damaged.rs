@@ -3,7 +3,7 @@
 //!     FUSION_FIRST_SEED=100000 FUSION_SEEDS=50000 cargo test -p fusion-tools --test damaged
 
 use fusion_operators::random::Random;
-use fusion_tools::driver::CompileOptions;
+use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::programs;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ fn damaged_programs_are_refused_with_a_sentence() {
     for seed in first..first + number("FUSION_SEEDS", 600) {
         let text = damaged(&programs_, seed);
         std::fs::write(&path, &text).unwrap();
-        match programs::is_program(&path, &CompileOptions::default()) {
+        match programs::is_program(&path, &CompileOptions::for_target(Target::uncalibrated())) {
             Ok(_) => accepted += 1,
             Err(error) => {
                 let error = error.to_string();

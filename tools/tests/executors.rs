@@ -4,7 +4,7 @@
 
 use fusion_interpreter::random_programs::{Contents, inputs, program};
 use fusion_operators::ValueTree;
-use fusion_tools::driver::CompileOptions;
+use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::failure::Failure;
 use fusion_tools::programs::{self, Inputs};
 use std::path::Path;
@@ -30,7 +30,7 @@ fn agree(contents: Contents, count: u64) -> usize {
     fusion_tools::register_passes();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("program.mlir");
-    let options = CompileOptions::default();
+    let options = CompileOptions::for_target(Target::uncalibrated());
     let first = number("FUSION_FIRST_SEED", 0);
     let mut compared = 0;
     for seed in first..first + number("FUSION_SEEDS", count) {

@@ -1,6 +1,6 @@
 //! The example programs, again and again: nothing stays alive, and memory does not grow.
 
-use fusion_tools::driver::CompileOptions;
+use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::programs::{self, Inputs};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -54,7 +54,8 @@ fn repeat(example: &Path, mut run: impl FnMut()) {
 fn examples_leave_nothing_behind_in_the_virtual_machine() {
     alone("examples_leave_nothing_behind_in_the_virtual_machine", || {
         for example in examples() {
-            let file = programs::bytecode(&example, &CompileOptions::default()).unwrap();
+            let file =
+                programs::bytecode(&example, &CompileOptions::for_target(Target::uncalibrated())).unwrap();
             let mut machine = programs::machine(file, None).unwrap();
             repeat(&example, || {
                 machine.run(&[]).unwrap();
@@ -68,7 +69,8 @@ fn examples_leave_nothing_behind_in_the_virtual_machine() {
 fn examples_leave_nothing_behind_in_native_code() {
     alone("examples_leave_nothing_behind_in_native_code", || {
         for example in examples() {
-            let compiled = programs::native(&example, &CompileOptions::default()).unwrap();
+            let compiled =
+                programs::native(&example, &CompileOptions::for_target(Target::uncalibrated())).unwrap();
             let program = programs::linked(&compiled).unwrap().unwrap();
             repeat(&example, || {
                 programs::run_native(&program, None, Inputs::new()).unwrap();
