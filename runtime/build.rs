@@ -1,16 +1,31 @@
-//! Compiles the C code that goes into libraries, once for each machine code can be packaged for: the threads of every library, and
-//! what programs of the whole language need.
+//! Compiles the C code that goes into libraries, once for each machine code can be packaged for: the threads of every library, what
+//! programs of the whole language need, and what runs kernels of GPUs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, io};
 
-const SOURCES: &[&str] = &["threads/threads.c", "language/memory.c", "language/run.c", "language/value.c"];
-const HEADER: &str = "language/language.h";
+const SOURCES: &[&str] = &[
+    "threads/threads.c",
+    "language/memory.c",
+    "language/run.c",
+    "language/value.c",
+    "gpu/cuda.c",
+    "gpu/dlpack.c",
+    "gpu/driver.c",
+    "gpu/emulate.c",
+    "gpu/entry.c",
+    "gpu/hip.c",
+    "gpu/matrix.c",
+    "gpu/races.c",
+    "gpu/run.c",
+];
+const HEADERS: &[&str] =
+    &["language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];
 const MACHINES: &[&str] = &["x86_64", "aarch64"];
 
 fn main() {
-    SOURCES.iter().chain([&HEADER]).for_each(|file| println!("cargo:rerun-if-changed={file}"));
+    SOURCES.iter().chain(HEADERS).for_each(|file| println!("cargo:rerun-if-changed={file}"));
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
     let Some(prefix) = env::var_os("MLIR_SYS_220_PREFIX") else {
         panic!("MLIR_SYS_220_PREFIX must name the LLVM 22 prefix; .cargo/config.toml gives its default");
@@ -19,7 +34,8 @@ fn main() {
     let clang = PathBuf::from(prefix).join("bin/clang");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for (machine, source) in MACHINES.iter().flat_map(|m| SOURCES.iter().map(move |s| (m, Path::new(s)))) {
-        let name = source.file_stem().expect("sources have names").display();
+        // A file of each folder may have the same name.
+        let name = source.with_extension("").display().to_string().replace('/', "-");
         if let Err(why) = compile(&clang, machine, source, &out.join(format!("{name}-{machine}.o"))) {
             let (clang, source) = (clang.display(), source.display());
             panic!("{clang} cannot compile {source} for {machine}: {why}; install clang-22");

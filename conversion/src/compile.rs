@@ -6,9 +6,10 @@
 use crate::cache::Cache;
 use crate::description::{Signature, SignatureError};
 use crate::kernels::Workshop;
-use crate::pipelines::{DEFINE, HOST, LLVM, LOOP, RELAY, Runner, TE};
+use crate::pipelines::{DEFINE, GPU_HOST, HOST, LLVM, LOOP, RELAY, Runner, TE};
 use crate::planning::Planning;
 use crate::targets::cpu::Processor;
+use crate::targets::gpu::Device;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
 use crate::units::Unit;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -18,6 +19,7 @@ use fusion_dialects::{
 use fusion_operators::{Call, TensorType};
 use fusion_transforms::egraph::extract::cost::arithmetic;
 use fusion_transforms::egraph::extract::rates::Rates;
+use fusion_transforms::target::Target;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,6 +36,8 @@ pub struct Compilation {
     pub kernels: Vec<Kernel>,
     /// The kernels as programs of their own, by name, where [`Settings::programs`] asks for them.
     pub programs: IndexMap<String, String>,
+    /// Where the code of kernels is: the function it is in, and the number of its object, by the kernel's name.
+    pub places: IndexMap<String, (String, usize)>,
     /// Object files: the one with `fusion_run` first, then those of the kernels that differ.
     pub objects: Vec<Vec<u8>>,
     /// What took how long.
@@ -58,6 +62,8 @@ pub struct Timings {
 pub struct Settings {
     /// What for.
     pub processor: Processor,
+    /// The GPU that runs the kernels, if one does; the processor is then its host.
+    pub device: Option<Device>,
     /// How many kernels at a time.
     pub jobs: usize,
     /// Where compiled kernels are kept, if anywhere.
@@ -70,11 +76,19 @@ pub struct Settings {
     pub programs: bool,
 }
 
+impl Settings {
+    /// What passes know of the machine that runs the kernels.
+    pub fn description(&self) -> &Target {
+        self.device.as_ref().map_or(&self.processor.description, |device| &device.description)
+    }
+}
+
 impl Default for Settings {
     /// For this machine, one kernel after another.
     fn default() -> Self {
         Settings {
             processor: Processor::host(),
+            device: None,
             jobs: 1,
             cache: None,
             schedules: Vec::new(),
@@ -119,10 +133,15 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     let Planned { signature, workspace_bytes, constants, kernels, programs, units } =
         plan(module, settings, &mut runner)?;
     let stage = CompileError::Stage;
-    let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;
+    let Settings { processor: Processor { target, .. }, device, jobs, cache, .. } = settings;
     let start = std::time::Instant::now();
-    let made = Workshop { target, jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
+    let made =
+        Workshop { target, device: device.as_ref(), jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
+    if let Some(device) = device {
+        runner.replace(device.pipelines());
+        runner.run(module, GPU_HOST).map_err(stage)?;
+    }
     runner.run(module, LOOP).map_err(stage)?;
     runner.run(module, LLVM).map_err(stage)?;
     let start = std::time::Instant::now();
@@ -130,8 +149,13 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
     objects.extend(made.objects);
     let (compiled, cached) = (units.len(), made.cached);
+    let names = |(at, unit): (usize, &Unit)| {
+        let place = (unit.symbol.clone(), at + 1);
+        unit.names.clone().into_iter().map(move |name| (name, place.clone()))
+    };
+    let places = units.iter().enumerate().flat_map(names).collect();
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
-    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, objects, timings })
+    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, places, objects, timings })
 }
 
 /// A module whose memory is planned and whose kernels have left it.
@@ -157,11 +181,11 @@ pub(crate) fn plan(
     runner: &mut Runner,
 ) -> Result<Planned, CompileError> {
     let root = fusion_dialects::module_op(module);
-    settings.processor.description.attach(root);
+    settings.description().attach(root);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
-    let kernels = kernels_of(root, &Rates::of(&settings.processor.description));
+    let kernels = kernels_of(root, &Rates::of(settings.description()));
     let programs = if settings.programs { crate::alone::programs(root) } else { IndexMap::new() };
     runner.run(module, DEFINE).map_err(stage)?;
     for path in &settings.schedules {

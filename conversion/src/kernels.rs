@@ -6,7 +6,8 @@
 
 use crate::cache::{Cache, Key};
 use crate::compile::CompileError;
-use crate::pipelines::{LLVM, LOOP, Runner};
+use crate::pipelines::{LLVM, LOOP, Runner, Stage};
+use crate::targets::gpu::Device;
 use crate::units::Unit;
 use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module};
 use std::sync::Mutex;
@@ -19,6 +20,8 @@ const STACK_BYTES: usize = 64 << 20;
 pub struct Workshop<'a> {
     /// What for.
     pub target: &'a Target,
+    /// The GPU that runs them, if one does; what code is for is then its host.
+    pub device: Option<&'a Device>,
     /// How many at a time.
     pub jobs: usize,
     /// Where compiled ones are kept.
@@ -98,6 +101,7 @@ impl Workshop<'_> {
         context: &mut Option<Context>,
     ) -> Result<Done, CompileError> {
         let mut runner = Runner::of_kernel(&unit.name);
+        runner.replace(self.device.map(Device::pipelines).unwrap_or_default());
         let entry = self.cache.zip(common).map(|(cache, common)| {
             let mut hash = blake3::Hasher::new_keyed(common.as_bytes());
             // Neither holds a NUL.
@@ -110,7 +114,9 @@ impl Workshop<'_> {
         }
         let context = context.get_or_insert_with(load_worker_context);
         let module = parse_module(context, &unit.source).map_err(CompileError::Stage)?;
-        runner.run(&module, LOOP).map_err(CompileError::Stage)?;
+        for stages in self.stages() {
+            runner.run(&module, stages).map_err(CompileError::Stage)?;
+        }
         runner.run(&module, LLVM).map_err(CompileError::Stage)?;
         let start = std::time::Instant::now();
         let object = emit(&module, self.target, Emit::Object)?;
@@ -120,6 +126,11 @@ impl Workshop<'_> {
             let _ = cache.put(&key, &object);
         }
         Ok(Done { object, timings: runner.timings, cached: false })
+    }
+
+    /// From loops to what LLVM's stages go on with.
+    fn stages(&self) -> Vec<&'static [Stage]> {
+        self.device.map_or_else(|| vec![LOOP], Device::stages)
     }
 
     /// A hash of what code follows from besides the kernel; none where it is not known which compiler this is.
@@ -135,7 +146,9 @@ impl Workshop<'_> {
             target.cpu,
             target.features,
         ];
-        parts.extend([LOOP, LLVM].into_iter().flatten().map(|stage| stage.pipeline.to_owned()));
+        let stages = self.stages().into_iter().chain([LLVM]).flatten();
+        parts.extend(stages.map(|stage| stage.pipeline.to_owned()));
+        parts.extend(self.device.into_iter().flat_map(Device::pipelines).map(|(_, pipeline)| pipeline));
         Some(blake3::hash(parts.join("\0").as_bytes()))
     }
 }

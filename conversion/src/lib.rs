@@ -7,6 +7,7 @@ pub mod compile;
 pub mod description;
 pub mod kernels;
 pub mod loop_to_cpu;
+pub mod loop_to_gpu;
 pub mod pipelines;
 pub mod planning;
 pub mod program;
@@ -29,5 +30,14 @@ pub fn register() {
     fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
     fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
+    fusion_dialects::register::<loop_to_gpu::once::StoreOnce>();
+    fusion_dialects::register::<loop_to_gpu::barriers::InsertBarriers>();
+    fusion_dialects::register::<loop_to_gpu::verify::VerifyGpu>();
+    fusion_dialects::register::<loop_to_gpu::math::GpuMath>();
+    fusion_dialects::register::<loop_to_gpu::ConvertLoopToGpu>();
+    fusion_dialects::register::<targets::gpu::emulate::Emulate>();
+    fusion_dialects::register::<targets::gpu::image::GpuImage>();
+    fusion_dialects::register::<targets::gpu::calls::GpuCalls>();
+    fusion_dialects::register::<targets::gpu::host::GpuHost>();
     pipelines::register();
 }

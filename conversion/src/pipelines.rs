@@ -5,6 +5,7 @@ use fusion_dialects::{Module, run_passes};
 use std::path::PathBuf;
 
 /// A stage: its name in dumps and timings, and the pipeline it runs.
+#[derive(Debug)]
 pub struct Stage {
     /// Name.
     pub name: &'static str,
@@ -52,6 +53,13 @@ pub const TE: &[Stage] = &[
     stage("te-lower", "builtin.module(te-lower)"),
 ];
 
+/// On tensor code whose extents are known at run time only: one kernel, for all of them.
+pub const OPEN: &[Stage] = &[
+    stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
+    stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
+    stage("te-lower", "builtin.module(te-lower)"),
+];
+
 /// On the program around the kernels: give every tensor its memory.
 pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-memory)")];
 
@@ -67,6 +75,29 @@ pub const LOOP: &[Stage] = &[
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
 
+/// On the program around kernels of a GPU.
+pub const GPU_HOST: &[Stage] = &[stage("fusion-gpu-host", "builtin.module(fusion-gpu-host)")];
+
+/// On loops for a GPU: as for a processor, but that loops bound to threads stay; then functions of the GPU.
+pub const GPU_LOOP: &[Stage] = &[
+    stage("loop-simplify", "builtin.module(func.func(canonicalize,cse,loop-simplify))"),
+    stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
+    stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
+    stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
+    stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
+    stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
+    stage("math-approximate", "builtin.module(func.func(math-approximate))"),
+    stage("gpu-math", "builtin.module(func.func(gpu-math))"),
+    stage("convert-loop-to-gpu", "builtin.module(convert-loop-to-gpu,gpu.module(canonicalize,cse))"),
+];
+
+/// From functions of a GPU, in LLVM by its vendor's stages, to bytes.
+pub const GPU_IMAGE: &[Stage] = &[stage("fusion-gpu-image", "builtin.module(fusion-gpu-image)")];
+
+/// From functions of a GPU to functions of the host.
+pub const GPU_EMULATED: &[Stage] = &[stage("gpu-emulate", "builtin.module(gpu-emulate)")];
+
 /// Upstream's way to LLVM.
 pub const LLVM: &[Stage] = &[
     stage("simplify-scf", "builtin.module(func.func(canonicalize,cse))"),
@@ -81,6 +112,7 @@ pub const LLVM: &[Stage] = &[
          convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
     ),
     stage("fusion-parallel-calls", "builtin.module(fusion-parallel-calls)"),
+    stage("fusion-gpu-calls", "builtin.module(fusion-gpu-calls)"),
     stage("fusion-c-interface", "builtin.module(fusion-c-interface)"),
 ];
 
@@ -88,6 +120,7 @@ pub const LLVM: &[Stage] = &[
 pub const NAMED: &[(&str, &str, &[&[Stage]])] = &[
     ("fusion-kernels", "From relay to loops: fuse, define, schedule, lower", &[RELAY, DEFINE, TE]),
     ("fusion-cpu-codegen", "From loops to LLVM for the CPU", &[LOOP, LLVM]),
+    ("fusion-gpu-codegen", "From loops to functions of a GPU", &[GPU_LOOP]),
     (
         "fusion-cpu",
         "From relay to LLVM for the CPU: all stages in order",
@@ -101,9 +134,13 @@ pub fn register() {
         let inner: Vec<&str> = parts.iter().flat_map(|p| p.iter()).map(|s| inner_of(s.pipeline)).collect();
         fusion_dialects::register_pipeline(name, description, &inner.join(","));
     }
+    for (name, pipeline) in crate::targets::gpu::named_pipelines() {
+        fusion_dialects::register_pipeline(&name, "From loops to the assembly of this GPU", &pipeline);
+    }
 }
 
-fn inner_of(pipeline: &'static str) -> &'static str {
+/// What stands in a pipeline for modules.
+pub(crate) fn inner_of(pipeline: &str) -> &str {
     pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).unwrap_or(pipeline)
 }
 
@@ -149,6 +186,21 @@ impl Runner {
     /// For tensor code of a larger program, whose kernels are chosen like that.
     pub fn of_segment(planning: &Planning, name: &str) -> Runner {
         Runner { instead: planning.instead(), ..Runner::of_kernel(name) }
+    }
+
+    /// Adds the times of another.
+    pub fn add(&mut self, other: Runner) {
+        for (stage, seconds) in other.timings {
+            match self.timings.iter_mut().find(|(name, _)| *name == stage) {
+                Some((_, sum)) => *sum += seconds,
+                None => self.timings.push((stage, seconds)),
+            }
+        }
+    }
+
+    /// Another pipeline for a stage.
+    pub fn replace(&mut self, stages: Vec<(&'static str, String)>) {
+        self.instead.extend(stages.into_iter().map(|(name, pipeline)| (name, Some(pipeline))));
     }
 
     /// Whether the stages are written to files.

@@ -19,6 +19,8 @@ use indexmap::IndexMap;
 pub struct Unit {
     /// What the first of the same kernels was called.
     pub name: String,
+    /// What all of them were called.
+    pub names: Vec<String>,
     /// The function it defines.
     pub symbol: String,
     /// Its text; the same for kernels that are the same.
@@ -45,8 +47,9 @@ pub fn take(module: Op) -> Vec<Unit> {
             declare(function, &symbol);
             function.set_attr("sym_name", str_attr(context, &symbol));
             let source = source_of(function, true);
-            Unit { name: name.clone(), symbol, content: content.clone(), source }
+            Unit { name: name.clone(), names: Vec::new(), symbol, content: content.clone(), source }
         });
+        unit.names.push(name.clone());
         renamed.insert(name, unit.symbol.clone());
         function.erase();
     }

@@ -45,7 +45,7 @@ fn units(source: &str) -> (Vec<Unit>, String) {
 }
 
 fn objects(units: &[Unit], jobs: usize, cache: Option<&Cache>) -> (Vec<Vec<u8>>, usize) {
-    let workshop = Workshop { target: &Target::default(), jobs, cache };
+    let workshop = Workshop { target: &Target::default(), device: None, jobs, cache };
     let made = workshop.compile(units).unwrap_or_else(|why| panic!("{why}"));
     (made.objects, made.cached)
 }
@@ -87,7 +87,7 @@ fn another_target_is_another_entry() {
     let (units, _) = units(&program(&[1]));
     objects(&units, 1, Some(&cache));
     let target = Target { vector_width: 256, ..Target::default() };
-    let made = Workshop { target: &target, jobs: 1, cache: Some(&cache) }.compile(&units);
+    let made = Workshop { target: &target, device: None, jobs: 1, cache: Some(&cache) }.compile(&units);
     assert_eq!(made.unwrap_or_else(|why| panic!("{why}")).cached, 0);
 }
 
@@ -105,7 +105,7 @@ fn errors_keep_their_places_and_the_first_kernel_taken_is_told() {
     assert!(small < large, "the larger one is taken first");
     for jobs in [1, 2, 4] {
         let target = Target::default();
-        let made = Workshop { target: &target, jobs, cache: None }.compile(&both);
+        let made = Workshop { target: &target, device: None, jobs, cache: None }.compile(&both);
         let why = made.err().map(|why| why.to_string()).unwrap_or_default();
         assert!(why.contains("net.onnx:1:1") && why.contains("loop.barrier"), "{why}");
     }

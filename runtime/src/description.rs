@@ -1,5 +1,6 @@
 //! What a compiled model says of itself: the JSON of `docs/abi.md`.
 
+use crate::gpu::Device;
 use fusion_bytecode::{Program, ValueType};
 use fusion_operators::{DType, Tensor, TensorError, TensorType, tensor::bytes_of};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -21,6 +22,9 @@ pub struct ModelDescription {
     /// What else a program of the whole language says: how its values are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramDescription>,
+    /// What its kernels run on, where that is not the processor itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
     /// Bytes of workspace a call needs. Not in the JSON: a library has it as `fusion_workspace_bytes`.
     #[serde(skip)]
     pub workspace_bytes: u64,
@@ -135,6 +139,7 @@ impl ModelDescription {
                 inputs: program.inputs.iter().map(typed).collect(),
                 output: program.type_text(&program.output),
             }),
+            device: None,
             workspace_bytes: program.workspace_bytes(),
         }
     }

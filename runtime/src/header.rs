@@ -15,6 +15,7 @@ pub fn header(description: &ModelDescription, stem: &str) -> String {
     let (name, target) = (comment(&description.name), comment(&description.target));
     let workspace = description.workspace_bytes;
     let program = description.program.as_ref().map_or(String::new(), program);
+    let device = if description.device.is_some() { DEVICE } else { "" };
     format!(
         "/* The model {name}, compiled for {target}.
  *
@@ -42,7 +43,7 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
 /* How many threads runs may use from now on, the caller's among them; 0 for one a processor. Without a call it is
  * FUSION_THREADS of the environment, else 1. What a run computes does not depend on it. */
 void fusion_set_threads(int32_t threads);
-{program}
+{program}{device}
 #ifdef __cplusplus
 }}
 #endif
@@ -71,6 +72,22 @@ fn program(program: &ProgramDescription) -> String {
         dtypes.map(|(i, dtype)| format!("FUSION_{} = {i}", dtype.mlir_name().to_uppercase())).collect();
     PROGRAM.replace("@ABOUT@", &about).replace("@DTYPES@", &dtypes.join(", "))
 }
+
+/// What a library for a GPU has besides.
+const DEVICE: &str = "
+/* The model runs on a device, and has its workspace there: that of fusion_run may be NULL. Runs may fail; then they return
+ * something else than 0. They take turns. */
+
+/* The same with tensors that lie on the device. */
+int32_t fusion_run_device(const void *const *inputs, void *const *outputs);
+/* The same with tensors of DLPack, each on the host or on the device. They stay the caller's. */
+struct DLManagedTensor;
+int32_t fusion_run_dlpack(struct DLManagedTensor *const *inputs, struct DLManagedTensor *const *outputs);
+/* The number of the device that runs are on from now on. Without a call it is FUSION_DEVICE of the environment, else 0. */
+void fusion_set_device(int32_t number);
+/* Why the last run on this thread that returned something else than 0 did. */
+const char *fusion_last_error(void);
+";
 
 const PROGRAM: &str = "
 /* The program as it is in its language:

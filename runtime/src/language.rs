@@ -7,14 +7,14 @@ use crate::object_file::Machine;
 pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 3] {
     match machine {
         Machine::X86_64 => [
-            ("memory", include_bytes!(concat!(env!("OUT_DIR"), "/memory-x86_64.o"))),
-            ("run", include_bytes!(concat!(env!("OUT_DIR"), "/run-x86_64.o"))),
-            ("value", include_bytes!(concat!(env!("OUT_DIR"), "/value-x86_64.o"))),
+            ("memory", include_bytes!(concat!(env!("OUT_DIR"), "/language-memory-x86_64.o"))),
+            ("run", include_bytes!(concat!(env!("OUT_DIR"), "/language-run-x86_64.o"))),
+            ("value", include_bytes!(concat!(env!("OUT_DIR"), "/language-value-x86_64.o"))),
         ],
         Machine::AArch64 => [
-            ("memory", include_bytes!(concat!(env!("OUT_DIR"), "/memory-aarch64.o"))),
-            ("run", include_bytes!(concat!(env!("OUT_DIR"), "/run-aarch64.o"))),
-            ("value", include_bytes!(concat!(env!("OUT_DIR"), "/value-aarch64.o"))),
+            ("memory", include_bytes!(concat!(env!("OUT_DIR"), "/language-memory-aarch64.o"))),
+            ("run", include_bytes!(concat!(env!("OUT_DIR"), "/language-run-aarch64.o"))),
+            ("value", include_bytes!(concat!(env!("OUT_DIR"), "/language-value-aarch64.o"))),
         ],
     }
 }

@@ -7,6 +7,7 @@
 pub mod aligned;
 pub mod compare;
 pub mod description;
+pub mod gpu;
 pub mod header;
 pub mod language;
 pub mod measure;
@@ -25,5 +26,6 @@ pub use fusion_operators::random;
 pub use description::{
     ArgumentDescription, DataDescription, KernelDescription, ModelDescription, ProgramDescription,
 };
+pub use gpu::Device;
 pub use module::{LoadError, Module, RunError, Session};
 pub use program::NativeProgram;

@@ -20,6 +20,9 @@ pub type RunFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_
 /// `fusion_set_threads` of `docs/abi.md`.
 type SetThreads = unsafe extern "C" fn(i32);
 
+/// `fusion_set_device` of `docs/abi.md`.
+type SetDevice = unsafe extern "C" fn(i32);
+
 /// `fusion_last_error` of `docs/abi.md`.
 type LastError = unsafe extern "C" fn() -> *const c_char;
 
@@ -29,7 +32,9 @@ pub struct Module {
     entry: RunFunction,
     /// None for code in memory, which runs on the caller's thread.
     set_threads: Option<SetThreads>,
-    /// Of programs of the whole language, which may fail.
+    /// Of libraries for a device.
+    set_device: Option<SetDevice>,
+    /// Of programs of the whole language and of libraries for a device, which may fail.
     last_error: Option<LastError>,
     /// What keeps the code of `entry` in memory.
     _code: Box<dyn Any + Send + Sync>,
@@ -147,6 +152,9 @@ pub enum RunError {
     /// The program ended with an error.
     #[error("{0}")]
     Program(String),
+    /// There is no device, or it failed.
+    #[error("{0}")]
+    Device(String),
 }
 
 impl Module {
@@ -181,15 +189,21 @@ impl Module {
         let entry = unsafe { std::mem::transmute::<*const c_void, RunFunction>(entry) };
         // SAFETY: as above.
         let set_threads = Some(unsafe { std::mem::transmute::<*const c_void, SetThreads>(set_threads) });
-        let last_error = match &description.program {
-            Some(_) => {
-                let address: *const c_void = symbol(&library, path, "fusion_last_error")?;
-                // SAFETY: a library that describes a program has a function of this type by that name.
-                Some(unsafe { std::mem::transmute::<*const c_void, LastError>(address) })
-            }
-            None => None,
+        let last_error = if description.program.is_some() || description.device.is_some() {
+            let address: *const c_void = symbol(&library, path, "fusion_last_error")?;
+            // SAFETY: a library that describes a program or a device has a function of this type by that name.
+            Some(unsafe { std::mem::transmute::<*const c_void, LastError>(address) })
+        } else {
+            None
         };
-        Ok(Module { description, entry, set_threads, last_error, _code: Box::new(library) })
+        let set_device = if description.device.is_some() {
+            let address: *const c_void = symbol(&library, path, "fusion_set_device")?;
+            // SAFETY: a library that describes a device has a function of this type by that name.
+            Some(unsafe { std::mem::transmute::<*const c_void, SetDevice>(address) })
+        } else {
+            None
+        };
+        Ok(Module { description, entry, set_threads, set_device, last_error, _code: Box::new(library) })
     }
 
     /// A model whose code is already in memory, such as a just-in-time compiler's.
@@ -202,7 +216,7 @@ impl Module {
         entry: RunFunction,
         code: Box<dyn Any + Send + Sync>,
     ) -> Module {
-        Module { description, entry, set_threads: None, last_error: None, _code: code }
+        Module { description, entry, set_threads: None, set_device: None, last_error: None, _code: code }
     }
 
     /// What the model takes and gives.
@@ -215,6 +229,15 @@ impl Module {
         if let Some(set) = self.set_threads {
             // SAFETY: the function takes any number, and `_code` keeps it in memory.
             unsafe { set(i32::from(threads)) }
+        }
+    }
+
+    /// Which device runs are on from now on, of several of the library's kind; the first one is 0. Without a call it is that of
+    /// `FUSION_DEVICE` in the environment, else 0. Nothing happens where the model runs on the processor.
+    pub fn set_device(&self, number: u16) {
+        if let Some(set) = self.set_device {
+            // SAFETY: the function takes any number, and `_code` keeps it in memory.
+            unsafe { set(i32::from(number)) }
         }
     }
 
@@ -361,7 +384,9 @@ impl<'a> Session<'a> {
             _ if code == 0 => Ok(()),
             // SAFETY: the text ends with NUL and stays until the next run on this thread; `module` keeps the code in memory.
             Some(error) => {
-                Err(RunError::Program(unsafe { CStr::from_ptr(error()) }.to_string_lossy().into_owned()))
+                let why = unsafe { CStr::from_ptr(error()) }.to_string_lossy().into_owned();
+                let on_device = self.module.description.device.is_some();
+                Err(if on_device { RunError::Device(why) } else { RunError::Program(why) })
             }
             None => Err(RunError::Failed(code)),
         }
@@ -435,6 +460,7 @@ mod tests {
             outputs: vec![argument("y")],
             kernels: vec![],
             program: None,
+            device: None,
             workspace_bytes: 0,
         };
         // SAFETY: `double` does what the description says and is always callable.

@@ -4,7 +4,7 @@
 use crate::description::ModelDescription;
 use crate::header::header;
 use crate::object_file::{self, Constants, Machine};
-use crate::{language, output, threads};
+use crate::{gpu, language, output, threads};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -18,6 +18,9 @@ const EXPORTS: &str = "fusion_run; fusion_set_threads; fusion_abi_version; fusio
 const EXPORTS_OF_PROGRAMS: &str = "fusion_call; fusion_last_error; fusion_live_values; fusion_value_release; fusion_value_kind; \
      fusion_value_data_type; fusion_value_tag; fusion_value_count; fusion_value_field; fusion_value_dtype; \
      fusion_value_rank; fusion_value_extent; fusion_value_data; ";
+/// ... and those more of a library for a GPU.
+const EXPORTS_OF_DEVICES: &str =
+    "fusion_last_error; fusion_run_device; fusion_run_dlpack; fusion_set_device; ";
 
 /// Object code: a relocatable ELF object.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +36,8 @@ pub enum CodeObject<'a> {
 pub struct Package<'a> {
     /// What the model says of itself.
     pub description: &'a ModelDescription,
-    /// Its code; one of the objects defines `fusion_run`, or `fusion_program_enter` for a program of the whole language.
+    /// Its code; one of the objects defines `fusion_run`, or `fusion_program_enter` for a program of the whole language, or
+    /// `fusion_gpu_program` where its kernels run on a device.
     pub code: Vec<CodeObject<'a>>,
     /// Its weights.
     pub constants: Constants<'a>,
@@ -58,6 +62,12 @@ pub enum PackageError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A program of the whole language has values that only the host has.
+    #[error(
+        "{:?} is a program of the whole language, which runs on the processor only; compile the models it calls for the device",
+        .0
+    )]
+    ProgramOnDevice(String),
     /// Constants overlap or stick out.
     #[error("piece {0} of the model's constants overlaps the one before it or ends after the constants")]
     Constants(usize),
@@ -148,8 +158,9 @@ impl Package<'_> {
 
     /// Writes the library alone.
     pub fn write_library(&self, path: &Path) -> Result<(), PackageError> {
-        let more = if self.description.program.is_some() { EXPORTS_OF_PROGRAMS } else { "" };
-        self.write_exporting(path, &format!("{EXPORTS}{more}"))
+        let programs = if self.description.program.is_some() { EXPORTS_OF_PROGRAMS } else { "" };
+        let devices = if self.description.device.is_some() { EXPORTS_OF_DEVICES } else { "" };
+        self.write_exporting(path, &format!("{EXPORTS}{programs}{devices}"))
     }
 
     /// Writes a library of kernels alone, which shows their symbols: what a virtual machine calls.
@@ -198,6 +209,9 @@ impl Package<'_> {
         if let Some(index) = self.constants.misplaced() {
             return Err(PackageError::Constants(index));
         }
+        if self.description.program.is_some() && self.description.device.is_some() {
+            return Err(PackageError::ProgramOnDevice(self.description.name.clone()));
+        }
         let mut objects = vec![];
         for (i, code) in self.code.iter().enumerate() {
             objects.push(match code {
@@ -212,6 +226,9 @@ impl Package<'_> {
         let mut ours = vec![("threads", threads::object(machine))];
         if self.description.program.is_some() {
             ours.extend(language::objects(machine));
+        }
+        if self.description.device.is_some() {
+            ours.extend(gpu::objects(machine));
         }
         for (name, bytes) in ours {
             let file = scratch.join(format!("{name}.o"));
@@ -246,7 +263,7 @@ impl Package<'_> {
             .arg(library)
             .args(objects)
             .args(self.libraries.iter().map(|name| format!("-l{name}")))
-            .args(["-lm", "-pthread"])
+            .args(["-lm", "-pthread", "-ldl"])
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
         let output = command.output().map_err(|error| PackageError::NoLinker {

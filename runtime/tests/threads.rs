@@ -49,6 +49,7 @@ fn library(directory: &Path) -> PathBuf {
         outputs: vec![argument("y")],
         kernels: vec![],
         program: None,
+        device: None,
         workspace_bytes: 0,
     };
     let path = directory.join("rows.so");

@@ -7,6 +7,8 @@ use fusion_conversion::description;
 use fusion_conversion::planning::Planning;
 pub use fusion_conversion::planning::switches;
 use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
+use fusion_conversion::targets::gpu::resources::{self, Resources};
+use fusion_conversion::targets::gpu::{Device, DeviceError, VENDORS, Vendor};
 use fusion_dialects::{Context, Module, parse_file, run_passes};
 use fusion_importers::{onnx, relay_text};
 use fusion_operators::Tensor;
@@ -79,6 +81,8 @@ pub struct Compiled {
     pub constants: OwnedConstants,
     /// Seconds that each of its kernels is predicted to take on one core.
     pub predicted: Vec<f64>,
+    /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
+    pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
     pub ledger: Option<Ledger>,
     /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
@@ -133,15 +137,23 @@ pub enum DriverError {
 pub struct Target {
     /// The name.
     pub name: String,
+    /// What the code of the host is for.
     processor: Processor,
+    /// What runs kernels, where that is no processor.
+    device: Option<Device>,
 }
 
 /// Why there is no target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// It is of no kind that is known.
-    #[error("there is no target {0:?}; the targets are cpu and cpu:PROCESSOR, see `fusion targets`")]
+    #[error(
+        "there is no target {0:?}; the targets are cpu, cpu:PROCESSOR, nvidia:GPU and amd:GPU, see `fusion targets`"
+    )]
     Kind(String),
+    /// There is no GPU of that name, or its description is wrong.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// There is no processor of that name, or its description is wrong.
     #[error(transparent)]
     Processor(#[from] ProcessorError),
@@ -159,18 +171,40 @@ impl Default for Target {
 impl Target {
     /// This machine's processor as the compiler describes it, whatever the user measured.
     pub fn uncalibrated() -> Target {
-        Target { name: HOST.to_owned(), processor: Processor::host() }
+        Target { name: HOST.to_owned(), processor: Processor::host(), device: None }
     }
 
     /// The one a file describes.
     pub fn from_file(file: &Path) -> Result<Target, TargetError> {
         let processor = Processor::from_file(file)?;
-        Ok(Target { name: format!("{HOST}:{}", processor.description.name), processor })
+        Ok(Target { name: format!("{HOST}:{}", processor.description.name), processor, device: None })
     }
 
     /// What passes know of it.
     pub fn description(&self) -> &Description {
-        &self.processor.description
+        self.device.as_ref().map_or(&self.processor.description, |device| &device.description)
+    }
+
+    /// What runs kernels, where that is no processor.
+    pub fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
+    /// The same target, with code that its vendor's assembler made.
+    pub fn assembled(mut self) -> Result<Target, TargetError> {
+        let assembler = resources::assembler().ok_or(DeviceError::NoAssembler)?;
+        if let Some(device) = &mut self.device {
+            device.assembler = Some(assembler);
+        }
+        Ok(self)
+    }
+
+    /// The same target with its kernels run on this machine's processor, as a GPU would.
+    pub fn emulated(mut self) -> Target {
+        if let Some(device) = &mut self.device {
+            device.emulated = true;
+        }
+        self
     }
 }
 
@@ -178,12 +212,18 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(name: &str) -> Result<Target, TargetError> {
+        if let Some((vendor, gpu)) = name.split_once(':')
+            && let Some(vendor) = Vendor::named(vendor)
+        {
+            let device = Some(Device::named(vendor, gpu)?);
+            return Ok(Target { name: name.to_owned(), processor: Processor::host(), device });
+        }
         let processor = match name.strip_prefix(HOST) {
             Some("") => cpu::HOST,
             Some(rest) => rest.strip_prefix(':').ok_or_else(|| TargetError::Kind(name.to_owned()))?,
             None => return Err(TargetError::Kind(name.to_owned())),
         };
-        Ok(Target { name: name.to_owned(), processor: Processor::named(processor)? })
+        Ok(Target { name: name.to_owned(), processor: Processor::named(processor)?, device: None })
     }
 }
 
@@ -209,6 +249,12 @@ pub fn targets() -> Result<Vec<(String, String)>, TargetError> {
     for description in cpu::descriptions() {
         let description = description.map_err(|error: DescriptionError| ProcessorError::from(error))?;
         all.push((format!("{HOST}:{}", description.name), described(&description, "")));
+    }
+    for vendor in VENDORS {
+        for description in vendor.descriptions() {
+            let description = description.map_err(DeviceError::from)?;
+            all.push((format!("{}:{}", vendor.name, description.name), described(&description, "")));
+        }
     }
     for family in cpu::FAMILIES {
         let names = fusion_dialects::processors(family.triple).join(" ");
@@ -287,6 +333,10 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         Some(file) => Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?),
         None => None,
     };
+    let launches = match settings.device.as_ref().filter(|_| options.explain) {
+        Some(device) => launches(device, &compilation)?,
+        None => Vec::new(),
+    };
     let description = ModelDescription {
         name: name_of(model),
         target: options.target.name.clone(),
@@ -294,13 +344,47 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
         kernels: compilation.kernels.into_iter().map(kernel).collect(),
         program: None,
+        device: options.target.device().and_then(runs_on),
         workspace_bytes: compilation.workspace_bytes,
     };
     let size = compilation.constants.len() as u64;
     let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
     let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, compilation.programs);
-    Ok(Compiled { description, code, constants, predicted, ledger, programs })
+    Ok(Compiled { description, code, constants, predicted, launches, ledger, programs })
+}
+
+/// What each kernel launches.
+fn launches(
+    device: &Device,
+    compilation: &conversion::Compilation,
+) -> Result<Vec<Vec<Resources>>, DriverError> {
+    let assembler = resources::assembler();
+    let mut read: IndexMap<usize, Vec<Resources>> = IndexMap::new();
+    let mut all = Vec::new();
+    for kernel in &compilation.kernels {
+        let Some((symbol, at)) = compilation.places.get(&kernel.name) else {
+            all.push(Vec::new());
+            continue;
+        };
+        if !read.contains_key(at) {
+            let object = compilation.objects.get(*at).map_or(&[][..], Vec::as_slice);
+            read.insert(*at, resources::of_object(device, object, assembler.as_deref()).map_err(failed)?);
+        }
+        let own = |r: &&Resources| {
+            let number = r.name.strip_prefix(symbol.as_str()).and_then(|rest| rest.strip_prefix('_'));
+            number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+        };
+        all.push(read.get(at).into_iter().flatten().filter(own).cloned().collect());
+    }
+    Ok(all)
+}
+
+/// What the run time calls what runs kernels.
+fn runs_on(device: &Device) -> Option<fusion_runtime::gpu::Device> {
+    use fusion_runtime::gpu::Device::{Cuda, Emulated, Hip};
+    let number = device.number() as usize;
+    [Cuda, Hip, Emulated].get(number.checked_sub(1)?).copied()
 }
 
 /// How the compiler is set for these options.
@@ -309,6 +393,7 @@ pub(crate) fn settings(options: &CompileOptions, ledger: Option<PathBuf>) -> Set
     processor.target.optimization = options.opt_level.into();
     Settings {
         processor,
+        device: options.target.device.clone(),
         planning: Planning {
             strategy: options.strategy,
             off: options.rules_off.clone(),

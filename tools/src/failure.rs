@@ -15,6 +15,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Failure {
+    /// Processors are not emulated.
+    #[error("--emulate is for GPUs, and {0} is a processor; give one such as --target nvidia:sm_80")]
+    NothingToEmulate(String),
+    /// `--device` names another kind of device than the model was compiled for.
+    #[error(
+        "--device {asked} is for models compiled for such a device, and this one is for {target}; compile it with --target \
+         nvidia:sm_80, amd:gfx942 or the like, or leave --device away"
+    )]
+    OtherDevice { asked: String, target: String },
     #[error(transparent)]
     Driver(#[from] DriverError),
     #[error(transparent)]
@@ -50,6 +59,8 @@ pub enum Failure {
         "the program gives {0}, and a .npz file holds tensors only; leave --outputs away to have it printed"
     )]
     NoTensors(String),
+    #[error("{} is compiled already; give the model it was made of", .0.display())]
+    ModelNeeded(PathBuf),
     #[error("{} is compiled already; only models and Relay text are run with --executor", .0.display())]
     Compiled(PathBuf),
     #[error("cannot {action} {}: {error}", path.display())]

@@ -36,7 +36,7 @@ impl Pass for ConvertLoopToScf {
 }
 
 /// Converts a block from the inside out.
-fn convert_block(block: Block) -> Result<(), PassError> {
+pub(crate) fn convert_block(block: Block) -> Result<(), PassError> {
     for op in ops_in(block) {
         for region in op.regions() {
             for inner in
@@ -46,7 +46,7 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             }
         }
         match kind_of(op) {
-            Some(Kind::Loop(Loop::For)) => control::for_loop(op)?,
+            Some(Kind::Loop(Loop::For | Loop::Upto)) => control::for_loop(op)?,
             Some(Kind::Loop(Loop::Guard)) => control::guard(op),
             Some(Kind::Loop(Loop::Alloc)) => memory::alloc(op)?,
             Some(Kind::Loop(Loop::Load)) => memory::load(op),
@@ -57,16 +57,26 @@ fn convert_block(block: Block) -> Result<(), PassError> {
             Some(Kind::Loop(Loop::LoadStrided)) => memory::load_strided(op),
             Some(Kind::Loop(Loop::StoreStrided)) => memory::store_strided(op),
             Some(Kind::Loop(Loop::Prefetch)) => memory::prefetch(op),
-            Some(Kind::Loop(Loop::Barrier)) => {
+            // A block of threads is a GPU's, and so is what only it has: see `loop_to_gpu`.
+            Some(Kind::Loop(Loop::Barrier)) if !in_gpu_function(op) => {
                 return Err(PassError::at(
                     op,
                     "has no meaning on a CPU, where a block is one thread; do not bind loops to GPU threads",
                 ));
             }
+            Some(Kind::Loop(Loop::Barrier)) => {
+                fusion_dialects::Build::before(op).op("gpu.barrier", &[], &[], &[]);
+                op.erase();
+            }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Whether an operation is in a function of a GPU: no function of the host is around it.
+fn in_gpu_function(op: Op) -> bool {
+    function_of(op).is_none()
 }
 
 /// The function an operation stands in.

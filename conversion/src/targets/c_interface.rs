@@ -14,9 +14,11 @@
 //! Where several such functions share a library, [`RUN_NAME`] says what this one is called, and [`CONSTANTS_OFFSET`] where its
 //! constants begin among those of all.
 
+use super::gpu::host::DEVICE;
+use super::gpu::interface::Program;
 use super::spelled::Spelled;
 use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
-use crate::te_to_loop::plan_memory::{CONSTANTS_BYTES, ENTRY, INPUTS, OUTPUTS};
+use crate::te_to_loop::plan_memory::{CONSTANTS_BYTES, ENTRY, INPUTS, OUTPUTS, WORKSPACE_BYTES};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, Pass, PassError, Region, RunContext, Value, ValueLike, arguments, int_attr, nested_ops,
@@ -59,7 +61,10 @@ impl Pass for CInterface {
         let lib = Spelled::new(main)?;
         let entry = Entry::of(&lib)?;
         hide(module, &lib)?;
-        entry.write(&lib, run)
+        match lib.owner.int(DEVICE) {
+            Some(device) => entry.write_for_gpu(&lib, device.max(0) as u64),
+            None => entry.write(&lib, run),
+        }
     }
 }
 
@@ -100,7 +105,8 @@ impl Entry {
         Ok(entry)
     }
 
-    fn write<'c>(&self, lib: &Spelled<'c>, run: &str) -> Result<(), PassError<'c>> {
+    /// The constants, whose bytes are defined elsewhere.
+    fn write_constants<'c>(&self, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
         let build = Build::before(lib.owner);
         let context = build.context();
         let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
@@ -113,6 +119,29 @@ impl Entry {
             external,
         ];
         build.op_with_regions("llvm.mlir.global", &[], &[], &global, vec![Region::new()]);
+        Ok(())
+    }
+
+    /// What the run time of GPUs runs, which has `fusion_run`.
+    fn write_for_gpu<'c>(&self, lib: &Spelled<'c>, device: u64) -> Result<(), PassError<'c>> {
+        self.write_constants(lib)?;
+        let program = Program {
+            function: PROGRAM,
+            device,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            constants: CONSTANTS,
+            constants_bytes: self.constants,
+            workspace_bytes: lib.owner.int(WORKSPACE_BYTES).unwrap_or(0).max(0) as u64,
+        };
+        program.write(lib)
+    }
+
+    fn write<'c>(&self, lib: &Spelled<'c>, run: &str) -> Result<(), PassError<'c>> {
+        self.write_constants(lib)?;
+        let build = Build::before(lib.owner);
+        let context = build.context();
+        let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
         let mut outcome = Ok(());
         let region = build.region(&[lib.pointer; 3], |inner, arguments| {
             outcome = self.body(lib, &inner, arguments);

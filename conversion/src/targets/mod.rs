@@ -1,6 +1,9 @@
 //! What each target adds.
 
+pub mod amd;
 pub mod c_interface;
 pub mod cpu;
+pub mod gpu;
+pub mod nvidia;
 pub mod parallel_calls;
 mod spelled;

@@ -41,12 +41,23 @@ impl<'c> Spelled<'c> {
 
     /// A call of a function without result.
     pub fn call(&self, build: &Build<'c>, symbol: &str, passed: &[Value<'c>]) -> Result<(), PassError<'c>> {
+        self.call_for(build, symbol, passed, &[])
+    }
+
+    /// A call of a function with results of those types, which nobody uses.
+    pub fn call_for(
+        &self,
+        build: &Build<'c>,
+        symbol: &str,
+        passed: &[Value<'c>],
+        results: &[Type<'c>],
+    ) -> Result<(), PassError<'c>> {
         let attrs = [
             ("callee", symbol_attr(build.context(), symbol)),
             ("operandSegmentSizes", self.attribute(&format!("array<i32: {}, 0>", passed.len()))?),
             ("op_bundle_sizes", self.attribute("array<i32>")?),
         ];
-        build.op(fusion_dialects::rows::Upstream::LlvmCall.name(), passed, &[], &attrs);
+        build.op(fusion_dialects::rows::Upstream::LlvmCall.name(), passed, results, &attrs);
         Ok(())
     }
 

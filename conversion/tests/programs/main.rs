@@ -65,6 +65,7 @@ fn image(made: &ProgramCompilation) -> Vec<u8> {
         kernels: vec![],
         workspace_bytes: 0,
         program: None,
+        device: None,
     };
     let constants = Constants { size: made.constants.len() as u64, pieces: vec![(0, &made.constants)] };
     object_file::write(&mut data, machine, &description, &constants).unwrap();

@@ -92,6 +92,25 @@ pub fn str_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
     StringAttribute::new(context, value).into()
 }
 
+/// Bytes, in an attribute that MLIR takes for a text.
+pub fn bytes_attr<'c>(context: &'c Context, bytes: &[u8]) -> Attribute<'c> {
+    let text = mlir_sys::MlirStringRef { data: bytes.as_ptr().cast(), length: bytes.len() };
+    // SAFETY: the context is alive; the bytes are copied.
+    unsafe { Attribute::from_raw(mlir_sys::mlirStringAttrGet(context.to_raw(), text)) }
+}
+
+/// The bytes of such an attribute, or of a text.
+pub fn bytes_of<'c>(attr: Attribute<'c>) -> Option<&'c [u8]> {
+    // SAFETY: a read of a live attribute after its check; its text lives as long as the context.
+    unsafe {
+        if !mlir_sys::mlirAttributeIsAString(attr.to_raw()) {
+            return None;
+        }
+        let text = mlir_sys::mlirStringAttrGetValue(attr.to_raw());
+        Some(std::slice::from_raw_parts(text.data.cast(), text.length))
+    }
+}
+
 /// A symbol reference.
 pub fn symbol_attr<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
     FlatSymbolRefAttribute::new(context, value).into()

@@ -9,7 +9,7 @@
 //! `!` marks an operand that is taken. In the alternate form (`{:#}`) large constants have their bytes, and [`Program::parse`]
 //! gives the program back.
 
-use crate::{Function, Instruction, Program, Register, ValueType};
+use crate::{Function, Instruction, Program, Register, Shapes, ValueType};
 use fusion_operators::value::tensor_text;
 use fusion_operators::{Attr, Dim, Tensor, TensorType};
 use std::collections::HashSet;
@@ -313,6 +313,13 @@ impl Display for Program {
             let name = numbered(&kernel.symbol, id as u32, Some(&several.kernels));
             let workspace = kernel.workspace_bytes;
             writeln!(f, "kernel @{name}({inputs}) -> ({outputs}) {workspace} bytes of workspace")?;
+            let Some(shapes) = &kernel.shapes else { continue };
+            for (number, step) in shapes.steps.iter().enumerate() {
+                writeln!(f, "  {} = {step}", Shapes::name(number as u32))?;
+            }
+            for temporary in &shapes.temporaries {
+                writeln!(f, "  temporary {temporary}")?;
+            }
         }
         let inputs =
             self.inputs.iter().map(|(name, ty)| format!("{}: {}", word(name), self.typed(ty, &several)));

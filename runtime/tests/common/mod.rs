@@ -53,6 +53,7 @@ pub fn description() -> ModelDescription {
             bytes: Some(64),
         }],
         program: None,
+        device: None,
         workspace_bytes: 24,
     }
 }

@@ -1,5 +1,6 @@
 //! `fusion bench`: how long a model takes.
 
+use super::device::Choice;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::inputs::inputs;
@@ -7,6 +8,7 @@ use crate::programs::{self, Executor, Inputs};
 use crate::{load, print};
 use clap::Args;
 use fusion_operators::ValueTree;
+use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use fusion_runtime::vm::read_program;
 use fusion_runtime::{ModelDescription, npz};
@@ -57,6 +59,10 @@ pub struct Bench {
     #[arg(long, value_name = "N")]
     threads: Option<u16>,
 
+    /// The device to run on, such as cuda:0 or hip:1 [default: that of FUSION_DEVICE, else the first].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Choice>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -66,6 +72,8 @@ pub struct Bench {
 pub struct Report<'a> {
     model: &'a str,
     target: &'a str,
+    /// Whether it ran on the emulator, whose times say nothing of a GPU.
+    emulated: bool,
     #[serde(flatten)]
     statistics: Statistics,
     /// Floating-point operations a second, in thousand millions.
@@ -85,6 +93,7 @@ impl Bench {
         if self.executor.is_some() && module.description().program.is_some() {
             return Err(Failure::NoGraph(self.model.clone()));
         }
+        Choice::apply(self.device, &module)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
@@ -155,6 +164,7 @@ impl<'a> Report<'a> {
         Report {
             model: &description.name,
             target: &description.target,
+            emulated: description.device == Some(Device::Emulated),
             statistics,
             gflops: giga(description.flops()),
             gbytes_per_s: giga(description.bytes_moved()),
@@ -167,6 +177,11 @@ impl<'a> Report<'a> {
             "{} on {}: {} runs after {warm_up} to warm up",
             self.model, self.target, s.runs
         ))?;
+        if self.emulated {
+            print::line(
+                "the times are those of the emulator, which runs one thread after another, and say nothing of the GPU",
+            )?;
+        }
         for (name, time) in [("median", s.median_s), ("min", s.min_s), ("p95", s.p95_s), ("mean", s.mean_s)] {
             print::line(format_args!("{name:<8}{:>14}", print::seconds(time)))?;
         }

@@ -76,7 +76,7 @@ fn write(package: &Package, path: PathBuf) -> Result<(PathBuf, PathBuf), Failure
             let header = package.write_relocatable(&object)?;
             eprintln!(
                 "note: there is no {0} here, so this is an object and no library; link it with {0} -shared -Wl,-Bsymbolic \
-                 -o {1} {2} -lm -pthread",
+                 -o {1} {2} -lm -pthread -ldl",
                 linker.display(),
                 path.file_name().unwrap_or_default().display(),
                 object.file_name().unwrap_or_default().display(),

@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::report::{Report, decisions, html, measure, proofs};
+use crate::report::{Report, decisions, gpu, html, measure, proofs};
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;
@@ -48,6 +48,11 @@ pub struct Explain {
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
 
+    /// Compile for each of these GPUs, and tell what kernels take of them side by side: instructions, registers, spills, shared
+    /// memory, occupancy, and the time predicted beside the roof.
+    #[arg(long, value_name = "TARGET,...", value_delimiter = ',', conflicts_with_all = ["target", "target_file", "measure", "why", "why_not", "proof", "html"])]
+    targets: Vec<String>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -55,6 +60,9 @@ pub struct Explain {
 impl Explain {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        if !self.targets.is_empty() {
+            return self.side_by_side();
+        }
         let report = match load::is_compiled(&self.model)? {
             true => self.of_library()?,
             false => self.of_model()?,
@@ -70,6 +78,22 @@ impl Explain {
             }
             _ if self.json => print::line(serde_json::to_string_pretty(&report)?),
             _ => print::line(report.text()),
+        }
+    }
+
+    fn side_by_side(&self) -> Result<(), Failure> {
+        if load::is_compiled(&self.model)? {
+            return Err(Failure::ModelNeeded(self.model.clone()));
+        }
+        let mut reports = Vec::new();
+        for target in &self.targets {
+            let options = Options { target: target.clone(), ..self.options.clone() };
+            let options = CompileOptions { explain: true, ..options.resolve()? };
+            reports.push(Report::of(&mut driver::compile(&self.model, &options)?, &options));
+        }
+        match self.json {
+            true => print::line(serde_json::to_string_pretty(&reports)?),
+            false => print::line(gpu::side_by_side(&reports)),
         }
     }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Run ONNX backend tests.
 ///
 /// Compiles model.onnx, runs it on every test_data_set_N/input_K.pb, and compares what it gives
-/// with output_K.pb.
+/// with output_K.pb; with --emulate, kernels of a GPU run on this machine's processor.
 ///
 /// Prints `PASS name`, `FAIL name: why` or `UNSUPPORTED name: why` for each case, and last how many
 /// there were of each. The exit status is 1 when any case failed.
@@ -47,6 +47,10 @@ pub struct OnnxTest {
     /// Error allowed besides, absolute.
     #[arg(long, value_name = "NUMBER", default_value_t = Tolerance::default().absolute)]
     atol: f64,
+
+    /// Compile and load each case, and leave it at that: code for a GPU that this machine does not have.
+    #[arg(long)]
+    no_run: bool,
 
     /// Run the one case in the directory in this process, and print its verdict as JSON.
     #[arg(long, hide = true)]
@@ -108,7 +112,7 @@ impl OnnxTest {
     }
 
     fn work(&self, case: &Case) -> Result<ExitCode, Failure> {
-        let tolerance = Tolerance { relative: self.rtol, absolute: self.atol };
+        let tolerance = (!self.no_run).then_some(Tolerance { relative: self.rtol, absolute: self.atol });
         let verdict =
             worker::run(case, &CompileOptions { jobs: Some(1), ..self.options.resolve()? }, tolerance);
         print::line(serde_json::to_string(&verdict)?)?;
@@ -124,6 +128,8 @@ impl OnnxTest {
             Some(file) => command.arg(format!("--target-file={}", file.display())),
             None => command.arg(format!("--target={}", self.options.target)),
         };
+        let switches = [("--emulate", self.options.emulate), ("--no-run", self.no_run)];
+        command.args(switches.iter().filter(|(_, on)| *on).map(|(name, _)| name));
         command.arg(format!("--opt-level={}", self.options.opt_level));
         for path in &self.options.schedules {
             command.arg(format!("--schedule={}", path.display()));

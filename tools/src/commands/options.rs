@@ -16,6 +16,14 @@ pub struct Options {
     #[arg(long, default_value = driver::HOST)]
     pub target: String,
 
+    /// Run the kernels of a GPU on this machine's processor, thread by thread, and check what they do with shared memory.
+    #[arg(long)]
+    pub emulate: bool,
+
+    /// Have ptxas (FUSION_PTXAS, or that in PATH) assemble the code for NVIDIA's GPUs, which else the driver does when it runs.
+    #[arg(long, conflicts_with = "emulate")]
+    pub cubin: bool,
+
     /// What to compile for, as a file describes it; `fusion targets cpu` prints one to begin with.
     #[arg(long, value_name = "FILE.toml", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
@@ -67,11 +75,25 @@ impl Options {
             schedules: self.schedules.clone(),
             strategy: self.strategy,
             rules_off: self.rules_off.clone(),
-            ..CompileOptions::for_target(match &self.target_file {
-                Some(file) => Target::from_file(file)?,
-                None => self.target.parse()?,
-            })
+            ..CompileOptions::for_target(self.target()?)
         })
+    }
+}
+
+impl Options {
+    fn target(&self) -> Result<Target, Failure> {
+        let mut target: Target = match &self.target_file {
+            Some(file) => Target::from_file(file)?,
+            None => self.target.parse()?,
+        };
+        if self.cubin {
+            target = target.assembled()?;
+        }
+        match (self.emulate, target.device()) {
+            (false, _) => Ok(target),
+            (true, Some(_)) => Ok(target.emulated()),
+            (true, None) => Err(Failure::NothingToEmulate(target.name)),
+        }
     }
 }
 

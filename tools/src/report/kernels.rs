@@ -1,5 +1,6 @@
 //! The kernels as a table: what each is made of, what it moves and computes, and how long it takes.
 
+use super::gpu::Launch;
 use super::table::{Align, table};
 use super::totals::Totals;
 use crate::print;
@@ -33,6 +34,9 @@ pub struct Row {
     pub measured_s: Option<f64>,
     /// What the roof takes, as a part of what was measured.
     pub roofline: Option<f64>,
+    /// What it launches on a GPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub launches: Vec<Launch>,
 }
 
 /// The kernels of a description in their order, each with what a ledger knows of it.
@@ -56,6 +60,7 @@ pub fn rows(kernels: &[KernelDescription], predicted: &[f64], blocks: &[BlockLed
             predicted_s: found.map(|(_, _, entry)| entry.seconds).or(predicted.get(number).copied()),
             measured_s: None,
             roofline: None,
+            launches: Vec::new(),
         }
     };
     kernels.iter().enumerate().map(row).collect()

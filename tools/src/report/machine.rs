@@ -4,7 +4,7 @@
 //!   roof(kernel) = max(FLOPs / peak, bytes / bandwidth of the nearest memory that holds them)   seconds
 //! ```
 //!
-//! All numbers are those of one core.
+//! All numbers are those of one core of a processor, or of all cores of a GPU, which share a kernel.
 
 use fusion_transforms::target::Target;
 use serde::Serialize;
@@ -16,6 +16,9 @@ pub struct Machine {
     pub name: String,
     /// Operations a second.
     pub peak_flops: f64,
+    /// The same by matrix instructions, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix_flops: Option<f64>,
     /// The memories, the nearest first.
     pub memories: Vec<Level>,
 }
@@ -34,13 +37,33 @@ pub struct Level {
 impl Machine {
     /// Of a target.
     pub fn of(target: &Target) -> Machine {
+        if target.is_gpu() {
+            return Machine::of_gpu(target);
+        }
         let caches = [("L1", &target.l1), ("L2", &target.l2), ("L3", &target.l3)];
         let caches = caches.into_iter().filter(|(_, memory)| memory.bytes > 0);
         let mut memories: Vec<Level> = caches
             .map(|(name, memory)| Level { name, bytes: Some(memory.bytes), bandwidth: memory.bandwidth })
             .collect();
         memories.push(Level { name: "memory", bytes: None, bandwidth: target.memory.bandwidth });
-        Machine { name: target.name.clone(), peak_flops: target.peak_flops, memories }
+        Machine { name: target.name.clone(), peak_flops: target.peak_flops, matrix_flops: None, memories }
+    }
+
+    fn of_gpu(target: &Target) -> Machine {
+        let (cores, memory) = (target.cores as f64, target.memory.bandwidth_all);
+        let shared = Level { name: "L2", bytes: Some(target.l3.bytes), bandwidth: target.l3.bandwidth_all };
+        let matrix = target.gpu.matrix_flops * cores;
+        Machine {
+            name: target.name.clone(),
+            peak_flops: target.peak_flops * cores,
+            matrix_flops: (matrix > 0.0).then_some(matrix),
+            memories: vec![shared, Level { name: "memory", bytes: None, bandwidth: memory }],
+        }
+    }
+
+    /// The same roof where matrix instructions do the arithmetic.
+    pub fn with_matrices(&self) -> Machine {
+        Machine { peak_flops: self.matrix_flops.unwrap_or(self.peak_flops), ..self.clone() }
     }
 
     /// Seconds that a kernel takes at least.

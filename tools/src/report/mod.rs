@@ -8,6 +8,7 @@
 
 pub mod ablation;
 pub mod decisions;
+pub mod gpu;
 pub mod html;
 pub mod kernels;
 pub mod machine;
@@ -64,7 +65,10 @@ impl Report {
     /// Of a model that was just compiled.
     pub fn of(compiled: &mut Compiled, options: &CompileOptions) -> Report {
         let ledger = compiled.ledger.take();
-        let report = Report::new(&compiled.description, &compiled.predicted, ledger);
+        let mut report = Report::new(&compiled.description, &compiled.predicted, ledger);
+        for (row, launches) in report.kernels.iter_mut().zip(&compiled.launches) {
+            row.launches = launches.iter().map(gpu::Launch::of).collect();
+        }
         let machine = Some(Machine::of(options.target.description()));
         Report { strategy: Some(options.strategy.name()), machine, ..report }
     }
@@ -107,6 +111,9 @@ impl Report {
             }
         }
         text += &format!("\n{}", kernels::text(&self.kernels, &self.totals));
+        if let Some(launches) = gpu::text(&[self]) {
+            text += &format!("\n\n{launches}");
+        }
         let totals = self.totals.lines();
         if !totals.is_empty() {
             text += &format!("\n\n{}", totals.join("\n"));
@@ -169,6 +176,7 @@ pub(crate) mod tests {
                 kernel("fused_max_pool_0", &["relay.max_pool"], 100, 100),
             ],
             program: None,
+            device: None,
             workspace_bytes: 64,
         };
         let ledger: Ledger = serde_json::from_value(ledger).unwrap();

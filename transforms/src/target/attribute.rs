@@ -1,5 +1,6 @@
 //! Targets in programs: the attribute `fusion.target` of a module.
 
+use super::text::WORDS;
 use super::{FIELDS, Target};
 use fusion_dialects::{
     Attribute, Op, OpExt, OperationLike, PassError, attr_to_mlir, dict_attr, dictionary_attr,
@@ -27,14 +28,15 @@ impl Target {
     /// Notes the target at a module.
     pub fn attach(&self, module: Op) {
         let context = module.context_ref();
-        let words = [("name", &self.name), ("about", &self.about), ("processor", &self.processor)];
-        let words = words.map(|(key, text)| (key, attr_to_mlir(context, &Attr::Str(text.clone()))));
-        let numbers = FIELDS.iter().map(|field| {
+        let words = WORDS.iter().filter(|word| !word.optional || !(word.get)(self).is_empty());
+        let words = words.map(|w| (w.key, attr_to_mlir(context, &Attr::Str((w.get)(self).to_owned()))));
+        let fields = FIELDS.iter().filter(|field| self.is_gpu() || !field.gpu);
+        let numbers = fields.map(|field| {
             let number = (field.get)(self);
             let attr = if field.whole { Attr::Int(number as i64) } else { Attr::Float(number) };
             (field.key, attr_to_mlir(context, &attr))
         });
-        let entries: Vec<(&str, Attribute)> = words.into_iter().chain(numbers).collect();
+        let entries: Vec<(&str, Attribute)> = words.chain(numbers).collect();
         module.set_attr(TARGET, dict_attr(context, &entries));
     }
 
@@ -45,11 +47,13 @@ impl Target {
 
     fn read(attr: Attribute) -> Result<Target, String> {
         let mut target = Target::default();
-        let word = |key| match dictionary_attr(attr, key) {
-            Some(Attr::Str(text)) => Ok(text),
-            _ => Err(format!("it has no text `{key}`")),
-        };
-        (target.name, target.about, target.processor) = (word("name")?, word("about")?, word("processor")?);
+        for word in &WORDS {
+            match dictionary_attr(attr, word.key) {
+                Some(Attr::Str(text)) => (word.set)(&mut target, text),
+                None if word.optional => {}
+                _ => return Err(format!("it has no text `{}`", word.key)),
+            }
+        }
         for field in FIELDS {
             let number = match dictionary_attr(attr, field.key) {
                 Some(Attr::Int(number)) => number as f64,

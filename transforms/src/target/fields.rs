@@ -14,6 +14,8 @@ pub struct Field {
     pub range: (f64, f64),
     /// Whether it must be an integer.
     pub whole: bool,
+    /// Whether only GPUs have it.
+    pub gpu: bool,
     /// Reads it.
     pub get: fn(&Target) -> f64,
     /// Writes it.
@@ -33,17 +35,14 @@ impl Field {
 }
 
 macro_rules! fields {
-    (@row whole $key:ident $at:tt $least:literal $most:literal $unit:literal $about:literal) => {
-        fields!(@all $key true $least $most $unit $about, fields!(@get $at u64), fields!(@set $at u64))
-    };
-    (@row real $key:ident $at:tt $least:literal $most:literal $unit:literal $about:literal) => {
-        fields!(@all $key false $least $most $unit $about, fields!(@get $at f64), fields!(@set $at f64))
-    };
-    (@get ($($at:tt)+) $ty:ident) => { |t| t.$($at)+ as f64 };
-    (@set ($($at:tt)+) $ty:ident) => { |t, number| t.$($at)+ = number as $ty };
-    (@all $key:ident $whole:literal $least:literal $most:literal $unit:literal $about:literal, $get:expr, $set:expr) => {
+    (@row whole $($rest:tt)*) => { fields!(@all u64 true false $($rest)*) };
+    (@row real $($rest:tt)*) => { fields!(@all f64 false false $($rest)*) };
+    (@row gpu_whole $($rest:tt)*) => { fields!(@all u64 true true $($rest)*) };
+    (@row gpu_real $($rest:tt)*) => { fields!(@all f64 false true $($rest)*) };
+    (@all $ty:ident $whole:literal $gpu:literal $key:ident ($($at:tt)+) $least:literal $most:literal $unit:literal $about:literal) => {
         Field {
-            key: stringify!($key), unit: $unit, about: $about, range: ($least, $most), whole: $whole, get: $get, set: $set,
+            key: stringify!($key), unit: $unit, about: $about, range: ($least, $most), whole: $whole, gpu: $gpu,
+            get: |t| t.$($at)+ as f64, set: |t, number| t.$($at)+ = number as $ty,
         }
     };
     ($($sort:ident $key:ident $at:tt $least:literal..$most:literal $unit:literal $about:literal;)*) => {
@@ -77,4 +76,10 @@ pub const FIELDS: &[Field] = fields! {
     real  l3_bandwidth_all (l3.bandwidth_all) 0.0..1e15   "B/s" "of all cores";
     real  memory_bandwidth     (memory.bandwidth)     1e6..1e15 "B/s" "that one core reads and writes beyond the caches";
     real  memory_bandwidth_all (memory.bandwidth_all) 1e6..1e15 "B/s" "of all cores";
+    gpu_whole warp             (gpu.warp)          0.0..128.0  "" "threads that run in step, where this is a GPU; the other lines are too";
+    gpu_whole block_threads    (gpu.block_threads) 0.0..4096.0 "" "the most threads of a block";
+    gpu_whole core_threads     (gpu.core_threads)  0.0..8192.0 "" "the most threads that a core has at a time";
+    gpu_whole shared_bytes     (gpu.shared_bytes)  0.0..1e7    "B" "size of the memory that a block can share";
+    gpu_whole registers        (gpu.registers)     0.0..1e7    "" "registers of a core, of four bytes";
+    gpu_real  matrix_flops     (gpu.matrix_flops)  0.0..1e16   "FLOP/s" "of one core's matrix instructions on f16";
 };

@@ -59,6 +59,27 @@ pub struct Target {
     pub l3: Memory,
     /// What is behind the caches; its bytes are not known here.
     pub memory: Memory,
+    /// What a GPU has besides. A core is what runs a block of its threads, and its third cache the one all cores share.
+    pub gpu: Gpu,
+}
+
+/// What a GPU has besides; nothing on a processor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gpu {
+    /// Threads that run in step; 0 on a processor.
+    pub warp: u64,
+    /// The most threads of a block.
+    pub block_threads: u64,
+    /// The most threads that a core has at a time.
+    pub core_threads: u64,
+    /// Bytes of memory that the threads of a block can share.
+    pub shared_bytes: u64,
+    /// Registers of a core, of four bytes.
+    pub registers: u64,
+    /// Operations a second of one core's matrix instructions, on f16.
+    pub matrix_flops: f64,
+    /// The family of its matrix instructions, as `te/auto_schedule/gpu` lists them; empty where it has none.
+    pub matrix: String,
 }
 
 /// A level of the memory.
@@ -96,6 +117,7 @@ impl Default for Target {
             l2: memory(1 << 20, 120e9),
             l3: memory(16 << 20, 40e9),
             memory: memory(0, 15e9),
+            gpu: Gpu::default(),
         }
     }
 }
@@ -116,6 +138,11 @@ impl Target {
     /// Cycles a second, as the peak has it.
     pub fn clock(&self) -> f64 {
         self.peak_flops / (2 * self.lanes(4) * self.multiply_adds) as f64
+    }
+
+    /// True for GPUs.
+    pub fn is_gpu(&self) -> bool {
+        self.gpu.warp > 0
     }
 
     /// Operations a second of so many cores.

@@ -1,7 +1,7 @@
 //! Targets as text: lines of `key = value`, which are TOML as well.
 //!
 //! ```text
-//!   name = "znver5"              # texts: name, about, processor
+//!   name = "znver5"              # texts: WORDS
 //!   cores = 2                    # all others are numbers: FIELDS
 //!   peak_flops = 2.4e11          # FLOP/s
 //! ```
@@ -33,22 +33,25 @@ pub enum TargetError {
 }
 
 /// A key whose value is a text.
-struct Word {
-    key: &'static str,
-    get: fn(&Target) -> &str,
-    set: fn(&mut Target, String),
+pub(super) struct Word {
+    pub(super) key: &'static str,
+    /// Whether it is empty where nothing is said of it.
+    pub(super) optional: bool,
+    pub(super) get: fn(&Target) -> &str,
+    pub(super) set: fn(&mut Target, String),
 }
 
-const WORDS: [Word; 3] = [
-    Word { key: "name", get: |t| &t.name, set: |t, text| t.name = text },
-    Word { key: "about", get: |t| &t.about, set: |t, text| t.about = text },
-    Word { key: "processor", get: |t| &t.processor, set: |t, text| t.processor = text },
+pub(super) const WORDS: [Word; 4] = [
+    Word { key: "name", optional: false, get: |t| &t.name, set: |t, text| t.name = text },
+    Word { key: "about", optional: false, get: |t| &t.about, set: |t, text| t.about = text },
+    Word { key: "processor", optional: false, get: |t| &t.processor, set: |t, text| t.processor = text },
+    Word { key: "matrix", optional: true, get: |t| &t.gpu.matrix, set: |t, text| t.gpu.matrix = text },
 ];
 
 impl Target {
     /// Reads a description; `file` is what errors call it.
     ///
-    /// All keys must be there, but those of the third cache.
+    /// All keys must be there, but those of the third cache and of GPUs.
     pub fn parse(text: &str, file: &str) -> Result<Target, TargetError> {
         let mut target = Target::default();
         let mut seen: Vec<(&str, usize)> = Vec::new();
@@ -70,8 +73,8 @@ impl Target {
         }
         let whole = |message| TargetError::Whole { file: file.to_owned(), message };
         let given = |key: &str| seen.iter().any(|(k, _)| *k == key);
-        let keys =
-            WORDS.iter().map(|w| w.key).chain(FIELDS.iter().filter(|f| !f.is_optional()).map(|f| f.key));
+        let words = WORDS.iter().filter(|w| !w.optional).map(|w| w.key);
+        let keys = words.chain(FIELDS.iter().filter(|f| !f.is_optional()).map(|f| f.key));
         let missing: Vec<String> = keys.filter(|key| !given(key)).map(|key| format!("`{key}`")).collect();
         if !missing.is_empty() {
             let (noun, verb) = if missing.len() == 1 { ("key", "is") } else { ("keys", "are") };
@@ -79,6 +82,9 @@ impl Target {
         }
         for field in FIELDS.iter().filter(|f| f.is_optional() && !given(f.key)) {
             (field.set)(&mut target, 0.0);
+        }
+        for word in WORDS.iter().filter(|w| w.optional && !given(w.key)) {
+            (word.set)(&mut target, String::new());
         }
         target.check().map_err(whole)?;
         Ok(target)
@@ -94,6 +100,10 @@ impl Target {
         let mut caches = self.caches().map(|(memory, _)| memory.bytes);
         if !caches.by_ref().is_sorted() {
             return Err("a cache is smaller than the one before it".to_owned());
+        }
+        let missing = FIELDS.iter().find(|field| field.gpu && (field.get)(self) == 0.0);
+        if let Some(field) = missing.filter(|field| self.is_gpu() && field.whole) {
+            return Err(format!("it is a GPU's, as it has a `warp`, so `{}` must be given", field.key));
         }
         if self.l1.bytes < self.l1_ways * self.line_bytes {
             return Err("the first cache is smaller than one of its sets".to_owned());
@@ -145,11 +155,14 @@ fn without_comment(line: &str) -> &str {
 /// The text that [`Target::parse`] reads as the same target.
 impl Display for Target {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        for word in &WORDS {
+        for word in WORDS.iter().filter(|w| !w.optional || !(w.get)(self).is_empty()) {
             writeln!(f, "{} = \"{}\"", word.key, (word.get)(self))?;
         }
         for field in FIELDS {
             let number = (field.get)(self);
+            if field.gpu && !self.is_gpu() {
+                continue;
+            }
             let value = if field.whole { format!("{number}") } else { format!("{number:e}") };
             let unit = if field.unit.is_empty() { String::new() } else { format!("{}, ", field.unit) };
             let line = format!("{} = {value}", field.key);

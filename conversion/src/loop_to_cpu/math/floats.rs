@@ -38,11 +38,13 @@ impl<'c> Floats<'c> {
         self.lanes.map_or(scalar, |n| vector_type(scalar, n))
     }
 
-    fn make(&self, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
+    /// An operation on all lanes.
+    pub fn make(&self, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
         self.build.value(name, operands, self.ty(dtype), &[])
     }
 
-    fn literal(&self, text: &str, dtype: DType) -> Value<'c> {
+    /// What the text says, in all lanes.
+    pub fn literal(&self, text: &str, dtype: DType) -> Value<'c> {
         let ty = self.ty(dtype);
         let text =
             if self.lanes.is_some() { format!("dense<{text}> : {ty}") } else { format!("{text} : {ty}") };
@@ -63,6 +65,16 @@ impl<'c> Floats<'c> {
     /// An integer in all lanes.
     pub fn int(&self, value: i32) -> Value<'c> {
         self.literal(&value.to_string(), DType::I32)
+    }
+
+    /// A number of 64 bits in all lanes.
+    pub fn double(&self, value: f64) -> Value<'c> {
+        self.literal(&format!("0x{:016X}", value.to_bits()), DType::F64)
+    }
+
+    /// An integer of 64 bits in all lanes.
+    pub fn long(&self, value: i64) -> Value<'c> {
+        self.literal(&value.to_string(), DType::I64)
     }
 
     /// `a + b`.

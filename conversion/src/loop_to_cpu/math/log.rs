@@ -21,13 +21,32 @@ const P: [f32; 8] = [
     -0.128_468_53,
 ];
 
-/// `ln x`; of negative numbers, none.
-pub fn log<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
-    let (i, mantissa) = split(m, x, 2.0 / 3.0);
-    let f = m.sub(mantissa, m.float(1.0));
+/// The least of `1 + f`.
+const LEAST: f32 = 2.0 / 3.0;
+
+/// `i ln 2 + ln(1 + f)`.
+fn sum<'c>(m: &Floats<'c>, i: Value<'c>, f: Value<'c>) -> Value<'c> {
     let r = m.fma(m.polynomial(f, &P), f, m.float(-0.5));
     let r = m.fma(r, m.mul(f, f), f);
-    let r = m.fma(i, m.float(LN_2), r);
+    m.fma(i, m.float(LN_2), r)
+}
+
+/// `ln(1 + t)` of a `t` that is not negative, as exact as `t` where that is small: `f = t 2^-i + (2^-i - 1)`.
+pub fn log_of_one_and<'c>(m: &Floats<'c>, t: Value<'c>) -> Value<'c> {
+    let one_and = m.bits(m.add(m.float(1.0), t));
+    let exponent = m.int_and(m.int_sub(one_and, m.int(LEAST.to_bits() as i32)), 0xff80_0000_u32 as i32);
+    let scaled = m.of_bits(m.int_sub(m.bits(t), exponent));
+    // 4 2^-i, since 2^-127 would be no normal number.
+    let power = m.of_bits(m.int_sub(m.int(4f32.to_bits() as i32), exponent));
+    let f = m.add(scaled, m.fma(power, m.float(0.25), m.float(-1.0)));
+    let r = sum(m, m.mul(m.as_float(exponent), m.float(1.0 / 8_388_608.0)), f);
+    m.select(m.is(Is::Below, t, m.float(f32::INFINITY)), r, t)
+}
+
+/// `ln x`; of negative numbers, none.
+pub fn log<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    let (i, mantissa) = split(m, x, LEAST);
+    let r = sum(m, i, m.sub(mantissa, m.float(1.0)));
     let (zero, infinite) = (m.float(0.0), m.float(f32::INFINITY));
     let finite = m.select(m.is(Is::Below, x, infinite), r, x);
     let none = m.select(m.is(Is::Equal, x, zero), m.float(f32::NEG_INFINITY), m.float(f32::NAN));

@@ -3,6 +3,7 @@
 //!     module { ... }    =>    module attributes {fusion.target = {name = "x86-64-v3", cores = 4, ...}} { ... }
 
 use super::Processor;
+use crate::targets::gpu::{Device, Vendor};
 use fusion_dialects::{Op, OptionKind, OptionSpec, Pass, PassError, RunContext};
 
 /// The pass.
@@ -14,13 +15,21 @@ impl Pass for AttachTarget {
     const ANCHOR: Option<&'static str> = Some("builtin.module");
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "name",
-        description: "What `fusion targets` lists behind `cpu:`, or the file of a description",
+        description: "What `fusion targets` lists, of processors behind `cpu:`, or the file of a description",
         kind: OptionKind::Text,
         initial: super::HOST,
     }];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let name = cx.options.text("name");
+        if let Some((vendor, gpu)) = name.split_once(':')
+            && let Some(vendor) = Vendor::named(vendor)
+        {
+            let device = Device::named(vendor, gpu)
+                .map_err(|why| PassError::at(module, format!("gets no target: {why}")))?;
+            device.description.attach(module);
+            return Ok(());
+        }
         let processor = if name.ends_with(".toml") {
             Processor::from_file(name.as_ref())
         } else {

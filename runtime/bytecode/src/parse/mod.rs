@@ -4,7 +4,7 @@
 //!   lines --names of functions, kernels, data--> numbers --each line (instruction.rs, words.rs)--> Program
 //! ```
 //! What [`Program`]'s `{:#}` writes is read back. Lines may come in any order but for the instructions of a function, which follow
-//! its head; blank lines and lines of a comment are skipped. Whether the program keeps the rules, [`Program::check`] says.
+//! its head; blank lines and lines of a comment are skipped. Kernels of open extents, which have shape functions, are refused. Whether the program keeps the rules, [`Program::check`] says.
 
 mod instruction;
 mod words;
@@ -117,7 +117,8 @@ impl Program {
                         words.expect(word)?;
                     }
                     words.end()?;
-                    program.kernels.push(Kernel { symbol, inputs, outputs, workspace_bytes });
+                    let shapes = None;
+                    program.kernels.push(Kernel { symbol, inputs, outputs, workspace_bytes, shapes });
                 }
                 "entry" => {
                     program.entry = words.known(&names.functions, "function")?;
@@ -144,6 +145,11 @@ impl Program {
                     words.end()?;
                     let parameters = parameters.len() as u32;
                     program.functions.push(Function { name, parameters, registers, ..Function::default() });
+                }
+                word if at.is_indented() => {
+                    let what =
+                        format!("{word} is of the shape function of a kernel, which is not read from text");
+                    return at.wrong(what);
                 }
                 word => {
                     let found = if word.is_empty() { "nothing that is known" } else { word };

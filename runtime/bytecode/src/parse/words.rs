@@ -48,6 +48,11 @@ impl<'a> Words<'a> {
         self.rest().is_empty() || self.rest().starts_with("//")
     }
 
+    /// True for a line that belongs to the one before.
+    pub fn is_indented(&self) -> bool {
+        self.line.starts_with(char::is_whitespace)
+    }
+
     pub fn begins_with(&self, text: &str) -> bool {
         self.rest().starts_with(text)
     }

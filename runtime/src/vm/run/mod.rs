@@ -52,6 +52,8 @@ pub struct State {
     values: Vec<Handle>,
     inputs: Vec<Slot>,
     outputs: Vec<Slot>,
+    /// Where in the source the run failed, where the instruction does not say.
+    pub place: Option<String>,
 }
 
 /// Carrying out an instruction, or why it cannot be.
@@ -72,6 +74,7 @@ impl State {
             values: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            place: None,
         }
     }
 
@@ -85,6 +88,7 @@ impl State {
         arguments: &[Handle],
     ) -> Step<Handle> {
         self.steps = limits.steps;
+        self.place = None;
         (self.base, self.size) = (0, 0);
         self.at = code.functions[entry as usize].start as usize;
         self.values.clear();

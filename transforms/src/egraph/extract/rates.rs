@@ -1,4 +1,4 @@
-//! The rates of one core that kernels are costed with.
+//! The rates that kernels are costed with: those of one core, or of a whole GPU.
 
 use crate::target::Target;
 
@@ -21,6 +21,9 @@ const CONTRACTION: f64 = 0.85;
 impl Rates {
     /// The rates of a target.
     pub fn of(target: &Target) -> Self {
+        if target.is_gpu() {
+            return Rates::of_gpu(target);
+        }
         let levels = [&target.l1, &target.l2, &target.l3].into_iter().filter(|l| l.bytes > 0);
         let mut memories: Vec<(f64, f64)> = levels.map(|l| (l.bytes as f64, l.bandwidth)).collect();
         memories.push((f64::INFINITY, target.memory.bandwidth));
@@ -31,6 +34,17 @@ impl Rates {
             memories,
             call: target.kernel_call,
         }
+    }
+
+    /// The rates of all cores together: no kernel of a GPU runs on one. What one kernel leaves for the next is in the cache that
+    /// all share, or in memory.
+    fn of_gpu(target: &Target) -> Self {
+        let peak = target.flops_of(target.cores);
+        let memories = vec![
+            (target.l3.bytes as f64, target.l3.bandwidth_all),
+            (f64::INFINITY, target.memory.bandwidth_all),
+        ];
+        Rates { flops: CONTRACTION * peak, operations: peak / 2.0, memories, call: target.kernel_call }
     }
 
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.

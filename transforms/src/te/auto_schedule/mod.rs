@@ -3,7 +3,7 @@
 //! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
 //! `columns` across it, `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
-//! processor that the kinds calculate with. The result is an ordinary `te.schedule`, printed with the kernel, to
+//! processor that the kinds calculate with; `gpu` has the kinds of GPUs. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
 mod accesses;
@@ -12,6 +12,7 @@ mod blocks;
 mod columns;
 mod contraction;
 mod fusion;
+mod gpu;
 mod iterated;
 mod machine;
 mod operands;
@@ -67,6 +68,9 @@ impl Pass for TeSchedule {
             }
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
             Writer::write(kernel, |writer| {
+                if target.is_gpu() {
+                    return gpu::decide(writer, &target);
+                }
                 decide(writer, &machine, constant)?;
                 parallel::parallelize(writer)
             })

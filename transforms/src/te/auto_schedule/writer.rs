@@ -2,10 +2,11 @@
 
 use crate::te::layout::Layout;
 use crate::te::schedule::primitives::{
-    cache_read, compute_at, compute_inline, fuse, parallel, prefetch, reorder, split, transform_layout,
-    unroll, vectorize,
+    bind, cache_read, cache_write, compute_at, compute_inline, fuse, parallel, prefetch, reorder, set_scope,
+    split, transform_layout, unroll, vectorize,
 };
-use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId};
+use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
+use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Attribute, Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
@@ -115,6 +116,41 @@ impl<'c> Writer<'c> {
         Ok((outer, inner))
     }
 
+    /// Splits a loop; what is left over is not computed by iterations of the inner one.
+    pub fn split_guarded(
+        &mut self,
+        stage: StageId,
+        axis: AxisId,
+        factor: u64,
+    ) -> Result<(AxisId, AxisId), String> {
+        let (handle, context) = (self.axis(stage, axis), self.build.context());
+        let size = split::Size::Factor(factor);
+        let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Guard)?;
+        let types = [axis_type(context), axis_type(context)];
+        let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::GUARD))];
+        let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
+        self.define(stage, &[outer, inner], op);
+        Ok((outer, inner))
+    }
+
+    /// Binds a loop to the blocks or threads of a GPU.
+    pub fn bind(&mut self, stage: StageId, axis: AxisId, kind: LoopKind) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        bind::bind(&mut self.tree, stage, axis, kind)?;
+        let attrs = [("binding", int_attr(self.build.context(), kind as i64))];
+        self.build.op(Te::Bind.name(), &[handle], &[], &attrs);
+        Ok(())
+    }
+
+    /// Puts a stage into a memory.
+    pub fn set_scope(&mut self, stage: StageId, scope: Scope) -> Result<(), String> {
+        let handle = self.stage(stage);
+        set_scope::set_scope(&mut self.tree, stage, scope)?;
+        let attrs = [("scope", int_attr(self.build.context(), scope as i64))];
+        self.build.op(Te::SetScope.name(), &[handle], &[], &attrs);
+        Ok(())
+    }
+
     /// Fuses two neighbouring loops.
     pub fn fuse(&mut self, stage: StageId, first: AxisId, second: AxisId) -> Result<AxisId, String> {
         let handles = [self.axis(stage, first), self.axis(stage, second)];
@@ -197,6 +233,17 @@ impl<'c> Writer<'c> {
         let value = self.build.value(Te::CacheRead.name(), &operands, stage_type(context), &attrs);
         self.stages.insert(copy, value);
         Ok(copy)
+    }
+
+    /// Has a stage computed into a buffer of its own, which is a new stage.
+    pub fn cache_write(&mut self, stage: StageId, name: &str) -> Result<StageId, String> {
+        let handle = self.stage(stage);
+        let computing = cache_write::cache_write(&mut self.tree, stage, name)?;
+        let context = self.build.context();
+        let attrs = [("name", str_attr(context, name))];
+        let value = self.build.value(Te::CacheWrite.name(), &[handle], stage_type(context), &attrs);
+        self.stages.insert(computing, value);
+        Ok(computing)
     }
 
     /// Gives a stage or an argument another order in memory.

@@ -26,6 +26,9 @@ pub enum Size {
     Parts(u64),
 }
 
+/// The number of [`Tail::Guard`] in the dialect's attribute.
+pub const GUARD: i64 = 0;
+
 /// Splits a loop; gives the outer and the inner one.
 pub fn split(
     tree: &mut Schedule,
@@ -110,7 +113,7 @@ pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handl
     // The numbers of the dialect's attribute.
     let tail = match op.int("tail") {
         None => Tail::Any,
-        Some(0) => Tail::Guard,
+        Some(GUARD) => Tail::Guard,
         Some(1) => Tail::Peel,
         Some(_) => Tail::Pad,
     };

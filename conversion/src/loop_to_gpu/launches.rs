@@ -1,0 +1,134 @@
+//! Which parts of a kernel are launched together, and on how many threads.
+//!
+//!     constants, views, indices       made anew in each launch
+//!     a nest with bound loops         a launch: as many blocks and threads as its loops bound to them have iterations at most
+//!     all between two of them         a launch of one thread
+//!
+//! Loops bound to the same blocks or threads stand for the same threads, wherever they stand in a nest: one with fewer iterations
+//! than there are threads leaves the others idle.
+
+use super::result;
+use fusion_dialects::loops::{LoopKind, Op as Loop, Scope, loop_kind};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Block, Op, OpExt, PassError, ValueLike, buffer_parts, dtype_of, key, nested_ops, ops_in,
+};
+use std::collections::HashSet;
+
+/// How many threads there are, in x, y and z, and what a block of them has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u64; 3],
+    /// Threads of each.
+    pub block: [u64; 3],
+    /// Bytes of memory that the threads of a block share.
+    pub shared_bytes: u64,
+}
+
+/// A part of a kernel that is launched.
+pub struct Launch<'c> {
+    /// Its operations.
+    pub ops: Vec<Op<'c>>,
+    /// Its threads.
+    pub shape: Shape,
+}
+
+/// What a loop is bound to: blocks or threads, and which of x, y and z.
+pub fn binding(kind: LoopKind) -> Option<(bool, usize)> {
+    match kind {
+        LoopKind::BlockX => Some((false, 0)),
+        LoopKind::BlockY => Some((false, 1)),
+        LoopKind::BlockZ => Some((false, 2)),
+        LoopKind::ThreadX => Some((true, 0)),
+        LoopKind::ThreadY => Some((true, 1)),
+        LoopKind::ThreadZ => Some((true, 2)),
+        _ => None,
+    }
+}
+
+/// True for loops bound to blocks or threads, and for what asks for the number of one.
+pub fn is_bound(op: Op) -> bool {
+    matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))) && binding(loop_kind(op)).is_some()
+}
+
+/// The operations that every launch of a kernel makes anew, and its launches in order.
+pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassError<'c>> {
+    let (mut anew, mut groups): (Vec<Op>, Vec<(bool, Vec<Op>)>) = (Vec::new(), Vec::new());
+    for op in ops_in(block) {
+        match op.kind() {
+            Some(Kind::Upstream(Upstream::Return)) => continue,
+            Some(Kind::Upstream(Upstream::ArithConstant | Upstream::View | Upstream::AffineApply))
+            | Some(Kind::Loop(Loop::Alloc)) => {
+                anew.push(op);
+                continue;
+            }
+            _ => {}
+        }
+        let inside = || nested_ops(op).into_iter().chain([op]);
+        let bound = inside().any(is_bound);
+        let goes_on = |group: &[Op]| {
+            let made: HashSet<usize> = group.iter().flat_map(|op| op.result_values()).map(key).collect();
+            !made.is_empty() && inside().flat_map(|op| op.operand_values()).any(|v| made.contains(&key(v)))
+        };
+        match groups.last_mut() {
+            Some((false, group)) if !bound => group.push(op),
+            // What uses a value of a nest belongs to it.
+            Some((binds, group)) if goes_on(group) => {
+                *binds |= bound;
+                group.push(op);
+            }
+            _ => groups.push((bound, vec![op])),
+        }
+    }
+    let launches: Vec<Launch> =
+        groups.into_iter().map(|(_, ops)| Launch { shape: shape(&anew, &ops), ops }).collect();
+    check(&launches)?;
+    Ok((anew, launches))
+}
+
+/// A value that one launch makes is not there for the next: only memory is.
+fn check<'c>(launches: &[Launch<'c>]) -> Result<(), PassError<'c>> {
+    let mut made: HashSet<usize> = HashSet::new();
+    for launch in launches {
+        let inside = launch.ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op]));
+        for op in inside {
+            if op.operand_values().iter().any(|v| made.contains(&key(*v))) {
+                return Err(PassError::at(
+                    op,
+                    "uses a value of a nest before it, of which a GPU keeps only what is in memory",
+                ));
+            }
+        }
+        made.extend(launch.ops.iter().flat_map(|op| op.result_values()).map(key));
+    }
+    Ok(())
+}
+
+fn shape(anew: &[Op], ops: &[Op]) -> Shape {
+    let mut shape = Shape { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
+    let inside: Vec<Op> = ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op])).collect();
+    for op in inside.iter().filter(|op| is_bound(**op)) {
+        let Some((thread, which)) = binding(loop_kind(*op)) else { continue };
+        let sizes = if thread { &mut shape.block } else { &mut shape.grid };
+        sizes[which] = sizes[which].max(op.int("extent").unwrap_or(1).max(1) as u64);
+    }
+    let used: HashSet<usize> = inside.iter().flat_map(|op| op.operand_values()).map(key).collect();
+    let outside = anew.iter().filter(|op| result(**op).is_some_and(|v| used.contains(&key(v))));
+    let buffers = inside.iter().chain(outside).filter(|op| scope(**op) == Some(Scope::Shared));
+    shape.shared_bytes =
+        buffers.map(|op| bytes(*op)).fold(0, |sum, n| sum.saturating_add(n.saturating_add(15) / 16 * 16));
+    shape
+}
+
+/// The scope of a buffer that is made here.
+pub fn scope(op: Op) -> Option<Scope> {
+    let alloc = matches!(op.kind(), Some(Kind::Loop(Loop::Alloc)));
+    alloc.then(|| op.int("scope").and_then(Scope::from_number)).flatten()
+}
+
+/// Bytes of the buffer that an operation makes.
+pub fn bytes(op: Op) -> u64 {
+    let parts = result(op).and_then(|v| buffer_parts(v.r#type()));
+    parts.map_or(0, |(element, n)| n.saturating_mul(dtype_of(element).map_or(8, |t| t.size() as u64)))
+}

@@ -1,0 +1,42 @@
+//! Buffers of a nest: shared by the threads of a block, or of a thread alone.
+//!
+//!     loop.alloc shared : memref<256xf32>      =>      workgroup(%s : memref<256xf32, #gpu.address_space<workgroup>>)
+//!     loop.alloc local  : memref<8xf32>        =>      private(%p : memref<8xf32, #gpu.address_space<private>>)
+//!
+//! They are parameters of the function behind those it is launched with: first the shared ones, then the others.
+
+use super::launches::scope;
+use super::result;
+use fusion_dialects::loops::Scope;
+use fusion_dialects::{
+    Block, BlockLike, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, nested_ops, ops_in,
+};
+
+/// Makes parameters of all buffers; gives the number of shared and of private ones.
+pub fn place(block: Block) -> Result<(i64, i64), PassError> {
+    let all: Vec<Op> =
+        ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
+    let used = |op: &Op| result(*op).is_some_and(|v| !fusion_dialects::unused(v));
+    let (live, dead): (Vec<Op>, Vec<Op>) = all.into_iter().filter(|op| scope(*op).is_some()).partition(used);
+    dead.into_iter().for_each(|op| op.erase());
+    let is_shared = |op: &Op| scope(*op) == Some(Scope::Shared);
+    let (shared, private): (Vec<Op>, Vec<Op>) = live.into_iter().partition(is_shared);
+    for (ops, space) in [(&shared, "workgroup"), (&private, "private")] {
+        for op in ops {
+            let Some(buffer) = result(*op) else { continue };
+            let ty = in_space(*op, buffer.r#type(), space)?;
+            let parameter = block.add_argument(ty, op.location());
+            op.replace_all_uses(&[parameter.into()]);
+            op.erase();
+        }
+    }
+    Ok((shared.len() as i64, private.len() as i64))
+}
+
+fn in_space<'c>(op: Op<'c>, ty: Type<'c>, space: &str) -> Result<Type<'c>, PassError<'c>> {
+    let spelled =
+        buffer_parts(ty).map(|(element, n)| format!("memref<{n}x{element}, #gpu.address_space<{space}>>"));
+    let parsed = spelled.and_then(|text| Type::parse(op.context_ref(), &text));
+    parsed
+        .ok_or_else(|| PassError::at(op, format_args!("is of type {ty}, which cannot be in {space} memory")))
+}

@@ -1,0 +1,181 @@
+//! `convert-loop-to-gpu`: each nest of a kernel becomes a function of the GPU, and the kernel a function of the host that launches
+//! them one after another.
+//!
+//! ```text
+//!   func @k(%x, %y) {                          gpu.module @k_gpu {
+//!     loop.for 6 block_x {                       gpu.func @k_0(%x, %y) kernel { block 0..6, thread 0..32: ... }
+//!       loop.for 32 thread_x { ... }             gpu.func @k_1(%x, %y) kernel { ... }
+//!     }                                   =>   }
+//!     loop.for 8 block_x { ... }               func @k(%x, %y) { call @k_launch_0(%x, %y) ; call @k_launch_1(%x, %y) }
+//!   }                                          func @k_launch_0(..) attributes {fusion.launch = {grid = [6, 1, 1], ...}}
+//! ```
+//!
+//! Launches of a stream run in order, so that what a nest reads was written by those before it. Code that is bound to nothing
+//! runs on one thread. What is in a nest and how it is cut up is in `launches`, what becomes of bound loops in `bindings`, of
+//! buffers in `memory`, of values that threads combine in `reduce`; loops that are left go the way of `loop_to_cpu`.
+
+mod alignment;
+pub mod barriers;
+mod bindings;
+pub mod launches;
+pub mod math;
+mod memory;
+pub mod once;
+mod reduce;
+pub mod verify;
+
+use crate::loop_to_cpu;
+use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Attribute, Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Value,
+    ValueLike, ValueMap, arguments, dict_attr, function_type, int_attr, ints_attr, none_left, ops_in,
+    str_attr, symbol_attr, top_level, type_attr, unit_attr,
+};
+use launches::{Launch, Shape};
+
+/// On a declared function of the host: what calling it launches.
+pub const LAUNCH: &str = "fusion.launch";
+
+/// The pass.
+pub struct ConvertLoopToGpu;
+
+impl Pass for ConvertLoopToGpu {
+    const NAME: &'static str = "convert-loop-to-gpu";
+    const DESCRIPTION: &'static str = "Make functions of the GPU of loop nests, and the kernel launch them";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "warp",
+        description: "Threads that run in step",
+        kind: OptionKind::Int,
+        initial: "32",
+    }];
+    const DIALECTS: &'static [&'static str] = &["gpu", "scf", "memref", "vector", "arith", "func", "affine"];
+
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+        for function in functions.into_iter().filter(|f| f.attr(KERNEL).is_some() && f.body(0).is_some()) {
+            convert(function, cx.options.int("warp").max(1) as u64)?;
+        }
+        none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
+    }
+}
+
+fn convert(function: Op, warp: u64) -> Result<(), PassError> {
+    let Some(block) = function.body(0) else { return Ok(()) };
+    let (shared, launches) = launches::of(block)?;
+    let name = function.text("sym_name").unwrap_or_default().to_owned();
+    let build = Build::before(function);
+    let context = build.context();
+    let gpu = format!("{name}_gpu");
+    let mut outcome = Ok(());
+    let region = build.region(&[], |inside, _| {
+        for (number, launch) in launches.iter().enumerate() {
+            let made = kernel(&inside, function, &format!("{name}_{number}"), &shared, launch, warp);
+            outcome = std::mem::replace(&mut outcome, Ok(())).and(made);
+        }
+    });
+    build.op_with_regions("gpu.module", &[], &[], &[("sym_name", str_attr(context, &gpu))], vec![region]);
+    outcome?;
+    let passed = arguments(block);
+    for (number, launch) in launches.iter().enumerate() {
+        let (of, declared) = (format!("{name}_{number}"), format!("{name}_launch_{number}"));
+        declare(&build, function, &declared, &describe(function, &gpu, &of, &launch.shape));
+        let place = launch.ops[0];
+        let callee = [("callee", symbol_attr(context, &declared))];
+        Build::before(place).op(Upstream::Call.name(), &passed, &[], &callee);
+    }
+    // Users first: what a nest used goes after it.
+    for op in ops_in(block).into_iter().rev() {
+        if !matches!(op.kind(), Some(Kind::Upstream(Upstream::Call | Upstream::Return))) {
+            op.erase();
+        }
+    }
+    Ok(())
+}
+
+/// What a launch is, for who makes the call of it.
+fn describe<'c>(function: Op<'c>, module: &str, name: &str, shape: &Shape) -> Attribute<'c> {
+    let context = function.context_ref();
+    let triple = |sizes: [u64; 3]| ints_attr(context, &sizes.map(|n| n as i64));
+    dict_attr(
+        context,
+        &[
+            ("block", triple(shape.block)),
+            ("grid", triple(shape.grid)),
+            ("kernel", str_attr(context, name)),
+            ("module", str_attr(context, module)),
+            ("shared", int_attr(context, shape.shared_bytes as i64)),
+        ],
+    )
+}
+
+/// A private function without a body that takes what the kernel takes.
+fn declare<'c>(build: &Build<'c>, function: Op<'c>, name: &str, launch: &Attribute<'c>) {
+    let context = build.context();
+    let mut attrs = vec![
+        ("sym_name", str_attr(context, name)),
+        ("sym_visibility", str_attr(context, "private")),
+        (LAUNCH, *launch),
+    ];
+    attrs.extend(function.attr("function_type").map(|ty| ("function_type", ty)));
+    build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![fusion_dialects::Region::new()]);
+}
+
+/// The function of the GPU for a nest.
+fn kernel<'c>(
+    build: &Build<'c>,
+    function: Op<'c>,
+    name: &str,
+    shared: &[Op<'c>],
+    launch: &Launch<'c>,
+    warp: u64,
+) -> Result<(), PassError<'c>> {
+    let context = build.context();
+    let Some(block) = function.body(0) else { return Ok(()) };
+    let parameters = arguments(block);
+    let types: Vec<_> = parameters.iter().map(|v| v.r#type()).collect();
+    let mut outcome = Ok(());
+    let mut attributions = (0, 0);
+    let region = build.region(&types, |inside, given| {
+        let mut map = ValueMap::new();
+        for (old, new) in parameters.iter().zip(given) {
+            map.insert(*old, *new);
+        }
+        for op in shared.iter().chain(&launch.ops) {
+            map.clone_op(&inside, *op);
+        }
+        inside.op("gpu.return", &[], &[], &[]);
+        outcome = bindings::bind(inside.block(), &launch.shape)
+            .and_then(|()| reduce::expand(inside.block(), warp))
+            .and_then(|()| memory::place(inside.block()))
+            .and_then(|placed| {
+                attributions = placed;
+                loop_to_cpu::convert_block(inside.block())
+            });
+        alignment::note(inside.block());
+    });
+    let sizes = |sizes: [u64; 3]| {
+        let text = sizes.map(|n| n.to_string()).join(", ");
+        Attribute::parse(context, &format!("array<i32: {text}>")).unwrap_or_else(|| unit_attr(context))
+    };
+    let aligned = vec!["{llvm.align = 16 : i64}"; types.len()].join(", ");
+    let aligned = Attribute::parse(context, &format!("[{aligned}]")).unwrap_or_else(|| unit_attr(context));
+    let attrs = [
+        ("sym_name", str_attr(context, name)),
+        ("function_type", type_attr(function_type(context, &types, &[]))),
+        // Accesses of 16 bytes need it; the run time refuses tensors that do not have it.
+        ("arg_attrs", aligned),
+        ("gpu.kernel", unit_attr(context)),
+        ("known_block_size", sizes(launch.shape.block)),
+        ("known_grid_size", sizes(launch.shape.grid)),
+        ("workgroup_attributions", int_attr(context, attributions.0)),
+    ];
+    build.at(launch.ops[0].location()).op_with_regions("gpu.func", &[], &[], &attrs, vec![region]);
+    outcome
+}
+
+/// The value of an operation's only result.
+fn result<'c>(op: Op<'c>) -> Option<Value<'c>> {
+    op.result_values().first().copied()
+}

@@ -1,0 +1,219 @@
+//! `loop-verify-gpu`: what a GPU would run wrongly or not at all, found before it is made.
+//!
+//!     a block has more threads, or shares more memory, than the target has
+//!     a grid has more blocks than can be numbered
+//!     a barrier stands where not all threads come
+//!     two threads write one element: a store of every thread to a place that does not depend on it
+//!
+//! Races between a write and a read are no question here: `loop-insert-barriers` puts a barrier between any two such accesses
+//! of shared memory.
+
+use super::launches::{self, Shape, binding, scope};
+use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::{
+    Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, arguments,
+    defining_op, key, nested_ops,
+};
+use std::collections::HashSet;
+
+/// The pass.
+pub struct VerifyGpu;
+
+impl Pass for VerifyGpu {
+    const NAME: &'static str = "loop-verify-gpu";
+    const DESCRIPTION: &'static str = "Check kernels for what a GPU cannot run";
+    const ANCHOR: Option<&'static str> = Some("func.func");
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "threads",
+            description: "The most threads of a block",
+            kind: OptionKind::Int,
+            initial: "1024",
+        },
+        OptionSpec {
+            name: "shared-bytes",
+            description: "The most bytes that a block shares",
+            kind: OptionKind::Int,
+            initial: "49152",
+        },
+    ];
+
+    fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
+        let (threads, shared) = (cx.options.int("threads"), cx.options.int("shared-bytes"));
+        let (_, launches) = launches::of(body)?;
+        for launch in launches {
+            limits(launch.ops[0], &launch.shape, threads.max(1) as u64, shared.max(0) as u64)?;
+            for op in &launch.ops {
+                for inner in nested_ops(*op).into_iter().chain([*op]) {
+                    barrier(inner, &launch.shape)?;
+                    store(inner, &launch.shape)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Blocks in y and z; x goes further.
+const MOST_ROWS_OF_BLOCKS: u64 = 65_535;
+const MOST_BLOCKS: u64 = (1 << 31) - 1;
+
+fn limits<'c>(op: Op<'c>, shape: &Shape, threads: u64, shared: u64) -> Result<(), PassError<'c>> {
+    let all = shape.block.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+    if all > threads {
+        let [x, y, z] = shape.block;
+        return Err(PassError::at(
+            op,
+            format_args!(
+                "needs blocks of {all} threads ({x} x {y} x {z}), the target has at most {threads}; split the loops bound to threads"
+            ),
+        ));
+    }
+    if shape.shared_bytes > shared {
+        return Err(PassError::at(
+            op,
+            format_args!(
+                "shares {} bytes in each block, the target has at most {shared}; use smaller tiles",
+                shape.shared_bytes
+            ),
+        ));
+    }
+    let [x, y, z] = shape.grid;
+    if x > MOST_BLOCKS || y > MOST_ROWS_OF_BLOCKS || z > MOST_ROWS_OF_BLOCKS {
+        return Err(PassError::at(
+            op,
+            format_args!(
+                "needs {x} x {y} x {z} blocks, a GPU has at most {MOST_BLOCKS} x {MOST_ROWS_OF_BLOCKS} x {MOST_ROWS_OF_BLOCKS}; \
+                 bind the longest loop to block_x, or split it"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    std::iter::successors(op.parent_operation(), |o| o.parent_operation())
+}
+
+/// Threads that any GPU runs in step: they combine values without waiting.
+const FEWEST_OF_A_WARP: u64 = 32;
+
+/// A barrier is for all threads of the block.
+fn barrier<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
+    match op.kind() {
+        Some(Kind::Loop(Loop::Barrier)) => {}
+        Some(Kind::Loop(Loop::AllReduce)) => {
+            let extent = op.int("extent").unwrap_or(0) as u64;
+            if binding(loop_kind(op)).is_some_and(|(_, which)| shape.block[which] != extent) {
+                return Err(PassError::at(
+                    op,
+                    format_args!("combines values of {extent} threads in blocks of another number"),
+                ));
+            }
+            if extent <= FEWEST_OF_A_WARP {
+                return Ok(());
+            }
+        }
+        _ => return Ok(()),
+    }
+    for around in parents(op) {
+        match around.kind() {
+            Some(Kind::Loop(Loop::Guard)) => {
+                return Err(PassError::at(
+                    op,
+                    "stands under a condition, where not all threads of the block come: they would wait for ever",
+                ));
+            }
+            Some(Kind::Loop(Loop::For)) => {
+                let Some((true, which)) = binding(loop_kind(around)) else { continue };
+                let extent = around.int("extent").unwrap_or(0);
+                if (extent as u64) < shape.block[which] {
+                    return Err(PassError::at(
+                        op,
+                        format_args!(
+                            "stands in a loop of {extent} of {} threads; the others would never come",
+                            shape.block[which]
+                        ),
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A store of several threads to one place outside of a thread's own memory.
+fn store<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
+    if !matches!(op.kind(), Some(Kind::Loop(Loop::Store))) {
+        return Ok(());
+    }
+    let operands = op.operand_values();
+    let [value, buffer, index] = operands[..] else { return Ok(()) };
+    let scope = defining_op(buffer).and_then(scope);
+    if scope.is_some_and(|s| s != Scope::Shared && s != Scope::Global) {
+        return Ok(());
+    }
+    let (mut places, mut values) = (HashSet::new(), HashSet::new());
+    depends(index, &mut places);
+    depends(value, &mut values);
+    for around in parents(op).filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::For)))) {
+        let Some((thread, which)) = binding(loop_kind(around)) else { continue };
+        // Each block has shared memory of its own.
+        let several = match thread {
+            true => shape.block[which] > 1,
+            false => shape.grid[which] > 1 && scope != Some(Scope::Shared),
+        };
+        let Some(id) = around.body(0).and_then(|b| arguments(b).first().copied()) else { continue };
+        let same_place = !places.contains(&key(id));
+        if several
+            && same_place
+            && values.contains(&key(id))
+            && around.int("extent").is_some_and(|n| n > 1)
+            && !guarded(op, id)
+        {
+            return Err(PassError::at(
+                op,
+                format_args!(
+                    "writes what differs from {} to {} to one place; bind no loop to {0}s that the place does not depend on",
+                    if thread { "thread" } else { "block" },
+                    if thread { "thread" } else { "block" },
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// True when a condition around the operation looks at a value.
+fn guarded<'c>(op: Op<'c>, id: Value<'c>) -> bool {
+    parents(op).filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::Guard)))).any(|guard| {
+        let mut seen = HashSet::new();
+        guard.operand_values().first().is_some_and(|condition| {
+            depends(*condition, &mut seen);
+            seen.contains(&key(id))
+        })
+    })
+}
+
+/// All values that one is computed from, through operations without regions.
+fn depends(value: Value, seen: &mut HashSet<usize>) {
+    let mut open = vec![value];
+    while let Some(next) = open.pop() {
+        if !seen.insert(key(next)) {
+            continue;
+        }
+        let Some(op) = defining_op(next) else { continue };
+        // All threads get the same.
+        if matches!(op.kind(), Some(Kind::Loop(Loop::AllReduce))) {
+            continue;
+        }
+        open.extend(op.operand_values());
+        for inner in nested_ops(op) {
+            open.extend(inner.operand_values());
+        }
+    }
+}

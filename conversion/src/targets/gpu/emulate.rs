@@ -1,0 +1,256 @@
+//! `gpu-emulate`: functions of a GPU become functions of the host, each the code of one thread.
+//!
+//! ```text
+//!   gpu.func @k_0(%x) workgroup(%s) kernel {          func @k_0(%x) {
+//!     %t = gpu.thread_id x                              %t = call @fusion_emulated_id(3)
+//!     store %v, %s[%t]                          =>      call @fusion_emulated_access(address of %s[%t], 4, 1) ; store %v, %s[%t]
+//!     gpu.barrier                                       call @fusion_emulated_barrier()
+//!   }                                                 }
+//! ```
+//!
+//! The run time (`runtime/gpu/emulate.c`) runs it once for each thread of each block, as coroutines that change at barriers. Shared
+//! memory is the run time's, and each access to it is told, so that two threads that use one element without a barrier
+//! between them are found. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
+
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Scalars;
+use fusion_dialects::{
+    Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
+    Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, dtype_of, function_type,
+    index_type, key, nested_ops, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr,
+    symbol_attr, take_region, type_attr, vector_parts,
+};
+use fusion_operators::{Attr, DType};
+use indexmap::IndexMap;
+use std::collections::HashSet;
+
+/// The pass.
+pub struct Emulate;
+
+/// Bytes that a block can share at most, as far as types go.
+const SHARED: u64 = 1 << 20;
+
+impl Pass for Emulate {
+    const NAME: &'static str = "gpu-emulate";
+    const DESCRIPTION: &'static str = "Make functions of the host, a thread each, of those of a GPU";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DIALECTS: &'static [&'static str] = &["func", "memref", "arith", "llvm"];
+
+    fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+        let inside = module.body(0).map(ops_in).unwrap_or_default();
+        let is_gpu = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::GpuModule)));
+        let mut emulator = Emulator::default();
+        let modules: Vec<Op> = inside.into_iter().filter(is_gpu).collect();
+        for gpu in &modules {
+            for function in gpu.body(0).map(ops_in).unwrap_or_default() {
+                if matches!(function.kind(), Some(Kind::Upstream(Upstream::GpuFunc))) {
+                    emulator.function(*gpu, function)?;
+                }
+            }
+        }
+        if let Some(first) = modules.first() {
+            emulator.declare(*first);
+        }
+        modules.into_iter().for_each(|op| op.erase());
+        Ok(())
+    }
+}
+
+/// What is called of the run time: names and types.
+#[derive(Default)]
+struct Emulator<'c> {
+    called: IndexMap<&'static str, (Vec<Type<'c>>, Vec<Type<'c>>)>,
+}
+
+impl<'c> Emulator<'c> {
+    /// Moves a function before the GPU module, and has it call the run time.
+    fn function(&mut self, module: Op<'c>, function: Op<'c>) -> Result<(), PassError<'c>> {
+        let context = function.context_ref();
+        let Some(region) = function.regions().next() else { return Ok(()) };
+        let types = function
+            .attr("function_type")
+            .and_then(fusion_dialects::type_of_attr)
+            .and_then(fusion_dialects::function_parts)
+            .map(|(inputs, _)| inputs)
+            .unwrap_or_default();
+        let shared = function.int("workgroup_attributions").unwrap_or(0).max(0) as usize;
+        let body: Region = take_region(region);
+        if let Some(block) = body.first_block() {
+            self.body(block, types.len(), shared)?;
+        }
+        let attrs = [
+            ("sym_name", str_attr(context, function.text("sym_name").unwrap_or_default())),
+            ("sym_visibility", str_attr(context, "private")),
+            ("function_type", type_attr(function_type(context, &types, &[]))),
+        ];
+        let build = Build::before(module).at(function.location());
+        build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![body]);
+        function.erase();
+        Ok(())
+    }
+
+    fn body(&mut self, block: Block<'c>, parameters: usize, shared: usize) -> Result<(), PassError<'c>> {
+        let Some(first) = ops_in(block).first().copied() else { return Ok(()) };
+        let buffers: Vec<Value<'c>> = arguments(block).into_iter().skip(parameters).collect();
+        let mut blocks: HashSet<usize> = HashSet::new();
+        let (build, mut offset) = (Build::before(first), 0u64);
+        for (i, buffer) in buffers.iter().enumerate() {
+            let Some((element, n)) = buffer_parts(buffer.r#type()) else { continue };
+            let dtype = dtype_of(element).unwrap_or(DType::F32);
+            let plain = buffer_type(build.context(), n, dtype);
+            let here = if i < shared {
+                let view = self.shared(&build, plain, offset);
+                offset += n.saturating_mul(dtype.size() as u64).div_ceil(16) * 16;
+                blocks.insert(key(view));
+                view
+            } else {
+                let segments = segments_attr(build.context(), &[0, 0]);
+                let alignment = fusion_dialects::int_attr(build.context(), 64);
+                let attrs = [("operandSegmentSizes", segments), ("alignment", alignment)];
+                build.value(Upstream::Alloca.name(), &[], plain, &attrs)
+            };
+            // Users take the type of what they use; the old one must not be left on the way.
+            set_type(*buffer, plain);
+            replace_uses(*buffer, here);
+        }
+        for buffer in buffers.into_iter().rev() {
+            fusion_dialects::erase_argument(buffer);
+        }
+        let all: Vec<Op> =
+            ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
+        for op in all {
+            self.operation(op, &blocks)?;
+        }
+        Ok(())
+    }
+
+    /// A part of the memory that the block shares.
+    fn shared(&mut self, build: &Build<'c>, ty: Type<'c>, offset: u64) -> Value<'c> {
+        let bytes = buffer_type(build.context(), SHARED, DType::I8);
+        let zero = self.int(build, DType::I64, 0);
+        let all = self.call(build, "fusion_emulated_shared", &[zero], &[bytes]);
+        let offset = Scalars { build: *build }.index(offset as i64);
+        build.value(Upstream::View.name(), &[all[0], offset], ty, &[])
+    }
+
+    fn operation(&mut self, op: Op<'c>, blocks: &HashSet<usize>) -> Result<(), PassError<'c>> {
+        let build = Build::before(op);
+        let operands = op.operand_values();
+        let shared = |at: usize| operands.get(at).is_some_and(|v| blocks.contains(&key(*v)));
+        match op.kind() {
+            Some(Kind::Upstream(Upstream::ThreadId)) => self.number(op, 3),
+            Some(Kind::Upstream(Upstream::BlockId)) => self.number(op, 0),
+            Some(Kind::Upstream(Upstream::GpuBarrier)) => {
+                self.call(&build, "fusion_emulated_barrier", &[], &[]);
+                op.erase();
+            }
+            Some(Kind::Upstream(Upstream::GpuReturn)) => {
+                build.op(Upstream::Return.name(), &[], &[], &[]);
+                op.erase();
+            }
+            Some(Kind::Upstream(Upstream::Shuffle)) => self.shuffle(op)?,
+            Some(Kind::Upstream(Upstream::MemRefLoad | Upstream::VectorLoad)) if shared(0) => {
+                self.access(op, operands[0], operands[1], op.result_values()[0].r#type(), 0);
+            }
+            Some(Kind::Upstream(Upstream::MemRefStore | Upstream::VectorStore)) if shared(1) => {
+                self.access(op, operands[1], operands[2], operands[0].r#type(), 1);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The number of the thread or block.
+    fn number(&mut self, op: Op<'c>, first: i64) {
+        let build = Build::before(op);
+        let dimension = op.attr("dimension").map(|d| d.to_string()).unwrap_or_default();
+        let which =
+            first + ["x>", "y>", "z>"].iter().position(|d| dimension.ends_with(d)).unwrap_or(0) as i64;
+        let which = self.int(&build, DType::I32, which);
+        let id =
+            self.call(&build, "fusion_emulated_id", &[which], &[scalar_type(build.context(), DType::I64)]);
+        let id = build.value("arith.index_cast", &[id[0]], index_type(build.context()), &[]);
+        op.replace_all_uses(&[id]);
+        op.erase();
+    }
+
+    /// `gpu.shuffle`: the bits of another thread of the warp, and whether there is one.
+    fn shuffle(&mut self, op: Op<'c>) -> Result<(), PassError<'c>> {
+        const MODES: [&str; 4] = ["xor", "up", "down", "idx"];
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let context = build.context();
+        let mode = op.attr("mode").map(|m| m.to_string()).unwrap_or_default();
+        let mode = MODES.iter().position(|m| mode.contains(m)).unwrap_or(0) as i64;
+        let ty = operands[0].r#type();
+        let (bits, wide) = (scalar_type(context, DType::I32), scalar_type(context, DType::I64));
+        let size = dtype_of(ty).map_or(0, DType::size);
+        if size != 4 {
+            return Err(PassError::at(
+                op,
+                format_args!("shuffles values of type {ty}; only those of 4 bytes are"),
+            ));
+        }
+        let is_float = dtype_of(ty).is_some_and(DType::is_float);
+        let value =
+            if is_float { build.value("arith.bitcast", &[operands[0]], bits, &[]) } else { operands[0] };
+        let value = build.value("arith.extui", &[value], wide, &[]);
+        let mode = self.int(&build, DType::I32, mode);
+        let got =
+            self.call(&build, "fusion_emulated_shuffle", &[mode, value, operands[1], operands[2]], &[wide]);
+        let got = build.value("arith.trunci", &[got[0]], bits, &[]);
+        let got = if is_float { build.value("arith.bitcast", &[got], ty, &[]) } else { got };
+        let yes = attr_to_mlir(context, &Attr::Bool(true));
+        let valid = build.value("arith.constant", &[], scalar_type(context, DType::Bool), &[("value", yes)]);
+        op.replace_all_uses(&[got, valid]);
+        op.erase();
+        Ok(())
+    }
+
+    /// Tells of an access to shared memory.
+    fn access(&mut self, op: Op<'c>, buffer: Value<'c>, index: Value<'c>, ty: Type<'c>, writes: i64) {
+        let build = Build::before(op);
+        let context = build.context();
+        let (element, lanes) = vector_parts(ty).unwrap_or((ty, 1));
+        let size = dtype_of(element).map_or(4, DType::size) as i64;
+        let scalars = Scalars { build };
+        let start =
+            build.value("memref.extract_aligned_pointer_as_index", &[buffer], index_type(context), &[]);
+        let address = scalars.index_add(start, scalars.index_affine(index, size, 0));
+        let wide = scalar_type(context, DType::I64);
+        let address = build.value("arith.index_cast", &[address], wide, &[]);
+        let (bytes, writes) =
+            (self.int(&build, DType::I64, size * lanes as i64), self.int(&build, DType::I32, writes));
+        self.call(&build, "fusion_emulated_access", &[address, bytes, writes], &[]);
+    }
+
+    fn int(&self, build: &Build<'c>, dtype: DType, value: i64) -> Value<'c> {
+        let ty = scalar_type(build.context(), dtype);
+        build.value("arith.constant", &[], ty, &[("value", fusion_dialects::typed_int_attr(ty, value))])
+    }
+
+    fn call(
+        &mut self,
+        build: &Build<'c>,
+        name: &'static str,
+        operands: &[Value<'c>],
+        results: &[Type<'c>],
+    ) -> Vec<Value<'c>> {
+        let inputs = operands.iter().map(|v| v.r#type()).collect();
+        self.called.entry(name).or_insert_with(|| (inputs, results.to_vec()));
+        let callee: (&str, Attribute) = ("callee", symbol_attr(build.context(), name));
+        build.op(Upstream::Call.name(), operands, results, &[callee]).result_values()
+    }
+
+    fn declare(&self, before: Op<'c>) {
+        let build = Build::before(before);
+        let context = build.context();
+        for (name, (inputs, results)) in &self.called {
+            let attrs = [
+                ("sym_name", str_attr(context, name)),
+                ("sym_visibility", str_attr(context, "private")),
+                ("function_type", type_attr(function_type(context, inputs, results))),
+            ];
+            build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![Region::new()]);
+        }
+    }
+}

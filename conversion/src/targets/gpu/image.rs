@@ -1,0 +1,147 @@
+//! `fusion-gpu-image`: the code of GPU functions as bytes.
+//!
+//!     gpu.module @k_gpu { llvm.func @k_0(...) ... }      =>      gpu.module @k_gpu attributes {fusion.image = "//\n// Generated ..."} {}
+//!
+//! The functions are in the LLVM dialect already. What the code generator gives is packed as the vendor's run time takes it.
+
+use super::{Image, Vendor, codegen};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit, ops_in,
+    parse_module,
+};
+use std::path::Path;
+use std::process::Command;
+
+/// On a GPU module: its code.
+pub const IMAGE: &str = "fusion.image";
+
+/// The pass.
+pub struct GpuImage;
+
+impl Pass for GpuImage {
+    const NAME: &'static str = "fusion-gpu-image";
+    const DESCRIPTION: &'static str = "Make the code of GPU functions";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    // These make entries of functions that are marked as such.
+    const DIALECTS: &'static [&'static str] = &["llvm", "nvvm", "rocdl"];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "vendor",
+            description: "Whose GPU: nvidia or amd",
+            kind: OptionKind::Text,
+            initial: "nvidia",
+        },
+        OptionSpec {
+            name: "chip",
+            description: "Which GPU, as LLVM calls it",
+            kind: OptionKind::Text,
+            initial: "sm_80",
+        },
+        OptionSpec {
+            name: "assembler",
+            description: "The program (ptxas) that assembles PTX; without one PTX is the image",
+            kind: OptionKind::Text,
+            initial: "",
+        },
+        OptionSpec {
+            name: "emit",
+            description: "What to make: image, which is linked, or assembly, a text",
+            kind: OptionKind::Text,
+            initial: "image",
+        },
+    ];
+
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let (vendor, chip) = (cx.options.text("vendor"), cx.options.text("chip"));
+        let (assembler, assembly) = (cx.options.text("assembler"), cx.options.text("emit") == "assembly");
+        let vendor = Vendor::named(vendor)
+            .ok_or_else(|| PassError::at(module, format!("gets no code: there is no vendor {vendor:?}")))?;
+        let inside = module.body(0).map(ops_in).unwrap_or_default();
+        let is_gpu = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::GpuModule)));
+        for gpu in inside.into_iter().filter(is_gpu) {
+            let how = How { vendor, chip, assembler, assembly };
+            let code = how.code(gpu).map_err(|why| PassError::at(gpu, format!("gets no code: {why}")))?;
+            gpu.set_attr(IMAGE, bytes_attr(gpu.context_ref(), &code));
+            let functions = gpu.body(0).map(ops_in).unwrap_or_default();
+            functions.into_iter().rev().for_each(|op| op.erase());
+        }
+        Ok(())
+    }
+}
+
+/// How code is made.
+struct How<'a> {
+    vendor: &'a Vendor,
+    chip: &'a str,
+    assembler: &'a str,
+    assembly: bool,
+}
+
+impl How<'_> {
+    /// The code of all functions of a GPU module.
+    fn code(&self, gpu: Op) -> Result<Vec<u8>, String> {
+        let functions = gpu.body(0).map(ops_in).unwrap_or_default();
+        let strangers: Vec<&str> = functions.iter().filter_map(|op| stranger(*op)).collect();
+        if !strangers.is_empty() {
+            return Err(format!(
+                "it calls {}, and no library for GPUs is linked; compute that by other functions, or in f32 where it is of f64",
+                strangers.join(", ")
+            ));
+        }
+        let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
+        let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
+        let form = if self.assembly { Emit::Assembly } else { self.vendor.emit };
+        let code = emit(&alone, &codegen(self.vendor, self.chip), form).map_err(|error| error.to_string())?;
+        match self.vendor.image {
+            _ if self.assembly => Ok(code),
+            Image::Text if !self.assembler.is_empty() => assemble(self.assembler, self.chip, &code),
+            Image::Text => Ok([code.as_slice(), &[0]].concat()),
+            Image::Linked => link(&code),
+        }
+    }
+}
+
+/// What the vendor's assembler makes of PTX.
+fn assemble(assembler: &str, chip: &str, text: &[u8]) -> Result<Vec<u8>, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no folder for its text: {error}"))?;
+    let (from, to) = (folder.path().join("code.ptx"), folder.path().join("code.cubin"));
+    std::fs::write(&from, text).map_err(|error| format!("its text cannot be written: {error}"))?;
+    let output = Command::new(assembler)
+        .arg(format!("-arch={chip}"))
+        .arg(&from)
+        .arg("-o")
+        .arg(&to)
+        .output()
+        .map_err(|error| format!("running {assembler} failed ({error}); name ptxas in FUSION_PTXAS"))?;
+    if !output.status.success() {
+        return Err(format!("ptxas refused it: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    std::fs::read(&to).map_err(|error| format!("what ptxas made cannot be read: {error}"))
+}
+
+/// The name of a function that nobody defines, unless it is an intrinsic of the code generator.
+fn stranger<'c>(op: Op<'c>) -> Option<&'c str> {
+    let declared = matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmFunc))) && op.body(0).is_none();
+    declared.then(|| op.text("sym_name")).flatten().filter(|name| !name.starts_with("llvm."))
+}
+
+/// What lld makes of an object.
+fn link(object: &[u8]) -> Result<Vec<u8>, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no folder for its object: {error}"))?;
+    let (from, to) = (folder.path().join("code.o"), folder.path().join("code.hsaco"));
+    std::fs::write(&from, object).map_err(|error| format!("its object cannot be written: {error}"))?;
+    let beside_llvm = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/ld.lld");
+    let linker = if beside_llvm.exists() { beside_llvm } else { "ld.lld".into() };
+    let output = Command::new(&linker)
+        .args(["-shared", "--no-undefined"])
+        .arg(&from)
+        .arg("-o")
+        .arg(&to)
+        .output()
+        .map_err(|error| format!("running {} failed ({error}); install lld-22", linker.display()))?;
+    if !output.status.success() {
+        return Err(format!("lld refused it: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    std::fs::read(&to).map_err(|error| format!("what lld made cannot be read: {error}"))
+}

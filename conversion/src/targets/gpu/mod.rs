@@ -1,0 +1,240 @@
+//! GPUs to compile for, of several vendors.
+//!
+//!     nvidia:sm_90a           what descriptions/sm_90a.toml of that vendor's folder describes
+//!     amd:gfx942
+//!
+//! What differs between vendors is a row of facts, [`Vendor`]: how device code is made and what the run time loads it with. What
+//! differs between GPUs of a vendor is a description. A kernel goes from loops to `gpu` (`loop_to_gpu`), by the vendor's
+//! stages to LLVM, and becomes an image in the object of its host code (`image`), which launches it (`calls`). Emulated, it
+//! becomes a function of the host instead (`emulate`).
+
+pub mod calls;
+pub mod emulate;
+pub mod host;
+pub mod image;
+pub mod interface;
+pub mod resources;
+
+use super::{amd, nvidia};
+use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage, inner_of};
+use fusion_dialects::{Emit, Target as Codegen};
+use fusion_transforms::target::{Target, TargetError};
+use std::path::PathBuf;
+
+/// What all GPUs of a vendor have in common.
+#[derive(Debug)]
+pub struct Vendor {
+    /// What targets begin with: `nvidia`.
+    pub name: &'static str,
+    /// What runs its code: `cuda`.
+    pub device: &'static str,
+    /// The number of that in `runtime/gpu/gpu.h`.
+    pub number: u32,
+    /// What code is for.
+    pub triple: &'static str,
+    /// Of the code generator.
+    pub features: &'static str,
+    /// The form in which the code generator gives code.
+    pub emit: Emit,
+    /// What becomes of it.
+    pub image: Image,
+    /// From `gpu` to LLVM; `CHIP` stands for the processor.
+    pub stages: &'static [Stage],
+    /// The descriptions.
+    pub described: &'static [&'static str],
+}
+
+/// What device code is packed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Image {
+    /// Text, which ends with a NUL.
+    Text,
+    /// A shared object, linked from what the code generator gives.
+    Linked,
+}
+
+/// All vendors.
+pub const VENDORS: &[&Vendor] = &[&nvidia::VENDOR, &amd::VENDOR];
+
+/// The number of the emulator in `runtime/gpu/gpu.h`.
+const EMULATED: u32 = 3;
+
+/// A GPU to compile for.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// Its vendor.
+    pub vendor: &'static Vendor,
+    /// What passes know of it.
+    pub description: Target,
+    /// Whether its kernels run on the host's processor.
+    pub emulated: bool,
+    /// The vendor's assembler, where images are to be what it makes.
+    pub assembler: Option<PathBuf>,
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        (self.vendor.name, &self.description, self.emulated, &self.assembler)
+            == (other.vendor.name, &other.description, other.emulated, &other.assembler)
+    }
+}
+
+/// Why there is no GPU to compile for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// Nobody describes it.
+    #[error("there is no GPU {vendor}:{name}; those described are {}", known.join(", "))]
+    Unknown {
+        /// The vendor.
+        vendor: &'static str,
+        /// The name.
+        name: String,
+        /// Names that are.
+        known: Vec<String>,
+    },
+    /// Nothing makes cubins.
+    #[error(
+        "there is no ptxas to assemble with: FUSION_PTXAS names none and PATH has none; leave --cubin away, and the driver assembles"
+    )]
+    NoAssembler,
+    /// A description is wrong.
+    #[error(transparent)]
+    Description(#[from] TargetError),
+}
+
+impl Vendor {
+    /// The one whose name a target begins with.
+    pub fn named(name: &str) -> Option<&'static Vendor> {
+        VENDORS.iter().copied().find(|vendor| vendor.name == name)
+    }
+
+    /// What is described of this vendor.
+    pub fn descriptions(&self) -> impl Iterator<Item = Result<Target, TargetError>> {
+        self.described.iter().map(|text| Target::parse(text, "a description of the compiler"))
+    }
+}
+
+impl Device {
+    /// The GPU of a vendor with that name.
+    pub fn named(vendor: &'static Vendor, name: &str) -> Result<Device, DeviceError> {
+        let mut known = Vec::new();
+        for description in vendor.descriptions() {
+            let description = description?;
+            if description.name == name {
+                return Ok(Device { vendor, description, emulated: false, assembler: None });
+            }
+            known.push(format!("{}:{}", vendor.name, description.name));
+        }
+        Err(DeviceError::Unknown { vendor: vendor.name, name: name.to_owned(), known })
+    }
+
+    /// For the code generator.
+    pub fn codegen(&self) -> Codegen {
+        codegen(self.vendor, &self.description.processor)
+    }
+
+    /// From the loops of a kernel to code of the host that launches it.
+    pub fn stages(&self) -> Vec<&'static [Stage]> {
+        match self.emulated {
+            true => vec![GPU_LOOP, GPU_EMULATED],
+            false => vec![GPU_LOOP, self.vendor.stages, GPU_IMAGE],
+        }
+    }
+
+    /// The pipelines of stages that want to know more of the GPU.
+    pub fn pipelines(&self) -> Vec<(&'static str, String)> {
+        let (gpu, chip) = (&self.description.gpu, &self.description.processor);
+        let assembler = self.assembler.as_ref().filter(|_| self.vendor.image == Image::Text);
+        let assembler = assembler.map_or(String::new(), |path| format!(" assembler={}", path.display()));
+        let mut all = vec![
+            ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
+            (
+                "loop-verify-gpu",
+                format!(
+                    "builtin.module(func.func(loop-verify-gpu{{threads={} shared-bytes={}}}))",
+                    gpu.block_threads, gpu.shared_bytes
+                ),
+            ),
+            (
+                "fusion-gpu-image",
+                format!(
+                    "builtin.module(fusion-gpu-image{{vendor={} chip={chip}{assembler}}})",
+                    self.vendor.name
+                ),
+            ),
+            (
+                "convert-loop-to-gpu",
+                format!(
+                    "builtin.module(convert-loop-to-gpu{{warp={}}},gpu.module(canonicalize,cse))",
+                    gpu.warp
+                ),
+            ),
+            ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),
+        ];
+        all.extend(self.vendor.stages.iter().map(|stage| (stage.name, stage.pipeline.replace("CHIP", chip))));
+        all
+    }
+
+    /// The number of what runs its code in `runtime/gpu/gpu.h`.
+    pub fn number(&self) -> u32 {
+        if self.emulated { EMULATED } else { self.vendor.number }
+    }
+
+    /// What runs its code, in words.
+    pub fn runs_on(&self) -> &'static str {
+        if self.emulated { "emulated" } else { self.vendor.device }
+    }
+}
+
+/// Pipelines of `fusion-opt` from loops to the text of each GPU's code: `fusion-nvidia-sm_80`.
+pub fn named_pipelines() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for vendor in VENDORS {
+        for description in vendor.descriptions().flatten() {
+            let Ok(device) = Device::named(vendor, &description.name) else { continue };
+            let other = device.pipelines();
+            let pipeline = |stage: &Stage| {
+                let own = other.iter().find(|(name, _)| *name == stage.name);
+                inner_of(own.map_or(stage.pipeline, |(_, pipeline)| pipeline)).to_owned()
+            };
+            let stages: Vec<String> = device.stages().into_iter().flatten().map(pipeline).collect();
+            let text = stages.join(",").replace("fusion-gpu-image{", "fusion-gpu-image{emit=assembly ");
+            all.push((format!("fusion-{}-{}", vendor.name, description.name), text));
+        }
+    }
+    all
+}
+
+fn codegen(vendor: &Vendor, chip: &str) -> Codegen {
+    Codegen {
+        triple: vendor.triple.to_owned(),
+        cpu: chip.to_owned(),
+        features: vendor.features.to_owned(),
+        vector_width: 0,
+        ..Codegen::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_descriptions_are_found_by_their_names() {
+        for vendor in VENDORS {
+            for description in vendor.descriptions() {
+                let description = description.unwrap();
+                assert!(description.is_gpu(), "{}", description.name);
+                let device = Device::named(vendor, &description.name).unwrap();
+                assert_eq!(device.description, description);
+                assert_eq!(Target::parse(&description.to_string(), "again"), Ok(description));
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_wrong_gives_names_that_are_right() {
+        let said = Device::named(&nvidia::VENDOR, "sm_30").unwrap_err().to_string();
+        assert_eq!(said, "there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a");
+    }
+}

@@ -1,0 +1,107 @@
+/* What compiled code and the run time of GPUs share.
+ *
+ *     fusion_run ----> run.c: memory, copies, errors ----> program->main: stubs of kernels, compiled for the host
+ *                        |                                      | fusion_gpu_launch
+ *                        v                                      v
+ *                      one of three kinds of device (device.h): CUDA and HIP (driver.c), or the emulator (emulate.c),
+ *                                                               whose kernels call fusion_emulated_*
+ *
+ * The compiler (conversion) writes the structs as globals of its objects and calls the functions; the two change together.
+ * Pointers of the device are never read or written on the host, except by the emulator. */
+
+#ifndef FUSION_GPU_H
+#define FUSION_GPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum fusion_gpu_kind { FUSION_CUDA = 1, FUSION_HIP = 2, FUSION_EMULATED = 3 };
+
+/* One launch; a global of the object that its stub is in, and writable. */
+struct fusion_gpu_kernel {
+  const char *name;                           /* the entry in the image */
+  const void *image;                          /* PTX, cubin or hsaco, which kernels may share; null where it is emulated */
+  uint64_t image_bytes;
+  void (*host)(void *const *arguments);       /* the emulated body of one thread; else null */
+  uint32_t grid[3], block[3];
+  uint32_t shared_bytes;                      /* of shared memory that the image declares for a block */
+  uint32_t arguments;                         /* how many; each is a pointer of the device */
+  uint32_t warp;                              /* threads that run in step: 32, or the 64 of a wave; 0 stands for 32 */
+  uint32_t dynamic_bytes;                     /* of shared memory the launch asks for besides */
+  void *state;                                /* the run time's own; starts null */
+};
+
+/* The whole program; the global `fusion_gpu_program` of the program's object, and writable. */
+struct fusion_gpu_program {
+  uint32_t kind;                              /* enum fusion_gpu_kind */
+  uint32_t inputs, outputs;
+  const uint64_t *input_bytes, *output_bytes;
+  const void *constants;                      /* on the host */
+  uint64_t constants_bytes, workspace_bytes;
+  void (*main)(void *const *pointers);        /* of the device: inputs, outputs, constants, workspace */
+  void *state;                                /* the run time's own; starts null */
+};
+
+/* Called by compiled code; gives 0, or something else when the run has failed. After a failure nothing is launched. */
+int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *arguments);
+
+/* Called by compiled code between launches, in their order. Copies on the device. */
+void fusion_gpu_copy(void *to, const void *from, uint64_t bytes);
+/* Waits for all launches before and copies to the host, for what the host decides: which branch, whether once more. Zeros when
+ * the run has failed, so that loops end. */
+void fusion_gpu_read(void *host, const void *device, uint64_t bytes);
+
+/* A tensor of a run, on the host or on the device. */
+struct fusion_gpu_tensor {
+  void *memory;
+  _Bool on_device;
+};
+
+/* A run on tensors: inputs, then outputs. One with all of them on the host, and one with all on the device. They give 0, or
+ * fusion_last_error says why not. */
+int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *tensors);
+int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs);
+int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs);
+const char *fusion_last_error(void);
+/* The number of the device that runs are on from now on; without a call that of FUSION_DEVICE, else 0. */
+void fusion_set_device(int32_t number);
+/* The same number; -1, and an error, if FUSION_DEVICE is none. */
+int32_t fusion_device(void);
+
+/* What emulated kernels call. */
+
+int64_t fusion_emulated_id(int32_t which);        /* 0..2: block x y z; 3..5: thread x y z */
+void fusion_emulated_barrier(void);               /* of all threads of the block */
+void *fusion_emulated_shared(int64_t offset);     /* the block's shared memory from that byte on */
+/* The bits that another thread of the warp came with. Where there is no such thread in its part of `width`, its own. */
+enum fusion_emulated_shuffle_mode { FUSION_XOR, FUSION_UP, FUSION_DOWN, FUSION_INDEX };
+int64_t fusion_emulated_shuffle(int32_t mode, int64_t bits, int32_t offset, int32_t width);
+/* That a thread is about to read or write shared memory, for the check of races. */
+void fusion_emulated_access(const void *address, int64_t bytes, int32_t is_write);
+
+/* Copies 4, 8 or 16 bytes from the device's memory to shared memory, of which all but the first `copied` are zero. It happens
+ * when the thread waits until at most so many of the groups that it closed are left. */
+void fusion_emulated_copy_async(void *shared, const void *global, int64_t bytes, int64_t copied);
+void fusion_emulated_commit(void);
+void fusion_emulated_wait(int64_t groups_left);
+
+/* d = a * b + c by all threads of a warp; each gives and gets its registers in their order. */
+enum fusion_emulated_instruction {
+  FUSION_MMA_M16N8K16_F16,   /* mma.sync.m16n8k16.row.col.f32.f16.f16.f32 */
+  FUSION_MMA_M16N8K16_BF16,
+  FUSION_MMA_M16N8K8_TF32,
+  FUSION_MFMA_16X16X16_F16,  /* v_mfma_f32_16x16x16_f16 */
+  FUSION_MFMA_16X16X16_BF16, /* v_mfma_f32_16x16x16_bf16, or ..._1k */
+  FUSION_MFMA_32X32X8_F16,
+  FUSION_MFMA_32X32X8_BF16,
+  FUSION_MFMA_16X16X4_F32,
+  FUSION_MFMA_32X32X2_F32,
+  FUSION_WMMA_16X16X16_F16,  /* v_wmma_f32_16x16x16_f16, wave of 32 */
+  FUSION_WMMA_16X16X16_BF16,
+  FUSION_INSTRUCTIONS
+};
+void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);
+/* ldmatrix: one, two or four matrices of 8 x 8 elements of 16 bits, by the addresses of their rows of 16 bytes. */
+void fusion_emulated_ldmatrix(const void *row, int32_t count, int32_t transposed, uint32_t *out);
+
+#endif

@@ -1,0 +1,113 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(loop-insert-barriers))' --split-input-file | FileCheck %s
+
+// What the step before read is not overwritten while a thread still reads it.
+// CHECK-LABEL: @staged
+// CHECK:       loop.for 8 serial
+// CHECK:         loop.barrier
+// CHECK-NEXT:    loop.store
+// CHECK:         loop.barrier
+// CHECK-NEXT:    loop.load
+// CHECK-NEXT:    loop.store
+// CHECK-NEXT:    loop.yield
+func.func @staged(%x: memref<256xf32>, %y: memref<256xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<32xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    loop.for 8 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%k, %t)
+      %a = loop.load %x[%i] : memref<256xf32> -> f32
+      loop.store %a, %s[%t] : f32, memref<32xf32>
+      %m = affine.apply affine_map<(d0) -> (31 - d0)>(%t)
+      %b = loop.load %s[%m] : memref<32xf32> -> f32
+      loop.store %b, %y[%i] : f32, memref<256xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Fewer threads write than there are: the barrier is where all of them come.
+// CHECK-LABEL: @some
+// CHECK:       loop.for 8 thread_x
+// CHECK-NOT:     loop.barrier
+// CHECK:       loop.for 32 thread_x
+// CHECK:         loop.barrier
+// CHECK-NEXT:    loop.load
+func.func @some(%x: memref<8xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
+  loop.for 4 block_x {
+  ^bb0(%b: index):
+    %s = loop.alloc shared : memref<8xf32>
+    loop.for 8 thread_x {
+    ^bb0(%t: index):
+      %a = loop.load %x[%t] : memref<8xf32> -> f32
+      loop.store %a, %s[%t] : f32, memref<8xf32>
+      loop.yield
+    }
+    loop.for 32 thread_x {
+    ^bb0(%t: index):
+      %m = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%t)
+      %a = loop.load %s[%m] : memref<8xf32> -> f32
+      loop.store %a, %y[%t] : f32, memref<32xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Fewer threads read: the barrier is before their loop.
+// CHECK-LABEL: @few
+// CHECK:       loop.for 32 thread_x
+// CHECK-NOT:     loop.barrier
+// CHECK:       loop.barrier
+// CHECK-NEXT:  loop.for 8 thread_x
+// CHECK-NOT:     loop.barrier
+// CHECK:       return
+func.func @few(%x: memref<32xf32>, %y: memref<8xf32>) attributes {loop.kernel} {
+  loop.for 4 block_x {
+  ^bb0(%b: index):
+    %s = loop.alloc shared : memref<32xf32>
+    loop.for 32 thread_x {
+    ^bb0(%t: index):
+      %a = loop.load %x[%t] : memref<32xf32> -> f32
+      loop.store %a, %s[%t] : f32, memref<32xf32>
+      loop.yield
+    }
+    loop.for 8 thread_x {
+    ^bb0(%t: index):
+      %m = affine.apply affine_map<(d0) -> (d0 * 4)>(%t)
+      %a = loop.load %s[%m] : memref<32xf32> -> f32
+      loop.store %a, %y[%t] : f32, memref<8xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Nothing to do: a thread's own memory, and memory of the block that is only written.
+// CHECK-LABEL: @own
+// CHECK-NOT:   loop.barrier
+// CHECK:       return
+func.func @own(%x: memref<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<32xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    %p = loop.alloc local : memref<1xf32>
+    %zero = arith.constant 0 : index
+    %a = loop.load %x[%t] : memref<32xf32> -> f32
+    loop.store %a, %p[%zero] : f32, memref<1xf32>
+    %b = loop.load %p[%zero] : memref<1xf32> -> f32
+    loop.store %b, %s[%t] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}

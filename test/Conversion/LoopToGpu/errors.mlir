@@ -1,0 +1,31 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(convert-loop-to-gpu)' --verify-diagnostics --split-input-file
+
+func.func @carried(%y: memref<4xf32>) attributes {loop.kernel} {
+  %zero = arith.constant 0.0 : f32
+  loop.for 4 block_x {
+  ^bb0(%b: index):
+    // expected-error @+1 {{'loop.for' op carries a value from thread to thread, which run at the same time}}
+    %sum = loop.for 32 thread_x iter(%zero : f32) {
+    ^bb0(%t: index, %before: f32):
+      %next = arith.addf %before, %before : f32
+      loop.yield %next : f32
+    } -> f32
+    loop.store %sum, %y[%b] : f32, memref<4xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @between(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
+  %i = arith.constant 0 : index
+  %a = loop.load %x[%i] : memref<32xf32> -> f32
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    // expected-error @+1 {{'loop.store' op uses a value of a nest before it, of which a GPU keeps only what is in memory}}
+    loop.store %a, %y[%t] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}

@@ -1,0 +1,62 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(gpu-math))' --verify-diagnostics --split-input-file | FileCheck %s
+
+// CHECK-LABEL: @intrinsics
+// CHECK:         llvm.call_intrinsic "llvm.floor"
+// CHECK:         arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK:         llvm.call_intrinsic "llvm.sqrt"
+// CHECK:         arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK:         %[[ROOT:.*]] = llvm.call_intrinsic "llvm.sqrt"
+// CHECK:         arith.divf %{{.*}}, %[[ROOT]] : f64
+// CHECK-NOT:     math.
+func.func @intrinsics(%a: f32, %b: vector<4xf16>, %c: f64) -> (f32, vector<4xf16>, f64) {
+  %0 = math.floor %a : f32
+  %1 = math.sqrt %b : vector<4xf16>
+  %2 = math.rsqrt %c : f64
+  return %0, %1, %2 : f32, vector<4xf16>, f64
+}
+
+// -----
+
+// Each step takes 28 bits of the quotient.
+// CHECK-LABEL: @remainder
+// CHECK:         arith.extf %{{.*}} : f32 to f64
+// CHECK:         scf.for
+// CHECK:           arith.divf
+// CHECK:           llvm.call_intrinsic "llvm.trunc
+// CHECK:           llvm.call_intrinsic "llvm.fma
+// CHECK:         llvm.call_intrinsic "llvm.copysign
+// CHECK-NOT:     arith.remf
+func.func @remainder(%a: f32, %b: f32) -> f32 {
+  %0 = arith.remf %a, %b : f32
+  return %0 : f32
+}
+
+// -----
+
+// CHECK-LABEL: @power
+// CHECK:         scf.for
+// CHECK:           arith.shrui
+// CHECK-NOT:     math.ipowi
+func.func @power(%a: i32, %b: i32) -> i32 {
+  %0 = math.ipowi %a, %b : i32
+  return %0 : i32
+}
+
+// -----
+
+// Nothing to do.
+// CHECK-LABEL: @plain
+// CHECK-NEXT:    arith.addf
+// CHECK-NEXT:    return
+func.func @plain(%a: f32) -> f32 {
+  %0 = arith.addf %a, %a : f32
+  return %0 : f32
+}
+
+// -----
+
+func.func @missing(%a: f64) -> f64 {
+  // expected-error @+1 {{'math.exp' op is a function of f64, for which GPUs have no instructions and the compiler has no code; compute it in f32, or compile for a processor}}
+  %0 = math.exp %a : f64
+  return %0 : f64
+}

@@ -1,0 +1,66 @@
+// RUN: fusion-opt %s --gpu-emulate --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK:       func.func private @k_0(%{{.*}}: memref<32xf32>) {
+// CHECK:         %[[ALL:.*]] = call @fusion_emulated_shared
+// CHECK:         %[[S:.*]] = memref.view %[[ALL]]
+// CHECK:         call @fusion_emulated_id
+// CHECK:         call @fusion_emulated_access
+// CHECK-NEXT:    memref.store %{{.*}}, %[[S]]
+// CHECK-NEXT:    call @fusion_emulated_barrier
+// CHECK:         call @fusion_emulated_access
+// CHECK-NEXT:    memref.load %[[S]]
+// CHECK:         return
+// CHECK-DAG:   func.func private @fusion_emulated_id(i32) -> i64
+// CHECK-DAG:   func.func private @fusion_emulated_barrier()
+// CHECK-DAG:   func.func private @fusion_emulated_access(i64, i64, i32)
+// CHECK-DAG:   func.func private @fusion_emulated_shared(i64) -> memref<1048576xi8>
+// CHECK-NOT:   gpu.module
+gpu.module @k_gpu {
+  gpu.func @k_0(%x: memref<32xf32>) workgroup(%s: memref<32xf32, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    %a = memref.load %x[%t] : memref<32xf32>
+    memref.store %a, %s[%t] : memref<32xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %b = memref.load %s[%t] : memref<32xf32, #gpu.address_space<workgroup>>
+    memref.store %b, %x[%t] : memref<32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @sum_0
+// CHECK:         %[[BITS:.*]] = arith.bitcast %{{.*}} : f32 to i32
+// CHECK:         %[[WIDE:.*]] = arith.extui %[[BITS]] : i32 to i64
+// CHECK:         call @fusion_emulated_shuffle(%{{.*}}, %[[WIDE]],
+gpu.module @sum_gpu {
+  gpu.func @sum_0(%x: memref<32xf32>) kernel {
+    %t = gpu.thread_id x
+    %one = arith.constant 1 : i32
+    %width = arith.constant 32 : i32
+    %a = memref.load %x[%t] : memref<32xf32>
+    %b, %valid = gpu.shuffle xor %a, %one, %width : f32
+    memref.store %b, %x[%t] : memref<32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @wide_gpu {
+  gpu.func @wide_0(%a: f64, %x: memref<32xf64>) kernel {
+    %t = gpu.thread_id x
+    %one = arith.constant 1 : i32
+    %width = arith.constant 32 : i32
+    // expected-error @+1 {{'gpu.shuffle' op shuffles values of type f64; only those of 4 bytes are}}
+    %b, %valid = gpu.shuffle xor %a, %one, %width : f64
+    memref.store %b, %x[%t] : memref<32xf64>
+    gpu.return
+  }
+}
+
+// -----
+
+// Nothing to do.
+// CHECK-LABEL: func.func @main
+func.func @main() { return }

@@ -1,0 +1,63 @@
+//! A thread for each element, or for a few that lie together in memory.
+//!
+//!     for i, j  y[i, j] = f(x[i, j])     =>     for f / 1024 (block_x)  for 256 (thread_x)  for 4 (vectorized)  y[f] = f(x[f])
+//!
+//! All axes become one. Where every access goes on along it, a thread takes 16 bytes at once, which neighbouring threads
+//! continue (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"). A reduction in a nest is computed by the
+//! thread that needs its result.
+
+use super::super::accesses::offsets;
+use super::super::fusion::{along_fused, fuse_last};
+use super::super::placement::Nest;
+use super::super::writer::Writer;
+use crate::target::Target;
+use crate::te::schedule::AxisId;
+use fusion_dialects::loops::LoopKind;
+use fusion_dialects::{OpExt, tensor_type};
+
+/// Threads of a block: enough warps for a core to switch between, and several blocks fit into a core.
+const THREADS: u64 = 256;
+/// Bytes that a thread reads or writes in one access.
+const ACCESS_BYTES: u64 = 16;
+
+/// Writes the primitives of a nest, whatever it is.
+pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
+    let stage = nest.stage;
+    let rank = writer.tree.stages[stage].rank();
+    if rank == 0 {
+        return Ok(true);
+    }
+    let accesses = offsets(&writer.tree, stage, nest.reduction);
+    let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
+    let elements: u64 = extents.iter().product();
+    let contiguous = along_fused(&accesses, &extents, rank).iter().all(|c| matches!(c, Some(0 | 1)));
+    let reduces = nest.reduction.is_some() || writer.tree.stages[stage].is_reduction();
+    let mut axis = fuse_last(writer, stage, rank, rank)?;
+    let lanes = if contiguous && !reduces { lanes(writer, stage, elements, target) } else { 1 };
+    let mut inner: Vec<AxisId> = Vec::new();
+    if lanes > 1 {
+        let (outer, vector) = writer.split(stage, axis, lanes)?;
+        writer.vectorize(stage, vector)?;
+        axis = outer;
+        inner.push(vector);
+    }
+    let threads =
+        THREADS.min(target.gpu.block_threads).min((elements / lanes).next_multiple_of(target.gpu.warp));
+    let (block, thread) = writer.split_guarded(stage, axis, threads)?;
+    writer.bind(stage, block, LoopKind::BlockX)?;
+    writer.bind(stage, thread, LoopKind::ThreadX)?;
+    let innermost = inner.last().copied().unwrap_or(thread);
+    if let Some(reduction) = nest.reduction {
+        writer.compute_at(reduction, stage, innermost)?;
+    }
+    Ok(true)
+}
+
+/// Elements of one access: as many as 16 bytes have, of a number that divides all, while the threads stay busy.
+fn lanes(writer: &Writer, stage: usize, elements: u64, target: &Target) -> u64 {
+    let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
+    let most = (ACCESS_BYTES / result.map_or(4, |t| t.dtype.size() as u64).max(1)).clamp(1, 8);
+    let busy = target.cores * target.gpu.core_threads / 2;
+    let divides = |n: &u64| elements.is_multiple_of(*n) && elements / n >= busy;
+    [8, 4, 2].into_iter().filter(|n| *n <= most).find(divides).unwrap_or(1)
+}
