@@ -146,9 +146,16 @@ def main():
         expected = model.double()(torch.from_numpy(x).double(), table).numpy()
         found = next(iter(np.load(outputs).values()))
         error = np.abs(found - expected).max() / np.abs(expected).max()
-        timed = subprocess.run([fusion, "bench", library, "--runs", "3000", "--json"], check=True, capture_output=True)
-        ours = json.loads(timed.stdout)["min_s"] * 1e3
+        bytecode = os.path.join(folder, "tree.fbc")
+        subprocess.run([fusion, "compile", source, "--emit", "bytecode", "-o", bytecode], check=True, stdout=subprocess.DEVNULL)
+        least_of = {library: float("inf"), bytecode: float("inf")}
+        for _ in range(4):
+            for form in least_of:
+                timed = subprocess.run([fusion, "bench", form, "--runs", "1000", "--json"], check=True, capture_output=True)
+                least_of[form] = min(least_of[form], json.loads(timed.stdout)["min_s"] * 1e3)
+        ours, machine = least_of.values()
     print(f"TorchScript {script:.3f} ms, fusion {ours:.3f} ms, ratio {script / ours:.2f}, error {error:.1e} of the largest output")
+    print(f"in the virtual machine {machine:.3f} ms, {100 * (machine / ours - 1):.0f} % more than native code")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -22,7 +23,8 @@ extern "C" {
 /// The row that describes the operation of that full name, or null. Rows live for ever.
 const void *fusionRustRow(const char *name, size_t length);
 /// Verifies with a row; false after it has emitted a diagnostic.
-bool fusionRustVerify(const void *row, MlirOperation op);
+/// `symbols`, null for operations that name none, is what `fusionSymbolNamed` asks.
+bool fusionRustVerify(const void *row, MlirOperation op, void *symbols);
 /// Folds with a row. `operands` has a null attribute where an operand is no constant. Gives 0 (not folded),
 /// 1 (changed in place) or 2 (results are in `values`, or in `attributes` where the value is null).
 int fusionRustFold(const void *row, MlirOperation op, const MlirAttribute *operands, size_t count,
@@ -44,7 +46,7 @@ template <typename ConcreteOp>
 class VerifiedInRust : public mlir::OpTrait::TraitBase<ConcreteOp, VerifiedInRust> {
 public:
   static llvm::LogicalResult verifyRegionTrait(mlir::Operation *op) {
-    return llvm::success(fusionRustVerify(rowOf<ConcreteOp>(), wrap(op)));
+    return llvm::success(fusionRustVerify(rowOf<ConcreteOp>(), wrap(op), nullptr));
   }
 };
 
@@ -57,7 +59,7 @@ template <typename ConcreteOp>
 class FromFacts : public mlir::OpTrait::TraitBase<ConcreteOp, FromFacts> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
-    return llvm::success(fusionRustVerify(rowOf<ConcreteOp>(), wrap(op)));
+    return llvm::success(fusionRustVerify(rowOf<ConcreteOp>(), wrap(op), nullptr));
   }
   static llvm::LogicalResult foldTrait(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands,
                                        llvm::SmallVectorImpl<mlir::OpFoldResult> &results) {

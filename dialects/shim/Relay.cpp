@@ -2,8 +2,6 @@
 #include "Bridge.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include "mlir/IR/SymbolTable.h"
-
 #include "RelayDialect.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "RelayTypes.h.inc"
@@ -66,6 +64,21 @@ Operation *fusion::relay::RelayDialect::materializeConstant(OpBuilder &builder, 
 }
 
 OpFoldResult fusion::relay::ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+template <typename ConcreteOp> static LogicalResult verifySymbols(ConcreteOp op, SymbolTableCollection &symbols) {
+  return success(fusionRustVerify(fusion::rowOf<ConcreteOp>(), wrap(op.getOperation()), &symbols));
+}
+LogicalResult fusion::relay::CallOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifySymbols(*this, symbols); }
+LogicalResult fusion::relay::GlobalOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifySymbols(*this, symbols); }
+LogicalResult fusion::relay::ConstructOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifySymbols(*this, symbols); }
+LogicalResult fusion::relay::MatchOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifySymbols(*this, symbols); }
+
+/// The symbol of that name in the module around an operation, or null.
+extern "C" MlirOperation fusionSymbolNamed(void *symbols, MlirOperation near, MlirStringRef name) {
+  auto *tables = static_cast<SymbolTableCollection *>(symbols);
+  Operation *op = unwrap(near);
+  return wrap(tables->lookupNearestSymbolFrom(op, StringAttr::get(op->getContext(), unwrap(name))));
+}
 
 LogicalResult fusion::foldInRust(const void *row, Operation *op, ArrayRef<Attribute> operands,
                                  SmallVectorImpl<OpFoldResult> &results) {

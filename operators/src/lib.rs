@@ -18,6 +18,7 @@ mod serial;
 pub mod shape;
 pub mod tensor;
 pub mod value;
+pub mod value_text;
 
 pub use attrs::{Attr, Attrs};
 pub use dtype::DType;
@@ -26,3 +27,4 @@ pub use relation::{Relation, Violation};
 pub use shape::{Dim, TensorType};
 pub use tensor::{Tensor, TensorError};
 pub use value::{Item, ValueTree};
+pub use value_text::ValueTextError;

@@ -23,7 +23,7 @@ use fusion_dialects::{
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::package::{CodeObject, Package};
-use fusion_runtime::vm::{KernelLibrary, Machine};
+use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
 use indexmap::IndexMap;
 use std::path::Path;
@@ -47,6 +47,9 @@ pub enum Executor {
 /// True for files that hold a program in the form of the virtual machine.
 pub fn is_bytecode(path: &Path) -> Result<bool, Failure> {
     use std::io::Read;
+    if path.extension().is_some_and(|extension| extension == TEXT) {
+        return Ok(true);
+    }
     let mut start = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(8).read_to_end(&mut start));
     read.map_err(Failure::file("read", path))?;
@@ -117,8 +120,11 @@ fn input_names(module: Op) -> Vec<String> {
     (0..takes).map(|i| given(i).unwrap_or_else(|| format!("input_{i}"))).collect()
 }
 
-/// Puts named tensors into the order of a program's inputs. Names that numpy makes up (`arr_0`...) stand for positions.
-fn ordered(names: &[String], mut tensors: IndexMap<String, Tensor>) -> Result<Vec<Tensor>, Failure> {
+/// What a program is run on, by name.
+pub type Inputs = IndexMap<String, ValueTree>;
+
+/// Puts named values into the order of a program's inputs. Names that numpy makes up (`arr_0`...) stand for positions.
+fn ordered(names: &[String], mut tensors: Inputs) -> Result<Vec<ValueTree>, Failure> {
     let made_up = tensors.keys().enumerate().all(|(i, name)| *name == format!("arr_{i}"));
     if made_up && tensors.len() == names.len() && !names.iter().any(|name| tensors.contains_key(name)) {
         return Ok(tensors.into_values().collect());
@@ -131,10 +137,6 @@ fn ordered(names: &[String], mut tensors: IndexMap<String, Tensor>) -> Result<Ve
         Failure::Inputs(format!("the program's input {name:?} was not given; its inputs are {}", all()))
     };
     names.iter().map(|name| tensors.shift_remove(name).ok_or_else(|| missing(name))).collect()
-}
-
-fn trees(names: &[String], tensors: IndexMap<String, Tensor>) -> Result<Vec<ValueTree>, Failure> {
-    Ok(ordered(names, tensors)?.into_iter().map(ValueTree::tensor).collect())
 }
 
 /// Values that a function gives as one: a tuple when there are several.
@@ -180,16 +182,8 @@ pub fn is_program(model: &Path, options: &CompileOptions) -> Result<bool, Driver
 }
 
 /// Runs a model in the interpreter.
-pub fn interpret(
-    model: &Path,
-    options: &CompileOptions,
-    tensors: IndexMap<String, Tensor>,
-) -> Result<ValueTree, Failure> {
-    let context = fusion_dialects::load_context();
-    let (module, _) = loaded(&context, model, options)?;
-    let root = module_op(&module);
-    let inputs = ordered(&input_names(root), tensors)?;
-    Ok(joined(fusion_interpreter::run_program(root, ENTRY, &inputs, Limits::default())?))
+pub fn interpret(model: &Path, options: &CompileOptions, inputs: Inputs) -> Result<ValueTree, Failure> {
+    with_interpreted(model, options, inputs, |run| run())
 }
 
 fn compiled(module: &Module, options: &CompileOptions) -> Result<ProgramCompilation, DriverError> {
@@ -228,19 +222,27 @@ pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, F
     Ok(ProgramFile { program, library })
 }
 
-/// Runs a program in the virtual machine.
-pub fn run_bytecode(
-    file: ProgramFile,
-    threads: Option<u16>,
-    tensors: IndexMap<String, Tensor>,
-) -> Result<ValueTree, Failure> {
+/// A program in the virtual machine.
+pub fn machine(file: ProgramFile, threads: Option<u16>) -> Result<Machine, Failure> {
     let ProgramFile { program, library } = file;
-    let mut machine = Machine::new(program, KernelLibrary::from_image(&library)?)?;
+    let machine = Machine::new(program, KernelLibrary::from_image(&library)?)?;
     if let Some(threads) = threads {
         machine.set_threads(threads);
     }
+    Ok(machine)
+}
+
+/// The inputs of a program in the virtual machine, in order.
+pub fn inputs_of_machine(machine: &Machine, inputs: Inputs) -> Result<Vec<ValueTree>, Failure> {
     let names: Vec<String> = machine.program().inputs.iter().map(|(name, _)| name.clone()).collect();
-    Ok(machine.run(&trees(&names, tensors)?)?)
+    ordered(&names, inputs)
+}
+
+/// Runs a program in the virtual machine.
+pub fn run_bytecode(file: ProgramFile, threads: Option<u16>, inputs: Inputs) -> Result<ValueTree, Failure> {
+    let mut machine = machine(file, threads)?;
+    let inputs = inputs_of_machine(&machine, inputs)?;
+    Ok(machine.run(&inputs)?)
 }
 
 /// Compiles a model ahead of time, whatever of the language it needs.
@@ -285,14 +287,33 @@ pub(crate) fn ahead_of_time(
 pub fn run_native(
     program: &NativeProgram,
     threads: Option<u16>,
-    tensors: IndexMap<String, Tensor>,
+    inputs: Inputs,
 ) -> Result<ValueTree, Failure> {
     if let Some(threads) = threads {
         program.module().set_threads(threads);
     }
+    Ok(program.call(&inputs_of_native(program, inputs)?)?)
+}
+
+/// The inputs of a program that was compiled ahead of time, in order.
+pub fn inputs_of_native(program: &NativeProgram, inputs: Inputs) -> Result<Vec<ValueTree>, Failure> {
     let described = program.description().program.iter();
     let names: Vec<String> = described.flat_map(|p| p.inputs.iter().map(|(name, _)| name.clone())).collect();
-    Ok(program.call(&trees(&names, tensors)?)?)
+    ordered(&names, inputs)
+}
+
+/// Loads a model for the interpreter; `run` may run it again and again.
+pub fn with_interpreted<T>(
+    model: &Path,
+    options: &CompileOptions,
+    inputs: Inputs,
+    run: impl FnOnce(&mut dyn FnMut() -> Result<ValueTree, Failure>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let context = fusion_dialects::load_context();
+    let (module, _) = loaded(&context, model, options)?;
+    let root = module_op(&module);
+    let inputs = ordered(&input_names(root), inputs)?;
+    run(&mut || Ok(joined(fusion_interpreter::run_program_on(root, ENTRY, &inputs, Limits::default())?)))
 }
 
 /// Links and loads a program that was just compiled ahead of time.

@@ -117,3 +117,112 @@ fn bytecode_files_run_as_their_programs() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("damaged"), "{output:?}");
 }
+
+/// A program in a file of its own, by all executors.
+fn agree_on(program: &str, expected: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("program.relay");
+    fs::write(&path, program).unwrap();
+    agree(&path, expected);
+}
+
+#[test]
+fn names_of_a_program_hide_those_of_the_prelude() {
+    let program = "import \"prelude\"\n\
+        def @map(%x: int32) -> int32 { %x + 1 }\n\
+        type List { Empty, More(int32, List) }\n\
+        def @main() { (@map(3), @sum(@range(4)), More(1, Empty), @length(@tl(@range(3)))) }\n";
+    agree_on(program, "(tensor<i32> 4, tensor<i32> 6, More(tensor<i32> 1, Empty), tensor<i32> 2)");
+}
+
+#[test]
+fn numbers_by_themselves_are_those_of_the_reference() {
+    let program = "def @f(%i: int8, %x: float32, %acc: int64) -> (int8, float32, int64, bool) {\n\
+          if (%i == 100i8) { (%i * 3i8, %x / 0f, %acc / -2i64, %x != %x) }\n\
+          else { @f(%i + 1i8, %x * 1.5f - 0.25f, %acc * 3i64 + cast(%i, dtype=\"int64\")) }\n\
+        }\n\
+        def @main() { @f(-100i8, -1f, 7i64) }\n";
+    agree_on(
+        program,
+        "(tensor<i8> 44, tensor<f32> -inf, tensor<i64> -1291111220400373877, tensor<i1> false)",
+    );
+}
+
+/// What a program that fails says.
+fn failure(program: &str, executor: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("program.relay");
+    fs::write(&path, program).unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_fusion"))
+        .current_dir(directory.path())
+        .args(["run", "program.relay", "--executor", executor])
+        .env("FUSION_CACHE", "0")
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    String::from_utf8(run.stderr).unwrap()
+}
+
+#[test]
+fn errors_say_the_place_as_file_line_and_column() {
+    let program = "def @f(%n: int32) -> int32 {\n  10 / %n\n}\ndef @main() {\n  @f(@f(11))\n}\n";
+    for executor in EXECUTORS {
+        let error = failure(program, executor);
+        assert!(error.starts_with("error: program.relay:2:6: "), "{executor}: {error}");
+        assert!(error.contains("integer division by zero"), "{executor}: {error}");
+    }
+}
+
+#[test]
+fn values_come_in_from_the_command_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("program.relay");
+    let program = "import \"prelude\"\n\
+        def @main(%xs: List[float32], %p: (int64, Tensor[(2), float32])) {\n\
+          (@foldl(fn (%a: float32, %x: float32) { %a + %x }, 0f, %xs), %p.1 * 2f, %p.0)\n\
+        }\n";
+    fs::write(&path, program).unwrap();
+    let with = |executor: &str, xs: &str| {
+        Command::new(env!("CARGO_BIN_EXE_fusion"))
+            .arg("run")
+            .arg(&path)
+            .args(["--executor", executor, "--input", xs, "--input", "p=(7i64, tensor<2xf32> [1.0, 2.5])"])
+            .env("FUSION_CACHE", "0")
+            .output()
+            .unwrap()
+    };
+    for executor in EXECUTORS {
+        let output = with(executor, "xs=Cons(1f, Cons(2.5, Nil()))");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text.trim(), "(tensor<f32> 3.5, tensor<2xf32> [2.0, 5.0], tensor<i64> 7)", "{output:?}");
+        let output = with(executor, "xs=Cons(1f, Empty)");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("Empty"), "{output:?}");
+    }
+    let output = with("vm", "xs=Cons(1f, ");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("column 13: a value is expected"), "{output:?}");
+}
+
+#[test]
+fn programs_as_text_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("program.relay");
+    let text = directory.path().join("program.fbct");
+    fs::write(
+        &path,
+        "def @f(%i: int32) { if (%i > 7) { (%i, 0.5f) } else { @f(%i * 2) } }\ndef @main() { @f(3) }\n",
+    )
+    .unwrap();
+    let fusion = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_fusion")).args(arguments).env("FUSION_CACHE", "0").output().unwrap()
+    };
+    let paths = [path.to_str().unwrap(), text.to_str().unwrap()];
+    let made = fusion(&["compile", paths[0], "--emit", "bytecode-text", "-o", paths[1]]);
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(run(&text, "vm").trim(), "(tensor<i32> 12, tensor<f32> 0.5)");
+    let damaged = fs::read_to_string(&text).unwrap().replacen("tail-call @f", "tail-call @g", 1);
+    fs::write(&text, damaged).unwrap();
+    let failed = fusion(&["run", paths[1]]);
+    let error = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(error.contains("program.fbct:") && error.contains("there is no function \"g\""), "{error}");
+}

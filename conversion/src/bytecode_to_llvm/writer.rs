@@ -56,6 +56,8 @@ impl<'c> Spelling<'c> {
 pub enum Order {
     /// Equal.
     Equal = 0,
+    /// Not equal.
+    NotEqual = 1,
     /// More, of numbers with a sign.
     More = 4,
     /// Less, of numbers without a sign.

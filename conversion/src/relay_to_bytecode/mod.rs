@@ -25,5 +25,6 @@ mod open;
 mod operations;
 pub mod outline;
 mod program;
+mod scalars;
 
 pub use program::{Lowered, lower};

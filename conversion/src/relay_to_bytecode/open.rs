@@ -16,7 +16,6 @@ use super::function::Body;
 use super::known::Known;
 use super::program::signature;
 use fusion_bytecode::{Instruction, Register};
-use fusion_dialects::relay::function_named;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Op, OpExt, PassError, Type, TypeParts, Value, ValueLike, defining_op, key, kind_of, relay, tensor_type,
@@ -95,7 +94,7 @@ impl<'c> Body<'_, 'c> {
                 (arguments.to_vec(), parameters)
             }
             Some(Kind::Relay(relay::Op::Call) | Kind::Upstream(Upstream::Call)) => {
-                let callee = function_named(op, op.text("callee").unwrap_or_default());
+                let callee = self.program.function_named(op.text("callee").unwrap_or_default());
                 let parameters = callee.map_or_else(Vec::new, |callee| signature(callee).0);
                 (op.operand_values(), parameters)
             }

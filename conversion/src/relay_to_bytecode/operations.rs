@@ -2,6 +2,7 @@
 
 use super::function::Body;
 use super::known::Known;
+use super::scalars::scalar_of;
 use fusion_bytecode::{Instruction, Register};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Op, OpExt, PassError, Value, kind_of, relay, symbol_path};
@@ -50,7 +51,10 @@ impl<'c> Body<'_, 'c> {
                 let index = index.ok_or_else(|| PassError::at(op, "has no index"))?;
                 self.part(op, |to, from| Instruction::Field { to, from, index })
             }
-            Some(Kind::Operator(operator)) => self.operator(op, operator),
+            Some(Kind::Operator(operator)) => match scalar_of(op) {
+                Some(scalar) => self.scalar(op, scalar),
+                None => self.operator(op, operator),
+            },
             _ => Err(PassError::at(op, "has no place in a program of the virtual machine")),
         }
     }

@@ -125,6 +125,11 @@ impl<'c> Lowering<'c> {
         index as FunctionId
     }
 
+    /// The function of the module of that name.
+    pub fn function_named(&self, name: &str) -> Option<Op<'c>> {
+        self.by_name.get(name).copied()
+    }
+
     /// The number of a function of the module.
     pub fn named(&mut self, user: Op<'c>, name: &'c str) -> Result<FunctionId, PassError<'c>> {
         match self.by_name.get(name).copied() {

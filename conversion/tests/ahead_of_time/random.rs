@@ -4,8 +4,8 @@
 //! is bound is dropped where its scope ends. Functions call only later ones, so all ends.
 
 use crate::common::*;
-use fusion_bytecode::{Function, Instruction as I, Label, Register, ValueType};
-use fusion_operators::ValueTree;
+use fusion_bytecode::{Function, Instruction as I, Label, Register, Scalar, ValueType};
+use fusion_operators::{DType, ValueTree};
 use fusion_runtime::vm::{KernelLibrary, Machine};
 
 /// Writes one of several ways and says where its value is.
@@ -150,7 +150,14 @@ impl Writer<'_> {
 
     fn condition(&mut self, ty: Type, depth: usize) -> Register {
         let sides = self.all(&[Type::Int, Type::Int], depth);
-        let condition = self.push(|to| I::Kernel { kernel: LESS, inputs: sides.clone(), outputs: vec![to] });
+        let inputs = sides.clone();
+        let condition = match self.random.below(2) {
+            0 => self.push(|to| I::Kernel { kernel: LESS, inputs, outputs: vec![to] }),
+            _ => {
+                let scalar = [Scalar::Less, Scalar::Equal, Scalar::GreaterEqual][self.random.below(3)];
+                self.scalar(scalar, DType::I32, DType::Bool, inputs)
+            }
+        };
         sides.into_iter().for_each(|side| self.drop_value(side));
         let at = self.code.len();
         self.code.push(I::JumpUnless { condition, target: 0 });
@@ -159,6 +166,39 @@ impl Writer<'_> {
             writer.expression(ty, depth)
         };
         self.ways(at, vec![Box::new(way), Box::new(way)])
+    }
+
+    fn scalar(&mut self, scalar: Scalar, ty: DType, result: DType, inputs: Vec<Register>) -> Register {
+        self.push(|to| I::Scalar { to, scalar, ty, result, inputs })
+    }
+
+    /// A number that instructions compute, by way of other types at times.
+    fn number(&mut self, depth: usize) -> Register {
+        let sides = self.all(&[Type::Int, Type::Int], depth);
+        let value = match self.random.below(4) {
+            0 => {
+                let condition = self.scalar(Scalar::LessEqual, DType::I32, DType::Bool, sides.clone());
+                let inputs = vec![condition, sides[1], sides[0]];
+                let value = self.scalar(Scalar::Where, DType::I32, DType::I32, inputs);
+                self.drop_value(condition);
+                value
+            }
+            1 => {
+                let narrow = [DType::I8, DType::U8, DType::U16, DType::F32][self.random.below(4)];
+                let cast = self.scalar(Scalar::Cast, DType::I32, narrow, vec![sides[0]]);
+                let twice = self.scalar(Scalar::Mul, narrow, narrow, vec![cast, cast]);
+                let value = self.scalar(Scalar::Cast, narrow, DType::I32, vec![twice]);
+                self.drop_value(cast);
+                self.drop_value(twice);
+                value
+            }
+            _ => {
+                let scalar = [Scalar::Add, Scalar::Sub, Scalar::Mul][self.random.below(3)];
+                self.scalar(scalar, DType::I32, DType::I32, sides.clone())
+            }
+        };
+        sides.into_iter().for_each(|side| self.drop_value(side));
+        value
     }
 
     fn matched(&mut self, ty: Type, depth: usize) -> Register {
@@ -212,7 +252,8 @@ impl Writer<'_> {
 
     fn made(&mut self, ty: Type, depth: usize) -> Register {
         match ty {
-            Type::Int => match self.random.below(if depth == 0 { 1 } else { 5 }) {
+            Type::Int => match self.random.below(if depth == 0 { 1 } else { 7 }) {
+                5 | 6 => self.number(depth),
                 0 => {
                     let constant = self.random.below(10) as u32;
                     self.push(|to| I::Constant { to, constant })

@@ -1,6 +1,7 @@
 //! What the shim calls: rows, verifiers and folders.
 
-use super::ir::{Attribute, Op, OpExt, Value};
+use super::ffi::fusionSymbolNamed;
+use super::ir::{Attribute, Op, OpExt, Value, string};
 use crate::rows::{Kind, Row, all};
 use mlir_sys::{MlirAttribute, MlirOperation, MlirValue};
 use std::collections::HashMap;
@@ -26,6 +27,22 @@ pub enum FoldResult<'c> {
     Constant(Attribute<'c>),
 }
 
+/// The symbol tables of a module that is being verified: each is built once, not once a use.
+pub struct Symbols {
+    tables: *mut c_void,
+}
+
+impl Symbols {
+    /// The symbol of that name in the module around an operation.
+    pub fn named<'c>(&self, near: Op<'c>, name: &str) -> Option<Op<'c>> {
+        if self.tables.is_null() {
+            return None;
+        }
+        // SAFETY: the shim's tables live as long as the call that made this; null becomes `None`.
+        unsafe { Op::from_option_raw(fusionSymbolNamed(self.tables, near.to_raw(), string(name))) }
+    }
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn fusionRustRow(name: *const c_char, length: usize) -> *const c_void {
     static BY_NAME: OnceLock<HashMap<&'static str, &'static Row>> = OnceLock::new();
@@ -37,7 +54,7 @@ extern "C" fn fusionRustRow(name: *const c_char, length: usize) -> *const c_void
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn fusionRustVerify(row: *const c_void, op: MlirOperation) -> bool {
+extern "C" fn fusionRustVerify(row: *const c_void, op: MlirOperation, symbols: *mut c_void) -> bool {
     // SAFETY: the row is one of ours or null; the operation is alive during the call.
     let (row, op) = unsafe { (row.cast::<Row>().as_ref(), Op::from_raw(op)) };
     let Some(row) = row else {
@@ -46,7 +63,7 @@ extern "C" fn fusionRustVerify(row: *const c_void, op: MlirOperation) -> bool {
     };
     let verified = catch_unwind(AssertUnwindSafe(|| match row.kind {
         Kind::Operator(operator) => crate::relay::verify::operator(operator, op),
-        Kind::Relay(kind) => crate::relay::verify::functional(kind, op),
+        Kind::Relay(kind) => crate::relay::verify::functional(kind, op, &Symbols { tables: symbols }),
         Kind::Te(kind) => crate::te::verify::verify(kind, op),
         Kind::Loop(kind) => crate::loops::verify::verify(kind, op),
         Kind::Upstream(_) => Ok(()),

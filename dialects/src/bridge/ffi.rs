@@ -49,6 +49,8 @@ unsafe extern "C" {
     pub fn mlirGetDialectHandle__te__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__loop__() -> MlirDialectHandle;
     pub fn fusionRowOf(op: MlirOperation) -> *const c_void;
+    pub fn fusionSymbolNamed(symbols: *mut c_void, near: MlirOperation, name: MlirStringRef)
+    -> MlirOperation;
     pub fn fusionRelayDimNames(ty: MlirType) -> MlirAttribute;
     pub fn fusionRelayDims(names: MlirAttribute) -> MlirAttribute;
     pub fn fusionRelaySort(ty: MlirType) -> u32;

@@ -1,11 +1,8 @@
-//! Declarations of data types, and how symbols are found.
+//! Declarations of data types.
 
 use super::{Instance, PatternError};
-use crate::rows::{Kind, Upstream};
-use crate::{
-    Op, OpExt, Type, TypeParts, array_elements, constructor_parts, enclosing_module, ops_in, texts_of,
-    type_parts,
-};
+use crate::rows::Kind;
+use crate::{Op, OpExt, Type, TypeParts, array_elements, constructor_parts, texts_of, type_parts};
 
 /// A data type, as `relay.data` declares it.
 #[derive(Clone, Debug)]
@@ -40,11 +37,6 @@ impl<'c> DataType<'c> {
             parameters: op.attr("parameters").map(texts_of).unwrap_or_default(),
             constructors: constructors.map(|(name, fields)| Constructor { name, fields }).collect(),
         })
-    }
-
-    /// The data type of that name in the module around an operation.
-    pub fn named(near: Op<'c>, name: &str) -> Option<Self> {
-        symbol_named(near, name).and_then(DataType::of)
     }
 
     /// The tag of a constructor, and the constructor.
@@ -84,15 +76,4 @@ impl<'c> DataType<'c> {
         let instance = Instance::new(&self.parameters, &arguments);
         Ok(constructor.fields.iter().map(|field| instance.apply(context, *field)).collect())
     }
-}
-
-/// The symbol of that name in the module around an operation.
-pub fn symbol_named<'c>(near: Op<'c>, name: &str) -> Option<Op<'c>> {
-    let body = enclosing_module(near)?.body(0)?;
-    ops_in(body).into_iter().find(|op| op.text("sym_name") == Some(name))
-}
-
-/// The function of that name in the module around an operation.
-pub fn function_named<'c>(near: Op<'c>, name: &str) -> Option<Op<'c>> {
-    symbol_named(near, name).filter(|op| matches!(op.kind(), Some(Kind::Upstream(Upstream::Func))))
 }

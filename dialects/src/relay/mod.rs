@@ -8,7 +8,7 @@ mod pattern;
 pub mod verify;
 
 pub use builder::{Builder, constant_value};
-pub use data::{Constructor, DataType, function_named, symbol_named};
+pub use data::{Constructor, DataType};
 pub use instance::{Instance, agree, has_hole, join};
 pub use pattern::{Pattern, PatternError};
 

@@ -75,6 +75,9 @@ def Relay_FactsTrait : NativeOpTrait<"FromFacts"> { let cppNamespace = "::fusion
 // Verified in Rust (dialects/src/relay/verify.rs).
 def Relay_VerifiedTrait : NativeOpTrait<"VerifiedInRust"> { let cppNamespace = "::fusion"; }
 
+// As that, of operations that name symbols: verified with the module, which builds its symbol table once for all of them.
+def Relay_SymbolUser : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
+
 class Relay_Op<string mnemonic, list<Trait> traits = []> : Op<Relay_Dialect, mnemonic, traits>;
 
 // An operator: a row in the table of facts (crate fusion-operators) has the same name.

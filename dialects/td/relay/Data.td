@@ -12,7 +12,7 @@ def Relay_DataOp : Relay_Op<"data", [Relay_VerifiedTrait, Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$parameters, TypedArrayAttrBase<Relay_ConstructorAttr, "constructors">:$constructors);
   let assemblyFormat = "$sym_name $parameters $constructors attr-dict";
 }
-def Relay_ConstructOp : Relay_Op<"construct", [Relay_VerifiedTrait, Pure]> {
+def Relay_ConstructOp : Relay_Op<"construct", [Relay_SymbolUser, Pure]> {
   let summary = "Makes a value of a data type with one of its constructors";
   let description = [{
         %l = relay.construct @List::@Cons(%x, %rest) : (tensor<f32>, !relay.adt<@List, [tensor<f32>]>) -> !relay.adt<@List, [tensor<f32>]>
@@ -25,7 +25,7 @@ def Relay_ConstructOp : Relay_Op<"construct", [Relay_VerifiedTrait, Pure]> {
   let results = (outs AnyTypeOf<[Relay_AdtType, Relay_HoleType]>:$result);
   let assemblyFormat = "$constructor `(` $fields `)` attr-dict `:` functional-type($fields, $result)";
 }
-def Relay_MatchOp : Relay_Op<"match", [Relay_VerifiedTrait, RecursiveMemoryEffects]> {
+def Relay_MatchOp : Relay_Op<"match", [Relay_SymbolUser, RecursiveMemoryEffects]> {
   let summary = "The first clause whose pattern fits the value";
   let description = [{
     A pattern is `"_"`, which fits all; a name, which also binds the value; `[@List::@Cons, p, q]`, which fits values of that

@@ -35,7 +35,7 @@ def Relay_ApplyOp : Relay_Op<"apply", [Relay_VerifiedTrait]> {
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` type($callee)  `,` functional-type($arguments, $results)";
 }
-def Relay_CallOp : Relay_Op<"call", [Relay_VerifiedTrait]> {
+def Relay_CallOp : Relay_Op<"call", [Relay_SymbolUser]> {
   let summary = "Calls a function of the module, which may be polymorphic";
   let description = [{
     - C1: the module has the function.
@@ -46,7 +46,7 @@ def Relay_CallOp : Relay_Op<"call", [Relay_VerifiedTrait]> {
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $results)";
 }
-def Relay_GlobalOp : Relay_Op<"global", [Relay_VerifiedTrait, Pure]> {
+def Relay_GlobalOp : Relay_Op<"global", [Relay_SymbolUser, Pure]> {
   let summary = "A function of the module as a value";
   let description = [{
     - C1: the module has the function.

@@ -25,6 +25,7 @@ use error::{Fault, Outcome, Source};
 use fusion_dialects::{Context, Module};
 use metadata::Metadata;
 use program::Program;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use syntax::{File, Span};
 
@@ -89,14 +90,18 @@ fn build<'c>(
     emit::module(context, &program, sources, &metadata)
 }
 
-/// Reads what files import, each once.
+/// Reads what files import, each once. The prelude comes last: what the others define has its name there.
 fn import_all(sources: &mut Vec<Source>, files: &mut Vec<File>, directory: Option<&Path>) -> Outcome<()> {
     let mut done: Vec<PathBuf> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut wants_prelude) = (0, false);
     while at < files.len() {
         let imports: Vec<_> = files[at].imports.clone();
         for import in imports {
-            let path = PathBuf::from(if is_prelude(&import.text) { "prelude" } else { &import.text });
+            if is_prelude(&import.text) {
+                wants_prelude = true;
+                continue;
+            }
+            let path = PathBuf::from(&import.text);
             if done.contains(&path) {
                 continue;
             }
@@ -112,7 +117,25 @@ fn import_all(sources: &mut Vec<Source>, files: &mut Vec<File>, directory: Optio
         }
         at += 1;
     }
+    if wants_prelude {
+        let number = sources.len() as u32;
+        sources.push(Source::new("prelude", PRELUDE.to_owned()));
+        files.push(prelude(number, files)?);
+    }
     Ok(())
+}
+
+/// The prelude, in which what the program's own files define is called `prelude$NAME`.
+fn prelude(number: u32, files: &[File]) -> Outcome<File> {
+    let own: HashSet<&str> = files.iter().flat_map(File::defined).collect();
+    let (file, _) = read::read(PRELUDE, number)?;
+    let both = file.defined().filter(|name| own.contains(name));
+    let renamed: HashMap<String, String> =
+        both.map(|name| (name.to_owned(), format!("prelude${name}"))).collect();
+    if renamed.is_empty() {
+        return Ok(file);
+    }
+    Ok(read::read_renamed(PRELUDE, number, renamed)?.0)
 }
 
 /// TVM's programs name the prelude by its place in TVM.
@@ -122,9 +145,6 @@ fn is_prelude(name: &str) -> bool {
 }
 
 fn imported_text(name: &str, directory: Option<&Path>, span: Span) -> Outcome<String> {
-    if is_prelude(name) {
-        return Ok(PRELUDE.to_owned());
-    }
     let Some(directory) = directory else {
         return Fault::new(span, "a text that is no file imports the prelude alone");
     };

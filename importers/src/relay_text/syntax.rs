@@ -29,6 +29,16 @@ pub struct File {
     pub functions: Vec<Definition>,
 }
 
+impl File {
+    /// The names of functions, types and constructors.
+    pub fn defined(&self) -> impl Iterator<Item = &str> {
+        let data = self.data_types.iter().flat_map(|data| {
+            std::iter::once(&data.name).chain(data.constructors.iter().map(|(name, _)| name))
+        });
+        data.chain(self.functions.iter().map(|f| &f.name)).map(|name| name.text.as_str())
+    }
+}
+
 #[derive(Debug)]
 pub struct DataType {
     pub name: Name,

@@ -166,7 +166,7 @@ operators! {
 
     ADD = binary("add", one_each, |_, r, x| zip(&r[0], x, |a, b| a + b, |a, b| Ok(a + b)));
     SUB = binary("sub", one_each, |_, r, x| zip(&r[0], x, |a, b| a - b, |a, b| Ok(a - b)));
-    MUL = binary("mul", one_each, |_, r, x| zip(&r[0], x, |a, b| a * b, |a, b| Ok(a * b)));
+    MUL = binary("mul", one_each, |_, r, x| zip(&r[0], x, |a, b| a * b, |a, b| Ok(a.wrapping_mul(b))));
     /// Division; of integers, truncated toward zero
     DIV = binary("div", one_each, |_, r, x| zip(&r[0], x, |a, b| a / b, div_int));
     /// Remainder with the sign of the divisor

@@ -137,6 +137,13 @@ impl Program {
                     )),
                 }
             }
+            I::Scalar { scalar, ty, result, inputs, .. } => {
+                let name = scalar.operator().name;
+                if !scalar.fits(*ty, *result) {
+                    return Err(format!("there is no scalar {name} of {ty} that gives {result}"));
+                }
+                number(&format!("the operands of {name} are"), scalar.arity(), inputs.len())
+            }
             I::CheckTypes { values, types } => number("the types are", types.len(), values.len()),
             I::Construct { data, tag, fields, .. } => {
                 let data = &self.data[index("data type", *data, self.data.len())?];

@@ -175,7 +175,8 @@ impl ProgramFile {
         Ok(file)
     }
 
-    fn check(&self) -> Result<(), FileError> {
+    /// Checks the program, and that there is code for its kernels.
+    pub fn check(&self) -> Result<(), FileError> {
         self.program.check()?;
         let (kernels, bytes) = (self.program.kernels.len(), self.library.len());
         match (kernels == 0) == (bytes == 0) {

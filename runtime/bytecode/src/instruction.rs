@@ -6,8 +6,8 @@
 //! `Fail` ends the program: the compiler puts a `Drop` on every way on which a value is not needed any more (Reinking et al.,
 //! "Perceus", PLDI 2021, without its reuse of memory).
 
-use crate::FunctionId;
-use fusion_operators::{Attrs, TensorType};
+use crate::{FunctionId, Scalar};
+use fusion_operators::{Attrs, DType, TensorType};
 use serde::{Deserialize, Serialize};
 
 /// A register of the function.
@@ -33,6 +33,20 @@ pub enum Instruction {
         inputs: Vec<Register>,
         /// Written.
         outputs: Vec<Register>,
+    },
+    /// Computes a number of numbers, tensors of rank 0 that are looked at. A zero divisor of integers ends the program with an
+    /// error.
+    Scalar {
+        /// Written.
+        to: Register,
+        /// What is computed.
+        scalar: Scalar,
+        /// The element type of the operands.
+        ty: DType,
+        /// That of the result.
+        result: DType,
+        /// Looked at.
+        inputs: Vec<Register>,
     },
     /// Computes an operator by its reference semantics on tensors that are looked at, whatever their extents are; its type
     /// relation is asked before. For operators on tensors whose extents are known at run time only.

@@ -19,7 +19,9 @@ impl Instruction {
         use Instruction as I;
         let mut all = |kind, registers: &[Register]| registers.iter().for_each(|&r| visit(kind, r));
         match self {
-            I::Kernel { inputs, .. } | I::Operator { inputs, .. } => all(Use::LookedAt, inputs),
+            I::Kernel { inputs, .. } | I::Operator { inputs, .. } | I::Scalar { inputs, .. } => {
+                all(Use::LookedAt, inputs)
+            }
             I::CheckTypes { values, .. } => all(Use::LookedAt, values),
             I::Copy { from: value, .. }
             | I::Field { from: value, .. }
@@ -57,6 +59,7 @@ impl Instruction {
         match self {
             I::Kernel { outputs, .. } | I::Operator { outputs, .. } => outputs,
             I::Constant { to, .. }
+            | I::Scalar { to, .. }
             | I::Copy { to, .. }
             | I::Move { to, .. }
             | I::Tuple { to, .. }

@@ -6,23 +6,83 @@
 //!      1: %2 = field %0.1
 //!      2: drop %0!
 //! ```
-//! `!` marks an operand that is taken.
+//! `!` marks an operand that is taken. In the alternate form (`{:#}`) large constants have their bytes, and [`Program::parse`]
+//! gives the program back.
 
 use crate::{Function, Instruction, Program, Register, Shapes, ValueType};
-use fusion_operators::Attr;
 use fusion_operators::value::tensor_text;
+use fusion_operators::{Attr, Dim, Tensor, TensorType};
+use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 
 /// An instruction with the names of what it refers to, as far as a program has them.
 pub struct Shown<'a> {
     instruction: &'a Instruction,
     program: Option<&'a Program>,
+    /// Names that several have, each with its number behind it.
+    several: Option<&'a Several<'a>>,
+}
+
+/// Names that several functions, kernels or data types have.
+#[derive(Default)]
+struct Several<'a> {
+    functions: HashSet<&'a str>,
+    kernels: HashSet<&'a str>,
+    data: HashSet<&'a str>,
+}
+
+impl<'a> Several<'a> {
+    fn of(program: &'a Program) -> Several<'a> {
+        fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> HashSet<&'a str> {
+            let mut seen = HashSet::new();
+            names.filter(|name| !seen.insert(*name)).collect()
+        }
+        Several {
+            functions: repeated(program.functions.iter().map(|f| f.name.as_str())),
+            kernels: repeated(program.kernels.iter().map(|k| k.symbol.as_str())),
+            data: repeated(program.data.iter().map(|d| d.name.as_str())),
+        }
+    }
+}
+
+/// True for characters of names that are written without quotes.
+pub(crate) fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
+}
+
+/// A name, in quotes where it is no plain word.
+fn word(name: &str) -> String {
+    if !name.is_empty() && name.chars().all(is_plain) { name.to_owned() } else { format!("{name:?}") }
+}
+
+/// A name with its number where several have it.
+fn numbered(name: &str, id: u32, several: Option<&HashSet<&str>>) -> String {
+    match several.is_some_and(|several| several.contains(name)) {
+        true => format!("{}#{id}", word(name)),
+        false => word(name),
+    }
+}
+
+/// Words that types begin with; a data type of such a name stands in quotes.
+pub(crate) const TYPE_WORDS: [&str; 3] = ["tensor", "ref", "function"];
+
+/// A tensor type whose extents can be told apart: names that could be taken for something else are in quotes.
+fn tensor_type(ty: &TensorType) -> String {
+    let extent = |dim: &Dim| match dim {
+        Dim::Symbol(name) => {
+            let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c != 'x' && (c.is_ascii_alphanumeric() || c == '_'));
+            if plain { format!("{name}x") } else { format!("{name:?}x") }
+        }
+        dim => format!("{dim}x"),
+    };
+    format!("tensor<{}{}>", ty.dims.iter().map(extent).collect::<String>(), ty.dtype)
 }
 
 impl Instruction {
     /// The instruction as text; names come from the program.
     pub fn shown<'a>(&'a self, program: Option<&'a Program>) -> Shown<'a> {
-        Shown { instruction: self, program }
+        Shown { instruction: self, program, several: None }
     }
 }
 
@@ -67,18 +127,24 @@ fn taken(registers: &[Register]) -> impl Display {
 impl Shown<'_> {
     fn function(&self, id: u32) -> String {
         let name = self.program.and_then(|p| p.functions.get(id as usize)).map(|f| f.name.as_str());
-        name.map_or_else(|| format!("@{id}"), |name| format!("@{name}"))
+        let several = self.several.map(|several| &several.functions);
+        name.map_or_else(|| format!("@{id}"), |name| format!("@{}", numbered(name, id, several)))
     }
 
     fn kernel(&self, id: u32) -> String {
         let name = self.program.and_then(|p| p.kernels.get(id as usize)).map(|k| k.symbol.as_str());
-        name.map_or_else(|| format!("@{id}"), |name| format!("@{name}"))
+        let several = self.several.map(|several| &several.kernels);
+        name.map_or_else(|| format!("@{id}"), |name| format!("@{}", numbered(name, id, several)))
     }
 
     fn constructor(&self, data: u32, tag: u32) -> String {
         let ty = self.program.and_then(|p| p.data.get(data as usize));
         let constructor = ty.and_then(|ty| Some((ty, ty.constructors.get(tag as usize)?)));
-        constructor.map_or_else(|| format!("@{data}::{tag}"), |(ty, c)| format!("@{}::{}", ty.name, c.name))
+        let several = self.several.map(|several| &several.data);
+        constructor.map_or_else(
+            || format!("@{data}::{tag}"),
+            |(ty, c)| format!("@{}::{}", numbered(&ty.name, data, several), word(&c.name)),
+        )
     }
 }
 
@@ -94,16 +160,21 @@ impl Display for Shown<'_> {
             I::Kernel { kernel, inputs, .. } => {
                 write!(f, "kernel {}({})", self.kernel(*kernel), looked_at(inputs))
             }
+            I::Scalar { scalar, ty, result, inputs, .. } => {
+                write!(f, "scalar {} {ty}({}) -> {result}", scalar.operator().name, looked_at(inputs))
+            }
             I::Operator { operator, attributes, inputs, .. } => {
-                write!(f, "operator {operator}({})", looked_at(inputs))?;
+                write!(f, "operator {}({})", word(operator), looked_at(inputs))?;
                 if attributes.is_empty() {
                     return Ok(());
                 }
-                let shown = attributes.iter().map(|(name, value)| format!("{name} = {}", attribute(value)));
+                let shown =
+                    attributes.iter().map(|(name, value)| format!("{} = {}", word(name), attribute(value)));
                 write!(f, " {{{}}}", Joined(shown.collect::<Vec<_>>().iter()))
             }
             I::CheckTypes { values, types } => {
-                let pairs = values.iter().zip(types).map(|(value, ty)| format!("%{value}: {ty}"));
+                let pairs =
+                    values.iter().zip(types).map(|(value, ty)| format!("%{value}: {}", tensor_type(ty)));
                 write!(f, "check-types {}", Joined(pairs.collect::<Vec<_>>().iter()))
             }
             I::Copy { from, .. } => write!(f, "copy %{from}"),
@@ -144,6 +215,8 @@ fn attribute(value: &Attr) -> String {
         Attr::Bool(value) => value.to_string(),
         Attr::Str(value) => format!("{value:?}"),
         Attr::Ints(values) => format!("{values:?}"),
+        // An empty list is one of integers.
+        Attr::Floats(values) if values.is_empty() => "[.]".to_owned(),
         Attr::Floats(values) => format!("{values:?}"),
         Attr::Type(value) => value.to_string(),
     }
@@ -152,28 +225,50 @@ fn attribute(value: &Attr) -> String {
 impl Program {
     /// A type with the names of data types.
     pub fn type_text(&self, ty: &ValueType) -> String {
-        let all =
-            |types: &[ValueType]| types.iter().map(|ty| self.type_text(ty)).collect::<Vec<_>>().join(", ");
+        self.typed(ty, &Several::default())
+    }
+
+    fn typed(&self, ty: &ValueType, several: &Several) -> String {
+        let all = |types: &[ValueType]| {
+            types.iter().map(|ty| self.typed(ty, several)).collect::<Vec<_>>().join(", ")
+        };
         match ty {
-            ValueType::Tensor(ty) => ty.to_string(),
+            ValueType::Tensor(ty) => tensor_type(ty),
             ValueType::Tuple(elements) => format!("({})", all(elements)),
             ValueType::Data(data, arguments) => {
                 let name = self.data.get(*data as usize).map_or("?", |data| &data.name);
+                let name = match TYPE_WORDS.contains(&name) {
+                    true => format!("{name:?}"),
+                    false => numbered(name, *data, Some(&several.data)),
+                };
                 let arguments =
                     if arguments.is_empty() { String::new() } else { format!("[{}]", all(arguments)) };
                 format!("{name}{arguments}")
             }
-            ValueType::Cell(held) => format!("ref({})", self.type_text(held)),
+            ValueType::Cell(held) => format!("ref({})", self.typed(held, several)),
             ValueType::Function => "function".to_owned(),
         }
     }
 
-    fn write_function(&self, f: &mut Formatter, function: &Function) -> fmt::Result {
+    fn write_function(
+        &self,
+        f: &mut Formatter,
+        id: u32,
+        function: &Function,
+        several: &Several,
+    ) -> fmt::Result {
         let parameters = Joined((0..function.parameters).map(Reg));
-        writeln!(f, "function @{}({parameters}) {} registers", function.name, function.registers)?;
+        let name = numbered(&function.name, id, Some(&several.functions));
+        writeln!(f, "function @{name}({parameters}) {} registers", function.registers)?;
         for (at, instruction) in function.code.iter().enumerate() {
-            let text = instruction.shown(Some(self)).to_string();
+            let shown = Shown { instruction, program: Some(self), several: Some(several) };
+            let text = shown.to_string();
             match function.places.get(at).filter(|place| !place.is_empty()) {
+                Some(place)
+                    if place.starts_with('"') || place.trim() != place || place.contains(['\n', '\r']) =>
+                {
+                    writeln!(f, "{at:4}: {text:<40} // {place:?}")?;
+                }
                 Some(place) => writeln!(f, "{at:4}: {text:<40} // {place}")?,
                 None => writeln!(f, "{at:4}: {text}")?,
             }
@@ -182,31 +277,42 @@ impl Program {
     }
 }
 
+/// A constant whose elements cannot be told from their digits: there are many, or some are no numbers.
+fn wants_bytes(constant: &Tensor) -> bool {
+    let numbers =
+        || (0..constant.len()).all(|i| !constant.dtype().is_float() || !constant.f64_at(i).is_nan());
+    constant.len() > 16 || !numbers()
+}
+
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        for data in &self.data {
+        let several = Several::of(self);
+        for (id, data) in self.data.iter().enumerate() {
             let constructors = data.constructors.iter().map(|c| match c.fields {
-                0 => c.name.clone(),
-                fields => format!("{}/{fields}", c.name),
+                0 => word(&c.name),
+                fields => format!("{}/{fields}", word(&c.name)),
             });
-            writeln!(f, "data @{} {{{}}}", data.name, Joined(constructors.collect::<Vec<_>>().iter()))?;
+            let name = numbered(&data.name, id as u32, Some(&several.data));
+            writeln!(f, "data @{name} {{{}}}", Joined(constructors.collect::<Vec<_>>().iter()))?;
         }
         for (id, constant) in self.constants.iter().enumerate() {
             // Weights are many; who wants them all reads the model.
-            match constant.len() {
-                0..=16 => writeln!(f, "constant #{id} = {}", tensor_text(constant))?,
-                _ => writeln!(
-                    f,
-                    "constant #{id} = {} of {} bytes",
-                    constant.tensor_type(),
-                    constant.bytes().len()
-                )?,
+            if f.alternate() && wants_bytes(constant) {
+                let bytes: String = constant.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+                writeln!(f, "constant #{id} = {} 0x{bytes}", constant.tensor_type())?;
+            } else if constant.len() > 16 {
+                let bytes = constant.bytes().len();
+                writeln!(f, "constant #{id} = {} of {bytes} bytes", constant.tensor_type())?;
+            } else {
+                writeln!(f, "constant #{id} = {}", tensor_text(constant))?;
             }
         }
-        for kernel in &self.kernels {
-            let (inputs, outputs) = (Joined(kernel.inputs.iter()), Joined(kernel.outputs.iter()));
+        for (id, kernel) in self.kernels.iter().enumerate() {
+            let types = |types: &[TensorType]| types.iter().map(tensor_type).collect::<Vec<_>>().join(", ");
+            let (inputs, outputs) = (types(&kernel.inputs), types(&kernel.outputs));
+            let name = numbered(&kernel.symbol, id as u32, Some(&several.kernels));
             let workspace = kernel.workspace_bytes;
-            writeln!(f, "kernel @{}({inputs}) -> ({outputs}) {workspace} bytes of workspace", kernel.symbol)?;
+            writeln!(f, "kernel @{name}({inputs}) -> ({outputs}) {workspace} bytes of workspace")?;
             let Some(shapes) = &kernel.shapes else { continue };
             for (number, step) in shapes.steps.iter().enumerate() {
                 writeln!(f, "  {} = {step}", Shapes::name(number as u32))?;
@@ -215,13 +321,17 @@ impl Display for Program {
                 writeln!(f, "  temporary {temporary}")?;
             }
         }
-        let inputs = self.inputs.iter().map(|(name, ty)| format!("{name}: {}", self.type_text(ty)));
-        let entry = self.functions.get(self.entry as usize).map_or("?", |function| &function.name);
+        let inputs =
+            self.inputs.iter().map(|(name, ty)| format!("{}: {}", word(name), self.typed(ty, &several)));
+        let entry = self.functions.get(self.entry as usize);
+        let entry = entry.map_or("?".to_owned(), |function| {
+            numbered(&function.name, self.entry, Some(&several.functions))
+        });
         let inputs = inputs.collect::<Vec<_>>();
-        writeln!(f, "entry @{entry}({}) -> {}", Joined(inputs.iter()), self.type_text(&self.output))?;
-        for function in &self.functions {
+        writeln!(f, "entry @{entry}({}) -> {}", Joined(inputs.iter()), self.typed(&self.output, &several))?;
+        for (id, function) in self.functions.iter().enumerate() {
             writeln!(f)?;
-            self.write_function(f, function)?;
+            self.write_function(f, id as u32, function, &several)?;
         }
         Ok(())
     }

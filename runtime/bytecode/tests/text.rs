@@ -2,6 +2,10 @@
 
 mod common;
 
+use fusion_bytecode::{Instruction, Program};
+use fusion_operators::random::Random;
+use fusion_operators::{Attr, Attrs, DType, Dim, Tensor, TensorType};
+
 #[test]
 fn a_program_reads_line_by_line() {
     let expected = "\
@@ -43,4 +47,118 @@ function @pair(%0, %1) 2 registers
     let program = common::everything();
     assert_eq!(program.check(), Ok(()));
     assert_eq!(program.to_string(), expected);
+}
+
+/// What is printed in full gives the program back.
+fn comes_back(program: &Program) {
+    let text = format!("{program:#}");
+    match Program::parse(&text) {
+        Ok(found) => assert_eq!(&found, program, "{text}"),
+        Err(error) => panic!("{error}\n{text}"),
+    }
+}
+
+#[test]
+fn what_is_printed_is_read_back() {
+    comes_back(&common::everything());
+    comes_back(&common::list_sum());
+}
+
+#[test]
+fn names_that_are_no_words_come_back() {
+    let mut program = common::everything();
+    program.functions[1].name = "main".to_owned();
+    program.functions[0].places[3] = "a \"file\"\n:1:2 ".to_owned();
+    program.data[0].name = "tensor".to_owned();
+    program.data[0].constructors[1].name = "x y".to_owned();
+    program.kernels.push(program.kernels[0].clone());
+    program.inputs[0].0 = "the list".to_owned();
+    let odd = ["max", "3", "", "f32"].map(|name| Dim::Symbol(name.to_owned()));
+    program.functions[0].code[4] =
+        Instruction::CheckTypes { values: vec![1], types: vec![TensorType::new(odd.to_vec(), DType::F16)] };
+    comes_back(&program);
+}
+
+#[test]
+fn large_constants_have_their_bytes_in_the_full_form() {
+    let mut program = common::list_sum();
+    let numbers: Vec<f32> = (0..40).map(|i| i as f32 / 7.0).collect();
+    program.constants.push(Tensor::from_slice(&[4, 10], &numbers).unwrap());
+    program.constants.push(Tensor::from_slice(&[0, 10], &numbers[..0]).unwrap());
+    comes_back(&program);
+    let error = Program::parse(&program.to_string()).unwrap_err().to_string();
+    assert_eq!(error, "3:15: the elements of this constant are left out; print the program in full");
+}
+
+#[test]
+fn attributes_come_back() {
+    let mut program = common::everything();
+    let attributes = Attrs::new()
+        .with("empty", Attr::Ints(vec![]))
+        .with("none", Attr::Floats(vec![]))
+        .with("floats", Attr::Floats(vec![1.0, -1e-30, f64::INFINITY, -2.5e300]))
+        .with("float", Attr::Float(-0.5))
+        .with("small", Attr::Float(1e-7))
+        .with("int", Attr::Int(i64::MIN))
+        .with("text", Attr::Str("a \\ \"b\" // {c}\t\u{7f}".to_owned()))
+        .with("truth", Attr::Bool(false))
+        .with("odd name", Attr::Type(DType::U16));
+    if let Instruction::Operator { attributes: old, .. } = &mut program.functions[0].code[3] {
+        *old = attributes;
+    }
+    comes_back(&program);
+}
+
+/// Random programs, which need not keep the rules.
+#[test]
+fn random_programs_come_back() {
+    for seed in 0..500 {
+        comes_back(&common::random(seed));
+    }
+}
+
+#[test]
+fn errors_name_line_and_column() {
+    let whole = format!("{:#}", common::list_sum());
+    let error = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from}");
+        Program::parse(&whole.replacen(from, to, 1)).unwrap_err().to_string()
+    };
+    assert_eq!(error("call @sum(%2!)", "call @add(%2!)"), "14:18: there is no function \"add\"");
+    assert_eq!(error("call @sum(%2!)", "call @sum(%2)"), "14:24: expected !, found )");
+    assert_eq!(error("field %0.1", "filed %0.1"), "12:12: there is no instruction \"filed\"");
+    assert_eq!(error("   5: ", "   6: "), "12:6: this is instruction 5 of @sum, not 6");
+    assert_eq!(error("{Nil, Cons/2}", "{Nil Cons/2}"), "1:17: expected ,, found Cons/2}");
+    assert_eq!(error("tensor<i32> 0", "tensor<i32> x"), "2:27: x is no number of type i32");
+    assert_eq!(
+        error("entry", "start"),
+        "4:1: a line begins with data, constant, kernel, entry, function or the number of an instruction, found start"
+    );
+    assert_eq!(
+        Program::parse("data @A {B}").unwrap_err().to_string(),
+        "1:1: the program has no line entry @FUNCTION(INPUT: TYPE, ...) -> TYPE"
+    );
+}
+
+/// Damaged texts are refused or read; nothing panics.
+#[test]
+fn damaged_texts_are_refused() {
+    let whole = format!("{:#}", common::everything());
+    let mut random = Random::new(7);
+    let mut below = |n: usize| (random.next_u64() % n as u64) as usize;
+    for _ in 0..20_000 {
+        let mut characters: Vec<char> = whole.chars().collect();
+        for _ in 0..1 + below(3) {
+            let at = below(characters.len());
+            match below(3) {
+                0 => characters[at] = ['%', '"', '(', '#', '9', 'x', '\\', 'é'][below(8)],
+                1 => drop(characters.remove(at)),
+                _ => characters.truncate(at + 1),
+            }
+        }
+        let text: String = characters.into_iter().collect();
+        if let Ok(program) = Program::parse(&text) {
+            let _ = program.check();
+        }
+    }
 }

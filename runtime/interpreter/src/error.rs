@@ -1,6 +1,6 @@
 //! Why a program has no result.
 
-use fusion_dialects::{Op, OpExt, OperationLike};
+use fusion_dialects::{Op, OpExt, OperationLike, name_of_location};
 
 /// Why a run was given up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +17,14 @@ pub enum InterpretError {
         expected: String,
         /// What was given.
         found: String,
+    },
+    /// An input is no value of the program.
+    #[error("input {input} of the program is no value: it {why}")]
+    Value {
+        /// Which input, from 0.
+        input: usize,
+        /// Why it is none.
+        why: String,
     },
     /// A function gives something that is no tensor.
     #[error("a result of @{0} is no tensor but a tuple, a value of a data type, a function or a reference")]
@@ -36,10 +44,12 @@ pub enum InterpretError {
 impl InterpretError {
     /// An operation cannot be computed.
     pub(crate) fn at(op: Op, message: impl std::fmt::Display) -> Self {
-        InterpretError::Operation {
-            location: op.location().to_string(),
-            op: op.full_name(),
-            message: message.to_string(),
-        }
+        InterpretError::Operation { location: place(op), op: op.full_name(), message: message.to_string() }
     }
+}
+
+/// Where an operation comes from, as file, line and column where they are known.
+fn place(op: Op) -> String {
+    let name = name_of_location(op.location());
+    if name.is_empty() { "an unknown place".to_owned() } else { name }
 }

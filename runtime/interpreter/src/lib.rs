@@ -11,6 +11,7 @@ mod code;
 mod compile;
 mod error;
 mod flops;
+mod inputs;
 mod program;
 pub mod random_programs;
 mod scalar;
@@ -70,8 +71,19 @@ pub fn run_program(
     inputs: &[Tensor],
     limits: Limits,
 ) -> Result<Vec<ValueTree>, InterpretError> {
+    let inputs: Vec<ValueTree> = inputs.iter().cloned().map(ValueTree::tensor).collect();
+    run_program_on(module, name, &inputs, limits)
+}
+
+/// As [`run_program`], on values of any sort but functions.
+pub fn run_program_on(
+    module: Op,
+    name: &str,
+    inputs: &[ValueTree],
+    limits: Limits,
+) -> Result<Vec<ValueTree>, InterpretError> {
+    let inputs = inputs::values(module, inputs)?;
     let mut interpreter = Interpreter::new(module, limits);
-    let inputs = inputs.iter().cloned().map(Value::from).collect();
     let results = interpreter.call(name, inputs);
     let trees = results.map(|values| values.iter().map(Value::tree).collect());
     interpreter.empty_cells();

@@ -7,8 +7,8 @@
 //! ```
 
 use super::heap::Handle;
-use fusion_bytecode::{Instruction as I, Program, Register};
-use fusion_operators::{Attrs, Operator, TensorType, ops};
+use fusion_bytecode::{Instruction as I, Program, Register, Scalar};
+use fusion_operators::{Attrs, DType, Operator, TensorType, ops};
 
 /// A place among the lists.
 pub type List = u32;
@@ -19,6 +19,8 @@ pub type List = u32;
 pub enum Op {
     Constant { to: Register, value: Handle },
     Kernel { kernel: u32, inputs: List, outputs: List },
+    Scalar { scalar: Scalar, ty: DType, result: DType, to: Register, a: Register, b: Register },
+    Where { ty: DType, to: Register, list: List },
     Operator { call: u32 },
     CheckTypes { check: u32 },
     Copy { to: Register, from: Register },
@@ -132,6 +134,11 @@ impl Code {
                 let (inputs, outputs) = (self.registers(inputs), self.registers(outputs));
                 Op::Kernel { kernel: *kernel, inputs, outputs }
             }
+            I::Scalar { to, scalar, ty, result, inputs } => match inputs[..] {
+                [a] => Op::Scalar { scalar: *scalar, ty: *ty, result: *result, to: *to, a, b: a },
+                [a, b] => Op::Scalar { scalar: *scalar, ty: *ty, result: *result, to: *to, a, b },
+                _ => Op::Where { ty: *ty, to: *to, list: self.registers(inputs) },
+            },
             I::Operator { operator, attributes, inputs, outputs } => match ops::named(operator) {
                 Some(operator) => {
                     let call = self.operators.len() as u32;

@@ -1,7 +1,7 @@
 //! Programs in files, with the sentences that name the file.
 
 use crate::output;
-use fusion_bytecode::{FileError, ProgramFile};
+use fusion_bytecode::{FileError, Program, ProgramFile, TextError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,14 @@ pub enum ProgramFileError {
         path: PathBuf,
         /// What the system said.
         error: io::Error,
+    },
+    /// A text is not that of a program.
+    #[error("{}:{error}", path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and where.
+        error: TextError,
     },
     /// The content is not that of a program.
     #[error("{}: {error}", path.display())]
@@ -39,13 +47,25 @@ pub fn write_program(path: &Path, file: &ProgramFile) -> Result<(), ProgramFileE
     })
 }
 
-/// Reads a program and checks all of it.
+/// The extension of programs as text.
+pub const TEXT: &str = "fbct";
+
+/// Reads a program and checks all of it; of a file that ends in `.fbct`, as text. A text has no code of kernels.
 pub fn read_program(path: &Path) -> Result<ProgramFile, ProgramFileError> {
     let bytes = std::fs::read(path).map_err(|error| ProgramFileError::Io {
         action: "read",
         path: path.to_owned(),
         error,
     })?;
+    if path.extension().is_some_and(|extension| extension == TEXT) {
+        let program = Program::parse(&String::from_utf8_lossy(&bytes))
+            .map_err(|error| ProgramFileError::Text { path: path.to_owned(), error })?;
+        let file = ProgramFile { program, library: Vec::new() };
+        return match file.check() {
+            Ok(()) => Ok(file),
+            Err(error) => Err(ProgramFileError::Content { path: path.to_owned(), error }),
+        };
+    }
     ProgramFile::from_bytes(&bytes)
         .map_err(|error| ProgramFileError::Content { path: path.to_owned(), error })
 }

@@ -206,15 +206,24 @@ impl Heap {
     /// One owner less; without owners, the value lets go of its fields.
     #[inline]
     pub fn release(&mut self, value: Handle) {
+        if let Some(place) = self.let_go(value) {
+            self.free(place);
+        }
+    }
+
+    /// One owner less; the place of a value that has none left.
+    #[inline]
+    fn let_go(&mut self, value: Handle) -> Option<u32> {
         match value.sort() {
-            Sort::Nothing => {}
-            Sort::Tensor(slot) => self.tensors.release(slot),
+            Sort::Nothing => None,
+            Sort::Tensor(slot) => {
+                self.tensors.release(slot);
+                None
+            }
             Sort::Node(place) => {
                 let owners = &mut self.words[place as usize];
                 *owners -= 1;
-                if *owners == 0 {
-                    self.free(place);
-                }
+                (*owners == 0).then_some(place)
             }
         }
     }
@@ -222,16 +231,8 @@ impl Heap {
     fn free(&mut self, place: u32) {
         self.free_alone(place);
         while let Some(value) = self.left.pop() {
-            match value.sort() {
-                Sort::Nothing => {}
-                Sort::Tensor(slot) => self.tensors.release(slot),
-                Sort::Node(place) => {
-                    let owners = &mut self.words[place as usize];
-                    *owners -= 1;
-                    if *owners == 0 {
-                        self.free_alone(place);
-                    }
-                }
+            if let Some(place) = self.let_go(value) {
+                self.free_alone(place);
             }
         }
     }

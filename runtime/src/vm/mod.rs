@@ -18,7 +18,7 @@ mod run;
 mod tensors;
 
 pub use error::{MachineError, VmError};
-pub use files::{ProgramFileError, read_program, write_program};
+pub use files::{ProgramFileError, TEXT, read_program, write_program};
 pub use library::{KernelLibrary, LibraryError};
 pub use tensors::NoMemory;
 

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::aligned::{ALIGNMENT, AlignedBuffer};
-use fusion_operators::{Tensor, TensorType};
+use fusion_operators::{DType, Tensor, TensorType};
 use indexmap::{IndexMap, IndexSet};
 
 /// The place of a tensor.
@@ -69,7 +69,7 @@ pub struct Tensors {
 impl Tensors {
     /// None yet.
     pub fn new(most_bytes: usize) -> Self {
-        Tensors {
+        let mut tensors = Tensors {
             slots: Vec::new(),
             types: IndexSet::new(),
             sizes: Vec::new(),
@@ -79,7 +79,43 @@ impl Tensors {
             held_bytes: 0,
             most_bytes,
             live: 0,
+        };
+        // The first types are those of numbers, in the order of their names.
+        for dtype in DType::ALL {
+            let known = tensors.intern(&TensorType::fixed(&[], dtype));
+            debug_assert_eq!(known, Ok(dtype as TypeId));
         }
+        tensors
+    }
+
+    /// True for a tensor of rank 0 and that element type.
+    #[inline]
+    pub fn is_scalar(&self, slot: Slot, dtype: DType) -> bool {
+        self.slots[slot as usize].ty == dtype as TypeId
+    }
+
+    /// The bits of a tensor of rank 0.
+    #[inline]
+    pub fn scalar_bits(&self, slot: Slot) -> u64 {
+        let counted = &self.slots[slot as usize];
+        // Buffers are of at least 64 bytes.
+        let Some(bytes) = counted.buffer.bytes().first_chunk::<8>() else { return 0 };
+        let bits = u64::from_le_bytes(*bytes);
+        match self.sizes[counted.ty as usize].bytes {
+            8 => bits,
+            bytes => bits & ((1 << (8 * bytes)) - 1),
+        }
+    }
+
+    /// A new tensor of rank 0.
+    #[inline]
+    pub fn new_scalar(&mut self, dtype: DType, bits: u64) -> Result<Slot, NoMemory> {
+        let slot = self.allocate(dtype as TypeId)?;
+        let bytes = self.slots[slot as usize].buffer.bytes_mut();
+        if let Some(place) = bytes.first_chunk_mut::<8>() {
+            *place = bits.to_le_bytes();
+        }
+        Ok(slot)
     }
 
     /// Tensors that have owners.

@@ -51,7 +51,7 @@ relay.data @List ["a"] [#relay.constructor<"Nil">, #relay.constructor<"Cons", [!
 // CHECK-NEXT:    case [@List::@Nil] {
 // CHECK-NEXT:      relay.yield %arg1
 // CHECK:         case [@List::@Cons, "x", "_"] {
-// CHECK-NEXT:    ^bb0(%[[X:.*]]: tensor<f32>):
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: tensor<4xf32>):
 // CHECK-NEXT:      %[[K:.*]] = func.call @kernel_0(%arg1, %[[X]])
 // CHECK-NEXT:      relay.yield %[[K]]
 // CHECK-LABEL: func.func @the_same(
@@ -61,25 +61,25 @@ relay.data @List ["a"] [#relay.constructor<"Nil">, #relay.constructor<"Cons", [!
 // CHECK-NEXT:    relay.mul
 // CHECK-NEXT:    relay.add
 // CHECK-NOT:   func.func
-func.func @in_clauses(%l: !relay.adt<@List, [tensor<f32>]>, %y: tensor<f32>) -> tensor<f32> {
-  %two = relay.constant dense<2.0> : tensor<f32>
-  %h = relay.mul %y, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  %0 = relay.match %l : (!relay.adt<@List, [tensor<f32>]>) -> tensor<f32>
+func.func @in_clauses(%l: !relay.adt<@List, [tensor<4xf32>]>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %two = relay.constant dense<2.0> : tensor<4xf32>
+  %h = relay.mul %y, %two : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = relay.match %l : (!relay.adt<@List, [tensor<4xf32>]>) -> tensor<4xf32>
   case [@List::@Nil] {
-    relay.yield %y : tensor<f32>
+    relay.yield %y : tensor<4xf32>
   }
   case [@List::@Cons, "x", "_"] {
-  ^bb0(%x: tensor<f32>):
-    %1 = relay.add %h, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    relay.yield %1 : tensor<f32>
+  ^bb0(%x: tensor<4xf32>):
+    %1 = relay.add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %1 : tensor<4xf32>
   }
-  return %0 : tensor<f32>
+  return %0 : tensor<4xf32>
 }
-func.func @the_same(%y: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
-  %two = relay.constant dense<2.0> : tensor<f32>
-  %h = relay.mul %y, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  %1 = relay.add %h, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %1 : tensor<f32>
+func.func @the_same(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %two = relay.constant dense<2.0> : tensor<4xf32>
+  %h = relay.mul %y, %two : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
 
 // -----
@@ -127,6 +127,29 @@ func.func @stays(%x: tensor<?xf32>) -> tensor<?xf32> {
 }
 func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
+}
+
+// -----
+
+// Numbers by themselves are instructions, unless they come from tensor code or only a kernel wants them.
+func.func private @next(tensor<i32>, tensor<4xf32>, tensor<f32>) -> tensor<f32>
+
+// CHECK-LABEL: func.func @numbers(
+// CHECK:         %[[LEFT:.*]] = relay.sub %arg0, %arg0
+// CHECK:         %[[KERNEL:.*]]:2 = call @kernel_0(%arg2, %arg1)
+// CHECK:         relay.call @next(%[[LEFT]], %[[KERNEL]]#
+// CHECK:       func.func private @kernel_0(
+// CHECK-DAG:     relay.reduce_sum
+// CHECK-DAG:     relay.mul
+// CHECK:         return
+func.func @numbers(%i: tensor<i32>, %x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
+  %left = relay.sub %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %double = relay.add %s, %s : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %y = relay.mul %x, %double : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %sum = relay.reduce_sum %x {axes = array<i64: 0>, keepdims = false} : (tensor<4xf32>) -> tensor<f32>
+  %half = relay.mul %sum, %sum : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %r = relay.call @next(%left, %y, %half) : (tensor<i32>, tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
 }
 
 // -----

@@ -4,11 +4,14 @@ use super::device::Choice;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::inputs::inputs;
+use crate::programs::{self, Executor, Inputs};
 use crate::{load, print};
 use clap::Args;
-use fusion_runtime::ModelDescription;
+use fusion_operators::ValueTree;
 use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
+use fusion_runtime::vm::read_program;
+use fusion_runtime::{ModelDescription, npz};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,6 +25,10 @@ pub struct Bench {
     /// The model, compiled (.so) or not (.onnx, .relay, .mlir).
     #[arg(value_name = "MODEL_OR_SO")]
     model: PathBuf,
+
+    /// How to run it [default: as it was compiled; graph for models of operators alone, aot for programs of the whole language].
+    #[arg(long, value_name = "EXECUTOR", value_enum)]
+    executor: Option<Executor>,
 
     /// Inputs by name, as numpy.savez writes them. By default random ones: floats between -1 and 1,
     /// integers 0 or 1; but what the model was compiled for where it relies on a value.
@@ -78,22 +85,76 @@ pub struct Report<'a> {
 impl Bench {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        let whole = matches!(self.executor, Some(Executor::Interp | Executor::Vm | Executor::Aot));
+        if whole || programs::is_bytecode(&self.model)? {
+            return self.program();
+        }
         let module = load::load(&self.model, &self.options.resolve()?)?;
+        if self.executor.is_some() && module.description().program.is_some() {
+            return Err(Failure::NoGraph(self.model.clone()));
+        }
         Choice::apply(self.device, &module)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
         let inputs = inputs(&module, self.inputs.as_deref(), self.seed)?;
-        let budget = self.budget.or((self.runs.is_none()).then_some(Duration::from_secs(3)));
-        let plan = Plan { warm_up: self.warm_up as usize, runs: self.runs.unwrap_or(1000) as usize, budget };
+        let plan = self.plan();
         let mut session = module.session()?;
         let statistics = measure::measure(plan, || session.run(&inputs))?;
-        let report = Report::new(module.description(), statistics);
+        self.show(&Report::new(module.description(), statistics))
+    }
+
+    fn plan(&self) -> Plan {
+        let budget = self.budget.or((self.runs.is_none()).then_some(Duration::from_secs(3)));
+        Plan { warm_up: self.warm_up as usize, runs: self.runs.unwrap_or(1000) as usize, budget }
+    }
+
+    fn show(&self, report: &Report) -> Result<(), Failure> {
         if self.json {
-            print::line(serde_json::to_string_pretty(&report)?)
+            print::line(serde_json::to_string_pretty(report)?)
         } else {
-            report.print(plan.warm_up)
+            report.print(self.warm_up as usize)
         }
+    }
+
+    /// Times a program of the whole language, values in and out included; what it takes comes from a file.
+    fn program(&self) -> Result<(), Failure> {
+        let bytecode = programs::is_bytecode(&self.model)?;
+        if self.executor.is_some() && (bytecode || load::is_compiled(&self.model)?) {
+            return Err(Failure::Compiled(self.model.clone()));
+        }
+        let tensors = self.inputs.as_deref().map(npz::read).transpose()?.unwrap_or_default();
+        let inputs: Inputs =
+            tensors.into_iter().map(|(name, tensor)| (name, ValueTree::tensor(tensor))).collect();
+        let (plan, options) = (self.plan(), self.options.resolve()?);
+        let (target, statistics) = match self.executor {
+            Some(Executor::Interp) => {
+                let statistics = programs::with_interpreted(&self.model, &options, inputs, |run| {
+                    measure::measure(plan, || run().map(drop))
+                });
+                ("interp", statistics?)
+            }
+            Some(Executor::Aot) => {
+                let compiled = programs::native(&self.model, &options)?;
+                let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
+                if let Some(threads) = self.threads {
+                    program.module().set_threads(threads);
+                }
+                let inputs = programs::inputs_of_native(&program, inputs)?;
+                ("aot", measure::measure(plan, || program.call(&inputs).map(drop))?)
+            }
+            _ => {
+                let file = match bytecode {
+                    true => read_program(&self.model)?,
+                    false => programs::bytecode(&self.model, &options)?,
+                };
+                let mut machine = programs::machine(file, self.threads)?;
+                let inputs = programs::inputs_of_machine(&machine, inputs)?;
+                ("vm", measure::measure(plan, || machine.run(&inputs).map(drop))?)
+            }
+        };
+        let model = crate::driver::name_of(&self.model);
+        self.show(&Report { model: &model, target, statistics, gflops: None, gbytes_per_s: None })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{print, programs};
 use clap::Args;
 use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
-use fusion_runtime::vm::write_program;
+use fusion_runtime::vm::{TEXT, write_program};
 use std::path::PathBuf;
 
 /// Compile a model to a shared library, with a C header beside it.
@@ -63,6 +63,8 @@ enum Form {
     Library,
     /// A program for the virtual machine, with its kernels.
     Bytecode,
+    /// The program as text, without its kernels.
+    BytecodeText,
 }
 
 /// Writes the library and its header; an object where another machine's C compiler is missing.
@@ -94,12 +96,22 @@ impl Compile {
         let jobs = self.jobs.map(usize::from);
         let options = CompileOptions { jobs, validate, ..self.options.resolve()? };
         let path = self.output.clone().unwrap_or_else(|| {
-            let extension = if self.emit == Form::Bytecode { "fbc" } else { "so" };
+            let extension = match self.emit {
+                Form::Library => "so",
+                Form::Bytecode => "fbc",
+                Form::BytecodeText => TEXT,
+            };
             PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension(extension)
         });
-        if self.emit == Form::Bytecode {
+        if self.emit != Form::Library {
             let file = programs::bytecode(&self.model, &options)?;
-            write_program(&path, &file)?;
+            match self.emit {
+                Form::BytecodeText => {
+                    let text = format!("{:#}", file.program);
+                    std::fs::write(&path, text).map_err(Failure::file("write", &path))?;
+                }
+                _ => write_program(&path, &file)?,
+            }
             let (functions, kernels) = (file.program.functions.len(), file.program.kernels.len());
             return print::line(format_args!("{}: {functions} functions, {kernels} kernels", path.display()));
         }

@@ -3,10 +3,10 @@
 use super::device::Choice;
 use super::options::Options;
 use crate::failure::Failure;
-use crate::programs::{self, Executor};
+use crate::programs::{self, Executor, Inputs};
 use crate::{load, print};
 use clap::Args;
-use fusion_operators::{Tensor, ValueTree};
+use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::vm::read_program;
 use fusion_runtime::{Module, NativeProgram, npz};
 use indexmap::IndexMap;
@@ -26,6 +26,11 @@ pub struct Run {
     /// Inputs by name, as numpy.savez writes them; or a .npy file for a model of one input.
     #[arg(long, value_name = "FILE.npz")]
     inputs: Option<PathBuf>,
+
+    /// An input as the language writes it, such as xs='Cons(1f, Nil)' or x='tensor<2xf32> [1.0, 2.0]'; as often as there are
+    /// inputs.
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = named_value)]
+    values: Vec<(String, ValueTree)>,
 
     /// Where to write the outputs by name; by default their first elements are printed.
     #[arg(long, value_name = "FILE.npz")]
@@ -50,6 +55,13 @@ impl Run {
             Some(path) => npz::read(path)?,
             None => IndexMap::new(),
         };
+        let mut inputs: Inputs =
+            tensors.into_iter().map(|(name, tensor)| (name, ValueTree::tensor(tensor))).collect();
+        for (name, value) in &self.values {
+            if inputs.insert(name.clone(), value.clone()).is_some() {
+                return Err(Failure::Inputs(format!("the input {name:?} is given twice")));
+            }
+        }
         if programs::is_bytecode(&self.model)? {
             return match self.executor {
                 None | Some(Executor::Vm) => {
@@ -58,7 +70,7 @@ impl Run {
                         return Err(Failure::OtherDevice { asked, target });
                     }
                     let file = read_program(&self.model)?;
-                    self.show(&programs::run_bytecode(file, self.threads, tensors)?)
+                    self.show(&programs::run_bytecode(file, self.threads, inputs)?)
                 }
                 Some(_) => Err(Failure::Compiled(self.model.clone())),
             };
@@ -70,9 +82,9 @@ impl Run {
             return match NativeProgram::load(&self.model)? {
                 Some(program) => {
                     Choice::apply(self.device, program.module())?;
-                    self.show(&programs::run_native(&program, self.threads, tensors)?)
+                    self.show(&programs::run_native(&program, self.threads, inputs)?)
                 }
-                None => self.graph(Module::load(&self.model)?, tensors),
+                None => self.graph(Module::load(&self.model)?, only_tensors(inputs)?),
             };
         }
         let options = self.options.resolve()?;
@@ -84,18 +96,19 @@ impl Run {
             None => Executor::Graph,
         };
         match executor {
-            Executor::Interp => self.show(&programs::interpret(&self.model, &options, tensors)?),
+            Executor::Interp => self.show(&programs::interpret(&self.model, &options, inputs)?),
             Executor::Vm => {
                 let file = programs::bytecode(&self.model, &options)?;
-                self.show(&programs::run_bytecode(file, self.threads, tensors)?)
+                self.show(&programs::run_bytecode(file, self.threads, inputs)?)
             }
             Executor::Aot => {
                 let compiled = programs::native(&self.model, &options)?;
                 let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
                 Choice::apply(self.device, program.module())?;
-                self.show(&programs::run_native(&program, self.threads, tensors)?)
+                self.show(&programs::run_native(&program, self.threads, inputs)?)
             }
             Executor::Graph => {
+                let tensors = only_tensors(inputs)?;
                 let (module, _) = load::load_for(&self.model, &options, &tensors)?;
                 if module.description().program.is_some() {
                     return Err(Failure::NoGraph(self.model.clone()));
@@ -132,6 +145,29 @@ impl Run {
                 Ok(npz::write(path, tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?)
             }
             None => print::line(value),
+        }
+    }
+}
+
+/// What models of operators alone are run on.
+pub fn only_tensors(inputs: Inputs) -> Result<IndexMap<String, Tensor>, Failure> {
+    let tensor = |(name, value): (String, ValueTree)| match value.items.as_slice() {
+        [Item::Tensor(tensor)] => Ok((name, tensor.clone())),
+        _ => Err(Failure::Inputs(format!("the input {name:?} of a model is no tensor, but {value}"))),
+    };
+    inputs.into_iter().map(tensor).collect()
+}
+
+/// `NAME=VALUE` of the command line.
+fn named_value(text: &str) -> Result<(String, ValueTree), String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err("it has no =; write NAME=VALUE".to_owned());
+    };
+    match ValueTree::parse(value) {
+        Ok(value) => Ok((name.trim().to_owned(), value)),
+        Err(error) => {
+            let column = error.column + name.chars().count() + 1;
+            Err(format!("column {column}: {}", error.message))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What passes over the language share: free values, copies at other types, names, functions made and taken away.
 
 use super::effects::{Callee, callee_of, is};
+use super::infer_types::graph::components;
 use fusion_dialects::relay::{Instance, Op as Relay, TYPE_PARAMS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -49,13 +50,25 @@ pub fn copy_block<'c>(
     map: &mut ValueMap<'c>,
     instance: &Instance<'c>,
 ) -> Vec<Value<'c>> {
+    copy_ops(build, block, map, instance).1
+}
+
+/// As [`copy_block`], with the copies.
+pub fn copy_ops<'c>(
+    build: &Build<'c>,
+    block: Block<'c>,
+    map: &mut ValueMap<'c>,
+    instance: &Instance<'c>,
+) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
     let ops = ops_in(block);
-    let Some((last, rest)) = ops.split_last() else { return Vec::new() };
+    let Some((last, rest)) = ops.split_last() else { return (Vec::new(), Vec::new()) };
+    let mut copies = Vec::new();
     for op in rest {
         let copy = map.clone_op(build, *op);
         retype(copy, instance);
+        copies.push(copy);
     }
-    last.operand_values().into_iter().map(|value| map.lookup(value)).collect()
+    (copies, last.operand_values().into_iter().map(|value| map.lookup(value)).collect())
 }
 
 /// Replaces type variables and named extents in the types of an operation and all that is in it.
@@ -181,21 +194,14 @@ pub fn erase_unreached(module: Op) -> u64 {
 /// The functions that may call themselves, at once or through others.
 pub fn recursive_functions<'c>(module: Op<'c>) -> HashSet<&'c str> {
     let functions = functions(module);
-    let calls: IndexMap<&str, Vec<&str>> = functions.iter().map(|(n, f)| (*n, named_by(*f))).collect();
-    let leads_back = |name: &&'c str| {
-        let mut work: Vec<&str> = calls.get(name).cloned().unwrap_or_default();
-        let mut seen = HashSet::new();
-        while let Some(next) = work.pop() {
-            if next == *name {
-                return true;
-            }
-            if seen.insert(next) {
-                work.extend(calls.get(next).into_iter().flatten());
-            }
-        }
-        false
+    let callees = |f: &Op<'c>| named_by(*f).into_iter().filter_map(|name| functions.get_index_of(name));
+    let calls: Vec<Vec<usize>> = functions.values().map(|f| callees(f).collect()).collect();
+    let recursive = |component: &Vec<usize>| match component[..] {
+        [one] => calls[one].contains(&one),
+        _ => true,
     };
-    functions.keys().copied().filter(leads_back).collect()
+    let found = components(&calls).into_iter().filter(recursive).flatten();
+    found.filter_map(|f| functions.get_index(f).map(|(name, _)| *name)).collect()
 }
 
 /// The closure that a call of a value calls, where it is known and not called by its own body.

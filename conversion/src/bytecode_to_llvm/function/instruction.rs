@@ -11,6 +11,7 @@ use crate::bytecode_to_llvm::values::{Head, Known};
 use crate::bytecode_to_llvm::writer::{Callee, Order};
 use fusion_bytecode::{Instruction, Register};
 use fusion_dialects::Value;
+use fusion_operators::DType;
 
 impl<'c> Body<'_, 'c> {
     /// Writes an instruction; true when nothing can follow it.
@@ -25,27 +26,43 @@ impl<'c> Body<'_, 'c> {
             I::Constant { to, constant } => {
                 let value = self.fixed(Fixed::Constant(*constant));
                 self.set(*to, value);
+                self.numbers.fixed.insert(*to);
+                if let Some(number) = self.constant_number(*constant) {
+                    self.numbers.read.insert(*to, number);
+                }
             }
             I::Kernel { kernel, inputs, outputs } => {
                 let kernel = &self.program.kernels[*kernel as usize];
                 self.kernel(kernel, inputs, outputs);
             }
+            I::Scalar { .. } => self.scalar(at, instruction),
             I::Operator { operator, .. } => {
                 let place = self.place(at);
                 return Err(BytecodeError::Open { place, operator: operator.clone() });
             }
             I::CheckTypes { values, types } => self.check_types(at, values, types),
-            I::Copy { to, from } => {
+            // A number that is no value has no owners.
+            I::Copy { to, from } | I::Move { to, from } if self.numbers.loose.contains_key(from) => {
+                self.numbers.copy(*to, *from);
+                self.small.remove(to);
+                if matches!(instruction, I::Move { .. }) {
+                    self.numbers.forget(*from);
+                }
+            }
+            I::Copy { to, from } | I::Move { to, from } => {
                 let value = self.get(*from);
-                self.code.retain(value);
+                if matches!(instruction, I::Copy { .. }) && !self.numbers.fixed.contains(from) {
+                    self.code.retain(value);
+                }
                 let small = self.small.contains(from);
                 self.set(*to, value);
+                self.numbers.copy(*to, *from);
                 self.small.extend(small.then_some(*to));
             }
-            I::Move { to, from } => {
-                let (value, small) = (self.get(*from), self.small.contains(from));
-                self.set(*to, value);
-                self.small.extend(small.then_some(*to));
+            I::Drop { value }
+                if self.numbers.loose.contains_key(value) || self.numbers.fixed.contains(value) =>
+            {
+                self.numbers.forget(*value);
             }
             I::Drop { value } => {
                 let known = if self.small.contains(value) { Known::SmallTensor } else { Known::Nothing };
@@ -122,23 +139,26 @@ impl<'c> Body<'_, 'c> {
                 return Ok(true);
             }
             I::Jump { target } => {
+                self.leave_for(&[*target]);
                 self.code.writer.jump(self.labels[target].block());
                 return Ok(true);
             }
             I::JumpUnless { condition, target } => {
-                let tensor = self.get(*condition);
-                let data = self.code.writer.load(pointer, tensor, FIELDS);
-                let flag = self.code.writer.load(self.code.writer.spelling.int8, data, 0);
+                let flag = self.number(*condition, DType::Bool);
+                self.leave_for(&[*target]);
                 let zero = self.code.writer.int(self.code.writer.spelling.int8, 0);
                 let no = self.code.writer.compare(Order::Equal, flag, zero);
                 let next = self.code.writer.build.new_block(&[]);
                 self.code.writer.jump_if(no, self.labels[target].block(), next.block(), None);
                 self.code.writer.build = next;
-                self.small.insert(*condition);
+                if !self.numbers.loose.contains_key(condition) {
+                    self.small.insert(*condition);
+                }
             }
             I::Switch { value, targets } => {
                 let value = self.get(*value);
                 let tag = self.code.writer.load(self.code.writer.spelling.int32, value, TAG);
+                self.leave_for(targets);
                 let blocks: Vec<_> = targets.iter().map(|target| self.labels[target].block()).collect();
                 let Some((last, cases)) = blocks.split_last() else {
                     return Err(self.malformed(at, "goes nowhere"));
@@ -176,9 +196,10 @@ impl<'c> Body<'_, 'c> {
     }
 
     /// The run's context, a function value where one is called, and arguments.
-    fn passed(&self, closure: Option<Register>, arguments: &[Register]) -> Vec<Value<'c>> {
+    fn passed(&mut self, closure: Option<Register>, arguments: &[Register]) -> Vec<Value<'c>> {
+        let run = self.code.run;
         let registers = closure.iter().chain(arguments).map(|register| self.get(*register));
-        std::iter::once(self.code.run).chain(registers).collect()
+        std::iter::once(run).chain(registers).collect()
     }
 
     /// The code of a function value, which must take so many arguments.

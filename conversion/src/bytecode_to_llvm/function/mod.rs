@@ -5,6 +5,7 @@
 
 mod instruction;
 mod open;
+mod scalars;
 mod tensors;
 
 use super::BytecodeError;
@@ -15,6 +16,7 @@ use super::writer::{Callee, Order, Writer};
 use fusion_bytecode::{Function, FunctionId, Instruction, Kernel, Program, Register};
 use fusion_dialects::{Build, Value};
 use fusion_operators::TensorType;
+use scalars::Numbers;
 use std::collections::{HashMap, HashSet};
 
 /// A large tensor, or one of open extents.
@@ -86,8 +88,14 @@ struct Body<'a, 'c> {
     room: [Value<'c>; 5],
     /// Where each instruction that is jumped to begins.
     labels: HashMap<u32, Build<'c>>,
+    /// How many jumps lead to each label.
+    jumps: HashMap<u32, usize>,
     /// Registers with small tensors.
     small: HashSet<Register>,
+    /// Registers whose numbers are known.
+    numbers: Numbers<'c>,
+    /// What is known where a way begins.
+    carried: HashMap<u32, Numbers<'c>>,
     /// Where in the source the instruction comes from, as messages begin.
     here: String,
 }
@@ -130,11 +138,27 @@ impl<'a, 'c> Body<'a, 'c> {
             writer.store(*argument, *register, 0);
         }
         let mut targets: Vec<u32> = function.code.iter().flat_map(|i| i.targets().to_vec()).collect();
+        let mut jumps = HashMap::new();
+        targets.iter().for_each(|label| *jumps.entry(*label).or_default() += 1);
         targets.sort_unstable();
         targets.dedup();
         let labels = targets.into_iter().map(|label| (label, writer.build.new_block(&[]))).collect();
-        let small = HashSet::new();
-        Body { code, program, function, globals, registers, room, labels, small, here: String::new() }
+        let (small, numbers, carried) = (HashSet::new(), Numbers::default(), HashMap::new());
+        let here = String::new();
+        Body {
+            code,
+            program,
+            function,
+            globals,
+            registers,
+            room,
+            labels,
+            jumps,
+            small,
+            numbers,
+            carried,
+            here,
+        }
     }
 
     fn write(mut self) -> Result<(), BytecodeError> {
@@ -147,10 +171,12 @@ impl<'a, 'c> Body<'a, 'c> {
         for (at, instruction) in self.function.code.iter().enumerate() {
             if let Some(label) = self.labels.get(&(at as u32)).copied() {
                 if !ended {
+                    self.fasten_all();
                     self.code.writer.jump(label.block());
                 }
                 self.code.writer.build = label;
                 self.small.clear();
+                self.numbers = self.carried.remove(&(at as u32)).unwrap_or_default();
                 (ended, skip) = (false, 0);
             }
             if ended {
@@ -178,7 +204,7 @@ impl<'a, 'c> Body<'a, 'c> {
 
     /// Fields of a value that are read one after another, whereupon it is dropped: the register of the value, the fields, and
     /// where they go.
-    fn taken_apart(&self, at: usize) -> Option<(Value<'c>, Vec<u32>, Vec<Register>)> {
+    fn taken_apart(&mut self, at: usize) -> Option<(Value<'c>, Vec<u32>, Vec<Register>)> {
         let Instruction::Field { from, .. } = &self.function.code[at] else { return None };
         let (mut fields, mut registers) = (Vec::new(), Vec::new());
         for (next, instruction) in self.function.code.iter().enumerate().skip(at) {
@@ -218,16 +244,18 @@ impl<'a, 'c> Body<'a, 'c> {
         self.code.writer.build = after;
     }
 
-    fn get(&self, register: Register) -> Value<'c> {
+    fn get(&mut self, register: Register) -> Value<'c> {
+        self.fasten(register);
         self.code.writer.load(self.code.writer.spelling.pointer, self.registers[register as usize], 0)
     }
 
-    fn get_all(&self, registers: &[Register]) -> Vec<Value<'c>> {
+    fn get_all(&mut self, registers: &[Register]) -> Vec<Value<'c>> {
         registers.iter().map(|register| self.get(*register)).collect()
     }
 
     fn set(&mut self, register: Register, value: Value<'c>) {
         self.small.remove(&register);
+        self.numbers.forget(register);
         self.code.writer.store(value, self.registers[register as usize], 0);
     }
 

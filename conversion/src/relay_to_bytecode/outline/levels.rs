@@ -11,7 +11,8 @@
 //! The smallest levels give the fewest kernels. Tensor code that has a choice (nobody needs it yet at its smallest level) takes the
 //! highest at which there is a kernel anyway: it is then computed where it is used, and nothing is kept from kernel to kernel.
 
-use super::{Extents, extents, is_constant, is_tensor_code};
+use super::{Extents, extents, is_constant};
+use crate::relay_to_bytecode::scalars::in_kernels;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     Op, OpExt, OperationLike, Value, key, kind_of, nested_ops, op_key, parent_of, relay, users,
@@ -30,7 +31,7 @@ pub struct Level<'c> {
 /// The operations of a block but its last, by levels.
 pub fn levels<'c>(ops: &[Op<'c>]) -> Vec<Level<'c>> {
     let places: HashMap<usize, usize> = ops.iter().enumerate().map(|(i, op)| (op_key(*op), i)).collect();
-    let tensor: Vec<bool> = ops.iter().map(|op| is_tensor_code(*op)).collect();
+    let tensor = in_kernels(ops);
     let mut of: HashMap<usize, usize> = HashMap::new();
     let mut level = vec![0; ops.len()];
     let mut effect = 0;

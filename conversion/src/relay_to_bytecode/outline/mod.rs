@@ -17,7 +17,7 @@
 //! ([`crate::program`]).
 
 mod kernel;
-mod levels;
+pub(super) mod levels;
 mod sink;
 
 use crate::relay_to_te::definitions::definition_of;

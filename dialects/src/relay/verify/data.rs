@@ -1,6 +1,7 @@
 //! Data types: declaration, construction, match.
 
 use super::{listed, same, types_of, yielded};
+use crate::bridge::callbacks::Symbols;
 use crate::relay::{DataType, Instance, Pattern, PatternError, has_hole};
 use crate::{
     Op, OpExt, Type, TypeParts, adt_type, arguments, array_elements, symbol_path, type_parts, var_type,
@@ -52,7 +53,7 @@ fn free_variable(ty: Type, bound: &[&str]) -> Option<String> {
     }
 }
 
-pub fn construction(op: Op) -> Result<(), String> {
+pub fn construction(op: Op, symbols: &Symbols) -> Result<(), String> {
     let attr = op.attr("constructor").ok_or("violates constraint C1: names no constructor")?;
     let path = symbol_path(attr).unwrap_or_default();
     let [data, name] = path[..] else {
@@ -60,7 +61,9 @@ pub fn construction(op: Op) -> Result<(), String> {
             "violates constraint C1: {attr} names no constructor; write @Type::@Constructor"
         ));
     };
-    let data = DataType::named(op, data)
+    let data = symbols
+        .named(op, data)
+        .and_then(DataType::of)
         .ok_or_else(|| format!("violates constraint C1: the module declares no data type @{data}"))?;
     let Some((_, constructor)) = data.constructor(name) else {
         let known: Vec<_> = data.constructors.iter().map(|c| c.name).collect();
@@ -92,7 +95,7 @@ pub fn construction(op: Op) -> Result<(), String> {
     ))
 }
 
-pub fn matching(op: Op) -> Result<(), String> {
+pub fn matching(op: Op, symbols: &Symbols) -> Result<(), String> {
     let patterns = op.attr("patterns").map(array_elements).unwrap_or_default();
     let regions = crate::OperationLike::region_count(&op);
     if patterns.is_empty() || patterns.len() != regions {
@@ -101,7 +104,9 @@ pub fn matching(op: Op) -> Result<(), String> {
     }
     let (value, results) = (types_of(&op.operand_values())[0], types_of(&op.result_values()));
     let fields = |data: &str, name: &str, ty| {
-        let declared = DataType::named(op, data)
+        let declared = symbols
+            .named(op, data)
+            .and_then(DataType::of)
             .ok_or_else(|| PatternError(format!("the module declares no data type @{data}")))?;
         declared.fields_in(name, ty)
     };

@@ -1,7 +1,9 @@
 //! Functions as values, and calls.
 
 use super::{listed, same, types_of, yielded};
-use crate::relay::{Instance, RECURSIVE, function_named};
+use crate::bridge::callbacks::Symbols;
+use crate::relay::{Instance, RECURSIVE};
+use crate::rows::{Kind, Upstream};
 use crate::{Op, OpExt, Type, TypeParts, arguments, function_parts, function_type, type_of_attr, type_parts};
 
 pub fn closure(op: Op) -> Result<(), String> {
@@ -37,15 +39,15 @@ pub fn apply(op: Op) -> Result<(), String> {
     Ok(())
 }
 
-pub fn call(op: Op) -> Result<(), String> {
-    let callee = function_type_of(op, "callee")?;
+pub fn call(op: Op, symbols: &Symbols) -> Result<(), String> {
+    let callee = function_type_of(op, "callee", symbols)?;
     let (given, taken) = (types_of(&op.operand_values()), types_of(&op.result_values()));
     let found = function_type(op.context_ref(), &given, &taken);
     instance_of(found, callee, &format!("the call's type, of @{},", op.text("callee").unwrap_or_default()))
 }
 
-pub fn global(op: Op) -> Result<(), String> {
-    let function = function_type_of(op, "function")?;
+pub fn global(op: Op, symbols: &Symbols) -> Result<(), String> {
+    let function = function_type_of(op, "function", symbols)?;
     let what = format!("the value's type, of @{},", op.text("function").unwrap_or_default());
     instance_of(types_of(&op.result_values())[0], function, &what)
 }
@@ -59,9 +61,12 @@ pub fn instantiate(op: Op) -> Result<(), String> {
 }
 
 /// The type of the function that an attribute names.
-fn function_type_of<'c>(op: Op<'c>, attr: &str) -> Result<Type<'c>, String> {
+fn function_type_of<'c>(op: Op<'c>, attr: &str, symbols: &Symbols) -> Result<Type<'c>, String> {
     let name = op.text(attr).unwrap_or_default();
-    let function = function_named(op, name)
+    let is_function = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::Func)));
+    let function = symbols
+        .named(op, name)
+        .filter(is_function)
         .ok_or_else(|| format!("violates constraint C1: the module has no function @{name}"))?;
     let ty = function.attr("function_type").and_then(type_of_attr);
     ty.ok_or_else(|| format!("violates constraint C1: @{name} has no type"))

@@ -6,6 +6,7 @@ mod functions;
 mod values;
 
 use super::{Op as Functional, agree};
+use crate::bridge::callbacks::Symbols;
 use crate::{Block, Op, OpExt, Type, TypeParts, Value, ValueLike, ops_in, tensor_type, type_parts};
 use fusion_operators::{Operator, TensorType};
 
@@ -41,8 +42,8 @@ pub fn operator(operator: &'static Operator, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the functional side.
-pub fn functional(kind: Functional, op: Op) -> Result<(), String> {
+/// Checks the functional side; `symbols` are those of the module, for operations that name some.
+pub fn functional(kind: Functional, op: Op, symbols: &Symbols) -> Result<(), String> {
     match kind {
         Functional::Tuple => values::tuple(op),
         Functional::Get => values::get(op),
@@ -52,12 +53,12 @@ pub fn functional(kind: Functional, op: Op) -> Result<(), String> {
         Functional::While => control::while_loop(op),
         Functional::Fn => functions::closure(op),
         Functional::Apply => functions::apply(op),
-        Functional::Call => functions::call(op),
-        Functional::Global => functions::global(op),
+        Functional::Call => functions::call(op, symbols),
+        Functional::Global => functions::global(op, symbols),
         Functional::Instantiate => functions::instantiate(op),
         Functional::Data => data::declaration(op),
-        Functional::Construct => data::construction(op),
-        Functional::Match => data::matching(op),
+        Functional::Construct => data::construction(op, symbols),
+        Functional::Match => data::matching(op, symbols),
         Functional::Constant | Functional::Yield => Ok(()),
     }
 }

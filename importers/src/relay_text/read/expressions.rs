@@ -147,8 +147,8 @@ impl Reader {
         let kind = match node.as_rule() {
             Rule::local => ExprKind::Local(node.as_str()[1..].to_owned()),
             Rule::graph => ExprKind::Graph(node.as_str()[1..].to_owned()),
-            Rule::global => ExprKind::Global(node.as_str()[1..].to_owned()),
-            Rule::operator => ExprKind::Word(node.as_str().to_owned()),
+            Rule::global => ExprKind::Global(self.symbol(&node.as_str()[1..])),
+            Rule::operator => ExprKind::Word(self.symbol(node.as_str())),
             Rule::number => ExprKind::Literal(Rc::new(self.scalar(&node)?)),
             Rule::boolean => {
                 let value = Tensor::from_ints(
@@ -261,7 +261,7 @@ impl Reader {
                 let mut inner = inner.into_inner();
                 let Some(name) = inner.next() else { return Fault::new(span, "expected a constructor") };
                 let fields = inner.next().map(|list| self.patterns(list)).transpose()?.unwrap_or_default();
-                PatternKind::Constructor(name.as_str().to_owned(), fields)
+                PatternKind::Constructor(self.symbol(name.as_str()), fields)
             }
         };
         Ok(Pattern { kind, span })

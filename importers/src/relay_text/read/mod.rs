@@ -12,6 +12,7 @@ use super::syntax::*;
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::Pair;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 #[derive(pest_derive::Parser)]
@@ -22,10 +23,19 @@ type Node<'i> = Pair<'i, Rule>;
 
 /// A file's tree, and where its metadata section begins.
 pub fn read(source: &str, number: u32) -> Outcome<(File, Option<usize>)> {
+    read_renamed(source, number, HashMap::new())
+}
+
+/// As [`read`], with other names for some of the file's functions, types and constructors.
+pub fn read_renamed(
+    source: &str,
+    number: u32,
+    renamed: HashMap<String, String>,
+) -> Outcome<(File, Option<usize>)> {
     let blanked = blank(source, number)?;
     let mut pairs = Grammar::parse(Rule::module, &blanked.text)
         .map_err(|error| unexpected(&error, &blanked.text, number))?;
-    let reader = Reader { file: number };
+    let reader = Reader { file: number, renamed };
     let mut file = File::default();
     for pair in pairs.next().into_iter().flat_map(Pair::into_inner) {
         reader.item(pair, &mut file)?;
@@ -104,6 +114,7 @@ fn called(rule: Rule) -> Option<&'static str> {
 /// Takes pairs apart.
 struct Reader {
     file: u32,
+    renamed: HashMap<String, String>,
 }
 
 impl Reader {
@@ -116,6 +127,15 @@ impl Reader {
 
     fn name(&self, node: &Node) -> Name {
         Name { text: node.as_str().to_owned(), span: self.span(node) }
+    }
+
+    /// What a function, type or constructor is called in the program.
+    fn symbol(&self, name: &str) -> String {
+        self.renamed.get(name).map_or(name, String::as_str).to_owned()
+    }
+
+    fn symbol_name(&self, node: &Node) -> Name {
+        Name { text: self.symbol(node.as_str().trim_start_matches('@')), span: self.span(node) }
     }
 
     /// A name behind its sign: `%x`, `@f`.
@@ -143,7 +163,7 @@ impl Reader {
                 let mut parts = Vec::new();
                 for part in node.into_inner() {
                     match part.as_rule() {
-                        Rule::global => name = Some(self.signed_name(&part)),
+                        Rule::global => name = Some(self.symbol_name(&part)),
                         Rule::kw_def => {}
                         _ => parts.push(part),
                     }
@@ -178,13 +198,13 @@ impl Reader {
         let (mut name, mut parameters, mut constructors) = (None, Vec::new(), Vec::new());
         for part in node.into_inner() {
             match part.as_rule() {
-                Rule::identifier => name = Some(self.name(&part)),
+                Rule::identifier => name = Some(self.symbol_name(&part)),
                 Rule::type_parameters => parameters = self.names(part),
                 Rule::constructor => {
                     let mut inner = part.into_inner();
                     let Some(first) = inner.next() else { continue };
                     let fields = inner.next().map(|list| self.types(list)).transpose()?;
-                    constructors.push((self.name(&first), fields.unwrap_or_default()));
+                    constructors.push((self.symbol_name(&first), fields.unwrap_or_default()));
                 }
                 _ => {}
             }
@@ -193,7 +213,8 @@ impl Reader {
         Ok(DataType { name, parameters, constructors })
     }
 
+    /// Type parameters, which hide types of their names.
     fn names(&self, node: Node) -> Vec<Name> {
-        node.into_inner().map(|n| self.name(&n)).collect()
+        node.into_inner().map(|n| self.symbol_name(&n)).collect()
     }
 }

@@ -35,7 +35,7 @@ impl Reader {
                 Rule::named_type => {
                     let mut inner = part.into_inner();
                     let Some(name) = inner.next() else { continue };
-                    Type::Named(self.name(&name), inner.map(|n| self.ty(n)).collect::<Outcome<_>>()?)
+                    Type::Named(self.symbol_name(&name), inner.map(|n| self.ty(n)).collect::<Outcome<_>>()?)
                 }
                 _ => Type::Unknown,
             });

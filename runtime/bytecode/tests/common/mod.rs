@@ -1,8 +1,11 @@
 //! Programs of the tests.
 #![allow(dead_code)]
 
-use fusion_bytecode::{Constructor, DataType, Function, Instruction as I, Kernel, Program, ValueType};
-use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType};
+use fusion_bytecode::{
+    Constructor, DataType, Function, Instruction as I, Kernel, Program, Scalar, ValueType,
+};
+use fusion_operators::random::Random;
+use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ops};
 
 pub fn int() -> TensorType {
     TensorType::fixed(&[], DType::I32)
@@ -95,5 +98,72 @@ pub fn everything() -> Program {
     ];
     let mut program = program(1, vec![function("main", 1, 6, code), function("pair", 2, 2, second)]);
     program.functions[0].places = (1..=22).map(|line| format!("list.relay:{line}:3")).collect();
+    program
+}
+
+/// A program of random instructions over names that are there; it need not keep the rules.
+pub fn random(seed: u64) -> Program {
+    let mut random = Random::new(seed);
+    let mut below = |n: u32| (random.next_u64() % u64::from(n)) as u32;
+    let mut program = everything();
+    let scalars: Vec<Scalar> = ops::all().filter_map(Scalar::of).collect();
+    for function in &mut program.functions {
+        function.registers = below(1 << 20);
+        function.code.clear();
+        function.places.clear();
+        for _ in 0..below(40) {
+            let mut list = || -> Vec<u32> { (0..below(4)).map(|_| below(100)).collect() };
+            let (inputs, outputs, more) = (list(), list(), list());
+            let (to, from, index) = (below(100), below(100), below(9));
+            let open = TensorType::new(
+                vec![Dim::Symbol("extent".to_owned()), Dim::Static(below(9).into()), Dim::Any],
+                DType::ALL[below(13) as usize],
+            );
+            let scalar = scalars[below(scalars.len() as u32) as usize];
+            let attributes = Attrs::new().with("a", i64::from(index)).with("b", f64::from(to) / 8.0);
+            let types = inputs.iter().map(|_| open.clone()).collect();
+            let operator = "concat".to_owned();
+            let (ty, result) = (DType::ALL[below(13) as usize], DType::ALL[below(13) as usize]);
+            function.code.push(match below(24) {
+                0 => I::Constant { to, constant: index },
+                1 => I::Kernel { kernel: 0, inputs, outputs },
+                2 => I::Operator { operator, attributes, inputs, outputs },
+                3 => I::Scalar { to, scalar, ty, result, inputs },
+                4 => I::CheckTypes { values: inputs, types },
+                5 => I::Copy { to, from },
+                6 => I::Move { to, from },
+                7 => I::Drop { value: to },
+                8 => I::Tuple { to, elements: inputs },
+                9 => I::Construct { to, data: 0, tag: below(2), fields: inputs },
+                10 => I::Field { to, from, index },
+                11 => I::Closure { to, function: below(2), captured: inputs },
+                12 => I::Call { to, function: below(2), arguments: inputs },
+                13 => I::Apply { to, closure: from, arguments: inputs },
+                14 => I::TailCall { function: below(2), arguments: inputs },
+                15 => I::TailApply { closure: from, arguments: inputs },
+                16 => I::Return { value: to },
+                17 => I::Jump { target: index },
+                18 => I::JumpUnless { condition: to, target: index },
+                19 => I::Switch { value: to, targets: more },
+                20 => I::NewCell { to, value: from },
+                21 => I::ReadCell { to, cell: from },
+                22 => I::WriteCell { cell: to, value: from },
+                _ => I::Fail { message: format!("number {to} // \"{from}\"") },
+            });
+        }
+        if below(2) == 0 {
+            function.places = (0..function.code.len())
+                .map(|i| {
+                    if i == 0 {
+                        "a.relay:1:1".into()
+                    } else if i % 3 == 0 {
+                        String::new()
+                    } else {
+                        format!("f.relay:{i}:3")
+                    }
+                })
+                .collect();
+        }
+    }
     program
 }

@@ -76,7 +76,13 @@ impl Writer {
         }
         self.budget = self.budget.saturating_sub(1);
         let depth = depth - 1;
-        match self.below(14) {
+        let choice = match self.below(14) {
+            choice if self.contents.language => choice,
+            0 | 1 => 0,
+            2 | 3 => 9,
+            _ => 11 + self.below(3),
+        };
+        match choice {
             0 => self.branch(ty, depth),
             1 => self.match_list(ty, depth),
             2 => self.match_option(ty, depth),

@@ -156,14 +156,20 @@ impl Writer {
         let parts: Vec<Ty> = (0..count).map(|_| self.shown()).collect();
         let result = Ty::Tuple(parts.clone());
         let parameters = self.parameters(&[Ty::Float, Ty::Int, Ty::Vector]);
-        let texts: Vec<String> = parameters.iter().map(|(n, t)| format!("{n}: {}", t.text())).collect();
-        self.line(&format!("func.func @main({}) -> ({}) {{", texts.join(", "), result.text()));
+        let takes: Vec<String> = parameters.iter().map(|(n, t)| format!("{n}: {}", t.text())).collect();
+        let gives = if self.contents.language { result.text() } else { texts(&parts) };
+        self.line(&format!("func.func @main({}) -> ({gives}) {{", takes.join(", ")));
         self.scope.extend(parameters);
         for _ in 0..4 {
             self.statement(4);
         }
         let values: Vec<String> = parts.iter().map(|part| self.expression(part, 5)).collect();
-        let value = self.tuple(&values, &result, &parts);
-        self.finish(&value, &result);
+        if self.contents.language {
+            let value = self.tuple(&values, &result, &parts);
+            self.finish(&value, &result);
+        } else {
+            self.line(&format!("return {} : {gives}", values.join(", ")));
+            self.line("}");
+        }
     }
 }

@@ -25,13 +25,15 @@ pub struct Contents {
     pub polymorphic: bool,
     /// Cells.
     pub references: bool,
+    /// Functions, data types and tuples; without them, programs are models of operators, branches and loops.
+    pub language: bool,
     /// About how many operations a function has.
     pub size: usize,
 }
 
 impl Default for Contents {
     fn default() -> Self {
-        Contents { polymorphic: true, references: true, size: 40 }
+        Contents { polymorphic: true, references: true, language: true, size: 40 }
     }
 }
 
@@ -41,18 +43,17 @@ pub fn program(seed: u64, contents: Contents) -> String {
     let mut writer = Writer {
         random,
         contents,
-        text: DECLARATIONS.to_owned(),
+        text: if contents.language { DECLARATIONS.to_owned() } else { String::new() },
         next: 0,
         budget: 0,
         scope: Vec::new(),
         helpers: Vec::new(),
     };
-    if contents.polymorphic {
+    if contents.language && contents.polymorphic {
         writer.text.push_str(POLYMORPHIC);
     }
-    for number in 0..1 + writer.below(4) {
-        writer.helper(number);
-    }
+    let helpers = if contents.language { 1 + writer.below(4) } else { 0 };
+    (0..helpers).for_each(|number| writer.helper(number));
     writer.main();
     writer.text
 }

@@ -50,7 +50,7 @@ pub(super) fn texts(types: &[Ty]) -> String {
 impl Writer {
     /// A type; tensors most of the time.
     pub(super) fn ty(&mut self, depth: usize) -> Ty {
-        let sorts = if depth == 0 { 4 } else { 10 };
+        let sorts = if depth == 0 || !self.contents.language { 4 } else { 10 };
         match self.below(sorts) {
             0 | 4 => Ty::Float,
             1 => Ty::Int,

@@ -9,6 +9,7 @@
 
 mod calls;
 mod compute;
+mod scalars;
 mod sorts;
 
 use super::Limits;
@@ -17,6 +18,7 @@ use super::heap::{Handle, Heap, Kind, Sort};
 use super::library::Kernels;
 use super::tensors::Slot;
 use fusion_bytecode::{Kernel, Register, match_types};
+use fusion_operators::DType;
 
 /// Where to go on after a call.
 #[derive(Clone, Copy)]
@@ -119,6 +121,20 @@ impl State {
                 }
                 Op::Kernel { kernel, inputs, outputs } => {
                     self.kernel(kernels, kernel as usize, code.list(inputs), code.list(outputs))?;
+                }
+                Op::Scalar { scalar, ty, result, to, a, b } => {
+                    let operands = [self.bits(a, ty)?, self.bits(b, ty)?, 0];
+                    let bits = scalar.compute(ty, result, operands);
+                    let bits = bits.map_err(|why| format!("relay.{} {why}", scalar.operator().name))?;
+                    self.set_bits(to, result, bits)?;
+                }
+                Op::Where { ty, to, list } => {
+                    let &[condition, yes, no] = code.list(list) else {
+                        return Err("where takes three operands".to_owned());
+                    };
+                    let (condition, yes, no) =
+                        (self.bits(condition, DType::Bool)?, self.bits(yes, ty)?, self.bits(no, ty)?);
+                    self.set_bits(to, ty, if condition != 0 { yes } else { no })?;
                 }
                 Op::Operator { call } => self.operator(&code.operators[call as usize])?,
                 Op::CheckTypes { check } => {

@@ -17,7 +17,7 @@ mod data;
 mod errors;
 mod extents;
 mod functions;
-mod graph;
+pub(super) mod graph;
 mod relations;
 mod solver;
 mod terms;

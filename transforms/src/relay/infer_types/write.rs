@@ -1,6 +1,6 @@
 //! The types that were found go into the program; those that were not are errors.
 
-use super::functions::{Inference, OpenValue, Place};
+use super::functions::{Function, Inference, OpenValue, Place};
 use super::solver::Failure;
 use fusion_dialects::relay::{Op as Functional, TYPE_PARAMS};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -8,6 +8,7 @@ use fusion_dialects::{
     Build, Op, OpExt, PassError, Type, ValueLike, arguments, function_parts, function_type, nested_ops,
     set_type, texts_attr, texts_of, type_attr, type_of_attr,
 };
+use indexmap::IndexMap;
 
 impl<'c> Inference<'c> {
     /// Writes types, and takes annotations away.
@@ -39,7 +40,7 @@ impl<'c> Inference<'c> {
             }
         }
         for function in self.functions.values().filter(|f| f.open) {
-            exact(function.op);
+            exact(function.op, &self.functions);
         }
         Ok(())
     }
@@ -88,19 +89,18 @@ impl<'c> Inference<'c> {
     }
 }
 
+fn signature<'c>(function: Op<'c>) -> Option<(Vec<Type<'c>>, Vec<Type<'c>>)> {
+    function.attr("function_type").and_then(type_of_attr).and_then(function_parts)
+}
+
 /// Upstream's verifiers want the very types that functions are declared with: where extents differ, a view says so.
-fn exact(function: Op) {
+fn exact<'c>(function: Op<'c>, functions: &IndexMap<&str, Function<'c>>) {
     for op in nested_ops(function) {
         let declared = match op.kind() {
-            Some(Kind::Upstream(Upstream::Return)) => {
-                let ty = function.attr("function_type").and_then(type_of_attr).and_then(function_parts);
-                ty.map(|(_, results)| results)
-            }
+            Some(Kind::Upstream(Upstream::Return)) => signature(function).map(|(_, results)| results),
             Some(Kind::Upstream(Upstream::Call)) => {
-                let callee =
-                    fusion_dialects::relay::function_named(op, op.text("callee").unwrap_or_default());
-                let ty = callee.and_then(|f| f.attr("function_type")).and_then(type_of_attr);
-                ty.and_then(function_parts).map(|(inputs, _)| inputs)
+                let callee = functions.get(op.text("callee").unwrap_or_default());
+                callee.and_then(|f| signature(f.op)).map(|(inputs, _)| inputs)
             }
             _ => None,
         };
