@@ -29,3 +29,17 @@ func.func @between(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kern
   }
   return
 }
+
+// -----
+
+func.func @much(%y: memref<32xf32>) attributes {loop.kernel} {
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    // expected-error @+1 {{'loop.alloc' op is of 80000 bytes that each thread keeps for itself, of which GPUs have 65536; compute less of it at a time, by te.compute_at a loop further in}}
+    %p = loop.alloc local : memref<20000xf32>
+    %a = loop.load %p[%t] : memref<20000xf32> -> f32
+    loop.store %a, %y[%t] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}
