@@ -53,6 +53,13 @@ pub const TE: &[Stage] = &[
     stage("te-lower", "builtin.module(te-lower)"),
 ];
 
+/// On tensor code whose extents are known at run time only: one kernel, for all of them.
+pub const OPEN: &[Stage] = &[
+    stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
+    stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
+    stage("te-lower", "builtin.module(te-lower)"),
+];
+
 /// On the program around the kernels: give every tensor its memory.
 pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-memory)")];
 
@@ -178,6 +185,16 @@ impl Runner {
     /// For tensor code of a larger program, whose kernels are chosen like that.
     pub fn of_segment(planning: &Planning, name: &str) -> Runner {
         Runner { instead: planning.instead(), ..Runner::of_kernel(name) }
+    }
+
+    /// Adds the times of another.
+    pub fn add(&mut self, other: Runner) {
+        for (stage, seconds) in other.timings {
+            match self.timings.iter_mut().find(|(name, _)| *name == stage) {
+                Some((_, sum)) => *sum += seconds,
+                None => self.timings.push((stage, seconds)),
+            }
+        }
     }
 
     /// Another pipeline for a stage.

@@ -12,19 +12,23 @@
 
 use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, plan};
 use crate::kernels::Workshop;
-use crate::pipelines::{LANGUAGE, Runner};
+use crate::pipelines::{LANGUAGE, OPEN, Runner};
 use crate::relay_to_bytecode::outline::SEGMENT;
 use crate::relay_to_bytecode::{Lowered, lower};
+use crate::relay_to_te::PRIMITIVE;
+use crate::relay_to_te::open::OPEN as FOR_ALL_SIZES;
 use crate::targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
 use crate::targets::cpu::Processor;
+use crate::te_to_loop::open::TEMPORARIES;
 use crate::te_to_loop::plan_memory::ENTRY;
 use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
 use crate::units::Unit;
-use fusion_bytecode::Program;
+use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Module, Op, OpExt, OperationLike, PassError, ValueMap, int_attr, module_op, name_of_location,
-    source_of, str_attr, top_level,
+    Build, Module, Op, OpExt, OperationLike, PassError, ValueMap, array_elements, int_attr, kind_of,
+    module_op, name_of_location, nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr,
+    unit_attr,
 };
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -65,14 +69,18 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         let Some(segment) = segments.get(kernel.symbol.as_str()) else { continue };
         let symbol = format!("{SYMBOL}{number}");
         let part = alone(*segment);
+        if let Some(shapes) = &mut kernel.shapes {
+            let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
+            let (made, described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
+            runner.add(stages);
+            units.insert(symbol.clone(), made);
+            kernel.symbol = symbol;
+            kernels.push(vec![described]);
+            continue;
+        }
         let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
         let planned = plan(&part, settings, &mut stages)?;
-        for (stage, seconds) in stages.timings {
-            match runner.timings.iter_mut().find(|(name, _)| *name == stage) {
-                Some((_, sum)) => *sum += seconds,
-                None => runner.timings.push((stage, seconds)),
-            }
-        }
+        runner.add(stages);
         let Planned { workspace_bytes, constants, kernels: described, units: own, .. } = planned;
         let offset = block.add(constants);
         units.extend(own.into_iter().map(|unit| (unit.symbol.clone(), unit)));
@@ -90,6 +98,34 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
     let (compiled, cached) = (units.len(), made.cached);
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
     Ok(ProgramCompilation { program, objects: made.objects, constants: block.bytes, kernels, timings })
+}
+
+/// A kernel whose extents are known when it runs: its code and what is told of it. Its temporaries join its shape function.
+fn open(
+    part: &Module,
+    stages: &mut Runner,
+    name: &str,
+    symbol: &str,
+    shapes: &mut Shapes,
+) -> Result<(Unit, Kernel), CompileError> {
+    let root = module_op(part);
+    let main = || top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func))).into_iter().next();
+    let mut operators = Vec::new();
+    if let Some(main) = main() {
+        main.set_attr(PRIMITIVE, unit_attr(root.context_ref()));
+        main.set_attr(FOR_ALL_SIZES, unit_attr(root.context_ref()));
+        let rows = nested_ops(main).into_iter().filter_map(|op| match kind_of(op) {
+            Some(Kind::Operator(operator)) => Some(operator.name.to_owned()),
+            _ => None,
+        });
+        operators.extend(rows);
+    }
+    stages.run(part, OPEN).map_err(CompileError::Stage)?;
+    let temporaries = main().and_then(|main| main.attr(TEMPORARIES)).map(array_elements).unwrap_or_default();
+    shapes.temporaries =
+        temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
+    let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0 };
+    Ok((unit(part, name, symbol, 0), described))
 }
 
 fn failed(error: PassError) -> CompileError {

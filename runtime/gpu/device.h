@@ -55,6 +55,7 @@ extern void *mmap(void *address, size_t size, int protection, int flags, int fil
 extern int mprotect(void *address, size_t size, int protection);
 extern int munmap(void *address, size_t size);
 extern int pthread_mutex_lock(void *mutex);
+extern int pthread_mutex_trylock(void *mutex);
 extern int pthread_mutex_unlock(void *mutex);
 extern int snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 extern long strtol(const char *text, char **end, int base);

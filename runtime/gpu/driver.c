@@ -135,7 +135,8 @@ static _Bool fail(struct driver *driver, int code, const char *what) {
     break;
   case LOST:
     driver->device.lost = 1;
-    todo = "the device takes no more work of this program, so start it again; with --emulate a kernel that is wrong is found";
+    todo = "what the model had on the device is lost, and the next run begins anew; if that fails as well start the program "
+           "again, and with --emulate a kernel that is wrong is found";
     break;
   default:
     break;

@@ -92,6 +92,7 @@ uint64_t fusion_tensor_bytes(const struct value *tensor);
 _Noreturn void fusion_leave(struct context *run, int32_t outcome);
 _Noreturn void fusion_fail(struct context *run, const char *message);
 _Noreturn void fusion_fail_memory(struct context *run, uint64_t bytes);
+_Noreturn void fusion_fail_extents(struct context *run, const char *why, int64_t left, int64_t right);
 _Noreturn void fusion_fail_stack(struct context *run, const char *where);
 _Noreturn void fusion_fail_input(struct context *run, uint64_t number, const char *format);
 _Noreturn void fusion_fail_arguments(struct context *run, const char *where);

@@ -110,6 +110,12 @@ _Noreturn void fusion_fail_memory(struct context *run, uint64_t bytes) {
   fusion_leave(run, 1);
 }
 
+/* Two extents do not fit; `why` is the sentence up to them. */
+_Noreturn void fusion_fail_extents(struct context *run, const char *why, int64_t left, int64_t right) {
+  snprintf(run->message, sizeof run->message, "%s, found %lld and %lld", why, (long long)left, (long long)right);
+  fusion_leave(run, 1);
+}
+
 _Noreturn void fusion_fail_stack(struct context *run, const char *where) {
   snprintf(run->message, sizeof run->message,
            "%s: functions call each other too deeply, the stack of %llu MiB is used up; write the recursion so that the last thing "

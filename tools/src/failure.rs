@@ -18,6 +18,12 @@ pub enum Failure {
     /// Processors are not emulated.
     #[error("--emulate is for GPUs, and {0} is a processor; give one such as --target nvidia:sm_80")]
     NothingToEmulate(String),
+    /// `--device` names another kind of device than the model was compiled for.
+    #[error(
+        "--device {asked} is for models compiled for such a device, and this one is for {target}; compile it with --target \
+         nvidia:sm_80, amd:gfx942 or the like, or leave --device away"
+    )]
+    OtherDevice { asked: String, target: String },
     #[error(transparent)]
     Driver(#[from] DriverError),
     #[error(transparent)]

@@ -64,12 +64,23 @@ pub fn may_be_program(model: &Path) -> bool {
 
 /// Finds the types of a program out; says whether it needs the whole language.
 pub(crate) fn prepare(module: &Module, model: &Path) -> Result<bool, DriverError> {
-    if !is_text(model) && !needs_language(module_op(module)) {
+    let is_mlir = model.extension().is_some_and(|e| e == "mlir");
+    let open = is_mlir && takes_open_tensors(module_op(module));
+    if !is_text(model) && !open && !needs_language(module_op(module)) {
         return Ok(false);
     }
     let run = Runner::default().run(module, TYPES);
     run.map_err(|errors| failed(errors.join("\n")))?;
-    Ok(needs_language(module_op(module)))
+    Ok(needs_language(module_op(module))
+        || (is_mlir || is_text(model)) && takes_open_tensors(module_op(module)))
+}
+
+/// True when `@main` takes or gives tensors whose extents are known at run time only, for which no memory can be planned.
+fn takes_open_tensors(module: Op) -> bool {
+    let (takes, gives) = main_of(module).and_then(signature).unwrap_or_default();
+    let open =
+        |ty: &fusion_dialects::Type| matches!(type_parts(*ty), TypeParts::Tensor(t) if t.shape().is_none());
+    takes.iter().chain(&gives).any(open)
 }
 
 /// True when there is more than operators, tuples, if and while, or `@main` takes or gives more than tensors.

@@ -18,7 +18,8 @@ mod values;
 mod writer;
 
 use function::{
-    CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied, write_function,
+    CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_EXTENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied,
+    write_function,
 };
 use fusion_bytecode::{CheckError, FunctionId, Program};
 use fusion_dialects::{Build, CodegenError, Context, Emit, Location, Module, Target, Type, emit};
@@ -134,14 +135,15 @@ fn write_program(writer: &Writer, program: &Program, before: u64) -> Result<Vec<
 
 /// Declares what is defined elsewhere.
 fn declare(writer: &Writer, program: &Program) {
-    let Spelling { pointer, int32, .. } = writer.spelling;
-    let all: [(&str, Option<Type>, &[Type]); 7] = [
+    let Spelling { pointer, int32, int64, .. } = writer.spelling;
+    let all: [(&str, Option<Type>, &[Type]); 8] = [
         (REFILL, Some(pointer), &[pointer, int32]),
         (FREE_VALUE, None, &[pointer; 2]),
         (NEW_TENSOR, Some(pointer), &[pointer, int32, int32, int32, pointer]),
         (FAIL, None, &[pointer; 2]),
         (FAIL_STACK, None, &[pointer; 2]),
         (FAIL_ARGUMENTS, None, &[pointer; 2]),
+        (FAIL_EXTENTS, None, &[pointer, pointer, int64, int64]),
         (CHECK_TYPE, None, &[pointer; 5]),
     ];
     all.into_iter().for_each(|(symbol, result, takes)| writer.declare(symbol, result, takes));

@@ -1,6 +1,6 @@
 //! Loops and guards.
 
-use fusion_dialects::loops::{ANNOTATIONS, LoopKind, loop_kind};
+use fusion_dialects::loops::{ANNOTATIONS, LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
@@ -8,7 +8,7 @@ use fusion_dialects::{
     ops_in, take_region,
 };
 
-/// `loop.for` becomes `scf.for`, a parallel one that carries nothing `scf.parallel`.
+/// `loop.for` and `loop.upto` become `scf.for`, a parallel one that carries nothing `scf.parallel`.
 pub fn for_loop(op: Op) -> Result<(), PassError> {
     use LoopKind::{BlockX, BlockY, BlockZ, ThreadX, ThreadY, ThreadZ};
     if matches!(loop_kind(op), BlockX | BlockY | BlockZ | ThreadX | ThreadY | ThreadZ) {
@@ -19,10 +19,9 @@ pub fn for_loop(op: Op) -> Result<(), PassError> {
     }
     let build = Build::before(op);
     let scalars = Scalars { build };
-    let inits = op.operand_values();
+    let (extent, inits) = count_of(op, &scalars);
     let results: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
-    let (zero, one, extent) =
-        (scalars.index(0), scalars.index(1), scalars.index(op.int("extent").unwrap_or(0)));
+    let (zero, one) = (scalars.index(0), scalars.index(1));
     let Some(region) = op.regions().next() else { return Ok(()) };
     let notes: Vec<_> = op.attr(ANNOTATIONS).map(|n| (ANNOTATIONS, n)).into_iter().collect();
     if loop_kind(op) == LoopKind::Parallel {
@@ -41,6 +40,15 @@ pub fn for_loop(op: Op) -> Result<(), PassError> {
     }
     op.erase();
     Ok(())
+}
+
+/// How many iterations a loop has, and what it carries first.
+pub fn count_of<'c>(op: Op<'c>, scalars: &Scalars<'c>) -> (Value<'c>, Vec<Value<'c>>) {
+    let operands = op.operand_values();
+    match (kind_of(op), operands.split_first()) {
+        (Some(Kind::Loop(Loop::Upto)), Some((count, inits))) => (*count, inits.to_vec()),
+        _ => (scalars.index(op.int("extent").unwrap_or(0)), operands),
+    }
 }
 
 /// Puts a body that has buffers on the stack into a scope at whose end they are gone: it runs many times a call.

@@ -60,7 +60,7 @@ pub fn prefetch(op: Op) {
 fn home_of<'c>(op: Op<'c>) -> Option<Block<'c>> {
     let around = std::iter::successors(op.parent_operation(), |o| o.parent_operation());
     let parallel = around
-        .filter(|o| matches!(kind_of(*o), Some(Kind::Loop(Loop::For))))
+        .filter(|o| matches!(kind_of(*o), Some(Kind::Loop(Loop::For | Loop::Upto))))
         .find(|o| loop_kind(*o) == LoopKind::Parallel);
     parallel.or_else(|| function_of(op))?.body(0)
 }

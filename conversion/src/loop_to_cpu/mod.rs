@@ -46,7 +46,7 @@ pub(crate) fn convert_block(block: Block) -> Result<(), PassError> {
             }
         }
         match kind_of(op) {
-            Some(Kind::Loop(Loop::For)) => control::for_loop(op)?,
+            Some(Kind::Loop(Loop::For | Loop::Upto)) => control::for_loop(op)?,
             Some(Kind::Loop(Loop::Guard)) => control::guard(op),
             Some(Kind::Loop(Loop::Alloc)) => memory::alloc(op)?,
             Some(Kind::Loop(Loop::Load)) => memory::load(op),

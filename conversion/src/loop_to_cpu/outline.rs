@@ -12,7 +12,7 @@
 //! function gets its body from `fusion-parallel-calls`, where pointers are plain. Loops inside of a parallel one stay in it:
 //! they run on its thread. Buffers of a part stand on the stack of the thread that calls it, so no two threads share one.
 
-use super::control::with_terminator;
+use super::control::{count_of, with_terminator};
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
@@ -51,9 +51,12 @@ fn outermost<'c>(function: Op<'c>) -> Vec<Op<'c>> {
     let mut inside = IndexSet::new();
     let mut found = Vec::new();
     for op in nested_ops(function) {
-        let shared = matches!(kind_of(op), Some(Kind::Loop(Loop::For)))
-            && loop_kind(op) == LoopKind::Parallel
-            && op.int("extent").is_some_and(|n| n > 1);
+        let several = match kind_of(op) {
+            Some(Kind::Loop(Loop::For)) => op.int("extent").is_some_and(|n| n > 1),
+            Some(Kind::Loop(Loop::Upto)) => true,
+            _ => false,
+        };
+        let shared = several && loop_kind(op) == LoopKind::Parallel;
         if shared && !inside.contains(&fusion_dialects::op_key(op)) {
             inside.extend(nested_ops(op).into_iter().map(fusion_dialects::op_key));
             found.push(op);
@@ -106,7 +109,7 @@ impl<'c> Outline<'c> {
         build.op_with_regions(Upstream::Func.name(), &[], &[], &start, vec![fusion_dialects::Region::new()]);
 
         let place = Build::before(self.parallel);
-        let count = Scalars { build: place }.index(self.parallel.int("extent").unwrap_or(0));
+        let (count, _) = count_of(self.parallel, &Scalars { build: place });
         let operands = [&[count], self.captured.as_slice()].concat();
         place.op(Upstream::Call.name(), &operands, &[], &[("callee", symbol_attr(context, &self.names[0]))]);
         self.parallel.erase();

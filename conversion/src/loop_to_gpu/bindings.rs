@@ -19,9 +19,9 @@ pub fn bind<'c>(block: Block<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
     let Some(first) = ops_in(block).first().copied() else { return Ok(()) };
     let mark =
         fusion_dialects::defining_op(Scalars { build: Build::before(first) }.index(0)).unwrap_or(first);
-    let all: Vec<Op> =
-        ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
-    for op in all.into_iter().filter(|op| is_bound(*op)) {
+    let inside = ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op]));
+    let bound: Vec<Op> = inside.filter(|op| is_bound(*op)).collect();
+    for op in bound {
         let Some((thread, which)) = binding(loop_kind(op)) else { continue };
         if !op.operand_values().is_empty() {
             return Err(PassError::at(
@@ -33,6 +33,11 @@ pub fn bind<'c>(block: Block<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
             Some(id) => id,
             None => *ids[usize::from(thread)][which].insert(number(mark, thread, which)?),
         };
+        if matches!(op.kind(), Some(Kind::Loop(Loop::ThreadIndex))) {
+            op.replace_all_uses(&[id]);
+            op.erase();
+            continue;
+        }
         let size = if thread { shape.block[which] } else { shape.grid[which] };
         let extent = op.int("extent").unwrap_or(0);
         replace(op, id, (extent as u64) < size);

@@ -47,9 +47,9 @@ pub fn binding(kind: LoopKind) -> Option<(bool, usize)> {
     }
 }
 
-/// True for loops bound to blocks or threads.
+/// True for loops bound to blocks or threads, and for what asks for the number of one.
 pub fn is_bound(op: Op) -> bool {
-    matches!(op.kind(), Some(Kind::Loop(Loop::For))) && binding(loop_kind(op)).is_some()
+    matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))) && binding(loop_kind(op)).is_some()
 }
 
 /// The operations that every launch of a kernel makes anew, and its launches in order.
@@ -65,9 +65,19 @@ pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassEr
             }
             _ => {}
         }
-        let bound = is_bound(op) || nested_ops(op).into_iter().any(is_bound);
+        let inside = || nested_ops(op).into_iter().chain([op]);
+        let bound = inside().any(is_bound);
+        let goes_on = |group: &[Op]| {
+            let made: HashSet<usize> = group.iter().flat_map(|op| op.result_values()).map(key).collect();
+            !made.is_empty() && inside().flat_map(|op| op.operand_values()).any(|v| made.contains(&key(v)))
+        };
         match groups.last_mut() {
             Some((false, group)) if !bound => group.push(op),
+            // What uses a value of a nest belongs to it.
+            Some((binds, group)) if goes_on(group) => {
+                *binds |= bound;
+                group.push(op);
+            }
             _ => groups.push((bound, vec![op])),
         }
     }

@@ -12,22 +12,24 @@
 //!
 //! Launches of a stream run in order, so that what a nest reads was written by those before it. Code that is bound to nothing
 //! runs on one thread. What is in a nest and how it is cut up is in `launches`, what becomes of bound loops in `bindings`, of
-//! buffers in `memory`; loops that are left go the way of `loop_to_cpu`.
+//! buffers in `memory`, of values that threads combine in `reduce`; loops that are left go the way of `loop_to_cpu`.
 
+mod alignment;
 pub mod barriers;
 mod bindings;
 pub mod launches;
 pub mod math;
 mod memory;
+mod reduce;
 pub mod verify;
 
 use crate::loop_to_cpu;
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, Value, ValueLike, ValueMap,
-    arguments, dict_attr, function_type, int_attr, ints_attr, none_left, ops_in, str_attr, symbol_attr,
-    top_level, type_attr, unit_attr,
+    Attribute, Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Value,
+    ValueLike, ValueMap, arguments, dict_attr, function_type, int_attr, ints_attr, none_left, ops_in,
+    str_attr, symbol_attr, top_level, type_attr, unit_attr,
 };
 use launches::{Launch, Shape};
 
@@ -41,18 +43,24 @@ impl Pass for ConvertLoopToGpu {
     const NAME: &'static str = "convert-loop-to-gpu";
     const DESCRIPTION: &'static str = "Make functions of the GPU of loop nests, and the kernel launch them";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "warp",
+        description: "Threads that run in step",
+        kind: OptionKind::Int,
+        initial: "32",
+    }];
     const DIALECTS: &'static [&'static str] = &["gpu", "scf", "memref", "vector", "arith", "func", "affine"];
 
-    fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
         for function in functions.into_iter().filter(|f| f.attr(KERNEL).is_some() && f.body(0).is_some()) {
-            convert(function)?;
+            convert(function, cx.options.int("warp").max(1) as u64)?;
         }
         none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
     }
 }
 
-fn convert(function: Op) -> Result<(), PassError> {
+fn convert(function: Op, warp: u64) -> Result<(), PassError> {
     let Some(block) = function.body(0) else { return Ok(()) };
     let (shared, launches) = launches::of(block)?;
     let name = function.text("sym_name").unwrap_or_default().to_owned();
@@ -62,7 +70,7 @@ fn convert(function: Op) -> Result<(), PassError> {
     let mut outcome = Ok(());
     let region = build.region(&[], |inside, _| {
         for (number, launch) in launches.iter().enumerate() {
-            let made = kernel(&inside, function, &format!("{name}_{number}"), &shared, launch);
+            let made = kernel(&inside, function, &format!("{name}_{number}"), &shared, launch, warp);
             outcome = std::mem::replace(&mut outcome, Ok(())).and(made);
         }
     });
@@ -120,6 +128,7 @@ fn kernel<'c>(
     name: &str,
     shared: &[Op<'c>],
     launch: &Launch<'c>,
+    warp: u64,
 ) -> Result<(), PassError<'c>> {
     let context = build.context();
     let Some(block) = function.body(0) else { return Ok(()) };
@@ -137,11 +146,13 @@ fn kernel<'c>(
         }
         inside.op("gpu.return", &[], &[], &[]);
         outcome = bindings::bind(inside.block(), &launch.shape)
+            .and_then(|()| reduce::expand(inside.block(), warp))
             .and_then(|()| memory::place(inside.block()))
             .and_then(|placed| {
                 attributions = placed;
                 loop_to_cpu::convert_block(inside.block())
             });
+        alignment::note(inside.block());
     });
     let sizes = |sizes: [u64; 3]| {
         let text = sizes.map(|n| n.to_string()).join(", ");

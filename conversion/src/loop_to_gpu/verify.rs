@@ -98,10 +98,26 @@ fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
     std::iter::successors(op.parent_operation(), |o| o.parent_operation())
 }
 
+/// Threads that any GPU runs in step: they combine values without waiting.
+const FEWEST_OF_A_WARP: u64 = 32;
+
 /// A barrier is for all threads of the block.
 fn barrier<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
-    if !matches!(op.kind(), Some(Kind::Loop(Loop::Barrier))) {
-        return Ok(());
+    match op.kind() {
+        Some(Kind::Loop(Loop::Barrier)) => {}
+        Some(Kind::Loop(Loop::AllReduce)) => {
+            let extent = op.int("extent").unwrap_or(0) as u64;
+            if binding(loop_kind(op)).is_some_and(|(_, which)| shape.block[which] != extent) {
+                return Err(PassError::at(
+                    op,
+                    format_args!("combines values of {extent} threads in blocks of another number"),
+                ));
+            }
+            if extent <= FEWEST_OF_A_WARP {
+                return Ok(());
+            }
+        }
+        _ => return Ok(()),
     }
     for around in parents(op) {
         match around.kind() {
@@ -137,8 +153,8 @@ fn store<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
     }
     let operands = op.operand_values();
     let [value, buffer, index] = operands[..] else { return Ok(()) };
-    let own = defining_op(buffer).and_then(scope).is_some_and(|s| s != Scope::Shared && s != Scope::Global);
-    if own {
+    let scope = defining_op(buffer).and_then(scope);
+    if scope.is_some_and(|s| s != Scope::Shared && s != Scope::Global) {
         return Ok(());
     }
     let (mut places, mut values) = (HashSet::new(), HashSet::new());
@@ -146,7 +162,11 @@ fn store<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
     depends(value, &mut values);
     for around in parents(op).filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::For)))) {
         let Some((thread, which)) = binding(loop_kind(around)) else { continue };
-        let several = if thread { shape.block[which] } else { shape.grid[which] } > 1;
+        // Each block has shared memory of its own.
+        let several = match thread {
+            true => shape.block[which] > 1,
+            false => shape.grid[which] > 1 && scope != Some(Scope::Shared),
+        };
         let Some(id) = around.body(0).and_then(|b| arguments(b).first().copied()) else { continue };
         let same_place = !places.contains(&key(id));
         if several
@@ -187,6 +207,10 @@ fn depends(value: Value, seen: &mut HashSet<usize>) {
             continue;
         }
         let Some(op) = defining_op(next) else { continue };
+        // All threads get the same.
+        if matches!(op.kind(), Some(Kind::Loop(Loop::AllReduce))) {
+            continue;
+        }
         open.extend(op.operand_values());
         for inner in nested_ops(op) {
             open.extend(inner.operand_values());

@@ -3,14 +3,14 @@
 use super::code::Code;
 use super::known::{Known, is_closure};
 use super::liveness::{Frame, Runs, gives_known, is_needed};
-use super::program::{Lowering, Wanted};
+use super::program::{Lowering, Wanted, signature};
 use fusion_bytecode::{Function, Instruction, Register};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Block, Op, OpExt, OperationLike, PassError, Value, ValueLike, arguments, key, kind_of, name_of_location,
-    ops_in, relay,
+    Block, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, arguments, key, kind_of,
+    name_of_location, ops_in, relay,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Regions nested deeper than this are refused: what walks them calls itself.
 const MOST_DEPTH: usize = 256;
@@ -36,6 +36,10 @@ pub struct Body<'a, 'c> {
     pub frames: Vec<Frame>,
     /// Registers that values shall be made in.
     pub preferred: HashMap<usize, Register>,
+    /// Values that were compared with a type of known extents, and that type's text.
+    pub checked: HashSet<(usize, String)>,
+    /// The types the function gives, where somebody relies on them without looking.
+    pub given: Vec<Type<'c>>,
 }
 
 /// Lowers a function or closure.
@@ -62,7 +66,12 @@ pub fn lower<'c>(program: &mut Lowering<'c>, wanted: &Wanted<'c>) -> Result<Func
         registers: HashMap::new(),
         frames: Vec::new(),
         preferred: HashMap::new(),
+        checked: HashSet::new(),
+        given: Vec::new(),
     };
+    if body.program.is_open && body.program.is_entry(wanted.op) {
+        body.given = signature(wanted.op).1;
+    }
     for value in &parameters {
         let register = body.code.fresh();
         body.registers.insert(key(*value), register);
@@ -94,6 +103,7 @@ impl<'c> Body<'_, 'c> {
         dying: &[Value<'c>],
         runs: Runs,
     ) -> Result<(), PassError<'c>> {
+        let checked = self.checked.clone();
         let ops = ops_in(block);
         let Some((last, before)) = ops.split_last() else { return Ok(()) };
         let frame = Frame::of(&self.program.facts, &mut self.program.uses, block, &ops, runs);
@@ -105,12 +115,14 @@ impl<'c> Body<'_, 'c> {
         if let (To::Registers(registers), Runs::Once | Runs::Test) = (to, runs) {
             self.prefer(before, &given, registers);
         }
-        let tail = matches!(to, To::Return).then(|| self.tail(before, &given)).flatten();
+        let ends = matches!(to, To::Return) && self.given.is_empty();
+        let tail = ends.then(|| self.tail(before, &given)).flatten();
         for (at, op) in before.iter().enumerate() {
             self.at(at, *op);
             if tail == Some(at) {
                 self.operation(*op, Some(&To::Return))?;
                 self.frames.pop();
+                self.checked = checked;
                 return Ok(());
             }
             self.operation(*op, None)?;
@@ -118,6 +130,8 @@ impl<'c> Body<'_, 'c> {
         self.at(before.len(), *last);
         self.give(*last, &given, to)?;
         self.frames.pop();
+        // What was compared on one way was not on others.
+        self.checked = checked;
         Ok(())
     }
 
@@ -153,6 +167,7 @@ impl<'c> Body<'_, 'c> {
     fn give(&mut self, op: Op<'c>, given: &[Value<'c>], to: &To) -> Result<(), PassError<'c>> {
         match to {
             To::Return => {
+                self.check_given(op, given)?;
                 let taken = self.take_all(op, given)?;
                 let value = match taken[..] {
                     [one] => one,
@@ -315,6 +330,7 @@ impl<'c> Body<'_, 'c> {
     /// Lowers an operation; `end` when the function ends with what it gives.
     fn operation(&mut self, op: Op<'c>, end: Option<&To>) -> Result<(), PassError<'c>> {
         if gives_known(&self.program.facts, op) {
+            self.check_ascribed(op);
             return Ok(());
         }
         match kind_of(op) {

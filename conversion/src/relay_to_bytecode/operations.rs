@@ -31,7 +31,7 @@ impl<'c> Body<'_, 'c> {
         match kind_of(op) {
             Some(Kind::Upstream(Upstream::Call)) => {
                 let name = op.text("callee").unwrap_or_default();
-                match self.program.kernel(name) {
+                match self.program.kernel(name)? {
                     Some(kernel) => self.kernel(op, kernel),
                     None => self.call(op, end),
                 }
@@ -58,8 +58,9 @@ impl<'c> Body<'_, 'c> {
     fn kernel(&mut self, op: Op<'c>, kernel: u32) -> Result<(), PassError<'c>> {
         let seen =
             op.operand_values().into_iter().map(|v| self.look(op, v)).collect::<Result<Vec<_>, _>>()?;
+        let inputs: Vec<Register> = seen.iter().map(|(register, _)| *register).collect();
+        self.check_inputs(op, &inputs);
         let outputs = op.result_values().into_iter().map(|v| self.define(v)).collect();
-        let inputs = seen.iter().map(|(register, _)| *register).collect();
         self.code.emit(Instruction::Kernel { kernel, inputs, outputs });
         self.drop_made(&seen);
         self.settle(op);

@@ -5,17 +5,18 @@ use super::known::{Facts, is_closure};
 use super::liveness::Uses;
 use super::outline::SEGMENT;
 use crate::description::NAME;
+use crate::relay_to_te::open;
 use crate::te_to_loop::plan_memory::ENTRY;
 use fusion_bytecode::{Constructor, DataType, FunctionId, Kernel, Program, ValueType};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Op, OpExt, PassError, Type, TypeParts, array_elements, attr_key, dictionary_text,
-    function_parts, op_key, parent_of, read_tensor, relay, tensor_type_of, top_level, type_of_attr,
-    type_parts,
+    Attribute, Op, OpExt, OperationLike, PassError, Type, TypeParts, Value, ValueLike, arguments,
+    array_elements, attr_key, dictionary_text, function_parts, nested_ops, op_key, ops_in, parent_of,
+    read_tensor, relay, tensor_type_of, top_level, type_key, type_of_attr, type_parts,
 };
 use fusion_operators::TensorType;
 use indexmap::IndexMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A program whose kernels have names and no code yet.
 pub struct Lowered {
@@ -35,6 +36,8 @@ pub struct Wanted<'c> {
 /// The program that is being made.
 pub struct Lowering<'c> {
     pub facts: Facts<'c>,
+    /// True when an extent anywhere in the module is known at run time only: a value may then have other extents than its type.
+    pub is_open: bool,
     pub uses: Uses<'c>,
     pub program: Program,
     by_name: HashMap<&'c str, Op<'c>>,
@@ -59,6 +62,7 @@ pub fn lower(module: Op) -> Result<Lowered, PassError> {
         declarations.into_iter().filter_map(relay::DataType::of).map(|data| (data.name, data)).collect();
     let mut lowering = Lowering {
         facts: Facts::of(module),
+        is_open: has_open_types(module),
         uses: Uses::default(),
         program: Program::default(),
         by_name,
@@ -79,6 +83,35 @@ pub fn lower(module: Op) -> Result<Lowered, PassError> {
         next += 1;
     }
     Ok(Lowered { program: lowering.program })
+}
+
+/// True when a type anywhere has an extent that is not known.
+fn has_open_types(module: Op) -> bool {
+    let mut left: Vec<Type> = Vec::new();
+    for op in nested_ops(module) {
+        left.extend(op.result_values().iter().map(ValueLike::r#type));
+        left.extend(op.attr("function_type").and_then(type_of_attr));
+        for block in (0..op.region_count()).filter_map(|i| op.body(i)) {
+            left.extend(arguments(block).iter().map(ValueLike::r#type));
+        }
+        if let Some(data) = relay::DataType::of(op) {
+            left.extend(data.constructors.into_iter().flat_map(|constructor| constructor.fields));
+        }
+    }
+    let mut seen = HashSet::new();
+    while let Some(ty) = left.pop() {
+        if !seen.insert(type_key(ty)) {
+            continue;
+        }
+        match type_parts(ty) {
+            TypeParts::Tensor(tensor) if tensor.shape().is_none() => return true,
+            TypeParts::Tuple(parts) | TypeParts::Adt(_, parts) => left.extend(parts),
+            TypeParts::Function(takes, gives) => left.extend(takes.into_iter().chain(gives)),
+            TypeParts::Ref(held) => left.push(held),
+            TypeParts::Tensor(_) | TypeParts::Var(_) | TypeParts::Hole | TypeParts::Other => {}
+        }
+    }
+    false
 }
 
 impl<'c> Lowering<'c> {
@@ -112,20 +145,45 @@ impl<'c> Lowering<'c> {
     }
 
     /// The number of a kernel, when the function of that name is one.
-    pub fn kernel(&mut self, name: &'c str) -> Option<u32> {
+    pub fn kernel(&mut self, name: &'c str) -> Result<Option<u32>, PassError<'c>> {
         if let Some(known) = self.kernels.get(name) {
-            return Some(*known);
+            return Ok(Some(*known));
         }
-        let function = self.by_name.get(name).filter(|f| f.attr(SEGMENT).is_some())?;
+        let Some(function) = self.by_name.get(name).filter(|f| f.attr(SEGMENT).is_some()) else {
+            return Ok(None);
+        };
         let (inputs, outputs) = signature(*function);
-        let types = |types: Vec<Type<'c>>| -> Option<Vec<TensorType>> {
-            types.into_iter().map(tensor_type_of).collect()
+        let types = |types: Vec<Type<'c>>| -> Result<Vec<TensorType>, PassError<'c>> {
+            let no_tensor = || PassError::at(*function, "takes or gives something else than tensors");
+            types.into_iter().map(|ty| tensor_type_of(ty).ok_or_else(no_tensor)).collect()
         };
         let number = self.program.kernels.len() as u32;
-        let (inputs, outputs) = (types(inputs)?, types(outputs)?);
-        self.program.kernels.push(Kernel { symbol: name.to_owned(), inputs, outputs, workspace_bytes: 0 });
+        let (mut inputs, mut outputs) = (types(inputs)?, types(outputs)?);
+        let mut shapes = None;
+        if open::is_open(*function) {
+            let named = open::name(*function)?;
+            let body = function.body(0).map(|body| (arguments(body), ops_in(body)));
+            let (arguments, ops) = body.unwrap_or_default();
+            let returned = ops.last().map(|op| op.operand_values()).unwrap_or_default();
+            let of =
+                |values: Vec<Value<'c>>| values.into_iter().filter_map(|v| named.of(v).cloned()).collect();
+            (inputs, outputs) = (of(arguments), of(returned));
+            shapes = Some(named.shapes);
+        }
+        self.program.kernels.push(Kernel {
+            symbol: name.to_owned(),
+            inputs,
+            outputs,
+            workspace_bytes: 0,
+            shapes,
+        });
         self.kernels.insert(name, number);
-        Some(number)
+        Ok(Some(number))
+    }
+
+    /// True for the function that the program starts with.
+    pub fn is_entry(&self, function: Op<'c>) -> bool {
+        self.by_name.get(ENTRY).is_some_and(|main| op_key(*main) == op_key(function))
     }
 
     /// True when the function of that name is a kernel.

@@ -12,6 +12,11 @@ use std::collections::HashSet;
 /// Operators that give the same elements under another shape.
 const VIEWS: &[&Operator] = &[&shape::RESHAPE, &shape::SQUEEZE, &shape::EXPAND_DIMS];
 
+/// True for operators that give the same elements under another shape.
+pub fn is_view(operator: &Operator) -> bool {
+    VIEWS.iter().any(|view| view.is(operator))
+}
+
 /// Rewrites a function in place; `kernels` are the names of the functions that became kernels.
 pub fn convert<'c>(function: Op<'c>, kernels: &HashSet<String>) -> Result<(), PassError<'c>> {
     let Some(body) = function.body(0) else { return Ok(()) };
@@ -37,7 +42,7 @@ fn convert_op<'c>(op: Op<'c>, kernels: &HashSet<String>) -> Result<(), PassError
             let value = op.attr("value").ok_or_else(|| PassError::at(op, "has no value"))?;
             build.op(te::Op::Constant.name(), &[], &results, &[("value", value)])
         }
-        Some(Kind::Operator(operator)) if VIEWS.iter().any(|v| v.is(operator)) => {
+        Some(Kind::Operator(operator)) if is_view(operator) => {
             build.op(te::Op::View.name(), &operands, &results, &[])
         }
         Some(Kind::Upstream(Upstream::Call)) => {

@@ -1,11 +1,15 @@
 //! A primitive function becomes a `te.kernel`.
 
 use super::definitions::{TeCall, definition_of, looped};
+use super::host::is_view;
+use super::open;
+use fusion_bytecode::Shapes;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, PassError, Value, ValueLike, ValueMap, arguments, function_parts,
-    kind_of, ops_in, read_tensor, relay, str_attr, tensor_type, type_attr,
+    Attribute, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments,
+    array_attr, function_parts, function_type, kind_of, ops_in, read_tensor, relay, str_attr, tensor_type,
+    tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Operator, TensorType};
 
@@ -18,8 +22,11 @@ pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
     let ty = function.attr("function_type").ok_or_else(|| PassError::at(function, "has no type"))?;
     let mlir_type =
         fusion_dialects::type_of_attr(ty).ok_or_else(|| PassError::at(function, "has no type"))?;
-    let (inputs, _) =
+    let (inputs, results) =
         function_parts(mlir_type).ok_or_else(|| PassError::at(function, "has no function type"))?;
+    if function.attr(open::OPEN).is_some() {
+        return convert_open(function, &name, &results);
+    }
     let mut outcome = Ok(());
     let region = build.region(&inputs, |inner, args| {
         let mut map = ValueMap::new();
@@ -31,6 +38,62 @@ pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
     });
     outcome?;
     let attrs = [("sym_name", str_attr(build.context(), &name)), ("function_type", type_attr(mlir_type))];
+    build.op_with_regions(te::Op::Kernel.name(), &[], &[], &attrs, vec![region]);
+    Ok(())
+}
+
+/// As [`convert`], for a function some of whose extents are known at run time only.
+fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Result<(), PassError<'c>> {
+    let build = Build::before(function);
+    let context = build.context();
+    let body = function.body(0).ok_or_else(|| PassError::at(function, "has no body"))?;
+    let named = open::name(function)?;
+    let types = |values: &[Value<'c>]| -> Vec<Type<'c>> {
+        values.iter().filter_map(|v| named.of(*v)).map(|ty| tensor_type_to_mlir(context, ty)).collect()
+    };
+    let given = types(&arguments(body));
+    let returned = ops_in(body).last().map(|op| op.operand_values()).unwrap_or_default();
+    if given.len() != arguments(body).len() || returned.len() != results.len() {
+        return Err(PassError::at(function, "takes or gives something else than tensors"));
+    }
+    let mut outcome = Ok(());
+    let region = build.region(&given, |inner, args| {
+        let mut map = ValueMap::new();
+        for (old, new) in arguments(body).into_iter().zip(args) {
+            map.insert(old, *new);
+        }
+        let kernel = Kernel::new(inner);
+        outcome = ops_in(body).into_iter().try_for_each(|op| {
+            let Some(Kind::Operator(operator)) = kind_of(op) else {
+                return convert_op(&kernel, op, &mut map);
+            };
+            let kernel = kernel.at(op.location());
+            let operands: Vec<Value> = op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
+            let known = |values: Vec<Value<'c>>| -> Vec<TensorType> {
+                values.into_iter().filter_map(|v| named.of(v).cloned()).collect()
+            };
+            let (taken, made) = (known(op.operand_values()), known(op.result_values()));
+            let made = match is_view(operator) {
+                true => vec![kernel.build.value(
+                    te::Op::View.name(),
+                    &operands,
+                    tensor_type_to_mlir(context, &made[0]),
+                    &[],
+                )],
+                false => define(&kernel, op, operator, operands, (taken, made))?,
+            };
+            op.result_values().into_iter().zip(made).for_each(|(old, new)| map.insert(old, new));
+            Ok(())
+        });
+    });
+    outcome?;
+    let names: Vec<Attribute> =
+        (0..named.shapes.steps.len()).map(|step| str_attr(context, &Shapes::name(step as u32))).collect();
+    let attrs = [
+        ("sym_name", str_attr(context, name)),
+        ("function_type", type_attr(function_type(context, &given, &types(&returned)))),
+        (te::EXTENTS, array_attr(context, &names)),
+    ];
     build.op_with_regions(te::Op::Kernel.name(), &[], &[], &attrs, vec![region]);
     Ok(())
 }
@@ -70,6 +133,16 @@ fn call<'c>(
     };
     let types = known(&operands)?;
     let results = known(&op.result_values())?;
+    define(kernel, op, operator, operands, (types, results))
+}
+
+fn define<'c>(
+    kernel: &Kernel<'c>,
+    op: Op<'c>,
+    operator: &'static Operator,
+    operands: Vec<Value<'c>>,
+    (types, results): (Vec<TensorType>, Vec<TensorType>),
+) -> Result<Vec<Value<'c>>, PassError<'c>> {
     let Some(define) = definition_of(operator) else {
         return Err(PassError::at(op, "has no definition in tensor expressions"));
     };

@@ -1,4 +1,5 @@
 //! From te to loop: kernels become loop nests, the program around them gets its memory.
 
 pub mod lower;
+pub mod open;
 pub mod plan_memory;

@@ -62,6 +62,7 @@ pub fn program(inputs: &[(&str, ValueType)], output: ValueType, functions: Vec<F
         inputs,
         outputs,
         workspace_bytes,
+        shapes: None,
     };
     let two = || vec![int(), int()];
     let data = |name: &str, constructors: [(&str, u32); 2]| DataType {

@@ -52,19 +52,44 @@ impl<'c> Loops<'c> {
         body: impl FnOnce(&Loops<'c>, Value<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
     ) -> Vec<Value<'c>> {
         let context = self.build.context();
-        let carried: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
-        let inputs = [&[index_type(context)], carried.as_slice()].concat();
-        let region = self.build.region(&inputs, |inner, args| {
-            let loops = Loops { build: inner };
-            let next = body(&loops, args[0], &args[1..]);
-            loops.finish(&next);
-        });
+        let (carried, region) = self.body(inits, body);
         let mut attrs =
             vec![("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
         if !notes.is_empty() {
             attrs.push((super::ANNOTATIONS, dict_attr(context, notes)));
         }
         self.build.op_with_regions(Loop::For.name(), inits, &carried, &attrs, vec![region]).result_values()
+    }
+
+    /// As [`Self::for_`], with a number of iterations that is known when it runs.
+    pub fn upto(
+        &self,
+        count: Value<'c>,
+        kind: LoopKind,
+        inits: &[Value<'c>],
+        body: impl FnOnce(&Loops<'c>, Value<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let (carried, region) = self.body(inits, body);
+        let attrs = [("kind", int_attr(self.build.context(), kind as i64))];
+        let operands = [&[count], inits].concat();
+        self.build
+            .op_with_regions(Loop::Upto.name(), &operands, &carried, &attrs, vec![region])
+            .result_values()
+    }
+
+    fn body(
+        &self,
+        inits: &[Value<'c>],
+        body: impl FnOnce(&Loops<'c>, Value<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+    ) -> (Vec<Type<'c>>, crate::Region<'c>) {
+        let carried: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
+        let inputs = [&[index_type(self.build.context())], carried.as_slice()].concat();
+        let region = self.build.region(&inputs, |inner, args| {
+            let loops = Loops { build: inner };
+            let next = body(&loops, args[0], &args[1..]);
+            loops.finish(&next);
+        });
+        (carried, region)
     }
 
     /// A serial loop that carries nothing.
@@ -98,6 +123,37 @@ impl<'c> Loops<'c> {
         });
         let operands = [&[condition], otherwise].concat();
         self.build.op_with_regions(Loop::Guard.name(), &operands, &types, &[], vec![region]).result_values()
+    }
+
+    /// Which of that many threads this is.
+    pub fn thread_index(&self, extent: u64, kind: LoopKind) -> Value<'c> {
+        let context = self.build.context();
+        let attrs = [("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        self.build.value(Loop::ThreadIndex.name(), &[], index_type(context), &attrs)
+    }
+
+    /// The values of that many threads combined; `scratch` has a buffer for each.
+    pub fn all_reduce(
+        &self,
+        extent: u64,
+        kind: LoopKind,
+        values: &[Value<'c>],
+        scratch: &[Buffer<'c>],
+        combine: impl FnOnce(&Loops<'c>, &[Value<'c>], &[Value<'c>]) -> Vec<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let context = self.build.context();
+        let types: Vec<Type> = values.iter().map(|v| v.r#type()).collect();
+        let region = self.build.region(&[types.as_slice(), &types].concat(), |inner, args| {
+            let loops = Loops { build: inner };
+            let (a, b) = args.split_at(types.len());
+            let both = combine(&loops, a, b);
+            loops.finish(&both);
+        });
+        let buffers: Vec<Value> = scratch.iter().map(|b| b.value).collect();
+        let attrs = [("extent", int_attr(context, extent as i64)), ("kind", int_attr(context, kind as i64))];
+        let operands = [values, buffers.as_slice()].concat();
+        let op = self.build.op_with_regions(Loop::AllReduce.name(), &operands, &types, &attrs, vec![region]);
+        op.result_values()
     }
 
     /// Ends a body.

@@ -9,6 +9,7 @@ crate::operations! {
     /// Operations of loop.
     Op {
         For = "loop.for",
+        Upto = "loop.upto",
         Yield = "loop.yield",
         Guard = "loop.guard",
         Alloc = "loop.alloc",
@@ -19,12 +20,17 @@ crate::operations! {
         LoadStrided = "loop.load_strided",
         StoreStrided = "loop.store_strided",
         Prefetch = "loop.prefetch",
+        ThreadIndex = "loop.thread_index",
+        AllReduce = "loop.all_reduce",
         Barrier = "loop.barrier",
     }
 }
 
 /// The attribute of loops with what a schedule keeps on them.
 pub const ANNOTATIONS: &str = "annotations";
+
+/// Elements of a buffer whose length is known at run time only: more than there is memory.
+pub const OPEN_ELEMENTS: u64 = 1 << 44;
 
 /// How the iterations of a loop run; the numbers are those of the dialect's `Kind` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +71,18 @@ impl LoopKind {
     }
 }
 
+impl LoopKind {
+    /// True for threads of a block.
+    pub fn is_thread(self) -> bool {
+        matches!(self, LoopKind::ThreadX | LoopKind::ThreadY | LoopKind::ThreadZ)
+    }
+
+    /// True for blocks of a grid.
+    pub fn is_block(self) -> bool {
+        matches!(self, LoopKind::BlockX | LoopKind::BlockY | LoopKind::BlockZ)
+    }
+}
+
 /// Who sees a buffer; the numbers are those of the dialect's `Scope` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -85,7 +103,7 @@ impl Scope {
     }
 }
 
-/// The kind of a `loop.for`.
+/// The kind of a `loop.for` or `loop.upto`.
 pub fn loop_kind(op: crate::Op) -> LoopKind {
     use crate::OpExt;
     op.int("kind").and_then(LoopKind::from_number).unwrap_or(LoopKind::Serial)

@@ -7,7 +7,20 @@ use crate::{Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, o
 /// Checks an operation of loop.
 pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
     match kind {
-        Loop::For => for_loop(op),
+        Loop::For => {
+            let extent = op.int("extent").unwrap_or(-1);
+            if extent < 0 {
+                return Err(format!("violates constraint C1: the extent is {extent}"));
+            }
+            for_loop(op, &op.operand_values())
+        }
+        Loop::Upto => {
+            let kind = loop_kind(op);
+            if !matches!(kind, LoopKind::Serial | LoopKind::Parallel) {
+                return Err(format!("violates constraint C5: it must be serial or parallel, found {kind:?}"));
+            }
+            for_loop(op, &op.operand_values()[1..])
+        }
         Loop::Guard => guard(op),
         Loop::Load | Loop::LoadStrided => {
             element(op.operand_values()[0], op.result_values()[0].r#type(), "the result")
@@ -22,6 +35,8 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
                 op.operand_values()[0].r#type()
             )),
         },
+        Loop::ThreadIndex => threads(op),
+        Loop::AllReduce => all_reduce(op),
         Loop::Alloc => match buffer_parts(op.result_values()[0].r#type()) {
             Some(_) => Ok(()),
             None => Err("must give a flat buffer of known length, memref<NxT>".into()),
@@ -39,13 +54,9 @@ fn yielded(block: Block) -> Result<Vec<String>, String> {
     last.map(|t| types(&t.operand_values())).ok_or_else(|| "the body must end with loop.yield".into())
 }
 
-fn for_loop(op: Op) -> Result<(), String> {
-    let extent = op.int("extent").unwrap_or(-1);
-    if extent < 0 {
-        return Err(format!("violates constraint C1: the extent is {extent}"));
-    }
+fn for_loop(op: Op, inits: &[Value]) -> Result<(), String> {
     let body = op.body(0).ok_or("the body is empty")?;
-    let (carried, taken) = (types(&op.operand_values()), types(&arguments(body)));
+    let (carried, taken) = (types(inits), types(&arguments(body)));
     if taken.first().map(String::as_str) != Some("index") || taken[1..] != carried[..] {
         return Err(format!(
             "violates constraint C2: the body must take (index, {}), found ({})",
@@ -68,6 +79,39 @@ fn for_loop(op: Op) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+fn threads(op: Op) -> Result<(), String> {
+    let extent = op.int("extent").unwrap_or(0);
+    if loop_kind(op).is_thread() && extent > 0 {
+        return Ok(());
+    }
+    Err(format!("violates constraint C1: {extent} of {:?} are no threads of a block", loop_kind(op)))
+}
+
+fn all_reduce(op: Op) -> Result<(), String> {
+    threads(op)?;
+    let extent = op.int("extent").unwrap_or(0);
+    if !(extent as u64).is_power_of_two() {
+        return Err(format!("violates constraint C1: {extent} threads are no power of two"));
+    }
+    let body = op.body(0).ok_or("the body is empty")?;
+    let count = op.result_values().len();
+    let operands = op.operand_values();
+    let (values, scratch) = operands.split_at(count.min(operands.len()));
+    let (given, results) = (types(values), types(&op.result_values()));
+    let twice = [given.as_slice(), &given].concat();
+    if types(&arguments(body)) != twice || yielded(body)? != given || results != given {
+        return Err(format!(
+            "violates constraint C2: the body must combine two of each of ({})",
+            given.join(", ")
+        ));
+    }
+    let held = |v: &Value| buffer_parts(v.r#type()).map(|(element, _)| element.to_string());
+    match scratch.iter().map(held).eq(given.into_iter().map(Some)) {
+        true => Ok(()),
+        false => Err("violates constraint C3: there must be a flat buffer of its type for each value".into()),
+    }
 }
 
 fn guard(op: Op) -> Result<(), String> {

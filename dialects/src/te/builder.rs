@@ -7,7 +7,7 @@ use crate::{
     Attribute, Build, Location, Type, Value, array_attr, index_type, ints_attr, scalar_type, str_attr,
     tensor_type_to_mlir,
 };
-use fusion_operators::{DType, TensorType};
+use fusion_operators::{DType, Dim, TensorType};
 use melior::ir::Region;
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use std::cell::Cell;
@@ -78,7 +78,7 @@ impl<'c> Kernel<'c> {
         self.stage(
             name,
             std::slice::from_ref(ty),
-            &[],
+            &[0u64; 0],
             &[],
             |s, axes, _| vec![body(s, axes)],
             |_, a, _| a.to_vec(),
@@ -91,7 +91,7 @@ impl<'c> Kernel<'c> {
         &self,
         name: &str,
         ty: &TensorType,
-        reduce: &[u64],
+        reduce: &[impl Into<Dim> + Clone],
         how: Combine,
         body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
     ) -> Value<'c> {
@@ -114,14 +114,16 @@ impl<'c> Kernel<'c> {
         &self,
         name: &str,
         types: &[TensorType],
-        reduce: &[u64],
+        reduce: &[impl Into<Dim> + Clone],
         neutral: &[Neutral],
         body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Vec<Scalar<'c>>,
         combiner: impl FnOnce(&Scalars<'c>, &[Scalar<'c>], &[Scalar<'c>]) -> Vec<Scalar<'c>>,
     ) -> Vec<Value<'c>> {
         let context = self.build.context();
-        let shape: Vec<i64> = types[0].shape().unwrap_or_default().iter().map(|&n| n as i64).collect();
-        let over: Vec<i64> = reduce.iter().map(|&n| n as i64).collect();
+        let reduced: Vec<Dim> = reduce.iter().cloned().map(Into::into).collect();
+        let number = |dim: &Dim| dim.known().map_or(super::OPEN, |n| n as i64);
+        let shape: Vec<i64> = types[0].dims.iter().map(number).collect();
+        let over: Vec<i64> = reduced.iter().map(number).collect();
         let indices = vec![index_type(context); shape.len() + over.len()];
         let finish = |inner: Build<'c>, values: Vec<Scalar<'c>>| {
             let s = Scalars { build: inner };
@@ -147,12 +149,17 @@ impl<'c> Kernel<'c> {
         let init: Vec<Attribute> =
             neutral.iter().zip(types).map(|(n, t)| self.neutral_attr(*n, t.dtype)).collect();
         let results: Vec<Type> = types.iter().map(|t| tensor_type_to_mlir(context, t)).collect();
-        let attrs = [
+        let mut attrs = vec![
             ("name", self.fresh(name)),
             ("axes", ints_attr(context, &shape)),
             ("reduce", ints_attr(context, &over)),
             ("init", array_attr(context, &init)),
         ];
+        let all = types[0].dims.iter().chain(&reduced);
+        if all.clone().any(|dim| dim.known().is_none()) {
+            let name = |dim: &Dim| str_attr(context, if let Dim::Symbol(name) = dim { name } else { "" });
+            attrs.push((super::NAMES, array_attr(context, &all.map(name).collect::<Vec<_>>())));
+        }
         let op = self.build.op_with_regions(
             super::Op::Compute.name(),
             &[],

@@ -9,11 +9,19 @@ pub use builder::{Combine, Kernel, Neutral, View, neutral};
 pub use parts::{Parts, Slice};
 pub use scalar::{Compare, Scalar, Scalars};
 
+/// On a `te.compute` of open extents: the names of all axes, parallel ones first; empty for known extents.
+pub const NAMES: &str = "te.names";
+/// On a `te.kernel` of open extents: their names, in the order in which the caller passes their numbers.
+pub const EXTENTS: &str = "te.extents";
+/// What stands for the extent of an axis that has a name.
+pub const OPEN: i64 = -1;
+
 crate::operations! {
     /// Operations of te.
     Op {
         Kernel = "te.kernel",
         Return = "te.return",
+        Extent = "te.extent",
         Compute = "te.compute",
         Extern = "te.extern",
         Load = "te.load",
@@ -50,4 +58,22 @@ crate::operations! {
         Intrinsic = "te.intrinsic",
         Tensorize = "te.tensorize",
     }
+}
+
+/// The extents of the axes of a `te.compute`, parallel ones first, with their names where they are open; `None` when one is neither
+/// known nor named.
+pub fn dims_of(compute: crate::Op) -> Option<Vec<fusion_operators::Dim>> {
+    use crate::OpExt;
+    use fusion_operators::Dim;
+    let extents =
+        [compute.ints("axes").unwrap_or_default(), compute.ints("reduce").unwrap_or_default()].concat();
+    let names = compute.attr(NAMES).map(crate::array_elements).unwrap_or_default();
+    let dim = |(i, extent): (usize, &i64)| match u64::try_from(*extent) {
+        Ok(known) => Some(Dim::Static(known)),
+        Err(_) => {
+            let name = names.get(i).and_then(|name| crate::text_of(*name)).filter(|name| !name.is_empty());
+            name.filter(|_| *extent == OPEN).map(|name| Dim::Symbol(name.to_owned()))
+        }
+    };
+    extents.iter().enumerate().map(dim).collect()
 }

@@ -4,7 +4,7 @@
 //! in f32: a load extends them, storing the result rounds once.
 
 use crate::{Attribute, Build, Context, Type, Value, scalar_type};
-use fusion_operators::{DType, dtype::Class};
+use fusion_operators::{DType, Dim, dtype::Class};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 
 /// A scalar and what its bits mean.
@@ -73,6 +73,37 @@ impl<'c> Scalars<'c> {
     pub fn index(&self, value: i64) -> Value<'c> {
         let ty = Type::index(self.context());
         self.build.value("arith.constant", &[], ty, &[("value", IntegerAttribute::new(ty, value).into())])
+    }
+
+    /// The extent of an axis, which may have a name.
+    pub fn extent(&self, dim: &Dim) -> Value<'c> {
+        let name = match dim {
+            Dim::Static(known) => return self.index(*known as i64),
+            Dim::Symbol(name) => name,
+            Dim::Any => "",
+        };
+        let attrs = [("name", crate::str_attr(self.context(), name))];
+        self.build.value(super::Op::Extent.name(), &[], Type::index(self.context()), &attrs)
+    }
+
+    /// `a - b` of indices.
+    pub fn index_sub(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.subi", a, b)
+    }
+
+    /// The smaller of two indices, with sign.
+    pub fn index_min(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.minsi", a, b)
+    }
+
+    /// The greater of two indices, with sign.
+    pub fn index_max(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.maxsi", a, b)
+    }
+
+    /// `a / b` of indices that are not negative, rounded down; `b` is not 0.
+    pub fn index_quotient(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.divui", a, b)
     }
 
     fn index_op(&self, name: &str, a: Value<'c>, b: Value<'c>) -> Value<'c> {

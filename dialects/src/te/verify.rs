@@ -110,13 +110,16 @@ fn types(values: &[Value]) -> Result<Vec<TensorType>, String> {
 
 fn compute(op: Op) -> Result<(), String> {
     let (axes, reduce) = (op.ints("axes").unwrap_or_default(), op.ints("reduce").unwrap_or_default());
-    if let Some(extent) = axes.iter().chain(&reduce).find(|&&n| n < 0) {
-        return Err(format!("violates constraint C1: an axis has the extent {extent}"));
+    let dims = super::dims_of(op);
+    if dims.is_none() || op.attr(super::NAMES).is_none() {
+        if let Some(extent) = axes.iter().chain(&reduce).find(|&&n| n < 0) {
+            return Err(format!("violates constraint C1: an axis has the extent {extent} and no name"));
+        }
     }
+    let parallel = &dims.unwrap_or_default()[..];
     let results = types(&op.result_values())?;
     for ty in &results {
-        let shape: Option<Vec<i64>> = ty.shape().map(|s| s.iter().map(|&n| n as i64).collect());
-        if shape.as_ref() != Some(&axes) {
+        if parallel.get(..axes.len()) != Some(&ty.dims[..]) {
             return Err(format!(
                 "violates constraint C2: the result is {ty}, the parallel axes have the extents {axes:?}"
             ));

@@ -40,6 +40,17 @@ def Loop_ForOp : Loop_Op<"for", [RecursiveMemoryEffects]> {
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$extent $kind (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict (`->` type($results)^)?";
 }
+def Loop_UptoOp : Loop_Op<"upto", [RecursiveMemoryEffects]> {
+  let summary = "As loop.for, with a number of iterations that is known when it runs";
+  let description = [{
+    It is serial or parallel; there are none when the number is negative. C2, C3 and C4 are those of `loop.for`.
+    C5: it is serial or parallel.
+  }];
+  let arguments = (ins Index:$count, Loop_Kind:$kind, Variadic<AnyType>:$inits);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$count $kind (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict (`->` type($results)^)?";
+}
 def Loop_YieldOp : Loop_Op<"yield", [Pure, Terminator]> {
   let summary = "Ends an iteration with the values carried to the next";
   let arguments = (ins Variadic<AnyType>:$values);
@@ -100,6 +111,26 @@ def Loop_PrefetchOp : Loop_Op<"prefetch"> {
   let description = [{ C1: a flat buffer. }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$buffer, Index:$index);
   let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer)";
+}
+def Loop_ThreadIndexOp : Loop_Op<"thread_index", [Pure]> {
+  let summary = "Which of that many threads of a block this is";
+  let description = [{ C1: the kind is one of threads, and the extent is above 0. }];
+  let arguments = (ins I64Attr:$extent, Loop_Kind:$kind);
+  let results = (outs Index:$index);
+  let assemblyFormat = "$extent $kind attr-dict";
+}
+def Loop_AllReduceOp : Loop_Op<"all_reduce", [SameVariadicOperandSize, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Combines the values that all threads along one dimension of a block come with; each gets the outcome";
+  let description = [{
+    The body takes two values of each kind and yields them combined, in any order of the threads. Threads of more than one warp
+    exchange what their warps have in the scratch buffers, one for each value, which nothing else may use.
+    - C1: the kind is one of threads, and the extent a power of two. C2: the body takes each type twice and yields each once.
+    - C3: there is a buffer for each value, of its type.
+  }];
+  let arguments = (ins I64Attr:$extent, Loop_Kind:$kind, Variadic<AnyType>:$values, Variadic<AnyMemRef>:$scratch);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$extent $kind `(` $values `:` type($values) `)` `by` `(` $scratch `:` type($scratch) `)` $body attr-dict `->` type($results)";
 }
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";

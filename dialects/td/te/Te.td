@@ -47,11 +47,22 @@ def Te_ReturnOp : Te_Op<"return", [Pure, Terminator]> {
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
+def Te_ExtentOp : Te_Op<"extent", [Pure]> {
+  let summary = "The extent of that name, which is known when the kernel runs";
+  let description = [{
+    Names are those of the kernel's tensor types. The attribute `te.extents` of the kernel lists them in the order in which the
+    caller passes their numbers.
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$name attr-dict";
+}
 def Te_ComputeOp : Te_Op<"compute", [Pure]> {
   let summary = "Tensors given element by element";
   let description = [{
     The body takes the indices of the parallel axes, then of the reduction axes, and yields one scalar for each result.
     With reduction axes, `init` has the neutral elements and the combiner takes the values so far, then the new ones.
+    An axis whose extent has a name stands as -1; `te.names` has the names of all axes, empty for known extents.
     - C1: extents are not negative. C2: each result has the parallel extents as its shape.
     - C3: the body takes one index an axis and yields the results' element types (integers without sign).
     - C4: with reduction axes, there is one neutral element a result and a combiner of two scalars a result; without, neither.

@@ -162,8 +162,10 @@ fn split_relation(call: &Call) -> Related {
 pub struct Sliced {
     /// The axis.
     pub axis: usize,
-    begin: i64,
-    end: i64,
+    /// The first element, from the back where it is negative.
+    pub begin: i64,
+    /// The first element that is not kept.
+    pub end: i64,
     /// Distance of the elements kept.
     pub stride: i64,
 }
@@ -184,7 +186,7 @@ impl Sliced {
     }
 
     /// True when the whole axis is kept, whatever its extent.
-    fn keeps_all(&self) -> bool {
+    pub fn keeps_all(&self) -> bool {
         match self.stride {
             1 => self.begin == 0 && self.end == i64::MAX,
             -1 => (self.begin == -1 || self.begin == i64::MAX) && self.end <= -i64::MAX,

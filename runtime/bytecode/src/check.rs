@@ -53,9 +53,13 @@ impl Program {
             if kernel.symbol.is_empty() || kernel.symbol.contains('\0') {
                 return wrong(format!("the symbol {:?} of kernel {id} is none", kernel.symbol));
             }
+            if let Some(shapes) = &kernel.shapes {
+                shapes.check(kernel).or_else(|why| wrong(format!("kernel {}: {why}", kernel.symbol)))?;
+                continue;
+            }
             if let Some(open) = kernel.inputs.iter().chain(&kernel.outputs).find(|ty| ty.bytes().is_none()) {
                 return wrong(format!(
-                    "kernel {} has a {open}, but kernels have known extents only",
+                    "kernel {} has a {open}, but no shape function that says what its extents are",
                     kernel.symbol
                 ));
             }

@@ -1,7 +1,7 @@
 //! What a program consists of.
 
-use crate::Instruction;
 use crate::value_type::Part;
+use crate::{Instruction, Shapes};
 use fusion_operators::{Tensor, TensorType};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,8 @@ pub struct Kernel {
     pub outputs: Vec<TensorType>,
     /// Bytes of workspace it needs.
     pub workspace_bytes: u64,
+    /// Where types have open extents: what computes them. The kernel then takes one input more, the numbers of all steps.
+    pub shapes: Option<Shapes>,
 }
 
 /// A function.

@@ -8,7 +8,7 @@
 //! ```
 //! `!` marks an operand that is taken.
 
-use crate::{Function, Instruction, Program, Register, ValueType};
+use crate::{Function, Instruction, Program, Register, Shapes, ValueType};
 use fusion_operators::Attr;
 use fusion_operators::value::tensor_text;
 use std::fmt::{self, Display, Formatter};
@@ -207,6 +207,13 @@ impl Display for Program {
             let (inputs, outputs) = (Joined(kernel.inputs.iter()), Joined(kernel.outputs.iter()));
             let workspace = kernel.workspace_bytes;
             writeln!(f, "kernel @{}({inputs}) -> ({outputs}) {workspace} bytes of workspace", kernel.symbol)?;
+            let Some(shapes) = &kernel.shapes else { continue };
+            for (number, step) in shapes.steps.iter().enumerate() {
+                writeln!(f, "  {} = {step}", Shapes::name(number as u32))?;
+            }
+            for temporary in &shapes.temporaries {
+                writeln!(f, "  temporary {temporary}")?;
+            }
         }
         let inputs = self.inputs.iter().map(|(name, ty)| format!("{name}: {}", self.type_text(ty)));
         let entry = self.functions.get(self.entry as usize).map_or("?", |function| &function.name);

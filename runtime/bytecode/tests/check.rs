@@ -3,7 +3,7 @@
 mod common;
 
 use common::{function, list_sum, program};
-use fusion_bytecode::{Instruction as I, Program, ValueType};
+use fusion_bytecode::{Extent, Instruction as I, Program, Shapes, Step, ValueType};
 use fusion_operators::{DType, Dim, TensorType};
 
 fn said(program: &Program) -> String {
@@ -143,7 +143,11 @@ fn the_whole_fits_together() {
     assert!(said(&wrong).ends_with("its input \"l\" is of data type 4, but there are 1"));
     let mut wrong = list_sum();
     wrong.kernels[0].inputs[0] = TensorType::new(vec![Dim::Any], DType::F32);
-    assert!(said(&wrong).ends_with("kernel add has a tensor<?xf32>, but kernels have known extents only"));
+    assert!(
+        said(&wrong).ends_with(
+            "kernel add has a tensor<?xf32>, but no shape function that says what its extents are"
+        )
+    );
     let mut wrong = list_sum();
     wrong.functions[0].registers = u32::MAX;
     assert!(said(&wrong).contains("function @sum has 4294967295 registers"));
@@ -166,4 +170,39 @@ fn checking_takes_time_in_proportion() {
     };
     // Were it not so, this would take minutes.
     long(200_000).check().unwrap();
+}
+
+#[test]
+fn shape_functions_look_back_and_say_all_extents() {
+    let named = |name: &str| TensorType::new(vec![Dim::Symbol(name.to_owned())], DType::F32);
+    let with = |steps: Vec<Step>, output: TensorType| {
+        let mut program = list_sum();
+        program.kernels[0].inputs[0] = named("n0");
+        program.kernels[0].outputs[0] = output;
+        program.kernels[0].shapes = Some(Shapes { steps, temporaries: vec![] });
+        program
+    };
+    let first = || Step::Input { input: 0, axis: 0 };
+    let sum = |a, b| Step::Plus(Extent::Step(a), Extent::Step(b));
+    assert_eq!(with(vec![first(), sum(0, 0)], named("n1")).check(), Ok(()));
+    let later = with(vec![first(), sum(0, 1)], named("n1"));
+    assert!(said(&later).ends_with("step 1 of its shape function looks at a later one"));
+    let beyond = with(vec![Step::Input { input: 0, axis: 1 }], named("n0"));
+    assert!(said(&beyond).ends_with("step 0 of its shape function takes extent 1 of input 0"));
+    let unnamed = with(vec![first()], named("n1"));
+    assert!(said(&unnamed).ends_with("its shape function does not give the extents of a tensor<n1xf32>"));
+}
+
+#[test]
+fn shape_functions_are_printed() {
+    let mut program = list_sum();
+    let named = TensorType::new(vec![Dim::Symbol("n0".to_owned())], DType::F32);
+    program.kernels[0].inputs[0] = named.clone();
+    let steps = vec![Step::Input { input: 0, axis: 0 }, Step::Times(Extent::Step(0), Extent::Known(3))];
+    program.kernels[0].shapes = Some(Shapes { steps, temporaries: vec![named] });
+    let text = program.to_string();
+    assert!(
+        text.contains("  n0 = extent 0 of input 0\n  n1 = n0 * 3\n  temporary tensor<n0xf32>\n"),
+        "{text}"
+    );
 }

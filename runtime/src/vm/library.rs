@@ -7,7 +7,8 @@
 use super::tensors::{NoMemory, Slot, Tensors, TypeId};
 use crate::aligned::AlignedBuffer;
 use crate::object_file::Machine;
-use fusion_bytecode::Kernel;
+use fusion_bytecode::{Kernel, Shapes};
+use fusion_operators::TensorType;
 use libloading::Library;
 use std::ffi::c_void;
 use std::io::Write;
@@ -108,6 +109,45 @@ struct Loaded {
     function: KernelFunction,
     inputs: Vec<TypeId>,
     outputs: Vec<TypeId>,
+    open: Option<Open>,
+}
+
+/// A kernel of open extents.
+struct Open {
+    shapes: Shapes,
+    inputs: Vec<TensorType>,
+    outputs: Vec<TensorType>,
+    /// The types of the inputs of the last call, the numbers of its shape function, and its outputs and temporaries: the next call
+    /// is often the same.
+    last: Vec<TypeId>,
+    numbers: Vec<u64>,
+    made: Vec<TypeId>,
+}
+
+impl Open {
+    /// Runs the shape function, unless the inputs have the types they had before.
+    fn prepare(&mut self, tensors: &mut Tensors, slots: &[Slot]) -> Result<(), NotCalled> {
+        if !self.last.is_empty()
+            && slots.iter().map(|&slot| tensors.type_id(slot)).eq(self.last.iter().copied())
+        {
+            return Ok(());
+        }
+        self.last.clear();
+        let found: Vec<&TensorType> = slots.iter().map(|&slot| tensors.type_of(slot)).collect();
+        // Names are compared by the shape function, which says which operator needs them to be the same.
+        let wrong = self.inputs.iter().zip(&found).position(|(ty, found)| !ty.compatible(found));
+        if let Some(place) = wrong.or((found.len() < self.inputs.len()).then_some(found.len())) {
+            return Err(NotCalled::Input(place));
+        }
+        self.numbers = self.shapes.run(&found).map_err(|(place, why)| NotCalled::Shapes(place, why))?;
+        self.made.clear();
+        for ty in self.outputs.iter().chain(&self.shapes.temporaries) {
+            let known = self.shapes.known(ty, &self.numbers);
+            self.made.push(tensors.intern(&known).map_err(NotCalled::Memory)?);
+        }
+        self.last.extend(slots.iter().map(|&slot| tensors.type_id(slot)));
+        Ok(())
+    }
 }
 
 /// The kernels of a program, ready to be called.
@@ -126,6 +166,8 @@ pub struct Kernels {
 pub enum NotCalled {
     /// An input has another type: which one.
     Input(usize),
+    /// A check of the shape function fails: where in the source, and the sentence.
+    Shapes(String, String),
     /// There is no memory for an output.
     Memory(NoMemory),
 }
@@ -140,9 +182,16 @@ impl Kernels {
         let mut loaded = Vec::with_capacity(kernels.len());
         for kernel in kernels {
             let function = library.function(&kernel.symbol)?;
+            if let Some(shapes) = kernel.shapes.clone() {
+                let (inputs, outputs) = (kernel.inputs.clone(), kernel.outputs.clone());
+                let (last, numbers, made) = (Vec::new(), Vec::new(), Vec::new());
+                let open = Some(Open { shapes, inputs, outputs, last, numbers, made });
+                loaded.push(Loaded { function, inputs: Vec::new(), outputs: Vec::new(), open });
+                continue;
+            }
             let inputs = kernel.inputs.iter().map(|ty| tensors.intern(ty)).collect::<Result<_, _>>()?;
             let outputs = kernel.outputs.iter().map(|ty| tensors.intern(ty)).collect::<Result<_, _>>()?;
-            loaded.push(Loaded { function, inputs, outputs });
+            loaded.push(Loaded { function, inputs, outputs, open: None });
         }
         let most = kernels.iter().map(|kernel| kernel.workspace_bytes).max().unwrap_or(0);
         let no_memory = || NoMemory::Bytes { bytes: usize::MAX, held: 0, most: 0 };
@@ -166,8 +215,32 @@ impl Kernels {
         inputs: &[Slot],
         outputs: &mut Vec<Slot>,
     ) -> Result<(), NotCalled> {
-        let loaded = &self.loaded[kernel];
+        let loaded = &mut self.loaded[kernel];
         self.input_pointers.clear();
+        self.output_pointers.clear();
+        if let Some(open) = &mut loaded.open {
+            open.prepare(tensors, inputs)?;
+            for &slot in inputs {
+                self.input_pointers.push(tensors.bytes(slot).as_ptr().cast());
+            }
+            self.input_pointers.push(open.numbers.as_ptr().cast());
+            for &ty in &open.made {
+                let slot = tensors.allocate(ty).map_err(NotCalled::Memory)?;
+                outputs.push(slot);
+                self.output_pointers.push(tensors.bytes_mut(slot).as_mut_ptr().cast());
+            }
+            // SAFETY: as below. Inputs have the types that the shape function was run for, and outputs, temporaries and the
+            // numbers are those that it gave; the kernel was compiled with it.
+            unsafe {
+                (loaded.function)(
+                    self.input_pointers.as_ptr(),
+                    self.output_pointers.as_ptr(),
+                    self.workspace.bytes_mut().as_mut_ptr().cast(),
+                );
+            }
+            outputs.drain(open.outputs.len()..).for_each(|slot| tensors.release(slot));
+            return Ok(());
+        }
         if inputs.len() != loaded.inputs.len() {
             return Err(NotCalled::Input(inputs.len().min(loaded.inputs.len())));
         }
@@ -177,7 +250,6 @@ impl Kernels {
             }
             self.input_pointers.push(tensors.bytes(slot).as_ptr().cast());
         }
-        self.output_pointers.clear();
         for &ty in &loaded.outputs {
             let slot = tensors.allocate(ty).map_err(NotCalled::Memory)?;
             outputs.push(slot);

@@ -154,7 +154,9 @@ impl Machine {
             self.code.functions.partition_point(|function| function.start as usize <= at).saturating_sub(1);
         let start = self.code.functions.get(id).map_or(0, |function| function.start as usize);
         let function = self.program.functions.get(id);
-        let place = function.and_then(|function| function.places.get(at - start));
+        // A kernel of several operators knows better where it failed.
+        let place = self.state.place.as_ref();
+        let place = place.or_else(|| function.and_then(|function| function.places.get(at - start)));
         VmError::Failed {
             place: place.filter(|place| !place.is_empty()).cloned(),
             function: function.map(|function| function.name.clone()).unwrap_or_default(),

@@ -156,6 +156,7 @@ fn later_runs_launch_a_graph() {
 /// What each call does for a run when it fails: those whose failure is no matter, and those that end what was to be given back.
 const NO_MATTER: &[&str] = &[
     "name",
+    "set current",
     "pop",
     "free",
     "unload",
@@ -167,8 +168,7 @@ const NO_MATTER: &[&str] = &[
     "drop",
     "unmake graph",
 ];
-const KEEPS: &[&str] =
-    &["pop", "free", "unload", "destroy stream", "release", "drop", "unmake graph", "push"];
+const KEEPS: &[&str] = &["pop", "free", "unload", "destroy stream", "release", "drop", "unmake graph"];
 
 #[test]
 fn every_failure_has_its_sentence_and_leaves_nothing() {
@@ -183,7 +183,10 @@ fn every_failure_has_its_sentence_and_leaves_nothing() {
                 let fail = format!("{}:{code}", i + 1);
                 let output = bench.output(&[("FAKE_FAIL", &fail)], &[]);
                 let (said, left) = (lines(&output.stdout), lines(&output.stderr));
-                assert!(left.is_empty() || KEEPS.contains(&call.as_str()), "{call} {fail}: {left:?}");
+                assert!(
+                    left.is_empty() || KEEPS.contains(&call.as_str()) || i > last,
+                    "{call} {fail}: {left:?}"
+                );
                 assert_eq!(said.len(), 5);
                 let errors: Vec<&String> = said.iter().filter(|line| *line != "right").collect();
                 match errors.as_slice() {
@@ -272,8 +275,8 @@ fn sentences_say_what_to_do() {
     assert_eq!(
         fail("wait", "700"),
         "A kernel (FUSION_GPU_WAIT=1 in the environment tells which) failed on NVIDIA device 0 (Fake 0): CUDA_ERROR_OF_TEST \
-         (700, an error of the test); the device takes no more work of this program, so start it again; with --emulate a \
-         kernel that is wrong is found."
+         (700, an error of the test); what the model had on the device is lost, and the next run begins anew; if that fails \
+         as well start the program again, and with --emulate a kernel that is wrong is found."
     );
     let wait = format!("{}:700", calls.iter().position(|name| name == "launch").unwrap() + 2);
     let why = said(&[("FUSION_GPU_WAIT", "1"), ("FAKE_FAIL", &wait)]);

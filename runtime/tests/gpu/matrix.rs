@@ -139,9 +139,10 @@ fn bytes(ty: Type, x: f32) -> Vec<u8> {
     let bits = x.to_bits();
     match ty {
         Type::F16 if x == 0.0 => vec![0, 0],
-        Type::F16 => (((bits >> 16) & 0x8000 | ((bits >> 23) & 255) - 112 << 10 | bits >> 13 & 1023) as u16)
-            .to_ne_bytes()
-            .to_vec(),
+        Type::F16 => {
+            let (sign, exponent, mantissa) = ((bits >> 16) & 0x8000, (bits >> 23) & 255, (bits >> 13) & 1023);
+            ((sign | ((exponent - 112) << 10) | mantissa) as u16).to_ne_bytes().to_vec()
+        }
         Type::Bf16 => ((bits >> 16) as u16).to_ne_bytes().to_vec(),
         Type::Tf32 | Type::F32 => x.to_ne_bytes().to_vec(),
     }

@@ -60,6 +60,7 @@ pub fn program(inputs: &[(&str, ValueType)], functions: Vec<Function>) -> Progra
         inputs: inputs.to_vec(),
         outputs: outputs.to_vec(),
         workspace_bytes,
+        shapes: None,
     };
     let four = TensorType::fixed(&[4], DType::F32);
     let constructor = |name: &str, fields| Constructor { name: name.to_owned(), fields };

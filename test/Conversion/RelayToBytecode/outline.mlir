@@ -115,16 +115,45 @@ func.func @regions(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Operators on extents that are not known, and functions without operators, stay as they are.
-// CHECK-LABEL: func.func @open(
-// CHECK-NEXT:    relay.relu %arg0
+// Operators that are not compiled for extents that are not known, and functions without operators, stay as they are.
+// CHECK-LABEL: func.func @stays(
+// CHECK-NEXT:    relay.cumsum %arg0
 // CHECK-LABEL: func.func @nothing(
 // CHECK-NEXT:    return %arg0
 // CHECK-NOT:   kernel
-func.func @open(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %r = relay.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+func.func @stays(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = relay.cumsum %x {axis = 0 : i64} : (tensor<?xf32>) -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
 func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
+}
+
+// -----
+
+// Operators on open extents have kernels beside those whose extents are known; one that is not compiled for them stays. Constants that
+// are one number are copied, others are passed.
+// CHECK-LABEL: func.func @open(
+// CHECK:         %[[W:.*]] = relay.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK:         %[[A:.*]] = call @kernel_0(%arg0, %[[W]])
+// CHECK:         %[[B:.*]] = call @kernel_1(%[[A]])
+// CHECK:         %[[C:.*]] = call @kernel_2(%arg0, %[[B]])
+// CHECK:         relay.cumsum %[[C]]
+// CHECK:       func.func private @kernel_0(%arg0: tensor<?x2xf32>, %arg1: tensor<2xf32>) -> tensor<2xf32>
+// CHECK:         relay.constant dense<3.000000e+00>
+// CHECK:         relay.reduce_sum
+// CHECK:       func.func private @kernel_1(%arg0: tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    relay.relu
+// CHECK:       func.func private @kernel_2(
+// CHECK-NEXT:    relay.sub
+func.func @open(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %w = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %three = relay.constant dense<3.0> : tensor<f32>
+  %0 = relay.mul %x, %w : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %1 = relay.add %0, %three : (tensor<?x2xf32>, tensor<f32>) -> tensor<?x2xf32>
+  %2 = relay.reduce_sum %1 {axes = array<i64: 0>} : (tensor<?x2xf32>) -> tensor<2xf32>
+  %3 = relay.relu %2 : (tensor<2xf32>) -> tensor<2xf32>
+  %4 = relay.sub %x, %3 : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %5 = relay.cumsum %4 {axis = 0 : i64} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %5 : tensor<?x2xf32>
 }

@@ -163,3 +163,25 @@ func.func @prefetch_buffer(%b: memref<2x2xf32>, %i: index) {
   loop.prefetch %b[%i] : memref<2x2xf32>
   return
 }
+
+// -----
+
+func.func @upto_kind(%n: index) {
+  // expected-error@+1 {{violates constraint C5: it must be serial or parallel, found Vectorized}}
+  loop.upto %n vectorized {
+  ^bb0(%i: index):
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @upto_carried(%n: index, %x: f32) {
+  // expected-error@+1 {{violates constraint C2: the body must take (index, f32), found (index)}}
+  %0 = loop.upto %n serial iter(%x : f32) {
+  ^bb0(%i: index):
+    loop.yield
+  } -> f32
+  return
+}

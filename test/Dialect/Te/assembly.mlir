@@ -49,3 +49,21 @@ func.func @main() -> tensor<4xf32> {
   %2 = te.call @row_sums(%1) : (tensor<4x8xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// Extents that the caller passes have names.
+// CHECK-LABEL: te.kernel @open
+// CHECK:         te.compute "y" axes [-1] reduce [] init [] {
+// CHECK:           te.extent "n0"
+// CHECK:         } combine {
+// CHECK:         {te.names = ["n0"]}
+te.kernel @open(%x: tensor<?xf32, #relay.dims<["n0"]>>) -> tensor<?xf32, #relay.dims<["n0"]>> attributes {te.extents = ["n0"]} {
+  %0 = te.compute "y" axes [-1] reduce [] init [] {
+  ^bb0(%i: index):
+    %n = te.extent "n0"
+    %c = arith.cmpi slt, %i, %n : index
+    %a = te.load %x[%i] : tensor<?xf32, #relay.dims<["n0"]>> -> f32
+    %b = arith.select %c, %a, %a : f32
+    te.yield %b : f32
+  } combine {} {te.names = ["n0"]} : tensor<?xf32, #relay.dims<["n0"]>>
+  te.return %0 : tensor<?xf32, #relay.dims<["n0"]>>
+}

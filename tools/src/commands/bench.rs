@@ -1,5 +1,6 @@
 //! `fusion bench`: how long a model takes.
 
+use super::device::Choice;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::inputs::inputs;
@@ -51,6 +52,10 @@ pub struct Bench {
     #[arg(long, value_name = "N")]
     threads: Option<u16>,
 
+    /// The device to run on, such as cuda:0 or hip:1 [default: that of FUSION_DEVICE, else the first].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Choice>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -74,6 +79,7 @@ impl Bench {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
         let module = load::load(&self.model, &self.options.resolve()?)?;
+        Choice::apply(self.device, &module)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }

@@ -3,6 +3,7 @@
 pub mod ablate;
 pub mod bench;
 pub mod compile;
+pub mod device;
 pub mod explain;
 pub mod import;
 pub mod onnx_test;

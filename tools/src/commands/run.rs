@@ -1,5 +1,6 @@
 //! `fusion run`: a model or a program, on tensors from a file where it takes any.
 
+use super::device::Choice;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::programs::{self, Executor};
@@ -34,6 +35,10 @@ pub struct Run {
     #[arg(long, value_name = "N")]
     threads: Option<u16>,
 
+    /// The device to run on, such as cuda:0 or hip:1 [default: that of FUSION_DEVICE, else the first].
+    #[arg(long, value_name = "DEVICE", conflicts_with = "executor")]
+    device: Option<Choice>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -48,6 +53,10 @@ impl Run {
         if programs::is_bytecode(&self.model)? {
             return match self.executor {
                 None | Some(Executor::Vm) => {
+                    if let Some(asked) = self.device {
+                        let (asked, target) = (asked.to_string(), "the processor".to_owned());
+                        return Err(Failure::OtherDevice { asked, target });
+                    }
                     let file = read_program(&self.model)?;
                     self.show(&programs::run_bytecode(file, self.threads, tensors)?)
                 }
@@ -59,7 +68,10 @@ impl Run {
                 return Err(Failure::Compiled(self.model.clone()));
             }
             return match NativeProgram::load(&self.model)? {
-                Some(program) => self.show(&programs::run_native(&program, self.threads, tensors)?),
+                Some(program) => {
+                    Choice::apply(self.device, program.module())?;
+                    self.show(&programs::run_native(&program, self.threads, tensors)?)
+                }
                 None => self.graph(Module::load(&self.model)?, tensors),
             };
         }
@@ -80,6 +92,7 @@ impl Run {
             Executor::Aot => {
                 let compiled = programs::native(&self.model, &options)?;
                 let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
+                Choice::apply(self.device, program.module())?;
                 self.show(&programs::run_native(&program, self.threads, tensors)?)
             }
             Executor::Graph => {
@@ -97,6 +110,7 @@ impl Run {
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
+        Choice::apply(self.device, &module)?;
         let outputs = module.run(&module.bind(tensors)?)?;
         let names = module.description().outputs.iter().map(|o| o.name.as_str());
         let mut named = names.zip(&outputs);

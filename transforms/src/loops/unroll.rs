@@ -256,7 +256,9 @@ impl<'c> Copies<'c> {
     fn shared_operands(&self, op: Op<'c>) -> Option<usize> {
         match kind_of(op) {
             Some(Kind::Loop(Loop::For)) => Some(0),
-            Some(Kind::Loop(Loop::Guard)) if !self.varies(op.operand_values().first()) => Some(1),
+            Some(Kind::Loop(Loop::Guard | Loop::Upto)) if !self.varies(op.operand_values().first()) => {
+                Some(1)
+            }
             _ => None,
         }
     }
@@ -293,7 +295,7 @@ impl<'c> Copies<'c> {
         let own = self.each(own);
         let types: Vec<Type> = own.iter().map(|v| v.r#type()).collect();
         let taken = arguments(body);
-        let index = if is(op, Loop::For) { taken.len().min(1) } else { 0 };
+        let index = if is(op, Loop::Guard) { 0 } else { taken.len().min(1) };
         let (index, carried) = taken.split_at(index);
         let inputs: Vec<Type> = index
             .iter()
@@ -355,7 +357,7 @@ impl<'c> Copies<'c> {
     /// True when all iterations compute the same and nothing is written.
     fn is_uniform(&self, op: Op<'c>) -> bool {
         let repeatable = |op: Op<'c>| match kind_of(op) {
-            Some(Kind::Loop(Loop::For | Loop::Guard | Loop::Yield)) => true,
+            Some(Kind::Loop(Loop::For | Loop::Upto | Loop::Guard | Loop::Yield)) => true,
             kind => match Access::of(op) {
                 Some(access) => !access.writes && !self.stored.contains(&key(access.buffer)),
                 None => !matches!(kind, Some(Kind::Loop(_))) && is_free(op),

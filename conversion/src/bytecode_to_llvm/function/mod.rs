@@ -4,6 +4,7 @@
 //! A function that waits for others looks first whether the stack has room for it.
 
 mod instruction;
+mod open;
 mod tensors;
 
 use super::BytecodeError;
@@ -24,6 +25,8 @@ pub const FAIL: &str = "fusion_fail";
 pub const FAIL_STACK: &str = "fusion_fail_stack";
 /// Ends the run since a function value takes another number of arguments.
 pub const FAIL_ARGUMENTS: &str = "fusion_fail_arguments";
+/// Ends the run with a message and two numbers.
+pub const FAIL_EXTENTS: &str = "fusion_fail_extents";
 /// Compares a tensor with a type.
 pub const CHECK_TYPE: &str = "fusion_check_type";
 
@@ -78,12 +81,15 @@ struct Body<'a, 'c> {
     globals: &'a mut Globals,
     /// A place on the stack for each register.
     registers: Vec<Value<'c>>,
-    /// Room for the pointers a kernel gets, its inputs and its outputs, and for the extents that have names in a check of types.
-    room: [Value<'c>; 3],
+    /// Room for the pointers a kernel gets, its inputs and its outputs; for the extents that have names in a check of types; for the
+    /// numbers of a shape function; and for the extents of a tensor that they give.
+    room: [Value<'c>; 5],
     /// Where each instruction that is jumped to begins.
     labels: HashMap<u32, Build<'c>>,
     /// Registers with small tensors.
     small: HashSet<Register>,
+    /// Where in the source the instruction comes from, as messages begin.
+    here: String,
 }
 
 impl<'a, 'c> Body<'a, 'c> {
@@ -95,7 +101,7 @@ impl<'a, 'c> Body<'a, 'c> {
         arguments: &[Value<'c>],
     ) -> Self {
         let writer = &code.writer;
-        let most = |count: fn(&Kernel) -> usize| {
+        let most = |count: &dyn Fn(&Kernel) -> usize| {
             let kernels = function.code.iter().filter_map(|i| match i {
                 Instruction::Kernel { kernel, .. } => program.kernels.get(*kernel as usize),
                 _ => None,
@@ -106,7 +112,18 @@ impl<'a, 'c> Body<'a, 'c> {
             Instruction::CheckTypes { types, .. } => types.iter().map(TensorType::rank).sum(),
             _ => 0,
         });
-        let room = [most(|k| k.inputs.len()), most(|k| k.outputs.len()), extents.max().unwrap_or(0).max(1)];
+        let temporaries = |k: &Kernel| k.shapes.as_ref().map_or(0, |shapes| shapes.temporaries.len());
+        let steps = |k: &Kernel| k.shapes.as_ref().map_or(0, |shapes| shapes.steps.len());
+        let room = [
+            most(&|k| k.inputs.len() + 1),
+            most(&|k| k.outputs.len() + temporaries(k)),
+            extents.max().unwrap_or(0).max(1),
+            most(&steps),
+            most(&|k| {
+                let temporaries = k.shapes.iter().flat_map(|shapes| &shapes.temporaries);
+                k.outputs.iter().chain(temporaries).map(TensorType::rank).max().unwrap_or(0)
+            }),
+        ];
         let room = room.map(|pointers| writer.room(pointers));
         let registers: Vec<Value> = (0..function.registers).map(|_| writer.room(1)).collect();
         for (argument, register) in arguments.iter().zip(&registers) {
@@ -117,7 +134,7 @@ impl<'a, 'c> Body<'a, 'c> {
         targets.dedup();
         let labels = targets.into_iter().map(|label| (label, writer.build.new_block(&[]))).collect();
         let small = HashSet::new();
-        Body { code, program, function, globals, registers, room, labels, small }
+        Body { code, program, function, globals, registers, room, labels, small, here: String::new() }
     }
 
     fn write(mut self) -> Result<(), BytecodeError> {
@@ -149,6 +166,7 @@ impl<'a, 'c> Body<'a, 'c> {
                 registers.iter().zip(parts).for_each(|(register, part)| self.set(*register, part));
                 continue;
             }
+            self.here = self.place(at);
             ended = self.instruction(at, instruction)?;
         }
         if ended {

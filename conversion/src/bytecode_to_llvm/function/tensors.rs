@@ -13,8 +13,12 @@ use fusion_operators::TensorType;
 use indexmap::IndexSet;
 
 impl<'c> Body<'_, 'c> {
+    /// Calls a kernel.
     pub(super) fn kernel(&mut self, kernel: &Kernel, inputs: &[Register], outputs: &[Register]) {
         let pointer = self.code.writer.spelling.pointer;
+        if let Some(shapes) = &kernel.shapes {
+            return self.open_kernel(kernel, shapes, inputs, outputs);
+        }
         for (i, input) in inputs.iter().enumerate() {
             let tensor = self.get(*input);
             let data = self.code.writer.load(pointer, tensor, FIELDS);
@@ -37,7 +41,7 @@ impl<'c> Body<'_, 'c> {
     }
 
     /// A tensor whose elements are not written yet.
-    fn new_tensor(&mut self, ty: &TensorType) -> Value<'c> {
+    pub(super) fn new_tensor(&mut self, ty: &TensorType) -> Value<'c> {
         let shape = ty.shape().unwrap_or_default();
         let (which, element) = (number_of(ty.dtype), ty.dtype.size() as u32);
         if let Some(layout) = tensor_layout(ty) {

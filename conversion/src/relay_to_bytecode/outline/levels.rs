@@ -11,7 +11,7 @@
 //! The smallest levels give the fewest kernels. Tensor code that has a choice (nobody needs it yet at its smallest level) takes the
 //! highest at which there is a kernel anyway: it is then computed where it is used, and nothing is kept from kernel to kernel.
 
-use super::{is_constant, is_tensor_code};
+use super::{Extents, extents, is_constant, is_tensor_code};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     Op, OpExt, OperationLike, Value, key, kind_of, nested_ops, op_key, parent_of, relay, users,
@@ -68,6 +68,23 @@ pub fn levels<'c>(ops: &[Op<'c>]) -> Vec<Level<'c>> {
         if tensor[i] { at.tensors.push(*op) } else { at.others.push(*op) }
     }
     all
+}
+
+/// Tensor code of one level as kernels: what has open extents stands beside what has not, and each waits for what it uses.
+pub fn groups<'c>(tensors: &[Op<'c>]) -> Vec<Vec<Op<'c>>> {
+    let mut of: HashMap<usize, usize> = HashMap::new();
+    let mut groups: Vec<Vec<Op<'c>>> = Vec::new();
+    for op in tensors {
+        // Even groups have known extents.
+        let parity = usize::from(extents(*op) == Some(Extents::Open));
+        let least = used(*op).into_iter().filter_map(|v| of.get(&key(v)).copied()).max().unwrap_or(0);
+        let group = least + usize::from(least % 2 != parity);
+        groups.resize_with(groups.len().max(group + 1), Vec::new);
+        groups[group].push(*op);
+        of.extend(op.result_values().into_iter().map(|v| (key(v), group)));
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
 }
 
 /// The last level at which tensor code may run.

@@ -11,7 +11,8 @@
 //!
 //! Operators of a block share a kernel unless one waits for the other through a call, a match or whatever else is no tensor code
 //! ([`levels`]). Branches and loops whose regions are tensor code are tensor code as well. A value that only one region of a
-//! branch wants is computed there ([`sink`]). Kernels that are the same are one function. What is left in the functions is the
+//! branch wants is computed there ([`sink`]). Operators on tensors of open extents have kernels of their own, beside those whose
+//! extents are known. Kernels that are the same are one function. What is left in the functions is the
 //! language: calls, data, closures, cells, control flow. Each kernel goes the way of a model by itself
 //! ([`crate::program`]).
 
@@ -20,6 +21,7 @@ mod levels;
 mod sink;
 
 use crate::relay_to_te::definitions::definition_of;
+use crate::relay_to_te::open;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Block, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, kind_of, nested_ops,
@@ -76,18 +78,42 @@ fn outline<'c>(block: Block<'c>, kernels: &mut kernel::Kernels<'c>, cx: &mut Run
         return;
     }
     for level in order {
-        for op in level.others.iter().chain(&level.tensors) {
+        for op in &level.others {
             op.move_before_op(last);
         }
-        if !level.tensors.is_empty() {
-            kernels.outline(&level.tensors);
+        for group in levels::groups(&level.tensors) {
+            group.iter().for_each(|op| op.move_before_op(last));
+            kernels.outline(&group);
             cx.count(0, 1);
         }
     }
 }
 
-/// True for operations that are tensor code: operators on tensors of known shapes, and control flow around such.
+/// What tensor code knows of its tensors when it is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extents {
+    /// All extents.
+    Known,
+    /// Not all of them.
+    Open,
+}
+
+/// True for operations that are tensor code.
 pub fn is_tensor_code(op: Op) -> bool {
+    extents(op).is_some()
+}
+
+/// Which tensor code an operation is: operators on tensors, and control flow around such whose shapes are known.
+pub fn extents(op: Op) -> Option<Extents> {
+    if is_known_code(op) {
+        return Some(Extents::Known);
+    }
+    let open = |operator| !is_static(op) && open::compiles(op, operator);
+    let Some(Kind::Operator(operator)) = kind_of(op) else { return None };
+    open(operator).then_some(Extents::Open)
+}
+
+fn is_known_code(op: Op) -> bool {
     let flows = |op: Op| match kind_of(op) {
         Some(Kind::Operator(operator)) => definition_of(operator).is_some() && is_static(op),
         Some(Kind::Relay(relay::Op::If | relay::Op::While | relay::Op::Yield)) => is_static(op),

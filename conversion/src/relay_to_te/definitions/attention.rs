@@ -17,7 +17,7 @@ use fusion_operators::ops::attention::ATTENTION;
 pub const TABLE: Table = &[(&ATTENTION, attention)];
 
 fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let (q, v) = (call.shape(0), call.shape(2));
+    let (q, v) = (call.dims(0), call.dims(2));
     let (Some((lead, [queries, width])), Some((_, [keys, _]))) =
         (q.split_last_chunk::<2>(), v.split_last_chunk::<2>())
     else {
@@ -25,10 +25,10 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     };
     let (rank, dtype) = (q.len(), call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);
-    let rows = TensorType::fixed(&[lead, &[*queries]].concat(), dtype);
-    let all = TensorType::fixed(&[lead, &[*queries, *keys]].concat(), dtype);
+    let rows = TensorType::new([lead, &[queries.clone()]].concat(), dtype);
+    let all = TensorType::new([lead, &[queries.clone(), keys.clone()]].concat(), dtype);
 
-    let scores = kernel.reduce("scores", &all, &[*width], Combine::Sum, |s, at, over| {
+    let scores = kernel.reduce("scores", &all, std::slice::from_ref(width), Combine::Sum, |s, at, over| {
         let key = [&at[..rank - 2], &[at[rank - 1], over[0]]].concat();
         let query = [&at[..rank - 1], over].concat();
         s.mul(s.load(call.operands[0], &query), s.load(call.operands[1], &key))
@@ -38,23 +38,24 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         let score = s.mul(score, s.float(scale, score.dtype));
         match call.operands.get(3) {
             None => score,
-            Some(&bias) => s.add(score, s.load(bias, &broadcast_indices(s, at, &call.shape(3), rank))),
+            Some(&bias) => s.add(score, s.load(bias, &broadcast_indices(s, at, call.dims(3), &all.dims))),
         }
     });
     let over_keys = |at: &[fusion_dialects::Value<'c>], j: fusion_dialects::Value<'c>| [at, &[j]].concat();
-    let largest = kernel.reduce("largest", &rows, &[*keys], Combine::Max, |s, at, over| {
+    let largest = kernel.reduce("largest", &rows, std::slice::from_ref(keys), Combine::Max, |s, at, over| {
         s.load(scaled, &over_keys(at, over[0]))
     });
     let weights = kernel.compute("weights", &all, |s, at| {
         s.math("exp", &[s.sub(s.load(scaled, at), s.load(largest, &at[..rank - 1]))])
     });
-    let total = kernel.reduce("total", &rows, &[*keys], Combine::Sum, |s, at, over| {
+    let total = kernel.reduce("total", &rows, std::slice::from_ref(keys), Combine::Sum, |s, at, over| {
         s.load(weights, &over_keys(at, over[0]))
     });
-    let values = kernel.reduce("values", &call.results[0], &[*keys], Combine::Sum, |s, at, over| {
-        let value = [&at[..rank - 2], &[over[0], at[rank - 1]]].concat();
-        s.mul(s.load(weights, &over_keys(&at[..rank - 1], over[0])), s.load(call.operands[2], &value))
-    });
+    let values =
+        kernel.reduce("values", &call.results[0], std::slice::from_ref(keys), Combine::Sum, |s, at, over| {
+            let value = [&at[..rank - 2], &[over[0], at[rank - 1]]].concat();
+            s.mul(s.load(weights, &over_keys(&at[..rank - 1], over[0])), s.load(call.operands[2], &value))
+        });
     let y = kernel.compute(call.op.name, &call.results[0], |s, at| {
         s.div(s.load(values, at), s.load(total, &at[..rank - 1]))
     });

@@ -1,4 +1,5 @@
-//! Elementwise operators: `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0.
+//! Elementwise operators: `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0. Whether an axis of an open
+//! extent is one is asked when the kernel runs.
 
 use super::{Table, TeCall};
 use fusion_dialects::Value;
@@ -6,7 +7,7 @@ use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
-use fusion_operators::{Attrs, DType};
+use fusion_operators::{Attrs, DType, Dim};
 
 /// A scalar function; half types come as f32.
 type Function = for<'c> fn(&Scalars<'c>, &Attrs, &[Scalar<'c>]) -> Scalar<'c>;
@@ -16,25 +17,33 @@ fn apply<'c>(
     call: &TeCall<'c>,
     function: impl FnOnce(&Scalars<'c>, &[Scalar<'c>]) -> Scalar<'c>,
 ) -> Result<Vec<Value<'c>>, String> {
-    let rank = call.results[0].rank();
+    let to = &call.results[0].dims;
     let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         let loaded: Vec<_> = (0..call.operands.len())
-            .map(|k| s.load(call.operands[k], &broadcast_indices(s, axes, &call.shape(k), rank)))
+            .map(|k| s.load(call.operands[k], &broadcast_indices(s, axes, call.dims(k), to)))
             .collect();
         function(s, &loaded)
     });
     Ok(vec![result])
 }
 
-/// The indices of an operand that broadcasts to the axes: its own extents of 1 stay at 0.
+/// The indices of an operand that broadcasts to the axes, whose extents are `to`: its own extents of 1 stay at 0.
 pub fn broadcast_indices<'c>(
     s: &Scalars<'c>,
     axes: &[Value<'c>],
-    shape: &[u64],
-    rank: usize,
+    from: &[Dim],
+    to: &[Dim],
 ) -> Vec<Value<'c>> {
-    let skip = rank - shape.len();
-    shape.iter().enumerate().map(|(i, &n)| if n == 1 { s.index(0) } else { axes[i + skip] }).collect()
+    let skip = to.len() - from.len();
+    let place = |(i, dim): (usize, &Dim)| match dim {
+        Dim::Static(1) => s.index(0),
+        Dim::Symbol(_) if *dim != to[i + skip] => {
+            let one = s.index_compare(Compare::Equal, s.extent(dim), s.index(1));
+            s.index_select(one, s.index(0), axes[i + skip])
+        }
+        _ => axes[i + skip],
+    };
+    from.iter().enumerate().map(place).collect()
 }
 
 macro_rules! table {

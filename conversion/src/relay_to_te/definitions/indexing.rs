@@ -13,7 +13,7 @@ use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalars};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::indexing::*;
-use fusion_operators::{DType, Violation};
+use fusion_operators::{DType, Dim, Violation};
 
 pub const TABLE: Table =
     &[(&GATHER, gather), (&GATHER_ELEMENTS, gather_elements), (&GATHER_ND, gather_nd), (&ONE_HOT, one_hot)];
@@ -30,7 +30,7 @@ fn gathered<'c>(
     places: impl FnOnce(&Scalars<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
 ) -> Built<'c> {
     let (x, dtype) = (call.operands[0], call.types[0].dtype);
-    let empty = call.shape(0)[named].contains(&0);
+    let empty = call.dims(0)[named].contains(&Dim::Static(0));
     let result = kernel.compute(call.op.name, &call.results[0], |s, axes| match empty {
         true => s.int(0, compute_type(dtype)),
         false => s.load(x, &places(s, axes)),
@@ -40,7 +40,7 @@ fn gathered<'c>(
 
 fn gather<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(said)?;
-    let (extent, rank) = (call.shape(0)[axis], call.types[1].rank());
+    let (extent, rank) = (call.dims(0)[axis].known().unwrap_or(1), call.types[1].rank());
     gathered(kernel, call, axis..axis + 1, |s, axes| {
         let (before, rest) = axes.split_at(axis);
         let (at, after) = rest.split_at(rank);

@@ -51,12 +51,12 @@ pub fn build<'c>(
     let made = kernel.stage(
         "loop",
         &wanted,
-        &[],
+        &[0u64; 0],
         &[],
         |s, axes, _| {
             let load = |value: Value<'c>| {
-                let shape = tensor_type(value).and_then(|t| t.shape()).unwrap_or_default();
-                s.load(outside(value), &broadcast_indices(s, axes, &shape, axes.len()))
+                let from = tensor_type(value).map_or_else(Vec::new, |t| t.dims);
+                s.load(outside(value), &broadcast_indices(s, axes, &from, &wanted[0].dims))
             };
             let invariant: Elements = taken(op).into_iter().map(|v| (key(v), load(v))).collect();
             // Scalars that no tensor depends on (the counter, mostly) need not be carried.

@@ -3,18 +3,25 @@
 use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalar, Scalars};
-use fusion_operators::TensorType;
+use fusion_operators::{DType, Dim, TensorType};
 
 /// The mean over all reduction axes of a float; NaN over none. Half types are summed in f32.
 pub fn mean<'c>(
     kernel: &Kernel<'c>,
     name: &str,
     ty: &TensorType,
-    reduce: &[u64],
+    reduce: &[Dim],
     body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
 ) -> Value<'c> {
     let wide = ty.with_dtype(compute_type(ty.dtype));
     let sum = kernel.reduce("sum", &wide, reduce, Combine::Sum, body);
-    let count: f64 = reduce.iter().map(|&n| n as f64).product();
-    kernel.compute(name, ty, |s, i| s.div(s.load(sum, i), s.float(count, wide.dtype)))
+    kernel.compute(name, ty, |s, i| s.div(s.load(sum, i), count(s, reduce, wide.dtype)))
+}
+
+/// The number of points of some axes, as a float.
+pub fn count<'c>(s: &Scalars<'c>, axes: &[Dim], dtype: DType) -> Scalar<'c> {
+    let known: f64 = axes.iter().filter_map(Dim::known).map(|n| n as f64).product();
+    let open = axes.iter().filter(|dim| dim.known().is_none());
+    let open = open.map(|dim| s.cast(s.from_index(s.extent(dim), DType::I64), dtype));
+    open.fold(s.float(known, dtype), |product, extent| s.mul(product, extent))
 }

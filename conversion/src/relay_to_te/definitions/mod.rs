@@ -27,7 +27,7 @@ mod winograd;
 
 use fusion_dialects::Value;
 use fusion_dialects::te::Kernel;
-use fusion_operators::{Attrs, Call, Operator, TensorType};
+use fusion_operators::{Attrs, Call, Dim, Operator, TensorType};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -39,9 +39,9 @@ pub struct TeCall<'c> {
     pub attrs: Attrs,
     /// Tensors of the kernel.
     pub operands: Vec<Value<'c>>,
-    /// Their types; all extents are known.
+    /// Their types; extents are known or, where the operator is compiled for open ones too, have names.
     pub types: Vec<TensorType>,
-    /// Types of the results; all extents are known.
+    /// Types of the results.
     pub results: Vec<TensorType>,
 }
 
@@ -49,6 +49,11 @@ impl TeCall<'_> {
     /// The known extents of an operand.
     pub fn shape(&self, operand: usize) -> Vec<u64> {
         self.types[operand].shape().unwrap_or_default()
+    }
+
+    /// The extents of an operand, which may have names.
+    pub fn dims(&self, operand: usize) -> &[Dim] {
+        &self.types[operand].dims
     }
 
     /// The call as the type relations see it.
@@ -90,6 +95,11 @@ const FAMILIES: &[Table] = &[
     topk::TABLE,
     winograd::TABLE,
 ];
+
+/// True for operators that compute each element of elements at the same place, with broadcasting.
+pub fn is_elementwise(op: &'static Operator) -> bool {
+    elementwise::TABLE.iter().any(|(row, _)| row.is(op))
+}
 
 /// The definition of an operator.
 pub fn definition_of(op: &'static Operator) -> Option<Definition> {

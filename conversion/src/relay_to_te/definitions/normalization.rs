@@ -13,7 +13,7 @@ use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalar, Scalars};
 use fusion_operators::ops::normalization::*;
 use fusion_operators::relation::normalize_axis;
-use fusion_operators::{DType, TensorType};
+use fusion_operators::{DType, Dim, TensorType};
 
 pub const TABLE: Table = &[
     (&BATCH_NORM, batch_norm),
@@ -65,13 +65,13 @@ fn batch_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 fn standardize<'c>(
     kernel: &Kernel<'c>,
     call: &TeCall<'c>,
-    sets: &[u64],
-    reduce: &[u64],
+    sets: &[Dim],
+    reduce: &[Dim],
     member: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Vec<Value<'c>>,
     set_of: impl Fn(&Scalars<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
     scale_at: impl Fn(&Scalars<'c>, usize, &[Value<'c>]) -> Vec<Value<'c>>,
 ) -> Value<'c> {
-    let ty = TensorType::fixed(sets, wide(call));
+    let ty = TensorType::new(sets.to_vec(), wide(call));
     let average = mean(kernel, "mean", &ty, reduce, |s, set, over| load(s, call, 0, &member(s, set, over)));
     let variance = mean(kernel, "variance", &ty, reduce, |s, set, over| {
         let centred = s.sub(load(s, call, 0, &member(s, set, over)), s.load(average, set));
@@ -94,11 +94,12 @@ fn by_group<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, groups: u64, in_group: u
     // A channel of its own needs no axis over the group's channels, unless there is no other.
     let alone = in_group == 1 && shape.len() > 2;
     let reduce = if alone { shape[2..].to_vec() } else { [&[in_group], &shape[2..]].concat() };
+    let dims = |extents: &[u64]| extents.iter().map(|&n| Dim::Static(n)).collect::<Vec<_>>();
     let y = standardize(
         kernel,
         call,
-        &[shape[0], groups],
-        &reduce,
+        &dims(&[shape[0], groups]),
+        &dims(&reduce),
         |s, set, over| {
             if alone {
                 return [set, over].concat();
@@ -126,7 +127,7 @@ fn group_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 
 /// Over the axes from `axis` on.
 fn layer_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let (shape, axis) = (call.shape(0), axis(call)?);
+    let (shape, axis) = (call.dims(0), axis(call)?);
     let (outer, inner) = shape.split_at(axis);
     let y = standardize(
         kernel,
@@ -135,7 +136,7 @@ fn layer_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         inner,
         |_, set, over| [set, over].concat(),
         |_, axes| axes[..axis].to_vec(),
-        |s, operand, axes| broadcast_indices(s, axes, &call.shape(operand), axes.len()),
+        |s, operand, axes| broadcast_indices(s, axes, call.dims(operand), shape),
     );
     Ok(vec![y])
 }
@@ -177,21 +178,21 @@ fn without<'c>(axes: &[Value<'c>], at: usize) -> Vec<Value<'c>> {
 
 /// The type of what is one number for each run along the axis.
 fn of_runs(call: &TeCall, axis: usize) -> TensorType {
-    let mut shape = call.shape(0);
-    shape.remove(axis);
-    TensorType::fixed(&shape, wide(call))
+    let mut dims = call.dims(0).to_vec();
+    dims.remove(axis);
+    TensorType::new(dims, wide(call))
 }
 
 /// The greatest element of each run along the axis.
 fn greatest<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, axis: usize) -> Value<'c> {
-    let extent = call.shape(0)[axis];
-    kernel.reduce("max", &of_runs(call, axis), &[extent], Combine::Max, |s, axes, over| {
+    let extent = &call.dims(0)[axis];
+    kernel.reduce("max", &of_runs(call, axis), std::slice::from_ref(extent), Combine::Max, |s, axes, over| {
         s.load(call.operands[0], &with(axes, axis, over[0]))
     })
 }
 
 fn softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let (axis, extent) = (axis(call)?, call.shape(0)[axis(call)?]);
+    let (axis, extent) = (axis(call)?, call.dims(0)[axis(call)?].clone());
     let max = greatest(kernel, call, axis);
     let exp = kernel.compute("exp", &call.types[0].with_dtype(wide(call)), |s, axes| {
         let shifted = s.sub(s.load(call.operands[0], axes), s.load(max, &without(axes, axis)));
@@ -209,7 +210,7 @@ fn softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 }
 
 fn log_softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let (axis, extent) = (axis(call)?, call.shape(0)[axis(call)?]);
+    let (axis, extent) = (axis(call)?, call.dims(0)[axis(call)?].clone());
     let max = greatest(kernel, call, axis);
     let sum = kernel.reduce("sum", &of_runs(call, axis), &[extent], Combine::Sum, |s, axes, over| {
         let x = s.load(call.operands[0], &with(axes, axis, over[0]));

@@ -133,7 +133,7 @@ fn global_max_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Val
 }
 
 fn global_avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
-    let mean = mean(kernel, call.op.name, &call.results[0], &call.shape(0)[2..], |s, axes, over| {
+    let mean = mean(kernel, call.op.name, &call.results[0], &call.dims(0)[2..], |s, axes, over| {
         s.load(call.operands[0], &[&axes[..2], over].concat())
     });
     Ok(vec![mean])

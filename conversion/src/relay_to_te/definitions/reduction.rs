@@ -3,12 +3,13 @@
 //!     reduce_mean      y[o...] = (sum over r of x[o..., r...]) / count
 //!     argmax, argmin   f chooses the pair (x[o..., r...], r) that is ahead; the result is its second half
 
+use super::mean::count;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars, neutral};
 use fusion_operators::ops::reduction::*;
-use fusion_operators::{DType, TensorType};
+use fusion_operators::{DType, Dim, TensorType};
 
 pub const TABLE: Table = &[
     (&REDUCE_SUM, |kernel, call| reduce(kernel, call, Combine::Sum)),
@@ -25,7 +26,7 @@ pub const TABLE: Table = &[
 /// The axes of the operand of a reduction.
 struct Axes {
     /// Extents of the operand.
-    shape: Vec<u64>,
+    shape: Vec<Dim>,
     /// The axes reduced.
     reduced: Vec<usize>,
     /// Whether the result keeps them with extent 1.
@@ -35,11 +36,13 @@ struct Axes {
 impl Axes {
     /// The axes reduced whose extent is not 1, in order: those that need a loop.
     fn looped(&self) -> Vec<usize> {
-        (0..self.shape.len()).filter(|a| self.reduced.contains(a) && self.shape[*a] != 1).collect()
+        (0..self.shape.len())
+            .filter(|a| self.reduced.contains(a) && self.shape[*a] != Dim::Static(1))
+            .collect()
     }
 
-    fn extents(&self) -> Vec<u64> {
-        self.looped().into_iter().map(|a| self.shape[a]).collect()
+    fn extents(&self) -> Vec<Dim> {
+        self.looped().into_iter().map(|a| self.shape[a].clone()).collect()
     }
 
     /// The place in the operand, from the indices of the result and of the looped axes.
@@ -48,7 +51,7 @@ impl Axes {
         let mut place = |a: usize| {
             let reduced = self.reduced.contains(&a);
             let kept = if !reduced || self.keepdims { axes.next() } else { None };
-            let inner = if reduced && self.shape[a] != 1 { over.next() } else { None };
+            let inner = if reduced && self.shape[a] != Dim::Static(1) { over.next() } else { None };
             let chosen = if reduced { inner } else { kept };
             chosen.copied().unwrap_or_else(|| s.index(0))
         };
@@ -58,7 +61,7 @@ impl Axes {
 
 fn axes_of(call: &TeCall) -> Result<Axes, String> {
     let reduced = reduced_axes(&call.facts()).map_err(|violation| violation.to_string())?;
-    Ok(Axes { shape: call.shape(0), reduced, keepdims: call.attrs.flag("keepdims") })
+    Ok(Axes { shape: call.dims(0).to_vec(), reduced, keepdims: call.attrs.flag("keepdims") })
 }
 
 /// The reduction, of that type.
@@ -87,10 +90,9 @@ fn mean<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     if axes.extents().is_empty() {
         return Ok(vec![combined(kernel, call, &axes, ty, Combine::Sum)]);
     }
-    let count: f64 = axes.extents().iter().map(|&n| n as f64).product();
     let sum = combined(kernel, call, &axes, &wide, Combine::Sum);
     // NaN of nothing, as 0 / 0 is.
-    Ok(vec![kernel.compute("mean", ty, |s, i| s.div(s.load(sum, i), s.float(count, wide.dtype)))])
+    Ok(vec![kernel.compute("mean", ty, |s, i| s.div(s.load(sum, i), count(s, &axes.extents(), wide.dtype)))])
 }
 
 /// A value and its index.
@@ -99,7 +101,8 @@ type Pair<'c> = (Scalar<'c>, Scalar<'c>);
 fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(|violation| violation.to_string())?;
     let last = call.attrs.flag("select_last");
-    let axes = Axes { shape: call.shape(0), reduced: vec![axis], keepdims: call.attrs.flag("keepdims") };
+    let axes =
+        Axes { shape: call.dims(0).to_vec(), reduced: vec![axis], keepdims: call.attrs.flag("keepdims") };
     let (x, dtype) = (call.operands[0], compute_type(call.types[0].dtype));
     let (extents, index) = (axes.extents(), &call.results[0]);
     if extents.is_empty() {

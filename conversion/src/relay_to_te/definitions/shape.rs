@@ -102,17 +102,20 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 }
 
 fn broadcast_to<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let shape = call.shape(0);
-    moved(kernel, call, |s, axes| broadcast_indices(s, axes, &shape, axes.len()))
+    let (from, to) = (call.dims(0), &call.results[0].dims);
+    moved(kernel, call, |s, axes| broadcast_indices(s, axes, from, to))
 }
 
 fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let result = &call.results[0];
     let axis = int_attr(&call.facts(), "axis", 2).and_then(|a| checked_axis(a, result.rank(), 2));
     let axis = axis.map_err(said)?;
+    if (0..call.operands.len()).any(|k| call.dims(k)[axis].known().is_none()) {
+        return Ok(vec![concat_open(kernel, call, axis)]);
+    }
     let (mut parts, mut end) = (Vec::new(), 0);
     for (k, &x) in call.operands.iter().enumerate() {
-        let extent = call.shape(k)[axis] as i64;
+        let extent = call.dims(k)[axis].known().unwrap_or(0) as i64;
         if extent > 0 {
             parts.push((x, end, extent));
         }
@@ -145,29 +148,56 @@ fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     Ok(vec![joined])
 }
 
+/// As [`concat`], where it is known at run time only where a part ends: the last part that begins before an element has it.
+fn concat_open<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, axis: usize) -> Value<'c> {
+    let result = &call.results[0];
+    kernel.compute(call.op.name, result, |s, axes| {
+        let i = axes[axis];
+        let (mut begin, mut joined) = (s.index(0), s.int(0, result.dtype));
+        for (k, &x) in call.operands.iter().enumerate() {
+            let end = s.index_add(begin, s.extent(&call.dims(k)[axis]));
+            let mut places = axes.to_vec();
+            places[axis] = s.index_sub(i, begin);
+            let inside = s.and(
+                s.index_compare(Compare::GreaterEqual, i, begin),
+                s.index_compare(Compare::Less, i, end),
+            );
+            joined = s.cast(s.load_if(inside, x, &places, joined), result.dtype);
+            begin = end;
+        }
+        joined
+    })
+}
+
 fn split<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = int_attr(&call.facts(), "axis", 1).and_then(|a| checked_axis(a, call.types[0].rank(), 1));
     let axis = axis.map_err(said)?;
     let (mut begin, mut pieces) = (0, Vec::new());
-    for (k, piece) in call.results.iter().enumerate() {
+    for piece in &call.results {
         pieces.push(kernel.compute(call.op.name, piece, |s, axes| {
             let mut places = axes.to_vec();
             places[axis] = s.index_affine(places[axis], 1, begin);
             s.load(call.operands[0], &places)
         }));
-        begin += call.result_shape(k)[axis] as i64;
+        begin += piece.dims[axis].known().unwrap_or(0) as i64;
     }
     Ok(pieces)
 }
 
 fn slice<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let slices = slices(&call.facts()).map_err(said)?;
-    let (from, to) = (call.shape(0), call.result_shape(0));
+    let (from, to) = (call.dims(0), &call.results[0].dims);
     moved(kernel, call, |s, axes| {
         let mut places = axes.to_vec();
         for slice in slices {
-            let (begin, _) = slice.of(from[slice.axis]);
-            places[slice.axis] = match to[slice.axis] {
+            let Some(extent) = from[slice.axis].known() else {
+                let begin = first_of(s, slice.begin, s.extent(&from[slice.axis]));
+                let along = s.index_affine(axes[slice.axis], slice.stride, 0);
+                places[slice.axis] = s.index_add(begin, along);
+                continue;
+            };
+            let (begin, _) = slice.of(extent);
+            places[slice.axis] = match to[slice.axis].known().unwrap_or(0) {
                 // A stride may be too long for the axis where one element is kept.
                 0 | 1 => s.index(begin as i64),
                 _ => s.index_affine(axes[slice.axis], slice.stride, begin as i64),
@@ -175,6 +205,15 @@ fn slice<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         }
         places
     })
+}
+
+/// The place that a slice of a positive stride begins with, of an axis whose extent is known at run time only.
+fn first_of<'c>(s: &Scalars<'c>, begin: i64, extent: Value<'c>) -> Value<'c> {
+    match begin {
+        0 => s.index(0),
+        1.. => s.index_min(s.index(begin), extent),
+        _ => s.index_max(s.index(0), s.index_affine(extent, 1, begin)),
+    }
 }
 
 fn tile<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {

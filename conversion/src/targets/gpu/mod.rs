@@ -162,6 +162,13 @@ impl Device {
                     self.vendor.name
                 ),
             ),
+            (
+                "convert-loop-to-gpu",
+                format!(
+                    "builtin.module(convert-loop-to-gpu{{warp={}}},gpu.module(canonicalize,cse))",
+                    gpu.warp
+                ),
+            ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),
         ];
         all.extend(self.vendor.stages.iter().map(|stage| (stage.name, stage.pipeline.replace("CHIP", chip))));

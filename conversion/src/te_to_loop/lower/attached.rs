@@ -20,7 +20,7 @@ use fusion_dialects::{OpExt, PassError, Value, key, tensor_type};
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::schedule::primitives::reverse_compute_at::matching_axes;
-use fusion_transforms::te::schedule::{Attach, StageId, Store};
+use fusion_transforms::te::schedule::{Attach, AxisId, StageId, Store};
 
 impl<'c> Lowering<'c, '_> {
     /// The inside of a loop.
@@ -41,11 +41,7 @@ impl<'c> Lowering<'c, '_> {
                 self.give_buffer(loops, stage, region);
             }
         }
-        for &stage in &order {
-            if self.tree.stages[stage].attach == Attach::At(nest.stage, axis) {
-                self.attached(loops, nest, &bound, stage);
-            }
-        }
+        self.attached_at(loops, nest, &bound, axis);
         let after = |s: &StageId| self.tree.stages[*s].attach == Attach::After(nest.stage, axis);
         let epilogues: Vec<StageId> = order.into_iter().filter(after).collect();
         if epilogues.is_empty() {
@@ -86,6 +82,15 @@ impl<'c> Lowering<'c, '_> {
         elements
     }
 
+    /// All stages that are computed in each iteration of a loop.
+    pub(super) fn attached_at(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings, axis: AxisId) {
+        for stage in self.tree.in_order() {
+            if self.tree.stages[stage].attach == Attach::At(nest.stage, axis) {
+                self.attached(loops, nest, bound, stage);
+            }
+        }
+    }
+
     /// A stage that is computed at this place.
     fn attached(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings, stage: StageId) {
         let region = self.rounded(stage, self.required(stage, nest, bound));
@@ -101,7 +106,7 @@ impl<'c> Lowering<'c, '_> {
             self.places.remove(&key(*tensor));
         }
         let element = region.iter().all(|(_, n)| *n == 1) && Parts::of(s.op).is_none();
-        if element && s.tensorized.is_none() && !s.double {
+        if element && s.tensorized.is_none() && !s.double && !self.has_steps(stage) {
             let elements = self.stage(loops, stage, region);
             for (tensor, element) in tensors.iter().zip(elements) {
                 self.places.insert(key(*tensor), Place::Value(element));

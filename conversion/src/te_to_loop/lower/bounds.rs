@@ -12,12 +12,15 @@ use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::parts;
 use super::ways::is_inside;
+use fusion_dialects::loops::Scope;
 use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, Value, key};
-use fusion_operators::TensorType;
-use fusion_transforms::te::expr::{Atom, Expr};
+use fusion_transforms::te::expr::{Atom, Expr, Var};
 use fusion_transforms::te::indices::{accesses, put};
 use fusion_transforms::te::schedule::{Attach, StageId};
+
+/// Variables from here on are numbers of threads that run over their range.
+const THREADS: usize = 2 * RANGED;
 
 /// A range of an axis: where it begins and how long it is.
 pub type Range = (Expr, u64);
@@ -25,18 +28,35 @@ pub type Range = (Expr, u64);
 impl<'c> Lowering<'c, '_> {
     /// What is read of an attached stage in the rest of an iteration of `nest`.
     pub(super) fn required(&self, stage: StageId, nest: &Nest, bound: &Bindings) -> Vec<Range> {
-        let op = self.tree.stages[stage].op;
-        let shape = op
-            .result_values()
-            .first()
-            .and_then(|v| fusion_dialects::tensor_type(*v))
-            .as_ref()
-            .and_then(TensorType::shape)
-            .unwrap_or_default();
+        let shape = self.shape(stage);
         let whole: Vec<Range> = shape.iter().map(|&n| (Expr::constant(0), n)).collect();
-        if self.has_guards(nest, bound) {
+        // What threads compute beyond the end, they do not store.
+        let beyond = self.pads && !self.thread_vars.is_empty();
+        if !beyond && self.has_guards(nest, bound) {
             return whole;
         }
+        if self.tree.stages[stage].scope == Some(Scope::Shared) && !self.thread_vars.is_empty() {
+            let (nest, bound) = self.for_all_threads(nest, bound);
+            return self.required_of(stage, &nest, &bound, beyond);
+        }
+        self.required_of(stage, nest, bound, beyond)
+    }
+
+    /// A nest as all threads of a block see it: the numbers of threads run over their range.
+    fn for_all_threads(&self, nest: &Nest, bound: &Bindings) -> (Nest, Bindings) {
+        let ranged = |v: Var| self.thread_vars.contains(&v.id).then(|| Expr::var(THREADS + v.id, v.extent));
+        let relaxed = |e: &Expr| e.substitute(&ranged);
+        let region = nest.region.iter().map(|(from, n)| (relaxed(from), *n)).collect();
+        let mut all = bound.clone();
+        all.values.values_mut().for_each(|e| *e = relaxed(e));
+        let Nest { stage, reduction, in_memory, .. } = *nest;
+        (Nest { stage, region, order: nest.order.clone(), reduction, in_memory }, all)
+    }
+
+    fn required_of(&self, stage: StageId, nest: &Nest, bound: &Bindings, beyond: bool) -> Vec<Range> {
+        let op = self.tree.stages[stage].op;
+        let shape = self.shape(stage);
+        let whole: Vec<Range> = shape.iter().map(|&n| (Expr::constant(0), n)).collect();
         let of_stage = |value| self.stage_of.get(&key(value)).is_some_and(|(s, _)| *s == stage);
         let mut reads: Vec<Vec<Option<Expr>>> = Vec::new();
         let mut fresh = RANGED;
@@ -73,7 +93,9 @@ impl<'c> Lowering<'c, '_> {
                 let joined = all.fold(first, |so_far, next| join(&so_far?, &next?));
                 match joined {
                     // A conditional load may be asked for elements that do not exist.
-                    Some(range) if range.1 < shape[axis] && is_inside(&range, shape[axis]) => range,
+                    Some(range) if range.1 < shape[axis] && (beyond || is_inside(&range, shape[axis])) => {
+                        range
+                    }
                     _ => whole[axis].clone(),
                 }
             })

@@ -5,7 +5,7 @@
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
-//! what that must compute, `parts` makes those of nests written by hand, `lanes` combines in vectors, `intrinsics` puts declared code in place of inner loops, `ahead`
+//! what that must compute, `parts` makes those of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `ahead`
 //! prefetches, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
 //! operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
@@ -21,9 +21,11 @@ mod lanes;
 mod nest;
 mod parts;
 mod reduction;
+mod threads;
 mod ways;
 mod workspace;
 
+use super::open;
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Op as Te, Parts};
@@ -36,7 +38,7 @@ use fusion_operators::{DType, TensorType};
 use fusion_transforms::te::expr::{Expr, flatten};
 use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{Attach, Relation, Schedule, StageId, Store, Tail, apply_schedule};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The attribute of functions that are lowered kernels.
 pub const KERNEL: &str = "loop.kernel";
@@ -77,6 +79,12 @@ impl Pass for TeLower {
                 .push(*schedule);
         }
         for kernel in kernels {
+            if open::is_open(kernel) {
+                open::lower(kernel)?;
+                cx.count(0, 1);
+                kernel.erase();
+                continue;
+            }
             let name = kernel.text("sym_name").unwrap_or_default().to_owned();
             let mut tree = Schedule::of(kernel);
             match by_kernel.remove(&name).unwrap_or_default().as_slice() {
@@ -162,6 +170,8 @@ struct Lowering<'c, 't> {
     /// Stages with loops that became an intrinsic.
     replaced: Vec<StageId>,
     indices: index::Indices<'c>,
+    /// The variables that are numbers of threads of a block.
+    thread_vars: HashSet<usize>,
     /// What the caller passes, and how much of it is taken.
     workspace: Option<Value<'c>>,
     workspace_bytes: u64,
@@ -251,13 +261,10 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         places: HashMap::new(),
         outside: ValueMap::new(),
         around: Vec::new(),
-        pads: tree
-            .stages
-            .iter()
-            .flat_map(|s| &s.relations)
-            .any(|r| matches!(r, Relation::Split { tail: Tail::Pad, .. })),
+        pads: tree.stages.iter().enumerate().any(|(id, _)| goes_beyond(tree, id)),
         replaced: Vec::new(),
         indices: index::Indices::default(),
+        thread_vars: HashSet::new(),
         workspace: None,
         workspace_bytes: workspace,
         parallel_loops: 0,
@@ -333,6 +340,16 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
     }
     build.op_with_regions("func.func", &[], &[], &attrs, vec![region]);
     Ok(workspace)
+}
+
+/// True when a stage, or what is computed in its loops, is computed beyond its end.
+fn goes_beyond(tree: &Schedule, id: StageId) -> bool {
+    let s = &tree.stages[id];
+    let split =
+        |tail: Tail| s.relations.iter().any(|r| matches!(r, Relation::Split { tail: t, .. } if *t == tail));
+    let by_threads = || s.axes.iter().any(|a| a.kind.is_thread());
+    let holds = || tree.stages.iter().any(|o| matches!(o.attach, Attach::At(of, _) if of == id));
+    split(Tail::Pad) || (split(Tail::Guard) && by_threads() && holds())
 }
 
 /// True when a stage's results have a place for the whole time.

@@ -16,8 +16,8 @@ use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::{Compare, Parts, Scalar};
 use fusion_dialects::{Attribute, OpExt, PassError, Value, key, tensor_type};
 use fusion_operators::TensorType;
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::{AxisId, Origin, Relation, Stage, StageId, Tail};
+use fusion_transforms::te::expr::{Atom, Expr};
+use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, Stage, StageId, Tail};
 use std::collections::HashMap;
 
 /// A stage whose loops are being made.
@@ -109,7 +109,9 @@ impl<'c> Lowering<'c, '_> {
             return self.loops_from(loops, &nest, Bindings::default(), 0);
         }
         let inside: Vec<AxisId> = s.leaves[first..].iter().copied().filter(|&l| !s.axes[l].reduce).collect();
-        let jammed = inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
+        // What is computed in a step of the reduction is computed once for all accumulators.
+        let jammed =
+            !self.has_steps(stage) && inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
         (nest.order, nest.reduction, nest.in_memory) = if jammed {
             let reduced = s.leaves[first..].iter().copied().filter(|&l| s.axes[l].reduce);
             let order: Vec<_> =
@@ -119,6 +121,13 @@ impl<'c> Lowering<'c, '_> {
             (s.leaves.clone(), first, true)
         };
         self.loops_from(loops, &nest, Bindings::default(), 0)
+    }
+
+    /// True when others are computed in the steps of a reduction.
+    pub(super) fn has_steps(&self, stage: StageId) -> bool {
+        let axes = &self.tree.stages[stage].axes;
+        let in_steps = |o: &Stage| matches!(o.attach, Attach::At(of, at) if of == stage && axes[at].reduce);
+        self.tree.stages.iter().any(in_steps)
     }
 
     /// Number of iterations of a loop, given which splits are exact here.
@@ -316,7 +325,7 @@ impl<'c> Lowering<'c, '_> {
                     let parallel = usize::from(!matches!(kind, LoopKind::Serial) && !is_jammed(kind));
                     self.parallel_loops += parallel;
                     loops.for_with(n, kind, &notes, &[], |inner, index, _| {
-                        let inside = way.at(axis, self.indices.var(index, n));
+                        let inside = way.at(axis, self.loop_var(index, n, kind));
                         self.ask_ahead(inner, nest, &inside, axis);
                         self.inside(inner, nest, inside, depth);
                         Vec::new()
@@ -328,6 +337,17 @@ impl<'c> Lowering<'c, '_> {
         }
         self.around.pop();
         result
+    }
+
+    /// A variable for the index of a loop; that of threads is kept in mind.
+    pub(super) fn loop_var(&mut self, index: Value<'c>, extent: u64, kind: LoopKind) -> Expr {
+        let var = self.indices.var(index, extent);
+        if kind.is_thread()
+            && let Some((Atom::Var(v), _)) = var.terms().next()
+        {
+            self.thread_vars.insert(v.id);
+        }
+        var
     }
 
     /// One element without reduction.

@@ -14,6 +14,10 @@ impl<'c> Lowering<'c, '_> {
     pub(super) fn reduction(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings) -> Vec<Value<'c>> {
         let whole = |this: &mut Self, loops: &Loops<'c>| {
             let lanes = this.lanes(nest);
+            let threads = this.thread_loops(nest);
+            if !threads.is_empty() {
+                return this.reduce_across_threads(loops, nest, &bound, &threads);
+            }
             let sums = if lanes.is_empty() {
                 let neutral = this.neutral(loops, nest.stage);
                 this.reduce_serially(loops, nest, bound.clone(), neutral)
@@ -74,10 +78,15 @@ impl<'c> Lowering<'c, '_> {
         for way in self.ways(nest, &bound, axis) {
             so_far = match way.iterations {
                 0 => so_far,
-                1 => self.reduce_from(loops, nest, way.at(axis, Expr::constant(0)), depth + 1, so_far),
+                1 => {
+                    let inside = way.at(axis, Expr::constant(0));
+                    self.attached_at(loops, nest, &inside, axis);
+                    self.reduce_from(loops, nest, inside, depth + 1, so_far)
+                }
                 n => loops.for_with(n, kind, &notes, &so_far, |inner, index, carried| {
                     let inside = way.at(axis, self.indices.var(index, n));
                     self.ask_ahead(inner, nest, &inside, axis);
+                    self.attached_at(inner, nest, &inside, axis);
                     self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec())
                 }),
             };
@@ -106,6 +115,8 @@ impl<'c> Lowering<'c, '_> {
                 n => {
                     let kind = match self.tree.stages[stage].axes[axis].kind {
                         LoopKind::Vectorized => LoopKind::Vectorized,
+                        // A thread's accumulators are registers where all indices are known.
+                        LoopKind::Unrolled if !self.thread_vars.is_empty() => LoopKind::Unrolled,
                         _ => LoopKind::Serial,
                     };
                     loops.for_(n, kind, &[], |inner, index, _| {

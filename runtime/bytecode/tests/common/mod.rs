@@ -27,6 +27,7 @@ pub fn program(inputs: usize, functions: Vec<Function>) -> Program {
             inputs: vec![int(), int()],
             outputs: vec![int()],
             workspace_bytes: 0,
+            shapes: None,
         }],
         functions,
         entry: 0,

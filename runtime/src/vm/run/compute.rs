@@ -37,6 +37,10 @@ impl State {
                 }
                 Err(match why {
                     NotCalled::Memory(error) => error.to_string(),
+                    NotCalled::Shapes(place, why) => {
+                        self.place = Some(place).filter(|place| !place.is_empty());
+                        why
+                    }
                     NotCalled::Input(input) => {
                         let expected = kernels[kernel].inputs.get(input);
                         format!(

@@ -50,6 +50,8 @@ pub struct State {
     values: Vec<Handle>,
     inputs: Vec<Slot>,
     outputs: Vec<Slot>,
+    /// Where in the source the run failed, where the instruction does not say.
+    pub place: Option<String>,
 }
 
 /// Carrying out an instruction, or why it cannot be.
@@ -70,6 +72,7 @@ impl State {
             values: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            place: None,
         }
     }
 
@@ -83,6 +86,7 @@ impl State {
         arguments: &[Handle],
     ) -> Step<Handle> {
         self.steps = limits.steps;
+        self.place = None;
         (self.base, self.size) = (0, 0);
         self.at = code.functions[entry as usize].start as usize;
         self.values.clear();

@@ -110,7 +110,11 @@ impl Analysis {
     fn op(&mut self, op: Op) -> Option<()> {
         let operands = op.operand_values();
         match op.kind() {
-            Some(Kind::Loop(Loop::For)) => return self.inner_loop(op),
+            Some(Kind::Loop(Loop::For)) => return self.inner_loop(op, &operands),
+            // All lanes have as many iterations.
+            Some(Kind::Loop(Loop::Upto)) if self.same(operands[0]) => {
+                return self.inner_loop(op, &operands[1..]);
+            }
             Some(Kind::Loop(Loop::Guard)) => return self.guard(op),
             Some(Kind::Loop(Loop::Load)) => {
                 self.loaded.insert(key(operands[0]));
@@ -197,7 +201,7 @@ impl Analysis {
         Some(Lanes::Grows(growth))
     }
 
-    fn inner_loop(&mut self, op: Op) -> Option<()> {
+    fn inner_loop(&mut self, op: Op, inits: &[Value]) -> Option<()> {
         if !matches!(loop_kind(op), LoopKind::Serial | LoopKind::Unrolled | LoopKind::VirtualThread) {
             return None;
         }
@@ -206,8 +210,8 @@ impl Analysis {
         let index = carried.drain(..1).next()?;
         self.loop_indices.insert(key(index));
         let own = |lanes: bool| if lanes { Lanes::Own } else { SAME };
-        for (argument, init) in carried.iter().zip(op.operand_values()) {
-            self.carry(*argument, init)?;
+        for (argument, init) in carried.iter().zip(inits) {
+            self.carry(*argument, *init)?;
         }
         self.block(body)?;
         let yielded = ops_in(body).last()?.operand_values();
@@ -253,7 +257,7 @@ impl Analysis {
 /// The indices of a loop and of those around it.
 fn loop_indices(op: Op) -> HashSet<usize> {
     std::iter::successors(Some(op), |o| o.parent_operation())
-        .filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::For))))
+        .filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::For | Loop::Upto))))
         .filter_map(|o| o.body(0).and_then(|b| arguments(b).first().map(|v| key(*v))))
         .collect()
 }

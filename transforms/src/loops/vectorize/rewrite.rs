@@ -43,7 +43,7 @@ impl<'c> Rewriter<'c, '_> {
 
     fn op(&mut self, build: &Build<'c>, op: Op<'c>) {
         match op.kind() {
-            Some(Kind::Loop(Loop::For)) => return self.inner_loop(build, op),
+            Some(Kind::Loop(Loop::For | Loop::Upto)) => return self.inner_loop(build, op),
             Some(Kind::Loop(Loop::Guard)) => return self.guard(build, op),
             Some(Kind::Loop(Loop::Store)) => return self.store(build, op),
             Some(Kind::Loop(Loop::Prefetch)) => return self.prefetch(build, op),
@@ -141,7 +141,10 @@ impl<'c> Rewriter<'c, '_> {
         let Some(body) = op.body(0) else { return };
         let args = arguments(body);
         let own: Vec<bool> = args[1..].iter().map(|a| self.analysis.is_own_carried(*a)).collect();
-        let inits = self.values(build, &op.operand_values(), &own);
+        let operands = op.operand_values();
+        let (count, inits) = operands.split_at(operands.len() - own.len());
+        let count: Vec<Value> = count.iter().map(|v| self.scalars.lookup(*v)).collect();
+        let inits = self.values(build, inits, &own);
         let types: Vec<Type> = inits.iter().map(|v| v.r#type()).collect();
         let inputs = [&[args[0].r#type()], types.as_slice()].concat();
         let region = build.region(&inputs, |inner, new| {
@@ -154,7 +157,8 @@ impl<'c> Rewriter<'c, '_> {
             });
         });
         let attrs: Vec<_> = ["extent", "kind"].iter().filter_map(|n| Some((*n, op.attr(n)?))).collect();
-        let new = build.op_with_regions(Loop::For.name(), &inits, &types, &attrs, vec![region]);
+        let taken = [count, inits].concat();
+        let new = build.op_with_regions(&op.full_name(), &taken, &types, &attrs, vec![region]);
         self.set(&op.result_values(), &new.result_values(), &own);
     }
 

@@ -32,11 +32,12 @@ const MOST_AHEAD: u64 = 16 << 10;
 
 /// A nest and the stages computed in its rows.
 pub struct Rows {
-    host: StageId,
+    /// The last stage.
+    pub host: StageId,
     /// Axes of the host that all members have.
-    shared: BTreeSet<usize>,
+    pub shared: BTreeSet<usize>,
     /// The others in program order, and their axes that are shared.
-    members: Vec<(StageId, BTreeSet<usize>)>,
+    pub members: Vec<(StageId, BTreeSet<usize>)>,
 }
 
 impl Rows {

@@ -2,8 +2,8 @@
 
 use crate::te::layout::Layout;
 use crate::te::schedule::primitives::{
-    bind, cache_read, compute_at, compute_inline, fuse, parallel, prefetch, reorder, set_scope, split,
-    transform_layout, unroll, vectorize,
+    bind, cache_read, cache_write, compute_at, compute_inline, fuse, parallel, prefetch, reorder, set_scope,
+    split, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -233,6 +233,17 @@ impl<'c> Writer<'c> {
         let value = self.build.value(Te::CacheRead.name(), &operands, stage_type(context), &attrs);
         self.stages.insert(copy, value);
         Ok(copy)
+    }
+
+    /// Has a stage computed into a buffer of its own, which is a new stage.
+    pub fn cache_write(&mut self, stage: StageId, name: &str) -> Result<StageId, String> {
+        let handle = self.stage(stage);
+        let computing = cache_write::cache_write(&mut self.tree, stage, name)?;
+        let context = self.build.context();
+        let attrs = [("name", str_attr(context, name))];
+        let value = self.build.value(Te::CacheWrite.name(), &[handle], stage_type(context), &attrs);
+        self.stages.insert(computing, value);
+        Ok(computing)
     }
 
     /// Gives a stage or an argument another order in memory.

@@ -59,7 +59,8 @@ fn attachment(tree: &Schedule, id: StageId) -> Result<(), String> {
     }
     let place =
         target.place(axis).map_err(|why| format!("computes stage \"{name}\" at a loop, but {why}"))?;
-    if target.leaves[..=place].iter().any(|&l| target.axes[l].reduce) {
+    let after = matches!(tree.stages[id].attach, Attach::After(..));
+    if after && target.leaves[..=place].iter().any(|&l| target.axes[l].reduce) {
         return Err(format!(
             "computes stage \"{name}\" inside a reduction of stage \"{}\", which was moved outside of that loop",
             target.name

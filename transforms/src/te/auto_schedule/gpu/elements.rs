@@ -20,12 +20,12 @@ const THREADS: u64 = 256;
 /// Bytes that a thread reads or writes in one access.
 const ACCESS_BYTES: u64 = 16;
 
-/// Writes the primitives of a nest.
-pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<(), String> {
+/// Writes the primitives of a nest, whatever it is.
+pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
     let stage = nest.stage;
     let rank = writer.tree.stages[stage].rank();
     if rank == 0 {
-        return Ok(());
+        return Ok(true);
     }
     let accesses = offsets(&writer.tree, stage, nest.reduction);
     let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
@@ -47,10 +47,10 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<(),
     writer.bind(stage, block, LoopKind::BlockX)?;
     writer.bind(stage, thread, LoopKind::ThreadX)?;
     let innermost = inner.last().copied().unwrap_or(thread);
-    match nest.reduction {
-        Some(reduction) => writer.compute_at(reduction, stage, innermost),
-        None => Ok(()),
+    if let Some(reduction) = nest.reduction {
+        writer.compute_at(reduction, stage, innermost)?;
     }
+    Ok(true)
 }
 
 /// Elements of one access: as many as 16 bytes have, of a number that divides all, while the threads stay busy.

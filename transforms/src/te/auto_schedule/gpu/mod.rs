@@ -1,21 +1,37 @@
 //! Default schedules for GPUs: which loops become blocks and which threads.
 //!
 //!     placement                as on a processor: what is computed where it is used
+//!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
+//!     contraction              a tile a block, operands in shared memory: matrix products
 //!     elements                 a thread an element, or a few that lie together
 //!
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
+mod contraction;
 mod elements;
+mod rows;
 
-use super::placement;
 use super::writer::Writer;
+use super::{placement, rows as groups};
 use crate::target::Target;
+use crate::te::schedule::StageId;
 
 /// Schedules all stages of a kernel.
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let nests = placement::place(writer)?;
-    for nest in &nests {
-        elements::schedule(writer, nest, target)?;
+    let mut done: Vec<StageId> = Vec::new();
+    for group in groups::find(&writer.tree, &nests) {
+        if rows::schedule(writer, &group, target)? {
+            done.extend(group.members.iter().map(|(stage, _)| *stage).chain([group.host]));
+        }
+    }
+    for nest in nests.iter().filter(|nest| !done.contains(&nest.stage)) {
+        let kinds = [rows::alone, contraction::schedule, elements::schedule];
+        for kind in kinds {
+            if kind(writer, nest, target)? {
+                break;
+            }
+        }
     }
     Ok(())
 }

@@ -3,6 +3,8 @@
 //!     for i in 0..64                        block_x i
 //!       for j in 0..32  body(i, j)    =>      thread_x j  body(i, j)
 //!
+//! A reduction loop may be shared by threads, which combine what each of them has.
+//!
 //! Virtual threads are interleaved in one thread, so that one can load while another computes (Chen et al., "TVM", 2018,
 //! section 4.4): their bodies are copied and jammed as those of an unrolled loop. Blocks and threads are a GPU's.
 
@@ -15,10 +17,10 @@ use fusion_dialects::{Op, OpExt};
 pub fn bind(tree: &mut Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -> Result<(), String> {
     let s = &mut tree.stages[stage];
     let place = s.place(axis)?;
-    if s.axes[axis].reduce {
+    if s.axes[axis].reduce && !kind.is_thread() {
         return Err(format!("binds a reduction axis of stage \"{}\", whose iterations would race", s.name));
     }
-    if s.leaves[..place].iter().any(|&l| s.axes[l].reduce) {
+    if !s.axes[axis].reduce && s.leaves[..place].iter().any(|&l| s.axes[l].reduce) {
         return Err(format!(
             "binds a loop of stage \"{}\" that stands inside a reduction; reorder it first",
             s.name

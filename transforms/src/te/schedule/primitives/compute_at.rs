@@ -4,6 +4,9 @@
 //!     for i  y[i] = relu(a[i])            =>        a = 0 ; for k  a += x[i, k]
 //!                                                   y[i] = relu(a)
 //!
+//! The loop may be one over what a reduction combines: then what one step of it reads is computed in that step, such as a copy of
+//! a tile in memory that is near.
+//!
 //! How much that is follows by bound inference; a single element is a value, more are a local buffer.
 
 use super::super::{Attach, AxisId, Handles, Schedule, StageId};
@@ -20,19 +23,13 @@ pub fn compute_at(
 ) -> Result<(), String> {
     let name = tree.stages[stage].name.clone();
     let target = &tree.stages[consumer];
-    let place = target.place(axis)?;
+    target.place(axis)?;
     let op = tree.stages[stage].op;
     if !matches!(kind_of(op), Some(Kind::Te(Te::Compute))) && Parts::of(op).is_none() {
         return Err(format!("moves stage \"{name}\", a loop nest that does not compute in parts"));
     }
     if tree.results.contains(&stage) {
         return Err(format!("moves stage \"{name}\", a result of the kernel, into another's loop"));
-    }
-    if target.leaves[..=place].iter().any(|&l| target.axes[l].reduce) {
-        return Err(format!(
-            "computes stage \"{name}\" inside a reduction of stage \"{}\"; name a loop outside of it",
-            target.name
-        ));
     }
     if is_inside(tree, consumer, stage) {
         return Err(format!("computes stage \"{name}\" inside a loop that stands inside of it"));

@@ -1,0 +1,84 @@
+//! Accesses of several elements at once say how they are aligned, so that they become one instruction.
+//!
+//!     vector.load %x[%i] : vector<4xf32>, %i = 4 * %t + 64      =>      alignment = 16
+//!
+//! Buffers begin at multiples of 64 bytes or more; what divides the index, divides the address.
+
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Affine, Block, Op, OpExt, Value, ValueLike, affine_map_of, buffer_parts, defining_op, dtype_of,
+    nested_ops, ops_in, scalar_type, typed_int_attr, vector_parts,
+};
+use fusion_operators::DType;
+
+/// What all buffers are aligned to, in bytes.
+const BUFFERS: i64 = 16;
+
+/// Notes it at all accesses of vectors in a block.
+pub fn note(block: Block) {
+    let all: Vec<Op> =
+        ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
+    for op in all {
+        let (buffer, index, vector) = match op.kind() {
+            Some(Kind::Upstream(Upstream::VectorLoad)) => (0, 1, op.result_values().first().copied()),
+            Some(Kind::Upstream(Upstream::VectorStore)) => (1, 2, op.operand_values().first().copied()),
+            _ => continue,
+        };
+        let operands = op.operand_values();
+        let parts = vector.and_then(|v| vector_parts(v.r#type()));
+        let (Some((element, lanes)), Some(index)) = (parts, operands.get(index)) else { continue };
+        let size = dtype_of(element).map_or(1, DType::size) as i64;
+        // A view of bytes begins where it begins.
+        let base =
+            operands.get(buffer).and_then(|b| view_offset(*b)).map_or(BUFFERS, |offset| gcd(BUFFERS, offset));
+        let alignment = gcd(gcd(base, divisor(*index) * size), (lanes as i64 * size).max(1));
+        if alignment > size {
+            let ty = scalar_type(op.context_ref(), DType::I64);
+            op.set_attr("alignment", typed_int_attr(ty, alignment));
+        }
+    }
+}
+
+/// The byte at which a view begins, where it is known.
+fn view_offset(buffer: Value) -> Option<i64> {
+    let op = defining_op(buffer)?;
+    buffer_parts(buffer.r#type())?;
+    matches!(op.kind(), Some(Kind::Upstream(Upstream::View)))
+        .then(|| op.operand_values().get(1).map(|v| divisor(*v)))?
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+/// A number that divides a value; 0 for the value 0.
+fn divisor(value: Value) -> i64 {
+    let Some(op) = defining_op(value) else { return 1 };
+    let operands = op.operand_values();
+    match op.kind() {
+        Some(Kind::Upstream(Upstream::ArithConstant)) => op.int("value").unwrap_or(1).abs(),
+        Some(Kind::Upstream(Upstream::AddI | Upstream::SubI)) => {
+            gcd(divisor(operands[0]), divisor(operands[1]))
+        }
+        Some(Kind::Upstream(Upstream::MulI)) => divisor(operands[0]).saturating_mul(divisor(operands[1])),
+        Some(Kind::Upstream(Upstream::AffineApply)) => {
+            let Some(map) = op.attr("map").and_then(affine_map_of) else { return 1 };
+            of_map(&map, &operands)
+        }
+        _ => 1,
+    }
+}
+
+fn of_map(e: &Affine, operands: &[Value]) -> i64 {
+    match e {
+        Affine::Input(i) => operands.get(*i).map_or(1, |v| divisor(*v)),
+        Affine::Constant(c) => c.abs(),
+        Affine::Add(a, b) => gcd(of_map(a, operands), of_map(b, operands)),
+        Affine::Mul(a, b) => of_map(a, operands).saturating_mul(of_map(b, operands)),
+        Affine::Mod(a, b) => gcd(of_map(a, operands), of_map(b, operands)),
+        Affine::FloorDiv(a, b) | Affine::CeilDiv(a, b) => {
+            let (a, b) = (of_map(a, operands), of_map(b, operands));
+            if b != 0 && a % b == 0 { a / b } else { 1 }
+        }
+    }
+}

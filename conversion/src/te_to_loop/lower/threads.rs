@@ -1,0 +1,85 @@
+//! Reductions across the threads of a block: each thread combines some of the elements, then all are combined.
+//!
+//!     acc = 0                                    t = the number of the thread
+//!     for ko                                     p = 0 ; for ko  p += x[ko * 256 + t]
+//!       for t (thread_x)              =>       acc = all_reduce(p), which every thread gets
+//!         acc += x[ko * 256 + t]                 if t = 0: y = acc
+//!
+//! A combiner takes its elements in any order (Harris, "Optimizing Parallel Reduction in CUDA", 2007).
+
+use super::nest::{Bindings, Nest};
+use super::{Lowering, Place};
+use fusion_dialects::loops::{Buffer, Loops, Scope};
+use fusion_dialects::te::Compare;
+use fusion_dialects::{OpExt, PassError, Value, defining_op, key, tensor_type};
+use fusion_operators::DType;
+use fusion_transforms::te::schedule::AxisId;
+
+/// Most warps of a block, each of which puts a value into the scratch buffer.
+const MOST_WARPS: u64 = 32;
+
+impl<'c> Lowering<'c, '_> {
+    /// The reduction loops that are bound to threads.
+    pub(super) fn thread_loops(&self, nest: &Nest) -> Vec<AxisId> {
+        let axes = &self.tree.stages[nest.stage].axes;
+        nest.reduction_loops()
+            .iter()
+            .copied()
+            .filter(|&l| axes[l].reduce && axes[l].kind.is_thread())
+            .collect()
+    }
+
+    /// One element of a reduction, whose loops some threads share.
+    pub(super) fn reduce_across_threads(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: &Bindings,
+        threads: &[AxisId],
+    ) -> Vec<Value<'c>> {
+        let s = &self.tree.stages[nest.stage];
+        let &[axis] = threads else {
+            self.fail(PassError::at(
+                s.op,
+                "shares several of its reduction loops among threads; fuse them first",
+            ));
+            return Vec::new();
+        };
+        let (extent, kind) = (s.axes[axis].extent, s.axes[axis].kind);
+        if !extent.is_power_of_two() {
+            let why = format!(
+                "shares a reduction among {extent} threads, which is no power of two; split by another number"
+            );
+            self.fail(PassError::at(s.op, why));
+            return Vec::new();
+        }
+        let index = loops.thread_index(extent, kind);
+        let mut mine = bound.clone();
+        mine.bind(axis, self.loop_var(index, extent, kind));
+        let neutral = self.neutral(loops, nest.stage);
+        let partial = self.reduce_serially(loops, &nest.without(|a| a == axis), mine, neutral);
+        let tensors = self.tree.stages[nest.stage].op.result_values();
+        let dtypes = tensors.iter().map(|t| tensor_type(*t).map_or(DType::F32, |t| t.dtype));
+        let scratch: Vec<Buffer> =
+            dtypes.map(|dtype| loops.alloc(MOST_WARPS, dtype, Scope::Shared)).collect();
+        let sums = loops.all_reduce(extent, kind, &partial, &scratch, |inner, a, b| {
+            self.combine(inner, nest.stage, a, b)
+        });
+        let axes = self.root_axes(nest, bound);
+        if tensors.iter().any(|t| self.is_seen_by_others(*t)) {
+            let first = loops.scalars().index_compare(Compare::Equal, index, loops.scalars().index(0));
+            loops.guard(first, |inner| self.store(inner, nest, &axes, &sums));
+        } else {
+            self.store(loops, nest, &axes, &sums);
+        }
+        sums
+    }
+
+    /// True for tensors in memory that is not a thread's own.
+    fn is_seen_by_others(&self, tensor: Value<'c>) -> bool {
+        let Some(Place::Memory(part)) = self.places.get(&key(tensor)) else { return false };
+        let scope =
+            defining_op(part.buffer.value).and_then(|op| op.int("scope")).and_then(Scope::from_number);
+        !matches!(scope, Some(Scope::Local | Scope::Fragment))
+    }
+}

@@ -1,0 +1,62 @@
+// RUN: fusion-opt %s --convert-relay-to-te --split-input-file --verify-diagnostics | FileCheck %s
+
+// Every extent has a name: those of inputs, and what follows from them. The caller passes all of them, in order.
+// CHECK-LABEL: te.kernel @broadcast(
+// CHECK-SAME:    tensor<?x64xf32, #relay.dims<["n0", ""]>>
+// CHECK-SAME:    tensor<?x64xf32, #relay.dims<["n1", ""]>>
+// CHECK-SAME:    -> tensor<?x64xf32, #relay.dims<["n2", ""]>>
+// CHECK-SAME:    te.extents = ["n0", "n1", "n2"]
+// CHECK:       te.compute "add" axes [-1, 64]
+// CHECK:         te.extent "n0"
+// CHECK:         arith.select
+// CHECK:         te.load
+// CHECK:         te.extent "n1"
+// CHECK:       te.names = ["n2", ""]
+func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.add %x, %y : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// -----
+
+// A name of the program is one number: nothing broadcasts.
+// CHECK-LABEL: te.kernel @named(
+// CHECK:       te.compute "add" axes [-1]
+// CHECK-NOT:     arith.select
+// CHECK:       te.names = ["n0"]
+func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.open, relay.primitive} {
+  %0 = relay.add %x, %y : (tensor<?xf32, #relay.dims<["n"]>>, tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>>
+  return %0 : tensor<?xf32, #relay.dims<["n"]>>
+}
+
+// -----
+
+// A reduction over an open extent; a mean divides by it. Reshapes are views.
+// CHECK-LABEL: te.kernel @mean(
+// CHECK:       te.view %{{.*}} : tensor<?x6xf32, #relay.dims<["n0", ""]>> -> tensor<?x2x3xf32, #relay.dims<["n0", "", ""]>>
+// CHECK:       te.compute "reduce_mean" axes [2, 3] reduce [-1]
+// CHECK:       te.names = ["", "", "n0"]
+// CHECK:       te.compute "mean_1"
+// CHECK:         te.extent "n0"
+func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.reshape %x {shape = array<i64: -1, 2, 3>} : (tensor<?x6xf32>) -> tensor<?x2x3xf32>
+  %1 = relay.reduce_mean %0 {axes = array<i64: 0>} : (tensor<?x2x3xf32>) -> tensor<2x3xf32>
+  return %1 : tensor<2x3xf32>
+}
+
+// -----
+
+func.func private @refused(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
+  // expected-error @+1 {{relay.cumsum is not compiled for extents known at run time only}}
+  %0 = relay.cumsum %x {axis = 0 : i64} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// A model has no kernels for all sizes, since its memory is planned.
+func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.primitive} {
+  // expected-error @+1 {{compiling a kernel needs every extent; give the shapes of the model's inputs}}
+  %0 = relay.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

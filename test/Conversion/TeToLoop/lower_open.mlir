@@ -1,0 +1,61 @@
+// RUN: fusion-opt %s --convert-relay-to-te --te-lower --split-input-file | FileCheck %s
+
+// Blocks of rows are shared by threads; the last axis runs in vectors, and what is left one by one.
+// CHECK-LABEL: func.func @twice(
+// CHECK-SAME:    %[[EXTENTS:.*]]: memref<1xi64>
+// CHECK-SAME:    loop.temporaries = []
+// CHECK:       %[[N:.*]] = arith.index_cast
+// CHECK:       loop.upto %{{.*}} parallel {
+// CHECK:         loop.upto %{{.*}} serial {
+// CHECK:           loop.for 16 vectorized {
+// CHECK:             loop.load
+// CHECK:             loop.store
+// CHECK:         loop.upto %{{.*}} serial {
+// CHECK:           loop.load
+func.func private @twice(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// What is used once is computed where it is used; what is used twice is a temporary.
+// CHECK-LABEL: func.func @softmax(
+// CHECK-SAME:    loop.temporaries = [tensor<?x8xf32, #relay.dims<["n0", ""]>>, tensor<?xf32, #relay.dims<["n0"]>>, tensor<?x8xf32, #relay.dims<["n0", ""]>>, tensor<?xf32, #relay.dims<["n0"]>>]
+// CHECK-COUNT-5: parallel {
+// CHECK-NOT:   parallel {
+func.func private @softmax(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.relu %x : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %1 = relay.softmax %0 : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %2 = relay.tanh %1 : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %2 : tensor<?x8xf32>
+}
+
+// -----
+
+// A product whose rows are contiguous along the sum: tiles of four rows and four columns, then what is left.
+// CHECK-LABEL: func.func @dense(
+// CHECK:       loop.upto %{{.*}} parallel {
+// CHECK:         loop.upto %{{.*}} serial {
+// CHECK:           loop.for 2 serial {
+// CHECK:             loop.for 4 unrolled {
+// CHECK:               loop.for 4 unrolled {
+// CHECK:                 loop.for 64 serial iter(
+// CHECK:         loop.upto %{{.*}} serial {
+func.func private @dense(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>) -> tensor<?x8xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.dense %x, %w : (tensor<?x64xf32>, tensor<8x64xf32>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// -----
+
+// Along the columns of the result: vectors of them.
+// CHECK-LABEL: func.func @matmul(
+// CHECK:             loop.for 4 unrolled {
+// CHECK:               loop.for 2 unrolled {
+// CHECK:                 loop.for 16 vectorized {
+// CHECK:                   loop.upto %{{.*}} serial iter(
+func.func private @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.matmul %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}

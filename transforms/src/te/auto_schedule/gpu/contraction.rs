@@ -1,0 +1,186 @@
+//! Contractions: a tile of the result for each block, the operands' parts of it in shared memory.
+//!
+//! ```text
+//!   for i, j  c[i, j] = sum_k  a[i, k] * b[k, j]
+//!
+//!   for io (block_y)  for jo (block_x)                64 x 64 results a block
+//!     for it (thread_y)  for jt (thread_x)            16 x 16 threads, 4 x 4 results each, in registers
+//!       for ko                                        steps of 16
+//!         as = a[io, ko], bs = b[ko, jo]              all threads copy: coalesced, each element once a block
+//!         for ki  for iu, ju (unrolled)  c += as[..] * bs[..]
+//! ```
+//!
+//! Each element of shared memory is used 64 times, each register four (Volkov and Demmel, "Benchmarking GPUs to Tune Dense Linear
+//! Algebra", 2008). `i` is an axis that only one operand varies along, `j` one of the other alone, `k` one of both; further axes
+//! of the result are more blocks. What a window reads (a convolution) is a region a little larger than the tile.
+
+use super::super::operands::{Operand, operands};
+use super::super::placement::Nest;
+use super::super::writer::Writer;
+use crate::target::Target;
+use crate::te::schedule::{AxisId, StageId};
+use fusion_dialects::loops::{LoopKind, Scope};
+use fusion_dialects::{OpExt, tensor_type};
+
+/// Threads of a block along both axes.
+const THREADS: u64 = 16;
+
+/// Results of a block's tile that a thread computes, along both axes.
+#[derive(Clone, Copy)]
+struct Tile {
+    rows: u64,
+    columns: u64,
+}
+
+/// The tiles there are, those with the most reuse first.
+#[rustfmt::skip]
+const TILES: [Tile; 10] = [
+    Tile { rows: 8, columns: 8 },
+    Tile { rows: 4, columns: 4 }, Tile { rows: 2, columns: 4 }, Tile { rows: 4, columns: 2 },
+    Tile { rows: 2, columns: 2 }, Tile { rows: 1, columns: 4 }, Tile { rows: 4, columns: 1 },
+    Tile { rows: 1, columns: 2 }, Tile { rows: 2, columns: 1 },
+    Tile { rows: 1, columns: 1 },
+];
+/// Elements of the reduction for which operands are copied at a time.
+const STEP: u64 = 16;
+/// Reductions of fewer elements leave nothing to reuse.
+const FEWEST_STEPS: u64 = 16;
+/// Extents below this are no tile.
+const FEWEST: u64 = THREADS;
+
+/// What is to be scheduled.
+struct Contraction {
+    row: usize,
+    column: usize,
+    depth: AxisId,
+    operands: [Operand; 2],
+}
+
+/// Writes the primitives of a contraction; false for another nest.
+pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    let Some(found) = recognize(writer, nest.stage, reduction) else { return Ok(false) };
+    let axes = &writer.tree.stages[nest.stage].axes;
+    let (m, n) = (axes[found.row].extent, axes[found.column].extent);
+    let rank = writer.tree.stages[nest.stage].rank();
+    let others: u64 =
+        (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
+    let Some(tile) = tile(m, n, others, target) else { return Ok(false) };
+    write(writer, nest, reduction, &found, tile)?;
+    Ok(true)
+}
+
+/// The largest tile of which there are enough for all cores, and that wastes little beyond the end.
+fn tile(m: u64, n: u64, others: u64, target: &Target) -> Option<Tile> {
+    let blocks = |t: &Tile| m.div_ceil(THREADS * t.rows) * n.div_ceil(THREADS * t.columns) * others;
+    // A tile beyond both ends would have fewer threads compute than copy.
+    let fits = |t: &&Tile| THREADS * t.rows <= m && THREADS * t.columns <= n;
+    let enough = TILES.iter().filter(fits).find(|t| blocks(t) >= target.cores);
+    enough.or_else(|| TILES.iter().rev().find(fits)).copied()
+}
+
+fn recognize(writer: &Writer, stage: StageId, reduction: StageId) -> Option<Contraction> {
+    let s = &writer.tree.stages[reduction];
+    let (rank, own) = (s.rank(), s.op_axes());
+    let dtype = s.op.result_values().first().copied().and_then(tensor_type)?.dtype;
+    // The epilogue has the axes of the reduction, one for one.
+    if !s.is_reduction()
+        || writer.tree.stages[stage].rank() != rank
+        || !dtype.is_float()
+        || s.op.result_values().len() != 1
+    {
+        return None;
+    }
+    let extent = |a: usize| s.axes[a].extent;
+    let same = (0..rank).all(|a| writer.tree.stages[stage].axes[a].extent == extent(a));
+    let [first, second]: [Operand; 2] = operands(&writer.tree, reduction)?.try_into().ok()?;
+    let alone = |a: &Operand, b: &Operand| {
+        (0..rank).filter(|&i| a.mentions(i) && !b.mentions(i)).max_by_key(|&i| (extent(i) >= FEWEST, i))
+    };
+    let depth =
+        (rank..own).filter(|&k| first.mentions(k) && second.mentions(k)).max_by_key(|&k| extent(k))?;
+    let (x, y) = (alone(&first, &second)?, alone(&second, &first)?);
+    let total: u64 = (rank..own).map(extent).product();
+    // Columns go along memory.
+    let (row, column, operands) = if x > y { (y, x, [second, first]) } else { (x, y, [first, second]) };
+    let large = extent(row) >= FEWEST && extent(column) >= FEWEST && total >= FEWEST_STEPS;
+    (same && large).then_some(Contraction { row, column, depth, operands })
+}
+
+fn write(
+    writer: &mut Writer,
+    nest: &Nest,
+    reduction: StageId,
+    found: &Contraction,
+    tile: Tile,
+) -> Result<(), String> {
+    let host = nest.stage;
+    // Without an epilogue the tile of a thread is computed beside the stage, and copied to it at the end.
+    let sums = match nest.reduction {
+        Some(reduction) => reduction,
+        None => {
+            let name = format!("sums_of_{}", writer.tree.stages[host].name);
+            writer.cache_write(host, &name)?
+        }
+    };
+    let rank = writer.tree.stages[host].rank();
+    let others: Vec<AxisId> = (0..rank).filter(|a| *a != found.row && *a != found.column).collect();
+    let (io, ii) = writer.split_guarded(host, found.row, THREADS * tile.rows)?;
+    let (jo, ji) = writer.split_guarded(host, found.column, THREADS * tile.columns)?;
+    let (it, iu) = writer.split(host, ii, tile.rows)?;
+    let (jt, ju) = writer.split(host, ji, tile.columns)?;
+    let order = [others.as_slice(), &[io, jo, it, jt, iu, ju]].concat();
+    writer.reorder(host, &order)?;
+    if let Some((&first, rest)) = others.split_first() {
+        let mut other = first;
+        for next in rest {
+            other = writer.fuse(host, other, *next)?;
+        }
+        writer.bind(host, other, LoopKind::BlockZ)?;
+    }
+    writer.bind(host, io, LoopKind::BlockY)?;
+    writer.bind(host, jo, LoopKind::BlockX)?;
+    writer.bind(host, it, LoopKind::ThreadY)?;
+    writer.bind(host, jt, LoopKind::ThreadX)?;
+    writer.unroll(host, iu)?;
+    writer.unroll(host, ju)?;
+    writer.compute_at(sums, host, jt)?;
+
+    let own = writer.tree.stages[sums].op_axes();
+    let extent = writer.tree.stages[sums].axes[found.depth].extent;
+    let rest: Vec<AxisId> = (rank..own).filter(|k| *k != found.depth).collect();
+    let step = if extent.is_multiple_of(STEP) { STEP } else { extent.min(STEP) };
+    let (ko, ki) = writer.split(sums, found.depth, step)?;
+    // One block of each: what a thread computes of the sums are its own rows and columns.
+    let (ro, ri) = writer.split(sums, found.row, tile.rows)?;
+    let (co, ci) = writer.split(sums, found.column, tile.columns)?;
+    let order = [others.as_slice(), &[ro, co, ko], &rest, &[ki, ri, ci]].concat();
+    writer.reorder(sums, &order)?;
+    writer.unroll(sums, ri)?;
+    writer.unroll(sums, ci)?;
+    for (operand, name) in found.operands.iter().zip(["rows", "columns"]) {
+        let Some(source) = operand.handle() else { continue };
+        let copy = writer.cache_read(
+            source,
+            name,
+            &[if operand.reader == reduction { sums } else { operand.reader }],
+        )?;
+        writer.compute_at(copy, sums, ko)?;
+        writer.set_scope(copy, Scope::Shared)?;
+        share(writer, copy)?;
+    }
+    Ok(())
+}
+
+/// Has all threads of a block copy, neighbours what lies together.
+fn share(writer: &mut Writer, copy: StageId) -> Result<(), String> {
+    let rank = writer.tree.stages[copy].rank();
+    let mut all: AxisId = 0;
+    for next in 1..rank {
+        all = writer.fuse(copy, all, next)?;
+    }
+    let (_, inner) = writer.split(copy, all, THREADS * THREADS)?;
+    let (y, x) = writer.split(copy, inner, THREADS)?;
+    writer.bind(copy, y, LoopKind::ThreadY)?;
+    writer.bind(copy, x, LoopKind::ThreadX)
+}
