@@ -125,7 +125,8 @@ fn what_kernels_take_is_told_side_by_side() {
     let directory = tempfile::tempdir().unwrap();
     let model = example("offline/mlp.mlir");
     let model = model.to_str().unwrap();
-    let json = succeed(directory.path(), &["explain", model, "--targets", "nvidia:sm_80,amd:gfx942", "--json"]);
+    let json =
+        succeed(directory.path(), &["explain", model, "--targets", "nvidia:sm_80,amd:gfx942", "--json"]);
     let reports: serde_json::Value = serde_json::from_str(&json).unwrap();
     for (report, warp) in reports.as_array().unwrap().iter().zip([32, 64]) {
         let launches: Vec<&serde_json::Value> = report["kernels"]
@@ -167,7 +168,10 @@ fn what_cannot_be_is_said_in_a_sentence() {
     let model = example("offline/mlp.mlir");
     let (model, program) = (model.to_str().unwrap(), example("relay/tree_lstm.relay"));
     let said = complaint(here, &["run", model, "--target", "nvidia:sm_30", "--emulate"]);
-    assert!(said.contains("there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a"), "{said}");
+    assert!(
+        said.contains("there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a"),
+        "{said}"
+    );
     let said = complaint(here, &["run", model, "--emulate"]);
     assert!(said.contains("--emulate is for GPUs, and cpu is a processor"), "{said}");
     let said = complaint(here, &["compile", program.to_str().unwrap(), "--target", "amd:gfx942"]);
