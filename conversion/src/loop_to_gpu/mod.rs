@@ -20,6 +20,7 @@ mod bindings;
 pub mod launches;
 pub mod math;
 mod memory;
+pub mod once;
 mod reduce;
 pub mod verify;
 

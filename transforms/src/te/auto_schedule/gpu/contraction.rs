@@ -160,9 +160,10 @@ fn write(
     writer.unroll(sums, ci)?;
     for (operand, name) in found.operands.iter().zip(["rows", "columns"]) {
         let Some(source) = operand.handle() else { continue };
+        let name = format!("{name}_of_{}", writer.tree.stages[sums].name);
         let copy = writer.cache_read(
             source,
-            name,
+            &name,
             &[if operand.reader == reduction { sums } else { operand.reader }],
         )?;
         writer.compute_at(copy, sums, ko)?;
