@@ -176,6 +176,8 @@ fn what_cannot_be_is_said_in_a_sentence() {
     assert!(said.contains("--emulate is for GPUs, and cpu is a processor"), "{said}");
     let said = complaint(here, &["compile", program.to_str().unwrap(), "--target", "amd:gfx942"]);
     assert!(said.contains("runs on a processor, and amd:gfx942 is a GPU"), "{said}");
-    let said = complaint(here, &["run", model, "--target", "amd:gfx942"]);
+    let inputs = example("offline/x.npy");
+    let said =
+        complaint(here, &["run", model, "--target", "amd:gfx942", "--inputs", inputs.to_str().unwrap()]);
     assert!(said.contains("There is no AMD driver") && said.contains("--emulate"), "{said}");
 }
