@@ -18,25 +18,6 @@ func.func @carried(%y: memref<4xf32>) attributes {loop.kernel} {
 
 // -----
 
-func.func @between(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
-  %zero = arith.constant 0.0 : f32
-  %sum = loop.for 32 serial iter(%zero : f32) {
-  ^bb0(%k: index, %before: f32):
-    %a = loop.load %x[%k] : memref<32xf32> -> f32
-    %next = arith.addf %before, %a : f32
-    loop.yield %next : f32
-  } -> f32
-  loop.for 32 thread_x {
-  ^bb0(%t: index):
-    // expected-error @+1 {{'loop.store' op uses a value of a nest before it, of which a GPU keeps only what is in memory}}
-    loop.store %sum, %y[%t] : f32, memref<32xf32>
-    loop.yield
-  }
-  return
-}
-
-// -----
-
 func.func @much(%y: memref<32xf32>) attributes {loop.kernel} {
   loop.for 32 thread_x {
   ^bb0(%t: index):
