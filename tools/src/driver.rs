@@ -127,6 +127,12 @@ pub enum DriverError {
     /// The input must be known when compiling.
     #[error("input {0:?} of the model must be known when compiling; give it with --bind {0}=FILE.npy")]
     NeedsConstant(String),
+    /// Programs are for processors.
+    #[error(
+        "a program of the whole language (functions as values, data, references, recursion), or bytecode, runs on a processor, \
+         and {0} is a GPU; leave --target away, or compile a model of operators alone"
+    )]
+    NoPrograms(String),
     /// The model is wrong, or the compiler is.
     #[error("{0}")]
     Failed(Box<dyn std::error::Error + Send + Sync>),

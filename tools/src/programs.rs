@@ -187,6 +187,9 @@ pub fn interpret(model: &Path, options: &CompileOptions, inputs: Inputs) -> Resu
 }
 
 fn compiled(module: &Module, options: &CompileOptions) -> Result<ProgramCompilation, DriverError> {
+    if options.target.device().is_some() {
+        return Err(DriverError::NoPrograms(options.target.name.clone()));
+    }
     let settings = driver::settings(options, None);
     let compilation = compile_program(module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {

@@ -5,12 +5,15 @@
 //!
 //! They are parameters of the function behind those it is launched with: first the shared ones, then the others.
 
-use super::launches::scope;
+use super::launches::{bytes, scope};
 use super::result;
 use fusion_dialects::loops::Scope;
 use fusion_dialects::{
     Block, BlockLike, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, nested_ops, ops_in,
 };
+
+/// What a thread can keep in memory of its own: code generators and the emulator have about twice that much for all it needs.
+const MOST_OWN: u64 = 64 << 10;
 
 /// Makes parameters of all buffers; gives the number of shared and of private ones.
 pub fn place(block: Block) -> Result<(i64, i64), PassError> {
@@ -21,6 +24,16 @@ pub fn place(block: Block) -> Result<(i64, i64), PassError> {
     dead.into_iter().for_each(|op| op.erase());
     let is_shared = |op: &Op| scope(*op) == Some(Scope::Shared);
     let (shared, private): (Vec<Op>, Vec<Op>) = live.into_iter().partition(is_shared);
+    let own = private.iter().fold(0u64, |sum, op| sum.saturating_add(bytes(*op)));
+    if let Some(largest) = private.iter().copied().filter(|_| own > MOST_OWN).max_by_key(|op| bytes(*op)) {
+        return Err(PassError::at(
+            largest,
+            format_args!(
+                "is of {own} bytes that each thread keeps for itself, of which GPUs have {MOST_OWN}; \
+                 compute less of it at a time, by te.compute_at a loop further in"
+            ),
+        ));
+    }
     for (ops, space) in [(&shared, "workgroup"), (&private, "private")] {
         for op in ops {
             let Some(buffer) = result(*op) else { continue };

@@ -25,6 +25,22 @@ struct fusion_gpu_program fusion_gpu_program = {.kind = @KIND@, .inputs = 1, .ou
     .output_bytes = bytes, .constants = constants, .constants_bytes = sizeof constants, .workspace_bytes = 32, .main = all};
 "#;
 
+/// The same, where the host looks at what the first launch made and decides by it how to go on.
+const DECIDES: &str = r#"
+static void all(void *const *p) {
+  float made = -1;
+  void *one[] = {p[0], p[3]}, *two[] = {p[3], p[1]}, *again[] = {p[3], p[3]};
+  fusion_gpu_launch(&first, one);
+  fusion_gpu_read(&made, p[3], sizeof made);
+  if (made < 5) {
+    fusion_gpu_launch(&second, two);
+  } else {
+    fusion_gpu_launch(&second, again);
+    fusion_gpu_copy(p[1], p[3], 32);
+  }
+}
+"#;
+
 /// Runs four times, then with memory that is the device's; says how each went.
 const MAIN: &str = r#"
 #include "kernel.h"
@@ -63,13 +79,17 @@ struct Bench {
 
 impl Bench {
     fn new(device: Device, flags: &[&str]) -> Bench {
+        Bench::of(CODE, device, flags)
+    }
+
+    fn of(code: &str, device: Device, flags: &[&str]) -> Bench {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         let (kind, variable) = match device {
             Device::Hip => ("FUSION_HIP", "FUSION_HIP_LIBRARY"),
             _ => ("FUSION_CUDA", "FUSION_CUDA_LIBRARY"),
         };
-        let code = CODE.replace("@DIRECTORY@", env!("CARGO_MANIFEST_DIR")).replace("@KIND@", kind);
+        let code = code.replace("@DIRECTORY@", env!("CARGO_MANIFEST_DIR")).replace("@KIND@", kind);
         let object = common::object(directory.path(), &code);
         let model = library(directory.path(), &object, device, &[32], &[32]);
         std::fs::write(at("main.c"), MAIN).unwrap();
@@ -151,6 +171,25 @@ fn later_runs_launch_a_graph() {
     let bench = Bench::new(Device::Cuda, &["-DOLD"]);
     assert_eq!(bench.runs(&[]), ["right"; 5]);
     assert_eq!(["launch", "replay"].map(|name| count(&bench.calls(&[]), name)), [10, 0]);
+}
+
+#[test]
+fn what_the_host_decides_by_is_read_in_every_run() {
+    let begin = CODE.find("static void all").unwrap();
+    let end = begin + CODE[begin..].find("\n}\n").unwrap() + 3;
+    let code = [&CODE[..begin], DECIDES, &CODE[end..]].concat();
+    for (device, flags) in [(Device::Cuda, &[][..]), (Device::Hip, &["-DHIP"][..])] {
+        let bench = Bench::of(&code, device, flags);
+        assert_eq!(bench.runs(&[]), ["right"; 5]);
+        let calls = bench.calls(&[]);
+        let count = |name: &str| calls.iter().filter(|call| *call == name).count();
+        // Runs 3 and 5 make more than 5.
+        assert_eq!(["launch", "copy", "begin", "replay"].map(count), [10, 2, 0, 0], "{calls:?}");
+        // A loop of the host ends when reading fails.
+        let read = calls.iter().position(|call| call == "download").unwrap() + 1;
+        let said = bench.runs(&[("FAKE_FAIL", &format!("{read}:2"))]);
+        assert!(said[0].contains("Copying from the device failed") && said[1..] == ["right"; 4], "{said:?}");
+    }
 }
 
 /// What each call does for a run when it fails: those whose failure is no matter, and those that end what was to be given back.

@@ -18,12 +18,12 @@ func.func @carried(%y: memref<4xf32>) attributes {loop.kernel} {
 
 // -----
 
-func.func @between(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
-  %i = arith.constant 0 : index
-  %a = loop.load %x[%i] : memref<32xf32> -> f32
+func.func @much(%y: memref<32xf32>) attributes {loop.kernel} {
   loop.for 32 thread_x {
   ^bb0(%t: index):
-    // expected-error @+1 {{'loop.store' op uses a value of a nest before it, of which a GPU keeps only what is in memory}}
+    // expected-error @+1 {{'loop.alloc' op is of 80000 bytes that each thread keeps for itself, of which GPUs have 65536; compute less of it at a time, by te.compute_at a loop further in}}
+    %p = loop.alloc local : memref<20000xf32>
+    %a = loop.load %p[%t] : memref<20000xf32> -> f32
     loop.store %a, %y[%t] : f32, memref<32xf32>
     loop.yield
   }

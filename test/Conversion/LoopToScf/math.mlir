@@ -26,14 +26,16 @@ func.func @types(%a: f16, %b: f64) -> (f16, f64) {
 
 // -----
 
-// Where a lane is too large to be reduced in three parts, the lanes call the C library.
+// Where a lane is too large to be reduced in three parts, all are reduced by bits of 1 / 2 pi.
 // CHECK-LABEL: func.func @sin
 // CHECK:         %[[ANY:.*]] = vector.reduction <or>
-// CHECK:         scf.if %[[ANY]]
-// CHECK:           scf.for
-// CHECK:             math.sin {{.*}} : f32
+// CHECK:         %{{.*}}:2 = scf.if %[[ANY]]
+// CHECK:           arith.muli {{.*}} : vector<8xi64>
+// CHECK:           arith.truncf {{.*}} : vector<8xf64> to vector<8xf32>
 // CHECK:         } else {
 // CHECK-NEXT:      scf.yield
+// CHECK-NOT:     math.sin
+// CHECK:         return
 func.func @sin(%x: vector<8xf32>) -> vector<8xf32> {
   %0 = math.sin %x : vector<8xf32>
   return %0 : vector<8xf32>

@@ -5,7 +5,7 @@
 //!     atanh x = ln(1 + t) / 2,  t = 2 |x| / (1 - |x|), with the sign of x
 //!
 //! Each `t` is as small as the result where this is small, so that nothing cancels. Where squares would be infinite, from `2^30` on,
-//! the first two are `ln 2 + ln(1 + |x|)`. Error: below 4 units in the last place.
+//! the first two are `ln 2 + ln(1 + |x|)`. Error: below 2.5 units in the last place.
 
 use super::floats::{Floats, Is};
 use super::log::log_of_one_and;

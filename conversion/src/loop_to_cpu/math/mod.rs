@@ -3,8 +3,8 @@
 //!     math.exp %x : vector<16xf32>      =>      a polynomial: multiplications, additions, and some bits moved
 //!
 //! A call into the C library a lane costs ten times what the same function costs as straight vector code. Each function is a
-//! file that states its error, which is at most 2 units in the last place for all numbers (4 for the tangent and the inverses of
-//! hyperbolic functions), and `conversion/tests/math.rs` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay
+//! file that states its error, which is at most 2 units in the last place for all numbers, 3 for those that are made of others, and
+//! `conversion/tests/math.rs` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay
 //! calls; GPUs have none (`gpu-math`).
 
 mod asin_acos;

@@ -5,7 +5,7 @@
 //!
 //! `t` is the polynomial of degree 5 nearest to `(tan r - r) / r^3` relative to `tan r` (found as that of `exp`): off by 1.8e-8. The
 //! tangent grows faster than its argument: the rounding of `r` counts up to 1.6 times.
-//! Error: below 4 units in the last place.
+//! Error: below 3 units in the last place.
 
 use super::floats::Floats;
 use super::quarters::quarters;

@@ -23,8 +23,6 @@ impl Pass for GpuImage {
     const NAME: &'static str = "fusion-gpu-image";
     const DESCRIPTION: &'static str = "Make the code of GPU functions";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
-    // These make entries of functions that are marked as such.
-    const DIALECTS: &'static [&'static str] = &["llvm", "nvvm", "rocdl"];
     const OPTIONS: &'static [OptionSpec] = &[
         OptionSpec {
             name: "vendor",

@@ -41,8 +41,9 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
         axis = outer;
         inner.push(vector);
     }
-    let threads =
-        THREADS.min(target.gpu.block_threads).min((elements / lanes).next_multiple_of(target.gpu.warp));
+    let threads = THREADS
+        .min(target.gpu.block_threads)
+        .min((elements / lanes).max(1).next_multiple_of(target.gpu.warp));
     let (block, thread) = writer.split_guarded(stage, axis, threads)?;
     writer.bind(stage, block, LoopKind::BlockX)?;
     writer.bind(stage, thread, LoopKind::ThreadX)?;
