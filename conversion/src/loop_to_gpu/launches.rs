@@ -68,6 +68,8 @@ pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassEr
     let (mut anew, mut groups): (Vec<Op>, Vec<Group>) = (Vec::new(), Vec::new());
     let buffers: HashSet<usize> =
         ops_in(block).into_iter().filter(|op| scope(*op).is_some()).filter_map(result).map(key).collect();
+    // What is computed of the numbers of threads.
+    let mut numbers: HashSet<usize> = HashSet::new();
     for op in ops_in(block) {
         let uses: HashSet<usize> =
             nested_ops(op).into_iter().chain([op]).flat_map(|op| op.operand_values()).map(key).collect();
@@ -76,15 +78,19 @@ pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassEr
         match op.kind() {
             Some(Kind::Upstream(Upstream::Return)) => continue,
             Some(Kind::Upstream(Upstream::ArithConstant | Upstream::View | Upstream::AffineApply))
-            | Some(Kind::Loop(Loop::Alloc))
+            | Some(Kind::Loop(Loop::Alloc | Loop::ThreadIndex))
                 if earlier.is_none() =>
             {
+                let of_thread = matches!(op.kind(), Some(Kind::Loop(Loop::ThreadIndex)));
+                if of_thread || !numbers.is_disjoint(&uses) {
+                    numbers.extend(result(op).map(key));
+                }
                 anew.push(op);
                 continue;
             }
             _ => {}
         }
-        let binds = nested_ops(op).into_iter().chain([op]).any(is_bound);
+        let binds = !numbers.is_disjoint(&uses) || nested_ops(op).into_iter().chain([op]).any(is_bound);
         let serial = groups.len().checked_sub(1).filter(|last| !binds && !groups[*last].binds);
         let mut group = Group::default();
         if let Some(first) = earlier.or(serial) {
@@ -126,17 +132,23 @@ fn check<'c>(launches: &[Launch<'c>]) -> Result<(), PassError<'c>> {
 
 fn shape(anew: &[Op], ops: &[Op]) -> Shape {
     let mut shape = Shape { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
-    let inside: Vec<Op> = ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op])).collect();
+    let mut inside: Vec<Op> = ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op])).collect();
+    let mut used: HashSet<usize> = inside.iter().flat_map(|op| op.operand_values()).map(key).collect();
+    // Users come behind what they use.
+    for op in anew.iter().rev() {
+        if result(*op).is_some_and(|v| used.contains(&key(v))) {
+            used.extend(op.operand_values().into_iter().map(key));
+            inside.push(*op);
+        }
+    }
     for op in inside.iter().filter(|op| is_bound(**op)) {
         let Some((thread, which)) = binding(loop_kind(*op)) else { continue };
         let sizes = if thread { &mut shape.block } else { &mut shape.grid };
         sizes[which] = sizes[which].max(op.int("extent").unwrap_or(1).max(1) as u64);
     }
-    let used: HashSet<usize> = inside.iter().flat_map(|op| op.operand_values()).map(key).collect();
-    let outside = anew.iter().filter(|op| result(**op).is_some_and(|v| used.contains(&key(v))));
-    let buffers = inside.iter().chain(outside).filter(|op| scope(**op) == Some(Scope::Shared));
-    shape.shared_bytes =
-        buffers.map(|op| bytes(*op)).fold(0, |sum, n| sum.saturating_add(n.saturating_add(15) / 16 * 16));
+    let buffers = inside.iter().filter(|op| scope(**op) == Some(Scope::Shared));
+    let rounded = |n: u64| n.saturating_add(15) / 16 * 16;
+    shape.shared_bytes = buffers.map(|op| bytes(*op)).fold(0, |sum, n| sum.saturating_add(rounded(n)));
     shape
 }
 

@@ -154,7 +154,14 @@ impl Bench {
             }
         };
         let model = crate::driver::name_of(&self.model);
-        self.show(&Report { model: &model, target, statistics, gflops: None, gbytes_per_s: None })
+        self.show(&Report {
+            model: &model,
+            target,
+            statistics,
+            gflops: None,
+            gbytes_per_s: None,
+            emulated: false,
+        })
     }
 }
 

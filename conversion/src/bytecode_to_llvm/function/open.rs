@@ -56,7 +56,7 @@ impl<'c> Body<'_, 'c> {
         }
     }
 
-    fn number(&self, value: i64) -> Value<'c> {
+    fn constant_extent(&self, value: i64) -> Value<'c> {
         self.code.writer.int(self.code.writer.spelling.int64, value)
     }
 
@@ -69,7 +69,7 @@ impl<'c> Body<'_, 'c> {
     fn check_extents(&mut self, input: usize, tensor: Value<'c>, ty: &TensorType) {
         for (axis, dim) in ty.dims.iter().enumerate() {
             let Some(known) = dim.known() else { continue };
-            let (found, known) = (self.extent_of(tensor, axis), self.number(known as i64));
+            let (found, known) = (self.extent_of(tensor, axis), self.constant_extent(known as i64));
             let text = format!("extent {axis} of operand {input} must be that of its type {ty}");
             self.check(Order::Equal, found, known, &Said { place: String::new(), text });
         }
@@ -99,10 +99,10 @@ impl<'c> Body<'_, 'c> {
         let mut numbers: Vec<Value<'c>> = Vec::with_capacity(shapes.steps.len());
         for (at, step) in shapes.steps.iter().enumerate() {
             let of = |this: &Self, extent: Extent| match extent {
-                Extent::Known(known) => this.number(i64::try_from(known).unwrap_or(i64::MAX)),
+                Extent::Known(known) => this.constant_extent(i64::try_from(known).unwrap_or(i64::MAX)),
                 Extent::Step(step) => numbers[step as usize],
             };
-            let zero = self.number(0);
+            let zero = self.constant_extent(0);
             let (a, b) = step.operands().map_or((zero, zero), |(a, b)| (of(self, a), of(self, b)));
             let build = &self.code.writer.build;
             let select = |condition: Value<'c>, a: Value<'c>, b: Value<'c>| {
@@ -119,7 +119,7 @@ impl<'c> Body<'_, 'c> {
                 Step::Times(..) => build.value("llvm.mul", &[a, b], int64, &[]),
                 Step::Over(..) => {
                     let none = compare(Order::Equal, b, zero);
-                    let by = select(none, self.number(1), b);
+                    let by = select(none, self.constant_extent(1), b);
                     select(none, zero, build.value("llvm.udiv", &[a, by], int64, &[]))
                 }
                 Step::Least(..) => select(compare(Order::Below, a, b), a, b),
@@ -128,7 +128,7 @@ impl<'c> Body<'_, 'c> {
                     a
                 }
                 Step::Broadcast(.., said) => {
-                    let (boolean, one) = (self.code.writer.spelling.boolean, self.number(1));
+                    let (boolean, one) = (self.code.writer.spelling.boolean, self.constant_extent(1));
                     let stretches = compare(Order::Equal, a, one);
                     let either = |x: Value<'c>, y: Value<'c>| build.value("llvm.or", &[x, y], boolean, &[]);
                     let fits = either(compare(Order::Equal, a, b), compare(Order::Equal, b, one));
@@ -153,7 +153,7 @@ impl<'c> Body<'_, 'c> {
         debug_assert!(!ty.dims.contains(&Dim::Any));
         for (axis, extent) in extents.iter().enumerate() {
             let number = match extent {
-                Extent::Known(known) => self.number(i64::try_from(*known).unwrap_or(i64::MAX)),
+                Extent::Known(known) => self.constant_extent(i64::try_from(*known).unwrap_or(i64::MAX)),
                 Extent::Step(step) => numbers[*step as usize],
             };
             self.code.writer.store(number, self.room[4], 8 * axis as u64);
