@@ -52,3 +52,35 @@ te.schedule for @k {
   %o, %n = te.split %i by 3
   te.bind %o to virtual_thread
 }
+
+// -----
+
+// A reduction loop is shared by threads, which combine what each of them has; one of them stores it.
+// CHECK-LABEL: func.func private @k(
+// CHECK:       loop.for 6 block_x
+// CHECK:         %[[T:.*]] = loop.thread_index 32 thread_x
+// CHECK:         %[[P:.*]] = loop.for 3 serial iter
+// CHECK:         %[[S:.*]] = loop.all_reduce 32 thread_x(%[[P]] : f32)
+// CHECK:           arith.addf
+// CHECK:         arith.cmpi eq, %[[T]]
+// CHECK:         loop.guard
+// CHECK-NEXT:      loop.store %[[S]]
+te.kernel @k(%x: tensor<6x96xf32>) -> tensor<6xf32> {
+  %0 = te.compute "sum" axes [6] reduce [96] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x96xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6xf32>
+  te.return %0 : tensor<6xf32>
+}
+te.schedule for @k {
+  %s = te.stage "sum"
+  %i, %k = te.axes %s : !te.axis, !te.axis
+  %o, %t = te.split %k by 32
+  te.bind %i to block_x
+  te.bind %t to thread_x
+}

@@ -18,7 +18,7 @@ te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   // expected-error @+1 {{binds a reduction axis of stage "dense", whose iterations would race}}
-  te.bind %k to thread_x
+  te.bind %k to block_x
 }
 
 // -----
@@ -91,4 +91,26 @@ te.schedule for @k {
   %f = te.fuse %i, %j
   // expected-error @+1 {{makes 192 virtual threads, at most 64 take turns in one; split the loop first}}
   te.bind %f to virtual_thread
+}
+
+// -----
+
+// Threads combine what they have two by two.
+te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
+  // expected-error @+1 {{shares a reduction among 24 threads, which is no power of two; split by another number}}
+  %0 = te.compute "sum" axes [6] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6xf32>
+  te.return %0 : tensor<6xf32>
+}
+te.schedule for @k {
+  %s = te.stage "sum"
+  %i, %k = te.axes %s : !te.axis, !te.axis
+  te.bind %k to thread_x
 }

@@ -166,7 +166,7 @@ fn bad_input_gives_one_sentence_and_no_output() {
     );
     assert_eq!(
         said(&["compile", "model.onnx", "--target", "abacus", "-o", "y.so"]),
-        "error: there is no target \"abacus\"; the targets are cpu and cpu:PROCESSOR, see `fusion targets`"
+        "error: there is no target \"abacus\"; the targets are cpu, cpu:PROCESSOR, nvidia:GPU and amd:GPU, see `fusion targets`"
     );
     assert!(said(&["run", "model.so", "--inputs", "x.npz", "--outputs", "no/y.npz"]).contains("no/y.npz"));
     assert!(said(&["onnx-test", "no-such-directory"]).contains("cannot read no-such-directory"));

@@ -43,7 +43,7 @@ impl Pass for InsertBarriers {
         if shared.is_empty() {
             return Ok(());
         }
-        let (_, launches) = launches::of(body)?;
+        let (_, launches) = launches::of(body);
         for launch in launches {
             let mut walk =
                 Walk { shared: &shared, threads: launch.shape.block, since: Accesses::default(), made: 0 };

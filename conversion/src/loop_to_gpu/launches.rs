@@ -12,7 +12,7 @@ use super::result;
 use fusion_dialects::loops::{LoopKind, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Block, Op, OpExt, PassError, ValueLike, buffer_parts, dtype_of, key, nested_ops, ops_in,
+    Block, Op, OpExt, OperationLike, ValueLike, buffer_parts, dtype_of, key, nested_ops, ops_in,
 };
 use std::collections::HashSet;
 
@@ -64,7 +64,7 @@ struct Group<'c> {
 }
 
 /// The operations that every launch of a kernel makes anew, and its launches in order.
-pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassError<'c>> {
+pub fn of<'c>(block: Block<'c>) -> (Vec<Op<'c>>, Vec<Launch<'c>>) {
     let (mut anew, mut groups): (Vec<Op>, Vec<Group>) = (Vec::new(), Vec::new());
     let buffers: HashSet<usize> =
         ops_in(block).into_iter().filter(|op| scope(*op).is_some()).filter_map(result).map(key).collect();
@@ -75,20 +75,16 @@ pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassEr
             nested_ops(op).into_iter().chain([op]).flat_map(|op| op.operand_values()).map(key).collect();
         // What uses a value or a buffer of a nest belongs to it, with all between the two.
         let earlier = groups.iter().position(|group| !group.holds.is_disjoint(&uses));
-        match op.kind() {
-            Some(Kind::Upstream(Upstream::Return)) => continue,
-            Some(Kind::Upstream(Upstream::ArithConstant | Upstream::View | Upstream::AffineApply))
-            | Some(Kind::Loop(Loop::Alloc | Loop::ThreadIndex))
-                if earlier.is_none() =>
-            {
-                let of_thread = matches!(op.kind(), Some(Kind::Loop(Loop::ThreadIndex)));
-                if of_thread || !numbers.is_disjoint(&uses) {
-                    numbers.extend(result(op).map(key));
-                }
-                anew.push(op);
-                continue;
+        if matches!(op.kind(), Some(Kind::Upstream(Upstream::Return))) {
+            continue;
+        }
+        if earlier.is_none() && may_be_made_anew(op) {
+            anew.push(op);
+            let of_thread = matches!(op.kind(), Some(Kind::Loop(Loop::ThreadIndex)));
+            if of_thread || !numbers.is_disjoint(&uses) {
+                numbers.extend(result(op).map(key));
             }
-            _ => {}
+            continue;
         }
         let binds = !numbers.is_disjoint(&uses) || nested_ops(op).into_iter().chain([op]).any(is_bound);
         let serial = groups.len().checked_sub(1).filter(|last| !binds && !groups[*last].binds);
@@ -108,26 +104,19 @@ pub fn of<'c>(block: Block<'c>) -> Result<(Vec<Op<'c>>, Vec<Launch<'c>>), PassEr
     }
     let launch = |Group { ops, .. }| Launch { shape: shape(&anew, &ops), ops };
     let launches: Vec<Launch> = groups.into_iter().map(launch).collect();
-    check(&launches)?;
-    Ok((anew, launches))
+    (anew, launches)
 }
 
-/// A value that one launch makes is not there for the next: only memory is.
-fn check<'c>(launches: &[Launch<'c>]) -> Result<(), PassError<'c>> {
-    let mut made: HashSet<usize> = HashSet::new();
-    for launch in launches {
-        let inside = launch.ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op]));
-        for op in inside {
-            if op.operand_values().iter().any(|v| made.contains(&key(*v))) {
-                return Err(PassError::at(
-                    op,
-                    "uses a value of a nest before it, of which a GPU keeps only what is in memory",
-                ));
-            }
+/// True for what gives the same in every launch: values that follow from no memory, and buffers.
+fn may_be_made_anew(op: Op) -> bool {
+    let computes = match op.kind() {
+        Some(Kind::Loop(kind)) => matches!(kind, Loop::Alloc | Loop::ThreadIndex),
+        Some(Kind::Upstream(kind)) => {
+            !matches!(kind, Upstream::Call | Upstream::MemRefLoad | Upstream::VectorLoad)
         }
-        made.extend(launch.ops.iter().flat_map(|op| op.result_values()).map(key));
-    }
-    Ok(())
+        _ => true,
+    };
+    computes && result(op).is_some() && op.regions().next().is_none()
 }
 
 fn shape(anew: &[Op], ops: &[Op]) -> Shape {

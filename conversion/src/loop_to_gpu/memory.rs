@@ -39,7 +39,7 @@ pub fn place(block: Block) -> Result<(i64, i64), PassError> {
             let Some(buffer) = result(*op) else { continue };
             let ty = in_space(*op, buffer.r#type(), space)?;
             let parameter = block.add_argument(ty, op.location());
-            op.replace_all_uses(&[parameter.into()]);
+            op.replace_all_uses(&[parameter]);
             op.erase();
         }
     }

@@ -63,7 +63,7 @@ impl Pass for ConvertLoopToGpu {
 
 fn convert(function: Op, warp: u64) -> Result<(), PassError> {
     let Some(block) = function.body(0) else { return Ok(()) };
-    let (shared, launches) = launches::of(block)?;
+    let (shared, launches) = launches::of(block);
     let name = function.text("sym_name").unwrap_or_default().to_owned();
     let build = Build::before(function);
     let context = build.context();

@@ -31,7 +31,7 @@ impl Pass for StoreOnce {
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
-        let (_, launches) = launches::of(body)?;
+        let (_, launches) = launches::of(body);
         for launch in launches {
             let inside = launch.ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op]));
             for store in inside.filter(is_store).collect::<Vec<_>>() {
@@ -101,7 +101,7 @@ fn guard(store: Op, dimensions: &[usize], threads: [u64; 3]) {
     let Some(all) = all else { return };
     loops.guard(all, |inside| {
         let name = store.full_name();
-        let attrs = store.attributes().into_iter();
+        let attrs = store.attributes();
         let attrs: Vec<(String, fusion_dialects::Attribute)> = attrs
             .map(|(name, value)| (name.as_string_ref().as_str().unwrap_or_default().to_owned(), value))
             .collect();

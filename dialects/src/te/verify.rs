@@ -111,10 +111,10 @@ fn types(values: &[Value]) -> Result<Vec<TensorType>, String> {
 fn compute(op: Op) -> Result<(), String> {
     let (axes, reduce) = (op.ints("axes").unwrap_or_default(), op.ints("reduce").unwrap_or_default());
     let dims = super::dims_of(op);
-    if dims.is_none() || op.attr(super::NAMES).is_none() {
-        if let Some(extent) = axes.iter().chain(&reduce).find(|&&n| n < 0) {
-            return Err(format!("violates constraint C1: an axis has the extent {extent} and no name"));
-        }
+    if (dims.is_none() || op.attr(super::NAMES).is_none())
+        && let Some(extent) = axes.iter().chain(&reduce).find(|&&n| n < 0)
+    {
+        return Err(format!("violates constraint C1: an axis has the extent {extent} and no name"));
     }
     let parallel = &dims.unwrap_or_default()[..];
     let results = types(&op.result_values())?;

@@ -127,7 +127,7 @@ fn errors_name_line_and_column() {
     assert_eq!(error("call @sum(%2!)", "call @add(%2!)"), "14:18: there is no function \"add\"");
     assert_eq!(error("call @sum(%2!)", "call @sum(%2)"), "14:24: expected !, found )");
     assert_eq!(error("field %0.1", "filed %0.1"), "12:12: there is no instruction \"filed\"");
-    assert_eq!(error("   5: ", "   6: "), "12:6: this is instruction 5 of @sum, not 6");
+    assert_eq!(error("   5: ", "   6: "), "12:5: this is instruction 5 of @sum, not 6");
     assert_eq!(error("{Nil, Cons/2}", "{Nil Cons/2}"), "1:17: expected ,, found Cons/2}");
     assert_eq!(error("tensor<i32> 0", "tensor<i32> x"), "2:27: x is no number of type i32");
     assert_eq!(

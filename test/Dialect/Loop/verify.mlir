@@ -185,3 +185,44 @@ func.func @upto_carried(%n: index, %x: f32) {
   } -> f32
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{violates constraint C1: 8 of Serial are no threads of a block}}
+  %0 = loop.thread_index 8 serial
+  return
+}
+
+// -----
+
+func.func @f(%v: f32, %s: memref<32xf32>) {
+  // expected-error @+1 {{violates constraint C1: 24 threads are no power of two}}
+  %0 = loop.all_reduce 24 thread_x(%v : f32) by(%s : memref<32xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    loop.yield %a : f32
+  } -> f32
+  return
+}
+
+// -----
+
+func.func @f(%v: f32, %s: memref<32xf32>) {
+  // expected-error @+1 {{violates constraint C2: the body must combine two of each of (f32)}}
+  %0 = loop.all_reduce 32 thread_x(%v : f32) by(%s : memref<32xf32>) {
+  ^bb0(%a: f32):
+    loop.yield %a : f32
+  } -> f32
+  return
+}
+
+// -----
+
+func.func @f(%v: f32, %s: memref<32xi32>) {
+  // expected-error @+1 {{violates constraint C3: there must be a flat buffer of its type for each value}}
+  %0 = loop.all_reduce 32 thread_x(%v : f32) by(%s : memref<32xi32>) {
+  ^bb0(%a: f32, %b: f32):
+    loop.yield %a : f32
+  } -> f32
+  return
+}

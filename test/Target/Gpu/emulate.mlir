@@ -32,7 +32,7 @@ gpu.module @k_gpu {
 // CHECK-LABEL: func.func private @sum_0
 // CHECK:         %[[BITS:.*]] = arith.bitcast %{{.*}} : f32 to i32
 // CHECK:         %[[WIDE:.*]] = arith.extui %[[BITS]] : i32 to i64
-// CHECK:         call @fusion_emulated_shuffle(%{{.*}}, %[[WIDE]],
+// CHECK:         call @fusion_emulated_shuffle(%{{[a-z0-9_]+}}, %[[WIDE]],
 gpu.module @sum_gpu {
   gpu.func @sum_0(%x: memref<32xf32>) kernel {
     %t = gpu.thread_id x

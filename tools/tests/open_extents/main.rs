@@ -45,12 +45,14 @@ impl Compiled {
 
     /// What each way to run it says: the interpreter, the virtual machine, native code.
     pub fn run(&self, inputs: &Inputs) -> [Result<ValueTree, String>; 3] {
+        let values: programs::Inputs =
+            inputs.iter().map(|(name, tensor)| (name.clone(), ValueTree::tensor(tensor.clone()))).collect();
         let said =
             |outcome: Result<ValueTree, fusion_tools::failure::Failure>| outcome.map_err(|e| e.to_string());
         [
-            said(programs::interpret(&self.path, &options(), inputs.clone())),
-            said(programs::run_bytecode(self.bytecode.clone(), None, inputs.clone())),
-            said(programs::run_native(&self.native, None, inputs.clone())),
+            said(programs::interpret(&self.path, &options(), values.clone())),
+            said(programs::run_bytecode(self.bytecode.clone(), None, values.clone())),
+            said(programs::run_native(&self.native, None, values.clone())),
         ]
     }
 

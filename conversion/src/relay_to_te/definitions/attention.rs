@@ -25,7 +25,7 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     };
     let (rank, dtype) = (q.len(), call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);
-    let rows = TensorType::new([lead, &[queries.clone()]].concat(), dtype);
+    let rows = TensorType::new([lead, std::slice::from_ref(queries)].concat(), dtype);
     let all = TensorType::new([lead, &[queries.clone(), keys.clone()]].concat(), dtype);
 
     let scores = kernel.reduce("scores", &all, std::slice::from_ref(width), Combine::Sum, |s, at, over| {

@@ -144,7 +144,7 @@ fn an_operator_without_a_value_is_named_with_its_place() {
          }",
         &[Tensor::from_ints(DType::I32, &[], &[0]).unwrap()],
     );
-    assert!(error.ends_with(":2:17): 'relay.div' op integer division by zero"), "{error}");
+    assert!(error.ends_with(":2:17: 'relay.div' op integer division by zero"), "{error}");
 }
 
 #[test]

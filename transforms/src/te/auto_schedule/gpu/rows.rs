@@ -9,8 +9,7 @@
 //! Neighbouring threads take neighbouring elements. What is one number a row stays in a register of every thread. The groups
 //! are those of `rows` for processors; see also NVIDIA's "Apex" layer normalization and the softmax of "Triton" (Tillet, 2019).
 
-use super::super::accesses::{offsets, shape_of};
-use super::super::fusion::along_fused;
+use super::super::accesses::shape_of;
 use super::super::placement::Nest;
 use super::super::reductions::{fits_lanes, reads_once};
 use super::super::rows::Rows;
@@ -139,12 +138,8 @@ fn share_elements(
     let open: Vec<AxisId> = (0..extents.len()).filter(|a| !fixed.contains(a)).collect();
     let Some((&first, rest)) = open.split_first() else { return Ok(()) };
     let together = open.windows(2).all(|w| w[0] + 1 == w[1]);
-    let accesses = offsets(&writer.tree, stage, None);
-    let last = extents.len() - open.len();
-    let contiguous =
-        together && first == last && along_fused(&accesses, &extents, open.len()).iter().all(Option::is_some);
     let mut along = first;
-    if contiguous || together {
+    if together {
         for next in rest {
             along = writer.fuse(stage, along, *next)?;
         }

@@ -1,0 +1,42 @@
+// RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_80 --relay-optimize --convert-relay-to-te --te-schedule --split-input-file | FileCheck %s
+
+// Elementwise code: a thread an element, 256 a block.
+// CHECK-LABEL: te.schedule for @fused_relu_0
+// CHECK:         %[[O:.*]], %[[I:.*]] = te.split %{{.*}} by 256 tail guard
+// CHECK-NEXT:    te.bind %[[O]] to block_x
+// CHECK-NEXT:    te.bind %[[I]] to thread_x
+func.func @main(%x: tensor<100x33xf32>) -> tensor<100x33xf32> {
+  %0 = relay.relu %x : (tensor<100x33xf32>) -> tensor<100x33xf32>
+  return %0 : tensor<100x33xf32>
+}
+
+// -----
+
+// Rows of a softmax: a block each, whose threads share the reductions and keep the row in shared memory.
+// CHECK-LABEL: te.schedule for @fused_softmax_0
+// CHECK:         te.bind %{{.*}} to block_x
+// CHECK:         te.compute_at
+// CHECK:         te.bind %{{.*}} to thread_x
+// CHECK:         te.set_scope %{{.*}} to shared
+func.func @main(%x: tensor<512x2048xf32>) -> tensor<512x2048xf32> {
+  %0 = relay.softmax %x : (tensor<512x2048xf32>) -> tensor<512x2048xf32>
+  return %0 : tensor<512x2048xf32>
+}
+
+// -----
+
+// A product of matrices: a tile a block, whose operands are copied to shared memory at each step of the reduction.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK:         te.cache_write %{{.*}} as "sums_of_matmul"
+// CHECK:         te.bind %{{.*}} to block_y
+// CHECK:         te.bind %{{.*}} to block_x
+// CHECK:         te.bind %{{.*}} to thread_y
+// CHECK:         te.bind %{{.*}} to thread_x
+// CHECK:         %[[A:.*]] = te.cache_read %{{.*}} as "rows_of_sums_of_matmul"
+// CHECK-NEXT:    te.compute_at %[[A]]
+// CHECK-NEXT:    te.set_scope %[[A]] to shared
+// CHECK:         te.cache_read %{{.*}} as "columns_of_sums_of_matmul"
+func.func @main(%x: tensor<512x256xf32>, %w: tensor<256x384xf32>) -> tensor<512x384xf32> {
+  %0 = relay.matmul %x, %w : (tensor<512x256xf32>, tensor<256x384xf32>) -> tensor<512x384xf32>
+  return %0 : tensor<512x384xf32>
+}
