@@ -99,7 +99,7 @@ pub enum Code {
         libraries: Vec<String>,
     },
     /// Code in memory, with its constants; only where [`CompileOptions::jit`] asks for it.
-    Memory(fusion_runtime::Module),
+    Memory(Box<fusion_runtime::Module>),
 }
 
 /// Weights, kept with the compiled model.

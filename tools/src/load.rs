@@ -17,7 +17,7 @@ pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
     }
     let compiled = driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?;
     if let Code::Memory(module) = compiled.code {
-        return Ok(module);
+        return Ok(*module);
     }
     linked(&compiled)
 }
