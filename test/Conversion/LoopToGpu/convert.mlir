@@ -6,8 +6,8 @@
 // CHECK-SAME:      kernel
 // CHECK-SAME:      known_block_size = array<i32: 32, 1, 1>
 // CHECK-SAME:      known_grid_size = array<i32: 6, 1, 1>
-// CHECK-DAG:       gpu.thread_id{{ +}}x
-// CHECK-DAG:       gpu.block_id{{ +}}x
+// CHECK:           gpu.thread_id
+// CHECK:           gpu.block_id
 // CHECK:           gpu.return
 // CHECK:         gpu.func @k_1(
 // CHECK-SAME:      known_grid_size = array<i32: 1, 1, 1>
@@ -47,7 +47,7 @@ func.func @k(%x: memref<192xf32>, %y: memref<192xf32>) attributes {loop.kernel} 
 // CHECK:       gpu.func @k_0(%{{.*}}: memref<64xf32> {llvm.align = 16 : i64})
 // CHECK-SAME:    workgroup(%[[S:.*]] : memref<32xf32, #gpu.address_space<workgroup>>)
 // CHECK-SAME:    private(%{{.*}} : memref<2xf32, #gpu.address_space<private>>)
-// CHECK:         gpu.thread_id{{ +}}x
+// CHECK:         gpu.thread_id
 // CHECK:         %[[BELOW:.*]] = arith.cmpi
 // CHECK:         scf.if %[[BELOW]]
 // CHECK:           memref.store %{{.*}}, %[[S]]
