@@ -25,7 +25,7 @@ pub fn alloc(op: Op) -> Result<(), PassError> {
         ));
     }
     let ty = op.result_values()[0].r#type();
-    let bytes = buffer_parts(ty).map_or(u64::MAX, |(element, n)| n.saturating_mul(element_bytes(element)));
+    let bytes = buffer_bytes(ty).unwrap_or(u64::MAX);
     let ops = home_of(op).map(ops_in).unwrap_or_default();
     let segments = fusion_dialects::segments_attr(op.context_ref(), &[0, 0]);
     let attrs = [("operandSegmentSizes", segments), ("alignment", int_attr(op.context_ref(), 64))];
@@ -65,8 +65,10 @@ fn home_of<'c>(op: Op<'c>) -> Option<Block<'c>> {
     parallel.or_else(|| function_of(op))?.body(0)
 }
 
-fn element_bytes(ty: Type) -> u64 {
-    fusion_dialects::dtype_of(ty).map_or(8, |t: DType| t.size() as u64)
+/// Bytes of a flat buffer of that type; what is no number counts as eight.
+pub fn buffer_bytes(ty: Type) -> Option<u64> {
+    let (element, n) = buffer_parts(ty)?;
+    Some(n.saturating_mul(fusion_dialects::dtype_of(element).map_or(8, |t: DType| t.size() as u64)))
 }
 
 /// A load of an element or of a vector.

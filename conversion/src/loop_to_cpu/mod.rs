@@ -9,7 +9,7 @@
 
 mod control;
 pub mod math;
-mod memory;
+pub(crate) mod memory;
 pub mod outline;
 mod strided;
 

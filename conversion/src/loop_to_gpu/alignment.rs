@@ -4,10 +4,11 @@
 //!
 //! Buffers begin at multiples of 64 bytes or more; what divides the index, divides the address.
 
+use super::within;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Affine, Block, Op, OpExt, Value, ValueLike, affine_map_of, buffer_parts, defining_op, dtype_of,
-    nested_ops, ops_in, scalar_type, typed_int_attr, vector_parts,
+    Affine, Block, Op, OpExt, Value, ValueLike, affine_map_of, buffer_parts, defining_op, dtype_of, ops_in,
+    scalar_type, typed_int_attr, vector_parts,
 };
 use fusion_operators::DType;
 
@@ -16,8 +17,7 @@ const BUFFERS: i64 = 16;
 
 /// Notes it at all accesses of vectors in a block.
 pub fn note(block: Block) {
-    let all: Vec<Op> =
-        ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
+    let all: Vec<Op> = within(ops_in(block)).collect();
     for op in all {
         let (buffer, index, vector) = match op.kind() {
             Some(Kind::Upstream(Upstream::VectorLoad)) => (0, 1, op.result_values().first().copied()),

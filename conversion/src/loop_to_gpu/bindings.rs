@@ -4,12 +4,12 @@
 //!                                                           if thread_id x < 32 { body(thread_id x) }  of more
 
 use super::launches::{Shape, binding, is_bound};
+use super::{put_under, within};
 use fusion_dialects::loops::{Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Compare, Scalars};
 use fusion_dialects::{
-    Attribute, Block, Build, Op, OpExt, PassError, Value, arguments, index_type, nested_ops, ops_in,
-    replace_uses,
+    Attribute, Block, Build, Op, OpExt, PassError, Value, arguments, index_type, ops_in, replace_uses,
 };
 
 /// Replaces all bound loops in a block.
@@ -19,8 +19,7 @@ pub fn bind<'c>(block: Block<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
     let Some(first) = ops_in(block).first().copied() else { return Ok(()) };
     let mark =
         fusion_dialects::defining_op(Scalars { build: Build::before(first) }.index(0)).unwrap_or(first);
-    let inside = ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op]));
-    let bound: Vec<Op> = inside.filter(|op| is_bound(*op)).collect();
+    let bound: Vec<Op> = within(ops_in(block)).filter(|op| is_bound(*op)).collect();
     for op in bound {
         let Some((thread, which)) = binding(loop_kind(op)) else { continue };
         if !op.operand_values().is_empty() {
@@ -69,15 +68,7 @@ fn replace<'c>(op: Op<'c>, id: Value<'c>, some: bool) {
         let extent = scalars.index(op.int("extent").unwrap_or(0));
         let below = scalars.index_compare(Compare::Less, id, extent);
         let inner: Vec<Op> = inner.collect();
-        let loops = fusion_dialects::loops::Loops { build: Build::before(op) };
-        loops.guard(below, |inside| {
-            // The terminator is built behind what is moved.
-            let mark = inside.scalars().index(0);
-            if let Some(mark) = fusion_dialects::defining_op(mark) {
-                inner.iter().for_each(|op| op.move_before_op(mark));
-                mark.erase();
-            }
-        });
+        put_under(op, below, &inner);
     } else {
         inner.for_each(|inner| inner.move_before_op(op));
     }

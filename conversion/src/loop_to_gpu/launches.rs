@@ -8,12 +8,11 @@
 //! Loops bound to the same blocks or threads stand for the same threads, wherever they stand in a nest: one with fewer iterations
 //! than there are threads leaves the others idle.
 
-use super::result;
+use super::{result, within};
+use crate::loop_to_cpu::memory::buffer_bytes;
 use fusion_dialects::loops::{LoopKind, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{
-    Block, Op, OpExt, OperationLike, ValueLike, buffer_parts, dtype_of, key, nested_ops, ops_in,
-};
+use fusion_dialects::{Block, Op, OpExt, OperationLike, ValueLike, key, ops_in};
 use std::collections::HashSet;
 
 /// How many threads there are, in x, y and z, and what a block of them has.
@@ -71,8 +70,7 @@ pub fn of<'c>(block: Block<'c>) -> (Vec<Op<'c>>, Vec<Launch<'c>>) {
     // What is computed of the numbers of threads.
     let mut numbers: HashSet<usize> = HashSet::new();
     for op in ops_in(block) {
-        let uses: HashSet<usize> =
-            nested_ops(op).into_iter().chain([op]).flat_map(|op| op.operand_values()).map(key).collect();
+        let uses: HashSet<usize> = within([op]).flat_map(|op| op.operand_values()).map(key).collect();
         // What uses a value or a buffer of a nest belongs to it, with all between the two.
         let earlier = groups.iter().position(|group| !group.holds.is_disjoint(&uses));
         if matches!(op.kind(), Some(Kind::Upstream(Upstream::Return))) {
@@ -86,7 +84,7 @@ pub fn of<'c>(block: Block<'c>) -> (Vec<Op<'c>>, Vec<Launch<'c>>) {
             }
             continue;
         }
-        let binds = !numbers.is_disjoint(&uses) || nested_ops(op).into_iter().chain([op]).any(is_bound);
+        let binds = !numbers.is_disjoint(&uses) || within([op]).any(is_bound);
         let serial = groups.len().checked_sub(1).filter(|last| !binds && !groups[*last].binds);
         let mut group = Group::default();
         if let Some(first) = earlier.or(serial) {
@@ -121,7 +119,7 @@ fn may_be_made_anew(op: Op) -> bool {
 
 fn shape(anew: &[Op], ops: &[Op]) -> Shape {
     let mut shape = Shape { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
-    let mut inside: Vec<Op> = ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op])).collect();
+    let mut inside: Vec<Op> = within(ops.iter().copied()).collect();
     let mut used: HashSet<usize> = inside.iter().flat_map(|op| op.operand_values()).map(key).collect();
     // Users come behind what they use.
     for op in anew.iter().rev() {
@@ -149,6 +147,5 @@ pub fn scope(op: Op) -> Option<Scope> {
 
 /// Bytes of the buffer that an operation makes.
 pub fn bytes(op: Op) -> u64 {
-    let parts = result(op).and_then(|v| buffer_parts(v.r#type()));
-    parts.map_or(0, |(element, n)| n.saturating_mul(dtype_of(element).map_or(8, |t| t.size() as u64)))
+    result(op).and_then(|v| buffer_bytes(v.r#type())).unwrap_or(0)
 }

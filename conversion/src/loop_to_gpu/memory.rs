@@ -6,10 +6,10 @@
 //! They are parameters of the function behind those it is launched with: first the shared ones, then the others.
 
 use super::launches::{bytes, scope};
-use super::result;
+use super::{result, within};
 use fusion_dialects::loops::Scope;
 use fusion_dialects::{
-    Block, BlockLike, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, nested_ops, ops_in,
+    Block, BlockLike, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, ops_in,
 };
 
 /// What a thread can keep in memory of its own: code generators and the emulator have about twice that much for all it needs.
@@ -17,8 +17,7 @@ const MOST_OWN: u64 = 64 << 10;
 
 /// Makes parameters of all buffers; gives the number of shared and of private ones.
 pub fn place(block: Block) -> Result<(i64, i64), PassError> {
-    let all: Vec<Op> =
-        ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
+    let all: Vec<Op> = within(ops_in(block)).collect();
     let used = |op: &Op| result(*op).is_some_and(|v| !fusion_dialects::unused(v));
     let (live, dead): (Vec<Op>, Vec<Op>) = all.into_iter().filter(|op| scope(*op).is_some()).partition(used);
     dead.into_iter().for_each(|op| op.erase());

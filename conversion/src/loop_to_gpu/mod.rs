@@ -26,11 +26,13 @@ pub mod verify;
 
 use crate::loop_to_cpu;
 use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::loops::Loops;
 use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Scalar;
 use fusion_dialects::{
     Attribute, Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Value,
-    ValueLike, ValueMap, arguments, dict_attr, function_type, int_attr, ints_attr, none_left, ops_in,
-    str_attr, symbol_attr, top_level, type_attr, unit_attr,
+    ValueLike, ValueMap, arguments, defining_op, dict_attr, function_type, int_attr, ints_attr, nested_ops,
+    none_left, ops_in, str_attr, symbol_attr, top_level, type_attr, unit_attr,
 };
 use launches::{Launch, Shape};
 
@@ -173,6 +175,28 @@ fn kernel<'c>(
     ];
     build.at(launch.ops[0].location()).op_with_regions("gpu.func", &[], &[], &attrs, vec![region]);
     outcome
+}
+
+/// Operations with all that is in them, which comes first.
+pub(crate) fn within<'c>(ops: impl IntoIterator<Item = Op<'c>>) -> impl Iterator<Item = Op<'c>> {
+    ops.into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op]))
+}
+
+/// Moves operations under a condition, before an operation that may be one of them.
+fn put_under<'c>(before: Op<'c>, condition: Scalar<'c>, ops: &[Op<'c>]) {
+    // What the guard is built before must not move into it.
+    let place = Loops { build: Build::before(before) }.scalars().index(0);
+    let Some(place) = defining_op(place) else { return };
+    let build = Build::before(place).at(before.location());
+    Loops { build }.guard(condition, |inside| {
+        // The terminator is built behind what is moved.
+        let mark = inside.scalars().index(0);
+        if let Some(mark) = defining_op(mark) {
+            ops.iter().for_each(|op| op.move_before_op(mark));
+            mark.erase();
+        }
+    });
+    place.erase();
 }
 
 /// The value of an operation's only result.

@@ -7,13 +7,13 @@
 //! of the block to which none is bound, all threads do the same.
 
 use super::launches::{self, binding, scope};
+use super::{put_under, within};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, defining_op,
-    nested_ops, op_key,
+    Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, defining_op, op_key,
 };
 
 /// The pass.
@@ -33,8 +33,7 @@ impl Pass for StoreOnce {
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
         let (_, launches) = launches::of(body);
         for launch in launches {
-            let inside = launch.ops.iter().flat_map(|op| nested_ops(*op).into_iter().chain([*op]));
-            for store in inside.filter(is_store).collect::<Vec<_>>() {
+            for store in within(launch.ops).filter(is_store).collect::<Vec<_>>() {
                 let shared_by = repeated(store, launch.shape.block);
                 if !shared_by.is_empty() {
                     guard(store, &shared_by, launch.shape.block);
@@ -99,15 +98,5 @@ fn guard(store: Op, dimensions: &[usize], threads: [u64; 3]) {
     };
     let all = dimensions.iter().map(first).reduce(|a, b| scalars.and(a, b));
     let Some(all) = all else { return };
-    loops.guard(all, |inside| {
-        let name = store.full_name();
-        let attrs = store.attributes();
-        let attrs: Vec<(String, fusion_dialects::Attribute)> = attrs
-            .map(|(name, value)| (name.as_string_ref().as_str().unwrap_or_default().to_owned(), value))
-            .collect();
-        let attrs: Vec<(&str, fusion_dialects::Attribute)> =
-            attrs.iter().map(|(n, v)| (n.as_str(), *v)).collect();
-        inside.build.op(&name, &store.operand_values(), &[], &attrs);
-    });
-    store.erase();
+    put_under(store, all, &[store]);
 }

@@ -9,20 +9,20 @@
 //! This is the butterfly of Harris, "Optimizing Parallel Reduction in CUDA" (2007), with shuffles in place of memory (Luitjens,
 //! "Faster Parallel Reductions on Kepler", 2014). Threads along one dimension follow each other in their warp, which holds for x.
 
+use super::within;
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Compare, Scalars};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, PassError, Type, Value, ValueLike, ValueMap, arguments, dtype_of,
-    nested_ops, ops_in, scalar_type, typed_int_attr,
+    ops_in, scalar_type, typed_int_attr,
 };
 use fusion_operators::DType;
 
 /// Replaces all reductions across threads in a block.
 pub fn expand<'c>(block: Block<'c>, warp: u64) -> Result<(), PassError<'c>> {
-    let inside = ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op]));
     let is_reduction = |op: &Op| matches!(op.kind(), Some(Kind::Loop(Loop::AllReduce)));
-    for op in inside.filter(is_reduction).collect::<Vec<_>>() {
+    for op in within(ops_in(block)).filter(is_reduction).collect::<Vec<_>>() {
         one(op, warp)?;
     }
     Ok(())

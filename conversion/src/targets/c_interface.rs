@@ -162,7 +162,7 @@ impl Entry {
         let mut passed = Vec::new();
         for (list, count) in arguments.iter().zip([self.inputs, self.outputs]) {
             for i in 0..count {
-                let place = if i == 0 { *list } else { element(lib, build, *list, i)? };
+                let place = if i == 0 { *list } else { lib.element(build, *list, i)? };
                 passed.push(build.value("llvm.load", &[place], lib.pointer, &[]));
             }
         }
@@ -194,20 +194,6 @@ impl Entry {
         ];
         Ok(build.value("llvm.getelementptr", &[constants, offset], lib.pointer, &attrs))
     }
-}
-
-/// The address of an element of a list of pointers.
-fn element<'c>(
-    lib: &Spelled<'c>,
-    build: &Build<'c>,
-    list: Value<'c>,
-    index: usize,
-) -> Result<Value<'c>, PassError<'c>> {
-    let attrs = [
-        ("elem_type", type_attr(lib.pointer)),
-        ("rawConstantIndices", lib.attribute(&format!("array<i32: {index}>"))?),
-    ];
-    Ok(build.value("llvm.getelementptr", &[list], lib.pointer, &attrs))
 }
 
 /// Renames the program and keeps it inside the library.

@@ -61,6 +61,20 @@ impl<'c> Spelled<'c> {
         Ok(())
     }
 
+    /// The address of an element of a list of pointers.
+    pub fn element(
+        &self,
+        build: &Build<'c>,
+        list: Value<'c>,
+        index: usize,
+    ) -> Result<Value<'c>, PassError<'c>> {
+        let attrs = [
+            ("elem_type", type_attr(self.pointer)),
+            ("rawConstantIndices", self.attribute(&format!("array<i32: {index}>"))?),
+        ];
+        Ok(build.value("llvm.getelementptr", &[list], self.pointer, &attrs))
+    }
+
     /// A place on the stack for a value of that type.
     pub fn stack(&self, build: &Build<'c>, ty: Type<'c>) -> Result<Value<'c>, PassError<'c>> {
         let one =

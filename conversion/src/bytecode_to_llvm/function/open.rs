@@ -11,7 +11,7 @@
 
 use super::{Body, FAIL_EXTENTS, NEW_TENSOR};
 use crate::bytecode_to_llvm::globals::number_of;
-use crate::bytecode_to_llvm::layout::{BEHIND_POINTER, FIELDS, WORKSPACE};
+use crate::bytecode_to_llvm::layout::BEHIND_POINTER;
 use crate::bytecode_to_llvm::values::Known;
 use crate::bytecode_to_llvm::writer::{Callee, Order};
 use fusion_bytecode::{Extent, Kernel, Register, Said, Shapes, Step};
@@ -27,26 +27,17 @@ impl<'c> Body<'_, 'c> {
         inputs: &[Register],
         outputs: &[Register],
     ) {
-        let pointer = self.code.writer.spelling.pointer;
         let tensors = self.get_all(inputs);
         for (i, (tensor, ty)) in tensors.iter().zip(&kernel.inputs).enumerate() {
             self.check_extents(i, *tensor, ty);
         }
         let numbers = self.steps(shapes, &tensors);
-        for (i, tensor) in tensors.iter().enumerate() {
-            let data = self.code.writer.load(pointer, *tensor, FIELDS);
-            self.code.writer.store(data, self.room[0], 8 * i as u64);
-        }
+        self.list_data(&tensors, self.room[0]);
         self.code.writer.store(self.room[3], self.room[0], 8 * tensors.len() as u64);
         let all = kernel.outputs.iter().chain(&shapes.temporaries);
         let made: Vec<Value> = all.map(|ty| self.open_tensor(shapes, &numbers, ty)).collect();
-        for (i, tensor) in made.iter().enumerate() {
-            let data = self.code.writer.load(pointer, *tensor, FIELDS);
-            self.code.writer.store(data, self.room[1], 8 * i as u64);
-        }
-        let workspace = self.code.writer.load(pointer, self.code.run, WORKSPACE);
-        let passed = [self.room[0], self.room[1], workspace];
-        self.code.writer.call(Callee::C(&kernel.symbol), &passed, None);
+        self.list_data(&made, self.room[1]);
+        self.run_kernel(kernel);
         let (results, temporaries) = made.split_at(outputs.len().min(made.len()));
         for temporary in temporaries {
             self.code.release(*temporary, Known::Nothing);

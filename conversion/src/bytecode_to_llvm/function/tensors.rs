@@ -13,25 +13,33 @@ use fusion_operators::TensorType;
 use indexmap::IndexSet;
 
 impl<'c> Body<'_, 'c> {
-    /// Calls a kernel.
-    pub(super) fn kernel(&mut self, kernel: &Kernel, inputs: &[Register], outputs: &[Register]) {
+    /// Writes where the elements of tensors are into a list.
+    pub(super) fn list_data(&mut self, tensors: &[Value<'c>], list: Value<'c>) {
         let pointer = self.code.writer.spelling.pointer;
-        if let Some(shapes) = &kernel.shapes {
-            return self.open_kernel(kernel, shapes, inputs, outputs);
-        }
-        for (i, input) in inputs.iter().enumerate() {
-            let tensor = self.get(*input);
-            let data = self.code.writer.load(pointer, tensor, FIELDS);
-            self.code.writer.store(data, self.room[0], 8 * i as u64);
-        }
-        let made: Vec<Value> = kernel.outputs.iter().map(|ty| self.new_tensor(ty)).collect();
-        for (i, tensor) in made.iter().enumerate() {
+        for (i, tensor) in tensors.iter().enumerate() {
             let data = self.code.writer.load(pointer, *tensor, FIELDS);
-            self.code.writer.store(data, self.room[1], 8 * i as u64);
+            self.code.writer.store(data, list, 8 * i as u64);
         }
+    }
+
+    /// Calls a kernel on the tensors that are listed.
+    pub(super) fn run_kernel(&mut self, kernel: &Kernel) {
+        let pointer = self.code.writer.spelling.pointer;
         let workspace = self.code.writer.load(pointer, self.code.run, WORKSPACE);
         let passed = [self.room[0], self.room[1], workspace];
         self.code.writer.call(Callee::C(&kernel.symbol), &passed, None);
+    }
+
+    /// Calls a kernel.
+    pub(super) fn kernel(&mut self, kernel: &Kernel, inputs: &[Register], outputs: &[Register]) {
+        if let Some(shapes) = &kernel.shapes {
+            return self.open_kernel(kernel, shapes, inputs, outputs);
+        }
+        let given = self.get_all(inputs);
+        self.list_data(&given, self.room[0]);
+        let made: Vec<Value> = kernel.outputs.iter().map(|ty| self.new_tensor(ty)).collect();
+        self.list_data(&made, self.room[1]);
+        self.run_kernel(kernel);
         let is_small = |ty: &TensorType| tensor_layout(ty).is_some();
         self.small.extend(inputs.iter().zip(&kernel.inputs).filter(|(_, ty)| is_small(ty)).map(|(r, _)| *r));
         for ((register, tensor), ty) in outputs.iter().zip(made).zip(&kernel.outputs) {

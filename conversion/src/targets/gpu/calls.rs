@@ -160,11 +160,7 @@ pub(super) fn by_list<'c>(lib: &Spelled<'c>, function: &str, count: usize) -> Re
     let mut outcome = Ok(());
     let region = build.region(&[lib.pointer], |inner, given| {
         let all = (0..count).map(|i| {
-            let attrs = [
-                ("elem_type", type_attr(lib.pointer)),
-                ("rawConstantIndices", lib.attribute(&format!("array<i32: {i}>"))?),
-            ];
-            let place = inner.value("llvm.getelementptr", &[given[0]], lib.pointer, &attrs);
+            let place = lib.element(&inner, given[0], i)?;
             Ok(inner.value("llvm.load", &[place], lib.pointer, &[]))
         });
         outcome = all.collect::<Result<Vec<Value>, _>>().and_then(|all| lib.call(&inner, function, &all));
@@ -269,11 +265,7 @@ fn start_it<'c>(
 ) -> Result<(), PassError<'c>> {
     let list = lib.stack(build, lib.ty(&format!("!llvm.array<{} x ptr>", given.len().max(1)))?)?;
     for (i, value) in given.iter().enumerate() {
-        let attrs = [
-            ("elem_type", type_attr(lib.pointer)),
-            ("rawConstantIndices", lib.attribute(&format!("array<i32: {i}>"))?),
-        ];
-        let place = build.value("llvm.getelementptr", &[list], lib.pointer, &attrs);
+        let place = lib.element(build, list, i)?;
         build.op("llvm.store", &[*value, place], &[], &[]);
     }
     let record = lib.address(build, record);

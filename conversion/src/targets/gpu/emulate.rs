@@ -12,13 +12,14 @@
 //! memory is the run time's, and each access to it is told, so that two threads that use one element without a barrier
 //! between them are found. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
 
+use crate::loop_to_gpu::within;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
     Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, dtype_of, function_type,
-    index_type, key, nested_ops, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr,
-    symbol_attr, take_region, type_attr, vector_parts,
+    index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr, symbol_attr,
+    take_region, type_attr, vector_parts,
 };
 use fusion_operators::{Attr, DType};
 use indexmap::IndexMap;
@@ -116,8 +117,7 @@ impl<'c> Emulator<'c> {
         for buffer in buffers.into_iter().rev() {
             fusion_dialects::erase_argument(buffer);
         }
-        let all: Vec<Op> =
-            ops_in(block).into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op])).collect();
+        let all: Vec<Op> = within(ops_in(block)).collect();
         for op in all {
             self.operation(op, &blocks)?;
         }

@@ -6,13 +6,13 @@
 //! The host has their addresses, and must not look behind them. What the run time must know of the program (how many bytes
 //! its tensors have) is noted at @main, while that still has their types.
 
+use crate::loop_to_cpu::memory::buffer_bytes;
 use crate::te_to_loop::plan_memory::{ENTRY, INPUTS, OUTPUTS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value, ValueLike, arguments,
-    buffer_parts, dtype_of, function_type, index_type, int_attr, ints_attr, nested_ops, str_attr,
-    symbol_attr, top_level, type_attr,
+    function_type, index_type, int_attr, ints_attr, nested_ops, str_attr, symbol_attr, top_level, type_attr,
 };
 
 /// On @main: what runs its kernels, a number of `runtime/gpu/gpu.h`.
@@ -86,8 +86,7 @@ impl Pass for GpuHost {
 }
 
 fn bytes(ty: Type) -> u64 {
-    buffer_parts(ty)
-        .map_or(0, |(element, n)| n.saturating_mul(dtype_of(element).map_or(8, |t| t.size() as u64)))
+    buffer_bytes(ty).unwrap_or(0)
 }
 
 /// A call with the addresses of two buffers.

@@ -7,10 +7,10 @@
 //!
 //! The structure is `fusion_gpu_program` of `runtime/gpu/gpu.h`; `fusion_run` is in the run time.
 
-use super::calls::{by_list, number, structure};
+use super::calls::{by_list, constant, number, structure};
 use super::host::TENSOR_BYTES;
 use crate::targets::spelled::Spelled;
-use fusion_dialects::{Op, OpExt, PassError, int_attr, str_attr, type_attr, unit_attr};
+use fusion_dialects::{Op, OpExt, PassError};
 
 /// The structure, which the run time looks for.
 const PROGRAM: &str = "fusion_gpu_program";
@@ -66,18 +66,8 @@ impl Program<'_> {
 
 /// A constant list of numbers of 64 bits.
 fn list<'c>(lib: &Spelled<'c>, name: &str, numbers: &[i64]) -> Result<(), PassError<'c>> {
-    let build = fusion_dialects::Build::before(lib.owner);
-    let context = build.context();
     let text = numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let (count, text) = (numbers.len().max(1), if numbers.is_empty() { "0".to_owned() } else { text });
-    let attrs = [
-        ("sym_name", str_attr(context, name)),
-        ("global_type", type_attr(lib.ty(&format!("!llvm.array<{count} x i64>"))?)),
-        ("constant", unit_attr(context)),
-        ("value", lib.attribute(&format!("dense<[{text}]> : tensor<{count}xi64>"))?),
-        ("alignment", int_attr(context, 8)),
-        ("linkage", lib.attribute("#llvm.linkage<internal>")?),
-    ];
-    build.op_with_regions("llvm.mlir.global", &[], &[], &attrs, vec![fusion_dialects::Region::new()]);
-    Ok(())
+    let value = lib.attribute(&format!("dense<[{text}]> : tensor<{count}xi64>"))?;
+    constant(lib, name, lib.ty(&format!("!llvm.array<{count} x i64>"))?, value)
 }

@@ -189,30 +189,9 @@ impl<'c> Lowering<'c, '_> {
         so_far: &[Value<'c>],
         new: &[Value<'c>],
     ) -> Vec<Value<'c>> {
-        let Some(combiner) = self.tree.stages[stage].op.body(1) else { return new.to_vec() };
-        let mut map = self.outside.clone();
-        for (argument, value) in arguments(combiner).into_iter().zip(so_far.iter().chain(new)) {
-            map.insert(argument, *value);
-        }
         // In vectors each lane is a sum of its own and keeps its order: it becomes a chain of fused multiply-adds.
         let flags = if self.is_vectorized(stage) { "contract" } else { "reassoc, contract" };
-        let flags = Attribute::parse(loops.build.context(), &format!("#arith.fastmath<{flags}>"));
-        for op in ops_in(combiner) {
-            match kind_of(op) {
-                Some(Kind::Te(Te::Yield)) => {
-                    return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
-                }
-                kind => {
-                    let copy = map.clone_op(&loops.build, op);
-                    if let (Some(Kind::Upstream(Upstream::AddF | Upstream::MulF)), Some(flags)) =
-                        (kind, flags)
-                    {
-                        copy.set_attr("fastmath", flags);
-                    }
-                }
-            }
-        }
-        Vec::new()
+        combine(loops, self.tree.stages[stage].op, &self.outside, (so_far, new), flags)
     }
 
     /// True when a stage is computed in vectors, by its own loops or by those it is attached to.
@@ -238,4 +217,36 @@ impl<'c> Lowering<'c, '_> {
             })
             .collect()
     }
+}
+
+/// The combiner of a reduction, applied to the values so far and the new ones; `flags` say what may be done with sums and
+/// products of floats.
+pub fn combine<'c>(
+    loops: &Loops<'c>,
+    reduction: Op<'c>,
+    outside: &ValueMap<'c>,
+    (so_far, new): (&[Value<'c>], &[Value<'c>]),
+    flags: &str,
+) -> Vec<Value<'c>> {
+    let Some(combiner) = reduction.body(1) else { return new.to_vec() };
+    let mut map = outside.clone();
+    for (argument, value) in arguments(combiner).into_iter().zip(so_far.iter().chain(new)) {
+        map.insert(argument, *value);
+    }
+    let flags = Attribute::parse(loops.build.context(), &format!("#arith.fastmath<{flags}>"));
+    for op in ops_in(combiner) {
+        match kind_of(op) {
+            Some(Kind::Te(Te::Yield)) => {
+                return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
+            }
+            kind => {
+                let copy = map.clone_op(&loops.build, op);
+                let adds = matches!(kind, Some(Kind::Upstream(Upstream::AddF | Upstream::MulF)));
+                if let Some(flags) = flags.filter(|_| adds) {
+                    copy.set_attr("fastmath", flags);
+                }
+            }
+        }
+    }
+    Vec::new()
 }

@@ -25,6 +25,8 @@ mod threads;
 mod ways;
 mod workspace;
 
+pub use body::combine;
+
 use super::open;
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::rows::{Kind, Upstream};

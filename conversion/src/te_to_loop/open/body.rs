@@ -108,38 +108,6 @@ impl<'c> Lowering<'c> {
         offset.unwrap_or_else(|| s.index(0))
     }
 
-    /// The combiner of a reduction. Floats may be added in any order: the result of a reduction has no order of its own.
-    pub(super) fn combine(
-        &mut self,
-        loops: &Loops<'c>,
-        stage: Op<'c>,
-        so_far: &[Value<'c>],
-        new: &[Value<'c>],
-        flags: &str,
-    ) -> Vec<Value<'c>> {
-        let Some(combiner) = stage.body(1) else { return new.to_vec() };
-        let mut map = self.outside.clone();
-        for (argument, value) in arguments(combiner).into_iter().zip(so_far.iter().chain(new)) {
-            map.insert(argument, *value);
-        }
-        let flags = Attribute::parse(loops.build.context(), &format!("#arith.fastmath<{flags}>"));
-        for op in ops_in(combiner) {
-            match kind_of(op) {
-                Some(Kind::Te(Te::Yield)) => {
-                    return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
-                }
-                kind => {
-                    let copy = map.clone_op(&loops.build, op);
-                    let adds = matches!(kind, Some(Kind::Upstream(Upstream::AddF | Upstream::MulF)));
-                    if let Some(flags) = flags.filter(|_| adds) {
-                        copy.set_attr("fastmath", flags);
-                    }
-                }
-            }
-        }
-        Vec::new()
-    }
-
     /// The neutral elements of a reduction.
     pub(super) fn neutral(&self, loops: &Loops<'c>, stage: Op<'c>) -> Vec<Value<'c>> {
         let attrs = stage.attr("init").map(array_elements).unwrap_or_default();

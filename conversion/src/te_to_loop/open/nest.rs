@@ -8,6 +8,7 @@
 //! ```
 
 use super::Lowering;
+use crate::te_to_loop::lower::combine;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::{Scalar, dims_of};
 use fusion_dialects::{Op, OpExt, PassError, Value, key, tensor_type};
@@ -154,7 +155,7 @@ impl<'c> Lowering<'c> {
     ) -> Vec<Value<'c>> {
         let Some((dim, rest)) = left.split_first() else {
             let new = self.elements(loops, op, axes);
-            return self.combine(loops, op, &so_far, &new, flags);
+            return combine(loops, op, &self.outside, (&so_far, &new), flags);
         };
         self.each(loops, dim, &so_far, |this, inner, index, carried| {
             axes.push(index);
