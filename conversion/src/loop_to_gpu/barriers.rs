@@ -10,7 +10,11 @@
 //! Along the order in which a thread runs, a buffer of the block is read and written. Between two accesses of which one writes
 //! there must be a barrier; one is put before the later access unless there is one already. Loops are gone through twice,
 //! so that a step meets the accesses of the step before. A barrier is a barrier for all: where not all threads come (a guard,
-//! a loop with fewer iterations than threads) it is put before what is guarded.
+//! a loop with fewer iterations than threads) it is put before what is guarded. One for what comes in a serial loop is put before
+//! the loop.
+//!
+//! An asynchronous copy writes where its thread waits for it, but what it writes to must not be in use from where it begins. In a
+//! loop whose slots `loop-pipeline` fills ahead, the accesses of one step are to different slots: only a later step meets them.
 
 use super::launches::{self, binding, is_bound, scope};
 use super::result;
@@ -18,9 +22,12 @@ use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, key, nested_ops, ops_in,
+    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, defining_op, key, nested_ops, ops_in,
 };
 use std::collections::HashSet;
+
+/// On loops each step of which fills slots that only later steps read.
+pub const AHEAD: &str = "loop.ahead";
 
 /// The pass.
 pub struct InsertBarriers;
@@ -45,8 +52,15 @@ impl Pass for InsertBarriers {
         }
         let (_, launches) = launches::of(body);
         for launch in launches {
-            let mut walk =
-                Walk { shared: &shared, threads: launch.shape.block, since: Accesses::default(), made: 0 };
+            let mut walk = Walk {
+                shared: &shared,
+                threads: launch.shape.block,
+                since: Accesses::default(),
+                copied: HashSet::new(),
+                in_turn: HashSet::new(),
+                step: Accesses::default(),
+                made: 0,
+            };
             walk.through(&launch.ops);
             cx.count(0, walk.made);
         }
@@ -59,13 +73,32 @@ impl Pass for InsertBarriers {
 struct Accesses {
     read: HashSet<usize>,
     written: HashSet<usize>,
+    /// Those that asynchronous copies begin to write.
+    copied: HashSet<usize>,
 }
 
 impl Accesses {
     /// True when one of two accesses to the same buffer writes.
     fn conflicts(&self, later: &Accesses) -> bool {
         later.read.iter().any(|b| self.written.contains(b))
-            || later.written.iter().any(|b| self.read.contains(b) || self.written.contains(b))
+            || later
+                .written
+                .iter()
+                .chain(&later.copied)
+                .any(|b| self.read.contains(b) || self.written.contains(b))
+    }
+
+    /// Those of the buffers that `of` has, and the others.
+    fn split(self, of: &HashSet<usize>) -> (Accesses, Accesses) {
+        let part = |from: &HashSet<usize>, wanted: bool| {
+            from.iter().copied().filter(|b| of.contains(b) == wanted).collect::<HashSet<usize>>()
+        };
+        let side = |wanted| Accesses {
+            read: part(&self.read, wanted),
+            written: part(&self.written, wanted),
+            copied: part(&self.copied, wanted),
+        };
+        (side(true), side(false))
     }
 
     fn add(&mut self, more: &Accesses) {
@@ -81,32 +114,78 @@ struct Walk<'a> {
     threads: [u64; 3],
     /// What happened since the last barrier.
     since: Accesses,
+    /// What asynchronous copies write that are under way.
+    copied: HashSet<usize>,
+    /// The buffers whose slots the steps of a loop around use in turn.
+    in_turn: HashSet<usize>,
+    /// What happened to them in this step since the last barrier.
+    step: Accesses,
     made: u64,
 }
 
 impl Walk<'_> {
     fn through(&mut self, ops: &[Op]) {
         for op in ops {
-            if matches!(op.kind(), Some(Kind::Loop(Loop::Barrier))) {
-                self.since = Accesses::default();
-                continue;
+            match op.kind() {
+                Some(Kind::Loop(Loop::Barrier)) => {
+                    (self.since, self.step) = Default::default();
+                    continue;
+                }
+                Some(Kind::Loop(Loop::CopyWait)) => {
+                    self.since.written.extend(&self.copied);
+                    if op.int("groups") == Some(0) {
+                        self.copied.clear();
+                    }
+                    continue;
+                }
+                _ => {}
             }
             if let Some(body) = self.run_by_all(*op) {
                 let again = !is_bound(*op) && op.int("extent").is_some_and(|n| n > 1);
-                self.through(&ops_in(body));
-                if again {
-                    self.through(&ops_in(body));
+                if again && self.since.conflicts(&self.accesses(*op)) {
+                    self.barrier(*op);
                 }
+                let outside = self.in_turn.clone();
+                let ahead = op.attr(AHEAD).is_some();
+                if ahead {
+                    self.in_turn.extend(self.slots_in(*op));
+                }
+                for _ in 0..if again { 2 } else { 1 } {
+                    self.through(&ops_in(body));
+                    // What happened in a step, the next one meets.
+                    if ahead {
+                        let step = std::mem::take(&mut self.step);
+                        self.since.add(&step);
+                    }
+                }
+                self.in_turn = outside;
                 continue;
             }
             let here = self.accesses(*op);
             if self.since.conflicts(&here) {
-                Build::before(*op).op(Loop::Barrier.name(), &[], &[], &[]);
-                self.made += 1;
-                self.since = Accesses::default();
+                self.barrier(*op);
             }
-            self.since.add(&here);
+            self.copied.extend(&here.copied);
+            let (step, others) = here.split(&self.in_turn);
+            self.since.add(&others);
+            self.step.add(&step);
         }
+    }
+
+    /// Puts a barrier.
+    fn barrier(&mut self, before: Op) {
+        Build::before(before).op(Loop::Barrier.name(), &[], &[], &[]);
+        self.made += 1;
+        (self.since, self.step) = Default::default();
+    }
+
+    /// The buffers of several slots that a loop uses.
+    fn slots_in(&self, op: Op) -> Vec<usize> {
+        let buffers = nested_ops(op).into_iter().flat_map(|op| op.operand_values());
+        let in_turn = |v: &fusion_dialects::Value| {
+            self.shared.contains(&key(*v)) && defining_op(*v).is_some_and(|op| op.int("slots").is_some())
+        };
+        buffers.filter(in_turn).map(key).collect()
     }
 
     /// The body of a loop that all threads go through together.
@@ -134,6 +213,7 @@ impl Walk<'_> {
                 Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => {
                     found.written.extend(shared(1))
                 }
+                Some(Kind::Loop(Loop::CopyAsync)) => found.copied.extend(shared(2)),
                 Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => {
                     found.read.extend(shared(0))
                 }

@@ -17,10 +17,12 @@
 mod alignment;
 pub mod barriers;
 mod bindings;
+mod copies;
 pub mod launches;
 pub mod math;
 mod memory;
 pub mod once;
+pub mod pipeline;
 mod reduce;
 pub mod verify;
 
@@ -52,7 +54,8 @@ impl Pass for ConvertLoopToGpu {
         kind: OptionKind::Int,
         initial: "32",
     }];
-    const DIALECTS: &'static [&'static str] = &["gpu", "scf", "memref", "vector", "arith", "func", "affine"];
+    const DIALECTS: &'static [&'static str] =
+        &["gpu", "nvgpu", "nvvm", "scf", "memref", "vector", "arith", "func", "affine"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
@@ -153,6 +156,7 @@ fn kernel<'c>(
             .and_then(|()| memory::place(inside.block()))
             .and_then(|placed| {
                 attributions = placed;
+                copies::convert(inside.block());
                 loop_to_cpu::convert_block(inside.block())
             });
         alignment::note(inside.block());
@@ -163,9 +167,12 @@ fn kernel<'c>(
     };
     let aligned = vec!["{llvm.align = 16 : i64}"; types.len()].join(", ");
     let aligned = Attribute::parse(context, &format!("[{aligned}]")).unwrap_or_else(|| unit_attr(context));
+    let shared = vec!["{llvm.align = 16 : i64}"; usize::try_from(attributions.0).unwrap_or(0)].join(", ");
+    let shared = Attribute::parse(context, &format!("[{shared}]")).unwrap_or_else(|| unit_attr(context));
     let attrs = [
         ("sym_name", str_attr(context, name)),
         ("function_type", type_attr(function_type(context, &types, &[]))),
+        ("workgroup_attrib_attrs", shared),
         // Accesses of 16 bytes need it; the run time refuses tensors that do not have it.
         ("arg_attrs", aligned),
         ("gpu.kernel", unit_attr(context)),

@@ -80,6 +80,7 @@ pub const FIELDS: &[Field] = fields! {
     gpu_whole block_threads    (gpu.block_threads) 0.0..4096.0 "" "the most threads of a block";
     gpu_whole core_threads     (gpu.core_threads)  0.0..8192.0 "" "the most threads that a core has at a time";
     gpu_whole shared_bytes     (gpu.shared_bytes)  0.0..1e7    "B" "size of the memory that a block can share";
+    gpu_whole copy_bytes       (gpu.copy_bytes)    0.0..16.0   "B" "size of the largest asynchronous copy to shared memory; 0 where there are none";
     gpu_whole registers        (gpu.registers)     0.0..1e7    "" "registers of a core, of four bytes";
     gpu_real  matrix_flops     (gpu.matrix_flops)  0.0..1e16   "FLOP/s" "of one core's matrix instructions on f16";
 };

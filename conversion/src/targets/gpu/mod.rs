@@ -149,6 +149,13 @@ impl Device {
         let mut all = vec![
             ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
             (
+                "loop-pipeline",
+                format!(
+                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},canonicalize,cse))",
+                    gpu.copy_bytes
+                ),
+            ),
+            (
                 "loop-verify-gpu",
                 format!(
                     "builtin.module(func.func(loop-verify-gpu{{threads={} shared-bytes={}}}))",
