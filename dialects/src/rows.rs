@@ -99,6 +99,7 @@ operations! {
         CopyCommitGroup = "nvvm.cp.async.commit.group",
         CopyWaitGroup = "nvvm.cp.async.wait.group",
         LlvmFunc = "llvm.func",
+        LlvmGlobal = "llvm.mlir.global",
         LlvmCall = "llvm.call",
         Exp = "math.exp",
         Log = "math.log",

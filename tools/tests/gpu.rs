@@ -159,8 +159,8 @@ fn long_model(numbers: &mut Numbers) -> (String, Vec<(String, Tensor)>) {
            %3 = relay.relu %2 : ({small}) -> {small}
            %4 = relay.transpose %a5 {{axes = array<i64: 0, 2, 1>}} : ({cube}) -> {turned}
            %5 = relay.exp %4 : ({turned}) -> {turned}
-           %6 = relay.reshape %a6 {{newshape = array<i64: 1, 66600>}} : ({all}) -> tensor<1x66600xf32>
-           %7 = relay.sum %6 {{axis = array<i64: 1>}} : (tensor<1x66600xf32>) -> tensor<1xf32>
+           %6 = relay.reshape %a6 {{shape = array<i64: 1, 66600>}} : ({all}) -> tensor<1x66600xf32>
+           %7 = relay.reduce_sum %6 {{axes = array<i64: 1>}} : (tensor<1x66600xf32>) -> tensor<1xf32>
            %8 = relay.conv2d %a7, %a8 {{padding = array<i64: 1, 1, 1, 1>}} : ({image}, {filter}) -> {map}
            return %0, %1, %3, %5, %7, %8 : {mn}, {mn}, {small}, {turned}, tensor<1xf32>, {map}
          }}",
@@ -237,7 +237,8 @@ fn the_emulator_finds_a_wait_or_a_barrier_that_is_missing() {
     let here = directory.path();
     let x = Numbers(5).tensor(&[256]);
     npz::write(&here.join("x.npz"), [("input_0", &x)]).unwrap();
-    let args = ["run", "k.mlir", "--inputs", "x.npz", "--outputs", "y.npz", "--target", "nvidia:sm_80", "--emulate"];
+    let args =
+        ["run", "k.mlir", "--inputs", "x.npz", "--outputs", "y.npz", "--target", "nvidia:sm_80", "--emulate"];
     fs::write(here.join("k.mlir"), in_turn(0, true)).unwrap();
     succeed(here, &args);
     let (x, y) = (x.to_f64s(), npz::read(&here.join("y.npz")).unwrap()["output_0"].to_f64s());

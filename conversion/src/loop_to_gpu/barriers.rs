@@ -13,18 +13,22 @@
 //! a loop with fewer iterations than threads) it is put before what is guarded. One for what comes in a serial loop is put before
 //! the loop.
 //!
+//! A store that writes another place each time (`places`) needs no barrier against itself.
+//!
 //! An asynchronous copy writes where its thread waits for it, but what it writes to must not be in use from where it begins. In a
 //! loop whose slots `loop-pipeline` fills ahead, the accesses of one step are to different slots: only a later step meets them.
 
 use super::launches::{self, binding, is_bound, scope};
+use super::places::writes_apart;
 use super::result;
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, defining_op, key, nested_ops, ops_in,
+    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, defining_op, key, nested_ops, op_key,
+    ops_in,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// On loops each step of which fills slots that only later steps read.
 pub const AHEAD: &str = "loop.ahead";
@@ -72,7 +76,8 @@ impl Pass for InsertBarriers {
 #[derive(Clone, Default)]
 struct Accesses {
     read: HashSet<usize>,
-    written: HashSet<usize>,
+    /// With the store that wrote each, where it is one that writes another place each time.
+    written: HashMap<usize, Option<usize>>,
     /// Those that asynchronous copies begin to write.
     copied: HashSet<usize>,
 }
@@ -80,30 +85,46 @@ struct Accesses {
 impl Accesses {
     /// True when one of two accesses to the same buffer writes.
     fn conflicts(&self, later: &Accesses) -> bool {
-        later.read.iter().any(|b| self.written.contains(b))
-            || later
-                .written
-                .iter()
-                .chain(&later.copied)
-                .any(|b| self.read.contains(b) || self.written.contains(b))
+        let touched = |b: &usize| self.read.contains(b) || self.written.contains_key(b);
+        let overwrites = |(buffer, store): (&usize, &Option<usize>)| {
+            let same = store.is_some() && self.written.get(buffer) == Some(store);
+            self.read.contains(buffer) || (self.written.contains_key(buffer) && !same)
+        };
+        later.read.iter().any(|b| self.written.contains_key(b))
+            || later.copied.iter().any(touched)
+            || later.written.iter().any(overwrites)
+    }
+
+    /// Notes that a buffer is written, by that store alone where it is known.
+    fn write(&mut self, buffer: usize, store: Option<usize>) {
+        let by = self.written.entry(buffer).or_insert(store);
+        if *by != store {
+            *by = None;
+        }
     }
 
     /// Those of the buffers that `of` has, and the others.
     fn split(self, of: &HashSet<usize>) -> (Accesses, Accesses) {
-        let part = |from: &HashSet<usize>, wanted: bool| {
-            from.iter().copied().filter(|b| of.contains(b) == wanted).collect::<HashSet<usize>>()
+        let (mut inside, mut others) = (Accesses::default(), Accesses::default());
+        let mut side = |buffer: usize, note: &dyn Fn(&mut Accesses)| {
+            note(if of.contains(&buffer) { &mut inside } else { &mut others });
         };
-        let side = |wanted| Accesses {
-            read: part(&self.read, wanted),
-            written: part(&self.written, wanted),
-            copied: part(&self.copied, wanted),
-        };
-        (side(true), side(false))
+        for buffer in self.read {
+            side(buffer, &|a| {
+                a.read.insert(buffer);
+            });
+        }
+        for (buffer, store) in self.written {
+            side(buffer, &|a| a.write(buffer, store));
+        }
+        (inside, others)
     }
 
     fn add(&mut self, more: &Accesses) {
         self.read.extend(&more.read);
-        self.written.extend(&more.written);
+        for (buffer, store) in &more.written {
+            self.write(*buffer, *store);
+        }
     }
 }
 
@@ -132,7 +153,7 @@ impl Walk<'_> {
                     continue;
                 }
                 Some(Kind::Loop(Loop::CopyWait)) => {
-                    self.since.written.extend(&self.copied);
+                    self.copied.iter().for_each(|buffer| self.since.write(*buffer, None));
                     if op.int("groups") == Some(0) {
                         self.copied.clear();
                     }
@@ -210,15 +231,19 @@ impl Walk<'_> {
                 Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided)) => {
                     found.read.extend(shared(0))
                 }
-                Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => {
-                    found.written.extend(shared(1))
+                Some(Kind::Loop(Loop::Store)) => {
+                    let alone = writes_apart(op).then(|| op_key(op));
+                    shared(1).into_iter().for_each(|buffer| found.write(buffer, alone));
+                }
+                Some(Kind::Loop(Loop::Scatter | Loop::StoreStrided)) => {
+                    shared(1).into_iter().for_each(|buffer| found.write(buffer, None));
                 }
                 Some(Kind::Loop(Loop::CopyAsync)) => found.copied.extend(shared(2)),
                 Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => {
                     found.read.extend(shared(0))
                 }
                 Some(Kind::Upstream(Upstream::MaskedStore | Upstream::MaskedScatter)) => {
-                    found.written.extend(shared(0))
+                    shared(0).into_iter().for_each(|buffer| found.write(buffer, None));
                 }
                 _ => {}
             }

@@ -12,8 +12,8 @@ use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Block, Build, Op, OpExt, Type, ValueLike, buffer_parts, dtype_of, index_type, ops_in,
-    scalar_type, segments_attr, typed_int_attr, unit_attr,
+    Block, Build, Op, OpExt, Type, ValueLike, buffer_parts, dtype_of, index_type, ops_in, scalar_type,
+    segments_attr, typed_int_attr, unit_attr,
 };
 use fusion_operators::DType;
 

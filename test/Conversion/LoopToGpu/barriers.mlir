@@ -167,3 +167,37 @@ func.func @copied(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kerne
   }
   return
 }
+
+// -----
+
+// Each time a store writes another place, it needs no barrier against itself; where it may not be another, it does.
+// CHECK-LABEL: @filled
+// CHECK:         loop.for 4 serial
+// CHECK-NOT:       loop.barrier
+// CHECK:           loop.store
+// CHECK:         loop.for 4 serial
+// CHECK:           loop.barrier
+// CHECK-NEXT:      loop.store
+func.func @filled(%x: memref<128xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<132xf32>
+  %r = loop.alloc shared : memref<64xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    loop.for 4 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 * 33 + d1)>(%k, %t)
+      %a = loop.load %x[%t] : memref<128xf32> -> f32
+      loop.store %a, %s[%i] : f32, memref<132xf32>
+      loop.yield
+    }
+    loop.for 4 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%k, %t)
+      %a = loop.load %x[%t] : memref<128xf32> -> f32
+      loop.store %a, %r[%i] : f32, memref<64xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}

@@ -4,7 +4,6 @@
 // CHECK:      gpu.module @staged_gpu
 // CHECK-SAME: global_load_dwordx4
 // CHECK-SAME: ds_write_b128
-// CHECK-SAME: s_barrier
 // CHECK-SAME: ds_read_b32
 // CHECK-SAME: ds_write_b128
 func.func @staged(%x: memref<4096xf32>, %y: memref<32xf32>) attributes {loop.kernel} {

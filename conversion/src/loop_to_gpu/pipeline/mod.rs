@@ -100,7 +100,8 @@ fn loops_in_turn<'c>(function: Op<'c>) -> Result<Vec<(Op<'c>, Vec<Op<'c>>)>, Pas
 fn loop_of<'c>(buffer: Op<'c>) -> Option<Op<'c>> {
     let home = buffer.block()?;
     let beside = |op: Op<'c>| {
-        std::iter::successors(Some(op), |o| o.parent_operation()).find(|o| o.block().is_some_and(|b| b == home))
+        std::iter::successors(Some(op), |o| o.parent_operation())
+            .find(|o| o.block().is_some_and(|b| b == home))
     };
     let mut around = users(result(buffer)?).into_iter().map(beside);
     let first = around.next()??;
@@ -110,7 +111,11 @@ fn loop_of<'c>(buffer: Op<'c>) -> Option<Op<'c>> {
 }
 
 /// The index of an iteration so many later, and whether there is one.
-fn later<'c>(loops: &Loops<'c>, around: Op<'c>, by: u64) -> Option<(Value<'c>, fusion_dialects::te::Scalar<'c>)> {
+fn later<'c>(
+    loops: &Loops<'c>,
+    around: Op<'c>,
+    by: u64,
+) -> Option<(Value<'c>, fusion_dialects::te::Scalar<'c>)> {
     let index = around.body(0).and_then(|b| arguments(b).first().copied())?;
     let s = loops.scalars();
     let next = s.index_affine(index, 1, by as i64);

@@ -159,7 +159,7 @@ impl Device {
                 "loop-verify-gpu",
                 format!(
                     "builtin.module(func.func(loop-verify-gpu{{threads={} shared-bytes={}}}))",
-                    gpu.block_threads, gpu.shared_bytes
+                    gpu.block_threads, gpu.most_shared_bytes
                 ),
             ),
             (
@@ -172,8 +172,10 @@ impl Device {
             (
                 "convert-loop-to-gpu",
                 format!(
-                    "builtin.module(convert-loop-to-gpu{{warp={}}},gpu.module(canonicalize,cse))",
-                    gpu.warp
+                    "builtin.module(convert-loop-to-gpu{{warp={} static-bytes={}}},gpu.module(canonicalize,cse))",
+                    gpu.warp,
+                    // The emulator's memory is one.
+                    if self.emulated { gpu.most_shared_bytes } else { gpu.shared_bytes }
                 ),
             ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),

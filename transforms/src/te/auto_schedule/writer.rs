@@ -181,8 +181,12 @@ impl<'c> Writer<'c> {
         // The stage has other loops now.
         self.axes.retain(|(of, _), _| *of != stage);
         let context = self.build.context();
-        let value =
-            self.build.value(Te::RFactor.name(), &[handle], stage_type(context), &[("name", str_attr(context, name))]);
+        let value = self.build.value(
+            Te::RFactor.name(),
+            &[handle],
+            stage_type(context),
+            &[("name", str_attr(context, name))],
+        );
         self.stages.insert(partial, value);
         Ok(partial)
     }

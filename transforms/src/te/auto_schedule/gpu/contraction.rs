@@ -57,6 +57,8 @@ const STEP: u64 = 16;
 const STEPS: std::ops::RangeInclusive<u64> = 8..=32;
 /// Elements of the reduction whose products stand behind each other, so that operands are read in vectors of them.
 const UNROLLED: u64 = 4;
+/// Results of a thread, of which each operand is used too seldom if there are fewer.
+const FEWEST_RESULTS: u64 = 8;
 /// Elements of the reduction that a block has at least where it has only a part of them.
 const FEWEST_OF_A_PART: u64 = 256;
 /// Reductions of fewer elements leave nothing to reuse.
@@ -81,10 +83,9 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     let rank = writer.tree.stages[nest.stage].rank();
     let others: u64 =
         (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let Some(tile) = tile(m, n, others, target) else { return Ok(false) };
-    let depth = writer.tree.stages[reduction].axes[found.depth].extent;
-    let blocks = tile.blocks(m, n) * others;
-    if let Some(parts) = parts::number(depth, blocks, target.cores, (FEWEST_OF_A_PART, STEP))
+    let depth = axes[found.depth].extent;
+    let Some(tile) = tile(m, n, (others, depth), target) else { return Ok(false) };
+    if let Some(parts) = parts(depth, tile.blocks(m, n) * others, target)
         && let Some(partial) = parts::of(writer, reduction, found.depth, parts)?
     {
         return in_parts(writer, nest, partial, tile, target);
@@ -111,13 +112,24 @@ fn in_parts(
     elements::schedule(writer, nest, target)
 }
 
-/// The largest tile of which there are enough for all cores, and that wastes little beyond the end.
-fn tile(m: u64, n: u64, others: u64, target: &Target) -> Option<Tile> {
+/// The largest tile of which there are enough for all cores, and that wastes little beyond the end. Where each would be small, there
+/// are enough if each computes a part of the reduction.
+fn tile(m: u64, n: u64, (others, depth): (u64, u64), target: &Target) -> Option<Tile> {
     let blocks = |t: &Tile| t.blocks(m, n) * others;
     // A tile beyond both ends would have fewer threads compute than copy.
     let fits = |t: &&Tile| THREADS * t.rows <= m && THREADS * t.columns <= n;
-    let enough = TILES.iter().filter(fits).find(|t| blocks(t) >= target.cores);
-    enough.or_else(|| TILES.iter().rev().find(fits)).copied()
+    let enough = |t: &&Tile| blocks(t) >= target.cores && t.rows * t.columns >= FEWEST_RESULTS;
+    let in_parts = |t: &&Tile| {
+        let all = blocks(t);
+        all * parts(depth, all, target).unwrap_or(1) >= target.cores
+    };
+    let find = |good: &dyn Fn(&&Tile) -> bool| TILES.iter().filter(fits).find(good);
+    find(&enough).or_else(|| find(&in_parts)).or_else(|| TILES.iter().rev().find(fits)).copied()
+}
+
+/// The number of parts of a reduction for that many tiles, where it is cut into some.
+fn parts(depth: u64, blocks: u64, target: &Target) -> Option<u64> {
+    parts::number(depth, blocks, target.cores, (FEWEST_OF_A_PART, STEP))
 }
 
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId) -> Option<Contraction> {
@@ -188,9 +200,8 @@ fn write(
     writer.compute_at(sums, host, jt)?;
 
     let own = writer.tree.stages[sums].op_axes();
-    let extent = writer.tree.stages[sums].axes[found.depth].extent;
     let rest: Vec<AxisId> = (rank..own).filter(|k| *k != found.depth).collect();
-    let step = step(extent);
+    let (step, tiles, slots) = steps(writer, sums, found, tile, target);
     let (ko, ki) = writer.split(sums, found.depth, step)?;
     let mut inner = vec![ki];
     if step.is_multiple_of(UNROLLED) {
@@ -205,19 +216,6 @@ fn write(
     writer.reorder(sums, &order)?;
     writer.unroll(sums, ri)?;
     writer.unroll(sums, ci)?;
-    let of_block = |axis: AxisId| match axis {
-        a if a == found.row => THREADS * tile.rows,
-        a if a == found.column => THREADS * tile.columns,
-        a if a == found.depth => step,
-        a if a < rank => 1,
-        a => writer.tree.stages[sums].axes[a].extent,
-    };
-    let block = shared::Block {
-        extents: (0..own).map(of_block).collect(),
-        together: [(found.row, tile.rows), (found.column, tile.columns)],
-    };
-    let tiles = [0, 1].map(|i| shared::tile(writer, &found.operands[i], &block, target));
-    let slots = shared::slots(&tiles, extent / step, extent.is_multiple_of(step), target);
     for ((operand, tile), name) in found.operands.iter().zip(&tiles).zip(["rows", "columns"]) {
         let Some(source) = operand.handle() else { continue };
         let name = format!("{name}_of_{}", writer.tree.stages[sums].name);
@@ -227,11 +225,44 @@ fn write(
     Ok(())
 }
 
-/// Elements of the reduction at a time: a number near to [`STEP`] that leaves nothing over, better one of whole vectors.
-fn step(extent: u64) -> u64 {
-    if extent <= STEP {
+/// Elements of the reduction at a time, the tiles of both operands then, and how many of each there are: half as many elements
+/// where tiles of twice as many do not fit twice.
+fn steps(
+    writer: &Writer,
+    sums: StageId,
+    found: &Contraction,
+    tile: Tile,
+    target: &Target,
+) -> (u64, [shared::Tile; 2], u64) {
+    let axes = &writer.tree.stages[sums].axes;
+    let (rank, own) = (writer.tree.stages[sums].rank(), writer.tree.stages[sums].op_axes());
+    let extent = axes[found.depth].extent;
+    let with = |near: u64| {
+        let step = step(extent, near);
+        let of_block = |axis: AxisId| match axis {
+            a if a == found.row => THREADS * tile.rows,
+            a if a == found.column => THREADS * tile.columns,
+            a if a == found.depth => step,
+            a if a < rank => 1,
+            a => axes[a].extent,
+        };
+        let block = shared::Block {
+            extents: (0..own).map(of_block).collect(),
+            together: [(found.row, tile.rows), (found.column, tile.columns)],
+        };
+        let tiles = [0, 1].map(|i| shared::tile(writer, &found.operands[i], &block, target));
+        let slots = shared::slots(&tiles, extent / step, extent.is_multiple_of(step), target);
+        (step, tiles, slots)
+    };
+    let (large, small) = (with(STEP), with(STEP / 2));
+    if large.2 == 1 && small.2 > 1 { small } else { large }
+}
+
+/// Elements of the reduction at a time: a number near to that one that leaves nothing over, better one of whole vectors.
+fn step(extent: u64, near: u64) -> u64 {
+    if extent <= near {
         return extent;
     }
     let divides = STEPS.filter(|n| extent.is_multiple_of(*n));
-    divides.min_by_key(|n| (!n.is_multiple_of(UNROLLED), n.abs_diff(STEP))).unwrap_or(STEP)
+    divides.min_by_key(|n| (!n.is_multiple_of(UNROLLED), n.abs_diff(near))).unwrap_or(near)
 }

@@ -15,11 +15,16 @@ use crate::te::schedule::{AxisId, StageId};
 /// The most parts of a reduction.
 pub const MOST_PARTS: u64 = 256;
 
-/// The number of parts: as many as make a launch of so many blocks one for all cores, each of at least so many of the axis's
-/// elements and a multiple of `step`; none where there are blocks enough.
+/// The number of parts: as many as make a launch of so many blocks one for all cores, or a few more, each of at least so many of the
+/// axis's elements and a multiple of `step`; none where there are blocks enough.
 pub fn number(extent: u64, blocks: u64, cores: u64, (fewest, step): (u64, u64)) -> Option<u64> {
-    let wanted = cores.div_ceil(blocks.max(1)).min(MOST_PARTS).min(extent / fewest.max(1));
-    (2..=wanted).rev().find(|parts| extent.is_multiple_of(parts * step.max(1)))
+    let wanted = cores.div_ceil(blocks.max(1));
+    let most = (2 * wanted).min(MOST_PARTS).min(extent / fewest.max(1));
+    let whole = |parts: &u64| extent.is_multiple_of(parts * step.max(1));
+    if wanted < 2 {
+        return None;
+    }
+    (wanted..=most).find(whole).or_else(|| (2..=wanted.min(most)).rev().find(whole))
 }
 
 /// Computes parts of a reduction in a stage of its own, which is given: they are its last parallel axis. None where the parts
@@ -45,7 +50,7 @@ mod tests {
 
     #[test]
     fn parts_are_whole_and_as_many_as_cores_need() {
-        assert_eq!(number(4096, 16, 108, (256, 16)), Some(4));
+        assert_eq!(number(4096, 16, 108, (256, 16)), Some(8));
         assert_eq!(number(4096, 108, 108, (256, 16)), None);
         assert_eq!(number(256, 1, 108, (256, 16)), None);
         assert_eq!(number(7 * 512, 1, 108, (256, 16)), Some(14));

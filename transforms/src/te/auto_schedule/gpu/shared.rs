@@ -75,9 +75,10 @@ pub fn tile(writer: &Writer, operand: &Operand, block: &Block, target: &Target) 
 
     let mut digits: Vec<Digit> = (0..rank).map(|axis| Digit { axis, unit: 1, base: None }).collect();
     let (mut align, mut grouped) = (None, false);
-    let shared = block.together.iter().find_map(|&(axis, count)| {
-        (0..rank).find(|d| axis_of(*d) == Some(axis)).map(|d| (d, count))
-    });
+    let shared = block
+        .together
+        .iter()
+        .find_map(|&(axis, count)| (0..rank).find(|d| axis_of(*d) == Some(axis)).map(|d| (d, count)));
     if let Some((dim, count)) = shared {
         let apart = count * shape[dim + 1..].iter().product::<u64>() * size;
         let fits = ACCESS_BYTES.is_multiple_of(size) && (apart > ACCESS_BYTES) && shape[dim] > count;
@@ -101,7 +102,8 @@ pub fn tile(writer: &Writer, operand: &Operand, block: &Block, target: &Target) 
 pub fn slots(tiles: &[Tile], steps: u64, whole: bool, target: &Target) -> u64 {
     let bytes: u64 = tiles.iter().map(|tile| tile.bytes).sum();
     // What is left over behind the last whole step has tiles of its own.
-    let room = target.gpu.shared_bytes / 2 - if whole { 0 } else { bytes.min(target.gpu.shared_bytes / 2) };
+    let half = target.gpu.most_shared_bytes / 2;
+    let room = half - if whole { 0 } else { bytes.min(half) };
     let wanted = if target.gpu.copy_bytes > 0 { 3 } else { 2 };
     let fits = |n: &u64| bytes.saturating_mul(*n) <= room;
     let most = (2..=wanted).rev().find(fits).unwrap_or(1);
@@ -164,7 +166,9 @@ fn dtype_of(writer: &Writer, operand: &Operand) -> DType {
 /// How many values an index takes in a block, at most.
 fn span(e: &Expr, extents: &[u64]) -> u64 {
     let each = |(atom, c): (&Atom, i64)| match atom {
-        Atom::Var(v) => extents.get(v.id).copied().unwrap_or(v.extent).saturating_sub(1).saturating_mul(c.unsigned_abs()),
+        Atom::Var(v) => {
+            extents.get(v.id).copied().unwrap_or(v.extent).saturating_sub(1).saturating_mul(c.unsigned_abs())
+        }
         _ => u64::MAX,
     };
     e.terms().map(each).fold(1, u64::saturating_add)
