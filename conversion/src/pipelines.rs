@@ -31,6 +31,10 @@ pub const TYPES: &[Stage] = &[
     stage("relay-monomorphise", "builtin.module(relay-monomorphise)"),
 ];
 
+/// On programs of which some is known: run that, so that a recursion of known length becomes straight code.
+pub const KNOWN: &[Stage] =
+    &[stage("relay-partial-eval", "builtin.module(relay-partial-eval,canonicalize,cse)")];
+
 /// On programs of the whole language: simplify, bring constants to where they are used, take the tensor code out. It then goes
 /// the way of a model.
 pub const LANGUAGE: &[Stage] = &[
