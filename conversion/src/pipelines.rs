@@ -89,6 +89,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
+    stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,canonicalize,cse))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
     stage("math-approximate", "builtin.module(func.func(math-approximate))"),
