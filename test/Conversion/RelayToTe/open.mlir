@@ -54,6 +54,22 @@ func.func private @refused(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay
 
 // -----
 
+func.func private @slides(%x: tensor<2x3x?xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
+  // expected-error @+1 {{needs a tensor<2x3xn0xf32> whose extents from axis 1 on are known when compiling}}
+  %0 = relay.conv1d %x, %w : (tensor<2x3x?xf32>, tensor<4x3x3xf32>) -> tensor<2x4x?xf32>
+  return %0 : tensor<2x4x?xf32>
+}
+
+// -----
+
+func.func private @pads(%x: tensor<?x3xf32>) -> tensor<?x3xf32> attributes {relay.open, relay.primitive} {
+  // expected-error @+1 {{pads an extent that is not known}}
+  %0 = relay.pad %x {padding = array<i64: 1, 0, 1, 0>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// -----
+
 // A model has no kernels for all sizes, since its memory is planned.
 func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.primitive} {
   // expected-error @+1 {{compiling a kernel needs every extent; give the shapes of the model's inputs}}

@@ -59,3 +59,17 @@ func.func private @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x
   %0 = relay.matmul %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// Any number of images: along a row of the result the data is contiguous, so there are vectors, and a shorter one for what is left. The padded
+// data is a temporary.
+// CHECK-LABEL: func.func @conv(
+// CHECK-SAME:    loop.temporaries = [tensor<?x3x8x26xf32, #relay.dims<["n0", "", "", ""]>>]
+// CHECK:       loop.for 16 vectorized {
+// CHECK:         loop.for 3 serial iter(
+// CHECK:       loop.for 8 vectorized {
+func.func private @conv(%x: tensor<?x3x6x24xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<?x4x6x24xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.conv2d %x, %w {padding = array<i64: 1, 1, 1, 1>} : (tensor<?x3x6x24xf32>, tensor<4x3x3x3xf32>) -> tensor<?x4x6x24xf32>
+  return %0 : tensor<?x4x6x24xf32>
+}

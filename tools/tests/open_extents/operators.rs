@@ -147,3 +147,38 @@ fn tensors_grow_in_a_recursion() {
     .without_references();
     program.agree(&inputs(&[("x", &[3, 2])]));
 }
+
+#[test]
+fn a_convolutional_net_is_compiled_once_for_all_batches() {
+    let program = Compiled::of(
+        "def @main(%x: Tensor[(?, 3, 11, 9), float32], %w: Tensor[(8, 3, 3, 3), float32], %g: Tensor[(8), float32],
+                   %v: Tensor[(5, 4, 3, 1), float32]) -> (Tensor[(?, 5, 4, 5), float32], Tensor[(?, 8, 1, 1), float32]) {
+           let %h = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3]);
+           let %n = nn.relu(nn.bias_add(%h, %g, axis=1));
+           let %p = nn.max_pool2d(%n, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]);
+           let %y = nn.conv2d(split(%p, indices_or_sections=2, axis=1).0, %v, channels=5, kernel_size=[3, 1]);
+           (%y, nn.global_avg_pool2d(nn.avg_pool2d(%n, pool_size=[2, 2], padding=[1, 0, 0, 1])))
+         }",
+    )
+    .without_references();
+    for n in [1, 2, 7] {
+        let given: [(&str, &[usize]); 4] =
+            [("x", &[n, 3, 11, 9]), ("w", &[8, 3, 3, 3]), ("g", &[8]), ("v", &[5, 4, 3, 1])];
+        program.agree(&inputs(&given));
+    }
+}
+
+#[test]
+fn images_of_any_extents_are_normalized() {
+    let program = Compiled::of(
+        "def @main(%x: Tensor[(?, 4, ?, ?), float32], %g: Tensor[(4), float32], %b: Tensor[(4), float32])
+             -> (Tensor[(?, 4, ?, ?), float32], Tensor[(?, 4, 1, 1), float32], Tensor[(?, 8, ?, ?), float32]) {
+           let %n = nn.instance_norm(%x, %g, %b, epsilon=1e-5f);
+           (%n, nn.global_max_pool2d(%x), nn.pad(tile(%x, reps=[1, 1, 1, 1]), 0f, pad_width=[[0, 0], [1, 3], [0, 0], [0, 0]]))
+         }",
+    )
+    .without_references();
+    for (n, h, w) in [(1, 1, 1), (3, 5, 2), (2, 16, 17)] {
+        program.agree(&inputs(&[("x", &[n, 4, h, w]), ("g", &[4]), ("b", &[4])]));
+    }
+}

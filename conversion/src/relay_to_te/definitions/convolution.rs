@@ -31,10 +31,9 @@ impl Groups {
 
 fn convolution<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
     let window = Window::of_convolution(&call.attrs, &call.types[1]).map_err(|v| v.to_string())?;
-    let (weight, result) = (call.shape(1), call.result_shape(0));
+    let (weight, windows) = (call.shape(1), call.result_extents(0, 2)?);
     let groups = Groups { count: window.groups, data: weight[1], result: weight[0] / window.groups };
-    let data =
-        pad_for_windows(kernel, (call.operands[0], &call.types[0]), &window, &result[2..], Combine::Sum)?;
+    let data = pad_for_windows(kernel, (call.operands[0], &call.types[0]), &window, &windows, Combine::Sum)?;
     let y = kernel.reduce(call.op.name, &call.results[0], &weight[1..], Combine::Sum, |s, axes, over| {
         let (n, f, c) = (axes[0], axes[1], over[0]);
         let mut at = vec![n, groups.channel(s, f, c)];

@@ -59,6 +59,11 @@ impl TeCall<'_> {
         &self.types[operand].dims
     }
 
+    /// The known extents of a result from an axis on.
+    pub fn result_extents(&self, result: usize, first: usize) -> Result<Vec<u64>, String> {
+        known_from(&self.results[result], first)
+    }
+
     /// The call as the type relations see it.
     pub fn facts(&self) -> Call<'_> {
         Call { op: self.op, operands: &self.types, attrs: &self.attrs }
@@ -68,6 +73,12 @@ impl TeCall<'_> {
     pub fn result_shape(&self, result: usize) -> Vec<u64> {
         self.results[result].shape().unwrap_or_default()
     }
+}
+
+/// The extents of a tensor from an axis on, which must be known.
+pub(in crate::relay_to_te) fn known_from(ty: &TensorType, first: usize) -> Result<Vec<u64>, String> {
+    let known: Option<Vec<u64>> = ty.dims.iter().skip(first).map(Dim::known).collect();
+    known.ok_or_else(|| format!("needs a {ty} whose extents from axis {first} on are known when compiling"))
 }
 
 /// The results of a call, or a sentence that says why it has none.

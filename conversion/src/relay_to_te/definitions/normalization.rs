@@ -88,18 +88,23 @@ fn standardize<'c>(
     })
 }
 
+/// The number of channels, which must be known.
+fn channels(call: &TeCall) -> Result<u64, String> {
+    let channels = call.dims(0).get(1).and_then(Dim::known);
+    channels.ok_or_else(|| format!("needs a {} whose channels are known when compiling", call.types[0]))
+}
+
 /// Over `in_group` channels, which follow each other, and the spatial axes.
 fn by_group<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, groups: u64, in_group: u64) -> Built<'c> {
-    let shape = call.shape(0);
+    let dims = call.dims(0);
     // A channel of its own needs no axis over the group's channels, unless there is no other.
-    let alone = in_group == 1 && shape.len() > 2;
-    let reduce = if alone { shape[2..].to_vec() } else { [&[in_group], &shape[2..]].concat() };
-    let dims = |extents: &[u64]| extents.iter().map(|&n| Dim::Static(n)).collect::<Vec<_>>();
+    let alone = in_group == 1 && dims.len() > 2;
+    let reduce = if alone { dims[2..].to_vec() } else { [&[Dim::Static(in_group)], &dims[2..]].concat() };
     let y = standardize(
         kernel,
         call,
-        &dims(&[shape[0], groups]),
-        &dims(&reduce),
+        &[dims[0].clone(), Dim::Static(groups)],
+        &reduce,
         |s, set, over| {
             if alone {
                 return [set, over].concat();
@@ -115,14 +120,14 @@ fn by_group<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, groups: u64, in_group: u
 }
 
 fn instance_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    by_group(kernel, call, call.shape(0)[1], 1)
+    by_group(kernel, call, channels(call)?, 1)
 }
 
 fn group_norm<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let groups = call.attrs.int_or("num_groups", 1);
     let count = u64::try_from(groups).ok().filter(|&n| n > 0);
     let count = count.ok_or_else(|| format!("has {groups} groups, where 1 is the least"))?;
-    by_group(kernel, call, count, call.shape(0)[1] / count)
+    by_group(kernel, call, count, channels(call)? / count)
 }
 
 /// Over the axes from `axis` on.
@@ -145,14 +150,15 @@ fn lrn<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let attr = |name: &str, default: f64| call.attrs.float_or(name, default);
     let (alpha, beta, bias) = (attr("alpha", 1e-4), attr("beta", 0.75), attr("bias", 1.0));
     let size = u64::try_from(call.attrs.int_or("size", 1)).unwrap_or(1).max(1);
-    let (shape, dtype) = (call.shape(0), wide(call));
+    let (channels, dtype) = (channels(call)?, wide(call));
     // Further than to the other end there are no channels.
-    let furthest = shape[1].saturating_sub(1);
+    let furthest = channels.saturating_sub(1);
     let (back, on) = (((size - 1) / 2).min(furthest), (size / 2).min(furthest));
-    let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
-    places[1] = Place { begin: back as i64, extent: shape[1].saturating_add(back + on), step: 1 };
+    let mut places: Vec<Place> = call.dims(0).iter().cloned().map(Place::kept).collect();
+    let extent = Dim::Static(channels.saturating_add(back + on));
+    places[1] = Place { begin: back as i64, extent, step: 1 };
     let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
-    let ty = TensorType::fixed(&shape, dtype);
+    let ty = call.types[0].with_dtype(dtype);
     let squares = kernel.reduce("squares", &ty, &[back + 1 + on], Combine::Sum, |s, axes, over| {
         let x = s.load(data, &[&axes[..1], &[s.index_add(axes[1], over[0])], &axes[2..]].concat());
         s.mul(x, x)

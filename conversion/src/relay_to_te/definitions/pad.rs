@@ -25,7 +25,9 @@ struct Margin {
 }
 
 impl Margin {
-    fn new(extent: u64, (before, after): (i128, i128)) -> Margin {
+    /// An extent that is not known is not padded either.
+    fn new(extent: Option<u64>, (before, after): (i128, i128)) -> Margin {
+        let extent = extent.unwrap_or(1);
         let left = i128::from(extent) + before.min(0) + after.min(0);
         let added = (before.max(0) as i64, after.max(0) as i64);
         Margin { removed: before.min(0).unsigned_abs() as i64, left: left as i64, added }
@@ -74,7 +76,7 @@ fn pad<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let padding = padding(&call.facts()).map_err(|violation| violation.to_string())?;
     let mode = call.attrs.str_or("mode", "constant");
     let margins: Vec<Margin> =
-        call.shape(0).into_iter().zip(padding).map(|(extent, both)| Margin::new(extent, both)).collect();
+        call.dims(0).iter().zip(padding).map(|(extent, both)| Margin::new(extent.known(), both)).collect();
     let dtype = call.types[0].dtype;
     let filler = Tensor::from_f64s(dtype, &[1], &[call.attrs.float_or("value", 0.0)])
         .map_err(|error| error.to_string())?;

@@ -8,30 +8,31 @@ use fusion_operators::ops::window::{Axis, Window};
 use fusion_operators::{Dim, TensorType};
 
 /// Where the elements of an axis stand in the copy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Place {
     /// Index in the copy of the first element; negative when the copy starts after it.
     pub begin: i64,
     /// Distance in the copy of two elements.
     pub step: u64,
-    /// Extent of the copy.
-    pub extent: u64,
+    /// Extent of the copy; one that is known at run time only is that of the data.
+    pub extent: Dim,
 }
 
 impl Place {
     /// The axis as it is.
-    pub fn kept(extent: u64) -> Place {
+    pub fn kept(extent: Dim) -> Place {
         Place { begin: 0, step: 1, extent }
     }
 
     /// The index of the data that stands at index `i` of the copy, and when there is one.
     fn source<'c>(&self, s: &Scalars<'c>, i: Value<'c>, last: i64) -> (Value<'c>, Vec<Scalar<'c>>) {
+        let Some(extent) = self.extent.known() else { return (i, Vec::new()) };
         let zero_based = s.index_affine(i, 1, -self.begin);
         let mut conditions = Vec::new();
         if self.begin > 0 {
             conditions.push(s.index_compare(Compare::GreaterEqual, zero_based, s.index(0)));
         }
-        if i128::from(self.extent) - 1 - i128::from(self.begin) > i128::from(last) {
+        if i128::from(extent) - 1 - i128::from(self.begin) > i128::from(last) {
             conditions.push(s.index_compare(Compare::LessEqual, zero_based, s.index(last)));
         }
         if self.step == 1 {
@@ -52,28 +53,33 @@ pub fn pad<'c>(
     places: &[Place],
     how: Combine,
 ) -> Result<Value<'c>, String> {
-    let shape = ty.shape().unwrap_or_default();
-    if places.iter().zip(&shape).all(|(p, &n)| p.begin == 0 && p.extent == n && (p.step == 1 || n < 2)) {
+    let at_most_one = |n: &Dim| n.known().is_some_and(|n| n < 2);
+    let stays = |(p, n): (&Place, &Dim)| p.begin == 0 && p.extent == *n && (p.step == 1 || at_most_one(n));
+    if places.iter().zip(&ty.dims).all(stays) {
         return Ok(data);
     }
-    let padded = TensorType::new(places.iter().map(|p| Dim::Static(p.extent)).collect(), ty.dtype);
-    if padded.bytes().is_none_or(|n| i64::try_from(n).is_err()) {
+    let padded = TensorType::new(places.iter().map(|p| p.extent.clone()).collect(), ty.dtype);
+    // What is not known counts as 1 here; that of all extents is checked when they are known.
+    let least =
+        TensorType::fixed(&padded.dims.iter().map(|n| n.known().unwrap_or(1)).collect::<Vec<_>>(), ty.dtype);
+    if least.bytes().is_none_or(|n| i64::try_from(n).is_err()) {
         return Err(format!("pads data of type {ty} to {padded}, which is more than can be addressed"));
     }
     // The index in the copy, counted from the first element's, of the last element.
-    let last = |(place, &n): (&Place, &u64)| {
+    let last = |(place, n): (&Place, &Dim)| {
+        let n = n.known().unwrap_or(1);
         let last = n.saturating_sub(1).checked_mul(place.step).and_then(|n| i64::try_from(n).ok());
         last.ok_or_else(|| {
             format!("spreads an extent of {n} by {}, which is more than can be addressed", place.step)
         })
     };
-    let lasts = places.iter().zip(&shape).map(last).collect::<Result<Vec<_>, _>>()?;
+    let lasts = places.iter().zip(&ty.dims).map(last).collect::<Result<Vec<_>, _>>()?;
     Ok(kernel.compute("pad", &padded, |s, axes| {
         let fill = match neutral(how, ty.dtype) {
             Neutral::Float(v) => s.float(v, ty.dtype),
             Neutral::Int(v) => s.int(v, ty.dtype),
         };
-        if shape.contains(&0) {
+        if ty.dims.contains(&Dim::Static(0)) {
             return fill;
         }
         let sources =
@@ -94,13 +100,12 @@ pub fn pad_for_windows<'c>(
     windows: &[u64],
     how: Combine,
 ) -> Result<Value<'c>, String> {
-    let shape = ty.shape().unwrap_or_default();
-    let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+    let mut places: Vec<Place> = ty.dims.iter().cloned().map(Place::kept).collect();
     for ((place, axis), &count) in places.iter_mut().skip(2).zip(&window.axes).zip(windows) {
         let reach = reach(axis, count)?;
         // What no window reaches at the end is left out of a copy, but needs none.
-        if axis.begin > 0 || reach > place.extent {
-            *place = Place { begin: axis.begin as i64, step: 1, extent: reach };
+        if axis.begin > 0 || place.extent.known().is_none_or(|extent| reach > extent) {
+            *place = Place { begin: axis.begin as i64, step: 1, extent: Dim::Static(reach) };
         }
     }
     pad(kernel, (data, ty), &places, how)

@@ -3,7 +3,7 @@
 
 use super::mean::mean;
 use super::padding::{pad_for_windows, reach, window_indices};
-use super::{Table, TeCall};
+use super::{Table, TeCall, known_from};
 use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalars};
@@ -36,7 +36,7 @@ fn combine<'c>(
     let window = window(call)?;
     let extents = window.kernel().ok_or("has a kernel of unknown extents")?;
     let given = (call.operands[0], &call.types[0]);
-    let data = pad_for_windows(kernel, given, &window, &call.result_shape(0)[2..], how)?;
+    let data = pad_for_windows(kernel, given, &window, &call.result_extents(0, 2)?, how)?;
     Ok(kernel.reduce(name, ty, &extents, how, |s, axes, over| {
         let (lead, o) = axes.split_at(2);
         s.load(data, &[lead, &window_indices(s, &window, o, over)].concat())
@@ -51,12 +51,12 @@ fn avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>
     let ty = &call.results[0];
     let wide = ty.with_dtype(compute_type(ty.dtype));
     let sum = combine(kernel, call, ("sum", &wide), Combine::Sum)?;
-    let (shape, result) = (call.shape(0), call.result_shape(0));
+    let (extents, windows) = (known_from(&call.types[0], 2)?, call.result_extents(0, 2)?);
     let padded = call.attrs.flag("count_include_pad");
     let counts: Vec<Count> = window(call)?
         .axes
         .iter()
-        .zip(shape.iter().zip(&result).skip(2))
+        .zip(extents.iter().zip(&windows))
         .map(|(axis, (&data, &windows))| Count::new(axis, data, windows, padded))
         .collect::<Result<_, _>>()?;
     let mean = kernel.compute(call.op.name, ty, |s, axes| {
@@ -126,7 +126,7 @@ impl Count {
 
 fn global_max_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
     let max =
-        kernel.reduce(call.op.name, &call.results[0], &call.shape(0)[2..], Combine::Max, |s, axes, over| {
+        kernel.reduce(call.op.name, &call.results[0], &call.dims(0)[2..], Combine::Max, |s, axes, over| {
             s.load(call.operands[0], &[&axes[..2], over].concat())
         });
     Ok(vec![max])

@@ -14,9 +14,9 @@ use super::indices::{flat, strides};
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Compare, Kernel, Scalars};
-use fusion_operators::Violation;
 use fusion_operators::ops::shape::*;
 use fusion_operators::relation::{axes_or_all, checked_axis, int_attr};
+use fusion_operators::{Dim, Violation};
 
 pub const TABLE: Table = &[
     (&RESHAPE, reshape),
@@ -217,12 +217,13 @@ fn first_of<'c>(s: &Scalars<'c>, begin: i64, extent: Value<'c>) -> Value<'c> {
 }
 
 fn tile<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let (from, to) = (call.shape(0), call.result_shape(0));
+    let (from, to) = (call.dims(0), &call.results[0].dims);
     moved(kernel, call, |s, axes| {
-        let place = |a: usize| match from[a] {
-            0 => s.index(0),
-            n if n == to[a] => axes[a],
-            n => s.index_mod(axes[a], n as i64),
+        let place = |a: usize| match from[a].known() {
+            Some(0) => s.index(0),
+            Some(n) if to[a] != Dim::Static(n) => s.index_mod(axes[a], n as i64),
+            // An extent that is not known stays as it is.
+            _ => axes[a],
         };
         (0..from.len()).map(place).collect()
     })

@@ -14,9 +14,9 @@ use super::padding::{Place, pad, window_indices};
 use super::{Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalars};
-use fusion_operators::TensorType;
 use fusion_operators::ops::convolution::{CONV1D_TRANSPOSE, CONV2D_TRANSPOSE, CONV3D_TRANSPOSE};
 use fusion_operators::ops::window::{Axis, Window};
+use fusion_operators::{Dim, TensorType};
 
 pub const TABLE: Table =
     &[(&CONV1D_TRANSPOSE, transpose), (&CONV2D_TRANSPOSE, transpose), (&CONV3D_TRANSPOSE, transpose)];
@@ -63,14 +63,15 @@ impl Phases {
     }
 
     fn build<'c>(&self, kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
-        let (shape, result) = (call.shape(0), call.result_shape(0));
-        let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+        let result = call.result_shape(0);
+        let mut places: Vec<Place> = call.dims(0).iter().cloned().map(Place::kept).collect();
         for (place, axis) in places.iter_mut().skip(2).zip(&self.axes) {
             let reach = axis.taps - 1 + axis.carry();
             let extent = axis.count.checked_add(reach).filter(|&n| i64::try_from(n).is_ok());
             let extent = extent.ok_or("reads further than can be addressed")?;
             let first = axis.begin / axis.stride;
-            *place = Place { begin: axis.taps as i64 - 1 - first as i64, step: 1, extent };
+            *place =
+                Place { begin: axis.taps as i64 - 1 - first as i64, step: 1, extent: Dim::Static(extent) };
         }
         let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
         let rank = self.axes.len();
@@ -137,7 +138,7 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>
     }
     let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
     let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
-    let mut places: Vec<Place> = shape.iter().map(|&n| Place::kept(n)).collect();
+    let mut places: Vec<Place> = call.dims(0).iter().cloned().map(Place::kept).collect();
     for ((place, axis), &extent) in places.iter_mut().skip(2).zip(&window.axes).zip(&result[2..]) {
         *place = spread(axis, extent)?;
     }
@@ -222,5 +223,5 @@ fn spread(axis: &Axis, result: u64) -> Result<Place, String> {
             "has a kernel that reaches {gaps} over an extent of {result}, which is more than can be addressed"
         )
     })?;
-    Ok(Place { begin: gaps as i64 - axis.begin as i64, step: axis.stride, extent })
+    Ok(Place { begin: gaps as i64 - axis.begin as i64, step: axis.stride, extent: Dim::Static(extent) })
 }

@@ -7,12 +7,15 @@
 //!   reshape               as many elements                                 n1 = n0 * 64 / 8, equal(n1 * 8, n0 * 64)
 //!   concat                n0 + n1 along the axis, equal elsewhere
 //!   slice                 least(n0, end) - least(n0, begin)
+//!   convolutions, pools   any number of images; channels and what windows slide over are known
 //! ```
 //! An operator without a line here runs by reference semantics where its extents are open.
 
 use super::steps::Steps;
-use crate::relay_to_te::definitions::is_elementwise;
-use fusion_operators::ops::{attention, contraction, indexing, normalization, reduction, shape};
+use crate::relay_to_te::definitions::{is_elementwise, known_from};
+use fusion_operators::ops::{
+    attention, contraction, convolution, indexing, normalization, pooling, reduction, shape,
+};
 use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_axes, normalize_axis};
 use fusion_operators::{Call, Dim, Operator, TensorType, Violation};
 
@@ -45,6 +48,23 @@ const TABLE: &[(&Operator, OpenRelation)] = &[
     (&shape::SPLIT, split),
     (&shape::SLICE, slice),
     (&indexing::GATHER, gather),
+    (&convolution::CONV1D, windows),
+    (&convolution::CONV2D, windows),
+    (&convolution::CONV3D, windows),
+    (&pooling::MAX_POOL1D, windows),
+    (&pooling::MAX_POOL2D, windows),
+    (&pooling::MAX_POOL3D, windows),
+    (&pooling::AVG_POOL1D, windows),
+    (&pooling::AVG_POOL2D, windows),
+    (&pooling::AVG_POOL3D, windows),
+    (&pooling::GLOBAL_MAX_POOL, as_in_row),
+    (&pooling::GLOBAL_AVG_POOL, as_in_row),
+    (&normalization::BATCH_NORM, channels),
+    (&normalization::INSTANCE_NORM, channels),
+    (&normalization::GROUP_NORM, channels),
+    (&normalization::LRN, channels),
+    (&shape::PAD, pad),
+    (&shape::TILE, tile),
 ];
 
 /// The relation of an operator; none where open extents are not compiled.
@@ -278,4 +298,46 @@ fn gather(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
         Some(1..) => row(call),
         _ => Err("gathers from an axis whose extent is not known".to_owned()),
     }
+}
+
+/// Windows slide over known extents; there may be any number of images.
+fn windows(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    known_from(&call.operands[0], 1)?;
+    call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
+    row(call)
+}
+
+/// All but the number of images and the extents of an image is known.
+fn channels(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    if call.operands[0].dims.get(1).and_then(Dim::known).is_none() {
+        return Err("has channels whose number is not known".to_owned());
+    }
+    call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
+    row(call)
+}
+
+fn pad(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    let mut result = row(call)?;
+    let padding = shape::padding(call).map_err(said)?;
+    for (axis, (dim, both)) in call.operands[0].dims.iter().zip(padding).enumerate() {
+        match (dim.known(), both) {
+            (Some(_), _) => {}
+            (None, (0, 0)) => result[0].dims[axis] = dim.clone(),
+            (None, _) => return Err("pads an extent that is not known".to_owned()),
+        }
+    }
+    Ok(result)
+}
+
+fn tile(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    let mut result = row(call)?;
+    let counts = ints_attr(call, "reps", 1).map_err(said)?;
+    for (axis, (dim, count)) in call.operands[0].dims.iter().zip(counts).enumerate() {
+        match (dim.known(), count) {
+            (Some(_), _) => {}
+            (None, 1) => result[0].dims[axis] = dim.clone(),
+            (None, _) => return Err("repeats an extent that is not known".to_owned()),
+        }
+    }
+    Ok(result)
 }

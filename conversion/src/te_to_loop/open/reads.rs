@@ -3,6 +3,7 @@
 //! ```text
 //!   c[i, j] = sum_k a[i, k] b[k, j]      along j: a stays, b is contiguous     -> vectors of c
 //!   y[i, j] = sum_k x[i, k] w[j, k]      along k: both are contiguous          -> vectors of the sum
+//!   y[o] = sum_k x[o + k] w[k]           along o: x is contiguous, w stays     -> vectors of y
 //! ```
 
 use super::Lowering;
@@ -14,8 +15,8 @@ use std::collections::{BTreeSet, HashMap};
 /// What an index follows from.
 #[derive(Clone, Default)]
 struct Form {
-    /// The axis that it is, plus something that no axis changes.
-    exact: Option<usize>,
+    /// The axes that it goes on by one with.
+    with: BTreeSet<usize>,
     /// The axes it depends on.
     depends: BTreeSet<usize>,
 }
@@ -34,7 +35,7 @@ impl Reads {
                 None => return true,
             };
             let outer = before.iter().any(|form| form.depends.contains(&axis));
-            !outer && (last.exact == Some(axis) || !last.depends.contains(&axis))
+            !outer && (last.with.contains(&axis) || !last.depends.contains(&axis))
         })
     }
 }
@@ -43,8 +44,9 @@ impl<'c> Lowering<'c> {
     /// What a stage reads.
     pub(super) fn reads(&self, stage: Op<'c>) -> Reads {
         let axes = stage.body(0).map_or(0, |body| arguments(body).len());
-        let forms: Vec<Form> =
-            (0..axes).map(|axis| Form { exact: Some(axis), depends: BTreeSet::from([axis]) }).collect();
+        let forms: Vec<Form> = (0..axes)
+            .map(|axis| Form { with: BTreeSet::from([axis]), depends: BTreeSet::from([axis]) })
+            .collect();
         let mut elements = Vec::new();
         self.collect(stage, &forms, &mut elements);
         Reads { elements }
@@ -61,7 +63,7 @@ impl<'c> Lowering<'c> {
             let taken: Vec<Form> = operands.iter().map(|v| of(&forms, v)).collect();
             let depends: BTreeSet<usize> =
                 taken.iter().flat_map(|form| form.depends.iter().copied()).collect();
-            let mut form = Form { exact: None, depends };
+            let mut form = Form { with: BTreeSet::new(), depends };
             match kind_of(op) {
                 Some(Kind::Te(Te::Load | Te::LoadIf)) => {
                     let rank = tensor_type(operands[0]).map_or(0, |ty| ty.rank());
@@ -73,8 +75,10 @@ impl<'c> Lowering<'c> {
                     }
                 }
                 Some(Kind::Upstream(Upstream::AddI)) => {
-                    let exact: Vec<&Form> = taken.iter().filter(|form| !form.depends.is_empty()).collect();
-                    form.exact = if let [one] = exact[..] { one.exact } else { None };
+                    // An axis in both parts would count twice.
+                    let alone =
+                        |axis: &usize| taken.iter().filter(|form| form.depends.contains(axis)).count() == 1;
+                    form.with = taken.iter().flat_map(|form| &form.with).copied().filter(alone).collect();
                 }
                 _ => {}
             }

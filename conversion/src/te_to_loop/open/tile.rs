@@ -53,6 +53,14 @@ struct Left<'c> {
     count: Count<'c>,
 }
 
+/// Steps for what whole vectors leave of an axis: shorter vectors where it is known that they are filled.
+fn shorter(axis: &Dim, lanes: u64) -> Vec<Step> {
+    let halves =
+        std::iter::successors(Some(lanes / 2), |lanes| Some(lanes / 2)).take_while(|lanes| *lanes > 1);
+    let filled = |lanes: &u64| axis.known().is_some_and(|extent| extent & lanes != 0);
+    halves.filter(filled).map(|lanes| Step { unrolled: 1, lanes }).chain([Step::ONE]).collect()
+}
+
 impl<'c> Lowering<'c> {
     /// Computes a stage in tiles; false when it has none, and then nothing was made.
     pub(super) fn tiled(&mut self, loops: &Loops<'c>, op: Op<'c>, parallel: &[Dim], reduced: &[Dim]) -> bool {
@@ -64,10 +72,16 @@ impl<'c> Lowering<'c> {
         let lanes = op.result_values().into_iter().filter_map(tensor_type).map(|ty| ty.dtype.size() as u64);
         let lanes = VECTOR_BYTES / lanes.max().unwrap_or(1).clamp(4, VECTOR_BYTES);
         let (rows, columns) = match (across, dot, reduced.is_empty()) {
-            (true, _, true) => (vec![Step::ONE], vec![Step { unrolled: 1, lanes }, Step::ONE]),
+            (true, _, true) => {
+                (vec![Step::ONE], [&[Step { unrolled: 1, lanes }], &shorter(last, lanes)[..]].concat())
+            }
             (true, _, false) if !several => (
                 vec![Step { unrolled: ROWS, lanes: 1 }, Step::ONE],
-                vec![Step { unrolled: VECTORS, lanes }, Step { unrolled: 1, lanes }, Step::ONE],
+                [
+                    &[Step { unrolled: VECTORS, lanes }, Step { unrolled: 1, lanes }],
+                    &shorter(last, lanes)[..],
+                ]
+                .concat(),
             ),
             (_, true, false) if !several && !outer.is_empty() => (
                 vec![Step { unrolled: ROWS, lanes: 1 }, Step::ONE],
