@@ -32,6 +32,8 @@ pub fn register() {
     fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
     fusion_dialects::register::<loop_to_gpu::once::StoreOnce>();
     fusion_dialects::register::<loop_to_gpu::barriers::InsertBarriers>();
+    fusion_dialects::register::<loop_to_gpu::fragments::LoopFragments>();
+    fusion_dialects::register::<targets::gpu::matrix::GpuMatrix>();
     fusion_dialects::register::<loop_to_gpu::verify::VerifyGpu>();
     fusion_dialects::register::<loop_to_gpu::math::GpuMath>();
     fusion_dialects::register::<loop_to_gpu::ConvertLoopToGpu>();

@@ -84,6 +84,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-fragments", "builtin.module(func.func(loop-fragments))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),

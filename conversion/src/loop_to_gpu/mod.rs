@@ -17,6 +17,7 @@
 mod alignment;
 pub mod barriers;
 mod bindings;
+pub mod fragments;
 pub mod launches;
 pub mod math;
 mod memory;
@@ -26,7 +27,7 @@ pub mod verify;
 
 use crate::loop_to_cpu;
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::Loops;
+use fusion_dialects::loops::{Loops, Op as Loop};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalar;
 use fusion_dialects::{
@@ -59,7 +60,9 @@ impl Pass for ConvertLoopToGpu {
         for function in functions.into_iter().filter(|f| f.attr(KERNEL).is_some() && f.body(0).is_some()) {
             convert(function, cx.options.int("warp").max(1) as u64)?;
         }
-        none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
+        // What a warp does together stays: see `gpu-matrix` and `gpu-emulate`.
+        let of_a_warp = |kind| matches!(kind, Loop::MultiplyMatrix | Loop::LoadMatrix);
+        none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(kind) if !of_a_warp(kind)))
     }
 }
 

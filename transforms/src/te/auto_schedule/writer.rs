@@ -1,15 +1,16 @@
 //! Writes a schedule while applying it to the tree, so that the rest of the decisions see its effect.
 
-use crate::te::layout::Layout;
+use crate::te::intrinsics;
+use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
     bind, cache_read, cache_write, compute_at, compute_inline, fuse, parallel, prefetch, reorder, set_scope,
-    split, transform_layout, unroll, vectorize,
+    split, storage_align, tensorize, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
+    Attribute, Build, Op, OpExt, OperationLike, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
     symbol_attr,
 };
 use std::collections::HashMap;
@@ -128,6 +129,23 @@ impl<'c> Writer<'c> {
         let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Guard)?;
         let types = [axis_type(context), axis_type(context)];
         let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::GUARD))];
+        let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
+        self.define(stage, &[outer, inner], op);
+        Ok((outer, inner))
+    }
+
+    /// Splits a loop of a reduction that sums up products, beyond the end those of zeros.
+    pub fn split_padded(
+        &mut self,
+        stage: StageId,
+        axis: AxisId,
+        factor: u64,
+    ) -> Result<(AxisId, AxisId), String> {
+        let (handle, context) = (self.axis(stage, axis), self.build.context());
+        let size = split::Size::Factor(factor);
+        let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Pad)?;
+        let types = [axis_type(context), axis_type(context)];
+        let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::PAD))];
         let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
         self.define(stage, &[outer, inner], op);
         Ok((outer, inner))
@@ -253,6 +271,31 @@ impl<'c> Writer<'c> {
         let map = Attribute::parse(self.build.context(), &map).ok_or("has a layout that is no affine map")?;
         transform_layout::transform_layout(&mut self.tree, source, layout)?;
         self.build.op(Te::TransformLayout.name(), &[handle], &[], &[("layout", map)]);
+        Ok(())
+    }
+
+    /// Puts neighbours along an axis of the array in memory that far apart.
+    pub fn storage_align(&mut self, stage: StageId, align: Align) -> Result<(), String> {
+        let handle = self.stage(stage);
+        storage_align::storage_align(&mut self.tree, stage, align)?;
+        let number = |n: u64| int_attr(self.build.context(), n as i64);
+        let attrs = [
+            ("dim", number(align.dim as u64)),
+            ("factor", number(align.factor)),
+            ("offset", number(align.offset)),
+        ];
+        self.build.op(Te::StorageAlign.name(), &[handle], &[], &attrs);
+        Ok(())
+    }
+
+    /// Has a declared intrinsic do what the loops from one inwards do.
+    pub fn tensorize(&mut self, stage: StageId, axis: AxisId, name: &str) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        let module = self.tree.kernel.parent_operation().ok_or("is in no module")?;
+        let declared = intrinsics::declare(module, name)?;
+        tensorize::tensorize(&mut self.tree, stage, axis, declared)?;
+        let attrs = [("intrinsic", symbol_attr(self.build.context(), name))];
+        self.build.op(Te::Tensorize.name(), &[handle], &[], &attrs);
         Ok(())
     }
 }

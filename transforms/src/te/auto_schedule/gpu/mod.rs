@@ -2,6 +2,7 @@
 //!
 //!     placement                as on a processor: what is computed where it is used
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
+//!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     contraction              a tile a block, operands in shared memory: matrix products
 //!     elements                 a thread an element, or a few that lie together
 //!
@@ -9,6 +10,7 @@
 
 mod contraction;
 mod elements;
+mod matrix;
 mod rows;
 
 use super::writer::Writer;
@@ -18,8 +20,19 @@ use crate::te::schedule::StageId;
 
 /// Schedules all stages of a kernel.
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
-    let nests = placement::place(writer)?;
+    let products = matrix::find(&writer.tree, target)?;
+    let kept: Vec<StageId> = products.iter().flat_map(|p| p.sources.iter().copied()).collect();
+    let mut nests = placement::place(writer, &kept)?;
+    nests.retain(|nest| !kept.contains(&nest.stage));
     let mut done: Vec<StageId> = Vec::new();
+    for product in &products {
+        let nest = nests.iter().find(|n| n.reduction.unwrap_or(n.stage) == product.reduction);
+        match nest {
+            Some(nest) if matrix::schedule(writer, nest, product, target)? => done.push(nest.stage),
+            _ => product.sources.iter().try_for_each(|source| writer.inline(*source))?,
+        }
+    }
+    nests.retain(|nest| !done.contains(&nest.stage));
     for group in groups::find(&writer.tree, &nests) {
         if rows::schedule(writer, &group, target)? {
             done.extend(group.members.iter().map(|(stage, _)| *stage).chain([group.host]));
