@@ -80,6 +80,8 @@ pub struct Gpu {
     pub matrix_flops: f64,
     /// Its matrix instructions, as `te/intrinsics` calls them, the best one first; empty where it has none.
     pub matrix: String,
+    /// Those that round the factors they are given, which have to be asked for.
+    pub matrix_rounded: String,
 }
 
 /// A level of the memory.

@@ -9,9 +9,11 @@ pub mod facts;
 
 pub use facts::{Facts, Together};
 
+use crate::target::Target;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Build, Context, Module, Op, OpExt, ValueMap, ops_in, parse_module, top_level};
+use fusion_operators::DType;
 
 /// A declaration.
 #[derive(Debug)]
@@ -46,6 +48,13 @@ pub const DECLARED: &[Declared] = &[
     declared("wmma_16x16x16_f16", "f16", WMMA),
     declared("wmma_16x16x16_bf16", "bf16", WMMA),
 ];
+
+/// The types of elements that a target multiplies matrices of by instructions.
+pub fn elements(target: &Target) -> Vec<DType> {
+    let listed = target.gpu.matrix.split_whitespace();
+    let rows = listed.filter_map(|name| DECLARED.iter().find(|row| row.name == name));
+    rows.filter_map(|row| row.element.parse().ok()).collect()
+}
 
 /// The intrinsic of that name in a module; one of those here is declared at its begin where it is not yet.
 pub fn declare<'c>(module: Op<'c>, name: &str) -> Result<Op<'c>, String> {
