@@ -209,7 +209,8 @@ impl Target {
     pub fn rounded(mut self) -> Target {
         if let Some(device) = &mut self.device {
             let gpu = &mut device.description.gpu;
-            gpu.matrix = format!("{} {}", gpu.matrix, std::mem::take(&mut gpu.matrix_rounded)).trim().to_owned();
+            gpu.matrix =
+                format!("{} {}", gpu.matrix, std::mem::take(&mut gpu.matrix_rounded)).trim().to_owned();
         }
         self
     }

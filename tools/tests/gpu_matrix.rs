@@ -67,7 +67,11 @@ fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
     let (x, w, y) = (format!("{m}x{k}"), format!("{k}x{n}"), format!("{m}x{n}"));
     let narrow = dtype.mlir_name();
     let cast = |name: &str, from: &str, shape: &str| {
-        format!("%{name} = relay.cast %{from} {{dtype = {narrow}}} : ({}) -> {}", ty(shape, "f32"), ty(shape, narrow))
+        format!(
+            "%{name} = relay.cast %{from} {{dtype = {narrow}}} : ({}) -> {}",
+            ty(shape, "f32"),
+            ty(shape, narrow)
+        )
     };
     format!(
         "func.func @main(%x: {xt}, %w: {wt}, %b: tensor<{n}xf32>) -> {yt} {{

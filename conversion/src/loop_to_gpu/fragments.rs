@@ -14,8 +14,8 @@ use crate::te_to_loop::lower::index::Indices;
 use fusion_dialects::loops::{Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Affine, Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike,
-    affine_map_of, arguments, buffer_parts, defining_op, dtype_of, key, nested_ops, users, vector_parts,
+    Affine, Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, affine_map_of,
+    arguments, buffer_parts, defining_op, dtype_of, key, nested_ops, users, vector_parts,
 };
 use fusion_operators::DType;
 use fusion_transforms::te::expr::{Atom, Expr};
@@ -29,8 +29,10 @@ impl Pass for LoopFragments {
     const NAME: &'static str = "loop-fragments";
     const DESCRIPTION: &'static str = "Make memory of each thread of fragments, which a warp holds together";
     const ANCHOR: Option<&'static str> = Some("func.func");
-    const STATISTICS: &'static [StatisticSpec] =
-        &[StatisticSpec { name: "spread", description: "Number of fragments spread over the threads of a warp" }];
+    const STATISTICS: &'static [StatisticSpec] = &[StatisticSpec {
+        name: "spread",
+        description: "Number of fragments spread over the threads of a warp",
+    }];
     const DIALECTS: &'static [&'static str] = &["loop", "affine", "arith"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
@@ -91,7 +93,9 @@ fn spread<'c>(fragment: Op<'c>, numbers: &mut Numbers<'c>) -> Result<(), PassErr
     if length as i64 % (lanes * each) != 0 {
         return Err(PassError::at(
             fragment,
-            format_args!("is a fragment of {length} elements, of which {lanes} threads cannot have {each} each of whole tiles"),
+            format_args!(
+                "is a fragment of {length} elements, of which {lanes} threads cannot have {each} each of whole tiles"
+            ),
         ));
     }
     for access in &accesses {

@@ -91,6 +91,17 @@ def Te_CacheWriteOp : Te_Primitive<"cache_write"> {
   let results = (outs Te_StageType:$computed);
   let assemblyFormat = "$stage `as` $name attr-dict";
 }
+def Te_ReindexOp : Te_Primitive<"reindex"> {
+  let summary = "Makes few axes of those of a sum of products, which then reads copies of its operands with just these axes";
+  let description = [{
+    `by` has for each axis of the computation the number of the new axis that it becomes a part of: neighbours with the same number
+    become one. The copies are stages, each with the new axes that its operand goes along, in the order that is given.
+  }];
+  let arguments = (ins Te_StageType:$stage, DenseI64ArrayAttr:$groups, StrAttr:$first, DenseI64ArrayAttr:$first_axes,
+                       StrAttr:$second, DenseI64ArrayAttr:$second_axes);
+  let results = (outs Te_StageType:$first_copy, Te_StageType:$second_copy);
+  let assemblyFormat = "$stage `by` $groups `as` $first $first_axes `and` $second $second_axes attr-dict";
+}
 def Te_RFactorOp : Te_Primitive<"rfactor"> {
   let summary = "Computes the partial results of a reduction for each iteration of one of its loops, which the stage itself combines";
   let description = [{

@@ -4,7 +4,8 @@
 // CHECK-LABEL: func.func @k
 // CHECK:         loop.alloc local : memref<8xf32>
 // CHECK:         loop.for 2 unrolled
-// CHECK:           %[[I:.*]] = affine.apply #{{.*}}(%{{.*}})
+// CHECK:           affine.apply
+// CHECK:           %[[I:.*]] = affine.apply
 // CHECK:           loop.store %{{.*}}[%[[I]]] : vector<4xf32>, memref<8xf32>
 // CHECK:         %[[SIX:.*]] = arith.constant 6 : index
 // CHECK:         loop.load %{{.*}}[%[[SIX]]] : memref<8xf32> -> vector<2xf32>

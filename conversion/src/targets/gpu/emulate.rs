@@ -18,9 +18,9 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
-    Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, defining_op, dtype_of, function_type,
-    index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr, symbol_attr,
-    take_region, type_attr, vector_parts,
+    Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, defining_op, dtype_of,
+    function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr,
+    symbol_attr, take_region, type_attr, vector_parts,
 };
 use fusion_operators::{Attr, DType};
 use indexmap::IndexMap;

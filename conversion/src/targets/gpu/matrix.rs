@@ -11,8 +11,8 @@ use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::{Family, Instruction};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Pass, PassError, RunContext, Type, Value, ValueLike,
-    attr_to_mlir, ints_attr, nested_ops, scalar_type, typed_int_attr, vector_parts, vector_type,
+    Attribute, Build, Op, OpExt, Pass, PassError, RunContext, Type, Value, ValueLike, attr_to_mlir,
+    ints_attr, nested_ops, scalar_type, typed_int_attr, vector_parts, vector_type,
 };
 use fusion_operators::{Attr, DType};
 
@@ -104,7 +104,10 @@ fn mma<'c>(op: Op<'c>, row: &Instruction) -> Result<Value<'c>, PassError<'c>> {
         ("layoutB", parsed(op, "#nvvm.mma_layout<col>")?),
         ("multiplicandAPtxType", kind),
         ("multiplicandBPtxType", kind),
-        ("operandSegmentSizes", parsed(op, &format!("array<i32: {}, {}, {}>", counts[0], counts[1], counts[2]))?),
+        (
+            "operandSegmentSizes",
+            parsed(op, &format!("array<i32: {}, {}, {}>", counts[0], counts[1], counts[2]))?,
+        ),
         ("shape", parsed(op, &format!("#nvvm.shape<m = {m}, n = {n}, k = {k}>"))?),
     ];
     let each = vec!["f32"; sums].join(", ");
@@ -112,7 +115,9 @@ fn mma<'c>(op: Op<'c>, row: &Instruction) -> Result<Value<'c>, PassError<'c>> {
     let product = build.value("nvvm.mma.sync", &registers, all, &attrs);
     let float = scalar_type(context, DType::F32);
     let parts: Vec<Value> = (0..sums as i64)
-        .map(|i| build.value("llvm.extractvalue", &[product], float, &[("position", ints_attr(context, &[i]))]))
+        .map(|i| {
+            build.value("llvm.extractvalue", &[product], float, &[("position", ints_attr(context, &[i]))])
+        })
         .collect();
     Ok(build.value("vector.from_elements", &parts, op.result_values()[0].r#type(), &[]))
 }

@@ -157,10 +157,8 @@ impl<'c> Lowering<'c, '_> {
             );
         }
         let place = part.offset(indices);
-        let steps: Option<Vec<i64>> =
-            (0..loops.len()).map(|i| place.coefficient(RANGED + 1 + i)).collect();
-        let steps = steps
-            .ok_or("elements of it lie at distances that are not the same in all iterations")?;
+        let steps: Option<Vec<i64>> = (0..loops.len()).map(|i| place.coefficient(RANGED + 1 + i)).collect();
+        let steps = steps.ok_or("elements of it lie at distances that are not the same in all iterations")?;
         let begin = place.substitute(&|v| (v.id > RANGED).then(|| Expr::constant(0)));
         let strides = dims.iter().map(|dim| dim.map_or(0, |d| steps[d])).collect();
         Ok((part.buffer.value, begin, strides))

@@ -3,15 +3,15 @@
 use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bind, cache_read, cache_write, compute_at, compute_inline, fuse, parallel, prefetch, reorder, set_scope,
-    split, storage_align, tensorize, transform_layout, unroll, vectorize,
+    bind, cache_read, cache_write, compute_at, compute_inline, fuse, parallel, prefetch, reindex, reorder,
+    set_scope, split, storage_align, tensorize, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OperationLike, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
-    symbol_attr,
+    Attribute, Build, Op, OpExt, OperationLike, Region, Value, ValueMap, axis_type, int_attr, ints_attr,
+    stage_type, str_attr, symbol_attr,
 };
 use std::collections::HashMap;
 
@@ -251,6 +251,31 @@ impl<'c> Writer<'c> {
         let value = self.build.value(Te::CacheRead.name(), &operands, stage_type(context), &attrs);
         self.stages.insert(copy, value);
         Ok(copy)
+    }
+
+    /// Makes few axes of those of a sum of products, and copies of what it reads, which are new stages.
+    pub fn reindex(
+        &mut self,
+        stage: StageId,
+        groups: &[usize],
+        copies: [reindex::Copy; 2],
+    ) -> Result<[StageId; 2], String> {
+        let handle = self.stage(stage);
+        let made = reindex::reindex(&mut self.tree, stage, groups, copies)?;
+        let context = self.build.context();
+        let list = |all: &[usize]| ints_attr(context, &all.iter().map(|n| *n as i64).collect::<Vec<_>>());
+        let attrs = [
+            ("groups", list(groups)),
+            ("first", str_attr(context, copies[0].0)),
+            ("first_axes", list(copies[0].1)),
+            ("second", str_attr(context, copies[1].0)),
+            ("second_axes", list(copies[1].1)),
+        ];
+        let op = self.build.op(Te::Reindex.name(), &[handle], &[stage_type(context); 2], &attrs);
+        for (copy, value) in made.into_iter().zip(op.result_values()) {
+            self.stages.insert(copy, value);
+        }
+        Ok(made)
     }
 
     /// Has a stage computed into a buffer of its own, which is a new stage.

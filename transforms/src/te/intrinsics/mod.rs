@@ -79,7 +79,8 @@ pub fn facts(context: &Context, name: &str) -> Result<Facts, String> {
 fn parse<'c>(context: &'c Context, name: &str) -> Result<Module<'c>, String> {
     let row = DECLARED.iter().find(|row| row.name == name).ok_or_else(|| unknown(name))?;
     let text = row.text.replace("TYPE", row.element).replace("NAME", row.name);
-    let wrong = |errors: Vec<String>| format!("names @{name}, whose declaration is wrong: {}", errors.join("; "));
+    let wrong =
+        |errors: Vec<String>| format!("names @{name}, whose declaration is wrong: {}", errors.join("; "));
     parse_module(context, &text).map_err(wrong)
 }
 

@@ -111,15 +111,17 @@ fn may_pad(tree: &Schedule, stage: StageId, axis: AxisId) -> Result<(), String> 
 
 /// True when what a reduction combines beyond the end of an axis is 0 in a sum: a product of two elements, each read with
 /// that axis as an index by itself, so that both are beyond the end of what is read and count as 0.
-fn sums_zeros(op: Op, axis: AxisId) -> bool {
-    let is = |op: &Op, kinds: &[Upstream]| matches!(kind_of(*op), Some(Kind::Upstream(k)) if kinds.contains(&k));
+pub fn sums_zeros(op: Op, axis: AxisId) -> bool {
+    let is =
+        |op: &Op, kinds: &[Upstream]| matches!(kind_of(*op), Some(Kind::Upstream(k)) if kinds.contains(&k));
     let combiner = op.body(1).map(ops_in).unwrap_or_default();
     let adds = matches!(&combiner[..], [sum, _] if is(sum, &[Upstream::AddF, Upstream::AddI]));
-    let starts_at_zero = op.attr("init").map(array_elements).unwrap_or_default().iter().all(|n| match attr_of(*n) {
-        Some(Attr::Float(number)) => number == 0.0,
-        Some(Attr::Int(number)) => number == 0,
-        _ => false,
-    });
+    let starts_at_zero =
+        op.attr("init").map(array_elements).unwrap_or_default().iter().all(|n| match attr_of(*n) {
+            Some(Attr::Float(number)) => number == 0.0,
+            Some(Attr::Int(number)) => number == 0,
+            _ => false,
+        });
     let body = op.body(0).map(ops_in).unwrap_or_default();
     let scalar = |op: &&Op| op.result_values().iter().any(|v| v.r#type().to_string() != "index");
     let products = body.iter().filter(scalar).filter(|op| is(op, &[Upstream::MulF, Upstream::MulI])).count();
