@@ -26,6 +26,9 @@ crate::operations! {
         Barrier = "loop.barrier",
         MultiplyMatrix = "loop.multiply_matrix",
         LoadMatrix = "loop.load_matrix",
+        CopyAsync = "loop.copy_async",
+        CopyCommit = "loop.copy_commit",
+        CopyWait = "loop.copy_wait",
     }
 }
 

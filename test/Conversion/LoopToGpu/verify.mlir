@@ -106,6 +106,22 @@ func.func @fine(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel}
 
 // -----
 
+func.func @early(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<32xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    loop.copy_async 1 from %x[%t] to %s[%t] : memref<32xf32>, memref<32xf32>
+    loop.copy_commit
+    // expected-error @+1 {{'loop.load' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it}}
+    %a = loop.load %s[%t] : memref<32xf32> -> f32
+    loop.store %a, %y[%t] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
 func.func @k(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>, %y: memref<256xf32>) attributes {loop.kernel} {
   loop.for 64 thread_x {
   ^bb0(%t: index):

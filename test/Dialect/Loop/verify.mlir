@@ -229,6 +229,38 @@ func.func @f(%v: f32, %s: memref<32xi32>) {
 
 // -----
 
+func.func @slots() {
+  // expected-error @+1 {{violates constraint C1: 32 elements in 3 slots; there are at least two, of the same size}}
+  %0 = loop.alloc shared slots 3 : memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @copy(%x: memref<32xf32>, %s: memref<32xi32>, %i: index) {
+  // expected-error @+1 {{violates constraint C1: copies elements of type f32 to a buffer of i32}}
+  loop.copy_async 1 from %x[%i] to %s[%i] : memref<32xf32>, memref<32xi32>
+  return
+}
+
+// -----
+
+func.func @copy(%x: memref<32xf32>, %s: memref<32xf32>, %i: index) {
+  // expected-error @+1 {{violates constraint C2: copies 12 bytes; 4, 8 or 16 can be copied}}
+  loop.copy_async 3 from %x[%i] to %s[%i] : memref<32xf32>, memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @wait() {
+  // expected-error @+1 {{violates constraint C1: a number of groups is not negative}}
+  loop.copy_wait -1
+  return
+}
+
+// -----
+
 func.func @f(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) {
   // expected-error @+1 {{violates constraint C1: mma_m16n8k16_bf16 takes (vector<8xbf16>, vector<4xbf16>, vector<4xf32>) of each thread, found (vector<8xf16>, vector<4xf16>, vector<4xf32>)}}
   %d = loop.multiply_matrix mma_m16n8k16_bf16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>

@@ -158,6 +158,16 @@ impl<'c> Emulator<'c> {
             Some(Kind::Upstream(Upstream::Shuffle)) => self.shuffle(op)?,
             Some(Kind::Loop(Loop::MultiplyMatrix)) => self.multiply_matrix(op),
             Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
+            Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
+            Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
+                self.call(&build, "fusion_emulated_commit", &[], &[]);
+                op.erase();
+            }
+            Some(Kind::Upstream(Upstream::CopyWaitGroup)) => {
+                let groups = self.int(&build, DType::I64, op.int("n").unwrap_or(0));
+                self.call(&build, "fusion_emulated_wait", &[groups], &[]);
+                op.erase();
+            }
             Some(Kind::Upstream(Upstream::MemRefLoad | Upstream::VectorLoad)) if shared(0) => {
                 self.access(op, operands[0], operands[1], op.result_values()[0].r#type(), 0);
             }
@@ -213,6 +223,25 @@ impl<'c> Emulator<'c> {
         op.replace_all_uses(&[got, valid]);
         op.erase();
         Ok(())
+    }
+
+    /// `nvgpu.device_async_copy` of so many elements, of which all but the first few are 0.
+    fn copy_async(&mut self, op: Op<'c>) {
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let [shared, to, global, from, ..] = operands[..] else { return };
+        let size = buffer_parts(shared.r#type()).and_then(|(e, _)| dtype_of(e)).map_or(4, DType::size) as i64;
+        let bytes = self.int(&build, DType::I64, size * op.int("dstElements").unwrap_or(0));
+        let wide = scalar_type(build.context(), DType::I64);
+        let copied = match operands.get(4) {
+            Some(elements) => {
+                let copied = Scalars { build }.index_affine(*elements, size, 0);
+                build.value("arith.index_cast", &[copied], wide, &[])
+            }
+            None => bytes,
+        };
+        let addresses = [(shared, to), (global, from)].map(|(b, i)| self.address(&build, b, Some(i)));
+        self.call(&build, "fusion_emulated_copy_async", &[addresses[0], addresses[1], bytes, copied], &[]);
+        op.erase();
     }
 
     /// `loop.multiply_matrix`: the run time has the registers of all threads of the warp.

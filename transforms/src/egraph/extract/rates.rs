@@ -1,5 +1,6 @@
 //! The rates that kernels are costed with: those of one core, or of a whole GPU.
 
+use super::occupancy::Occupancy;
 use crate::target::Target;
 use crate::te::intrinsics;
 use fusion_operators::{DType, TensorType};
@@ -17,6 +18,8 @@ pub struct Rates {
     memories: Vec<(f64, f64)>,
     /// Seconds that calling a kernel takes.
     pub call: f64,
+    /// How much of them kernels reach.
+    pub occupancy: Occupancy,
 }
 
 /// The share of the peak that contractions reach.
@@ -40,6 +43,7 @@ impl Rates {
             operations: target.peak_flops / (4 * target.multiply_adds.max(1)) as f64,
             memories,
             call: target.kernel_call,
+            occupancy: Occupancy::default(),
         }
     }
 
@@ -59,6 +63,7 @@ impl Rates {
             operations: peak / 2.0,
             memories,
             call: target.kernel_call,
+            occupancy: Occupancy::of(target),
         }
     }
 

@@ -1,17 +1,25 @@
 //! Default schedules for GPUs: which loops become blocks and which threads.
 //!
 //!     placement                as on a processor: what is computed where it is used
+//!     attention                a tile of queries a block, some keys and values at a time in shared memory
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
 //!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     contraction              a tile a block, operands in shared memory: matrix products
+//!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
+//!
+//! Where a reduction has fewer blocks than there are cores, `parts` cuts it up. What `contraction` and `transposing` copy to shared memory, and how, is in `shared`.
 //!
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
+mod attention;
 mod contraction;
 mod elements;
 mod matrix;
+mod parts;
 mod rows;
+mod shared;
+mod transposing;
 
 use super::writer::Writer;
 use super::{placement, rows as groups};
@@ -24,6 +32,10 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let kept: Vec<StageId> = products.iter().flat_map(|p| p.sources.iter().copied()).collect();
     let mut nests = placement::place(writer, &kept)?;
     nests.retain(|nest| !kept.contains(&nest.stage));
+    if let Some(group) = attention::find(&writer.tree, &nests) {
+        kept.iter().try_for_each(|source| writer.inline(*source))?;
+        return attention::schedule(writer, &group, target);
+    }
     let mut done: Vec<StageId> = Vec::new();
     for product in &products {
         let nest = nests.iter().find(|n| n.reduction.unwrap_or(n.stage) == product.reduction);
@@ -39,7 +51,7 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
         }
     }
     for nest in nests.iter().filter(|nest| !done.contains(&nest.stage)) {
-        let kinds = [rows::alone, contraction::schedule, elements::schedule];
+        let kinds = [rows::alone, contraction::schedule, transposing::schedule, elements::schedule];
         for kind in kinds {
             if kind(writer, nest, target)? {
                 break;
