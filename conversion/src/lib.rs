@@ -33,6 +33,8 @@ pub fn register() {
     fusion_dialects::register::<loop_to_gpu::once::StoreOnce>();
     fusion_dialects::register::<loop_to_gpu::pipeline::LoopPipeline>();
     fusion_dialects::register::<loop_to_gpu::barriers::InsertBarriers>();
+    fusion_dialects::register::<loop_to_gpu::fragments::LoopFragments>();
+    fusion_dialects::register::<targets::gpu::matrix::GpuMatrix>();
     fusion_dialects::register::<loop_to_gpu::verify::VerifyGpu>();
     fusion_dialects::register::<loop_to_gpu::math::GpuMath>();
     fusion_dialects::register::<loop_to_gpu::ConvertLoopToGpu>();

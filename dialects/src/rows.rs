@@ -60,6 +60,7 @@ operations! {
         SubF = "arith.subf",
         MulF = "arith.mulf",
         RemF = "arith.remf",
+        ExtF = "arith.extf",
         CmpI = "arith.cmpi",
         AndI = "arith.andi",
         OrI = "arith.ori",

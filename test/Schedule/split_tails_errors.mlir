@@ -73,7 +73,7 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   ^bb0(%i: index, %j: index, %k: index):
     %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
     %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
-    %c = arith.mulf %a, %b : f32
+    %c = arith.addf %a, %b : f32
     te.yield %c : f32
   } combine {
   ^bb0(%p: f32, %q: f32):

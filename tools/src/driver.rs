@@ -209,6 +209,16 @@ impl Target {
         Ok(self)
     }
 
+    /// The same target, whose products of f32 may be of rounded factors where it has instructions for that.
+    pub fn rounded(mut self) -> Target {
+        if let Some(device) = &mut self.device {
+            let gpu = &mut device.description.gpu;
+            gpu.matrix =
+                format!("{} {}", gpu.matrix, std::mem::take(&mut gpu.matrix_rounded)).trim().to_owned();
+        }
+        self
+    }
+
     /// The same target with its kernels run on this machine's processor, as a GPU would.
     pub fn emulated(mut self) -> Target {
         if let Some(device) = &mut self.device {

@@ -228,7 +228,7 @@ impl Walk<'_> {
             let operands = op.operand_values();
             let shared = |at: usize| operands.get(at).map(|v| key(*v)).filter(|b| self.shared.contains(b));
             match op.kind() {
-                Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided)) => {
+                Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix)) => {
                     found.read.extend(shared(0))
                 }
                 Some(Kind::Loop(Loop::Store)) => {

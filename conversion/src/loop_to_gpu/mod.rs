@@ -18,6 +18,7 @@ mod alignment;
 pub mod barriers;
 mod bindings;
 mod copies;
+pub mod fragments;
 pub mod launches;
 pub mod math;
 mod memory;
@@ -29,7 +30,7 @@ pub mod verify;
 
 use crate::loop_to_cpu;
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::Loops;
+use fusion_dialects::loops::{Loops, Op as Loop};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalar;
 use fusion_dialects::{
@@ -75,7 +76,9 @@ impl Pass for ConvertLoopToGpu {
             };
             convert(function, target)?;
         }
-        none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
+        // What a warp does together stays: see `gpu-matrix` and `gpu-emulate`.
+        let of_a_warp = |kind| matches!(kind, Loop::MultiplyMatrix | Loop::LoadMatrix);
+        none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(kind) if !of_a_warp(kind)))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //!     a block has more threads, or shares more memory, than the target has
 //!     a grid has more blocks than can be numbered
-//!     a barrier stands where not all threads come
+//!     a barrier stands where not all threads come, or a matrix instruction where not all of a warp do
 //!     two threads write one element: a store of every thread to a place that does not depend on it
 //!     what an asynchronous copy writes is read, and nobody waited for it
 //!
@@ -12,6 +12,7 @@
 use super::barriers::AHEAD;
 use super::launches::{self, Shape, binding, scope};
 use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::loops::matrix::Instruction;
 use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -52,6 +53,7 @@ impl Pass for VerifyGpu {
             for op in &launch.ops {
                 for inner in nested_ops(*op).into_iter().chain([*op]) {
                     barrier(inner, &launch.shape)?;
+                    warp(inner, &launch.shape)?;
                     store(inner, &launch.shape)?;
                 }
             }
@@ -169,6 +171,33 @@ fn barrier<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
             }
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// What the threads of a warp do together is for all of them, and they are numbered by `thread_x`.
+fn warp<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
+    let lanes = match op.kind() {
+        Some(Kind::Loop(Loop::MultiplyMatrix)) => {
+            op.int("instruction").and_then(Instruction::numbered).map_or(FEWEST_OF_A_WARP, |row| row.lanes)
+        }
+        Some(Kind::Loop(Loop::LoadMatrix)) => FEWEST_OF_A_WARP,
+        _ => return Ok(()),
+    };
+    if shape.block[0] != lanes {
+        return Err(PassError::at(
+            op,
+            format_args!(
+                "is of warps of {lanes} threads, which thread_x numbers, but blocks have {} along x; bind a loop of {lanes} to it",
+                shape.block[0]
+            ),
+        ));
+    }
+    if parents(op).any(|around| matches!(around.kind(), Some(Kind::Loop(Loop::Guard)))) {
+        return Err(PassError::at(
+            op,
+            "stands under a condition, where not all threads of a warp may come: the others' registers would be missing",
+        ));
     }
     Ok(())
 }

@@ -277,6 +277,7 @@ fn dialect_handle(name: &str) -> Option<MlirDialectHandle> {
             "gpu" => mlirGetDialectHandle__gpu__(),
             "nvgpu" => mlirGetDialectHandle__nvgpu__(),
             "nvvm" => mlirGetDialectHandle__nvvm__(),
+            "amdgpu" => mlirGetDialectHandle__amdgpu__(),
             _ => return None,
         })
     }

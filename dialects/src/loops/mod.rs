@@ -1,6 +1,7 @@
 //! The loop dialect: explicit loop nests over flat buffers.
 
 mod builder;
+pub mod matrix;
 pub mod verify;
 
 pub use builder::{Buffer, Loops};
@@ -23,6 +24,8 @@ crate::operations! {
         ThreadIndex = "loop.thread_index",
         AllReduce = "loop.all_reduce",
         Barrier = "loop.barrier",
+        MultiplyMatrix = "loop.multiply_matrix",
+        LoadMatrix = "loop.load_matrix",
         CopyAsync = "loop.copy_async",
         CopyCommit = "loop.copy_commit",
         CopyWait = "loop.copy_wait",

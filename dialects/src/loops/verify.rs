@@ -1,10 +1,13 @@
 //! Verifiers of loop.
 
+use super::matrix::Instruction;
 use super::{LoopKind, Op as Loop, loop_kind};
 use crate::rows::Kind;
 use crate::{
-    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, dtype_of, ops_in, vector_parts,
+    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, dtype_of, ops_in, scalar_type,
+    vector_parts, vector_type,
 };
+use fusion_operators::DType;
 
 /// Checks an operation of loop.
 pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
@@ -40,11 +43,47 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::ThreadIndex => threads(op),
         Loop::AllReduce => all_reduce(op),
         Loop::Alloc => alloc(op),
+        Loop::MultiplyMatrix => multiply_matrix(op),
+        Loop::LoadMatrix => load_matrix(op),
         Loop::CopyAsync => copy_async(op),
         Loop::CopyWait if op.int("groups").is_some_and(|n| n < 0) => {
             Err("violates constraint C1: a number of groups is not negative".into())
         }
         _ => Ok(()),
+    }
+}
+
+fn multiply_matrix(op: Op) -> Result<(), String> {
+    let number = op.int("instruction").unwrap_or(-1);
+    let Some(row) = Instruction::numbered(number) else {
+        return Err(format!("violates constraint C1: there is no instruction {number}"));
+    };
+    let context = op.context_ref();
+    let wanted = row.registers().map(|(dtype, n)| {
+        let element = scalar_type(context, dtype);
+        if n == 1 { element } else { vector_type(element, n) }.to_string()
+    });
+    let found = types(&op.operand_values());
+    if found == wanted {
+        return Ok(());
+    }
+    Err(format!(
+        "violates constraint C1: {} takes ({}) of each thread, found ({})",
+        row.name,
+        wanted.join(", "),
+        found.join(", ")
+    ))
+}
+
+fn load_matrix(op: Op) -> Result<(), String> {
+    let (buffer, ty) = (op.operand_values()[0], op.result_values()[0].r#type());
+    element(buffer, ty, "the result")?;
+    let wide = |ty: Type| dtype_of(ty).map_or(0, DType::size);
+    match vector_parts(ty) {
+        Some((element, 2 | 4 | 8)) if wide(element) == 2 => Ok(()),
+        _ => Err(format!(
+            "violates constraint C2: the result must be a vector of 2, 4 or 8 elements of two bytes, found {ty}"
+        )),
     }
 }
 

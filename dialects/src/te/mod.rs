@@ -44,6 +44,7 @@ crate::operations! {
         ComputeAt = "te.compute_at",
         Input = "te.input",
         CacheRead = "te.cache_read",
+        Reindex = "te.reindex",
         CacheWrite = "te.cache_write",
         RFactor = "te.rfactor",
         TransformLayout = "te.transform_layout",

@@ -90,7 +90,7 @@ fn intrinsic(op: Op) -> Result<(), String> {
         .last()
         .is_some_and(|o| matches!(o.kind(), Some(Kind::Loop(crate::loops::Op::Yield))));
     if found == expected && ends {
-        Ok(())
+        shared_by_lanes(op, compute, &tensors)
     } else {
         Err(format!(
             "violates constraint C2: the second body must take ({}) and end with loop.yield, found ({})",
@@ -98,6 +98,28 @@ fn intrinsic(op: Op) -> Result<(), String> {
             found.join(", ")
         ))
     }
+}
+
+/// The axes that number threads, and those along which the arguments' elements lie together.
+fn shared_by_lanes(op: Op, compute: Op, tensors: &[TensorType]) -> Result<(), String> {
+    let lanes = op.ints("lanes").unwrap_or_default();
+    let axes = compute.ints("axes").unwrap_or_default().len() as i64;
+    let once = lanes.iter().enumerate().all(|(i, lane)| !lanes[..i].contains(lane));
+    if !once || lanes.iter().any(|lane| !(0..axes).contains(lane)) {
+        return Err(format!(
+            "violates constraint C3: lanes must be some of its {axes} parallel axes, each once, found {lanes:?}"
+        ));
+    }
+    let Some(contiguous) = op.ints("contiguous") else { return Ok(()) };
+    let arguments = &tensors[..tensors.len() - 1];
+    let fits = |(dim, ty): (&i64, &TensorType)| (-1..ty.rank() as i64).contains(dim);
+    if contiguous.len() == arguments.len() && contiguous.iter().zip(arguments).all(fits) {
+        return Ok(());
+    }
+    Err(format!(
+        "violates constraint C3: contiguous must name an axis of each of its {} arguments, or -1, found {contiguous:?}",
+        arguments.len()
+    ))
 }
 
 fn types(values: &[Value]) -> Result<Vec<TensorType>, String> {

@@ -28,6 +28,14 @@ def Loop_Scope : I64EnumAttr<"Scope", "Who sees a buffer", [
     I64EnumAttrCase<"global", 0>, I64EnumAttrCase<"shared", 1>, I64EnumAttrCase<"local", 2>, I64EnumAttrCase<"fragment", 3>]> {
   let cppNamespace = "::fusion::loop";
 }
+def Loop_Instruction : I64EnumAttr<"Instruction", "An instruction that multiplies small matrices", [
+    I64EnumAttrCase<"mma_m16n8k16_f16", 0>, I64EnumAttrCase<"mma_m16n8k16_bf16", 1>, I64EnumAttrCase<"mma_m16n8k8_tf32", 2>,
+    I64EnumAttrCase<"mfma_16x16x16_f16", 3>, I64EnumAttrCase<"mfma_16x16x16_bf16", 4>,
+    I64EnumAttrCase<"mfma_32x32x8_f16", 5>, I64EnumAttrCase<"mfma_32x32x8_bf16", 6>,
+    I64EnumAttrCase<"mfma_16x16x4_f32", 7>, I64EnumAttrCase<"mfma_32x32x2_f32", 8>,
+    I64EnumAttrCase<"wmma_16x16x16_f16", 9>, I64EnumAttrCase<"wmma_16x16x16_bf16", 10>]> {
+  let cppNamespace = "::fusion::loop";
+}
 
 def Loop_ForOp : Loop_Op<"for", [RecursiveMemoryEffects]> {
   let summary = "extent iterations; the body takes the index and the carried values and yields the next ones";
@@ -139,6 +147,29 @@ def Loop_AllReduceOp : Loop_Op<"all_reduce", [SameVariadicOperandSize, MemoryEff
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";
   let assemblyFormat = "attr-dict";
+}
+def Loop_MultiplyMatrixOp : Loop_Op<"multiply_matrix", [Pure, AllTypesMatch<["c", "result"]>]> {
+  let summary = "c + a * b of small matrices, each of which the threads of a warp hold together";
+  let description = [{
+    All threads of a warp come to it, each with its registers of the matrices: those that the instruction wants of it
+    (NVIDIA, "PTX ISA", matrix fragments; AMD, "CDNA3" and "RDNA3 instruction set architecture"). The sums are in f32.
+    C1: a, b and c are of the types of the instruction, vectors of as many elements as a thread has; one element is no vector.
+  }];
+  let arguments = (ins Loop_Instruction:$instruction, AnyType:$a, AnyType:$b, AnyType:$c);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$instruction $a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
+}
+def Loop_LoadMatrixOp : Loop_Op<"load_matrix"> {
+  let summary = "The elements that a thread of a warp has of one, two or four matrices of 8 x 8 in shared memory";
+  let description = [{
+    All threads of a warp come to it. Thread `8 m + r` comes with where row `r` of matrix `m` begins, whose 8 elements lie together
+    at a multiple of 16 bytes; other threads' places are not used. Thread `l` gets of each matrix elements `2 (l mod 4)` and the
+    next of row `l / 4`, of column `l / 4` where it is `transposed` (NVIDIA, "PTX ISA", ldmatrix).
+    - C1: a flat buffer. C2: the result is a vector of 2, 4 or 8 of its elements, which have two bytes.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$index, UnitAttr:$transposed);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = "(`transposed` $transposed^)? $buffer `[` $index `]` attr-dict `:` type($buffer) `->` type($result)";
 }
 def Loop_CopyAsyncOp : Loop_Op<"copy_async"> {
   let summary = "Begins to copy elements to shared memory, or zeros where the condition does not hold";

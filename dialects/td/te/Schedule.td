@@ -91,6 +91,17 @@ def Te_CacheWriteOp : Te_Primitive<"cache_write"> {
   let results = (outs Te_StageType:$computed);
   let assemblyFormat = "$stage `as` $name attr-dict";
 }
+def Te_ReindexOp : Te_Primitive<"reindex"> {
+  let summary = "Makes few axes of those of a sum of products, which then reads copies of its operands with just these axes";
+  let description = [{
+    `by` has for each axis of the computation the number of the new axis that it becomes a part of: neighbours with the same number
+    become one. The copies are stages, each with the new axes that its operand goes along, in the order that is given.
+  }];
+  let arguments = (ins Te_StageType:$stage, DenseI64ArrayAttr:$groups, StrAttr:$first, DenseI64ArrayAttr:$first_axes,
+                       StrAttr:$second, DenseI64ArrayAttr:$second_axes);
+  let results = (outs Te_StageType:$first_copy, Te_StageType:$second_copy);
+  let assemblyFormat = "$stage `by` $groups `as` $first $first_axes `and` $second $second_axes attr-dict";
+}
 def Te_RFactorOp : Te_Primitive<"rfactor"> {
   let summary = "Computes the partial results of a reduction for each iteration of one of its loops, which the stage itself combines";
   let description = [{
@@ -182,10 +193,19 @@ def Te_IntrinsicOp : Te_Op<"intrinsic", [IsolatedFromAbove, Symbol]> {
     combines into what the result's buffer has.
     - C1: the first body has a te.compute of one result, which it returns.
     - C2: the second body takes a flat buffer, an index, and an index an axis for each tensor, and ends with loop.yield.
+
+    With `lanes` all threads of a warp do it together. They are numbered by those of its axes, the last one fastest; each has, in a
+    fragment, the results of its number. The result's buffer is in fragments, and laid out so that a thread's elements lie
+    together, one thread behind the other. `contiguous` has for each argument the axis along which its elements must lie together, -1
+    for none.
+    - C3: lanes are parallel axes, each once; contiguous names an axis of each argument, or -1.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<DenseI64ArrayAttr>:$lanes,
+                       OptionalAttr<DenseI64ArrayAttr>:$contiguous);
   let regions = (region SizedRegion<1>:$semantics, SizedRegion<1>:$lowering);
-  let assemblyFormat = "$sym_name `computes` $semantics `by` $lowering attr-dict";
+  let assemblyFormat = [{
+    $sym_name (`lanes` $lanes^)? (`contiguous` $contiguous^)? `computes` $semantics `by` $lowering attr-dict
+  }];
 }
 def Te_TensorizeOp : Te_Primitive<"tensorize"> {
   let summary = "Does what the loops from that one inwards compute with an intrinsic";

@@ -119,3 +119,34 @@ func.func @early(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel
   }
   return
 }
+
+// -----
+
+func.func @k(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>, %y: memref<256xf32>) attributes {loop.kernel} {
+  loop.for 64 thread_x {
+  ^bb0(%t: index):
+    // expected-error @+1 {{is of warps of 32 threads, which thread_x numbers, but blocks have 64 along x; bind a loop of 32 to it}}
+    %d = loop.multiply_matrix mma_m16n8k16_f16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+    %i = affine.apply affine_map<(d0) -> (4 * d0)>(%t)
+    loop.store %d, %y[%i] : vector<4xf32>, memref<256xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @k(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>, %y: memref<128xf32>, %some: i1) attributes {loop.kernel} {
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    loop.guard %some {
+      // expected-error @+1 {{stands under a condition, where not all threads of a warp may come}}
+      %d = loop.multiply_matrix mma_m16n8k16_f16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+      %i = affine.apply affine_map<(d0) -> (4 * d0)>(%t)
+      loop.store %d, %y[%i] : vector<4xf32>, memref<128xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}

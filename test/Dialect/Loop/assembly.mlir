@@ -57,3 +57,14 @@ func.func @all(%x: memref<32xf32>, %y: memref<32xf32>, %c: i1) {
   } {annotations = {hint = 4 : i64}}
   return
 }
+
+// CHECK-LABEL: func.func @matrices
+// CHECK:         loop.load_matrix %{{.*}}[%{{.*}}] : memref<512xf16> -> vector<8xf16>
+// CHECK:         loop.load_matrix transposed %{{.*}}[%{{.*}}] : memref<512xf16> -> vector<4xf16>
+// CHECK:         loop.multiply_matrix mma_m16n8k16_f16 %{{.*}}, %{{.*}}, %{{.*}} : vector<8xf16>, vector<4xf16>, vector<4xf32>
+func.func @matrices(%s: memref<512xf16>, %i: index, %c: vector<4xf32>) -> vector<4xf32> {
+  %a = loop.load_matrix %s[%i] : memref<512xf16> -> vector<8xf16>
+  %b = loop.load_matrix transposed %s[%i] : memref<512xf16> -> vector<4xf16>
+  %d = loop.multiply_matrix mma_m16n8k16_f16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  return %d : vector<4xf32>
+}

@@ -258,3 +258,19 @@ func.func @wait() {
   loop.copy_wait -1
   return
 }
+
+// -----
+
+func.func @f(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) {
+  // expected-error @+1 {{violates constraint C1: mma_m16n8k16_bf16 takes (vector<8xbf16>, vector<4xbf16>, vector<4xf32>) of each thread, found (vector<8xf16>, vector<4xf16>, vector<4xf32>)}}
+  %d = loop.multiply_matrix mma_m16n8k16_bf16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<64xf16>, %i: index) {
+  // expected-error @+1 {{violates constraint C2: the result must be a vector of 2, 4 or 8 elements of two bytes, found vector<3xf16>}}
+  %m = loop.load_matrix %a[%i] : memref<64xf16> -> vector<3xf16>
+  return
+}

@@ -94,3 +94,35 @@ te.schedule for @unknown_memory {
   // expected-error @+1 {{expected string or keyword containing one of the following enum values for attribute 'scope' [global, shared, local, fragment]}}
   te.set_scope %s to registers
 }
+
+// -----
+
+// expected-error @+1 {{'te.intrinsic' op violates constraint C3: lanes must be some of its 1 parallel axes, each once, found [0, 0]}}
+te.intrinsic @c3_lanes lanes [0, 0] computes {
+^bb0(%x: tensor<4xf32>):
+  %c = te.compute "c" axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    %p = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %p : f32
+  } combine {} : tensor<4xf32>
+  te.return %c : tensor<4xf32>
+} by {
+^bb0(%a: memref<4xf32>, %a0: index, %as: index, %c: memref<4xf32>, %c0: index, %cs: index):
+  loop.yield
+}
+
+// -----
+
+// expected-error @+1 {{'te.intrinsic' op violates constraint C3: contiguous must name an axis of each of its 1 arguments, or -1, found [1]}}
+te.intrinsic @c3_contiguous contiguous [1] computes {
+^bb0(%x: tensor<4xf32>):
+  %c = te.compute "c" axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    %p = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %p : f32
+  } combine {} : tensor<4xf32>
+  te.return %c : tensor<4xf32>
+} by {
+^bb0(%a: memref<4xf32>, %a0: index, %as: index, %c: memref<4xf32>, %c0: index, %cs: index):
+  loop.yield
+}

@@ -47,6 +47,27 @@ gpu.module @sum_gpu {
 
 // -----
 
+// Registers go to the run time and come back in memory of the thread; each thread names a row.
+// CHECK-LABEL: func.func private @product_0
+// CHECK-DAG:     memref.alloca() {alignment = 64 : i64} : memref<8xf16>
+// CHECK:         call @fusion_emulated_ldmatrix(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (i64, i32, i32, i64) -> ()
+// CHECK:         vector.store %{{.*}} : memref<8xf16>, vector<8xf16>
+// CHECK:         call @fusion_emulated_matrix(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (i32, i64, i64, i64, i64) -> ()
+// CHECK:         vector.load %{{.*}} : memref<4xf32>, vector<4xf32>
+gpu.module @product_gpu {
+  gpu.func @product_0(%y: memref<128xf32>) workgroup(%s: memref<512xf16, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %a = loop.load_matrix %s[%t] : memref<512xf16, #gpu.address_space<workgroup>> -> vector<8xf16>
+    %b = loop.load_matrix transposed %s[%t] : memref<512xf16, #gpu.address_space<workgroup>> -> vector<4xf16>
+    %d = loop.multiply_matrix mma_m16n8k16_f16 %a, %b, %zero : vector<8xf16>, vector<4xf16>, vector<4xf32>
+    vector.store %d, %y[%t] : memref<128xf32>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @wide_gpu {
   gpu.func @wide_0(%a: f64, %x: memref<32xf64>) kernel {
     %t = gpu.thread_id x

@@ -94,3 +94,32 @@ func.func @main(%x: tensor<100x70xf32>) -> tensor<70x100xf32> {
   %0 = relay.transpose %x : (tensor<100x70xf32>) -> tensor<70x100xf32>
   return %0 : tensor<70x100xf32>
 }
+
+// -----
+
+// A product of f16: by the matrix instruction that reads both operands as they lie, whose sums are a fragment of each warp.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK:         te.bind %{{.*}} to block_y
+// CHECK:         te.bind %{{.*}} to block_x
+// CHECK:         te.bind %{{.*}} to thread_z
+// CHECK:         te.bind %{{.*}} to thread_y
+// CHECK:         te.bind %{{.*}} to thread_x
+// CHECK:         te.set_scope %{{.*}} to fragment
+// CHECK:         te.cache_read %{{.*}} as "rows_of_matmul"
+// CHECK:         te.cache_read %{{.*}} as "columns_of_matmul"
+// CHECK:         te.tensorize %{{.*}} with @mma_m16n8k16_f16_rows
+func.func @main(%x: tensor<512x256xf16>, %w: tensor<256x384xf16>) -> tensor<512x384xf16> {
+  %0 = relay.matmul %x, %w : (tensor<512x256xf16>, tensor<256x384xf16>) -> tensor<512x384xf16>
+  return %0 : tensor<512x384xf16>
+}
+
+// -----
+
+// What is summed up has no multiple of the instruction's depth: zeros are added.
+// CHECK-LABEL: te.schedule for @fused_dense_0
+// CHECK:         te.split %{{.*}} by 32 tail pad
+// CHECK:         te.tensorize %{{.*}} with @mma_m16n8k16_bf16
+func.func @main(%x: tensor<512x250xbf16>, %w: tensor<384x250xbf16>) -> tensor<512x384xbf16> {
+  %0 = relay.dense %x, %w : (tensor<512x250xbf16>, tensor<384x250xbf16>) -> tensor<512x384xbf16>
+  return %0 : tensor<512x384xbf16>
+}

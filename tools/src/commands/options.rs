@@ -24,6 +24,10 @@ pub struct Options {
     #[arg(long, conflicts_with = "emulate")]
     pub cubin: bool,
 
+    /// Let matrix instructions of NVIDIA's GPUs round the factors of f32 products to tf32, which keeps 10 bits of their fraction.
+    #[arg(long)]
+    pub tf32: bool,
+
     /// What to compile for, as a file describes it; `fusion targets cpu` prints one to begin with.
     #[arg(long, value_name = "FILE.toml", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
@@ -94,6 +98,9 @@ impl Options {
         };
         if self.cubin {
             target = target.assembled()?;
+        }
+        if self.tf32 {
+            target = target.rounded();
         }
         match (self.emulate, target.device()) {
             (false, _) => Ok(target),

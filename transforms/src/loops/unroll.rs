@@ -141,7 +141,9 @@ impl<'c> Access<'c> {
     fn of(op: Op<'c>) -> Option<Self> {
         // Places of the buffer and of the index among the operands.
         let (buffer, index, writes) = match kind_of(op) {
-            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided)) => (0, 1, false),
+            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix)) => {
+                (0, 1, false)
+            }
             Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, 2, true),
             Some(Kind::Upstream(Upstream::MaskedLoad)) => (0, 1, false),
             Some(Kind::Upstream(Upstream::MaskedStore)) => (0, 1, true),
@@ -358,6 +360,7 @@ impl<'c> Copies<'c> {
     fn is_uniform(&self, op: Op<'c>) -> bool {
         let repeatable = |op: Op<'c>| match kind_of(op) {
             Some(Kind::Loop(Loop::For | Loop::Upto | Loop::Guard | Loop::Yield)) => true,
+            Some(Kind::Loop(Loop::ThreadIndex | Loop::MultiplyMatrix)) => true,
             kind => match Access::of(op) {
                 Some(access) => !access.writes && !self.stored.contains(&key(access.buffer)),
                 None => !matches!(kind, Some(Kind::Loop(_))) && is_free(op),

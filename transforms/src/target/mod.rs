@@ -82,8 +82,10 @@ pub struct Gpu {
     pub registers: u64,
     /// Operations a second of one core's matrix instructions, on f16.
     pub matrix_flops: f64,
-    /// The family of its matrix instructions, as `te/auto_schedule/gpu` lists them; empty where it has none.
+    /// Its matrix instructions, as `te/intrinsics` calls them, the best one first; empty where it has none.
     pub matrix: String,
+    /// Those that round the factors they are given, which have to be asked for.
+    pub matrix_rounded: String,
 }
 
 /// A level of the memory.

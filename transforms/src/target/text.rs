@@ -41,11 +41,17 @@ pub(super) struct Word {
     pub(super) set: fn(&mut Target, String),
 }
 
-pub(super) const WORDS: [Word; 4] = [
+pub(super) const WORDS: [Word; 5] = [
     Word { key: "name", optional: false, get: |t| &t.name, set: |t, text| t.name = text },
     Word { key: "about", optional: false, get: |t| &t.about, set: |t, text| t.about = text },
     Word { key: "processor", optional: false, get: |t| &t.processor, set: |t, text| t.processor = text },
     Word { key: "matrix", optional: true, get: |t| &t.gpu.matrix, set: |t, text| t.gpu.matrix = text },
+    Word {
+        key: "matrix_rounded",
+        optional: true,
+        get: |t| &t.gpu.matrix_rounded,
+        set: |t, text| t.gpu.matrix_rounded = text,
+    },
 ];
 
 impl Target {

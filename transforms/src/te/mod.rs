@@ -3,6 +3,7 @@
 pub mod auto_schedule;
 pub mod expr;
 pub mod indices;
+pub mod intrinsics;
 pub mod layout;
 pub mod merge;
 pub mod pack_arguments;

@@ -26,7 +26,7 @@ pub const VENDOR: Vendor = Vendor {
 const STAGES: &[Stage] = &[Stage {
     name: "fusion-amd",
     pipeline: "builtin.module(gpu.module(\
-               convert-vector-to-scf,lower-affine,convert-amdgpu-to-rocdl{chipset=CHIP},convert-scf-to-cf,expand-strided-metadata,\
+               gpu-matrix,convert-vector-to-scf,lower-affine,convert-amdgpu-to-rocdl{chipset=CHIP},convert-scf-to-cf,expand-strided-metadata,\
                lower-affine,convert-gpu-to-rocdl{chipset=CHIP runtime=HIP use-bare-ptr-memref-call-conv=1},\
                convert-vector-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,\
                canonicalize,cse,reconcile-unrealized-casts))",

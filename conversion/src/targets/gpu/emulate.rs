@@ -13,13 +13,14 @@
 //! between them are found. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
 
 use crate::loop_to_gpu::within;
+use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
-    Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, dtype_of, function_type,
-    index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr, symbol_attr,
-    take_region, type_attr, vector_parts,
+    Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, defining_op, dtype_of,
+    function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr,
+    symbol_attr, take_region, type_attr, vector_parts,
 };
 use fusion_operators::{Attr, DType};
 use indexmap::IndexMap;
@@ -61,6 +62,10 @@ impl Pass for Emulate {
 #[derive(Default)]
 struct Emulator<'c> {
     called: IndexMap<&'static str, (Vec<Type<'c>>, Vec<Type<'c>>)>,
+    /// Where a function begins.
+    entry: Option<Op<'c>>,
+    /// Memory for what matrix instructions take and give, by its place among them and its type.
+    registers: IndexMap<(&'static str, String), Value<'c>>,
 }
 
 impl<'c> Emulator<'c> {
@@ -92,6 +97,8 @@ impl<'c> Emulator<'c> {
 
     fn body(&mut self, block: Block<'c>, parameters: usize, shared: usize) -> Result<(), PassError<'c>> {
         let Some(first) = ops_in(block).first().copied() else { return Ok(()) };
+        self.entry = defining_op(Scalars { build: Build::before(first) }.index(0));
+        self.registers.clear();
         let buffers: Vec<Value<'c>> = arguments(block).into_iter().skip(parameters).collect();
         let mut blocks: HashSet<usize> = HashSet::new();
         let (build, mut offset) = (Build::before(first), 0u64);
@@ -149,6 +156,8 @@ impl<'c> Emulator<'c> {
                 op.erase();
             }
             Some(Kind::Upstream(Upstream::Shuffle)) => self.shuffle(op)?,
+            Some(Kind::Loop(Loop::MultiplyMatrix)) => self.multiply_matrix(op),
+            Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
             Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
             Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
                 self.call(&build, "fusion_emulated_commit", &[], &[]);
@@ -230,17 +239,84 @@ impl<'c> Emulator<'c> {
             }
             None => bytes,
         };
-        let addresses = [(shared, to), (global, from)].map(|(b, i)| self.address(&build, b, i, size));
+        let addresses = [(shared, to), (global, from)].map(|(b, i)| self.address(&build, b, Some(i)));
         self.call(&build, "fusion_emulated_copy_async", &[addresses[0], addresses[1], bytes, copied], &[]);
         op.erase();
     }
 
-    /// The address of an element, as a number.
-    fn address(&self, build: &Build<'c>, buffer: Value<'c>, index: Value<'c>, size: i64) -> Value<'c> {
-        let (context, scalars) = (build.context(), Scalars { build: *build });
+    /// `loop.multiply_matrix`: the run time has the registers of all threads of the warp.
+    fn multiply_matrix(&mut self, op: Op<'c>) {
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let ty = op.result_values()[0].r#type();
+        let mut passed = vec![self.int(&build, DType::I32, op.int("instruction").unwrap_or(0))];
+        for (place, value) in ["a", "b", "c"].into_iter().zip(operands) {
+            let memory = self.memory(place, value.r#type());
+            self.put(&build, value, memory);
+            passed.push(self.address(&build, memory, None));
+        }
+        let sums = self.memory("d", ty);
+        passed.push(self.address(&build, sums, None));
+        self.call(&build, "fusion_emulated_matrix", &passed, &[]);
+        let made = self.get(&build, sums, ty);
+        op.replace_all_uses(&[made]);
+        op.erase();
+    }
+
+    /// `loop.load_matrix`: each thread comes with the address of a row.
+    fn load_matrix(&mut self, op: Op<'c>) {
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let ty = op.result_values()[0].r#type();
+        let lanes = vector_parts(ty).map_or(2, |(_, n)| n as i64);
+        let row = self.address(&build, operands[0], Some(operands[1]));
+        let count = self.int(&build, DType::I32, lanes / 2);
+        let transposed = self.int(&build, DType::I32, op.attr("transposed").is_some().into());
+        let memory = self.memory("d", ty);
+        let out = self.address(&build, memory, None);
+        self.call(&build, "fusion_emulated_ldmatrix", &[row, count, transposed, out], &[]);
+        let made = self.get(&build, memory, ty);
+        op.replace_all_uses(&[made]);
+        op.erase();
+    }
+
+    /// Memory of the thread for a value of a type.
+    fn memory(&mut self, place: &'static str, ty: Type<'c>) -> Value<'c> {
+        let Some(entry) = self.entry else { unreachable!("a function that is emulated has begun") };
+        let build = Build::before(entry);
+        let make = || {
+            let (element, lanes) = vector_parts(ty).unwrap_or((ty, 1));
+            let plain = buffer_type(build.context(), lanes, dtype_of(element).unwrap_or(DType::F32));
+            let attrs = [
+                ("operandSegmentSizes", segments_attr(build.context(), &[0, 0])),
+                ("alignment", fusion_dialects::int_attr(build.context(), 64)),
+            ];
+            build.value(Upstream::Alloca.name(), &[], plain, &attrs)
+        };
+        *self.registers.entry((place, ty.to_string())).or_insert_with(make)
+    }
+
+    fn put(&self, build: &Build<'c>, value: Value<'c>, memory: Value<'c>) {
+        let first = Scalars { build: *build }.index(0);
+        let is_vector = vector_parts(value.r#type()).is_some();
+        let name = if is_vector { Upstream::VectorStore } else { Upstream::MemRefStore };
+        build.op(name.name(), &[value, memory, first], &[], &[]);
+    }
+
+    fn get(&self, build: &Build<'c>, memory: Value<'c>, ty: Type<'c>) -> Value<'c> {
+        let first = Scalars { build: *build }.index(0);
+        let name = if vector_parts(ty).is_some() { Upstream::VectorLoad } else { Upstream::MemRefLoad };
+        build.value(name.name(), &[memory, first], ty, &[])
+    }
+
+    /// Where an element of a buffer is.
+    fn address(&self, build: &Build<'c>, buffer: Value<'c>, index: Option<Value<'c>>) -> Value<'c> {
+        let context = build.context();
         let start =
             build.value("memref.extract_aligned_pointer_as_index", &[buffer], index_type(context), &[]);
-        let address = scalars.index_add(start, scalars.index_affine(index, size, 0));
+        let size = buffer_parts(buffer.r#type()).and_then(|(element, _)| dtype_of(element));
+        let size = size.map_or(4, DType::size) as i64;
+        let scalars = Scalars { build: *build };
+        let address =
+            index.map_or(start, |index| scalars.index_add(start, scalars.index_affine(index, size, 0)));
         build.value("arith.index_cast", &[address], scalar_type(context, DType::I64), &[])
     }
 
@@ -249,7 +325,7 @@ impl<'c> Emulator<'c> {
         let build = Build::before(op);
         let (element, lanes) = vector_parts(ty).unwrap_or((ty, 1));
         let size = dtype_of(element).map_or(4, DType::size) as i64;
-        let address = self.address(&build, buffer, index, size);
+        let address = self.address(&build, buffer, Some(index));
         let (bytes, writes) =
             (self.int(&build, DType::I64, size * lanes as i64), self.int(&build, DType::I32, writes));
         self.call(&build, "fusion_emulated_access", &[address, bytes, writes], &[]);

@@ -13,6 +13,7 @@ pub mod emulate;
 pub mod host;
 pub mod image;
 pub mod interface;
+pub mod matrix;
 pub mod resources;
 
 use super::{amd, nvidia};

@@ -22,7 +22,7 @@ pub const VENDOR: Vendor = Vendor {
 const STAGES: &[Stage] = &[Stage {
     name: "fusion-nvidia",
     pipeline: "builtin.module(gpu.module(\
-               convert-vector-to-scf,lower-affine,convert-nvgpu-to-nvvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
+               gpu-matrix,convert-vector-to-scf,lower-affine,convert-nvgpu-to-nvvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
                convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=1},convert-vector-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
                convert-ub-to-llvm,convert-nvvm-to-llvm,canonicalize,cse,convert-ub-to-llvm,\
                reconcile-unrealized-casts))",

@@ -15,7 +15,7 @@ mod ahead;
 mod attached;
 mod body;
 mod bounds;
-mod index;
+pub(crate) mod index;
 mod intrinsics;
 mod lanes;
 mod nest;
@@ -67,7 +67,8 @@ impl Pass for TeLower {
         StatisticSpec { name: "kernels", description: "Number of kernels lowered" },
         StatisticSpec { name: "workspace", description: "Bytes of workspace of all kernels" },
     ];
-    const DIALECTS: &'static [&'static str] = &["loop", "func", "affine", "arith", "math", "memref"];
+    const DIALECTS: &'static [&'static str] =
+        &["te", "loop", "func", "affine", "arith", "math", "memref", "vector"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let until = cx.options.int("until");

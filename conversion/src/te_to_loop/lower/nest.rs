@@ -143,7 +143,7 @@ impl<'c> Lowering<'c, '_> {
                 let whole = self.extent(nest, bound, parent);
                 let (blocks, each) = bound.exact.get(&relation).copied().unwrap_or((
                     whole.div_ceil(factor),
-                    if tail == Tail::Guard { factor } else { factor.min(whole) },
+                    if matches!(tail, Tail::Guard | Tail::Pad) { factor } else { factor.min(whole) },
                 ));
                 if axis == outer { blocks } else { each }
             }
@@ -222,6 +222,7 @@ impl<'c> Lowering<'c, '_> {
                 let peeled =
                     tail != Tail::Guard && place.is_some_and(|p| !self.holds(nest, inner, &nest.order[..p]));
                 !bound.exact.contains_key(&i)
+                    && tail != Tail::Pad
                     && (!peeled || self.touched(nest.stage, bound, parent))
                     && !self.extent(nest, bound, parent).is_multiple_of(factor)
                     && (tail == Tail::Guard || self.extent(nest, bound, parent) > factor)
@@ -247,6 +248,7 @@ impl<'c> Lowering<'c, '_> {
                 || bound.exact.contains_key(&i)
                 || whole.is_multiple_of(factor)
                 || (whole <= factor && tail != Tail::Guard)
+                || tail == Tail::Pad
             {
                 continue;
             }

@@ -8,6 +8,7 @@ use super::nest::{Bindings, Nest, notes_of};
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::{OpExt, Value};
 use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::schedule::AxisId;
 
 impl<'c> Lowering<'c, '_> {
     /// One element of a reduction: the accumulators are carried around the reduction loops.
@@ -97,7 +98,8 @@ impl<'c> Lowering<'c, '_> {
     /// Stores the neutral elements for all parallel loops from a place in the order on.
     pub(super) fn initialize(&mut self, loops: &Loops<'c>, nest: &Nest, bound: Bindings, depth: usize) {
         let stage = nest.stage;
-        let next = (depth..nest.order.len()).find(|&d| !self.tree.stages[stage].axes[nest.order[d]].reduce);
+        let open = |l: AxisId| !self.tree.stages[stage].axes[l].reduce && !bound.is_bound(l);
+        let next = (depth..nest.order.len()).find(|&d| open(nest.order[d]));
         let Some(at) = next else {
             let axes = self.root_axes(nest, &bound);
             let neutral = self.neutral(loops, stage);
@@ -108,6 +110,9 @@ impl<'c> Lowering<'c, '_> {
             return;
         };
         let axis = nest.order[at];
+        if let Some(inside) = self.as_lane(loops, nest, &bound, axis) {
+            return self.initialize(loops, nest, inside, at);
+        }
         for way in self.ways(nest, &bound, axis) {
             match way.iterations {
                 0 => {}
@@ -117,6 +122,7 @@ impl<'c> Lowering<'c, '_> {
                         LoopKind::Vectorized => LoopKind::Vectorized,
                         // A thread's accumulators are registers where all indices are known.
                         LoopKind::Unrolled if !self.thread_vars.is_empty() => LoopKind::Unrolled,
+                        _ if self.is_shared_by_lanes(stage, axis) => LoopKind::Unrolled,
                         _ => LoopKind::Serial,
                     };
                     loops.for_(n, kind, &[], |inner, index, _| {

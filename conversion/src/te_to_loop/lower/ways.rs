@@ -51,7 +51,7 @@ impl Lowering<'_, '_> {
         if let Origin::Split(relation) = s.axes[axis].origin
             && let Relation::Split { parent, outer, inner, factor, tail } = s.relations[relation]
             && axis == outer
-            && tail != Tail::Guard
+            && !matches!(tail, Tail::Guard | Tail::Pad)
             && !self.touched(nest.stage, bound, inner)
         {
             let whole = self.extent(nest, bound, parent);

@@ -27,9 +27,9 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
     match call.op.fusion {
         // Of Winograd's form the row says what the convolution takes by its definition.
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
-            operations / rates.flops / winograd::gain(call, results).unwrap_or(1.0)
+            operations / rates.contraction(call.operands) / winograd::gain(call, results).unwrap_or(1.0)
         }
-        FusionKind::Contraction => operations / rates.flops,
+        FusionKind::Contraction => operations / rates.contraction(call.operands),
         _ => operations / rates.operations,
     }
 }

@@ -2,12 +2,16 @@
 
 use super::occupancy::Occupancy;
 use crate::target::Target;
+use crate::te::intrinsics;
+use fusion_operators::{DType, TensorType};
 
 /// Rates of a target.
 #[derive(Clone, Debug)]
 pub struct Rates {
     /// Floating-point operations a second of a contraction.
-    pub flops: f64,
+    flops: f64,
+    /// Those by matrix instructions, and the types of elements that there are some for.
+    matrix: (f64, Vec<DType>),
     /// Operations a second of elementwise code; a transcendental function counts as ten.
     pub operations: f64,
     /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
@@ -20,6 +24,8 @@ pub struct Rates {
 
 /// The share of the peak that contractions reach.
 const CONTRACTION: f64 = 0.85;
+/// The share that those by matrix instructions do, whose operands take a way through shared memory.
+const MATRIX: f64 = 0.5;
 
 impl Rates {
     /// The rates of a target.
@@ -32,6 +38,7 @@ impl Rates {
         memories.push((f64::INFINITY, target.memory.bandwidth));
         Rates {
             flops: CONTRACTION * target.peak_flops,
+            matrix: (0.0, Vec::new()),
             // A vector operation each other cycle, where a multiply-add counts as two and several begin in a cycle.
             operations: target.peak_flops / (4 * target.multiply_adds.max(1)) as f64,
             memories,
@@ -48,13 +55,23 @@ impl Rates {
             (target.l3.bytes as f64, target.l3.bandwidth_all),
             (f64::INFINITY, target.memory.bandwidth_all),
         ];
+        // What is said of an instruction's rate is that on two bytes; on f32 they are as fast as multiply-adds.
+        let narrow = intrinsics::elements(target).into_iter().filter(|dtype| dtype.size() == 2);
         Rates {
             flops: CONTRACTION * peak,
+            matrix: (MATRIX * target.gpu.matrix_flops * target.cores as f64, narrow.collect()),
             operations: peak / 2.0,
             memories,
             call: target.kernel_call,
             occupancy: Occupancy::of(target),
         }
+    }
+
+    /// Floating-point operations a second of a contraction of tensors of those types.
+    pub fn contraction(&self, operands: &[TensorType]) -> f64 {
+        let (flops, types) = &self.matrix;
+        let narrow = !operands.is_empty() && operands.iter().all(|t| types.contains(&t.dtype));
+        if narrow { flops.max(self.flops) } else { self.flops }
     }
 
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.

@@ -50,7 +50,7 @@ impl Pass for TeSchedule {
         kind: OptionKind::Int,
         initial: "0",
     }];
-    const DIALECTS: &'static [&'static str] = &["te"];
+    const DIALECTS: &'static [&'static str] = &["te", "loop", "arith", "vector"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let target = match cx.options.int("vector-bytes") {
@@ -82,7 +82,7 @@ impl Pass for TeSchedule {
 
 /// Places the stages and schedules each nest by its kind.
 fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(), String> {
-    let nests = placement::place(writer)?;
+    let nests = placement::place(writer, &[])?;
     if let Some(group) = attention::find(&writer.tree, &nests)
         && attention::schedule(writer, &group, machine, constant)?
     {

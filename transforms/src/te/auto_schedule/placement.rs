@@ -25,10 +25,10 @@ pub struct Nest {
     pub reduction: Option<StageId>,
 }
 
-/// Decides for all stages; gives those with loops of their own.
-pub fn place(writer: &mut Writer) -> Result<Vec<Nest>, String> {
+/// Decides for all stages, but those that are kept for now; gives those with loops of their own.
+pub fn place(writer: &mut Writer, kept: &[StageId]) -> Result<Vec<Nest>, String> {
     for stage in 0..writer.tree.stages.len() {
-        if goes_inline(&writer.tree, stage) {
+        if !kept.contains(&stage) && goes_inline(&writer.tree, stage) {
             writer.inline(stage)?;
         }
     }
@@ -80,6 +80,14 @@ fn effort(op: Op) -> Effort {
     let affine = accesses(op).iter().all(|a| a.indices.iter().all(Option::is_some));
     found.irregular |= !affine;
     found
+}
+
+/// True for elementwise stages that may be computed anew wherever they are used, whatever their conditions on indices.
+pub fn is_cheap(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    let effort = effort(s.op);
+    let cheap = !effort.transcendental && effort.operations <= CHEAP_OPERATIONS;
+    cheap && !s.is_reduction() && is_compute(s.op) && s.op.result_values().len() == 1
 }
 
 fn goes_inline(tree: &Schedule, stage: StageId) -> bool {

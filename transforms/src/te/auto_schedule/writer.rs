@@ -1,16 +1,18 @@
 //! Writes a schedule while applying it to the tree, so that the rest of the decisions see its effect.
 
+use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
     bind, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel, prefetch,
-    reorder, rfactor, set_scope, split, storage_align, transform_layout, unroll, vectorize,
+    reindex, reorder, rfactor, set_scope, split, storage_align, tensorize, transform_layout, unroll,
+    vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr,
-    symbol_attr,
+    Attribute, Build, Op, OpExt, OperationLike, Region, Value, ValueMap, axis_type, int_attr, ints_attr,
+    stage_type, str_attr, symbol_attr,
 };
 use std::collections::HashMap;
 
@@ -128,6 +130,23 @@ impl<'c> Writer<'c> {
         let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Guard)?;
         let types = [axis_type(context), axis_type(context)];
         let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::GUARD))];
+        let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
+        self.define(stage, &[outer, inner], op);
+        Ok((outer, inner))
+    }
+
+    /// Splits a loop of a reduction that sums up products, beyond the end those of zeros.
+    pub fn split_padded(
+        &mut self,
+        stage: StageId,
+        axis: AxisId,
+        factor: u64,
+    ) -> Result<(AxisId, AxisId), String> {
+        let (handle, context) = (self.axis(stage, axis), self.build.context());
+        let size = split::Size::Factor(factor);
+        let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Pad)?;
+        let types = [axis_type(context), axis_type(context)];
+        let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::PAD))];
         let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
         self.define(stage, &[outer, inner], op);
         Ok((outer, inner))
@@ -275,6 +294,31 @@ impl<'c> Writer<'c> {
         Ok(copy)
     }
 
+    /// Makes few axes of those of a sum of products, and copies of what it reads, which are new stages.
+    pub fn reindex(
+        &mut self,
+        stage: StageId,
+        groups: &[usize],
+        copies: [reindex::Copy; 2],
+    ) -> Result<[StageId; 2], String> {
+        let handle = self.stage(stage);
+        let made = reindex::reindex(&mut self.tree, stage, groups, copies)?;
+        let context = self.build.context();
+        let list = |all: &[usize]| ints_attr(context, &all.iter().map(|n| *n as i64).collect::<Vec<_>>());
+        let attrs = [
+            ("groups", list(groups)),
+            ("first", str_attr(context, copies[0].0)),
+            ("first_axes", list(copies[0].1)),
+            ("second", str_attr(context, copies[1].0)),
+            ("second_axes", list(copies[1].1)),
+        ];
+        let op = self.build.op(Te::Reindex.name(), &[handle], &[stage_type(context); 2], &attrs);
+        for (copy, value) in made.into_iter().zip(op.result_values()) {
+            self.stages.insert(copy, value);
+        }
+        Ok(made)
+    }
+
     /// Has a stage computed into a buffer of its own, which is a new stage.
     pub fn cache_write(&mut self, stage: StageId, name: &str) -> Result<StageId, String> {
         let handle = self.stage(stage);
@@ -293,6 +337,17 @@ impl<'c> Writer<'c> {
         let map = Attribute::parse(self.build.context(), &map).ok_or("has a layout that is no affine map")?;
         transform_layout::transform_layout(&mut self.tree, source, layout)?;
         self.build.op(Te::TransformLayout.name(), &[handle], &[], &[("layout", map)]);
+        Ok(())
+    }
+
+    /// Has a declared intrinsic do what the loops from one inwards do.
+    pub fn tensorize(&mut self, stage: StageId, axis: AxisId, name: &str) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        let module = self.tree.kernel.parent_operation().ok_or("is in no module")?;
+        let declared = intrinsics::declare(module, name)?;
+        tensorize::tensorize(&mut self.tree, stage, axis, declared)?;
+        let attrs = [("intrinsic", symbol_attr(self.build.context(), name))];
+        self.build.op(Te::Tensorize.name(), &[handle], &[], &attrs);
         Ok(())
     }
 }

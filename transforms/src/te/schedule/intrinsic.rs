@@ -31,6 +31,14 @@ pub struct Tensorized<'c> {
     pub operands: Vec<Operand<'c>>,
 }
 
+impl Tensorized<'_> {
+    /// The loops that number the threads of a warp, where they do it together.
+    pub fn lanes(&self) -> Vec<AxisId> {
+        let lanes = self.op.ints("lanes").unwrap_or_default();
+        lanes.iter().filter_map(|lane| self.loops.get(usize::try_from(*lane).ok()?).copied()).collect()
+    }
+}
+
 /// A tensor that an intrinsic reads.
 #[derive(Clone, Debug)]
 pub struct Operand<'c> {
@@ -75,7 +83,11 @@ pub fn of<'c>(
             format!("differs from @{name} in the combiner of stage \"{}\", which {why}", s.name)
         })?;
     }
-    let operands = operands(tree, s, &loops, (model, op), name)?;
+    let operands = operands(tree, s, &loops, (model, op, false), name).or_else(|why| {
+        // A product is that of its factors in either order.
+        let other = |()| operands(tree, s, &loops, (model, op, true), name);
+        if is_symmetric(model) { other(()).map_err(|_| why) } else { Err(why) }
+    })?;
     if let (Some(a), Some(b)) = (s.op.body(0), model.body(0)) {
         same_block(a, b).map_err(|why| {
             format!("differs from @{name} in the body of stage \"{}\", which {why}", s.name)
@@ -154,10 +166,13 @@ fn operands<'c>(
     tree: &Schedule<'c>,
     s: &Stage<'c>,
     loops: &[AxisId],
-    (model, intrinsic): (Op<'c>, Op<'c>),
+    (model, intrinsic, turned): (Op<'c>, Op<'c>, bool),
     name: &str,
 ) -> Result<Vec<Operand<'c>>, String> {
-    let (own, given) = (accesses(s.op), accesses(model));
+    let (own, mut given) = (accesses(s.op), accesses(model));
+    if turned {
+        given.reverse();
+    }
     if own.len() != given.len() {
         return Err(format!(
             "reads {} elements in stage \"{}\", @{name} reads {}",
@@ -170,7 +185,7 @@ fn operands<'c>(
     let inputs = intrinsic.body(0).map(arguments).unwrap_or_default();
     let mut found: Vec<Option<Operand>> = vec![None; inputs.len()];
     for (n, (access, model)) in own.into_iter().zip(given).enumerate() {
-        let dims = dims(&model)
+        let dims = dims_of(&model)
             .ok_or_else(|| format!("reads with more than axes as indices in @{name}, element {n}"))?;
         if let Some(inlined) = tree.giving(access.tensor).filter(|&r| tree.stages[r].attach == Attach::Inline)
         {
@@ -226,8 +241,39 @@ fn operands<'c>(
     every.ok_or_else(|| format!("names @{name}, which has an argument that it does not read"))
 }
 
+/// True when a computation reads two elements and gives the same with each in the other's place.
+fn is_symmetric(model: Op) -> bool {
+    let ops = model.body(0).map(ops_in).unwrap_or_default();
+    let is = |op: &Op, kind: Te| matches!(kind_of(*op), Some(Kind::Te(k)) if k == kind);
+    let loads: Vec<usize> =
+        ops.iter().filter(|op| is(op, Te::Load)).map(|op| key(op.result_values()[0])).collect();
+    let yielded = ops.last().filter(|op| is(op, Te::Yield)).map(|op| op.operand_values()).unwrap_or_default();
+    match (&loads[..], &yielded[..]) {
+        (&[a, b], &[value]) => mirrors(value, value, (a, b)),
+        _ => false,
+    }
+}
+
+/// True when one value is the other with two loads in each other's place.
+fn mirrors<'c>(x: Value<'c>, y: Value<'c>, (a, b): (usize, usize)) -> bool {
+    match (key(x), key(y)) {
+        (x, y) if x == a || x == b => return y == if x == a { b } else { a },
+        _ => {}
+    }
+    let (Some(p), Some(q)) = (defining_op(x), defining_op(y)) else { return key(x) == key(y) };
+    let (left, right) = (p.operand_values(), q.operand_values());
+    let pairs = |order: [usize; 2]| left.iter().zip(order).all(|(x, i)| mirrors(*x, right[i], (a, b)));
+    let commutes = matches!(
+        kind_of(p),
+        Some(Kind::Upstream(Upstream::MulF | Upstream::AddF | Upstream::MulI | Upstream::AddI))
+    );
+    let same = p.full_name() == q.full_name() && left.len() == right.len() && attributes(p) == attributes(q);
+    let in_order = || left.iter().zip(&right).all(|(x, y)| mirrors(*x, *y, (a, b)));
+    same && (in_order() || (commutes && left.len() == 2 && pairs([1, 0])))
+}
+
 /// The axes that are the indices of an intrinsic's load.
-fn dims(access: &Access) -> Option<Vec<Option<usize>>> {
+pub fn dims_of(access: &Access) -> Option<Vec<Option<usize>>> {
     let each = |index: &Option<Expr>| {
         let index = index.as_ref()?;
         let mut terms = index.terms();

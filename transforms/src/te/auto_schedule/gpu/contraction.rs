@@ -22,7 +22,7 @@ use super::super::placement::Nest;
 use super::super::writer::Writer;
 use super::{elements, parts, shared};
 use crate::target::Target;
-use crate::te::schedule::{AxisId, StageId};
+use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
 
@@ -67,17 +67,21 @@ const FEWEST_STEPS: u64 = 16;
 const FEWEST: u64 = THREADS;
 
 /// What is to be scheduled.
-struct Contraction {
-    row: usize,
-    column: usize,
-    depth: AxisId,
-    operands: [Operand; 2],
+pub struct Contraction {
+    /// The axis that the first operand varies along alone.
+    pub row: usize,
+    /// That of the second, further in.
+    pub column: usize,
+    /// The longest axis that is summed up.
+    pub depth: AxisId,
+    /// What is multiplied.
+    pub operands: [Operand; 2],
 }
 
 /// Writes the primitives of a contraction; false for another nest.
 pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    let Some(found) = recognize(writer, nest.stage, reduction) else { return Ok(false) };
+    let Some(found) = recognize(&writer.tree, nest.stage, reduction) else { return Ok(false) };
     let axes = &writer.tree.stages[nest.stage].axes;
     let (m, n) = (axes[found.row].extent, axes[found.column].extent);
     let rank = writer.tree.stages[nest.stage].rank();
@@ -103,7 +107,7 @@ fn in_parts(
     target: &Target,
 ) -> Result<bool, String> {
     let own = Nest { stage: partial, reduction: None };
-    match recognize(writer, partial, partial) {
+    match recognize(&writer.tree, partial, partial) {
         Some(found) => write(writer, &own, partial, (&found, tile), target)?,
         None => {
             elements::schedule(writer, &own, target)?;
@@ -132,21 +136,22 @@ fn parts(depth: u64, blocks: u64, target: &Target) -> Option<u64> {
     parts::number(depth, blocks, target.cores, (FEWEST_OF_A_PART, STEP))
 }
 
-fn recognize(writer: &Writer, stage: StageId, reduction: StageId) -> Option<Contraction> {
-    let s = &writer.tree.stages[reduction];
+/// A sum of products over an axis of both operands, in a stage with an epilogue of the same axes.
+pub fn recognize(tree: &Schedule, stage: StageId, reduction: StageId) -> Option<Contraction> {
+    let s = &tree.stages[reduction];
     let (rank, own) = (s.rank(), s.op_axes());
     let dtype = s.op.result_values().first().copied().and_then(tensor_type)?.dtype;
     // The epilogue has the axes of the reduction, one for one.
     if !s.is_reduction()
-        || writer.tree.stages[stage].rank() != rank
+        || tree.stages[stage].rank() != rank
         || !dtype.is_float()
         || s.op.result_values().len() != 1
     {
         return None;
     }
     let extent = |a: usize| s.axes[a].extent;
-    let same = (0..rank).all(|a| writer.tree.stages[stage].axes[a].extent == extent(a));
-    let [first, second]: [Operand; 2] = operands(&writer.tree, reduction)?.try_into().ok()?;
+    let same = (0..rank).all(|a| tree.stages[stage].axes[a].extent == extent(a));
+    let [first, second]: [Operand; 2] = operands(tree, reduction)?.try_into().ok()?;
     let alone = |a: &Operand, b: &Operand| {
         (0..rank).filter(|&i| a.mentions(i) && !b.mentions(i)).max_by_key(|&i| (extent(i) >= FEWEST, i))
     };

@@ -3,6 +3,7 @@
 //!     placement                as on a processor: what is computed where it is used
 //!     attention                a tile of queries a block, some keys and values at a time in shared memory
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
+//!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     contraction              a tile a block, operands in shared memory: matrix products
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
@@ -14,6 +15,7 @@
 mod attention;
 mod contraction;
 mod elements;
+mod matrix;
 mod parts;
 mod rows;
 mod shared;
@@ -26,11 +28,23 @@ use crate::te::schedule::StageId;
 
 /// Schedules all stages of a kernel.
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
-    let nests = placement::place(writer)?;
+    let products = matrix::find(&writer.tree, target)?;
+    let kept: Vec<StageId> = products.iter().flat_map(|p| p.sources.iter().copied()).collect();
+    let mut nests = placement::place(writer, &kept)?;
+    nests.retain(|nest| !kept.contains(&nest.stage));
     if let Some(group) = attention::find(&writer.tree, &nests) {
+        kept.iter().try_for_each(|source| writer.inline(*source))?;
         return attention::schedule(writer, &group, target);
     }
     let mut done: Vec<StageId> = Vec::new();
+    for product in &products {
+        let nest = nests.iter().find(|n| n.reduction.unwrap_or(n.stage) == product.reduction);
+        match nest {
+            Some(nest) if matrix::schedule(writer, nest, product, target)? => done.push(nest.stage),
+            _ => product.sources.iter().try_for_each(|source| writer.inline(*source))?,
+        }
+    }
+    nests.retain(|nest| !done.contains(&nest.stage));
     for group in groups::find(&writer.tree, &nests) {
         if rows::schedule(writer, &group, target)? {
             done.extend(group.members.iter().map(|(stage, _)| *stage).chain([group.host]));

@@ -10,6 +10,7 @@ pub mod double_buffer;
 pub mod fuse;
 pub mod parallel;
 pub mod prefetch;
+pub mod reindex;
 pub mod reorder;
 pub mod reverse_compute_at;
 pub mod rfactor;
@@ -43,6 +44,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::ComputeAt, compute_at::apply),
     (Te::CacheRead, cache_read::apply),
     (Te::CacheWrite, cache_write::apply),
+    (Te::Reindex, reindex::apply),
     (Te::RFactor, rfactor::apply),
     (Te::TransformLayout, transform_layout::apply),
     (Te::StoreAt, store_at::apply),

@@ -4,12 +4,12 @@
 //!       for i  for j  for k   c[..] += a[..] * b[..]   =>     @tile(c + .., a + .., b + ..)
 //!
 //! Intrinsics are declared: what they compute, and how, are both read from a `te.intrinsic` (Chen et al., "TVM", 2018,
-//! section 4.3; Feng et al., "TensorIR", 2023). Where fewer iterations are left over, the loops stay.
+//! section 4.3; Feng et al., "TensorIR", 2023). Where fewer iterations are left over, the loops stay. Those of `te/intrinsics`
+//! need not be written down.
 
 use super::super::{AxisId, Handles, Schedule, StageId, intrinsic};
-use fusion_dialects::rows::Kind;
-use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, OperationLike, top_level};
+use crate::te::intrinsics;
+use fusion_dialects::{Op, OpExt, OperationLike};
 
 /// Replaces the loops from one inwards.
 pub fn tensorize<'c>(
@@ -32,11 +32,7 @@ pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handl
     let (stage, axis) = handles.axis(op.operand_values()[0])?;
     let name = op.text("intrinsic").unwrap_or_default();
     let module = op.parent_operation().and_then(|schedule| schedule.parent_operation());
-    let declared = module
-        .map(|module| top_level(module, |k| matches!(k, Kind::Te(Te::Intrinsic))))
-        .unwrap_or_default()
-        .into_iter()
-        .find(|i| i.text("sym_name") == Some(name))
-        .ok_or_else(|| format!("names @{name}, which is no te.intrinsic of the module"))?;
+    let module = module.ok_or("is in no module")?;
+    let declared = intrinsics::declare(module, name)?;
     tensorize(tree, stage, axis, declared)
 }

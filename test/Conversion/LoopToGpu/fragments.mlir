@@ -1,0 +1,50 @@
+// RUN: fusion-opt %s --loop-fragments --split-input-file | FileCheck %s
+
+// Two tiles of 32 threads with 4 elements each: a thread has 8 of the 256.
+// CHECK-LABEL: func.func @k
+// CHECK:         loop.alloc local : memref<8xf32>
+// CHECK:         loop.for 2 unrolled
+// CHECK:           affine.apply
+// CHECK:           %[[I:.*]] = affine.apply
+// CHECK:           loop.store %{{.*}}[%[[I]]] : vector<4xf32>, memref<8xf32>
+// CHECK:         %[[SIX:.*]] = arith.constant 6 : index
+// CHECK:         loop.load %{{.*}}[%[[SIX]]] : memref<8xf32> -> vector<2xf32>
+func.func @k(%y: memref<64xf32>) attributes {loop.kernel} {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  %c = loop.alloc fragment : memref<256xf32>
+  %t = loop.thread_index 32 thread_x
+  loop.for 2 unrolled {
+  ^bb0(%tile: index):
+    %four = arith.constant 4 : index
+    %q = arith.divui %t, %four : index
+    %r = arith.remui %t, %four : index
+    %i = affine.apply affine_map<(d0, d1, d2) -> (128 * d0 + 16 * d1 + 4 * d2)>(%tile, %q, %r)
+    loop.store %zero, %c[%i] : vector<4xf32>, memref<256xf32>
+    loop.yield
+  }
+  loop.for 32 thread_x {
+  ^bb0(%lane: index):
+    %i = affine.apply affine_map<(d0) -> (130 + 4 * d0)>(%lane)
+    %v = loop.load %c[%i] : memref<256xf32> -> vector<2xf32>
+    %j = affine.apply affine_map<(d0) -> (2 * d0)>(%lane)
+    loop.store %v, %y[%j] : vector<2xf32>, memref<64xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Other buffers stay as they are.
+// CHECK-LABEL: func.func @k
+// CHECK:         loop.alloc shared : memref<256xf32>
+func.func @k(%y: memref<32xf32>) attributes {loop.kernel} {
+  %c = loop.alloc shared : memref<256xf32>
+  loop.for 32 thread_x {
+  ^bb0(%lane: index):
+    %v = loop.load %c[%lane] : memref<256xf32> -> f32
+    loop.store %v, %y[%lane] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}

@@ -1,0 +1,170 @@
+//! Matrix instructions, emulated: products of f16, bf16 and f32 of any extents are what the processor computes, and no two threads
+//! race.
+
+use fusion_operators::{DType, Tensor};
+use fusion_runtime::npz;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const GPUS: [&str; 4] = ["nvidia:sm_80", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
+
+fn succeed(directory: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
+    let output = command.args(args).current_dir(directory).env("FUSION_CACHE", "0").output().unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A sequence of numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn tensor(&mut self, shape: &[usize]) -> Tensor {
+        let one = |_| (self.next() % 2001) as f32 / 1000.0 - 1.0;
+        let values: Vec<f32> = (0..shape.iter().product::<usize>()).map(one).collect();
+        Tensor::from_slice(shape, &values).unwrap()
+    }
+}
+
+/// Runs a program of f32 inputs on the processor and on a GPU; fails where results are further apart than allowed, of the
+/// largest one.
+fn compare(text: &str, shapes: &[&[usize]], gpu: &str, more: &[&str], allowed: f64) {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("m.mlir"), text).unwrap();
+    let mut numbers = Numbers(7);
+    let inputs: Vec<(String, Tensor)> =
+        shapes.iter().enumerate().map(|(i, shape)| (format!("input_{i}"), numbers.tensor(shape))).collect();
+    npz::write(&here.join("x.npz"), inputs.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
+    let outcome = |more: &[&str]| {
+        let args = ["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"];
+        succeed(here, &[&args, more].concat());
+        npz::read(&here.join("y.npz")).unwrap()
+    };
+    let wanted = outcome(&[]);
+    let got = outcome(&[&["--target", gpu, "--emulate"], more].concat());
+    for (name, wanted) in &wanted {
+        let (got, wanted) = (got[name].to_f64s(), wanted.to_f64s());
+        let most = wanted.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
+        let off = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
+        // Not a number is not below.
+        assert!(
+            got.len() == wanted.len() && got.iter().all(|v| v.is_finite()) && off < allowed,
+            "{name} on {gpu} is off by {off:e}\n{text}"
+        );
+    }
+}
+
+/// `y = gelu(x w + b)` of that type, of a batch, with the weights as `matmul` has them.
+fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
+    let ty = |shape: &str, dtype: &str| format!("tensor<{batch}x{shape}x{dtype}>");
+    let (x, w, y) = (format!("{m}x{k}"), format!("{k}x{n}"), format!("{m}x{n}"));
+    let narrow = dtype.mlir_name();
+    let cast = |name: &str, from: &str, shape: &str| {
+        format!(
+            "%{name} = relay.cast %{from} {{dtype = {narrow}}} : ({}) -> {}",
+            ty(shape, "f32"),
+            ty(shape, narrow)
+        )
+    };
+    format!(
+        "func.func @main(%x: {xt}, %w: {wt}, %b: tensor<{n}xf32>) -> {yt} {{
+           {}
+           {}
+           %p = relay.batch_matmul %xn, %wn : ({}, {}) -> {yn}
+           %wide = relay.cast %p {{dtype = f32}} : ({yn}) -> {yt}
+           %s = relay.add %wide, %b : ({yt}, tensor<{n}xf32>) -> {yt}
+           %g = relay.gelu %s : ({yt}) -> {yt}
+           return %g : {yt}
+         }}",
+        cast("xn", "x", &x),
+        cast("wn", "w", &w),
+        ty(&x, narrow),
+        ty(&w, narrow),
+        xt = ty(&x, "f32"),
+        wt = ty(&w, "f32"),
+        yt = ty(&y, "f32"),
+        yn = ty(&y, narrow),
+    )
+}
+
+#[test]
+fn products_of_any_extents_are_those_of_the_processor() {
+    // Whole tiles; prime extents; less than a tile; a batch.
+    for (batch, extents) in [(1, [128, 64, 128]), (1, [67, 41, 37]), (1, [16, 18, 24]), (3, [33, 96, 65])] {
+        let [m, k, n] = extents;
+        let text = product(batch, extents, DType::F16);
+        for gpu in GPUS {
+            compare(&text, &[&[batch, m, k], &[batch, k, n], &[n]], gpu, &[], 2e-3);
+        }
+    }
+}
+
+#[test]
+fn bf16_is_summed_up_in_f32() {
+    let text = product(2, [48, 72, 40], DType::BF16);
+    for gpu in GPUS {
+        compare(&text, &[&[2, 48, 72], &[2, 72, 40], &[40]], gpu, &[], 8e-3);
+    }
+}
+
+#[test]
+fn weights_that_lie_the_other_way_are_read_as_they_lie() {
+    let text = "func.func @main(%x: tensor<61x50xf32>, %w: tensor<35x50xf32>) -> tensor<61x35xf32> {
+         %a = relay.cast %x {dtype = f16} : (tensor<61x50xf32>) -> tensor<61x50xf16>
+         %b = relay.cast %w {dtype = f16} : (tensor<35x50xf32>) -> tensor<35x50xf16>
+         %p = relay.dense %a, %b : (tensor<61x50xf16>, tensor<35x50xf16>) -> tensor<61x35xf16>
+         %y = relay.cast %p {dtype = f32} : (tensor<61x35xf16>) -> tensor<61x35xf32>
+         return %y : tensor<61x35xf32>
+       }";
+    for gpu in GPUS {
+        compare(text, &[&[61, 50], &[35, 50]], gpu, &[], 2e-3);
+    }
+}
+
+#[test]
+fn convolutions_are_products_of_what_windows_cover() {
+    for (stride, extent) in [(1, 20), (2, 37)] {
+        let out = (extent - 1) / stride + 1;
+        let text = format!(
+            "func.func @main(%x: tensor<1x24x{extent}x{extent}xf32>, %w: tensor<33x24x3x3xf32>) -> tensor<1x33x{out}x{out}xf32> {{
+               %a = relay.cast %x {{dtype = f16}} : (tensor<1x24x{extent}x{extent}xf32>) -> tensor<1x24x{extent}x{extent}xf16>
+               %b = relay.cast %w {{dtype = f16}} : (tensor<33x24x3x3xf32>) -> tensor<33x24x3x3xf16>
+               %c = relay.conv2d %a, %b {{padding = array<i64: 1, 1, 1, 1>, strides = array<i64: {stride}, {stride}>}}
+                   : (tensor<1x24x{extent}x{extent}xf16>, tensor<33x24x3x3xf16>) -> tensor<1x33x{out}x{out}xf16>
+               %y = relay.cast %c {{dtype = f32}} : (tensor<1x33x{out}x{out}xf16>) -> tensor<1x33x{out}x{out}xf32>
+               return %y : tensor<1x33x{out}x{out}xf32>
+             }}"
+        );
+        for gpu in GPUS {
+            compare(&text, &[&[1, 24, extent, extent], &[33, 24, 3, 3]], gpu, &[], 2e-3);
+        }
+    }
+}
+
+#[test]
+fn f32_is_rounded_only_where_that_is_asked_for() {
+    let text = "func.func @main(%x: tensor<50x41xf32>, %w: tensor<41x35xf32>) -> tensor<50x35xf32> {
+         %y = relay.matmul %x, %w : (tensor<50x41xf32>, tensor<41x35xf32>) -> tensor<50x35xf32>
+         return %y : tensor<50x35xf32>
+       }";
+    let shapes: &[&[usize]] = &[&[50, 41], &[41, 35]];
+    for gpu in GPUS {
+        compare(text, shapes, gpu, &[], 1e-5);
+    }
+    compare(text, shapes, "nvidia:sm_80", &["--tf32"], 2e-3);
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("m.mlir"), text).unwrap();
+    let matrices = |more: &[&str]| {
+        let args = ["explain", "m.mlir", "--target", "nvidia:sm_80", "--json"];
+        let json = succeed(directory.path(), &[&args, more].concat());
+        json.contains("mma.sync")
+    };
+    assert!(matrices(&["--tf32"]) && !matrices(&[]));
+}

@@ -1,0 +1,138 @@
+//! The loops of a product: blocks, warps and lanes of the stage that goes on with the sums, and the loops of the sums.
+
+use super::super::super::writer::Writer;
+use super::super::contraction::Contraction;
+use super::{Tile, WARPS};
+use crate::te::intrinsics::Facts;
+use crate::te::layout::{Digit, Layout};
+use crate::te::schedule::{AxisId, Schedule, StageId};
+use fusion_dialects::loops::LoopKind;
+
+/// Splits the loop over an instruction's rows or columns into the axes it has for them.
+fn cut(
+    writer: &mut Writer,
+    stage: StageId,
+    loop_: AxisId,
+    facts: &Facts,
+    axes: &[usize],
+    made: &mut [AxisId],
+) -> Result<(), String> {
+    let mut rest = loop_;
+    for (i, &axis) in axes.iter().enumerate() {
+        if i + 1 == axes.len() {
+            made[axis] = rest;
+        } else {
+            (made[axis], rest) = writer.split(stage, rest, facts.unit(axis))?;
+        }
+    }
+    Ok(())
+}
+
+/// Blocks, warps and lanes of the stage that goes on with the sums; gives the loop inside of which they are computed.
+pub fn arrange(
+    writer: &mut Writer,
+    host: StageId,
+    facts: &Facts,
+    [row, column]: [AxisId; 2],
+    tile: Tile,
+) -> Result<AxisId, String> {
+    let leaves = writer.tree.stages[host].leaves.clone();
+    let others: Vec<AxisId> = leaves.into_iter().filter(|a| *a != row && *a != column).collect();
+    let [rows, columns, _] = facts.extents();
+    let mut made = vec![0; facts.axes.len()];
+    let mut exact = true;
+    let mut outer = Vec::new();
+    for (n, axis, size, unit) in [(0, row, tile.rows, rows), (1, column, tile.columns, columns)] {
+        let whole = writer.tree.stages[host].axes[axis].extent.is_multiple_of(size);
+        exact &= whole || n == 0;
+        let (block, inside) = match whole {
+            true => writer.split(host, axis, size)?,
+            false => writer.split_guarded(host, axis, size)?,
+        };
+        let (warp, inside) = writer.split(host, inside, size / WARPS[n])?;
+        let (at, inside) = writer.split(host, inside, unit)?;
+        cut(writer, host, inside, facts, if n == 0 { &facts.rows } else { &facts.columns }, &mut made)?;
+        outer.push([block, warp, at]);
+    }
+    let lanes: Vec<AxisId> = facts.lanes.iter().map(|a| made[*a]).collect();
+    let elements: Vec<AxisId> = facts.elements().iter().map(|a| made[*a]).collect();
+    let ([io, iw, it], [jo, jw, jt]) = (outer[0], outer[1]);
+    let order = [others.as_slice(), &[io, jo, iw, jw], &lanes, &[it, jt], &elements].concat();
+    writer.reorder(host, &order)?;
+    if let Some((&first, rest)) = others.split_first() {
+        let mut other = first;
+        for next in rest {
+            other = writer.fuse(host, other, *next)?;
+        }
+        writer.bind(host, other, LoopKind::BlockZ)?;
+    }
+    let mut lane = lanes[0];
+    for next in &lanes[1..] {
+        lane = writer.fuse(host, lane, *next)?;
+    }
+    let bound = [LoopKind::BlockY, LoopKind::BlockX, LoopKind::ThreadZ, LoopKind::ThreadY, LoopKind::ThreadX];
+    for (axis, kind) in [io, jo, iw, jw, lane].into_iter().zip(bound) {
+        writer.bind(host, axis, kind)?;
+    }
+    writer.unroll(host, it)?;
+    writer.unroll(host, jt)?;
+    // Neighbours along the last axis lie together in the result, where it is one of the columns.
+    let last = facts.elements().last().copied().filter(|a| exact && facts.columns.last() == Some(a));
+    for axis in facts.elements() {
+        if Some(axis) == last {
+            writer.vectorize(host, made[axis])?;
+        } else {
+            writer.unroll(host, made[axis])?;
+        }
+    }
+    Ok(jw)
+}
+
+/// The layout of the sums: whole tiles, in them the threads, in them their elements.
+pub fn fragment(
+    tree: &Schedule,
+    sums: StageId,
+    (found, facts): (&Contraction, &Facts),
+) -> Result<Layout, String> {
+    let rank = tree.stages[sums].rank();
+    let [rows, columns, _] = facts.extents();
+    let whole = |axis, unit| Digit { axis, unit, base: None };
+    let others = (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| whole(a, 1));
+    let inside = facts.lanes.iter().copied().chain(facts.elements()).map(|a| Digit {
+        axis: if facts.rows.contains(&a) { found.row } else { found.column },
+        unit: facts.unit(a),
+        base: Some(facts.axes[a]),
+    });
+    let tiles = [whole(found.row, rows), whole(found.column, columns)];
+    Layout::new(rank, others.chain(tiles).chain(inside).collect())
+}
+
+/// The loops of the sums; gives the one at which operands are copied, and the first that is the instruction.
+pub fn sum_up(
+    writer: &mut Writer,
+    sums: StageId,
+    (found, facts): (&Contraction, &Facts),
+    step: u64,
+) -> Result<(AxisId, AxisId), String> {
+    let s = &writer.tree.stages[sums];
+    let (rank, own, depth) = (s.rank(), s.op_axes(), s.axes[found.depth].extent);
+    let others: Vec<AxisId> = (0..rank).filter(|a| *a != found.row && *a != found.column).collect();
+    let rest: Vec<AxisId> = (rank..own).filter(|k| *k != found.depth).collect();
+    let [rows, columns, _] = facts.extents();
+    let mut made = vec![0; facts.axes.len()];
+    let (it, inside) = writer.split(sums, found.row, rows)?;
+    cut(writer, sums, inside, facts, &facts.rows, &mut made)?;
+    let (jt, inside) = writer.split(sums, found.column, columns)?;
+    cut(writer, sums, inside, facts, &facts.columns, &mut made)?;
+    let (ko, ki) = match depth.is_multiple_of(step) {
+        true => writer.split(sums, found.depth, step)?,
+        false => writer.split_padded(sums, found.depth, step)?,
+    };
+    let (ks, kk) = writer.split(sums, ki, facts.depth)?;
+    let order = [others.as_slice(), &[ko], &rest, &[ks, it, jt], &made, &[kk]].concat();
+    writer.reorder(sums, &order)?;
+    writer.unroll(sums, ks)?;
+    writer.unroll(sums, it)?;
+    writer.unroll(sums, jt)?;
+    Ok((rest.last().copied().unwrap_or(ko), made[0]))
+}

@@ -1,0 +1,128 @@
+//! Copies of a product's operands in shared memory: their order, and which threads copy what.
+
+use super::super::super::operands::Operand;
+use super::super::super::writer::Writer;
+use super::super::contraction::Contraction;
+use super::{Tile, WARPS};
+use crate::te::expr::{Atom, flatten};
+use crate::te::indices::accesses;
+use crate::te::intrinsics::{Facts, Together};
+use crate::te::layout::{Align, Digit, Layout};
+use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
+use fusion_dialects::loops::{LoopKind, Scope};
+use fusion_dialects::tensor_type;
+
+/// Bytes of the widest access.
+pub const ACCESS_BYTES: u64 = 16;
+
+/// The axis of a tensor that is indexed with an axis of the stage, and by how much a step of the one is one of the other.
+fn dim_of(operand: &Operand, axis: usize) -> Option<(usize, i64)> {
+    let mut with = (0..operand.indices.len()).filter(|d| operand.indices[*d].mentions(axis));
+    let (first, second) = (with.next()?, with.next());
+    if second.is_some() {
+        return None;
+    }
+    Some((first, operand.indices[first].coefficient(axis)?))
+}
+
+/// The axis of an operand's tensor along which its elements must lie together; none where any will do.
+fn together(found: &Contraction, facts: &Facts, n: usize) -> Option<Option<usize>> {
+    let operand = &found.operands[n];
+    let (own, deep) =
+        (dim_of(operand, if n == 0 { found.row } else { found.column })?, dim_of(operand, found.depth)?);
+    let (dim, step) = match facts.together[n] {
+        Together::Any => return Some(None),
+        Together::Depth => deep,
+        Together::Own => own,
+    };
+    (step == 1 && own.0 != deep.0).then_some(Some(dim))
+}
+
+/// True when a copy of an operand lies in another order than the tensor; none where there is no such copy.
+pub fn turns(found: &Contraction, facts: &Facts, n: usize) -> Option<bool> {
+    let dim = together(found, facts, n)?;
+    Some(dim.is_some_and(|dim| dim + 1 != found.operands[n].shape.len()))
+}
+
+/// A copy of an operand in shared memory, by all threads of the block; a stage that is nothing else is computed there.
+pub fn copy(
+    writer: &mut Writer,
+    sums: StageId,
+    at: AxisId,
+    (found, facts, own): (&Contraction, &Facts, &[StageId]),
+    (n, tile, step): (usize, Tile, u64),
+) -> Result<(), String> {
+    let operand = &found.operands[n];
+    let copy = match operand.stage.filter(|s| own.contains(s)) {
+        Some(source) => source,
+        None => {
+            let name = format!("{}_of_{}", ["rows", "columns"][n], writer.tree.stages[sums].name);
+            let source = operand.handle().ok_or("reads a tensor that nobody gives")?;
+            writer.cache_read(source, &name, &[sums])?
+        }
+    };
+    writer.compute_at(copy, sums, at)?;
+    writer.set_scope(copy, Scope::Shared)?;
+    let rank = operand.shape.len();
+    let last = rank - 1;
+    if let Some(Some(dim)) = together(found, facts, n).filter(|dim| *dim != Some(last)) {
+        let digit = |axis| Digit { axis, unit: 1, base: None };
+        let digits = (0..rank).filter(|d| *d != dim).chain([dim]).map(digit).collect();
+        writer.transform_layout(Handle::Stage(copy), Layout::new(rank, digits)?)?;
+    }
+    let access = ACCESS_BYTES / facts.dtype.size() as u64;
+    if rank > 1 {
+        writer.storage_align(copy, Align { dim: rank - 2, factor: 2 * access, offset: access })?;
+    }
+    // Elements that lie together in memory and in the copy go in one access.
+    let along = match dim_of(operand, found.depth) {
+        Some((dim, 1)) if dim == last => step,
+        _ => [tile.rows, tile.columns][n],
+    };
+    let wide = turns(found, facts, n) == Some(false)
+        && along.is_multiple_of(access)
+        && lies_together(&writer.tree, copy, access);
+    share(writer, copy, facts.extents()[2], if wide { access } else { 1 })
+}
+
+/// True when elements along the last axis of a stage, that many from a multiple of their number on, are read from as many that lie
+/// together in memory, from a multiple of their number on.
+fn lies_together(tree: &Schedule, stage: StageId, width: u64) -> bool {
+    let s = &tree.stages[stage];
+    let last = s.rank() - 1;
+    let extent = s.axes[last].extent;
+    let width = width as i64;
+    let aligned = |access: crate::te::indices::Access| {
+        let inlined = tree.giving(access.tensor).is_some_and(|s| tree.stages[s].attach == Attach::Inline);
+        let shape = tensor_type(access.tensor).and_then(|t| t.shape()).filter(|_| !inlined)?;
+        let indices: Vec<_> = access.indices.into_iter().collect::<Option<_>>()?;
+        let place = flatten(&indices, &shape);
+        let step = place.coefficient(last).filter(|step| *step == 1)?;
+        let is_last = |atom: &Atom| matches!(atom, Atom::Var(v) if v.id == last);
+        let rest = place.terms().all(|(atom, c)| is_last(atom) || c % width == 0);
+        (rest && place.offset() % width == 0).then_some(step)
+    };
+    let read = accesses(s.op);
+    !read.is_empty() && extent as i64 % width == 0 && read.into_iter().all(|a| aligned(a).is_some())
+}
+
+/// Has all threads of a block copy, neighbours what lies together.
+fn share(writer: &mut Writer, copy: StageId, lanes: u64, width: u64) -> Result<(), String> {
+    let rank = writer.tree.stages[copy].rank();
+    let mut all: AxisId = 0;
+    for next in 1..rank {
+        all = writer.fuse(copy, all, next)?;
+    }
+    if width > 1 {
+        let (outer, vector) = writer.split(copy, all, width)?;
+        writer.vectorize(copy, vector)?;
+        all = outer;
+    }
+    let (_, inner) = writer.split(copy, all, WARPS[0] * WARPS[1] * lanes)?;
+    let (z, inner) = writer.split(copy, inner, WARPS[1] * lanes)?;
+    let (y, x) = writer.split(copy, inner, lanes)?;
+    for (axis, kind) in [(z, LoopKind::ThreadZ), (y, LoopKind::ThreadY), (x, LoopKind::ThreadX)] {
+        writer.bind(copy, axis, kind)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Products of matrices by matrix instructions: a tile of the result for each block, a part of it for each warp, in registers.
+//!
+//! ```text
+//!   io (block_y)  jo (block_x)                            128 x 128 results a block
+//!     iw (thread_z)  jw (thread_y)                        64 x 64 a warp, a fragment
+//!       for ko                                            steps of 32
+//!         rows[io, ko], columns[ko, jo]                   all threads copy, 16 bytes at a time where they lie together
+//!         for ks  for it, jt (unrolled)                   c[it, jt] += rows[it, ks] * columns[ks, jt]: the instruction
+//!       for lane (thread_x)  for it, jt, elements         each thread goes on with its elements of the fragment
+//! ```
+//!
+//! What an instruction's rows, columns, depth and threads are is read off its declaration, so that this is for all of them (Feng
+//! et al., "TensorIR", 2023). An elementwise stage in front is computed while it is copied, one behind where the sums are;
+//! beyond the ends there are zeros, which are not stored. Rows in shared memory are 16 bytes longer than they have to be, so that
+//! those below each other fall on different banks.
+
+mod arrange;
+mod copies;
+mod windows;
+
+use super::super::operands::Operand;
+use super::super::placement::{self, Nest};
+use super::super::writer::Writer;
+use super::contraction::{self, Contraction};
+use crate::target::Target;
+use crate::te::indices::accesses;
+use crate::te::intrinsics::{self, Facts};
+use crate::te::schedule::primitives::split::sums_zeros;
+use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
+use copies::ACCESS_BYTES;
+use fusion_dialects::loops::Scope;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, ValueLike, kind_of, ops_in, tensor_type};
+use fusion_operators::DType;
+use windows::Windows;
+
+/// Warps of a block, down and along.
+const WARPS: [u64; 2] = [2, 2];
+/// Rows and columns of a block's tile, at most.
+const SIZES: [u64; 3] = [128, 64, 32];
+/// Registers of a thread that hold sums, at most.
+const MOST_SUMS: u64 = 128;
+/// Bytes of a row of an operand that are copied at a time.
+const STEP_BYTES: u64 = 64;
+/// Extents below this are no rows, no columns and no depth.
+const FEWEST: u64 = 16;
+
+/// A sum of products that an instruction computes.
+pub struct Product {
+    /// The stage that sums up.
+    pub reduction: StageId,
+    /// Elementwise stages that are computed while they are copied.
+    pub sources: Vec<StageId>,
+    /// How it becomes a product of matrices, where it is none.
+    windows: Option<Windows>,
+    /// The instructions for its elements.
+    facts: Vec<Facts>,
+}
+
+/// What a block computes.
+#[derive(Clone, Copy)]
+struct Tile {
+    rows: u64,
+    columns: u64,
+}
+
+/// The products among the stages of a kernel for which the target has an instruction.
+pub fn find(tree: &Schedule, target: &Target) -> Result<Vec<Product>, String> {
+    let mut all: Vec<Facts> = Vec::new();
+    for name in target.gpu.matrix.split_whitespace() {
+        all.push(intrinsics::facts(tree.kernel.context_ref(), name)?);
+    }
+    let reductions = (0..tree.stages.len()).filter(|s| tree.stages[*s].is_reduction());
+    let product = |reduction: StageId| {
+        let dtype = product_of(tree.stages[reduction].op)?;
+        let facts: Vec<Facts> = all.iter().filter(|facts| facts.dtype == dtype).cloned().collect();
+        let windows = windows::of(tree, reduction).filter(|_| !facts.is_empty());
+        if windows.is_none() {
+            best(tree, reduction, &facts)?;
+        }
+        let read = accesses(tree.stages[reduction].op).into_iter().filter_map(|a| tree.giving(a.tensor));
+        let own = |s: &StageId| {
+            placement::is_cheap(tree, *s) && tree.consumers(*s) == [reduction] && !tree.results.contains(s)
+        };
+        let sources: Vec<StageId> = read.filter(own).collect();
+        Some(Product { reduction, sources, windows, facts })
+    };
+    Ok(reductions.filter_map(product).collect())
+}
+
+/// The product of matrices that a stage is, and the instruction for which fewest operands are turned around; of those the first.
+fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contraction, Facts)> {
+    let found = contraction::recognize(tree, reduction, reduction)?;
+    let depth = tree.stages[reduction].axes[found.depth].extent;
+    let zeros = sums_zeros(tree.stages[reduction].op, found.depth);
+    let turned = |facts: &Facts| -> Option<usize> {
+        let both = (0..2).map(|n| copies::turns(&found, facts, n)).collect::<Option<Vec<bool>>>()?;
+        Some(both.into_iter().filter(|turns| *turns).count())
+    };
+    let fits = facts.iter().filter(|facts| zeros || depth.is_multiple_of(facts.depth));
+    let best = fits.filter_map(|facts| Some((turned(facts)?, facts))).min_by_key(|(turns, _)| *turns)?;
+    let facts = best.1.clone();
+    Some((found, facts))
+}
+
+/// The type of the two elements whose product is summed up in f32, and nothing else.
+fn product_of(op: Op) -> Option<DType> {
+    let is = |op: &Op, kind: Upstream| matches!(kind_of(*op), Some(Kind::Upstream(k)) if k == kind);
+    let combiner = op.body(1).map(ops_in)?;
+    let sums = matches!(&combiner[..], [sum, _] if is(sum, Upstream::AddF));
+    let on_scalars = |op: &Op| op.result_values().iter().any(|v| v.r#type().to_string() != "index");
+    let body: Vec<Op> = op.body(0).map(ops_in)?.into_iter().filter(on_scalars).collect();
+    let products = body.iter().filter(|op| is(op, Upstream::MulF)).count();
+    let plain = body.iter().all(|op| {
+        is(op, Upstream::MulF)
+            || is(op, Upstream::ExtF)
+            || is(op, Upstream::ArithConstant)
+            || matches!(kind_of(*op), Some(Kind::Te(Te::Load)))
+    });
+    let read = accesses(op);
+    let [a, b] = &read[..] else { return None };
+    let (a, b) = (tensor_type(a.tensor)?.dtype, tensor_type(b.tensor)?.dtype);
+    let sum = tensor_type(*op.result_values().first()?)?.dtype;
+    (sums && products == 1 && plain && a == b && sum == DType::F32).then_some(a)
+}
+
+/// Writes the primitives of a product; false where it is none any more.
+pub fn schedule(
+    writer: &mut Writer,
+    nest: &Nest,
+    product: &Product,
+    target: &Target,
+) -> Result<bool, String> {
+    let host = nest.stage;
+    let axes = |stage: StageId| -> Vec<u64> {
+        let s = &writer.tree.stages[stage];
+        s.axes[..s.rank()].iter().map(|a| a.extent).collect()
+    };
+    let inlined = |operand: &Operand| {
+        operand.stage.is_some_and(|stage| writer.tree.stages[stage].attach == Attach::Inline)
+    };
+    let plain = || {
+        let found = best(&writer.tree, product.reduction, &product.facts);
+        found.is_some_and(|(found, _)| !found.operands.iter().any(inlined))
+    };
+    if axes(host) != axes(product.reduction) || !(product.windows.is_some() || plain()) {
+        return Ok(false);
+    }
+    let sums = match nest.reduction {
+        Some(reduction) => reduction,
+        None => {
+            let name = format!("sums_of_{}", writer.tree.stages[host].name);
+            writer.cache_write(host, &name)?
+        }
+    };
+    let (mut own, mut places) = (product.sources.clone(), None);
+    if let Some(windows) = &product.windows {
+        let name = |n: usize| {
+            let what = if n == windows.operand { "columns" } else { "rows" };
+            format!("{what}_of_{}", writer.tree.stages[sums].name)
+        };
+        let (first, second) = (name(0), name(1));
+        let copies = [(first.as_str(), windows.orders[0].as_slice()), (&second, &windows.orders[1])];
+        own = writer.reindex(sums, &windows.groups, copies)?.to_vec();
+        for source in &product.sources {
+            writer.inline(*source)?;
+        }
+        let mut column = windows.columns.start;
+        for next in windows.columns.clone().skip(1) {
+            column = writer.fuse(host, column, next)?;
+        }
+        places = Some((windows.columns.start, column));
+    }
+    let (found, facts) = best(&writer.tree, sums, &product.facts)
+        .ok_or("has a sum of products of which no product of matrices was made")?;
+    // The columns of the sums are, in the host, one loop over several axes.
+    let place = |axis: AxisId| places.filter(|(of, _)| *of == axis).map_or(axis, |(_, fused)| fused);
+    let rows_and_columns = [place(found.row), place(found.column)];
+    let (tile, step) = sizes(&writer.tree, sums, (&found, &facts), target)
+        .ok_or("has a sum of products whose smallest tile is too large for this GPU")?;
+    let at = arrange::arrange(writer, host, &facts, rows_and_columns, tile)?;
+    writer.compute_at(sums, host, at)?;
+    writer.set_scope(sums, Scope::Fragment)?;
+    let layout = arrange::fragment(&writer.tree, sums, (&found, &facts))?;
+    writer.transform_layout(Handle::Stage(sums), layout)?;
+    let (at, instruction) = arrange::sum_up(writer, sums, (&found, &facts), step)?;
+    for n in 0..2 {
+        copies::copy(writer, sums, at, (&found, &facts, &own), (n, tile, step))?;
+    }
+    writer.tensorize(sums, instruction, &facts.name)?;
+    Ok(true)
+}
+
+/// The tile of a block and the steps of the sum that take the least time: each core computes its share of the blocks one after
+/// another, and in each either multiplies or waits for what is copied.
+fn sizes(
+    tree: &Schedule,
+    sums: StageId,
+    (found, facts): (&Contraction, &Facts),
+    target: &Target,
+) -> Option<(Tile, u64)> {
+    let axes = &tree.stages[sums].axes;
+    let rank = tree.stages[sums].rank();
+    let (m, n, k) = (axes[found.row].extent, axes[found.column].extent, axes[found.depth].extent);
+    let others: u64 =
+        (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
+    let [rows, columns, lanes] = facts.extents();
+    let bytes = facts.dtype.size() as u64;
+    let longest = (STEP_BYTES / bytes).max(facts.depth);
+    let halves = std::iter::successors(Some(longest), |n| Some(n / 2).filter(|n| *n >= facts.depth));
+    let step = halves
+        .into_iter()
+        .find(|n| k.is_multiple_of(*n))
+        .unwrap_or(longest.min(k.next_multiple_of(facts.depth)));
+    let flops = if bytes == 2 { target.gpu.matrix_flops } else { target.peak_flops };
+    let time = |tile: &Tile| {
+        let blocks = m.div_ceil(tile.rows) * n.div_ceil(tile.columns) * others;
+        let multiply = 2.0 * (tile.rows * tile.columns) as f64 / flops.max(1.0);
+        let copy = ((tile.rows + tile.columns) * bytes) as f64 / target.l3.bandwidth.max(1.0);
+        blocks.div_ceil(target.cores) as f64 * multiply.max(copy)
+    };
+    let all = SIZES.iter().flat_map(|&rows| SIZES.iter().map(move |&columns| Tile { rows, columns }));
+    let fits = |tile: &Tile| {
+        let (down, along) = (tile.rows / WARPS[0], tile.columns / WARPS[1]);
+        let shared = (tile.rows + tile.columns) * (step * bytes + ACCESS_BYTES);
+        down.is_multiple_of(rows)
+            && along.is_multiple_of(columns)
+            && down * along / lanes <= MOST_SUMS
+            && shared <= target.gpu.shared_bytes
+            && WARPS[0] * WARPS[1] * lanes <= target.gpu.block_threads
+    };
+    let best = all.filter(fits).min_by(|a, b| time(a).total_cmp(&time(b)))?;
+    Some((best, step))
+}

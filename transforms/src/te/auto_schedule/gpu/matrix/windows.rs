@@ -1,0 +1,66 @@
+//! Convolutions, and whatever else sums products over several axes: which axes are one of a product of matrices.
+//!
+//!     y[n, o, h, w] += x[n, c, h + r, w + s] * f[o, c, r, s]       columns (h, w), depth (c, r, s); rows o, a product for each n
+//!
+//! The columns are the last axes of the result, along which one operand goes and the other does not; the depth is all that is summed up.
+
+use super::FEWEST;
+use crate::te::expr::Expr;
+use crate::te::indices::accesses;
+use crate::te::schedule::{Schedule, StageId};
+use std::ops::Range;
+
+/// The axes of a product of matrices that those of a reduction become.
+pub struct Windows {
+    /// For each axis of the reduction the number of the one that it becomes a part of.
+    pub groups: Vec<usize>,
+    /// The axes that become the columns.
+    pub columns: Range<usize>,
+    /// Which of the two operands goes along the columns.
+    pub operand: usize,
+    /// The axes of the copies of both operands, in order.
+    pub orders: [Vec<usize>; 2],
+}
+
+/// Those of a reduction that is no plain product of matrices.
+pub fn of(tree: &Schedule, reduction: StageId) -> Option<Windows> {
+    let s = &tree.stages[reduction];
+    let (rank, own) = (s.rank(), s.op_axes());
+    let read = accesses(s.op);
+    let mut operands: Vec<Vec<Expr>> = Vec::new();
+    for access in read {
+        operands.push(access.indices.into_iter().collect::<Option<_>>()?);
+    }
+    let [first, second] = &operands[..] else { return None };
+    let goes = |operand: &[Expr], axis: usize| operand.iter().any(|e| e.mentions(axis));
+    let extent = |range: Range<usize>| s.axes[range].iter().map(|a| a.extent).product::<u64>();
+    let last = rank.checked_sub(1)?;
+    let operand = [first, second].into_iter().position(|o| goes(o, last))?;
+    let (along, across) = if operand == 0 { (first, second) } else { (second, first) };
+    let alone = |axis: usize| goes(along, axis) && !goes(across, axis);
+    let begin = (0..rank).rev().take_while(|a| alone(*a)).last()?;
+    let rows = (0..begin).any(|a| goes(across, a) && !goes(along, a) && s.axes[a].extent >= FEWEST);
+    let summed = (rank..own).filter(|a| s.axes[*a].extent > 1).count();
+    let plain = begin == last && summed == 1;
+    if plain || !rows || extent(begin..rank) < FEWEST || extent(rank..own) < FEWEST {
+        return None;
+    }
+    let (column, depth) = (begin, begin + 1);
+    let groups = (0..own)
+        .map(|a| {
+            if a < begin {
+                a
+            } else if a < rank {
+                column
+            } else {
+                depth
+            }
+        })
+        .collect();
+    let order = |indices: &[Expr]| {
+        let outer = (0..begin).filter(|a| goes(indices, *a));
+        let columns = Some(column).filter(|_| (begin..rank).any(|a| goes(indices, a)));
+        outer.chain([depth]).chain(columns).collect::<Vec<usize>>()
+    };
+    Some(Windows { groups, columns: begin..rank, operand, orders: [order(first), order(second)] })
+}

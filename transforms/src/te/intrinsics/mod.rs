@@ -1,0 +1,94 @@
+//! Matrix instructions of GPUs as declared intrinsics, a text file each: what they compute, and how the threads of a warp do it.
+//!
+//!     te.tensorize %loop with @mma_m16n8k16_f16        the declaration is put into the module when it is first named
+//!
+//! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's. A target's description lists
+//! those it has, the best one first.
+
+pub mod facts;
+
+pub use facts::{Facts, Together};
+
+use crate::target::Target;
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Build, Context, Module, Op, OpExt, ValueMap, ops_in, parse_module, top_level};
+use fusion_operators::DType;
+
+/// A declaration.
+#[derive(Debug)]
+pub struct Declared {
+    /// What it is called.
+    pub name: &'static str,
+    /// The type of its operands' elements.
+    pub element: &'static str,
+    /// The declaration.
+    pub text: &'static str,
+}
+
+const fn declared(name: &'static str, element: &'static str, text: &'static str) -> Declared {
+    Declared { name, element, text }
+}
+
+const MMA: &str = include_str!("mma_m16n8k16.mlir");
+const MMA_ROWS: &str = include_str!("mma_m16n8k16_rows.mlir");
+const MFMA: &str = include_str!("mfma_16x16x16.mlir");
+const WMMA: &str = include_str!("wmma_16x16x16.mlir");
+
+/// All of them.
+pub const DECLARED: &[Declared] = &[
+    declared("mma_m16n8k16_f16", "f16", MMA),
+    declared("mma_m16n8k16_f16_rows", "f16", MMA_ROWS),
+    declared("mma_m16n8k16_bf16", "bf16", MMA),
+    declared("mma_m16n8k16_bf16_rows", "bf16", MMA_ROWS),
+    declared("mma_m16n8k8_tf32", "f32", include_str!("mma_m16n8k8.mlir")),
+    declared("mfma_16x16x16_f16", "f16", MFMA),
+    declared("mfma_16x16x16_bf16", "bf16", MFMA),
+    declared("mfma_16x16x4_f32", "f32", include_str!("mfma_16x16x4.mlir")),
+    declared("wmma_16x16x16_f16", "f16", WMMA),
+    declared("wmma_16x16x16_bf16", "bf16", WMMA),
+];
+
+/// The types of elements that a target multiplies matrices of by instructions.
+pub fn elements(target: &Target) -> Vec<DType> {
+    let listed = target.gpu.matrix.split_whitespace();
+    let rows = listed.filter_map(|name| DECLARED.iter().find(|row| row.name == name));
+    rows.filter_map(|row| row.element.parse().ok()).collect()
+}
+
+/// The intrinsic of that name in a module; one of those here is declared at its begin where it is not yet.
+pub fn declare<'c>(module: Op<'c>, name: &str) -> Result<Op<'c>, String> {
+    if let Some(found) = of_module(module, name) {
+        return Ok(found);
+    }
+    let parsed = parse(module.context_ref(), name)?;
+    let first = module.body(0).and_then(|body| ops_in(body).first().copied()).ok_or_else(|| unknown(name))?;
+    for op in top_level(parsed.as_operation(), |k| matches!(k, Kind::Te(Te::Intrinsic))) {
+        ValueMap::new().clone_op(&Build::before(first), op);
+    }
+    of_module(module, name).ok_or_else(|| unknown(name))
+}
+
+/// What a schedule has to know of the one of that name.
+pub fn facts(context: &Context, name: &str) -> Result<Facts, String> {
+    let parsed = parse(context, name)?;
+    let declared = top_level(parsed.as_operation(), |k| matches!(k, Kind::Te(Te::Intrinsic)));
+    declared.first().and_then(|op| Facts::of(*op)).ok_or_else(|| unknown(name))
+}
+
+fn parse<'c>(context: &'c Context, name: &str) -> Result<Module<'c>, String> {
+    let row = DECLARED.iter().find(|row| row.name == name).ok_or_else(|| unknown(name))?;
+    let text = row.text.replace("TYPE", row.element).replace("NAME", row.name);
+    let wrong =
+        |errors: Vec<String>| format!("names @{name}, whose declaration is wrong: {}", errors.join("; "));
+    parse_module(context, &text).map_err(wrong)
+}
+
+fn unknown(name: &str) -> String {
+    format!("names @{name}, which is no te.intrinsic of the module")
+}
+
+fn of_module<'c>(module: Op<'c>, name: &str) -> Option<Op<'c>> {
+    let all = top_level(module, |k| matches!(k, Kind::Te(Te::Intrinsic)));
+    all.into_iter().find(|op| op.text("sym_name") == Some(name))
+}
