@@ -83,7 +83,7 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     let rank = writer.tree.stages[nest.stage].rank();
     let others: u64 =
         (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let depth = axes[found.depth].extent;
+    let depth = writer.tree.stages[reduction].axes[found.depth].extent;
     let Some(tile) = tile(m, n, (others, depth), target) else { return Ok(false) };
     if let Some(parts) = parts(depth, tile.blocks(m, n) * others, target)
         && let Some(partial) = parts::of(writer, reduction, found.depth, parts)?
