@@ -67,11 +67,13 @@ fn distance(got: f32, exact: f64) -> f64 {
     if f64::from(got) == exact || got == exact as f32 {
         return 0.0;
     }
+    // What is beyond all numbers counts as the next one after the greatest.
+    let beyond = 128f64.exp2();
+    let exact = exact.clamp(-beyond, beyond);
+    let got = if got.is_infinite() { f64::from(got.signum()) * beyond } else { f64::from(got) };
     let exponent = (exact.abs().log2().floor()).max(-126.0);
     let unit = (exponent - 23.0).exp2();
-    // What is beyond all numbers counts as the next one after the greatest.
-    let got = if got.is_infinite() { f64::from(got.signum()) * 128f64.exp2() } else { f64::from(got) };
-    (got - exact.clamp(-(128f64.exp2()), 128f64.exp2())).abs() / unit
+    (got - exact).abs() / unit
 }
 
 /// Runs a function on columns of numbers, in blocks; says where it is off the most.

@@ -18,13 +18,14 @@ use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Context, Module, Op, OpExt, TypeParts, array_elements, dictionary_text, function_parts, module_op,
-    nested_ops, top_level, type_of_attr, type_parts,
+    nested_ops, str_attr, top_level, type_of_attr, type_parts,
 };
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
+use fusion_transforms::relay::language::functions;
 use indexmap::IndexMap;
 use std::path::Path;
 
@@ -72,10 +73,17 @@ pub(crate) fn prepare(module: &Module, model: &Path, options: &CompileOptions) -
     if !is_text(model) && !open && !needs_language(module_op(module)) {
         return Ok(false);
     }
-    let known = if options.partial_eval { KNOWN } else { &[] };
-    for stages in [TYPES, known] {
-        let run = Runner::default().run(module, stages);
-        run.map_err(|errors| failed(errors.join("\n")))?;
+    let run = |stages| Runner::default().run(module, stages).map_err(|errors| failed(errors.join("\n")));
+    run(TYPES)?;
+    if options.partial_eval {
+        // Nobody but the program itself calls its other functions.
+        let others = functions(module_op(module)).into_iter().filter(|(name, _)| *name != ENTRY);
+        others.for_each(|(_, f)| f.set_attr("sym_visibility", str_attr(f.context_ref(), "private")));
+        run(KNOWN)?;
+    }
+    if !needs_language(module_op(module)) {
+        let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
+        declared.into_iter().for_each(OpExt::erase);
     }
     Ok(needs_language(module_op(module))
         || (is_mlir || is_text(model)) && takes_open_tensors(module_op(module)))
@@ -94,7 +102,13 @@ fn needs_language(module: Op) -> bool {
     let plain = |op: &Op| match op.kind() {
         Some(Kind::Relay(kind)) => matches!(
             kind,
-            Relay::Constant | Relay::Tuple | Relay::Get | Relay::If | Relay::While | Relay::Yield
+            Relay::Data
+                | Relay::Constant
+                | Relay::Tuple
+                | Relay::Get
+                | Relay::If
+                | Relay::While
+                | Relay::Yield
         ),
         _ => true,
     };

@@ -3,14 +3,13 @@
 //!     math.floor %x : f32          =>      llvm.call_intrinsic "llvm.floor"(%x)
 //!     math.sqrt %x : f16           =>      extended, the same with "llvm.sqrt" of f32, truncated
 //!     math.rsqrt %x                =>      1 / sqrt x
-//!     arith.remf %x, %y            =>      x - trunc(x / y) y, for y 2^252, y 2^224, ..., y one after another
+//!     arith.remf %x, %y            =>      x - trunc(x / y) y, for y 2^252, y 2^224, ..., y one after another; f64: remainders of integers
 //!     math.ipowi %x, %n            =>      squares of x, multiplied where n has a bit
 //!
 //! Upstream's conversions to GPUs make calls of a vendor's library of all of these, and no GPU library is linked here. What
-//! `math-approximate` makes straight code of is gone when this runs. What is left of f64 is told with its name. Intrinsics are called
-//! by their names, as those conversions take the operations that stand for them (`llvm.intr.floor`) for calls as well.
+//! `math-approximate` makes straight code of is gone when this runs. Intrinsics are called by their names, as those conversions take the operations that stand for them (`llvm.intr.floor`) for calls as well.
 
-use crate::loop_to_cpu::math::floats::Floats;
+use crate::loop_to_cpu::math::floats::{Floats, Is};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
@@ -58,16 +57,17 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
     let Some(ty) = op.result_values().first().map(|v| v.r#type()) else { return Ok(()) };
     let (element, lanes) = vector_parts(ty).map_or((ty, None), |(element, lanes)| (element, Some(lanes)));
     let Some(dtype) = dtype_of(element) else { return Ok(()) };
-    let at = Floats { build: Build::before(op), lanes };
+    let at = Floats { build: Build::before(op), lanes, dtype: DType::F64 };
     let operands = op.operand_values();
     let computed = match kind {
         Upstream::IPowI => power(&at, dtype, operands[0], operands[1]),
-        Upstream::RemF if dtype != DType::F64 => {
+        Upstream::RemF if dtype == DType::F64 => remainder_of_doubles(&at, operands[0], operands[1]),
+        Upstream::RemF => {
             let wide: Vec<Value> =
                 operands.iter().map(|v| at.make("arith.extf", &[*v], DType::F64)).collect();
             at.make("arith.truncf", &[remainder(&at, wide[0], wide[1])], dtype)
         }
-        _ if kind.is_transcendental() || kind == Upstream::RemF => return Err(missing(op, element)),
+        _ if kind.is_transcendental() => return Err(missing(op, element)),
         _ => {
             let Some(name) = intrinsic(kind).or_else(|| (kind == Upstream::Rsqrt).then_some("llvm.sqrt"))
             else {
@@ -81,7 +81,7 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
             let extended: Vec<Value> = operands.iter().map(extend).collect();
             let mut value = call(&at, name, &extended, inside);
             if kind == Upstream::Rsqrt {
-                let one = if inside == DType::F64 { at.double(1.0) } else { at.float(1.0) };
+                let one = Floats { dtype: inside, ..at }.float(1.0);
                 value = at.make("arith.divf", &[one, value], inside);
             }
             if dtype == inside { value } else { at.make("arith.truncf", &[value], dtype) }
@@ -107,8 +107,8 @@ fn missing<'c>(op: Op<'c>, element: fusion_dialects::Type<'c>) -> PassError<'c> 
     PassError::at(
         op,
         format_args!(
-            "is a function of {element}, for which GPUs have no instructions and the compiler has no code; \
-             compute it in f32, or compile for a processor"
+            "is a function of {element}, for which GPUs have no instructions; `math-approximate{{doubles=true}}` \
+             before this pass makes code of it"
         ),
     )
 }
@@ -125,7 +125,7 @@ fn repeat<'c>(
     let types: Vec<_> = initial.iter().map(|v| v.r#type()).collect();
     let arguments = [&[zero.r#type()], types.as_slice()].concat();
     let region = at.build.region(&arguments, |inner, given| {
-        let inside = Floats { build: inner, lanes: at.lanes };
+        let inside = Floats { build: inner, ..*at };
         inner.op("scf.yield", &body(&inside, &given[1..]), &[], &[]);
     });
     let operands = [&[zero, count, one], initial].concat();
@@ -136,27 +136,66 @@ fn repeat<'c>(
 /// below `2^277`.
 fn remainder<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
     let size = |a: Value<'c>| call(at, "llvm.fabs", &[a], DType::F64);
-    let first = at.double((252f64).exp2());
+    let first = at.float((252f64).exp2());
     let steps = repeat(at, 10, &[x, first], |m, given| {
         let divisor = m.make("arith.mulf", &[y, given[1]], DType::F64);
         let quotient = m.make("arith.divf", &[given[0], divisor], DType::F64);
         let whole = call(m, "llvm.trunc", &[quotient], DType::F64);
         let minus = m.make("arith.negf", &[whole], DType::F64);
         let rest = call(m, "llvm.fma", &[minus, divisor, given[0]], DType::F64);
-        vec![rest, m.make("arith.mulf", &[given[1], m.double((-28f64).exp2())], DType::F64)]
+        vec![rest, m.make("arith.mulf", &[given[1], m.float((-28f64).exp2())], DType::F64)]
     });
     // What is divided by infinity stays; a remainder of 0 has the sign as well.
     let below = |a: Value<'c>, b: Value<'c>| {
         let predicate = [("predicate", int_attr(at.build.context(), 4))];
         at.build.value("arith.cmpf", &[a, b], at.ty(DType::Bool), &predicate)
     };
-    let infinite = at.double(f64::INFINITY);
+    let infinite = at.float(f64::INFINITY);
     let (finite, equal) = (below(size(x), infinite), int_attr(at.build.context(), 1));
     let by_infinity =
         at.build.value("arith.cmpf", &[size(y), infinite], at.ty(DType::Bool), &[("predicate", equal)]);
     let stays = at.both(finite, by_infinity);
     let rest = at.make("arith.select", &[stays, x, steps[0]], DType::F64);
     call(at, "llvm.copysign", &[rest, x], DType::F64)
+}
+
+/// The remainder of a division of f64: that of `mx 2^ex` by `my 2^ey` in integers, eleven bits of `2^(ex - ey)` at a time, so that what is
+/// divided has 64 bits. Every step is exact, and so is the result.
+fn remainder_of_doubles<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
+    const STEP: i64 = 11;
+    let long = |m: &Floats<'c>, name: &str, a: Value<'c>, b: Value<'c>| m.make(name, &[a, b], DType::I64);
+    // The integer and the exponent of its last bit; that of a subnormal number is the least one as well.
+    let parts = |a: Value<'c>| {
+        let size = at.bits(call(at, "llvm.fabs", &[a], DType::F64));
+        let exponent = at.shift_right(size, 52);
+        let fraction = at.int_and(size, (1 << 52) - 1);
+        let is_normal = at.is_not_zero(exponent);
+        let whole = long(at, "arith.ori", fraction, at.int(1 << 52));
+        let mantissa = at.make("arith.select", &[is_normal, whole, fraction], DType::I64);
+        (mantissa, at.make("arith.select", &[is_normal, exponent, at.int(1)], DType::I64))
+    };
+    let ((mx, ex), (my, ey)) = (parts(x), parts(y));
+    // What is divided by 0 gives nothing, but not in integers.
+    let my = long(at, "arith.maxui", my, at.int(1));
+    let left = at.int_sub(ex, ey);
+    let first = long(at, "arith.remui", mx, my);
+    let steps = repeat(at, 2098 / STEP + 1, &[first, left], |m, given| {
+        let none = m.int(0);
+        let by = long(m, "arith.maxsi", long(m, "arith.minsi", given[1], m.int(STEP)), none);
+        let rest = long(m, "arith.remui", long(m, "arith.shli", given[0], by), my);
+        vec![rest, m.int_sub(given[1], by)]
+    });
+    // The exponent of the result may be that of no normal number: half of it is applied first.
+    let exponent = at.int_sub(ey, at.int(1075));
+    let half = long(at, "arith.shrsi", exponent, at.int(1));
+    let power = |n: Value<'c>| at.of_bits(at.shift_left(at.int_add(n, at.int(1023)), 52));
+    let rest = at.mul(at.as_float(steps[0]), power(half));
+    let rest = at.mul(rest, power(at.int_sub(exponent, half)));
+    let [size, divisor] = [x, y].map(|a| call(at, "llvm.fabs", &[a], DType::F64));
+    let rest = at.select(at.is(Is::Below, size, divisor), size, rest);
+    let infinite = at.float(f64::INFINITY);
+    let defined = at.both(at.is(Is::Below, size, infinite), at.is(Is::Above, divisor, at.float(0.0)));
+    call(at, "llvm.copysign", &[at.select(defined, rest, at.float(f64::NAN)), x], DType::F64)
 }
 
 /// A power of integers, in their own type; with a negative exponent what is left of the fraction.

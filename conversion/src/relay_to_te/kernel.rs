@@ -12,6 +12,7 @@ use fusion_dialects::{
     tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Operator, TensorType};
+use fusion_transforms::target::Target;
 
 /// Builds the kernel of a primitive function before it.
 pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
@@ -146,7 +147,8 @@ fn define<'c>(
     let Some(define) = definition_of(operator) else {
         return Err(PassError::at(op, "has no definition in tensor expressions"));
     };
-    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results })
+    let on_gpu = Target::of(op)?.is_gpu();
+    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results, on_gpu })
         .map_err(|why| PassError::at(op, why))
 }
 

@@ -33,6 +33,21 @@ func.func @remainder(%a: f32, %b: f32) -> f32 {
 
 // -----
 
+// Of f64, the integers behind the numbers are divided, eleven bits of the quotient at a time.
+// CHECK-LABEL: @exact_remainder
+// CHECK:         arith.remui
+// CHECK:         scf.for
+// CHECK:           arith.shli
+// CHECK:           arith.remui
+// CHECK:         llvm.call_intrinsic "llvm.copysign
+// CHECK-NOT:     arith.remf
+func.func @exact_remainder(%a: f64, %b: f64) -> f64 {
+  %0 = arith.remf %a, %b : f64
+  return %0 : f64
+}
+
+// -----
+
 // CHECK-LABEL: @power
 // CHECK:         scf.for
 // CHECK:           arith.shrui
@@ -56,7 +71,7 @@ func.func @plain(%a: f32) -> f32 {
 // -----
 
 func.func @missing(%a: f64) -> f64 {
-  // expected-error @+1 {{'math.exp' op is a function of f64, for which GPUs have no instructions and the compiler has no code; compute it in f32, or compile for a processor}}
+  // expected-error @+1 {{'math.exp' op is a function of f64, for which GPUs have no instructions; `math-approximate{doubles=true}` before this pass makes code of it}}
   %0 = math.exp %a : f64
   return %0 : f64
 }

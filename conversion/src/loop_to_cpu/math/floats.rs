@@ -1,15 +1,24 @@
-//! Arithmetic on f32, a scalar or all lanes of a vector at once: what the functions of this folder are written in.
+//! Arithmetic on f32 or f64, a scalar or all lanes of a vector at once: what the functions of this folder are written in.
 //!
 //!     let s = m.mul(x, x);                  %s = arith.mulf %x, %x : vector<16xf32>
 //!     m.fma(s, x, x)                  =>    math.fma %s, %x, %x : vector<16xf32>
 //!
-//! No operation has fast-math flags: each rounds once, which the functions' error bounds rely on.
+//! No operation has fast-math flags: each rounds once, which the functions' error bounds rely on. A function is written once for
+//! both types; what differs, coefficients and limits, it chooses by `in_precision` and `Coefficients`.
 
 use fusion_dialects::{Attribute, Build, Type, Value, int_attr, scalar_type, vector_type};
 use fusion_operators::DType;
 
-/// `1.5 * 2^23`: what is added to it is rounded to an integer, which stands in the low bits.
-const ROUND: f32 = 12_582_912.0;
+/// `1.5 * 2^23` and `1.5 * 2^52`: what is added to it is rounded to an integer, which stands in the low bits.
+const ROUND: (f32, f64) = (12_582_912.0, 6_755_399_441_055_744.0);
+
+/// Coefficients of a polynomial for each of the two types, that of the constant first.
+pub struct Coefficients {
+    /// Those for f32.
+    pub single: &'static [f32],
+    /// Those for f64.
+    pub double: &'static [f64],
+}
 
 /// Relations of floats; false when one is no number.
 #[derive(Clone, Copy)]
@@ -29,6 +38,8 @@ pub struct Floats<'c> {
     pub build: Build<'c>,
     /// `None` for scalars.
     pub lanes: Option<u64>,
+    /// f32 or f64.
+    pub dtype: DType,
 }
 
 impl<'c> Floats<'c> {
@@ -57,14 +68,41 @@ impl<'c> Floats<'c> {
         )
     }
 
-    /// A number in all lanes.
-    pub fn float(&self, value: f32) -> Value<'c> {
-        self.literal(&format!("0x{:08X}", value.to_bits()), DType::F32)
+    /// True for f64.
+    pub fn is_double(&self) -> bool {
+        self.dtype == DType::F64
+    }
+
+    /// One of two numbers, by the type.
+    pub fn in_precision(&self, single: f32, double: f64) -> f64 {
+        if self.is_double() { double } else { f64::from(single) }
+    }
+
+    /// The integer of as many bits.
+    pub fn integer(&self) -> DType {
+        if self.is_double() { DType::I64 } else { DType::I32 }
+    }
+
+    /// Bits behind the exponent.
+    pub fn mantissa_bits(&self) -> i64 {
+        if self.is_double() { 52 } else { 23 }
+    }
+
+    /// The representation of a number.
+    pub fn representation(&self, value: f64) -> i64 {
+        if self.is_double() { value.to_bits() as i64 } else { i64::from((value as f32).to_bits()) }
+    }
+
+    /// A number in all lanes, the nearest one to what is given.
+    pub fn float(&self, value: impl Into<f64>) -> Value<'c> {
+        let digits = if self.is_double() { 16 } else { 8 };
+        let bits = self.representation(value.into());
+        self.literal(&format!("0x{bits:0digits$X}"), self.dtype)
     }
 
     /// An integer in all lanes.
-    pub fn int(&self, value: i32) -> Value<'c> {
-        self.literal(&value.to_string(), DType::I32)
+    pub fn int(&self, value: i64) -> Value<'c> {
+        self.literal(&value.to_string(), self.integer())
     }
 
     /// A number of 64 bits in all lanes.
@@ -79,38 +117,42 @@ impl<'c> Floats<'c> {
 
     /// `a + b`.
     pub fn add(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.addf", &[a, b], DType::F32)
+        self.make("arith.addf", &[a, b], self.dtype)
     }
 
     /// `a - b`.
     pub fn sub(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.subf", &[a, b], DType::F32)
+        self.make("arith.subf", &[a, b], self.dtype)
     }
 
     /// `a * b`.
     pub fn mul(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.mulf", &[a, b], DType::F32)
+        self.make("arith.mulf", &[a, b], self.dtype)
     }
 
     /// `a / b`.
     pub fn div(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.divf", &[a, b], DType::F32)
+        self.make("arith.divf", &[a, b], self.dtype)
     }
 
     /// `-a`.
     pub fn neg(&self, a: Value<'c>) -> Value<'c> {
-        self.make("arith.negf", &[a], DType::F32)
+        self.make("arith.negf", &[a], self.dtype)
     }
 
     /// `a * b + c`, rounded once.
     pub fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
-        self.make("math.fma", &[a, b, c], DType::F32)
+        self.make("math.fma", &[a, b, c], self.dtype)
     }
 
     /// `c[0] + c[1] x + c[2] x^2 + ...`: even and odd powers by Horner's rule each. With one multiplication more than a single
     /// chain it takes half of the time from x to the result, which bounds how many vectors are under way at once.
-    pub fn polynomial(&self, x: Value<'c>, coefficients: &[f32]) -> Value<'c> {
-        let chain = |of: Value<'c>, terms: &mut dyn Iterator<Item = f32>| {
+    pub fn polynomial(&self, x: Value<'c>, coefficients: &Coefficients) -> Value<'c> {
+        let coefficients: Vec<f64> = match self.is_double() {
+            true => coefficients.double.to_vec(),
+            false => coefficients.single.iter().map(|c| f64::from(*c)).collect(),
+        };
+        let chain = |of: Value<'c>, terms: &mut dyn Iterator<Item = f64>| {
             let first = self.float(terms.next().unwrap_or(0.0));
             terms.fold(first, |sum, c| self.fma(sum, of, self.float(c)))
         };
@@ -119,7 +161,7 @@ impl<'c> Floats<'c> {
         }
         let square = self.mul(x, x);
         let high_first = |from: usize| {
-            let own: Vec<f32> = coefficients.iter().skip(from).step_by(2).copied().collect();
+            let own: Vec<f64> = coefficients.iter().skip(from).step_by(2).copied().collect();
             own.into_iter().rev()
         };
         let (even, odd) = (chain(square, &mut high_first(0)), chain(square, &mut high_first(1)));
@@ -128,40 +170,41 @@ impl<'c> Floats<'c> {
 
     /// The magnitude.
     pub fn abs(&self, a: Value<'c>) -> Value<'c> {
-        self.make("math.absf", &[a], DType::F32)
+        self.make("math.absf", &[a], self.dtype)
     }
 
     /// The square root.
     pub fn sqrt(&self, a: Value<'c>) -> Value<'c> {
-        self.make("math.sqrt", &[a], DType::F32)
+        self.make("math.sqrt", &[a], self.dtype)
     }
 
     /// Rounded towards 0.
     pub fn trunc(&self, a: Value<'c>) -> Value<'c> {
-        self.make("math.trunc", &[a], DType::F32)
+        self.make("math.trunc", &[a], self.dtype)
     }
 
     /// The magnitude of `a` with the sign of `b`.
     pub fn copy_sign(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("math.copysign", &[a, b], DType::F32)
+        self.make("math.copysign", &[a, b], self.dtype)
     }
 
     /// `max(a, least)`; what is no number stays.
-    pub fn at_least(&self, a: Value<'c>, least: f32) -> Value<'c> {
+    pub fn at_least(&self, a: Value<'c>, least: impl Into<f64>) -> Value<'c> {
         let least = self.float(least);
         self.select(self.is(Is::Above, least, a), least, a)
     }
 
     /// `min(a, most)`; what is no number stays.
-    pub fn at_most(&self, a: Value<'c>, most: f32) -> Value<'c> {
+    pub fn at_most(&self, a: Value<'c>, most: impl Into<f64>) -> Value<'c> {
         let most = self.float(most);
         self.select(self.is(Is::Below, most, a), most, a)
     }
 
-    /// The nearest integer to `a * b`, as the low bits of an integer and as a float. The product is below `2^22`.
-    pub fn round(&self, a: Value<'c>, b: f32) -> (Value<'c>, Value<'c>) {
-        let sum = self.fma(a, self.float(b), self.float(ROUND));
-        (self.bits(sum), self.sub(sum, self.float(ROUND)))
+    /// The nearest integer to `a * b`, as the low bits of an integer and as a float. The product is below `2^22`, or `2^51`.
+    pub fn round(&self, a: Value<'c>, b: f64) -> (Value<'c>, Value<'c>) {
+        let round = self.float(self.in_precision(ROUND.0, ROUND.1));
+        let sum = self.fma(a, self.float(b), round);
+        (self.bits(sum), self.sub(sum, round))
     }
 
     /// Compares.
@@ -193,51 +236,51 @@ impl<'c> Floats<'c> {
 
     /// `condition ? a : b`.
     pub fn select(&self, condition: Value<'c>, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.select", &[condition, a, b], DType::F32)
+        self.make("arith.select", &[condition, a, b], self.dtype)
     }
 
     /// The representation as an integer.
     pub fn bits(&self, a: Value<'c>) -> Value<'c> {
-        self.make("arith.bitcast", &[a], DType::I32)
+        self.make("arith.bitcast", &[a], self.integer())
     }
 
     /// The float of a representation.
     pub fn of_bits(&self, a: Value<'c>) -> Value<'c> {
-        self.make("arith.bitcast", &[a], DType::F32)
+        self.make("arith.bitcast", &[a], self.dtype)
     }
 
     /// An integer as a float.
     pub fn as_float(&self, a: Value<'c>) -> Value<'c> {
-        self.make("arith.sitofp", &[a], DType::F32)
+        self.make("arith.sitofp", &[a], self.dtype)
     }
 
     /// `a + b` of integers.
     pub fn int_add(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.addi", &[a, b], DType::I32)
+        self.make("arith.addi", &[a, b], self.integer())
     }
 
     /// `a - b` of integers.
     pub fn int_sub(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.subi", &[a, b], DType::I32)
+        self.make("arith.subi", &[a, b], self.integer())
     }
 
     /// The bits that both have.
-    pub fn int_and(&self, a: Value<'c>, b: i32) -> Value<'c> {
-        self.make("arith.andi", &[a, self.int(b)], DType::I32)
+    pub fn int_and(&self, a: Value<'c>, b: i64) -> Value<'c> {
+        self.make("arith.andi", &[a, self.int(b)], self.integer())
     }
 
     /// The bits that just one has.
     pub fn int_xor(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        self.make("arith.xori", &[a, b], DType::I32)
+        self.make("arith.xori", &[a, b], self.integer())
     }
 
     /// `a * 2^by`.
-    pub fn shift_left(&self, a: Value<'c>, by: i32) -> Value<'c> {
-        self.make("arith.shli", &[a, self.int(by)], DType::I32)
+    pub fn shift_left(&self, a: Value<'c>, by: i64) -> Value<'c> {
+        self.make("arith.shli", &[a, self.int(by)], self.integer())
     }
 
     /// `a / 2^by`, of an integer without sign.
-    pub fn shift_right(&self, a: Value<'c>, by: i32) -> Value<'c> {
-        self.make("arith.shrui", &[a, self.int(by)], DType::I32)
+    pub fn shift_right(&self, a: Value<'c>, by: i64) -> Value<'c> {
+        self.make("arith.shrui", &[a, self.int(by)], self.integer())
     }
 }

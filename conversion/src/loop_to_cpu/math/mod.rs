@@ -1,14 +1,15 @@
-//! `math-approximate`: functions of f32 become straight code.
+//! `math-approximate`: functions of floats become straight code.
 //!
 //!     math.exp %x : vector<16xf32>      =>      a polynomial: multiplications, additions, and some bits moved
 //!
 //! A call into the C library a lane costs ten times what the same function costs as straight vector code. Each function is a
 //! file that states its error, which is at most 2 units in the last place for all numbers, 3 for those that are made of others, and
-//! `conversion/tests/math.rs` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay
-//! calls; GPUs have none (`gpu-math`).
+//! `conversion/tests/math.rs` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay calls on processors, whose
+//! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well.
 
 mod asin_acos;
 mod atan;
+mod double_quarters;
 mod erf;
 mod exp;
 pub(crate) mod floats;
@@ -24,7 +25,8 @@ mod tanh;
 use floats::Floats;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, Value, ValueLike, dtype_of, nested_ops, vector_parts,
+    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, ValueLike, dtype_of,
+    nested_ops, vector_parts,
 };
 use fusion_operators::DType;
 
@@ -58,27 +60,36 @@ impl Pass for MathApproximate {
     const NAME: &'static str = "math-approximate";
     const DESCRIPTION: &'static str = "Replace calls of the C library by polynomials that are as good";
     const ANCHOR: Option<&'static str> = Some("func.func");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "doubles",
+        description: "Functions of f64 as well",
+        kind: OptionKind::Flag,
+        initial: "false",
+    }];
     const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf"];
 
-    fn run<'c>(function: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+    fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         for op in nested_ops(function) {
             let Some(Kind::Upstream(kind)) = op.kind() else { continue };
             if let Some((_, build)) = FUNCTIONS.iter().find(|(k, _)| *k == kind) {
-                replace(op, *build);
+                replace(op, *build, cx.options.flag("doubles"));
             }
         }
         Ok(())
     }
 }
 
-fn replace(op: Op, function: Function) {
+fn replace(op: Op, function: Function, doubles: bool) {
     let Some(ty) = op.result_values().first().map(|v| v.r#type()) else { return };
     let (element, lanes) = match vector_parts(ty) {
         Some((element, lanes)) => (element, Some(lanes)),
         None => (ty, None),
     };
-    let floats = Floats { build: Build::before(op), lanes };
-    let computed = match dtype_of(element) {
+    let dtype = dtype_of(element);
+    let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
+    let floats = Floats { build: Build::before(op), lanes, dtype: inside };
+    let computed = match dtype {
+        Some(DType::F64) if doubles => function(&floats, &op.operand_values()),
         Some(DType::F32) => function(&floats, &op.operand_values()),
         Some(DType::F16 | DType::BF16) => {
             let single = floats.ty(DType::F32);

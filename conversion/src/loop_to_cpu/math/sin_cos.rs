@@ -5,15 +5,36 @@
 //!     cos r = 1 + r^2 (-1/2 + r^2 c(r^2))
 //!
 //! `s` and `c` are the polynomials of degrees 3 and 2 nearest to `(sin r - r) / r^3` relative to `sin r` and to
-//! `(cos r - 1 + r^2/2) / r^4` relative to `cos r` (found as that of `exp`): off by 1.6e-10 and 1.2e-10. `n` and `r` come from `quarters`.
+//! `(cos r - 1 + r^2/2) / r^4` relative to `cos r` (found as that of `exp`): off by 1.6e-10 and 1.2e-10, for f64 by 2^-59. `n` and `r` come from `quarters`.
 //! Error: below 1.5 units in the last place.
 
-use super::floats::Floats;
+use super::floats::{Coefficients, Floats};
 use super::quarters::quarters;
 use fusion_dialects::Value;
 
-const S: [f32; 4] = [-0.166_666_67, 0.008_333_379, -0.000_198_530_75, 2.832_73e-6];
-const C: [f32; 3] = [0.041_666_646, -0.001_388_731, 2.443_233_8e-5];
+const S: Coefficients = Coefficients {
+    single: &[-0.166_666_67, 0.008_333_379, -0.000_198_530_75, 2.832_73e-6],
+    double: &[
+        -0.166_666_666_666_666_66,
+        0.008_333_333_333_333_331,
+        -0.000_198_412_698_412_650_63,
+        2.755_731_921_933_731_2e-6,
+        -2.505_210_623_180_282_4e-8,
+        1.605_853_151_679_58e-10,
+        -7.586_691_094_100_221e-13,
+    ],
+};
+const C: Coefficients = Coefficients {
+    single: &[0.041_666_646, -0.001_388_731, 2.443_233_8e-5],
+    double: &[
+        0.041_666_666_666_666_664,
+        -0.001_388_888_888_888_739_8,
+        2.480_158_729_876_456e-5,
+        -2.755_731_727_114_513e-7,
+        2.087_614_614_655_619_5e-9,
+        -1.138_262_364_733_215_6e-11,
+    ],
+};
 
 /// `sin x`.
 pub fn sin<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
@@ -25,7 +46,7 @@ pub fn cos<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     by_quarter(m, x, 1)
 }
 
-fn by_quarter<'c>(m: &Floats<'c>, x: Value<'c>, further: i32) -> Value<'c> {
+fn by_quarter<'c>(m: &Floats<'c>, x: Value<'c>, further: i64) -> Value<'c> {
     let (bits, r) = quarters(m, x);
     let square = m.mul(r, r);
     let sine = m.fma(m.mul(m.polynomial(square, &S), square), r, r);
@@ -33,6 +54,6 @@ fn by_quarter<'c>(m: &Floats<'c>, x: Value<'c>, further: i32) -> Value<'c> {
     let quarter = if further == 0 { bits } else { m.int_add(bits, m.int(further)) };
     let value = m.select(m.is_not_zero(m.int_and(quarter, 1)), cosine, sine);
     // Bit 1 of the quarter goes to the place of the sign.
-    let sign = m.shift_left(m.int_and(quarter, 2), 30);
+    let sign = m.shift_left(m.int_and(quarter, 2), if m.is_double() { 62 } else { 30 });
     m.of_bits(m.int_xor(m.bits(value), sign))
 }

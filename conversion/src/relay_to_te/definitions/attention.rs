@@ -7,8 +7,11 @@
 //!     total     z[i]     sum_j e[i, j]
 //!     values    o[i, d]  sum_j e[i, j] v[j, d]
 //!     attention y[i, d]  o[i, d] / z[i]            as many divisions as results, not as scores
+//!
+//! On GPUs, where no memory near a core has room for rows of scores, `online_attention` is the definition.
 
 use super::elementwise::broadcast_indices;
+use super::online_attention;
 use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Combine, Kernel};
 use fusion_operators::TensorType;
@@ -23,6 +26,9 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     else {
         return Err(format!("takes operands of rank 2 or more, found {}", call.types[0]));
     };
+    if let Some(sizes) = online_attention::sizes(call) {
+        return Ok(vec![online_attention::define(kernel, call, &sizes)]);
+    }
     let (rank, dtype) = (q.len(), call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);
     let rows = TensorType::new([lead, std::slice::from_ref(queries)].concat(), dtype);

@@ -13,6 +13,7 @@ mod indices;
 pub mod looped;
 mod mean;
 mod normalization;
+mod online_attention;
 mod pad;
 mod padding;
 mod pooling;
@@ -43,6 +44,8 @@ pub struct TeCall<'c> {
     pub types: Vec<TensorType>,
     /// Types of the results.
     pub results: Vec<TensorType>,
+    /// Whether the kernel is for a GPU.
+    pub on_gpu: bool,
 }
 
 impl TeCall<'_> {

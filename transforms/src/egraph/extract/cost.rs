@@ -2,7 +2,7 @@
 //!
 //! Arithmetic is that of all members, each as often as it is computed ([`repeats`]). Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
-//! cuts a piece from, only the piece counts. (Williams, Waterman and Patterson, "Roofline", 2009.)
+//! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy. (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::kernel::Kernel;
 use super::rates::Rates;
@@ -54,7 +54,14 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     for &result in &kernel.results {
         memory += rates.moving(space.classes[result].bytes);
     }
-    rates.call + f64::max(compute, memory) + NOT_HIDDEN * f64::min(compute, memory)
+    let busy =
+        rates.occupancy.share(most_elements(space, &kernel.results), most_elements(space, &kernel.inputs));
+    rates.call + (f64::max(compute, memory) + NOT_HIDDEN * f64::min(compute, memory)) / busy
+}
+
+/// Elements of the largest of some tensors, if they have four bytes each.
+fn most_elements(space: &Space, classes: &[ClassId]) -> f64 {
+    classes.iter().map(|class| space.classes[*class].bytes / 4.0).fold(0.0, f64::max)
 }
 
 /// How often each member is computed: once for all that read it at the same index, and once more for each other index.

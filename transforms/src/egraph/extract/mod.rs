@@ -4,6 +4,7 @@ pub mod bound;
 pub mod cost;
 mod horizontal;
 pub mod kernel;
+pub mod occupancy;
 pub mod rates;
 pub mod search;
 pub mod space;

@@ -1,5 +1,6 @@
 //! The rates that kernels are costed with: those of one core, or of a whole GPU.
 
+use super::occupancy::Occupancy;
 use crate::target::Target;
 
 /// Rates of a target.
@@ -13,6 +14,8 @@ pub struct Rates {
     memories: Vec<(f64, f64)>,
     /// Seconds that calling a kernel takes.
     pub call: f64,
+    /// How much of them kernels reach.
+    pub occupancy: Occupancy,
 }
 
 /// The share of the peak that contractions reach.
@@ -33,6 +36,7 @@ impl Rates {
             operations: target.peak_flops / (4 * target.multiply_adds.max(1)) as f64,
             memories,
             call: target.kernel_call,
+            occupancy: Occupancy::default(),
         }
     }
 
@@ -44,7 +48,13 @@ impl Rates {
             (target.l3.bytes as f64, target.l3.bandwidth_all),
             (f64::INFINITY, target.memory.bandwidth_all),
         ];
-        Rates { flops: CONTRACTION * peak, operations: peak / 2.0, memories, call: target.kernel_call }
+        Rates {
+            flops: CONTRACTION * peak,
+            operations: peak / 2.0,
+            memories,
+            call: target.kernel_call,
+            occupancy: Occupancy::of(target),
+        }
     }
 
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.

@@ -1,6 +1,7 @@
 //! Default schedules for GPUs: which loops become blocks and which threads.
 //!
 //!     placement                as on a processor: what is computed where it is used
+//!     attention                a tile of queries a block, some keys and values at a time in shared memory
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
 //!     contraction              a tile a block, operands in shared memory: matrix products
 //!     transposing              a square a block, through shared memory: transposes
@@ -10,6 +11,7 @@
 //!
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
+mod attention;
 mod contraction;
 mod elements;
 mod parts;
@@ -25,6 +27,9 @@ use crate::te::schedule::StageId;
 /// Schedules all stages of a kernel.
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let nests = placement::place(writer)?;
+    if let Some(group) = attention::find(&writer.tree, &nests) {
+        return attention::schedule(writer, &group, target);
+    }
     let mut done: Vec<StageId> = Vec::new();
     for group in groups::find(&writer.tree, &nests) {
         if rows::schedule(writer, &group, target)? {

@@ -1,0 +1,38 @@
+// RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_80 --relay-optimize --convert-relay-to-te --te-schedule --split-input-file | FileCheck %s
+
+// Attention: a tile of queries a block; the scores of 64 keys at a time in shared memory, what is combined of them in registers.
+// CHECK-LABEL: te.kernel @fused_attention_0
+// CHECK:         te.compute "scores" axes [2, 128, 3, 64]
+// CHECK:         te.compute "online{{.*}}" axes [2, 128, 64] reduce [3]
+// CHECK-LABEL: te.schedule for @fused_attention_0
+// CHECK:         te.bind %{{.*}} to block_y
+// CHECK:         te.bind %{{.*}} to thread_x
+// CHECK:         %[[ONLINE:.*]] = te.stage "online
+// CHECK:         te.compute_at %[[ONLINE]]
+// CHECK:         %[[VALUES:.*]] = te.stage "values
+// CHECK-NEXT:    te.compute_at %[[VALUES]]
+// CHECK-NOT:     te.set_scope %[[VALUES]]
+// CHECK:         %[[WEIGHTS:.*]] = te.stage "weights
+// CHECK-NEXT:    te.compute_at %[[WEIGHTS]]
+// CHECK-NEXT:    te.set_scope %[[WEIGHTS]] to shared
+// CHECK:         %[[SCALED:.*]] = te.stage "scaled
+// CHECK-NEXT:    te.compute_at %[[SCALED]]
+// CHECK-NEXT:    te.set_scope %[[SCALED]] to shared
+// CHECK:         te.cache_read %{{.*}} as "columns_of_values
+// CHECK:         te.cache_read %{{.*}} as "queries_of_scores"
+// CHECK:         te.cache_read %{{.*}} as "keys_of_scores"
+func.func @main(%q: tensor<2x128x32xf32>, %k: tensor<2x150x32xf32>, %v: tensor<2x150x64xf32>) -> tensor<2x128x64xf32> {
+  %0 = relay.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x128x32xf32>, tensor<2x150x32xf32>, tensor<2x150x64xf32>) -> tensor<2x128x64xf32>
+  return %0 : tensor<2x128x64xf32>
+}
+
+// -----
+
+// Of few queries the scores are few: rows, as elsewhere.
+// CHECK-LABEL: te.kernel @fused_attention_0
+// CHECK:         te.compute "scores" axes [2, 3, 150]
+// CHECK-NOT:     "online
+func.func @main(%q: tensor<2x3x32xf32>, %k: tensor<2x150x32xf32>, %v: tensor<2x150x64xf32>) -> tensor<2x3x64xf32> {
+  %0 = relay.attention %q, %k, %v : (tensor<2x3x32xf32>, tensor<2x150x32xf32>, tensor<2x150x64xf32>) -> tensor<2x3x64xf32>
+  return %0 : tensor<2x3x64xf32>
+}
