@@ -52,9 +52,10 @@ const TILES: [Tile; 10] = [
     Tile { rows: 1, columns: 2 }, Tile { rows: 2, columns: 1 },
     Tile { rows: 1, columns: 1 },
 ];
-/// Elements of the reduction for which operands are copied at a time: about so many.
-const STEP: u64 = 16;
-const STEPS: std::ops::RangeInclusive<u64> = 8..=32;
+/// Elements of the reduction for which operands are copied at a time: about so many, or fewer where their tiles are large.
+const STEPS: [u64; 5] = [16, 8, 4, 2, 1];
+/// What parts of a reduction are multiples of.
+const STEP: u64 = STEPS[0];
 /// Elements of the reduction whose products stand behind each other, so that operands are read in vectors of them.
 const UNROLLED: u64 = 4;
 /// Results of a thread, of which each operand is used too seldom if there are fewer.
@@ -225,8 +226,8 @@ fn write(
     Ok(())
 }
 
-/// Elements of the reduction at a time, the tiles of both operands then, and how many of each there are: half as many elements
-/// where tiles of twice as many do not fit twice.
+/// Elements of the reduction at a time, the tiles of both operands then, and how many of each there are: fewer elements where tiles of
+/// more do not fit, or would only fit once where they could take turns.
 fn steps(
     writer: &Writer,
     sums: StageId,
@@ -254,8 +255,11 @@ fn steps(
         let slots = shared::slots(&tiles, extent / step, extent.is_multiple_of(step), target);
         (step, tiles, slots)
     };
-    let (large, small) = (with(STEP), with(STEP / 2));
-    if large.2 == 1 && small.2 > 1 { small } else { large }
+    let mut all: Vec<_> = STEPS.into_iter().map(with).collect();
+    let ahead = all[..2].iter().position(|(_, _, slots)| *slots > 1);
+    let fits = || all.iter().position(|(_, tiles, _)| shared::fit(tiles, target));
+    let chosen = ahead.or_else(fits).unwrap_or(all.len() - 1);
+    all.swap_remove(chosen)
 }
 
 /// Elements of the reduction at a time: a number near to that one that leaves nothing over, better one of whole vectors.
@@ -263,6 +267,6 @@ fn step(extent: u64, near: u64) -> u64 {
     if extent <= near {
         return extent;
     }
-    let divides = STEPS.filter(|n| extent.is_multiple_of(*n));
+    let divides = (near.div_ceil(2)..=2 * near).filter(|n| extent.is_multiple_of(*n));
     divides.min_by_key(|n| (!n.is_multiple_of(UNROLLED), n.abs_diff(near))).unwrap_or(near)
 }

@@ -26,7 +26,7 @@ use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::{OpExt, tensor_type};
 use fusion_operators::DType;
 
-/// Bytes of an access for which banks are counted, and of the distance after which they come again, divided by it: 8, which is even.
+/// Bytes of the largest access; neighbours are an odd number of them apart.
 const ACCESS_BYTES: u64 = 16;
 /// Steps of a reduction below which there is nothing to run ahead of.
 const FEWEST_STEPS: u64 = 4;
@@ -97,9 +97,18 @@ pub fn tile(writer: &Writer, operand: &Operand, block: &Block, target: &Target) 
     Tile { lanes, layout, align, grouped, bytes }
 }
 
+/// True when two blocks of such tiles fit into a core.
+pub fn fit(tiles: &[Tile], target: &Target) -> bool {
+    bytes(tiles) <= target.gpu.most_shared_bytes / 2
+}
+
+fn bytes(tiles: &[Tile]) -> u64 {
+    tiles.iter().map(|tile| tile.bytes).fold(0, u64::saturating_add)
+}
+
 /// Slots of each tile; 1 where nothing runs ahead.
 pub fn slots(tiles: &[Tile], steps: u64, whole: bool, target: &Target) -> u64 {
-    let bytes: u64 = tiles.iter().map(|tile| tile.bytes).sum();
+    let bytes = bytes(tiles);
     // What is left over behind the last whole step has tiles of its own.
     let half = target.gpu.most_shared_bytes / 2;
     let room = half - if whole { 0 } else { bytes.min(half) };
