@@ -249,7 +249,7 @@ fn the_emulator_finds_a_wait_or_a_barrier_that_is_missing() {
     // The attribute says that the steps fill other slots than they read, which this one does not.
     fs::write(here.join("k.mlir"), in_turn(0, false)).unwrap();
     let said = complaint(here, &args);
-    assert!(said.contains("a race: it reads byte"), "{said}");
+    assert!(said.contains("a race: it ") && said.contains("a barrier is missing"), "{said}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ use super::super::placement::Nest;
 use super::super::writer::Writer;
 use super::{elements, parts, shared};
 use crate::target::Target;
+use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
@@ -56,7 +57,8 @@ const TILES: [Tile; 10] = [
 const STEPS: [u64; 5] = [16, 8, 4, 2, 1];
 /// What parts of a reduction are multiples of.
 const STEP: u64 = STEPS[0];
-/// Elements of the reduction whose products stand behind each other, so that operands are read in vectors of them.
+/// Elements of the reduction whose products stand behind each other, and columns that are multiplied at once, so that operands are read
+/// in vectors of them.
 const UNROLLED: u64 = 4;
 /// Results of a thread, of which each operand is used too seldom if there are fewer.
 const FEWEST_RESULTS: u64 = 8;
@@ -213,10 +215,18 @@ fn write(
     // One block of each: what a thread computes of the sums are its own rows and columns.
     let (ro, ri) = writer.split(sums, found.row, tile.rows)?;
     let (co, ci) = writer.split(sums, found.column, tile.columns)?;
-    let order = [others.as_slice(), &[ro, co, ko], &rest, &inner, &[ri, ci]].concat();
+    // Columns that lie together are multiplied, and read, in vectors.
+    let along = found.operands[1].indices.last().and_then(Expr::as_variable);
+    let mut columns = vec![ci];
+    if along.is_some_and(|v| v.id == found.column) && tile.columns.is_multiple_of(UNROLLED) {
+        let (outer, vector) = writer.split(sums, ci, UNROLLED)?;
+        writer.vectorize(sums, vector)?;
+        columns = vec![outer, vector];
+    }
+    let order = [others.as_slice(), &[ro, co, ko], &rest, &inner, &[ri], &columns].concat();
     writer.reorder(sums, &order)?;
     writer.unroll(sums, ri)?;
-    writer.unroll(sums, ci)?;
+    writer.unroll(sums, columns[0])?;
     for ((operand, tile), name) in found.operands.iter().zip(&tiles).zip(["rows", "columns"]) {
         let Some(source) = operand.handle() else { continue };
         let name = format!("{name}_of_{}", writer.tree.stages[sums].name);
