@@ -30,7 +30,7 @@ use fusion_dialects::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// On loops each step of which fills slots that only later steps read.
+/// On loops each step of which fills slots that only later steps read, and on the buffers that have these slots.
 pub const AHEAD: &str = "loop.ahead";
 
 /// The pass.
@@ -200,11 +200,11 @@ impl Walk<'_> {
         (self.since, self.step) = Default::default();
     }
 
-    /// The buffers of several slots that a loop uses.
+    /// The buffers that a loop fills ahead.
     fn slots_in(&self, op: Op) -> Vec<usize> {
         let buffers = nested_ops(op).into_iter().flat_map(|op| op.operand_values());
         let in_turn = |v: &fusion_dialects::Value| {
-            self.shared.contains(&key(*v)) && defining_op(*v).is_some_and(|op| op.int("slots").is_some())
+            self.shared.contains(&key(*v)) && defining_op(*v).is_some_and(|op| op.attr(AHEAD).is_some())
         };
         buffers.filter(in_turn).map(key).collect()
     }

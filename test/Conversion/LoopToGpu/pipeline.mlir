@@ -4,7 +4,7 @@
 // Two copies are on their way while a step is computed; each step waits for its own, and once for the other threads. Without
 // asynchronous copies, one step is on its way, in registers.
 // ALL-LABEL:    @staged
-// ALL:          %[[S:.*]] = loop.alloc shared slots 3 : memref<384xf32>
+// ALL:          %[[S:.*]] = loop.alloc shared slots 3 {loop.ahead} : memref<384xf32>
 // COPIES:       loop.copy_async 4 from %{{.*}} to %[[S]]
 // COPIES:       loop.copy_commit
 // COPIES:       loop.copy_async 4 from %{{.*}} to %[[S]]
@@ -30,7 +30,7 @@
 // FETCHES-NOT:      loop.load %arg0
 // FETCHES:          loop.load %[[R]]
 // FETCHES:          loop.store %{{.*}}, %[[S]]
-// ALL:          loop.ahead
+// ALL:          } {loop.ahead} -> f32
 func.func @staged(%x: memref<1024xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
   %zero = arith.constant 0.0 : f32
   loop.for 32 thread_x {
@@ -95,7 +95,7 @@ func.func @edge(%x: memref<250xf32>, %y: memref<256xf32>) attributes {loop.kerne
 // ALL-NOT:     loop.copy_async
 // ALL-COUNT-2: loop.alloc local
 // ALL-NOT:     loop.copy_async
-// ALL:         loop.ahead
+// ALL:         } {loop.ahead}
 func.func @computed(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {loop.kernel} {
   loop.for 32 thread_x {
   ^bb0(%t: index):

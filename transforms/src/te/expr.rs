@@ -334,6 +334,17 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_does_not_decide_where_vectors_end_together() {
+        let (v, lane) = (Expr::var(0, 5), Expr::var(1, 4));
+        let e = v.times(4).plus(&lane);
+        assert_eq!(e.that_decides(16), v.times(4));
+        assert_eq!(e.that_decides(18), e);
+        assert_eq!(v.times(4).that_decides(16), v.times(4));
+        let padded = e.plus(&Expr::constant(-4));
+        assert_eq!(padded.that_decides(16), v.times(4).plus(&Expr::constant(-4)));
+    }
+
+    #[test]
     fn a_floor_of_a_negative_number_rounds_down() {
         assert_eq!(Expr::constant(-1).div(4), Expr::constant(-1));
         assert_eq!(Expr::constant(-1).modulo(4), Expr::constant(3));

@@ -64,6 +64,11 @@ impl Pass for LoopPipeline {
             } else if fills.register_bytes() <= MOST_REGISTER_BYTES {
                 fetch_ahead(around, &fills);
                 cx.count(1, 1);
+            } else {
+                continue;
+            }
+            for op in buffers.iter().chain([&around]) {
+                op.set_attr(AHEAD, unit_attr(op.context_ref()));
             }
         }
         Ok(())
@@ -144,7 +149,6 @@ fn copy_ahead<'c>(around: Op<'c>, fills: &Fills<'c>, slots: u64) {
     }
     commit(&build);
     fills.erase();
-    around.set_attr(AHEAD, unit_attr(around.context_ref()));
 }
 
 /// Fills through registers, one step ahead.
@@ -165,5 +169,4 @@ fn fetch_ahead<'c>(around: Op<'c>, fills: &Fills<'c>) {
         }
     }
     fills.erase();
-    around.set_attr(AHEAD, unit_attr(around.context_ref()));
 }

@@ -22,6 +22,7 @@ use super::super::placement::Nest;
 use super::super::writer::Writer;
 use super::{elements, parts, shared};
 use crate::target::Target;
+use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
@@ -52,10 +53,12 @@ const TILES: [Tile; 10] = [
     Tile { rows: 1, columns: 2 }, Tile { rows: 2, columns: 1 },
     Tile { rows: 1, columns: 1 },
 ];
-/// Elements of the reduction for which operands are copied at a time: about so many.
-const STEP: u64 = 16;
-const STEPS: std::ops::RangeInclusive<u64> = 8..=32;
-/// Elements of the reduction whose products stand behind each other, so that operands are read in vectors of them.
+/// Elements of the reduction for which operands are copied at a time: about so many, or fewer where their tiles are large.
+const STEPS: [u64; 5] = [16, 8, 4, 2, 1];
+/// What parts of a reduction are multiples of.
+const STEP: u64 = STEPS[0];
+/// Elements of the reduction whose products stand behind each other, and columns that are multiplied at once, so that operands are read
+/// in vectors of them.
 const UNROLLED: u64 = 4;
 /// Results of a thread, of which each operand is used too seldom if there are fewer.
 const FEWEST_RESULTS: u64 = 8;
@@ -87,7 +90,7 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     let rank = writer.tree.stages[nest.stage].rank();
     let others: u64 =
         (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let depth = axes[found.depth].extent;
+    let depth = writer.tree.stages[reduction].axes[found.depth].extent;
     let Some(tile) = tile(m, n, (others, depth), target) else { return Ok(false) };
     if let Some(parts) = parts(depth, tile.blocks(m, n) * others, target)
         && let Some(partial) = parts::of(writer, reduction, found.depth, parts)?
@@ -217,10 +220,18 @@ fn write(
     // One block of each: what a thread computes of the sums are its own rows and columns.
     let (ro, ri) = writer.split(sums, found.row, tile.rows)?;
     let (co, ci) = writer.split(sums, found.column, tile.columns)?;
-    let order = [others.as_slice(), &[ro, co, ko], &rest, &inner, &[ri, ci]].concat();
+    // Columns that lie together are multiplied, and read, in vectors.
+    let along = found.operands[1].indices.last().and_then(Expr::as_variable);
+    let mut columns = vec![ci];
+    if along.is_some_and(|v| v.id == found.column) && tile.columns.is_multiple_of(UNROLLED) {
+        let (outer, vector) = writer.split(sums, ci, UNROLLED)?;
+        writer.vectorize(sums, vector)?;
+        columns = vec![outer, vector];
+    }
+    let order = [others.as_slice(), &[ro, co, ko], &rest, &inner, &[ri], &columns].concat();
     writer.reorder(sums, &order)?;
     writer.unroll(sums, ri)?;
-    writer.unroll(sums, ci)?;
+    writer.unroll(sums, columns[0])?;
     for ((operand, tile), name) in found.operands.iter().zip(&tiles).zip(["rows", "columns"]) {
         let Some(source) = operand.handle() else { continue };
         let name = format!("{name}_of_{}", writer.tree.stages[sums].name);
@@ -230,8 +241,8 @@ fn write(
     Ok(())
 }
 
-/// Elements of the reduction at a time, the tiles of both operands then, and how many of each there are: half as many elements
-/// where tiles of twice as many do not fit twice.
+/// Elements of the reduction at a time, the tiles of both operands then, and how many of each there are: fewer elements where tiles of
+/// more do not fit, or would only fit once where they could take turns.
 fn steps(
     writer: &Writer,
     sums: StageId,
@@ -259,8 +270,11 @@ fn steps(
         let slots = shared::slots(&tiles, extent / step, extent.is_multiple_of(step), target);
         (step, tiles, slots)
     };
-    let (large, small) = (with(STEP), with(STEP / 2));
-    if large.2 == 1 && small.2 > 1 { small } else { large }
+    let mut all: Vec<_> = STEPS.into_iter().map(with).collect();
+    let ahead = all[..2].iter().position(|(_, _, slots)| *slots > 1);
+    let fits = || all.iter().position(|(_, tiles, _)| shared::fit(tiles, target));
+    let chosen = ahead.or_else(fits).unwrap_or(all.len() - 1);
+    all.swap_remove(chosen)
 }
 
 /// Elements of the reduction at a time: a number near to that one that leaves nothing over, better one of whole vectors.
@@ -268,6 +282,6 @@ fn step(extent: u64, near: u64) -> u64 {
     if extent <= near {
         return extent;
     }
-    let divides = STEPS.filter(|n| extent.is_multiple_of(*n));
+    let divides = (near.div_ceil(2)..=2 * near).filter(|n| extent.is_multiple_of(*n));
     divides.min_by_key(|n| (!n.is_multiple_of(UNROLLED), n.abs_diff(near))).unwrap_or(near)
 }

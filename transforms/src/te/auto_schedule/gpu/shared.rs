@@ -26,7 +26,7 @@ use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::{OpExt, tensor_type};
 use fusion_operators::DType;
 
-/// Bytes of an access for which banks are counted, and of the distance after which they come again, divided by it: 8, which is even.
+/// Bytes of the largest access; neighbours are an odd number of them apart.
 const ACCESS_BYTES: u64 = 16;
 /// Steps of a reduction below which there is nothing to run ahead of.
 const FEWEST_STEPS: u64 = 4;
@@ -65,10 +65,9 @@ pub fn tile(writer: &Writer, operand: &Operand, block: &Block, target: &Target) 
         operand.indices.iter().zip(&operand.shape).map(|(e, n)| span(e, &block.extents).min(*n)).collect();
     let rank = shape.len();
     let whole = |n: &u64| {
-        rank > 0
-            && axis_of(rank - 1).is_some()
-            && shape[rank - 1].is_multiple_of(*n)
-            && operand.shape[rank - 1].is_multiple_of(*n)
+        let fits = |extents: &[u64]| extents.last().is_some_and(|e| e.is_multiple_of(*n));
+        let even = operand.indices.last().is_some_and(|e| goes_evenly(e, *n, &block.extents));
+        fits(&shape) && fits(&operand.shape) && even
     };
     let most = (target.vector_bytes / size).clamp(1, 16);
     let lanes = [16, 8, 4, 2].into_iter().filter(|n| *n <= most).find(whole).unwrap_or(1);
@@ -98,9 +97,18 @@ pub fn tile(writer: &Writer, operand: &Operand, block: &Block, target: &Target) 
     Tile { lanes, layout, align, grouped, bytes }
 }
 
+/// True when two blocks of such tiles fit into a core.
+pub fn fit(tiles: &[Tile], target: &Target) -> bool {
+    bytes(tiles) <= target.gpu.most_shared_bytes / 2
+}
+
+fn bytes(tiles: &[Tile]) -> u64 {
+    tiles.iter().map(|tile| tile.bytes).fold(0, u64::saturating_add)
+}
+
 /// Slots of each tile; 1 where nothing runs ahead.
 pub fn slots(tiles: &[Tile], steps: u64, whole: bool, target: &Target) -> u64 {
-    let bytes: u64 = tiles.iter().map(|tile| tile.bytes).sum();
+    let bytes = bytes(tiles);
     // What is left over behind the last whole step has tiles of its own.
     let half = target.gpu.most_shared_bytes / 2;
     let room = half - if whole { 0 } else { bytes.min(half) };
@@ -161,6 +169,18 @@ fn dtype_of(writer: &Writer, operand: &Operand) -> DType {
         (None, None) => None,
     };
     tensor.and_then(tensor_type).map_or(DType::F32, |t| t.dtype)
+}
+
+/// True when an index goes on by one along an axis of which a block has a multiple of so many iterations, and begins at a multiple of
+/// as many.
+fn goes_evenly(e: &Expr, by: u64, extents: &[u64]) -> bool {
+    let known = e.terms().all(|(atom, _)| matches!(atom, Atom::Var(_)));
+    let uneven: Vec<(&Atom, i64)> = e.terms().filter(|(_, c)| !c.unsigned_abs().is_multiple_of(by)).collect();
+    let along = match uneven[..] {
+        [(Atom::Var(v), 1)] => extents.get(v.id).is_some_and(|n| n.is_multiple_of(by)),
+        _ => false,
+    };
+    known && along && e.offset().unsigned_abs().is_multiple_of(by)
 }
 
 /// How many values an index takes in a block, at most.
