@@ -31,6 +31,10 @@ pub const TYPES: &[Stage] = &[
     stage("relay-monomorphise", "builtin.module(relay-monomorphise)"),
 ];
 
+/// On programs of which some is known: run that, so that a recursion of known length becomes straight code.
+pub const KNOWN: &[Stage] =
+    &[stage("relay-partial-eval", "builtin.module(relay-partial-eval,canonicalize,cse)")];
+
 /// On programs of the whole language: simplify, bring constants to where they are used, take the tensor code out. It then goes
 /// the way of a model.
 pub const LANGUAGE: &[Stage] = &[
@@ -85,6 +89,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
+    stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,canonicalize,cse))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
     stage("math-approximate", "builtin.module(func.func(math-approximate{doubles=true}))"),

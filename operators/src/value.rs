@@ -55,7 +55,8 @@ impl Item {
         }
     }
 
-    fn what(&self) -> String {
+    /// What it is, without its parts.
+    pub fn what(&self) -> String {
         match self {
             Item::Tensor(tensor) => tensor.tensor_type().to_string(),
             Item::Tuple(parts) => format!("a tuple of {parts}"),

@@ -1,7 +1,7 @@
 //! What a compiled model says of itself: the JSON of `docs/abi.md`.
 
 use crate::gpu::Device;
-use fusion_bytecode::{Program, ValueType};
+use fusion_bytecode::{DataType, Program, ValueType};
 use fusion_operators::{DType, Tensor, TensorError, TensorType, tensor::bytes_of};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -39,6 +39,17 @@ pub struct ProgramDescription {
     pub inputs: Vec<(String, String)>,
     /// The type of what it gives.
     pub output: String,
+    /// The same types for who checks values before they go in.
+    pub types: InputTypes,
+}
+
+/// Types of what a program takes, with those of all fields of data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputTypes {
+    /// The data types.
+    pub data: Vec<DataType>,
+    /// Names and types of inputs, in order.
+    pub inputs: Vec<(String, ValueType)>,
 }
 
 /// A data type.
@@ -120,13 +131,11 @@ impl ModelDescription {
         });
         let names = |i: usize| if i == 0 { "output".to_owned() } else { format!("output_{i}") };
         let given = given.iter().flatten().enumerate();
-        let constructors = |data: &fusion_bytecode::DataType| {
-            data.constructors.iter().map(|c| (c.name.clone(), c.fields)).collect()
+        let constructors = |data: &DataType| {
+            data.constructors.iter().map(|c| (c.name.clone(), c.fields.len() as u32)).collect()
         };
-        let data = |data: &fusion_bytecode::DataType| DataDescription {
-            name: data.name.clone(),
-            constructors: constructors(data),
-        };
+        let data =
+            |data: &DataType| DataDescription { name: data.name.clone(), constructors: constructors(data) };
         let typed = |(name, ty): &(String, ValueType)| (name.clone(), program.type_text(ty));
         ModelDescription {
             name: name.to_owned(),
@@ -138,10 +147,16 @@ impl ModelDescription {
                 data: program.data.iter().map(data).collect(),
                 inputs: program.inputs.iter().map(typed).collect(),
                 output: program.type_text(&program.output),
+                types: InputTypes { data: program.data.clone(), inputs: program.inputs.clone() },
             }),
             device: None,
             workspace_bytes: program.workspace_bytes(),
         }
+    }
+
+    /// True for a program that takes or gives more than tensors of known shapes, so that it cannot be run as a model.
+    pub fn takes_other_values(&self) -> bool {
+        self.program.is_some() && self.outputs.is_empty()
     }
 
     /// Floating-point operations of one run, when they are known of every kernel.

@@ -90,6 +90,9 @@ pub enum RunError {
         /// How many there were.
         found: usize,
     },
+    /// Values that are no inputs of a program of the whole language.
+    #[error(transparent)]
+    Inputs(#[from] fusion_bytecode::InputError),
     /// A named input is missing.
     #[error("the model's input {name:?}, a {expected}, was not given; given were {found}")]
     Missing {

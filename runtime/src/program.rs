@@ -8,6 +8,7 @@
 
 use crate::description::{ModelDescription, ProgramDescription};
 use crate::module::{LoadError, Module, RunError, symbol};
+use fusion_bytecode::check_inputs;
 use fusion_operators::{DType, Item, Tensor, ValueTree};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_void};
@@ -122,31 +123,19 @@ impl NativeProgram {
         unsafe { (self.interface.live_values)() }
     }
 
-    /// Runs the program once. Inputs are tensors and tuples of them: of other values the library does not know the types of
-    /// their parts, so it could not tell wrong ones.
+    /// Runs the program once.
     pub fn call(&self, inputs: &[ValueTree]) -> Result<ValueTree, RunError> {
-        let names = || self.program.inputs.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>();
-        if inputs.len() != self.program.inputs.len() {
-            let (expected, names) = (self.program.inputs.len(), names().join(", "));
-            return Err(RunError::Count { expected, names, found: inputs.len() });
-        }
+        let types = &self.program.types;
+        let constructors = check_inputs(&types.data, &types.inputs, inputs)?;
+        let mut constructors = constructors.into_iter().flatten();
         let all: Vec<&Item> = inputs.iter().flat_map(|input| &input.items).collect();
-        let mut extents: Vec<Vec<i64>> = Vec::new();
-        for item in &all {
-            match item {
-                Item::Tensor(tensor) => extents.push(tensor.shape().iter().map(|&n| n as i64).collect()),
-                Item::Tuple(_) => extents.push(Vec::new()),
-                Item::Data(..) | Item::Cell | Item::Function | Item::More => {
-                    return Err(RunError::Program(
-                        "An input that is no tensor or tuple of tensors cannot be handed to a compiled program; \
-                         make it inside of the program."
-                            .to_owned(),
-                    ));
-                }
-            }
-        }
+        let extents = |item: &&Item| match item {
+            Item::Tensor(tensor) => tensor.shape().iter().map(|&n| n as i64).collect(),
+            _ => Vec::new(),
+        };
+        let extents: Vec<Vec<i64>> = all.iter().map(extents).collect();
         let items: Vec<RawItem> =
-            all.iter().zip(&extents).map(|(item, extents)| raw(item, extents)).collect();
+            all.iter().zip(&extents).map(|(item, extents)| raw(item, extents, &mut constructors)).collect();
         let mut value: Value = std::ptr::null();
         // SAFETY: the items and what they point to live through the call; the program checks what they say.
         let code = unsafe { (self.interface.call)(items.as_ptr(), items.len() as u64, &mut value) };
@@ -226,25 +215,26 @@ impl NativeProgram {
     }
 }
 
-fn raw(item: &Item, extents: &[i64]) -> RawItem {
+/// An item as the library takes it; `constructors` are data types and tags of those that follow.
+fn raw(item: &Item, extents: &[i64], constructors: &mut impl Iterator<Item = (u32, u32)>) -> RawItem {
+    let (kind, (data_type, tag)) = match item {
+        Item::Tensor(_) => (TENSOR, (0, 0)),
+        Item::Data(..) => (DATA, constructors.next().unwrap_or_default()),
+        Item::Cell => (CELL, (0, 0)),
+        Item::Tuple(_) | Item::Function | Item::More => (TUPLE, (0, 0)),
+    };
+    let parts = item.parts() as u32;
+    let (extents, data) = (extents.as_ptr(), std::ptr::null());
     match item {
         Item::Tensor(tensor) => RawItem {
-            kind: TENSOR,
-            data_type: 0,
-            tag: 0,
+            kind,
+            data_type,
+            tag,
             dtype: DType::ALL.iter().position(|&other| other == tensor.dtype()).unwrap_or(0) as u32,
-            parts: extents.len() as u32,
-            extents: extents.as_ptr(),
+            parts: tensor.shape().len() as u32,
+            extents,
             data: tensor.bytes().as_ptr().cast(),
         },
-        _ => RawItem {
-            kind: TUPLE,
-            data_type: 0,
-            tag: 0,
-            dtype: 0,
-            parts: item.parts() as u32,
-            extents: std::ptr::null(),
-            data: std::ptr::null(),
-        },
+        _ => RawItem { kind, data_type, tag, dtype: 0, parts, extents, data },
     }
 }

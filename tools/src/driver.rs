@@ -1,5 +1,6 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
+use crate::bind::bind;
 use crate::{print, programs, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
@@ -37,6 +38,8 @@ pub struct CompileOptions {
     pub schedules: Vec<PathBuf>,
     /// How kernels are chosen.
     pub strategy: Strategy,
+    /// Whether what is known of a program of the whole language is run first, so that nets of a fixed length become straight code.
+    pub partial_eval: bool,
     /// Families of rules that are left out, of [`switches`].
     pub rules_off: Vec<&'static str>,
     /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
@@ -61,6 +64,7 @@ impl CompileOptions {
             bound: IndexMap::new(),
             schedules: Vec::new(),
             strategy: Strategy::EGraph,
+            partial_eval: false,
             rules_off: Vec::new(),
             explain: false,
             proofs: false,
@@ -305,7 +309,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     crate::register_passes();
     let context = fusion_dialects::load_context();
     let (module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
-    if programs::prepare(&module, model)? {
+    if programs::prepare(&module, model, options)? {
         return programs::ahead_of_time(&context, &module, model, options);
     }
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
@@ -467,6 +471,7 @@ pub(crate) fn load_module<'c>(
             )));
         }
         let module = parse_file(context, model).map_err(|errors| failed(errors.join("\n")))?;
+        bind(&module, bound)?;
         return Ok((module, Vec::new()));
     }
     if model.extension().is_some_and(|e| e == "relay" || e == "rly") {
@@ -474,6 +479,7 @@ pub(crate) fn load_module<'c>(
         let module = relay_text::import_file(context, model).map_err(failed)?;
         run_passes(&module, "builtin.module(relay-infer-types)")
             .map_err(|errors| failed(errors.join("\n")))?;
+        bind(&module, bound)?;
         return Ok((module, Vec::new()));
     }
     let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;

@@ -15,7 +15,8 @@ pub fn inputs(module: &Module, file: Option<&Path>, seed: u64) -> Result<Vec<Ten
     }
 }
 
-fn random(module: &Module, seed: u64) -> Result<Vec<Tensor>, Failure> {
+/// Random ones; what the model was compiled for where it relies on a value.
+pub fn random(module: &Module, seed: u64) -> Result<Vec<Tensor>, Failure> {
     let mut random = Random::new(seed);
     let tensor = |input: &ArgumentDescription| match input.only_value()? {
         Some(value) => Ok(value),

@@ -1,5 +1,6 @@
 //! The programs' parts: commands, one a file, over a small facade of the compiler.
 
+mod bind;
 pub mod calibrate;
 pub mod commands;
 pub mod driver;

@@ -12,24 +12,25 @@ use crate::failure::Failure;
 use fusion_bytecode::ProgramFile;
 use fusion_conversion::bytecode_to_llvm::compile_with_kernels;
 use fusion_conversion::description::NAME;
-use fusion_conversion::pipelines::{Runner, TYPES};
+use fusion_conversion::pipelines::{KNOWN, Runner, TYPES};
 use fusion_conversion::program::{ProgramCompilation, compile_program};
 use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Context, Module, Op, OpExt, TypeParts, array_elements, dictionary_text, function_parts, module_op,
-    nested_ops, top_level, type_of_attr, type_parts,
+    nested_ops, str_attr, top_level, type_of_attr, type_parts,
 };
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
+use fusion_transforms::relay::language::functions;
 use indexmap::IndexMap;
 use std::path::Path;
 
 /// The function that a program starts with.
-const ENTRY: &str = "main";
+pub(crate) const ENTRY: &str = "main";
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -65,15 +66,25 @@ pub fn may_be_program(model: &Path) -> bool {
     is_text(model) || model.extension().is_some_and(|e| e == "mlir")
 }
 
-/// Finds the types of a program out; says whether it needs the whole language.
-pub(crate) fn prepare(module: &Module, model: &Path) -> Result<bool, DriverError> {
+/// Finds the types of a program out, and runs what is known of it if that is wanted; says whether it needs the whole language.
+pub(crate) fn prepare(module: &Module, model: &Path, options: &CompileOptions) -> Result<bool, DriverError> {
     let is_mlir = model.extension().is_some_and(|e| e == "mlir");
     let open = is_mlir && takes_open_tensors(module_op(module));
     if !is_text(model) && !open && !needs_language(module_op(module)) {
         return Ok(false);
     }
-    let run = Runner::default().run(module, TYPES);
-    run.map_err(|errors| failed(errors.join("\n")))?;
+    let run = |stages| Runner::default().run(module, stages).map_err(|errors| failed(errors.join("\n")));
+    run(TYPES)?;
+    if options.partial_eval {
+        // Nobody but the program itself calls its other functions.
+        let others = functions(module_op(module)).into_iter().filter(|(name, _)| *name != ENTRY);
+        others.for_each(|(_, f)| f.set_attr("sym_visibility", str_attr(f.context_ref(), "private")));
+        run(KNOWN)?;
+    }
+    if !needs_language(module_op(module)) {
+        let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
+        declared.into_iter().for_each(OpExt::erase);
+    }
     Ok(needs_language(module_op(module))
         || (is_mlir || is_text(model)) && takes_open_tensors(module_op(module)))
 }
@@ -91,7 +102,13 @@ fn needs_language(module: Op) -> bool {
     let plain = |op: &Op| match op.kind() {
         Some(Kind::Relay(kind)) => matches!(
             kind,
-            Relay::Constant | Relay::Tuple | Relay::Get | Relay::If | Relay::While | Relay::Yield
+            Relay::Data
+                | Relay::Constant
+                | Relay::Tuple
+                | Relay::Get
+                | Relay::If
+                | Relay::While
+                | Relay::Yield
         ),
         _ => true,
     };
@@ -100,19 +117,19 @@ fn needs_language(module: Op) -> bool {
     !tensors || !nested_ops(module).iter().all(plain)
 }
 
-fn main_of<'c>(module: Op<'c>) -> Option<Op<'c>> {
+pub(crate) fn main_of<'c>(module: Op<'c>) -> Option<Op<'c>> {
     let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
     functions.into_iter().find(|function| function.text("sym_name") == Some(ENTRY))
 }
 
-type Types<'c> = Vec<fusion_dialects::Type<'c>>;
+pub(crate) type Types<'c> = Vec<fusion_dialects::Type<'c>>;
 
-fn signature<'c>(function: Op<'c>) -> Option<(Types<'c>, Types<'c>)> {
+pub(crate) fn signature<'c>(function: Op<'c>) -> Option<(Types<'c>, Types<'c>)> {
     function.attr("function_type").and_then(type_of_attr).and_then(function_parts)
 }
 
 /// Names of what `@main` takes.
-fn input_names(module: Op) -> Vec<String> {
+pub(crate) fn input_names(module: Op) -> Vec<String> {
     let Some(main) = main_of(module) else { return Vec::new() };
     let attrs = main.attr("arg_attrs").map(array_elements).unwrap_or_default();
     let takes = signature(main).unwrap_or_default().0.len();
@@ -171,7 +188,7 @@ fn loaded<'c>(
 ) -> Result<(Module<'c>, bool), DriverError> {
     crate::register_passes();
     let (module, _) = driver::load_module(context, model, &options.shapes, &options.bound)?;
-    let language = prepare(&module, model)?;
+    let language = prepare(&module, model, options)?;
     Ok((module, language))
 }
 

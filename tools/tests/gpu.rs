@@ -93,31 +93,163 @@ fn model(numbers: &mut Numbers) -> (String, Vec<(String, Tensor)>) {
 #[test]
 fn every_kind_of_kernel_computes_what_the_processor_does() {
     for seed in [1, 2] {
-        let directory = tempfile::tempdir().unwrap();
-        let here = directory.path();
-        let (text, inputs) = model(&mut Numbers(seed));
-        fs::write(here.join("m.mlir"), &text).unwrap();
-        npz::write(&here.join("x.npz"), inputs.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
-        let outcome = |more: &[&str]| {
-            let args = ["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"];
-            succeed(here, &[&args, more].concat());
-            npz::read(&here.join("y.npz")).unwrap()
-        };
-        let wanted = outcome(&[]);
-        for gpu in GPUS {
-            let got = outcome(&["--target", gpu, "--emulate"]);
-            for (name, wanted) in &wanted {
-                let (got, wanted) = (got[name].to_f64s(), wanted.to_f64s());
-                let most = wanted.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
-                let off = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
-                // Not a number is not below.
-                assert!(
-                    got.len() == wanted.len() && got.iter().all(|v| v.is_finite()) && off < 1e-5,
-                    "{name} on {gpu} is off by {off:e} (seed {seed})\n{text}"
-                );
-            }
+        agrees(model(&mut Numbers(seed)), &format!("seed {seed}"));
+    }
+}
+
+/// Runs a model on the processor and on all GPUs.
+fn agrees((text, inputs): (String, Vec<(String, Tensor)>), of: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("m.mlir"), &text).unwrap();
+    npz::write(&here.join("x.npz"), inputs.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
+    let outcome = |more: &[&str]| {
+        let args = ["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"];
+        succeed(here, &[&args, more].concat());
+        npz::read(&here.join("y.npz")).unwrap()
+    };
+    let wanted = outcome(&[]);
+    for gpu in GPUS {
+        let got = outcome(&["--target", gpu, "--emulate"]);
+        for (name, wanted) in &wanted {
+            let (got, wanted) = (got[name].to_f64s(), wanted.to_f64s());
+            let most = wanted.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
+            let off = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
+            // Not a number is not below.
+            assert!(
+                got.len() == wanted.len() && got.iter().all(|v| v.is_finite()) && off < 1e-5,
+                "{name} on {gpu} is off by {off:e} ({of})\n{text}"
+            );
         }
     }
+}
+
+/// Kernels whose tiles and reductions are long: several steps of a reduction, which is cut into parts as well, operands in either
+/// order, sums of whole tensors, transposes. Extents are odd, prime, and multiples of vectors.
+fn long_model(numbers: &mut Numbers) -> (String, Vec<(String, Tensor)>) {
+    let mut among = |choices: &[u64]| numbers.among(choices);
+    let (m, n) = (among(&[33, 64, 67, 96]), among(&[32, 65, 68, 130]));
+    let (k, long) = (among(&[64, 75, 100, 131, 147]), among(&[1024, 1536]));
+    let (c, h) = (among(&[16, 24]), among(&[17, 20]));
+    let shapes = [
+        vec![m, k],
+        vec![n, k],
+        vec![k, n],
+        vec![32, long],
+        vec![long, 48],
+        vec![3, m, n],
+        vec![200, 333],
+        vec![1, c, h, h],
+        vec![32, c, 3, 3],
+    ];
+    let ty = |shape: &[u64]| {
+        let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+        format!("tensor<{}xf32>", extents.join("x"))
+    };
+    let arguments: Vec<String> =
+        shapes.iter().enumerate().map(|(i, s)| format!("%a{i}: {}", ty(s))).collect();
+    let [x, w, q, p, r, cube, all, image, filter] = shapes.each_ref().map(|s| ty(s));
+    let (mn, small, turned) = (ty(&[m, n]), ty(&[32, 48]), ty(&[3, n, m]));
+    let map = ty(&[1, 32, h, h]);
+    let text = format!(
+        "func.func @main({}) -> ({mn}, {mn}, {small}, {turned}, tensor<1xf32>, {map}) {{
+           %0 = relay.dense %a0, %a1 : ({x}, {w}) -> {mn}
+           %1 = relay.matmul %a0, %a2 : ({x}, {q}) -> {mn}
+           %2 = relay.matmul %a3, %a4 : ({p}, {r}) -> {small}
+           %3 = relay.relu %2 : ({small}) -> {small}
+           %4 = relay.transpose %a5 {{axes = array<i64: 0, 2, 1>}} : ({cube}) -> {turned}
+           %5 = relay.exp %4 : ({turned}) -> {turned}
+           %6 = relay.reshape %a6 {{shape = array<i64: 1, 66600>}} : ({all}) -> tensor<1x66600xf32>
+           %7 = relay.reduce_sum %6 {{axes = array<i64: 1>}} : (tensor<1x66600xf32>) -> tensor<1xf32>
+           %8 = relay.conv2d %a7, %a8 {{padding = array<i64: 1, 1, 1, 1>}} : ({image}, {filter}) -> {map}
+           return %0, %1, %3, %5, %7, %8 : {mn}, {mn}, {small}, {turned}, tensor<1xf32>, {map}
+         }}",
+        arguments.join(", ")
+    );
+    let inputs = shapes.iter().enumerate();
+    (text, inputs.map(|(i, shape)| (format!("input_{i}"), numbers.tensor(shape))).collect())
+}
+
+#[test]
+fn steps_run_ahead_and_compute_what_the_processor_does() {
+    for seed in [3, 4] {
+        agrees(long_model(&mut Numbers(seed)), &format!("seed {seed}"));
+    }
+}
+
+/// A kernel that fills one of two slots ahead by asynchronous copies, or the slot that it reads in the same step.
+fn in_turn(wait: u64, ahead: bool) -> String {
+    let fill = match ahead {
+        true => {
+            "%next = affine.apply affine_map<(d0) -> (d0 + 1)>(%k)
+             %exists = arith.cmpi slt, %next, %end : index
+             loop.guard %exists {
+               %from = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%next, %t)
+               %to = affine.apply affine_map<(d0, d1) -> ((d0 mod 2) * 32 + d1)>(%next, %t)
+               loop.copy_async 1 from %x[%from] to %s[%to] : memref<256xf32>, memref<64xf32>
+               loop.yield
+             }
+             loop.copy_commit"
+        }
+        false => {
+            "%from = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%k, %t)
+             %to = affine.apply affine_map<(d0, d1) -> ((d0 mod 2) * 32 + d1)>(%k, %t)
+             %v = loop.load %x[%from] : memref<256xf32> -> f32
+             loop.store %v, %s[%to] : f32, memref<64xf32>"
+        }
+    };
+    format!(
+        "func.func @main(%x: tensor<256xf32>) -> tensor<256xf32> {{
+           %0 = te.call @turned(%x) : (tensor<256xf32>) -> tensor<256xf32>
+           return %0 : tensor<256xf32>
+         }}
+         te.kernel @turned(%a: tensor<256xf32>) -> tensor<256xf32> {{
+           %0 = te.extern \"turned\"(%a) {{
+           ^bb0(%x: memref<256xf32>, %y: memref<256xf32>):
+             %end = arith.constant 8 : index
+             %s = loop.alloc shared slots 2 : memref<64xf32>
+             loop.for 32 thread_x {{
+             ^bb0(%t: index):
+               loop.copy_async 1 from %x[%t] to %s[%t] : memref<256xf32>, memref<64xf32>
+               loop.copy_commit
+               loop.for 8 serial {{
+               ^bb0(%k: index):
+                 loop.copy_wait {wait}
+                 {fill}
+                 %m = affine.apply affine_map<(d0, d1) -> ((d0 mod 2) * 32 - d1 + 31)>(%k, %t)
+                 %o = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%k, %t)
+                 %b = loop.load %s[%m] : memref<64xf32> -> f32
+                 loop.store %b, %y[%o] : f32, memref<256xf32>
+                 loop.yield
+               }} {{loop.ahead}}
+               loop.yield
+             }}
+             loop.yield
+           }} : (tensor<256xf32>) -> tensor<256xf32>
+           te.return %0 : tensor<256xf32>
+         }}"
+    )
+}
+
+#[test]
+fn the_emulator_finds_a_wait_or_a_barrier_that_is_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let x = Numbers(5).tensor(&[256]);
+    npz::write(&here.join("x.npz"), [("input_0", &x)]).unwrap();
+    let args =
+        ["run", "k.mlir", "--inputs", "x.npz", "--outputs", "y.npz", "--target", "nvidia:sm_80", "--emulate"];
+    fs::write(here.join("k.mlir"), in_turn(0, true)).unwrap();
+    succeed(here, &args);
+    let (x, y) = (x.to_f64s(), npz::read(&here.join("y.npz")).unwrap()["output_0"].to_f64s());
+    assert!((0..256).all(|i| y[i] == x[i / 32 * 32 + 31 - i % 32]), "{y:?}");
+    fs::write(here.join("k.mlir"), in_turn(1, true)).unwrap();
+    let said = complaint(here, &args);
+    assert!(said.contains("while an asynchronous copy of thread"), "{said}");
+    // The attribute says that the steps fill other slots than they read, which this one does not.
+    fs::write(here.join("k.mlir"), in_turn(0, false)).unwrap();
+    let said = complaint(here, &args);
+    assert!(said.contains("a race: it reads byte"), "{said}");
 }
 
 #[test]

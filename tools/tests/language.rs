@@ -1,5 +1,7 @@
 //! Programs of the language run in every way there is, and give the same values.
 
+use fusion_operators::Tensor;
+use fusion_runtime::npz;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,14 +15,18 @@ fn repository() -> PathBuf {
 
 /// What a program prints. The kernels are kept by nobody: tests do not depend on what ran before.
 fn run(program: &Path, executor: &str) -> String {
+    run_with(program, &["--executor", executor])
+}
+
+fn run_with(program: &Path, options: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_fusion"))
         .arg("run")
         .arg(program)
-        .args(["--executor", executor])
+        .args(options)
         .env("FUSION_CACHE", "0")
         .output()
         .unwrap();
-    assert!(output.status.success(), "{} by {executor}: {output:?}", program.display());
+    assert!(output.status.success(), "{} with {options:?}: {output:?}", program.display());
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -65,6 +71,26 @@ fn examples_give_the_same_values_everywhere() {
     for program in programs {
         agree(&program, &run(&program, EXECUTORS[0]));
     }
+}
+
+#[test]
+fn running_what_is_known_first_changes_no_value() {
+    for example in ["lstm", "gru", "char_rnn", "map_fold", "newton", "growing_context"] {
+        let program = repository().join(format!("examples/relay/{example}.relay"));
+        let expected = run(&program, EXECUTORS[0]);
+        for executor in EXECUTORS {
+            let found = run_with(&program, &["--executor", executor, "--partial-eval"]);
+            assert!(same(&found, &expected), "{example} by {executor}:\n{found}{expected}");
+        }
+    }
+}
+
+/// A recursion over a list of known length is straight code when it is unfolded, which needs no functions.
+#[test]
+fn a_net_of_known_length_becomes_a_graph() {
+    let program = repository().join("examples/relay/gru.relay");
+    let graph = run_with(&program, &["--executor", "graph", "--partial-eval"]);
+    assert!(same(&graph, &run(&program, EXECUTORS[0])), "{graph}");
 }
 
 /// The programs of a page, each with the value behind it.
@@ -191,19 +217,69 @@ fn values_come_in_from_the_command_line() {
             .output()
             .unwrap()
     };
-    for executor in ["interp", "vm"] {
+    for executor in EXECUTORS {
         let output = with(executor, "xs=Cons(1f, Cons(2.5, Nil()))");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(text.trim(), "(tensor<f32> 3.5, tensor<2xf32> [2.0, 5.0], tensor<i64> 7)", "{output:?}");
         let output = with(executor, "xs=Cons(1f, Empty)");
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Empty"), "{output:?}");
+        let output = with(executor, "xs=Cons((1f, 2f), Nil)");
+        assert_eq!(output.status.code(), Some(1), "{executor}: {output:?}");
     }
-    // Native code takes tensors and tuples of them only.
-    let output = with("aot", "xs=Cons(1f, Nil())");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no tensor or tuple of tensors"), "{output:?}");
     let output = with("vm", "xs=Cons(1f, ");
     assert!(String::from_utf8_lossy(&output.stderr).contains("column 13: a value is expected"), "{output:?}");
+}
+
+/// A program of two inputs, and a file with a value for the second.
+fn scaled(directory: &Path) -> PathBuf {
+    let path = directory.join("program.relay");
+    let program = "def @main(%x: Tensor[(n, 2), float32], %w: Tensor[(2), float32]) { %x * exp(%w) }\n";
+    fs::write(&path, program).unwrap();
+    let w = Tensor::from_slice(&[2], &[0f32, 1.0]).unwrap();
+    npz::write(&directory.join("w.npz"), [("w", &w)]).unwrap();
+    path
+}
+
+#[test]
+fn inputs_become_constants() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = scaled(directory.path());
+    let x = "x=tensor<1x2xf32> [[2.0, 0.0]]";
+    for executor in EXECUTORS {
+        let bound = format!("w={}", directory.path().join("w.npz").display());
+        let found = run_with(&program, &["--executor", executor, "--bind", &bound, "--input", x]);
+        assert_eq!(found.trim(), "tensor<1x2xf32> [[2.0, 0.0]]", "{executor}");
+        let bound = bound.replacen("w=", "v=", 1);
+        let output = Command::new(env!("CARGO_BIN_EXE_fusion"))
+            .arg("run")
+            .arg(&program)
+            .args(["--bind", &bound, "--input", x])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("no input \"v\" to make a constant; its inputs are x, w"), "{said}");
+    }
+}
+
+#[test]
+fn programs_of_open_extents_are_timed() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = scaled(directory.path());
+    let library = directory.path().join("program.so");
+    let fusion = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_fusion")).args(arguments).env("FUSION_CACHE", "0").output().unwrap()
+    };
+    let [program, library] = [&program, &library].map(|path| path.to_str().unwrap());
+    assert!(fusion(&["compile", program, "-o", library]).status.success());
+    let inputs = ["--input", "x=tensor<1x2xf32> [[2.0, 0.0]]", "--input", "w=tensor<2xf32> [0.0, 1.0]"];
+    for model in [program, library] {
+        let output = fusion(&[&["bench", model, "--runs", "2"][..], &inputs].concat());
+        assert!(String::from_utf8_lossy(&output.stdout).contains("median"), "{output:?}");
+        let without = fusion(&["bench", model, "--runs", "2"]);
+        let said = String::from_utf8_lossy(&without.stderr).into_owned();
+        assert!(said.contains("the program's input \"x\" was not given"), "{said}");
+    }
 }
 
 #[test]

@@ -215,7 +215,7 @@ pub fn facts(program: &Program) -> Vec<i64> {
     let mut all = vec![counts[0], outputs, workspace, counts[1], counts[2]];
     for data in &program.data {
         all.push(data.constructors.len() as i64);
-        all.extend(data.constructors.iter().map(|c| i64::from(c.fields)));
+        all.extend(data.constructors.iter().map(|c| c.fields.len() as i64));
     }
     all.extend(inputs);
     all
@@ -227,7 +227,8 @@ fn input_facts(ty: &ValueType, names: &mut IndexSet<String>) -> Vec<i64> {
         ValueType::Tuple(_) => Kind::Tuple,
         ValueType::Data(..) => Kind::Data,
         ValueType::Cell(_) => Kind::Cell,
-        ValueType::Function => Kind::Closure,
+        // Inputs have no parameters.
+        ValueType::Function | ValueType::Parameter(_) => Kind::Closure,
     };
     vec![kind as i64]
 }

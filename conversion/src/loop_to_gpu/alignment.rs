@@ -28,15 +28,18 @@ pub fn note(block: Block) {
         let parts = vector.and_then(|v| vector_parts(v.r#type()));
         let (Some((element, lanes)), Some(index)) = (parts, operands.get(index)) else { continue };
         let size = dtype_of(element).map_or(1, DType::size) as i64;
-        // A view of bytes begins where it begins.
-        let base =
-            operands.get(buffer).and_then(|b| view_offset(*b)).map_or(BUFFERS, |offset| gcd(BUFFERS, offset));
+        let base = operands.get(buffer).map_or(1, |b| base_of(*b));
         let alignment = gcd(gcd(base, divisor(*index) * size), (lanes as i64 * size).max(1));
         if alignment > size {
             let ty = scalar_type(op.context_ref(), DType::I64);
             op.set_attr("alignment", typed_int_attr(ty, alignment));
         }
     }
+}
+
+/// A number of bytes that divides the address at which a buffer begins: a view of bytes begins where it begins.
+pub fn base_of(buffer: Value) -> i64 {
+    view_offset(buffer).map_or(BUFFERS, |offset| gcd(BUFFERS, offset))
 }
 
 /// The byte at which a view begins, where it is known.
@@ -52,7 +55,7 @@ fn gcd(a: i64, b: i64) -> i64 {
 }
 
 /// A number that divides a value; 0 for the value 0.
-fn divisor(value: Value) -> i64 {
+pub fn divisor(value: Value) -> i64 {
     let Some(op) = defining_op(value) else { return 1 };
     let operands = op.operand_values();
     match op.kind() {

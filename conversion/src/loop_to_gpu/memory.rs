@@ -3,20 +3,27 @@
 //!     loop.alloc shared : memref<256xf32>      =>      workgroup(%s : memref<256xf32, #gpu.address_space<workgroup>>)
 //!     loop.alloc local  : memref<8xf32>        =>      private(%p : memref<8xf32, #gpu.address_space<private>>)
 //!
-//! They are parameters of the function behind those it is launched with: first the shared ones, then the others.
+//! They are parameters of the function behind those it is launched with: first the shared ones, then the others. Where a block
+//! shares more than it can without asking, the shared ones are views of what the launch asks for:
+//!
+//!     loop.alloc shared : memref<32768xf32>    =>      memref.view of gpu.dynamic_shared_memory
 
 use super::launches::{bytes, scope};
 use super::{result, within};
+use crate::loop_to_cpu::memory::buffer_bytes;
 use fusion_dialects::loops::Scope;
+use fusion_dialects::rows::Upstream;
+use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Block, BlockLike, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, ops_in,
+    Block, BlockLike, Build, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, ops_in,
 };
 
 /// What a thread can keep in memory of its own: code generators and the emulator have about twice that much for all it needs.
 const MOST_OWN: u64 = 64 << 10;
 
-/// Makes parameters of all buffers; gives the number of shared and of private ones.
-pub fn place(block: Block) -> Result<(i64, i64), PassError> {
+/// Makes parameters of all buffers, or views where the launch asks for the memory; gives the number of parameters for shared and
+/// for private ones.
+pub fn place(block: Block, asks: bool) -> Result<(i64, i64), PassError> {
     let all: Vec<Op> = within(ops_in(block)).collect();
     let used = |op: &Op| result(*op).is_some_and(|v| !fusion_dialects::unused(v));
     let (live, dead): (Vec<Op>, Vec<Op>) = all.into_iter().filter(|op| scope(*op).is_some()).partition(used);
@@ -33,6 +40,11 @@ pub fn place(block: Block) -> Result<(i64, i64), PassError> {
             ),
         ));
     }
+    let mut shared = shared;
+    if asks {
+        views(block, &shared)?;
+        shared.clear();
+    }
     for (ops, space) in [(&shared, "workgroup"), (&private, "private")] {
         for op in ops {
             let Some(buffer) = result(*op) else { continue };
@@ -43,6 +55,27 @@ pub fn place(block: Block) -> Result<(i64, i64), PassError> {
         }
     }
     Ok((shared.len() as i64, private.len() as i64))
+}
+
+/// Makes views of the memory that the launch asks for, one behind the other.
+fn views<'c>(block: Block<'c>, buffers: &[Op<'c>]) -> Result<(), PassError<'c>> {
+    let Some(first) = ops_in(block).first().copied() else { return Ok(()) };
+    let build = Build::before(first);
+    let bytes_of_block = "memref<?xi8, #gpu.address_space<workgroup>>";
+    let ty = Type::parse(build.context(), bytes_of_block)
+        .ok_or_else(|| PassError::at(first, "cannot share memory: the gpu dialect is not loaded"))?;
+    let all = build.value("gpu.dynamic_shared_memory", &[], ty, &[]);
+    let mut offset = 0u64;
+    for op in buffers {
+        let Some(buffer) = result(*op) else { continue };
+        let ty = in_space(*op, buffer.r#type(), "workgroup")?;
+        let from = Scalars { build }.index(offset as i64);
+        let view = build.value(Upstream::View.name(), &[all, from], ty, &[]);
+        op.replace_all_uses(&[view]);
+        op.erase();
+        offset += buffer_bytes(ty).unwrap_or(0).next_multiple_of(16);
+    }
+    Ok(())
 }
 
 fn in_space<'c>(op: Op<'c>, ty: Type<'c>, space: &str) -> Result<Type<'c>, PassError<'c>> {

@@ -17,10 +17,13 @@
 mod alignment;
 pub mod barriers;
 mod bindings;
+mod copies;
 pub mod launches;
 pub mod math;
 mod memory;
 pub mod once;
+pub mod pipeline;
+mod places;
 mod reduce;
 pub mod verify;
 
@@ -46,24 +49,46 @@ impl Pass for ConvertLoopToGpu {
     const NAME: &'static str = "convert-loop-to-gpu";
     const DESCRIPTION: &'static str = "Make functions of the GPU of loop nests, and the kernel launch them";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-        name: "warp",
-        description: "Threads that run in step",
-        kind: OptionKind::Int,
-        initial: "32",
-    }];
-    const DIALECTS: &'static [&'static str] = &["gpu", "scf", "memref", "vector", "arith", "func", "affine"];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "warp",
+            description: "Threads that run in step",
+            kind: OptionKind::Int,
+            initial: "32",
+        },
+        OptionSpec {
+            name: "static-bytes",
+            description: "Bytes that a block can share without the launch asking for them",
+            kind: OptionKind::Int,
+            initial: "49152",
+        },
+    ];
+    const DIALECTS: &'static [&'static str] =
+        &["gpu", "nvgpu", "nvvm", "scf", "memref", "vector", "arith", "func", "affine"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
         for function in functions.into_iter().filter(|f| f.attr(KERNEL).is_some() && f.body(0).is_some()) {
-            convert(function, cx.options.int("warp").max(1) as u64)?;
+            let target = Target {
+                warp: cx.options.int("warp").max(1) as u64,
+                static_bytes: cx.options.int("static-bytes").max(0) as u64,
+            };
+            convert(function, target)?;
         }
         none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
     }
 }
 
-fn convert(function: Op, warp: u64) -> Result<(), PassError> {
+/// What there is to know of the GPU.
+#[derive(Clone, Copy)]
+struct Target {
+    /// Threads that run in step.
+    warp: u64,
+    /// Bytes that a block can share without asking.
+    static_bytes: u64,
+}
+
+fn convert(function: Op, target: Target) -> Result<(), PassError> {
     let Some(block) = function.body(0) else { return Ok(()) };
     let (shared, launches) = launches::of(block);
     let name = function.text("sym_name").unwrap_or_default().to_owned();
@@ -73,7 +98,7 @@ fn convert(function: Op, warp: u64) -> Result<(), PassError> {
     let mut outcome = Ok(());
     let region = build.region(&[], |inside, _| {
         for (number, launch) in launches.iter().enumerate() {
-            let made = kernel(&inside, function, &format!("{name}_{number}"), &shared, launch, warp);
+            let made = kernel(&inside, function, &format!("{name}_{number}"), &shared, launch, target);
             outcome = std::mem::replace(&mut outcome, Ok(())).and(made);
         }
     });
@@ -82,7 +107,7 @@ fn convert(function: Op, warp: u64) -> Result<(), PassError> {
     let passed = arguments(block);
     for (number, launch) in launches.iter().enumerate() {
         let (of, declared) = (format!("{name}_{number}"), format!("{name}_launch_{number}"));
-        declare(&build, function, &declared, &describe(function, &gpu, &of, &launch.shape));
+        declare(&build, function, &declared, &describe(function, &gpu, &of, &launch.shape, target));
         let place = launch.ops[0];
         let callee = [("callee", symbol_attr(context, &declared))];
         Build::before(place).op(Upstream::Call.name(), &passed, &[], &callee);
@@ -97,19 +122,22 @@ fn convert(function: Op, warp: u64) -> Result<(), PassError> {
 }
 
 /// What a launch is, for who makes the call of it.
-fn describe<'c>(function: Op<'c>, module: &str, name: &str, shape: &Shape) -> Attribute<'c> {
+fn describe<'c>(function: Op<'c>, module: &str, name: &str, shape: &Shape, target: Target) -> Attribute<'c> {
     let context = function.context_ref();
+    let asks = shape.shared_bytes > target.static_bytes;
+    let (fixed, asked) = if asks { (0, shape.shared_bytes) } else { (shape.shared_bytes, 0) };
     let triple = |sizes: [u64; 3]| ints_attr(context, &sizes.map(|n| n as i64));
-    dict_attr(
-        context,
-        &[
-            ("block", triple(shape.block)),
-            ("grid", triple(shape.grid)),
-            ("kernel", str_attr(context, name)),
-            ("module", str_attr(context, module)),
-            ("shared", int_attr(context, shape.shared_bytes as i64)),
-        ],
-    )
+    let mut entries = vec![
+        ("block", triple(shape.block)),
+        ("grid", triple(shape.grid)),
+        ("kernel", str_attr(context, name)),
+        ("module", str_attr(context, module)),
+        ("shared", int_attr(context, fixed as i64)),
+    ];
+    if asked > 0 {
+        entries.push(("shared_asked", int_attr(context, asked as i64)));
+    }
+    dict_attr(context, &entries)
 }
 
 /// A private function without a body that takes what the kernel takes.
@@ -131,7 +159,7 @@ fn kernel<'c>(
     name: &str,
     shared: &[Op<'c>],
     launch: &Launch<'c>,
-    warp: u64,
+    target: Target,
 ) -> Result<(), PassError<'c>> {
     let context = build.context();
     let Some(block) = function.body(0) else { return Ok(()) };
@@ -149,10 +177,11 @@ fn kernel<'c>(
         }
         inside.op("gpu.return", &[], &[], &[]);
         outcome = bindings::bind(inside.block(), &launch.shape)
-            .and_then(|()| reduce::expand(inside.block(), warp))
-            .and_then(|()| memory::place(inside.block()))
+            .and_then(|()| reduce::expand(inside.block(), target.warp))
+            .and_then(|()| memory::place(inside.block(), launch.shape.shared_bytes > target.static_bytes))
             .and_then(|placed| {
                 attributions = placed;
+                copies::convert(inside.block());
                 loop_to_cpu::convert_block(inside.block())
             });
         alignment::note(inside.block());
@@ -163,9 +192,12 @@ fn kernel<'c>(
     };
     let aligned = vec!["{llvm.align = 16 : i64}"; types.len()].join(", ");
     let aligned = Attribute::parse(context, &format!("[{aligned}]")).unwrap_or_else(|| unit_attr(context));
+    let shared = vec!["{llvm.align = 16 : i64}"; usize::try_from(attributions.0).unwrap_or(0)].join(", ");
+    let shared = Attribute::parse(context, &format!("[{shared}]")).unwrap_or_else(|| unit_attr(context));
     let attrs = [
         ("sym_name", str_attr(context, name)),
         ("function_type", type_attr(function_type(context, &types, &[]))),
+        ("workgroup_attrib_attrs", shared),
         // Accesses of 16 bytes need it; the run time refuses tensors that do not have it.
         ("arg_attrs", aligned),
         ("gpu.kernel", unit_attr(context)),

@@ -4,10 +4,12 @@
 //!     a grid has more blocks than can be numbered
 //!     a barrier stands where not all threads come
 //!     two threads write one element: a store of every thread to a place that does not depend on it
+//!     what an asynchronous copy writes is read, and nobody waited for it
 //!
 //! Races between a write and a read are no question here: `loop-insert-barriers` puts a barrier between any two such accesses
 //! of shared memory.
 
+use super::barriers::AHEAD;
 use super::launches::{self, Shape, binding, scope};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
@@ -45,6 +47,7 @@ impl Pass for VerifyGpu {
         let (threads, shared) = (cx.options.int("threads"), cx.options.int("shared-bytes"));
         let (_, launches) = launches::of(body);
         for launch in launches {
+            waits(&launch.ops)?;
             limits(launch.ops[0], &launch.shape, threads.max(1) as u64, shared.max(0) as u64)?;
             for op in &launch.ops {
                 for inner in nested_ops(*op).into_iter().chain([*op]) {
@@ -55,6 +58,30 @@ impl Pass for VerifyGpu {
         }
         Ok(())
     }
+}
+
+/// What is copied asynchronously is read behind a wait. Loops that `loop-pipeline` made wait for the copies of earlier steps.
+fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
+    let mut copied: HashSet<usize> = HashSet::new();
+    for op in ops.iter().flat_map(|op| [*op].into_iter().chain(nested_ops(*op))) {
+        let operand = |at: usize| op.operand_values().get(at).copied();
+        match op.kind() {
+            Some(Kind::Loop(Loop::CopyAsync)) if !parents(op).any(|o| o.attr(AHEAD).is_some()) => {
+                copied.extend(operand(2).map(key));
+            }
+            Some(Kind::Loop(Loop::CopyWait)) => copied.clear(),
+            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided))
+                if operand(0).is_some_and(|b| copied.contains(&key(b))) =>
+            {
+                return Err(PassError::at(
+                    op,
+                    "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it",
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Blocks in y and z; x goes further.

@@ -228,13 +228,19 @@ impl<'c> Lowering<'c> {
             return Ok(*known);
         }
         let declared = self.declaration(user, name)?;
-        let constructors = declared.constructors.iter();
-        let constructors = constructors
-            .map(|c| Constructor { name: c.name.to_owned(), fields: c.fields.len() as u32 })
-            .collect();
         let (name, number) = (declared.name, self.program.data.len() as u32);
-        self.program.data.push(DataType { name: name.to_owned(), constructors });
+        let parameters = declared.parameters.clone();
+        let constructors = declared.constructors.iter();
+        let constructors: Vec<(String, Vec<Type>)> =
+            constructors.map(|c| (c.name.to_owned(), c.fields.clone())).collect();
+        self.program.data.push(DataType { name: name.to_owned(), constructors: Vec::new() });
         self.data.insert(name, number);
+        // Fields may be of the type itself, or of one that is met here first.
+        for (name, fields) in constructors {
+            let fields = fields.into_iter().map(|ty| self.value_type(user, ty, &parameters));
+            let fields = fields.collect::<Result<_, _>>()?;
+            self.program.data[number as usize].constructors.push(Constructor { name, fields });
+        }
         Ok(number)
     }
 
@@ -255,24 +261,39 @@ impl<'c> Lowering<'c> {
         let attrs: Vec<Attribute> = main.attr("arg_attrs").map(array_elements).unwrap_or_default();
         for (i, ty) in inputs.into_iter().enumerate() {
             let given = attrs.get(i).and_then(|attrs| dictionary_text(*attrs, NAME));
-            let ty = self.value_type(main, ty)?;
+            let ty = self.value_type(main, ty, &[])?;
             self.program.inputs.push((given.unwrap_or_else(|| format!("input_{i}")), ty));
         }
         let mut outputs =
-            outputs.into_iter().map(|ty| self.value_type(main, ty)).collect::<Result<Vec<_>, _>>()?;
+            outputs.into_iter().map(|ty| self.value_type(main, ty, &[])).collect::<Result<Vec<_>, _>>()?;
         self.program.output = if outputs.len() == 1 { outputs.remove(0) } else { ValueType::Tuple(outputs) };
         Ok(())
     }
 
-    fn value_type(&mut self, user: Op<'c>, ty: Type<'c>) -> Result<ValueType, PassError<'c>> {
+    /// A type, in which a data type's parameters may stand.
+    fn value_type(
+        &mut self,
+        user: Op<'c>,
+        ty: Type<'c>,
+        parameters: &[&str],
+    ) -> Result<ValueType, PassError<'c>> {
         let all = |lowering: &mut Self, types: Vec<Type<'c>>| {
-            types.into_iter().map(|ty| lowering.value_type(user, ty)).collect::<Result<Vec<_>, _>>()
+            types
+                .into_iter()
+                .map(|ty| lowering.value_type(user, ty, parameters))
+                .collect::<Result<Vec<_>, _>>()
         };
-        Ok(match type_parts(ty) {
+        let parts = type_parts(ty);
+        if let TypeParts::Var(name) = parts
+            && let Some(place) = parameters.iter().position(|parameter| *parameter == name)
+        {
+            return Ok(ValueType::Parameter(place as u32));
+        }
+        Ok(match parts {
             TypeParts::Tensor(tensor) => ValueType::Tensor(tensor),
             TypeParts::Tuple(elements) => ValueType::Tuple(all(self, elements)?),
             TypeParts::Adt(name, arguments) => ValueType::Data(self.data(user, name)?, all(self, arguments)?),
-            TypeParts::Ref(value) => ValueType::Cell(Box::new(self.value_type(user, value)?)),
+            TypeParts::Ref(value) => ValueType::Cell(Box::new(self.value_type(user, value, parameters)?)),
             TypeParts::Function(..) => ValueType::Function,
             TypeParts::Var(_) | TypeParts::Hole | TypeParts::Other => {
                 return Err(PassError::at(

@@ -65,14 +65,19 @@ pub fn program(inputs: &[(&str, ValueType)], output: ValueType, functions: Vec<F
         shapes: None,
     };
     let two = || vec![int(), int()];
-    let data = |name: &str, constructors: [(&str, u32); 2]| DataType {
+    let element = || ValueType::Parameter(0);
+    let of = |data: u32| ValueType::Data(data, vec![element()]);
+    let data = |name: &str, constructors: [(&str, Vec<ValueType>); 2]| DataType {
         name: name.to_owned(),
         constructors: constructors
             .map(|(name, fields)| Constructor { name: name.to_owned(), fields })
             .to_vec(),
     };
     Program {
-        data: vec![data("List", [("Nil", 0), ("Cons", 2)]), data("Tree", [("Leaf", 1), ("Node", 2)])],
+        data: vec![
+            data("List", [("Nil", vec![]), ("Cons", vec![element(), of(0)])]),
+            data("Tree", [("Leaf", vec![element()]), ("Node", vec![of(1), of(1)])]),
+        ],
         constants: (0..10).map(number).collect(),
         kernels: vec![
             kernel("k_add", two(), vec![int()], 0),

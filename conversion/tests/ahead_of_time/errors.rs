@@ -88,12 +88,20 @@ fn inputs_are_checked() {
     let one = || ValueTree::tuple(vec![value(1)]);
     assert_eq!(run(&program, &[value(1), one()]), one());
     let said = |inputs: &[ValueTree]| error(&program, inputs);
-    assert_eq!(said(&[value(1)]), r#"the model takes 2 inputs ("x", "y"), but 1 were given"#);
-    let other = "Input 0 of the program is of another type than the one the program takes.";
-    assert_eq!(said(&[one(), one()]), other);
-    assert_eq!(said(&[ValueTree::tensor(Tensor::zeros(DType::F32, &[]).unwrap()), one()]), other);
-    assert_eq!(said(&[ValueTree::tensor(Tensor::zeros(DType::I32, &[1]).unwrap()), one()]), other);
-    assert!(said(&[value(1), ValueTree::data("Nil", vec![])]).contains("make it inside of the program"));
+    assert_eq!(said(&[value(1)]), "the program takes 2 inputs (x, y), but 1 were given");
+    let found = |place: usize, other: ValueTree| {
+        let mut inputs = [value(1), one()];
+        inputs[place] = other;
+        said(&inputs)
+    };
+    let not = |name: &str, ty: &str| format!("input {name:?} of the program does not have the type {ty}: ");
+    assert_eq!(found(0, one()), not("x", "tensor<i32>") + "expected tensor<i32>, found a tuple of 1");
+    let other = "input \"x\" of the program has another type: expected a tensor<i32>, found a ";
+    let zeros = |dtype, shape: &[usize]| ValueTree::tensor(Tensor::zeros(dtype, shape).unwrap());
+    assert_eq!(found(0, zeros(DType::F32, &[])), format!("{other}tensor<f32>"));
+    assert_eq!(found(0, zeros(DType::I32, &[1])), format!("{other}tensor<1xi32>"));
+    let nil = ValueTree::data("Nil", vec![]);
+    assert_eq!(found(1, nil), not("y", "(tensor<i32>)") + "expected (tensor<i32>), found Nil");
 }
 
 #[test]

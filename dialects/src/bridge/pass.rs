@@ -275,6 +275,8 @@ fn dialect_handle(name: &str) -> Option<MlirDialectHandle> {
             "llvm" => mlirGetDialectHandle__llvm__(),
             "tensor" => mlirGetDialectHandle__tensor__(),
             "gpu" => mlirGetDialectHandle__gpu__(),
+            "nvgpu" => mlirGetDialectHandle__nvgpu__(),
+            "nvvm" => mlirGetDialectHandle__nvvm__(),
             _ => return None,
         })
     }

@@ -169,6 +169,15 @@ impl<'c> Loops<'c> {
         Buffer { value, dtype }
     }
 
+    /// A buffer of so many parts, which iterations of a loop use in turn.
+    pub fn alloc_in_turn(&self, elements: u64, slots: u64, dtype: DType, scope: Scope) -> Buffer<'c> {
+        let buffer = self.alloc(elements.saturating_mul(slots), dtype, scope);
+        if let Some(op) = crate::defining_op(buffer.value) {
+            op.set_attr("slots", int_attr(self.build.context(), slots as i64));
+        }
+        buffer
+    }
+
     /// An element as it is stored, a boolean as i1.
     pub fn load_raw(&self, buffer: Buffer<'c>, index: Value<'c>) -> Scalar<'c> {
         let context = self.build.context();

@@ -23,6 +23,9 @@ crate::operations! {
         ThreadIndex = "loop.thread_index",
         AllReduce = "loop.all_reduce",
         Barrier = "loop.barrier",
+        CopyAsync = "loop.copy_async",
+        CopyCommit = "loop.copy_commit",
+        CopyWait = "loop.copy_wait",
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::{LoopKind, Op as Loop, loop_kind};
 use crate::rows::Kind;
-use crate::{Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, ops_in, vector_parts};
+use crate::{
+    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, dtype_of, ops_in, vector_parts,
+};
 
 /// Checks an operation of loop.
 pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
@@ -37,10 +39,11 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         },
         Loop::ThreadIndex => threads(op),
         Loop::AllReduce => all_reduce(op),
-        Loop::Alloc => match buffer_parts(op.result_values()[0].r#type()) {
-            Some(_) => Ok(()),
-            None => Err("must give a flat buffer of known length, memref<NxT>".into()),
-        },
+        Loop::Alloc => alloc(op),
+        Loop::CopyAsync => copy_async(op),
+        Loop::CopyWait if op.int("groups").is_some_and(|n| n < 0) => {
+            Err("violates constraint C1: a number of groups is not negative".into())
+        }
         _ => Ok(()),
     }
 }
@@ -79,6 +82,36 @@ fn for_loop(op: Op, inits: &[Value]) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+fn alloc(op: Op) -> Result<(), String> {
+    let Some((_, elements)) = buffer_parts(op.result_values()[0].r#type()) else {
+        return Err("must give a flat buffer of known length, memref<NxT>".into());
+    };
+    match op.int("slots").map(u64::try_from) {
+        Some(Ok(slots)) if slots >= 2 && elements.is_multiple_of(slots) => Ok(()),
+        None => Ok(()),
+        Some(_) => Err(format!(
+            "violates constraint C1: {elements} elements in {} slots; there are at least two, of the same size",
+            op.int("slots").unwrap_or(0)
+        )),
+    }
+}
+
+fn copy_async(op: Op) -> Result<(), String> {
+    let operands = op.operand_values();
+    let parts = |at: usize| operands.get(at).and_then(|v| buffer_parts(v.r#type()));
+    let (Some((from, _)), Some((to, _))) = (parts(0), parts(2)) else {
+        return Err("violates constraint C1: both must be flat buffers of known length, memref<NxT>".into());
+    };
+    if from != to {
+        return Err(format!("violates constraint C1: copies elements of type {from} to a buffer of {to}"));
+    }
+    let size = dtype_of(from).map_or(0, |t| t.size() as i64);
+    match op.int("elements").unwrap_or(0).saturating_mul(size) {
+        4 | 8 | 16 => Ok(()),
+        bytes => Err(format!("violates constraint C2: copies {bytes} bytes; 4, 8 or 16 can be copied")),
+    }
 }
 
 fn threads(op: Op) -> Result<(), String> {

@@ -65,9 +65,13 @@ def Loop_GuardOp : Loop_Op<"guard", [RecursiveMemoryEffects]> {
 }
 def Loop_AllocOp : Loop_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "A buffer that lives as long as the block it stands in";
-  let arguments = (ins Loop_Scope:$scope);
+  let description = [{
+    One with `slots` is so many parts behind each other, which the iterations of one loop use in turn: iteration k the part
+    k mod slots. C1: there are at least two, of the same size.
+  }];
+  let arguments = (ins Loop_Scope:$scope, OptionalAttr<I64Attr>:$slots);
   let results = (outs AnyMemRef:$buffer);
-  let assemblyFormat = "$scope attr-dict `:` type($buffer)";
+  let assemblyFormat = "$scope (`slots` $slots^)? attr-dict `:` type($buffer)";
 }
 def Loop_LoadOp : Loop_Op<"load"> {
   let summary = "The element at an index, or a vector of those from it on";
@@ -135,4 +139,24 @@ def Loop_AllReduceOp : Loop_Op<"all_reduce", [SameVariadicOperandSize, MemoryEff
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";
   let assemblyFormat = "attr-dict";
+}
+def Loop_CopyAsyncOp : Loop_Op<"copy_async"> {
+  let summary = "Begins to copy elements to shared memory, or zeros where the condition does not hold";
+  let description = [{
+    The elements are there for this thread once it has waited for the group of the copy, and for others behind a barrier after that.
+    - C1: two flat buffers of the same element type. C2: the elements are 4, 8 or 16 bytes.
+  }];
+  let arguments = (ins I64Attr:$elements, Arg<AnyMemRef, "", [MemRead]>:$source, Index:$from,
+                       Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$to, Optional<I1>:$condition);
+  let assemblyFormat = "$elements `from` $source `[` $from `]` `to` $buffer `[` $to `]` (`if` $condition^)? attr-dict `:` type($source) `,` type($buffer)";
+}
+def Loop_CopyCommitOp : Loop_Op<"copy_commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Makes a group of the asynchronous copies that this thread has begun since the last one";
+  let assemblyFormat = "attr-dict";
+}
+def Loop_CopyWaitOp : Loop_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until at most so many of the thread's last groups of copies are under way";
+  let description = [{ C1: the number is not negative. }];
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "$groups attr-dict";
 }

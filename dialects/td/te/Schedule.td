@@ -134,9 +134,10 @@ def Te_SetScopeOp : Te_Primitive<"set_scope"> {
   let assemblyFormat = "$stage `to` $scope attr-dict";
 }
 def Te_DoubleBufferOp : Te_Primitive<"double_buffer"> {
-  let summary = "Keeps what a stage computes in two buffers in turn, so that one can be filled while the other is read";
-  let arguments = (ins Te_StageType:$stage);
-  let assemblyFormat = "$stage attr-dict";
+  let summary = "Keeps what a stage computes in two buffers in turn, or in more, so that one can be filled while another is read";
+  let description = [{ C1: there are at least two buffers. }];
+  let arguments = (ins Te_StageType:$stage, DefaultValuedAttr<I64Attr, "2">:$count);
+  let assemblyFormat = "$stage (`by` $count^)? attr-dict";
 }
 def Te_StorageAlignOp : Te_Primitive<"storage_align"> {
   let summary = "Keeps neighbours along an axis of a stage's result k * factor + offset elements apart, for the least k that does";

@@ -64,10 +64,18 @@ impl Program {
                 ));
             }
         }
-        for (name, ty) in &self.inputs {
-            self.value_type(ty).or_else(|why| wrong(format!("its input {name:?} {why}")))?;
+        for data in &self.data {
+            for constructor in &data.constructors {
+                let fields = constructor.fields.iter();
+                fields.clone().try_for_each(|ty| self.value_type(ty, data.parameters())).or_else(|why| {
+                    wrong(format!("a field of its constructor {}::{} {why}", data.name, constructor.name))
+                })?;
+            }
         }
-        self.value_type(&self.output).or_else(|why| wrong(format!("its output {why}")))?;
+        for (name, ty) in &self.inputs {
+            self.value_type(ty, 0).or_else(|why| wrong(format!("its input {name:?} {why}")))?;
+        }
+        self.value_type(&self.output, 0).or_else(|why| wrong(format!("its output {why}")))?;
         match self.functions.get(self.entry as usize) {
             None => {
                 return wrong(format!(
@@ -89,19 +97,31 @@ impl Program {
         self.functions.iter().try_for_each(|function| Walk::new(self, function)?.run())
     }
 
-    fn value_type(&self, ty: &ValueType) -> Result<(), String> {
+    fn value_type(&self, ty: &ValueType, parameters: usize) -> Result<(), String> {
         let mut left = vec![ty];
         while let Some(ty) = left.pop() {
             match ty {
                 ValueType::Data(data, arguments) => {
-                    if *data as usize >= self.data.len() {
+                    let Some(declared) = self.data.get(*data as usize) else {
                         return Err(format!("is of data type {data}, but there are {}", self.data.len()));
+                    };
+                    let (needed, given) = (declared.parameters(), arguments.len());
+                    if given < needed {
+                        return Err(format!(
+                            "is of {} with {given} types, but it takes {needed}",
+                            declared.name
+                        ));
                     }
                     left.extend(arguments);
                 }
                 ValueType::Tuple(elements) => left.extend(elements),
                 ValueType::Cell(held) => left.push(held),
-                ValueType::Tensor(_) | ValueType::Function => {}
+                ValueType::Parameter(place) if *place as usize >= parameters => {
+                    return Err(format!(
+                        "is of parameter {place} of a data type, where there are {parameters}"
+                    ));
+                }
+                ValueType::Tensor(_) | ValueType::Function | ValueType::Parameter(_) => {}
             }
         }
         Ok(())
@@ -149,7 +169,7 @@ impl Program {
                 let data = &self.data[index("data type", *data, self.data.len())?];
                 let constructor = &data.constructors[index("constructor", *tag, data.constructors.len())?];
                 let what = format!("the fields of {} are", constructor.name);
-                number(&what, constructor.fields as usize, fields.len())
+                number(&what, constructor.fields.len(), fields.len())
             }
             I::Closure { function, captured, .. } => {
                 let function = self.function(*function)?;

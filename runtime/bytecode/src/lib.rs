@@ -9,6 +9,7 @@
 //! ([`Instruction`]), so neither needs a garbage collector: values are counted and freed when the last owner lets go.
 
 mod check;
+mod check_inputs;
 mod file;
 mod instruction;
 mod match_types;
@@ -22,6 +23,7 @@ mod text;
 mod value_type;
 
 pub use check::{CheckError, MOST_REGISTERS};
+pub use check_inputs::{InputError, check_inputs};
 pub use file::{FileError, MAGIC, ProgramFile, VERSION};
 pub use instruction::{Instruction, Label, Register};
 pub use match_types::{TypeMismatch, match_types};

@@ -36,13 +36,30 @@ pub struct DataType {
     pub constructors: Vec<Constructor>,
 }
 
+impl DataType {
+    /// How many types it is applied to, as far as its fields say.
+    pub fn parameters(&self) -> usize {
+        let mut left: Vec<&ValueType> = self.constructors.iter().flat_map(|c| &c.fields).collect();
+        let mut most = 0;
+        while let Some(ty) = left.pop() {
+            match ty {
+                ValueType::Parameter(place) => most = most.max(*place as usize + 1),
+                ValueType::Tuple(parts) | ValueType::Data(_, parts) => left.extend(parts),
+                ValueType::Cell(held) => left.push(held),
+                ValueType::Tensor(_) | ValueType::Function => {}
+            }
+        }
+        most
+    }
+}
+
 /// A constructor of a data type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constructor {
     /// Its name.
     pub name: String,
-    /// How many fields it has.
-    pub fields: u32,
+    /// Types of its fields; a [`ValueType::Parameter`] in them is one of the data type.
+    pub fields: Vec<ValueType>,
 }
 
 /// Native code that computes tensors of known shapes: `void symbol(const void *const *inputs, void *const *outputs,
@@ -93,6 +110,8 @@ pub enum ValueType {
     Cell(Box<ValueType>),
     /// A function; it cannot be handed in or out.
     Function,
+    /// What a data type is applied to at that place; in types of fields only.
+    Parameter(u32),
 }
 
 impl Default for ValueType {

@@ -25,6 +25,6 @@ fn tensors_of(ty: &ValueType) -> Option<Vec<TensorType>> {
             let parts: Option<Vec<_>> = elements.iter().map(tensors_of).collect();
             Some(parts?.into_iter().flatten().collect())
         }
-        ValueType::Data(..) | ValueType::Cell(_) | ValueType::Function => None,
+        ValueType::Data(..) | ValueType::Cell(_) | ValueType::Function | ValueType::Parameter(_) => None,
     }
 }

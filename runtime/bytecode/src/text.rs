@@ -9,7 +9,7 @@
 //! `!` marks an operand that is taken. In the alternate form (`{:#}`) large constants have their bytes, and [`Program::parse`]
 //! gives the program back.
 
-use crate::{Function, Instruction, Program, Register, Shapes, ValueType};
+use crate::{DataType, Function, Instruction, Program, Register, Shapes, ValueType};
 use fusion_operators::value::tensor_text;
 use fusion_operators::{Attr, Dim, Tensor, TensorType};
 use std::collections::HashSet;
@@ -208,6 +208,36 @@ impl Display for Shown<'_> {
     }
 }
 
+/// A type with the names of data types.
+pub(crate) fn type_text(data: &[DataType], ty: &ValueType) -> String {
+    typed(data, ty, &Several::default())
+}
+
+fn typed(all: &[DataType], ty: &ValueType, several: &Several) -> String {
+    match ty {
+        ValueType::Tensor(ty) => tensor_type(ty),
+        ValueType::Tuple(elements) => format!("({})", typed_all(all, elements, several)),
+        ValueType::Data(data, arguments) => {
+            let name = all.get(*data as usize).map_or("?", |data| &data.name);
+            let name = match TYPE_WORDS.contains(&name) {
+                true => format!("{name:?}"),
+                false => numbered(name, *data, Some(&several.data)),
+            };
+            match &arguments[..] {
+                [] => name,
+                arguments => format!("{name}[{}]", typed_all(all, arguments, several)),
+            }
+        }
+        ValueType::Cell(held) => format!("ref({})", typed(all, held, several)),
+        ValueType::Function => "function".to_owned(),
+        ValueType::Parameter(place) => format!("%{place}"),
+    }
+}
+
+fn typed_all(all: &[DataType], types: &[ValueType], several: &Several) -> String {
+    types.iter().map(|ty| typed(all, ty, several)).collect::<Vec<_>>().join(", ")
+}
+
 fn attribute(value: &Attr) -> String {
     match value {
         Attr::Int(value) => value.to_string(),
@@ -225,29 +255,7 @@ fn attribute(value: &Attr) -> String {
 impl Program {
     /// A type with the names of data types.
     pub fn type_text(&self, ty: &ValueType) -> String {
-        self.typed(ty, &Several::default())
-    }
-
-    fn typed(&self, ty: &ValueType, several: &Several) -> String {
-        let all = |types: &[ValueType]| {
-            types.iter().map(|ty| self.typed(ty, several)).collect::<Vec<_>>().join(", ")
-        };
-        match ty {
-            ValueType::Tensor(ty) => tensor_type(ty),
-            ValueType::Tuple(elements) => format!("({})", all(elements)),
-            ValueType::Data(data, arguments) => {
-                let name = self.data.get(*data as usize).map_or("?", |data| &data.name);
-                let name = match TYPE_WORDS.contains(&name) {
-                    true => format!("{name:?}"),
-                    false => numbered(name, *data, Some(&several.data)),
-                };
-                let arguments =
-                    if arguments.is_empty() { String::new() } else { format!("[{}]", all(arguments)) };
-                format!("{name}{arguments}")
-            }
-            ValueType::Cell(held) => format!("ref({})", self.typed(held, several)),
-            ValueType::Function => "function".to_owned(),
-        }
+        type_text(&self.data, ty)
     }
 
     fn write_function(
@@ -288,9 +296,9 @@ impl Display for Program {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let several = Several::of(self);
         for (id, data) in self.data.iter().enumerate() {
-            let constructors = data.constructors.iter().map(|c| match c.fields {
-                0 => word(&c.name),
-                fields => format!("{}/{fields}", word(&c.name)),
+            let constructors = data.constructors.iter().map(|c| match &c.fields[..] {
+                [] => word(&c.name),
+                fields => format!("{}({})", word(&c.name), typed_all(&self.data, fields, &several)),
             });
             let name = numbered(&data.name, id as u32, Some(&several.data));
             writeln!(f, "data @{name} {{{}}}", Joined(constructors.collect::<Vec<_>>().iter()))?;
@@ -321,14 +329,21 @@ impl Display for Program {
                 writeln!(f, "  temporary {temporary}")?;
             }
         }
-        let inputs =
-            self.inputs.iter().map(|(name, ty)| format!("{}: {}", word(name), self.typed(ty, &several)));
+        let inputs = self
+            .inputs
+            .iter()
+            .map(|(name, ty)| format!("{}: {}", word(name), typed(&self.data, ty, &several)));
         let entry = self.functions.get(self.entry as usize);
         let entry = entry.map_or("?".to_owned(), |function| {
             numbered(&function.name, self.entry, Some(&several.functions))
         });
         let inputs = inputs.collect::<Vec<_>>();
-        writeln!(f, "entry @{entry}({}) -> {}", Joined(inputs.iter()), self.typed(&self.output, &several))?;
+        writeln!(
+            f,
+            "entry @{entry}({}) -> {}",
+            Joined(inputs.iter()),
+            typed(&self.data, &self.output, &several)
+        )?;
         for (id, function) in self.functions.iter().enumerate() {
             writeln!(f)?;
             self.write_function(f, id as u32, function, &several)?;

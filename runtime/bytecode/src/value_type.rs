@@ -16,6 +16,7 @@ pub(crate) enum Part {
     Data(u32, u32),
     Cell,
     Function,
+    Parameter(u32),
 }
 
 impl From<ValueType> for Vec<Part> {
@@ -33,6 +34,7 @@ fn add(ty: &ValueType, parts: &mut Vec<Part>) {
         ValueType::Data(data, arguments) => (&arguments[..], Part::Data(*data, arguments.len() as u32)),
         ValueType::Cell(held) => (std::slice::from_ref(&**held), Part::Cell),
         ValueType::Function => (&[][..], Part::Function),
+        ValueType::Parameter(place) => (&[][..], Part::Parameter(*place)),
     };
     inner.iter().for_each(|ty| add(ty, parts));
     parts.push(part);
@@ -48,7 +50,7 @@ impl TryFrom<Vec<Part>> for ValueType {
             let number = match part {
                 Part::Tuple(number) | Part::Data(_, number) => number as usize,
                 Part::Cell => 1,
-                Part::Tensor(_) | Part::Function => 0,
+                Part::Tensor(_) | Part::Function | Part::Parameter(_) => 0,
             };
             let start = made.len().checked_sub(number).ok_or("a type lacks parts")?;
             let inner = made.split_off(start);
@@ -63,6 +65,7 @@ impl TryFrom<Vec<Part>> for ValueType {
                 Part::Data(data, _) => ValueType::Data(data, inner.collect()),
                 Part::Cell => ValueType::Cell(Box::new(inner.next().ok_or("a type lacks parts")?)),
                 Part::Function => ValueType::Function,
+                Part::Parameter(place) => ValueType::Parameter(place),
             };
             made.push((ty, nested));
         }

@@ -23,8 +23,7 @@ pub use library::{KernelLibrary, LibraryError};
 pub use tensors::NoMemory;
 
 use code::Code;
-use convert::Constructors;
-use fusion_bytecode::Program;
+use fusion_bytecode::{Program, check_inputs};
 use fusion_operators::ValueTree;
 use heap::{Handle, Heap};
 use library::Kernels;
@@ -51,7 +50,6 @@ impl Default for Limits {
 pub struct Machine {
     program: Program,
     code: Code,
-    constructors: Constructors,
     limits: Limits,
     state: State,
     /// Values that are live between runs: constants.
@@ -77,10 +75,9 @@ impl Machine {
             program.constants.iter().map(|tensor| heap.tensors.copy_in(tensor).map(Handle::tensor)).collect();
         let kernels = Kernels::new(&program.kernels, library, &mut heap.tensors)?;
         let code = Code::new(&program, &constants?);
-        let constructors = Constructors::new(&program.data);
         let constants = heap.live();
         let state = State::new(heap, kernels);
-        Ok(Machine { program, code, constructors, limits, state, constants, leaked: 0 })
+        Ok(Machine { program, code, limits, state, constants, leaked: 0 })
     }
 
     /// The program.
@@ -114,29 +111,19 @@ impl Machine {
     }
 
     fn run_inside(&mut self, inputs: &[ValueTree]) -> Result<ValueTree, VmError> {
-        let expected = self.program.inputs.len();
-        if inputs.len() != expected {
-            let names: Vec<&str> = self.program.inputs.iter().map(|(name, _)| name.as_str()).collect();
-            let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-            return Err(VmError::Inputs(format!(
-                "the program takes {expected} inputs{names}, but {} were given",
-                inputs.len()
-            )));
-        }
+        let Program { data, inputs: types, .. } = &self.program;
+        let constructors =
+            check_inputs(data, types, inputs).map_err(|error| VmError::Inputs(error.to_string()))?;
         let heap = &mut self.state.heap;
         let mut arguments: Vec<Handle> = Vec::with_capacity(inputs.len());
-        for (value, (name, _)) in inputs.iter().zip(&self.program.inputs) {
-            match convert::from_host(heap, &self.constructors, value) {
+        for ((value, (name, _)), constructors) in inputs.iter().zip(types).zip(&constructors) {
+            match convert::from_host(heap, constructors, value) {
                 Ok(handle) => arguments.push(handle),
                 Err(why) => {
                     arguments.into_iter().for_each(|handle| heap.release(handle));
                     return Err(VmError::Inputs(format!("input {name:?} of the program is no value: {why}")));
                 }
             }
-        }
-        if let Err(why) = convert::check_inputs(heap, &self.program, &arguments) {
-            arguments.into_iter().for_each(|handle| heap.release(handle));
-            return Err(VmError::Inputs(why));
         }
         let entry = self.program.entry;
         let (code, kernels) = (&self.code, &self.program.kernels);

@@ -64,10 +64,12 @@ pub fn program(inputs: &[(&str, ValueType)], functions: Vec<Function>) -> Progra
     };
     let four = TensorType::fixed(&[4], DType::F32);
     let constructor = |name: &str, fields| Constructor { name: name.to_owned(), fields };
+    let element = ValueType::Parameter(0);
+    let fields = vec![element.clone(), ValueType::Data(0, vec![element])];
     Program {
         data: vec![DataType {
             name: "List".to_owned(),
-            constructors: vec![constructor("Nil", 0), constructor("Cons", 2)],
+            constructors: vec![constructor("Nil", vec![]), constructor("Cons", fields)],
         }],
         constants: vec![scalar(0), scalar(1)],
         kernels: vec![

@@ -75,12 +75,13 @@ fn operators_check_their_operands() {
 fn inputs_are_checked() {
     let mut machine = machine(sum());
     let mut said = |inputs: &[ValueTree]| machine.run(inputs).unwrap_err().to_string();
+    let list = "input \"l\" of the program does not have the type List[tensor<i32>]";
     assert_eq!(said(&[]), "the program takes 1 inputs (l), but 0 were given");
-    assert_eq!(said(&[value(1)]), "input \"l\" of the program does not have the type List[tensor<i32>]");
+    assert_eq!(said(&[value(1)]), format!("{list}: expected List[tensor<i32>], found tensor<i32>"));
     let said_of = said(&[ValueTree::data("Kons", vec![])]);
-    assert_eq!(said_of, "input \"l\" of the program is no value: no data type has a constructor Kons");
+    assert_eq!(said_of, format!("{list}: List has no constructor Kons"));
     let short = said(&[ValueTree::data("Cons", vec![value(1)])]);
-    assert_eq!(short, "input \"l\" of the program is no value: the constructor Cons takes 2 fields, found 1");
+    assert_eq!(short, format!("{list}: the constructor Cons takes 2 fields, found 1"));
     assert_eq!(machine.live(), 0);
 }
 

@@ -111,3 +111,93 @@ func.func @own(%x: memref<32xf32>) attributes {loop.kernel} {
   }
   return
 }
+
+// -----
+
+// A barrier for what a serial loop reads comes once, before the loop.
+// CHECK-LABEL: @before
+// CHECK:         loop.store
+// CHECK:         loop.barrier
+// CHECK-NEXT:    loop.for 8 serial
+// CHECK-NOT:       loop.barrier
+// CHECK:           loop.load
+func.func @before(%x: memref<32xf32>, %y: memref<256xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<32xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    %a = loop.load %x[%t] : memref<32xf32> -> f32
+    loop.store %a, %s[%t] : f32, memref<32xf32>
+    loop.for 8 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%k, %t)
+      %b = loop.load %s[%k] : memref<32xf32> -> f32
+      loop.store %b, %y[%i] : f32, memref<256xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// A copy writes where its thread waits for it: others read behind a barrier after that.
+// CHECK-LABEL: @copied
+// CHECK:         loop.copy_async
+// CHECK-NOT:     loop.barrier
+// CHECK:         loop.copy_wait 0
+// CHECK-NEXT:    loop.barrier
+// CHECK-NEXT:    loop.load
+// CHECK:         loop.barrier
+// CHECK-NEXT:    loop.copy_async
+func.func @copied(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<32xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    %m = affine.apply affine_map<(d0) -> (31 - d0)>(%t)
+    loop.copy_async 1 from %x[%t] to %s[%t] : memref<32xf32>, memref<32xf32>
+    loop.copy_commit
+    loop.copy_wait 0
+    %a = loop.load %s[%m] : memref<32xf32> -> f32
+    loop.copy_async 1 from %x[%m] to %s[%t] : memref<32xf32>, memref<32xf32>
+    loop.copy_commit
+    loop.copy_wait 0
+    loop.store %a, %y[%t] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Each time a store writes another place, it needs no barrier against itself; where it may not be another, it does.
+// CHECK-LABEL: @filled
+// CHECK:         loop.for 4 serial
+// CHECK-NOT:       loop.barrier
+// CHECK:           loop.store
+// CHECK:         loop.for 4 serial
+// CHECK:           loop.barrier
+// CHECK-NEXT:      loop.store
+func.func @filled(%x: memref<128xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<132xf32>
+  %r = loop.alloc shared : memref<64xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    loop.for 4 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 * 33 + d1)>(%k, %t)
+      %a = loop.load %x[%t] : memref<128xf32> -> f32
+      loop.store %a, %s[%i] : f32, memref<132xf32>
+      loop.yield
+    }
+    loop.for 4 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%k, %t)
+      %a = loop.load %x[%t] : memref<128xf32> -> f32
+      loop.store %a, %r[%i] : f32, memref<64xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}

@@ -45,7 +45,7 @@ func.func @k(%x: memref<192xf32>, %y: memref<192xf32>) attributes {loop.kernel} 
 
 // A loop of fewer iterations than there are threads is for some of them. Buffers become parameters: of the block, of a thread.
 // CHECK:       gpu.func @k_0(%{{.*}}: memref<64xf32> {llvm.align = 16 : i64})
-// CHECK-SAME:    workgroup(%[[S:.*]] : memref<32xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME:    workgroup(%[[S:.*]] : memref<32xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK-SAME:    private(%{{.*}} : memref<2xf32, #gpu.address_space<private>>)
 // CHECK:         gpu.thread_id
 // CHECK:         %[[BELOW:.*]] = arith.cmpi

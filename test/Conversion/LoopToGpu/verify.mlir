@@ -103,3 +103,19 @@ func.func @fine(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel}
   }
   return
 }
+
+// -----
+
+func.func @early(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<32xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    loop.copy_async 1 from %x[%t] to %s[%t] : memref<32xf32>, memref<32xf32>
+    loop.copy_commit
+    // expected-error @+1 {{'loop.load' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it}}
+    %a = loop.load %s[%t] : memref<32xf32> -> f32
+    loop.store %a, %y[%t] : f32, memref<32xf32>
+    loop.yield
+  }
+  return
+}

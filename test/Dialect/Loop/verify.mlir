@@ -226,3 +226,35 @@ func.func @f(%v: f32, %s: memref<32xi32>) {
   } -> f32
   return
 }
+
+// -----
+
+func.func @slots() {
+  // expected-error @+1 {{violates constraint C1: 32 elements in 3 slots; there are at least two, of the same size}}
+  %0 = loop.alloc shared slots 3 : memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @copy(%x: memref<32xf32>, %s: memref<32xi32>, %i: index) {
+  // expected-error @+1 {{violates constraint C1: copies elements of type f32 to a buffer of i32}}
+  loop.copy_async 1 from %x[%i] to %s[%i] : memref<32xf32>, memref<32xi32>
+  return
+}
+
+// -----
+
+func.func @copy(%x: memref<32xf32>, %s: memref<32xf32>, %i: index) {
+  // expected-error @+1 {{violates constraint C2: copies 12 bytes; 4, 8 or 16 can be copied}}
+  loop.copy_async 3 from %x[%i] to %s[%i] : memref<32xf32>, memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @wait() {
+  // expected-error @+1 {{violates constraint C1: a number of groups is not negative}}
+  loop.copy_wait -1
+  return
+}

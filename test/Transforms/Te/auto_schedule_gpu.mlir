@@ -40,3 +40,57 @@ func.func @main(%x: tensor<512x256xf32>, %w: tensor<256x384xf32>) -> tensor<512x
   %0 = relay.matmul %x, %w : (tensor<512x256xf32>, tensor<256x384xf32>) -> tensor<512x384xf32>
   return %0 : tensor<512x384xf32>
 }
+
+// -----
+
+// Operands are copied 16 bytes at a time, padded, into three tiles that take turns.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK:         %[[A:.*]] = te.cache_read %{{.*}} as "rows_of_sums_of_matmul"
+// CHECK-NEXT:    te.compute_at %[[A]]
+// CHECK-NEXT:    te.set_scope %[[A]] to shared
+// CHECK-NEXT:    te.transform_layout %[[A]]
+// CHECK-NEXT:    te.storage_align %[[A]] dim 0 by 8 offset 4
+// CHECK-NEXT:    te.double_buffer %[[A]] by 3
+// CHECK:         te.split %{{.*}} by 4
+// CHECK-NEXT:    te.vectorize
+func.func @main(%x: tensor<2048x1024xf32>, %w: tensor<1024x2048xf32>) -> tensor<2048x2048xf32> {
+  %0 = relay.matmul %x, %w : (tensor<2048x1024xf32>, tensor<1024x2048xf32>) -> tensor<2048x2048xf32>
+  return %0 : tensor<2048x2048xf32>
+}
+
+// -----
+
+// Few blocks and a long reduction: parts of it are computed by blocks of their own, and then added up.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK:         te.split %{{.*}} by 256
+// CHECK-NEXT:    %[[P:.*]] = te.rfactor %{{.*}} as "parts_of_matmul"
+// CHECK:         te.cache_write %[[P]] as "sums_of_parts_of_matmul"
+// CHECK:         te.bind %{{.*}} to block_z
+func.func @main(%x: tensor<64x8192xf32>, %w: tensor<8192x64xf32>) -> tensor<64x64xf32> {
+  %0 = relay.matmul %x, %w : (tensor<64x8192xf32>, tensor<8192x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// So is the sum of one long row.
+// CHECK-LABEL: te.schedule for @fused_reduce_sum_0
+// CHECK:         te.rfactor %{{.*}} as "parts_of_reduce_sum"
+func.func @main(%x: tensor<1x1048576xf32>) -> tensor<1xf32> {
+  %0 = relay.reduce_sum %x {axes = array<i64: 1>} : (tensor<1x1048576xf32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+
+// -----
+
+// A transpose: squares of 32 x 32 go through shared memory, whose rows are 33 elements apart.
+// CHECK-LABEL: te.schedule for @fused_transpose_0
+// CHECK:         te.bind %{{.*}} to block_y
+// CHECK:         %[[T:.*]] = te.cache_read %{{.*}} as "square_0_of_transpose"
+// CHECK-NEXT:    te.compute_at %[[T]]
+// CHECK-NEXT:    te.set_scope %[[T]] to shared
+// CHECK-NEXT:    te.storage_align %[[T]] dim 0 by 32 offset 1
+func.func @main(%x: tensor<100x70xf32>) -> tensor<70x100xf32> {
+  %0 = relay.transpose %x : (tensor<100x70xf32>) -> tensor<70x100xf32>
+  return %0 : tensor<70x100xf32>
+}

@@ -1,17 +1,18 @@
 //! `fusion bench`: how long a model takes.
 
 use super::device::Choice;
+use super::given::Given;
 use super::options::Options;
+use super::run::only_tensors;
 use crate::failure::Failure;
-use crate::inputs::inputs;
-use crate::programs::{self, Executor, Inputs};
+use crate::inputs::random;
+use crate::programs::{self, Executor};
 use crate::{load, print};
 use clap::Args;
-use fusion_operators::ValueTree;
 use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use fusion_runtime::vm::read_program;
-use fusion_runtime::{ModelDescription, npz};
+use fusion_runtime::{ModelDescription, NativeProgram};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,12 +31,11 @@ pub struct Bench {
     #[arg(long, value_name = "EXECUTOR", value_enum)]
     executor: Option<Executor>,
 
-    /// Inputs by name, as numpy.savez writes them. By default random ones: floats between -1 and 1,
-    /// integers 0 or 1; but what the model was compiled for where it relies on a value.
-    #[arg(long, value_name = "FILE.npz")]
-    inputs: Option<PathBuf>,
+    #[command(flatten)]
+    given: Given,
 
-    /// Seed of random inputs.
+    /// Seed of random inputs, which a model of tensors of known shapes is run on where none are given: floats between -1 and 1,
+    /// integers 0 or 1; but what the model was compiled for where it relies on a value.
     #[arg(long, default_value_t = 0)]
     seed: u64,
 
@@ -93,11 +93,17 @@ impl Bench {
         if self.executor.is_some() && module.description().program.is_some() {
             return Err(Failure::NoGraph(self.model.clone()));
         }
+        if module.description().takes_other_values() {
+            return self.program();
+        }
         Choice::apply(self.device, &module)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
-        let inputs = inputs(&module, self.inputs.as_deref(), self.seed)?;
+        let inputs = match self.given.is_empty() {
+            true => random(&module, self.seed)?,
+            false => module.bind(only_tensors(self.given.read()?)?)?,
+        };
         let plan = self.plan();
         let mut session = module.session()?;
         let statistics = measure::measure(plan, || session.run(&inputs))?;
@@ -117,15 +123,13 @@ impl Bench {
         }
     }
 
-    /// Times a program of the whole language, values in and out included; what it takes comes from a file.
+    /// Times a program of the whole language, values in and out included.
     fn program(&self) -> Result<(), Failure> {
         let bytecode = programs::is_bytecode(&self.model)?;
         if self.executor.is_some() && (bytecode || load::is_compiled(&self.model)?) {
             return Err(Failure::Compiled(self.model.clone()));
         }
-        let tensors = self.inputs.as_deref().map(npz::read).transpose()?.unwrap_or_default();
-        let inputs: Inputs =
-            tensors.into_iter().map(|(name, tensor)| (name, ValueTree::tensor(tensor))).collect();
+        let inputs = self.given.read()?;
         let (plan, options) = (self.plan(), self.options.resolve()?);
         let (target, statistics) = match self.executor {
             Some(Executor::Interp) => {
@@ -134,9 +138,12 @@ impl Bench {
                 });
                 ("interp", statistics?)
             }
-            Some(Executor::Aot) => {
-                let compiled = programs::native(&self.model, &options)?;
-                let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
+            None | Some(Executor::Aot) if !bytecode => {
+                let program = match load::is_compiled(&self.model)? {
+                    true => NativeProgram::load(&self.model)?,
+                    false => programs::linked(&programs::native(&self.model, &options)?)?,
+                };
+                let program = program.ok_or(Failure::InMemory)?;
                 if let Some(threads) = self.threads {
                     program.module().set_threads(threads);
                 }

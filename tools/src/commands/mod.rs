@@ -5,6 +5,7 @@ pub mod bench;
 pub mod compile;
 pub mod device;
 pub mod explain;
+pub mod given;
 pub mod import;
 pub mod onnx_test;
 pub mod options;

@@ -46,6 +46,11 @@ pub struct Options {
     #[arg(long, default_value = Strategy::EGraph.name(), value_parser = strategy)]
     pub strategy: Strategy,
 
+    /// Run what is known of a program first: calls, matches and recursion over known values. A recurrent net of a fixed length
+    /// becomes straight code, which is optimised as one.
+    #[arg(long)]
+    pub partial_eval: bool,
+
     /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results,
     /// `loops` kernels of whole loops.
     #[arg(long, value_name = "FAMILY,...", value_delimiter = ',', value_parser = switch)]
@@ -74,6 +79,7 @@ impl Options {
             bound,
             schedules: self.schedules.clone(),
             strategy: self.strategy,
+            partial_eval: self.partial_eval,
             rules_off: self.rules_off.clone(),
             ..CompileOptions::for_target(self.target()?)
         })

@@ -1,6 +1,7 @@
 //! `fusion run`: a model or a program, on tensors from a file where it takes any.
 
 use super::device::Choice;
+use super::given::Given;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::programs::{self, Executor, Inputs};
@@ -23,14 +24,8 @@ pub struct Run {
     #[arg(long, value_name = "EXECUTOR", value_enum)]
     executor: Option<Executor>,
 
-    /// Inputs by name, as numpy.savez writes them; or a .npy file for a model of one input.
-    #[arg(long, value_name = "FILE.npz")]
-    inputs: Option<PathBuf>,
-
-    /// An input as the language writes it, such as xs='Cons(1f, Nil)' or x='tensor<2xf32> [1.0, 2.0]'; as often as there are
-    /// inputs.
-    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = named_value)]
-    values: Vec<(String, ValueTree)>,
+    #[command(flatten)]
+    given: Given,
 
     /// Where to write the outputs by name; by default their first elements are printed.
     #[arg(long, value_name = "FILE.npz")]
@@ -51,17 +46,7 @@ pub struct Run {
 impl Run {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        let tensors = match &self.inputs {
-            Some(path) => npz::read(path)?,
-            None => IndexMap::new(),
-        };
-        let mut inputs: Inputs =
-            tensors.into_iter().map(|(name, tensor)| (name, ValueTree::tensor(tensor))).collect();
-        for (name, value) in &self.values {
-            if inputs.insert(name.clone(), value.clone()).is_some() {
-                return Err(Failure::Inputs(format!("the input {name:?} is given twice")));
-            }
-        }
+        let inputs = self.given.read()?;
         if programs::is_bytecode(&self.model)? {
             return match self.executor {
                 None | Some(Executor::Vm) => {
@@ -156,18 +141,4 @@ pub fn only_tensors(inputs: Inputs) -> Result<IndexMap<String, Tensor>, Failure>
         _ => Err(Failure::Inputs(format!("the input {name:?} of a model is no tensor, but {value}"))),
     };
     inputs.into_iter().map(tensor).collect()
-}
-
-/// `NAME=VALUE` of the command line.
-fn named_value(text: &str) -> Result<(String, ValueTree), String> {
-    let Some((name, value)) = text.split_once('=') else {
-        return Err("it has no =; write NAME=VALUE".to_owned());
-    };
-    match ValueTree::parse(value) {
-        Ok(value) => Ok((name.trim().to_owned(), value)),
-        Err(error) => {
-            let column = error.column + name.chars().count() + 1;
-            Err(format!("column {column}: {}", error.message))
-        }
-    }
 }

@@ -16,6 +16,8 @@ pub struct Field {
     pub whole: bool,
     /// Whether only GPUs have it.
     pub gpu: bool,
+    /// Whether a GPU without it cannot be scheduled for.
+    pub needed: bool,
     /// Reads it.
     pub get: fn(&Target) -> f64,
     /// Writes it.
@@ -35,13 +37,15 @@ impl Field {
 }
 
 macro_rules! fields {
-    (@row whole $($rest:tt)*) => { fields!(@all u64 true false $($rest)*) };
-    (@row real $($rest:tt)*) => { fields!(@all f64 false false $($rest)*) };
-    (@row gpu_whole $($rest:tt)*) => { fields!(@all u64 true true $($rest)*) };
-    (@row gpu_real $($rest:tt)*) => { fields!(@all f64 false true $($rest)*) };
-    (@all $ty:ident $whole:literal $gpu:literal $key:ident ($($at:tt)+) $least:literal $most:literal $unit:literal $about:literal) => {
+    (@row whole $($rest:tt)*) => { fields!(@all u64 true false false $($rest)*) };
+    (@row real $($rest:tt)*) => { fields!(@all f64 false false false $($rest)*) };
+    (@row gpu_whole $($rest:tt)*) => { fields!(@all u64 true true true $($rest)*) };
+    (@row gpu_more $($rest:tt)*) => { fields!(@all u64 true true false $($rest)*) };
+    (@row gpu_real $($rest:tt)*) => { fields!(@all f64 false true false $($rest)*) };
+    (@all $ty:ident $whole:literal $gpu:literal $needed:literal $key:ident ($($at:tt)+) $least:literal $most:literal $unit:literal $about:literal) => {
         Field {
             key: stringify!($key), unit: $unit, about: $about, range: ($least, $most), whole: $whole, gpu: $gpu,
+            needed: $needed,
             get: |t| t.$($at)+ as f64, set: |t, number| t.$($at)+ = number as $ty,
         }
     };
@@ -80,6 +84,8 @@ pub const FIELDS: &[Field] = fields! {
     gpu_whole block_threads    (gpu.block_threads) 0.0..4096.0 "" "the most threads of a block";
     gpu_whole core_threads     (gpu.core_threads)  0.0..8192.0 "" "the most threads that a core has at a time";
     gpu_whole shared_bytes     (gpu.shared_bytes)  0.0..1e7    "B" "size of the memory that a block can share";
+    gpu_whole most_shared_bytes (gpu.most_shared_bytes) 0.0..1e7 "B" "size of the memory that a block can share when the launch asks for it";
+    gpu_more  copy_bytes       (gpu.copy_bytes)    0.0..16.0   "B" "size of the largest asynchronous copy to shared memory; 0 where there are none";
     gpu_whole registers        (gpu.registers)     0.0..1e7    "" "registers of a core, of four bytes";
     gpu_real  matrix_flops     (gpu.matrix_flops)  0.0..1e16   "FLOP/s" "of one core's matrix instructions on f16";
 };

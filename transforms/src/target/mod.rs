@@ -74,6 +74,10 @@ pub struct Gpu {
     pub core_threads: u64,
     /// Bytes of memory that the threads of a block can share.
     pub shared_bytes: u64,
+    /// The same where the launch asks for as many as there can be.
+    pub most_shared_bytes: u64,
+    /// Bytes of the largest copy to shared memory that a thread need not wait for; 0 where there are none.
+    pub copy_bytes: u64,
     /// Registers of a core, of four bytes.
     pub registers: u64,
     /// Operations a second of one core's matrix instructions, on f16.

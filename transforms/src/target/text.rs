@@ -101,8 +101,8 @@ impl Target {
         if !caches.by_ref().is_sorted() {
             return Err("a cache is smaller than the one before it".to_owned());
         }
-        let missing = FIELDS.iter().find(|field| field.gpu && (field.get)(self) == 0.0);
-        if let Some(field) = missing.filter(|field| self.is_gpu() && field.whole) {
+        let missing = FIELDS.iter().find(|field| field.needed && (field.get)(self) == 0.0);
+        if let Some(field) = missing.filter(|_| self.is_gpu()) {
             return Err(format!("it is a GPU's, as it has a `warp`, so `{}` must be given", field.key));
         }
         if self.l1.bytes < self.l1_ways * self.line_bytes {

@@ -59,6 +59,27 @@ impl Expr {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The variable, when it is one.
+    pub fn as_variable(&self) -> Option<Var> {
+        match (self.terms.first_key_value(), self.terms.len(), self.constant) {
+            (Some((Atom::Var(v), 1)), 1, 0) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// What is to be below what for the expression to be below `end`: where `end` is a multiple of the same number as some terms, and
+    /// the others are below that number, these do not matter.
+    ///
+    ///     4 v + l < 64,  l < 4     =>     4 v < 64
+    pub fn that_decides(&self, end: i64) -> Expr {
+        let rough = |by: &i64| {
+            let (whole, rest) = self.by_multiples(*by);
+            let small = rest.range().is_some_and(|(low, high)| low >= 0 && high < *by);
+            (end % by == 0 && small && !rest.terms.is_empty()).then(|| whole.times(*by))
+        };
+        [64, 32, 16, 8, 4, 2].iter().find_map(rough).unwrap_or_else(|| self.clone())
+    }
+
     /// The terms.
     pub fn terms(&self) -> impl Iterator<Item = (&Atom, i64)> {
         self.terms.iter().map(|(a, c)| (a, *c))

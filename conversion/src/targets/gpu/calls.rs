@@ -198,6 +198,10 @@ fn write<'c>(
         Some(Attr::Int(bytes)) => bytes as u64,
         _ => return Err(wrong("bytes that are shared")),
     };
+    let asked = match dictionary_attr(launch, "shared_asked") {
+        Some(Attr::Int(bytes)) => bytes as u64,
+        _ => 0,
+    };
     let image = modules.iter().find(|op| op.text("sym_name") == Some(&module)).and_then(|op| op.attr(IMAGE));
     let image_bytes = image.and_then(fusion_dialects::bytes_of).map_or(0, <[u8]>::len);
     let ty = start.attr("function_type").ok_or_else(|| wrong("a type"))?;
@@ -235,7 +239,7 @@ fn write<'c>(
             number(&lib, inner, "i32", shared)?,
             number(&lib, inner, "i32", count as u64)?,
             number(&lib, inner, "i32", warp.max(0) as u64)?,
-            number(&lib, inner, "i32", 0)?,
+            number(&lib, inner, "i32", asked)?,
             null(),
         ])
     })?;

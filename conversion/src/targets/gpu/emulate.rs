@@ -149,6 +149,16 @@ impl<'c> Emulator<'c> {
                 op.erase();
             }
             Some(Kind::Upstream(Upstream::Shuffle)) => self.shuffle(op)?,
+            Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
+            Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
+                self.call(&build, "fusion_emulated_commit", &[], &[]);
+                op.erase();
+            }
+            Some(Kind::Upstream(Upstream::CopyWaitGroup)) => {
+                let groups = self.int(&build, DType::I64, op.int("n").unwrap_or(0));
+                self.call(&build, "fusion_emulated_wait", &[groups], &[]);
+                op.erase();
+            }
             Some(Kind::Upstream(Upstream::MemRefLoad | Upstream::VectorLoad)) if shared(0) => {
                 self.access(op, operands[0], operands[1], op.result_values()[0].r#type(), 0);
             }
@@ -206,18 +216,40 @@ impl<'c> Emulator<'c> {
         Ok(())
     }
 
-    /// Tells of an access to shared memory.
-    fn access(&mut self, op: Op<'c>, buffer: Value<'c>, index: Value<'c>, ty: Type<'c>, writes: i64) {
-        let build = Build::before(op);
-        let context = build.context();
-        let (element, lanes) = vector_parts(ty).unwrap_or((ty, 1));
-        let size = dtype_of(element).map_or(4, DType::size) as i64;
-        let scalars = Scalars { build };
+    /// `nvgpu.device_async_copy` of so many elements, of which all but the first few are 0.
+    fn copy_async(&mut self, op: Op<'c>) {
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let [shared, to, global, from, ..] = operands[..] else { return };
+        let size = buffer_parts(shared.r#type()).and_then(|(e, _)| dtype_of(e)).map_or(4, DType::size) as i64;
+        let bytes = self.int(&build, DType::I64, size * op.int("dstElements").unwrap_or(0));
+        let wide = scalar_type(build.context(), DType::I64);
+        let copied = match operands.get(4) {
+            Some(elements) => {
+                let copied = Scalars { build }.index_affine(*elements, size, 0);
+                build.value("arith.index_cast", &[copied], wide, &[])
+            }
+            None => bytes,
+        };
+        let addresses = [(shared, to), (global, from)].map(|(b, i)| self.address(&build, b, i, size));
+        self.call(&build, "fusion_emulated_copy_async", &[addresses[0], addresses[1], bytes, copied], &[]);
+        op.erase();
+    }
+
+    /// The address of an element, as a number.
+    fn address(&self, build: &Build<'c>, buffer: Value<'c>, index: Value<'c>, size: i64) -> Value<'c> {
+        let (context, scalars) = (build.context(), Scalars { build: *build });
         let start =
             build.value("memref.extract_aligned_pointer_as_index", &[buffer], index_type(context), &[]);
         let address = scalars.index_add(start, scalars.index_affine(index, size, 0));
-        let wide = scalar_type(context, DType::I64);
-        let address = build.value("arith.index_cast", &[address], wide, &[]);
+        build.value("arith.index_cast", &[address], scalar_type(context, DType::I64), &[])
+    }
+
+    /// Tells of an access to shared memory.
+    fn access(&mut self, op: Op<'c>, buffer: Value<'c>, index: Value<'c>, ty: Type<'c>, writes: i64) {
+        let build = Build::before(op);
+        let (element, lanes) = vector_parts(ty).unwrap_or((ty, 1));
+        let size = dtype_of(element).map_or(4, DType::size) as i64;
+        let address = self.address(&build, buffer, index, size);
         let (bytes, writes) =
             (self.int(&build, DType::I64, size * lanes as i64), self.int(&build, DType::I32, writes));
         self.call(&build, "fusion_emulated_access", &[address, bytes, writes], &[]);

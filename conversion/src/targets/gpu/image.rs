@@ -7,8 +7,8 @@
 use super::{Image, Vendor, codegen};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit, ops_in,
-    parse_module,
+    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit,
+    ops_in, parse_module,
 };
 use std::path::Path;
 use std::process::Command;
@@ -87,6 +87,7 @@ impl How<'_> {
                 strangers.join(", ")
             ));
         }
+        functions.iter().for_each(|op| leave_open(*op));
         let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
         let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
         let form = if self.assembly { Emit::Assembly } else { self.vendor.emit };
@@ -97,6 +98,16 @@ impl How<'_> {
             Image::Text => Ok([code.as_slice(), &[0]].concat()),
             Image::Linked => link(&code),
         }
+    }
+}
+
+/// Shared memory of no bytes is what the launch asks for: it is not this code that defines it.
+fn leave_open(op: Op) {
+    let is_global = matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmGlobal)));
+    let ty = op.attr("global_type").filter(|_| is_global).map(|ty| ty.to_string());
+    let linkage = Attribute::parse(op.context_ref(), "#llvm.linkage<external>");
+    if let Some(linkage) = linkage.filter(|_| ty.as_deref() == Some("!llvm.array<0 x i8>")) {
+        op.set_attr("linkage", linkage);
     }
 }
 

@@ -149,10 +149,17 @@ impl Device {
         let mut all = vec![
             ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
             (
+                "loop-pipeline",
+                format!(
+                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},canonicalize,cse))",
+                    gpu.copy_bytes
+                ),
+            ),
+            (
                 "loop-verify-gpu",
                 format!(
                     "builtin.module(func.func(loop-verify-gpu{{threads={} shared-bytes={}}}))",
-                    gpu.block_threads, gpu.shared_bytes
+                    gpu.block_threads, gpu.most_shared_bytes
                 ),
             ),
             (
@@ -165,8 +172,10 @@ impl Device {
             (
                 "convert-loop-to-gpu",
                 format!(
-                    "builtin.module(convert-loop-to-gpu{{warp={}}},gpu.module(canonicalize,cse))",
-                    gpu.warp
+                    "builtin.module(convert-loop-to-gpu{{warp={} static-bytes={}}},gpu.module(canonicalize,cse))",
+                    gpu.warp,
+                    // The emulator's memory is one.
+                    if self.emulated { gpu.most_shared_bytes } else { gpu.shared_bytes }
                 ),
             ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),

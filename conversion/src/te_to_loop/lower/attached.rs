@@ -14,7 +14,7 @@ use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
 use super::workspace::room;
 use super::{Lowering, Part, Place};
-use fusion_dialects::loops::Loops;
+use fusion_dialects::loops::{Loops, Scope};
 use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, PassError, Value, key, tensor_type};
 use fusion_operators::DType;
@@ -106,21 +106,22 @@ impl<'c> Lowering<'c, '_> {
             self.places.remove(&key(*tensor));
         }
         let element = region.iter().all(|(_, n)| *n == 1) && Parts::of(s.op).is_none();
-        if element && s.tensorized.is_none() && !s.double && !self.has_steps(stage) {
+        if element && s.tensorized.is_none() && s.buffers < 2 && !self.has_steps(stage) {
             let elements = self.stage(loops, stage, region);
             for (tensor, element) in tensors.iter().zip(elements) {
                 self.places.insert(key(*tensor), Place::Value(element));
             }
             return;
         }
-        match s.double.then(|| self.around.last().copied()).flatten() {
+        // What a split leaves over is no loop, and needs one buffer.
+        let turn = match s.attach {
+            Attach::At(_, axis) if s.buffers > 1 => Some(self.value(nest, bound, axis)),
+            _ => None,
+        };
+        match turn.filter(|t| t.as_constant().is_none()).zip(self.around.last().copied()) {
             None => self.give_buffer(loops, stage, region.clone()),
-            Some(outside) => {
-                let turn = match s.attach {
-                    Attach::At(_, axis) => self.value(nest, bound, axis).modulo(2),
-                    _ => Expr::constant(0),
-                };
-                self.give_buffers(&outside, stage, region.clone(), Some(turn));
+            Some((turn, outside)) => {
+                self.give_buffers(&outside, stage, region.clone(), Some(turn.modulo(s.buffers as i64)));
             }
         }
         self.stage(loops, stage, region);
@@ -148,18 +149,21 @@ impl<'c> Lowering<'c, '_> {
         self.give_buffers(loops, stage, region, None);
     }
 
-    /// Buffers for a part of a stage; two behind each other where they take turns.
+    /// Buffers for a part of a stage; several behind each other where they take turns.
     fn give_buffers(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>, turn: Option<Expr>) {
         let s = &self.tree.stages[stage];
         let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
         let origin: Vec<Expr> = region.into_iter().map(|(from, _)| from).collect();
         let layout = s.layout.clone();
         let elements = room(&shape, layout.as_ref());
-        let scope = s.scope;
+        let (scope, count) = (s.scope, s.buffers);
         for tensor in s.op.result_values() {
             let dtype = tensor_type(tensor).map_or(DType::F32, |t| t.dtype);
-            let copies = if turn.is_some() { 2 } else { 1 };
-            let buffer = self.local(loops, elements.saturating_mul(copies), dtype, scope);
+            let buffer = match (&turn, scope) {
+                (Some(_), Some(Scope::Shared)) => loops.alloc_in_turn(elements, count, dtype, Scope::Shared),
+                (Some(_), _) => self.local(loops, elements.saturating_mul(count), dtype, scope),
+                (None, _) => self.local(loops, elements, dtype, scope),
+            };
             let base = turn.as_ref().map_or(Expr::constant(0), |t| t.times(elements as i64));
             let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
             self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout, base }));

@@ -162,8 +162,10 @@ impl<'c> Lowering<'c, '_> {
             let local = index.minus(origin);
             let Some((low, high)) = local.range() else { continue };
             let end = n as i64;
+            // Where the elements of a vector are inside or not together, the lane is not asked for.
+            let decides = local.that_decides(end);
             let mut ask = |how, bound| {
-                let value = self.indices.value(&loops.build, &local);
+                let value = self.indices.value(&loops.build, &decides);
                 let holds = s.index_compare(how, value, s.index(bound));
                 inside = Some(inside.map_or(holds, |all| s.and(all, holds)));
             };

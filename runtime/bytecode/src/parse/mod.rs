@@ -68,19 +68,27 @@ impl Program {
             match words.word().as_str() {
                 "data" => {
                     let name = words.symbol()?;
-                    names.data.add(&words, name.clone())?;
-                    let constructors = words.list('{', '}', |words| {
-                        let name = words.name()?;
-                        let fields = if words.eat("/") { words.number()? } else { 0 };
-                        Ok(Constructor { name, fields })
-                    })?;
-                    words.end()?;
-                    names.constructors.push(constructors.clone());
-                    program.data.push(DataType { name: name.0, constructors });
+                    names.data.add(&words, name)?;
                 }
                 "kernel" => names.kernels.add(&words.clone(), words.symbol()?)?,
                 "function" => names.functions.add(&words.clone(), words.symbol()?)?,
                 _ => {}
+            }
+        }
+        // Instructions name constructors, and fields data types that may come later.
+        for mut words in lines() {
+            if words.word() == "data" {
+                let (name, _) = words.symbol()?;
+                let field = |words: &mut Words| words.value_type(&names, 0);
+                let constructors = words.list('{', '}', |words| {
+                    let name = words.name()?;
+                    let fields =
+                        if words.begins_with("(") { words.list('(', ')', field)? } else { Vec::new() };
+                    Ok(Constructor { name, fields })
+                })?;
+                words.end()?;
+                names.constructors.push(constructors.clone());
+                program.data.push(DataType { name, constructors });
             }
         }
         let mut entry = None;
@@ -218,7 +226,7 @@ fn constant(words: &mut Words) -> Read<Tensor> {
 }
 
 impl Words<'_> {
-    /// The type of an input or output.
+    /// The type of an input, an output or a field.
     fn value_type(&mut self, names: &Names, depth: usize) -> Read<ValueType> {
         if depth > 64 {
             return self.wrong("the type is nested too deep");
@@ -238,6 +246,9 @@ impl Words<'_> {
         if self.clone().word() == "function" {
             self.word();
             return Ok(ValueType::Function);
+        }
+        if self.eat("%") {
+            return Ok(ValueType::Parameter(self.number()?));
         }
         let data = self.known_name(&names.data, "data type")?;
         let arguments = if self.begins_with("[") { self.list('[', ']', inner)? } else { Vec::new() };

@@ -18,11 +18,13 @@ pub fn function(name: &str, parameters: u32, registers: u32, code: Vec<I>) -> Fu
 /// A program with lists, a constant and a kernel; the first function is its entry.
 pub fn program(inputs: usize, functions: Vec<Function>) -> Program {
     let constructor = |name: &str, fields| Constructor { name: name.to_owned(), fields };
+    let element = ValueType::Parameter(0);
+    let fields = vec![element.clone(), ValueType::Data(0, vec![element])];
     let list = ValueType::Data(0, vec![ValueType::Tensor(int())]);
     Program {
         data: vec![DataType {
             name: "List".to_owned(),
-            constructors: vec![constructor("Nil", 0), constructor("Cons", 2)],
+            constructors: vec![constructor("Nil", vec![]), constructor("Cons", fields)],
         }],
         constants: vec![Tensor::from_slice(&[], &[0i32]).unwrap()],
         kernels: vec![Kernel {

@@ -131,7 +131,8 @@ impl<'c> Evaluator<'c> {
             environment.bind(name, value.clone());
         }
         let mut frame = Frame { environment, instance: Rc::new(instance) };
-        let results = self.block(build, body, &mut frame);
+        // Each call within another takes some kilobytes.
+        let results = stacker::maybe_grow(256 << 10, 4 << 20, || self.block(build, body, &mut frame));
         self.depth -= 1;
         results
     }

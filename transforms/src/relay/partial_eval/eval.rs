@@ -9,7 +9,7 @@ use fusion_dialects::relay::{Instance, Op as Relay};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, PassError, Region, Type, Value, ValueLike, arguments,
-    ops_in,
+    function_parts, ops_in, type_of_attr,
 };
 use indexmap::IndexMap;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -97,6 +97,8 @@ impl<'c> Evaluator<'c> {
     pub fn entry(&mut self, function: Op<'c>) -> Outcome<'c, Op<'c>> {
         let Some(body) = function.body(0) else { return Ok(function) };
         let types: Vec<Type> = arguments(body).iter().map(|v| v.r#type()).collect();
+        let declared = function.attr("function_type").and_then(type_of_attr).and_then(function_parts);
+        let (_, results) = declared.unwrap_or_default();
         let build = Build::before(function);
         let region = self.isolated(&build, &types, |this, inner, parameters| {
             let mut frame = Frame { environment: Environment::default(), instance: Rc::default() };
@@ -104,9 +106,7 @@ impl<'c> Evaluator<'c> {
                 frame.environment.bind(name, value);
             }
             let values = this.block(&inner, body, &mut frame)?;
-            let values = this.residuals(&inner, &values)?;
-            inner.op(Upstream::Return.name(), &values, &[], &[]);
-            Ok(())
+            this.give(&inner, &values, &results)
         })?;
         let attrs = attributes(function);
         let named: Vec<(&str, Attribute)> = attrs.iter().map(|(n, a)| (n.as_str(), *a)).collect();

@@ -51,7 +51,7 @@ impl Pass for RelayPartialEval {
             name: "depth",
             description: "Most calls that are unfolded inside one another",
             kind: OptionKind::Int,
-            initial: "500",
+            initial: "4096",
         },
         OptionSpec {
             name: "specialisations",
@@ -110,5 +110,5 @@ impl Pass for RelayPartialEval {
     }
 }
 
-/// Each unfolded call takes some kilobytes of the host's stack.
-const MOST_DEPTH: i64 = 600;
+/// Known lists are let go of from one element to the next, which takes stack.
+const MOST_DEPTH: i64 = 8192;

@@ -10,6 +10,7 @@ use super::eval::{Evaluator, Frame, Outcome, attributes, frame_of, result_types}
 use super::store::Store;
 use super::value::{Closure, Known, Partial, Shared};
 use fusion_dialects::relay::{Builder, Instance, Op as Relay, RECURSIVE};
+use fusion_dialects::rows::Upstream;
 use fusion_dialects::{
     Attribute, Build, Op, OpExt, PassError, Type, Value, ValueLike, arguments, function_parts,
     nested_symbol_attr, symbol_attr,
@@ -42,6 +43,18 @@ impl<'c> Evaluator<'c> {
     /// Values of the program for values.
     pub fn residuals(&mut self, build: &Build<'c>, values: &[Shared<'c>]) -> Outcome<'c, Vec<Value<'c>>> {
         values.iter().map(|value| self.residual(build, value)).collect()
+    }
+
+    /// Ends a function with values, as the types that it is declared with: an extent may be known where they say `?`.
+    pub fn give(&mut self, build: &Build<'c>, values: &[Shared<'c>], types: &[Type<'c>]) -> Outcome<'c, ()> {
+        let values = self.residuals(build, values)?;
+        let exact = |(value, ty): (Value<'c>, &Type<'c>)| match value.r#type() == *ty {
+            true => value,
+            false => build.value(Relay::Ascribe.name(), &[value], *ty, &[]),
+        };
+        let values: Vec<Value<'c>> = values.into_iter().zip(types).map(exact).collect();
+        build.op(Upstream::Return.name(), &values, &[], &[]);
+        Ok(())
     }
 
     /// The program's value for a value; made here when there is none that can be seen.

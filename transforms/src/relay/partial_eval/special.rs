@@ -12,7 +12,6 @@ use super::eval::{Evaluator, Frame, Outcome, frame_of, result_types};
 use super::value::{Closure, Environment, Known, Partial, Shared, describe, rebuild};
 use crate::relay::language::private_function;
 use fusion_dialects::relay::{Instance, Op as Relay, RECURSIVE};
-use fusion_dialects::rows::Upstream;
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, arguments, op_key, symbol_attr,
 };
@@ -99,7 +98,9 @@ impl<'c> Evaluator<'c> {
                 self.copies.names.insert(key, copy.clone());
                 self.copies.open.push((op_key(function), parts.into_iter().map(|(text, _)| text).collect()));
                 self.depth += 1;
-                let made = self.copy(&copy, op, function, closure.as_ref(), &given, &values, frame);
+                let made = stacker::maybe_grow(256 << 10, 4 << 20, || {
+                    self.copy(&copy, op, function, closure.as_ref(), &given, &values, frame)
+                });
                 self.depth -= 1;
                 self.copies.open.pop();
                 made?;
@@ -182,9 +183,7 @@ impl<'c> Evaluator<'c> {
                 frame.environment.bind(name, value.clone());
             }
             let values = this.block(&inner, body, &mut frame)?;
-            let values = this.residuals(&inner, &values)?;
-            inner.op(Upstream::Return.name(), &values, &[], &[]);
-            Ok(())
+            this.give(&inner, &values, &results)
         })?;
         let made = private_function(self.module, name, &types, &results, function.location(), region);
         made.map(|_| ()).ok_or_else(|| PassError::at(self.module, "has no body"))

@@ -1,9 +1,9 @@
 //! Writes a schedule while applying it to the tree, so that the rest of the decisions see its effect.
 
-use crate::te::layout::Layout;
+use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bind, cache_read, cache_write, compute_at, compute_inline, fuse, parallel, prefetch, reorder, set_scope,
-    split, transform_layout, unroll, vectorize,
+    bind, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel, prefetch,
+    reorder, rfactor, set_scope, split, storage_align, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -149,6 +149,46 @@ impl<'c> Writer<'c> {
         let attrs = [("scope", int_attr(self.build.context(), scope as i64))];
         self.build.op(Te::SetScope.name(), &[handle], &[], &attrs);
         Ok(())
+    }
+
+    /// Keeps neighbours along an axis of a stage in memory apart.
+    pub fn storage_align(&mut self, stage: StageId, align: Align) -> Result<(), String> {
+        let handle = self.stage(stage);
+        storage_align::storage_align(&mut self.tree, stage, align)?;
+        let number = |n: u64| int_attr(self.build.context(), n as i64);
+        let attrs = [
+            ("dim", number(align.dim as u64)),
+            ("factor", number(align.factor)),
+            ("offset", number(align.offset)),
+        ];
+        self.build.op(Te::StorageAlign.name(), &[handle], &[], &attrs);
+        Ok(())
+    }
+
+    /// Has so many buffers of a stage take turns.
+    pub fn double_buffer(&mut self, stage: StageId, buffers: u64) -> Result<(), String> {
+        let handle = self.stage(stage);
+        double_buffer::double_buffer(&mut self.tree, stage, buffers)?;
+        let attrs = [("count", int_attr(self.build.context(), buffers as i64))];
+        self.build.op(Te::DoubleBuffer.name(), &[handle], &[], &attrs);
+        Ok(())
+    }
+
+    /// Computes the partial results of a reduction for each iteration of one of its loops, in a new stage.
+    pub fn rfactor(&mut self, stage: StageId, axis: AxisId, name: &str) -> Result<StageId, String> {
+        let handle = self.axis(stage, axis);
+        let partial = rfactor::rfactor(&mut self.tree, stage, axis, name)?;
+        // The stage has other loops now.
+        self.axes.retain(|(of, _), _| *of != stage);
+        let context = self.build.context();
+        let value = self.build.value(
+            Te::RFactor.name(),
+            &[handle],
+            stage_type(context),
+            &[("name", str_attr(context, name))],
+        );
+        self.stages.insert(partial, value);
+        Ok(partial)
     }
 
     /// Fuses two neighbouring loops.

@@ -37,7 +37,7 @@ fn by_hand(tree: &Schedule, id: StageId) -> Result<(), String> {
     }
     let plain = s.axes.iter().all(|a| matches!(a.kind, LoopKind::Serial | LoopKind::Parallel));
     let touched = !s.relations.is_empty() || !s.prefetches.is_empty() || !s.notes.is_empty();
-    if !plain || touched || s.store.is_some() || s.double || s.tensorized.is_some() {
+    if !plain || touched || s.store.is_some() || s.buffers > 1 || s.tensorized.is_some() {
         return Err(format!(
             "arranges the loop of stage \"{}\", a loop nest written by hand, whose parts can only be computed elsewhere or in parallel",
             s.name
@@ -168,7 +168,7 @@ fn buffer(tree: &Schedule, id: StageId) -> Result<(), String> {
     let target = &tree.stages[at];
     let last = target.place(inner)?;
     let shared = |place: usize| target.axes[target.leaves[place]].kind != LoopKind::Serial;
-    if s.double && shared(last) {
+    if s.buffers > 1 && shared(last) {
         return Err(format!(
             "doubles the buffer of stage \"{}\", but the loop of stage \"{}\" it is computed at is not serial",
             s.name, target.name

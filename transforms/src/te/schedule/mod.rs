@@ -156,8 +156,8 @@ pub struct Stage<'c> {
     pub store: Option<Store>,
     /// The memory its buffer is in, when it was said.
     pub scope: Option<Scope>,
-    /// True when two buffers take turns.
-    pub double: bool,
+    /// How many buffers take turns; 1 where there is only one.
+    pub buffers: u64,
     /// What its loops ask for ahead.
     pub prefetches: Vec<Prefetch<'c>>,
     /// What is kept on its loops.
@@ -370,7 +370,7 @@ fn stage_of(op: Op) -> Stage {
         layout: None,
         store: None,
         scope: None,
-        double: false,
+        buffers: 1,
         prefetches: Vec::new(),
         notes: Vec::new(),
         tensorized: None,

@@ -10,6 +10,9 @@
 //!         for ki  for iu, ju (unrolled)  c += as[..] * bs[..]
 //! ```
 //!
+//! The copies are in vectors, padded, and some steps ahead of the products (`shared`). Where there are fewer tiles than cores, long
+//! reductions are cut into `parts`.
+//!
 //! Each element of shared memory is used 64 times, each register four (Volkov and Demmel, "Benchmarking GPUs to Tune Dense Linear
 //! Algebra", 2008). `i` is an axis that only one operand varies along, `j` one of the other alone, `k` one of both; further axes
 //! of the result are more blocks. What a window reads (a convolution) is a region a little larger than the tile.
@@ -17,9 +20,10 @@
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
+use super::{elements, parts, shared};
 use crate::target::Target;
 use crate::te::schedule::{AxisId, StageId};
-use fusion_dialects::loops::{LoopKind, Scope};
+use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
 
 /// Threads of a block along both axes.
@@ -32,6 +36,13 @@ struct Tile {
     columns: u64,
 }
 
+impl Tile {
+    /// How many there are of a result of that shape.
+    fn blocks(&self, m: u64, n: u64) -> u64 {
+        m.div_ceil(THREADS * self.rows) * n.div_ceil(THREADS * self.columns)
+    }
+}
+
 /// The tiles there are, those with the most reuse first.
 #[rustfmt::skip]
 const TILES: [Tile; 10] = [
@@ -41,8 +52,15 @@ const TILES: [Tile; 10] = [
     Tile { rows: 1, columns: 2 }, Tile { rows: 2, columns: 1 },
     Tile { rows: 1, columns: 1 },
 ];
-/// Elements of the reduction for which operands are copied at a time.
+/// Elements of the reduction for which operands are copied at a time: about so many.
 const STEP: u64 = 16;
+const STEPS: std::ops::RangeInclusive<u64> = 8..=32;
+/// Elements of the reduction whose products stand behind each other, so that operands are read in vectors of them.
+const UNROLLED: u64 = 4;
+/// Results of a thread, of which each operand is used too seldom if there are fewer.
+const FEWEST_RESULTS: u64 = 8;
+/// Elements of the reduction that a block has at least where it has only a part of them.
+const FEWEST_OF_A_PART: u64 = 256;
 /// Reductions of fewer elements leave nothing to reuse.
 const FEWEST_STEPS: u64 = 16;
 /// Extents below this are no tile.
@@ -65,18 +83,53 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     let rank = writer.tree.stages[nest.stage].rank();
     let others: u64 =
         (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let Some(tile) = tile(m, n, others, target) else { return Ok(false) };
-    write(writer, nest, reduction, &found, tile)?;
+    let depth = axes[found.depth].extent;
+    let Some(tile) = tile(m, n, (others, depth), target) else { return Ok(false) };
+    if let Some(parts) = parts(depth, tile.blocks(m, n) * others, target)
+        && let Some(partial) = parts::of(writer, reduction, found.depth, parts)?
+    {
+        return in_parts(writer, nest, partial, tile, target);
+    }
+    write(writer, nest, reduction, (&found, tile), target)?;
     Ok(true)
 }
 
-/// The largest tile of which there are enough for all cores, and that wastes little beyond the end.
-fn tile(m: u64, n: u64, others: u64, target: &Target) -> Option<Tile> {
-    let blocks = |t: &Tile| m.div_ceil(THREADS * t.rows) * n.div_ceil(THREADS * t.columns) * others;
+/// Writes the primitives of a contraction whose reduction is computed in parts by another stage.
+fn in_parts(
+    writer: &mut Writer,
+    nest: &Nest,
+    partial: StageId,
+    tile: Tile,
+    target: &Target,
+) -> Result<bool, String> {
+    let own = Nest { stage: partial, reduction: None };
+    match recognize(writer, partial, partial) {
+        Some(found) => write(writer, &own, partial, (&found, tile), target)?,
+        None => {
+            elements::schedule(writer, &own, target)?;
+        }
+    }
+    elements::schedule(writer, nest, target)
+}
+
+/// The largest tile of which there are enough for all cores, and that wastes little beyond the end. Where each would be small, there
+/// are enough if each computes a part of the reduction.
+fn tile(m: u64, n: u64, (others, depth): (u64, u64), target: &Target) -> Option<Tile> {
+    let blocks = |t: &Tile| t.blocks(m, n) * others;
     // A tile beyond both ends would have fewer threads compute than copy.
     let fits = |t: &&Tile| THREADS * t.rows <= m && THREADS * t.columns <= n;
-    let enough = TILES.iter().filter(fits).find(|t| blocks(t) >= target.cores);
-    enough.or_else(|| TILES.iter().rev().find(fits)).copied()
+    let enough = |t: &&Tile| blocks(t) >= target.cores && t.rows * t.columns >= FEWEST_RESULTS;
+    let in_parts = |t: &&Tile| {
+        let all = blocks(t);
+        all * parts(depth, all, target).unwrap_or(1) >= target.cores
+    };
+    let find = |good: &dyn Fn(&&Tile) -> bool| TILES.iter().filter(fits).find(good);
+    find(&enough).or_else(|| find(&in_parts)).or_else(|| TILES.iter().rev().find(fits)).copied()
+}
+
+/// The number of parts of a reduction for that many tiles, where it is cut into some.
+fn parts(depth: u64, blocks: u64, target: &Target) -> Option<u64> {
+    parts::number(depth, blocks, target.cores, (FEWEST_OF_A_PART, STEP))
 }
 
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId) -> Option<Contraction> {
@@ -111,8 +164,8 @@ fn write(
     writer: &mut Writer,
     nest: &Nest,
     reduction: StageId,
-    found: &Contraction,
-    tile: Tile,
+    (found, tile): (&Contraction, Tile),
+    target: &Target,
 ) -> Result<(), String> {
     let host = nest.stage;
     // Without an epilogue the tile of a thread is computed beside the stage, and copied to it at the end.
@@ -147,41 +200,69 @@ fn write(
     writer.compute_at(sums, host, jt)?;
 
     let own = writer.tree.stages[sums].op_axes();
-    let extent = writer.tree.stages[sums].axes[found.depth].extent;
     let rest: Vec<AxisId> = (rank..own).filter(|k| *k != found.depth).collect();
-    let step = if extent.is_multiple_of(STEP) { STEP } else { extent.min(STEP) };
+    let (step, tiles, slots) = steps(writer, sums, found, tile, target);
     let (ko, ki) = writer.split(sums, found.depth, step)?;
+    let mut inner = vec![ki];
+    if step.is_multiple_of(UNROLLED) {
+        let (outer, unrolled) = writer.split(sums, ki, UNROLLED)?;
+        writer.unroll(sums, unrolled)?;
+        inner = vec![outer, unrolled];
+    }
     // One block of each: what a thread computes of the sums are its own rows and columns.
     let (ro, ri) = writer.split(sums, found.row, tile.rows)?;
     let (co, ci) = writer.split(sums, found.column, tile.columns)?;
-    let order = [others.as_slice(), &[ro, co, ko], &rest, &[ki, ri, ci]].concat();
+    let order = [others.as_slice(), &[ro, co, ko], &rest, &inner, &[ri, ci]].concat();
     writer.reorder(sums, &order)?;
     writer.unroll(sums, ri)?;
     writer.unroll(sums, ci)?;
-    for (operand, name) in found.operands.iter().zip(["rows", "columns"]) {
+    for ((operand, tile), name) in found.operands.iter().zip(&tiles).zip(["rows", "columns"]) {
         let Some(source) = operand.handle() else { continue };
         let name = format!("{name}_of_{}", writer.tree.stages[sums].name);
-        let copy = writer.cache_read(
-            source,
-            &name,
-            &[if operand.reader == reduction { sums } else { operand.reader }],
-        )?;
-        writer.compute_at(copy, sums, ko)?;
-        writer.set_scope(copy, Scope::Shared)?;
-        share(writer, copy)?;
+        let reader = if operand.reader == reduction { sums } else { operand.reader };
+        shared::share(writer, (source, &name), &[reader], (sums, ko), (tile, slots), [THREADS; 2])?;
     }
     Ok(())
 }
 
-/// Has all threads of a block copy, neighbours what lies together.
-fn share(writer: &mut Writer, copy: StageId) -> Result<(), String> {
-    let rank = writer.tree.stages[copy].rank();
-    let mut all: AxisId = 0;
-    for next in 1..rank {
-        all = writer.fuse(copy, all, next)?;
+/// Elements of the reduction at a time, the tiles of both operands then, and how many of each there are: half as many elements
+/// where tiles of twice as many do not fit twice.
+fn steps(
+    writer: &Writer,
+    sums: StageId,
+    found: &Contraction,
+    tile: Tile,
+    target: &Target,
+) -> (u64, [shared::Tile; 2], u64) {
+    let axes = &writer.tree.stages[sums].axes;
+    let (rank, own) = (writer.tree.stages[sums].rank(), writer.tree.stages[sums].op_axes());
+    let extent = axes[found.depth].extent;
+    let with = |near: u64| {
+        let step = step(extent, near);
+        let of_block = |axis: AxisId| match axis {
+            a if a == found.row => THREADS * tile.rows,
+            a if a == found.column => THREADS * tile.columns,
+            a if a == found.depth => step,
+            a if a < rank => 1,
+            a => axes[a].extent,
+        };
+        let block = shared::Block {
+            extents: (0..own).map(of_block).collect(),
+            together: [(found.row, tile.rows), (found.column, tile.columns)],
+        };
+        let tiles = [0, 1].map(|i| shared::tile(writer, &found.operands[i], &block, target));
+        let slots = shared::slots(&tiles, extent / step, extent.is_multiple_of(step), target);
+        (step, tiles, slots)
+    };
+    let (large, small) = (with(STEP), with(STEP / 2));
+    if large.2 == 1 && small.2 > 1 { small } else { large }
+}
+
+/// Elements of the reduction at a time: a number near to that one that leaves nothing over, better one of whole vectors.
+fn step(extent: u64, near: u64) -> u64 {
+    if extent <= near {
+        return extent;
     }
-    let (_, inner) = writer.split(copy, all, THREADS * THREADS)?;
-    let (y, x) = writer.split(copy, inner, THREADS)?;
-    writer.bind(copy, y, LoopKind::ThreadY)?;
-    writer.bind(copy, x, LoopKind::ThreadX)
+    let divides = STEPS.filter(|n| extent.is_multiple_of(*n));
+    divides.min_by_key(|n| (!n.is_multiple_of(UNROLLED), n.abs_diff(near))).unwrap_or(near)
 }

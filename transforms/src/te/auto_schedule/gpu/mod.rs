@@ -4,14 +4,20 @@
 //!     attention                a tile of queries a block, some keys and values at a time in shared memory
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
 //!     contraction              a tile a block, operands in shared memory: matrix products
+//!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
+//!
+//! Where a reduction has fewer blocks than there are cores, `parts` cuts it up. What `contraction` and `transposing` copy to shared memory, and how, is in `shared`.
 //!
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
 mod attention;
 mod contraction;
 mod elements;
+mod parts;
 mod rows;
+mod shared;
+mod transposing;
 
 use super::writer::Writer;
 use super::{placement, rows as groups};
@@ -31,7 +37,7 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
         }
     }
     for nest in nests.iter().filter(|nest| !done.contains(&nest.stage)) {
-        let kinds = [rows::alone, contraction::schedule, elements::schedule];
+        let kinds = [rows::alone, contraction::schedule, transposing::schedule, elements::schedule];
         for kind in kinds {
             if kind(writer, nest, target)? {
                 break;

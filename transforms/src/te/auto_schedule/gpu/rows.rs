@@ -14,6 +14,7 @@ use super::super::placement::Nest;
 use super::super::reductions::{fits_lanes, reads_once};
 use super::super::rows::Rows;
 use super::super::writer::Writer;
+use super::{elements, parts};
 use crate::target::Target;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -24,6 +25,8 @@ use std::collections::BTreeSet;
 const MOST_THREADS: u64 = 512;
 /// Elements of a row that a thread takes, at least, before there are more threads.
 const FEWEST_ELEMENTS: u64 = 4;
+/// Elements that a block reduces at least where several share a row.
+const FEWEST_OF_A_PART: u64 = 16_384;
 /// Threads of a block that has several rows.
 const THREADS: u64 = 256;
 
@@ -76,6 +79,22 @@ pub fn alone(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, 
         return Ok(false);
     }
     let length: u64 = s.axes[rank..own].iter().map(|a| a.extent).product();
+    let rows: u64 = s.axes[..rank].iter().map(|a| a.extent).product();
+    if let Some(axis) = (rank..own).find(|&a| s.axes[a].extent > 1) {
+        let extent = s.axes[axis].extent;
+        let fewest = FEWEST_OF_A_PART.div_ceil((length / extent.max(1)).max(1));
+        if let Some(parts) = parts::number(extent, rows, target.cores, (fewest, 1))
+            && let Some(partial) = parts::of(writer, reduction, axis, parts)?
+        {
+            let own = Nest { stage: partial, reduction: None };
+            for nest in [&own, nest] {
+                if !alone(writer, nest, target)? {
+                    elements::schedule(writer, nest, target)?;
+                }
+            }
+            return Ok(true);
+        }
+    }
     let threads = threads(length, true, target);
     let outer: Vec<AxisId> = (0..writer.tree.stages[nest.stage].rank()).collect();
     if !outer.is_empty() {

@@ -38,7 +38,7 @@ pub fn compute_inline(tree: &mut Schedule, stage: StageId) -> Result<(), String>
             tree.stages[stage].name, tree.stages[attached].name
         ));
     }
-    if s.layout.is_some() || s.scope.is_some() || s.double || s.store.is_some() {
+    if s.layout.is_some() || s.scope.is_some() || s.buffers > 1 || s.store.is_some() {
         return Err(format!("inlines stage \"{}\", whose memory other primitives arranged", s.name));
     }
     tree.stages[stage].attach = Attach::Inline;

@@ -37,6 +37,11 @@ struct Other {
     factor: u64,
 }
 
+/// True for a stage that nothing was done to yet, and whose partial results may be combined in any order.
+pub fn may_be_factored(s: &Stage) -> bool {
+    s.is_reduction() && s.attach == Attach::Root && s.relations.is_empty() && combiner_is_known(s).is_ok()
+}
+
 /// Makes a stage of partial results over a loop of a reduction; it is given. The stage itself combines them.
 pub fn rfactor<'c>(
     tree: &mut Schedule<'c>,

@@ -21,7 +21,7 @@ pub fn store_at(tree: &mut Schedule, stage: StageId, at: Option<(StageId, AxisId
             s.name
         ));
     };
-    if s.double {
+    if s.buffers > 1 {
         return Err(format!("keeps stage \"{}\", which is double buffered, in one place", s.name));
     }
     let store = match at {
