@@ -3,6 +3,7 @@
 //!     placement                as on a processor: what is computed where it is used
 //!     attention                a tile of queries a block, some keys and values at a time in shared memory
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
+//!     one_row                  the same of a vector: one block
 //!     contraction              a tile a block, operands in shared memory: matrix products
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
@@ -14,6 +15,7 @@
 mod attention;
 mod contraction;
 mod elements;
+mod one_row;
 mod parts;
 mod rows;
 mod shared;
@@ -29,6 +31,9 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let nests = placement::place(writer)?;
     if let Some(group) = attention::find(&writer.tree, &nests) {
         return attention::schedule(writer, &group, target);
+    }
+    if let Some(row) = one_row::find(&writer.tree, &nests, target) {
+        return one_row::schedule(writer, &row, target);
     }
     let mut done: Vec<StageId> = Vec::new();
     for group in groups::find(&writer.tree, &nests) {
