@@ -21,7 +21,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build demo docs test check-format check-lints check-models check-example check bench models clean
+.PHONY: help deps build demo docs test check-format check-lints check-models check-gpus check-example check bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -59,6 +59,15 @@ check-models: build
 	else \
 	  echo "the onnx package cannot be fetched: real models are not tested"; \
 	fi
+
+# Every ONNX backend test with the kernels of GPUs, emulated on this machine's processor: a quarter of an hour each on two cores.
+GPUS ?= nvidia:sm_80 nvidia:sm_90a amd:gfx90a amd:gfx942 amd:gfx1100
+BACKEND_TESTS := data/python/onnx/backend/test/data
+check-gpus: build data/python/.installed ## Run all ONNX backend tests with emulated kernels of all GPUs
+	@for gpu in $(GPUS); do \
+	  echo "$$gpu" && $(FUSION) onnx-test --target $$gpu --emulate --timeout 600 \
+	    $(foreach kind,node simple pytorch-operator pytorch-converted,$(BACKEND_TESTS)/$(kind)) || exit 1; \
+	done
 
 check-example: build
 	@$(MAKE) -s --no-print-directory -C examples/out-of-tree test

@@ -10,6 +10,7 @@
 //! | a reduction | what follows from it is elementwise, or all members go over the same rows |
 //! | none of these | anything: each element of a result is computed from elements of what is read |
 
+use super::class_set::ClassSet;
 use super::space::{ClassId, Space};
 use super::state::State;
 use fusion_operators::{Dim, FusionKind, TensorType};
@@ -69,10 +70,11 @@ impl Kernel {
         let group = state.group(class);
         let mut kernel = Kernel { stored: state.group_of(class), ..Kernel::default() };
         let stored = kernel.stored.clone();
+        let mut seen = ClassSet::of(space.classes.len());
         for root in stored {
-            kernel.visit(space, state, root, group);
+            kernel.visit(space, state, root, group, &mut seen);
         }
-        kernel.trim(space, state);
+        kernel.trim(space, state, &seen);
         kernel
     }
 
@@ -95,11 +97,11 @@ impl Kernel {
         found
     }
 
-    fn visit(&mut self, space: &Space, state: &State, root: ClassId, group: ClassId) {
+    fn visit(&mut self, space: &Space, state: &State, root: ClassId, group: ClassId, seen: &mut ClassSet) {
         // Depth first without recursion: chains can be long.
         let mut stack = vec![(root, 0)];
         while let Some((class, next)) = stack.pop() {
-            if next == 0 && self.members.contains(&class) {
+            if next == 0 && seen.has(class) {
                 continue;
             }
             let operands = &state.candidate(space, class).operands;
@@ -113,7 +115,7 @@ impl Kernel {
                     }
                 }
                 None => {
-                    if !self.members.contains(&class) {
+                    if seen.add(class) {
                         self.members.push(class);
                     }
                 }
@@ -122,36 +124,44 @@ impl Kernel {
     }
 
     /// Takes views at the beginnings and ends out of the members, and finds inputs and results.
-    fn trim(&mut self, space: &Space, state: &State) {
+    fn trim(&mut self, space: &Space, state: &State, seen: &ClassSet) {
         let is_view = |class: ClassId| state.candidate(space, class).is_view;
         let members = std::mem::take(&mut self.members);
         let mut inside: Vec<ClassId> = Vec::with_capacity(members.len());
+        let mut has = ClassSet::of(space.classes.len());
         for &class in &members {
             let operands = &state.candidate(space, class).operands;
-            if !(is_view(class) && operands.iter().all(|o| !inside.contains(o))) {
+            if !(is_view(class) && operands.iter().all(|o| !has.has(*o))) {
                 inside.push(class);
+                has.add(class);
             }
         }
-        loop {
-            let used =
-                |class: ClassId| inside.iter().any(|&m| state.candidate(space, m).operands.contains(&class));
-            match inside.iter().position(|&m| is_view(m) && !used(m)) {
-                Some(at) => _ = inside.remove(at),
-                None => break,
+        if inside.iter().any(|&m| is_view(m)) {
+            // Those who read a member stand behind it, so that one way back finds all that nobody reads.
+            let mut used = ClassSet::of(space.classes.len());
+            for &member in inside.iter().rev() {
+                if is_view(member) && !used.has(member) {
+                    has.remove(member);
+                    continue;
+                }
+                for &operand in &state.candidate(space, member).operands {
+                    used.add(operand);
+                }
             }
+            inside.retain(|m| has.has(*m));
         }
         for &class in &self.stored {
             let mut at = class;
-            while !inside.contains(&at) && members.contains(&at) {
+            while !has.has(at) && seen.has(at) {
                 at = state.candidate(space, at).operands[0];
             }
-            if inside.contains(&at) && !self.results.contains(&at) {
+            if has.has(at) && !self.results.contains(&at) {
                 self.results.push(at);
             }
         }
         for &member in &inside {
             let candidate = state.candidate(space, member);
-            for &operand in candidate.operands.iter().filter(|o| !inside.contains(o)) {
+            for &operand in candidate.operands.iter().filter(|o| !has.has(**o)) {
                 let result = space.classes[member].bytes;
                 let read = match candidate.kind {
                     FusionKind::Injective => result,

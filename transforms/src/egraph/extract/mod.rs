@@ -1,6 +1,7 @@
 //! Extraction: which candidate computes each class, and which classes are stored. Together these are the kernels.
 
 pub mod bound;
+mod class_set;
 pub mod cost;
 mod horizontal;
 pub mod kernel;

@@ -4,6 +4,7 @@
 //!     attention                a tile of queries a block, some keys and values at a time in shared memory
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
 //!     matrix                   products by matrix instructions, where the target has some for these elements
+//!     one_row                  the same of a vector: one block
 //!     contraction              a tile a block, operands in shared memory: matrix products
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
@@ -16,6 +17,7 @@ mod attention;
 mod contraction;
 mod elements;
 mod matrix;
+mod one_row;
 mod parts;
 mod rows;
 mod shared;
@@ -35,6 +37,10 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     if let Some(group) = attention::find(&writer.tree, &nests) {
         kept.iter().try_for_each(|source| writer.inline(*source))?;
         return attention::schedule(writer, &group, target);
+    }
+    if let Some(row) = one_row::find(&writer.tree, &nests, target) {
+        kept.iter().try_for_each(|source| writer.inline(*source))?;
+        return one_row::schedule(writer, &row, target);
     }
     let mut done: Vec<StageId> = Vec::new();
     for product in &products {

@@ -102,15 +102,14 @@ pub fn alone(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, 
         if let Some(reduction) = nest.reduction {
             writer.compute_at(reduction, nest.stage, at)?;
         }
-    } else if nest.reduction.is_some() {
-        return Ok(false);
     }
+    // What goes on with a single number is computed behind it, on one thread.
     share_reduction(writer, reduction, threads)?;
     Ok(true)
 }
 
 /// Threads for a row: a power of two, so that they can combine what they have.
-fn threads(length: u64, may_be_few: bool, target: &Target) -> u64 {
+pub(super) fn threads(length: u64, may_be_few: bool, target: &Target) -> u64 {
     let wanted = (length / FEWEST_ELEMENTS).max(1);
     let floor = 1u64 << wanted.ilog2();
     let least = if may_be_few { target.gpu.warp.min(32) } else { THREADS.min(64) };
@@ -135,7 +134,7 @@ fn bind_rows(writer: &mut Writer, stage: StageId, outer: &[AxisId], threads: u64
 }
 
 /// Has threads share what a reduction combines.
-fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64) -> Result<(), String> {
+pub(super) fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64) -> Result<(), String> {
     let s = &writer.tree.stages[stage];
     let (rank, own) = (s.rank(), s.op_axes());
     let mut along: AxisId = rank;
@@ -147,7 +146,7 @@ fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64) -> Result<
 }
 
 /// Has threads share the elements of a row.
-fn share_elements(
+pub(super) fn share_elements(
     writer: &mut Writer,
     stage: StageId,
     fixed: &BTreeSet<usize>,
