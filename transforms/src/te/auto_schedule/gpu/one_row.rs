@@ -55,8 +55,7 @@ pub fn find(tree: &Schedule, nests: &[Nest], target: &Target) -> Option<OneRow> 
         && tree.stages[host].rank() > 0
         && (2..=MOST_ELEMENTS).contains(&elements(host))
         && kept <= target.gpu.shared_bytes / 2;
-    (fits && members.iter().any(|s| reduces(s)) && members.iter().all(is_member))
-        .then_some(OneRow { host, members })
+    (fits && members.iter().any(reduces) && members.iter().all(is_member)).then_some(OneRow { host, members })
 }
 
 /// Writes the primitives.
