@@ -72,7 +72,7 @@ fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
                 copied.extend(operand(2).map(key));
             }
             Some(Kind::Loop(Loop::CopyWait)) => copied.clear(),
-            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided))
+            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix))
                 if operand(0).is_some_and(|b| copied.contains(&key(b))) =>
             {
                 return Err(PassError::at(
