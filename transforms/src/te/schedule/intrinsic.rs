@@ -85,8 +85,8 @@ pub fn of<'c>(
     }
     let operands = operands(tree, s, &loops, (model, op, false), name).or_else(|why| {
         // A product is that of its factors in either order.
-        let other = |()| operands(tree, s, &loops, (model, op, true), name);
-        if is_symmetric(model) { other(()).map_err(|_| why) } else { Err(why) }
+        let turned = is_symmetric(model).then(|| operands(tree, s, &loops, (model, op, true), name).ok());
+        turned.flatten().ok_or(why)
     })?;
     if let (Some(a), Some(b)) = (s.op.body(0), model.body(0)) {
         same_block(a, b).map_err(|why| {
