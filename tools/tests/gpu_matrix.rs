@@ -61,7 +61,7 @@ fn compare(text: &str, shapes: &[&[usize]], gpu: &str, more: &[&str], allowed: f
     }
 }
 
-/// `y = gelu(x w + b)` of that type, of a batch, with the weights as `matmul` has them.
+/// `y = s sigmoid(s)` with `s = x w + b` of that type, of a batch, with the weights as `matmul` has them.
 fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
     let ty = |shape: &str, dtype: &str| format!("tensor<{batch}x{shape}x{dtype}>");
     let (x, w, y) = (format!("{m}x{k}"), format!("{k}x{n}"), format!("{m}x{n}"));
@@ -80,7 +80,8 @@ fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
            %p = relay.batch_matmul %xn, %wn : ({}, {}) -> {yn}
            %wide = relay.cast %p {{dtype = f32}} : ({yn}) -> {yt}
            %s = relay.add %wide, %b : ({yt}, tensor<{n}xf32>) -> {yt}
-           %g = relay.gelu %s : ({yt}) -> {yt}
+           %h = relay.sigmoid %s : ({yt}) -> {yt}
+           %g = relay.mul %s, %h : ({yt}, {yt}) -> {yt}
            return %g : {yt}
          }}",
         cast("xn", "x", &x),

@@ -6,7 +6,7 @@
 //! A result of the kernel has loops of its own. A contraction is to be computed in those of its epilogue, and what goes
 //! over rows that are reduced in those of the last stage over these rows: so that stage stores it as well.
 
-use super::{is_elementwise, reads_at_own_point, reads_once, results, return_of, same_points};
+use super::{Stages, is_elementwise, reads_at_own_point, reads_once, results, return_of, same_points};
 use crate::te::auto_schedule::fits_lanes;
 use crate::te::schedule::{Schedule, StageId};
 use fusion_dialects::te::{Kernel, Scalar, Scalars};
@@ -16,7 +16,7 @@ use fusion_dialects::{Build, OpExt, key, tensor_type};
 const MOST_ROW_BYTES: u64 = 32 << 10;
 
 /// The stage at whose end a result is better stored.
-pub fn end_of(tree: &Schedule, stage: StageId) -> Option<StageId> {
+pub fn end_of(tree: &Stages, stage: StageId) -> Option<StageId> {
     if !tree.results.contains(&stage) || results(tree, stage) != 1 {
         return None;
     }
@@ -58,7 +58,7 @@ pub fn epilogues(tree: &Schedule, stage: StageId, ends: &dyn Fn(StageId) -> bool
 }
 
 /// The elementwise result over the same points that comes after reductions of the stage's rows.
-fn end_of_rows(tree: &Schedule, stage: StageId) -> Option<StageId> {
+fn end_of_rows(tree: &Stages, stage: StageId) -> Option<StageId> {
     let readers = tree.consumers(stage);
     let reduced = |&s: &StageId| tree.stages[s].is_reduction();
     let in_rows = |&s: &StageId| {

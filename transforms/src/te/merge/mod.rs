@@ -29,9 +29,11 @@ use super::schedule::{Schedule, StageId};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, defining_op, key, kind_of, tensor_type,
+    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, defining_op, key, kind_of, nested_ops, tensor_type,
 };
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 
 /// Results of a stage, at most: more streams than the processor follows would slow each other down.
 const MOST_RESULTS: usize = 16;
@@ -71,7 +73,7 @@ enum Step {
 
 /// Takes the first step that applies.
 fn step(kernel: Op) -> Option<Step> {
-    let tree = Schedule::of(kernel);
+    let tree = Stages::of(kernel);
     let count = tree.stages.len();
     let pairs = || (0..count).flat_map(|b| (0..b).map(move |a| (a, b)));
     if let Some((a, b)) = pairs().find(|&(a, b)| may_absorb(&tree, a, b)) {
@@ -85,6 +87,46 @@ fn step(kernel: Op) -> Option<Step> {
     let (stage, end) = (0..count).find_map(|s| Some((s, late::end_of(&tree, s)?)))?;
     late::store(&tree, stage, end);
     Some(Step::StoreLate)
+}
+
+/// The stages of a kernel, with who reads whom, which is asked for each pair.
+struct Stages<'c> {
+    tree: Schedule<'c>,
+    consumers: Vec<Vec<StageId>>,
+    sources: Vec<OnceCell<BTreeSet<usize>>>,
+}
+
+impl<'c> Stages<'c> {
+    fn of(kernel: Op<'c>) -> Self {
+        let tree = Schedule::of(kernel);
+        let mut consumers: Vec<Vec<StageId>> = vec![Vec::new(); tree.stages.len()];
+        let makers = tree.stages.iter().enumerate();
+        let makers: HashMap<usize, StageId> =
+            makers.flat_map(|(id, s)| s.op.result_values().into_iter().map(move |v| (key(v), id))).collect();
+        for (reader, stage) in tree.stages.iter().enumerate() {
+            let inside = nested_ops(stage.op).into_iter().chain([stage.op]);
+            let read: BTreeSet<StageId> = inside
+                .flat_map(|op| op.operand_values())
+                .filter_map(|v| makers.get(&key(v)).copied())
+                .collect();
+            read.into_iter().filter(|s| *s != reader).for_each(|s| consumers[s].push(reader));
+        }
+        let sources = tree.stages.iter().map(|_| OnceCell::new()).collect();
+        Stages { tree, consumers, sources }
+    }
+
+    /// The stages that read a stage.
+    fn consumers(&self, stage: StageId) -> &[StageId] {
+        &self.consumers[stage]
+    }
+}
+
+impl<'c> Deref for Stages<'c> {
+    type Target = Schedule<'c>;
+
+    fn deref(&self) -> &Schedule<'c> {
+        &self.tree
+    }
 }
 
 fn is_compute(tree: &Schedule, stage: StageId) -> bool {
@@ -129,7 +171,7 @@ fn reads_at_own_point(tree: &Schedule, reader: StageId, of: StageId) -> bool {
 }
 
 /// True when a stage is another or reads it, itself or through others.
-fn reaches(tree: &Schedule, from: StageId, to: StageId) -> bool {
+fn reaches(tree: &Stages, from: StageId, to: StageId) -> bool {
     let (mut open, mut seen) = (vec![from], BTreeSet::new());
     while let Some(next) = open.pop() {
         if next == to {
@@ -143,12 +185,16 @@ fn reaches(tree: &Schedule, from: StageId, to: StageId) -> bool {
 }
 
 /// True when a third stage reads the first and is read by the last.
-fn lies_between(tree: &Schedule, first: StageId, last: StageId) -> bool {
-    tree.consumers(first).into_iter().any(|c| c != last && reaches(tree, c, last))
+fn lies_between(tree: &Stages, first: StageId, last: StageId) -> bool {
+    tree.consumers(first).iter().any(|&c| c != last && reaches(tree, c, last))
 }
 
 /// The tensors that a stage reads, through elementwise stages.
-fn sources(tree: &Schedule, stage: StageId) -> BTreeSet<usize> {
+fn sources<'t>(tree: &'t Stages, stage: StageId) -> &'t BTreeSet<usize> {
+    tree.sources[stage].get_or_init(|| find_sources(tree, stage))
+}
+
+fn find_sources(tree: &Stages, stage: StageId) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = vec![stage];
     let mut seen = BTreeSet::new();
@@ -168,18 +214,19 @@ fn sources(tree: &Schedule, stage: StageId) -> BTreeSet<usize> {
     found
 }
 
-fn share_a_source(tree: &Schedule, a: StageId, b: StageId) -> bool {
+fn share_a_source(tree: &Stages, a: StageId, b: StageId) -> bool {
     let large = |tensor: &usize| {
         let inputs = tree.inputs.iter().copied();
         let made = tree.stages.iter().flat_map(|s| s.op.result_values());
         let ty = inputs.chain(made).find(|v| key(*v) == *tensor).and_then(tensor_type);
         ty.and_then(|t| t.elements()).is_some_and(|n| n > 1)
     };
-    !sources(tree, a).is_disjoint(&sources(tree, b).into_iter().filter(large).collect())
+    let (a, b) = (sources(tree, a), sources(tree, b));
+    a.intersection(b).any(large)
 }
 
 /// True for two stages that are better one.
-fn may_join(tree: &Schedule, a: StageId, b: StageId) -> bool {
+fn may_join(tree: &Stages, a: StageId, b: StageId) -> bool {
     if !is_compute(tree, a)
         || !is_compute(tree, b)
         || !same_points(tree, a, b)
@@ -207,7 +254,7 @@ fn may_join(tree: &Schedule, a: StageId, b: StageId) -> bool {
 }
 
 /// True when an elementwise stage is read by one with several results alone, or by one that is to be such.
-fn may_absorb(tree: &Schedule, a: StageId, b: StageId) -> bool {
+fn may_absorb(tree: &Stages, a: StageId, b: StageId) -> bool {
     let is_result = |s: StageId| tree.results.contains(&s) && is_elementwise(tree, s);
     is_elementwise(tree, a)
         && !tree.results.contains(&a)
@@ -222,7 +269,7 @@ fn may_absorb(tree: &Schedule, a: StageId, b: StageId) -> bool {
 }
 
 /// True when a stage reads another, itself or through elementwise stages.
-fn reads(tree: &Schedule, reader: StageId, of: StageId) -> bool {
+fn reads(tree: &Stages, reader: StageId, of: StageId) -> bool {
     let results = tree.stages[of].op.result_values();
     let found = sources(tree, reader);
     results.into_iter().any(|r| found.contains(&key(r)))

@@ -108,7 +108,11 @@ fn bytes(tiles: &[Tile]) -> u64 {
 
 /// Slots of each tile; 1 where nothing runs ahead.
 pub fn slots(tiles: &[Tile], steps: u64, whole: bool, target: &Target) -> u64 {
-    let bytes = bytes(tiles);
+    slots_of(bytes(tiles), steps, whole, target)
+}
+
+/// Slots of tiles of so many bytes together.
+pub fn slots_of(bytes: u64, steps: u64, whole: bool, target: &Target) -> u64 {
     // What is left over behind the last whole step has tiles of its own.
     let half = target.gpu.most_shared_bytes / 2;
     let room = half - if whole { 0 } else { bytes.min(half) };

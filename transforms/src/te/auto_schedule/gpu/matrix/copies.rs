@@ -51,7 +51,7 @@ pub fn copy(
     at: AxisId,
     (found, facts, own): (&Contraction, &Facts, &[StageId]),
     (n, tile, step): (usize, Tile, u64),
-) -> Result<(), String> {
+) -> Result<StageId, String> {
     let operand = &found.operands[n];
     let copy = match operand.stage.filter(|s| own.contains(s)) {
         Some(source) => source,
@@ -82,7 +82,8 @@ pub fn copy(
     let wide = turns(found, facts, n) == Some(false)
         && along.is_multiple_of(access)
         && lies_together(&writer.tree, copy, access);
-    share(writer, copy, facts.extents()[2], if wide { access } else { 1 })
+    share(writer, copy, facts.extents()[2], if wide { access } else { 1 })?;
+    Ok(copy)
 }
 
 /// True when elements along the last axis of a stage, that many from a multiple of their number on, are read from as many that lie

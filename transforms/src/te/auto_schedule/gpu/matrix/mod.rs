@@ -22,6 +22,7 @@ use super::super::operands::Operand;
 use super::super::placement::{self, Nest};
 use super::super::writer::Writer;
 use super::contraction::{self, Contraction};
+use super::shared;
 use crate::target::Target;
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{self, Facts};
@@ -185,8 +186,15 @@ pub fn schedule(
     let layout = arrange::fragment(&writer.tree, sums, (&found, &facts))?;
     writer.transform_layout(Handle::Stage(sums), layout)?;
     let (at, instruction) = arrange::sum_up(writer, sums, (&found, &facts), step)?;
+    let s = &writer.tree.stages[sums];
+    let (steps, windows) = (s.axes[found.depth].extent.div_ceil(step), s.op_axes() - s.rank() > 1);
+    let bytes = (tile.rows + tile.columns) * (step * facts.dtype.size() as u64 + ACCESS_BYTES);
+    let slots = if windows { 1 } else { shared::slots_of(bytes, steps, true, target) };
     for n in 0..2 {
-        copies::copy(writer, sums, at, (&found, &facts, &own), (n, tile, step))?;
+        let copy = copies::copy(writer, sums, at, (&found, &facts, &own), (n, tile, step))?;
+        if slots > 1 {
+            writer.double_buffer(copy, slots)?;
+        }
     }
     writer.tensorize(sums, instruction, &facts.name)?;
     Ok(true)
