@@ -12,6 +12,7 @@ pub mod opt;
 pub mod print;
 pub mod programs;
 pub mod report;
+pub mod target;
 pub mod translate;
 pub mod validate;
 

@@ -19,6 +19,7 @@
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
+use super::shared;
 use crate::target::Target;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -156,7 +157,7 @@ pub fn schedule(writer: &mut Writer, group: &Attention, target: &Target) -> Resu
         }
     }
     weighted_values(writer, group, rows, columns)?;
-    share(writer, group.weights)?;
+    shared::together(writer, group.weights, 1, [THREADS; 2])?;
     for &stage in &group.rows {
         let (outer, _) = writer.split(stage, row, rows)?;
         let (_, along) = writer.split(stage, rank, THREADS)?;
@@ -249,7 +250,7 @@ impl Tile {
         let copy = writer.cache_read(source, &name, &[operand.reader])?;
         writer.compute_at(copy, self.stage, at)?;
         writer.set_scope(copy, Scope::Shared)?;
-        share(writer, copy)
+        shared::together(writer, copy, 1, [THREADS; 2])
     }
 
     /// The loop over steps: the reduction loop that comes first.
@@ -269,17 +270,4 @@ impl Tile {
         writer.unroll(self.stage, ci)?;
         Ok(ko)
     }
-}
-
-/// Has all threads of a block compute a stage, neighbours what lies together.
-fn share(writer: &mut Writer, stage: StageId) -> Result<(), String> {
-    let rank = writer.tree.stages[stage].rank();
-    let mut all: AxisId = 0;
-    for next in 1..rank {
-        all = writer.fuse(stage, all, next)?;
-    }
-    let (_, inner) = writer.split(stage, all, THREADS * THREADS)?;
-    let (y, x) = writer.split(stage, inner, THREADS)?;
-    writer.bind(stage, y, LoopKind::ThreadY)?;
-    writer.bind(stage, x, LoopKind::ThreadX)
 }
