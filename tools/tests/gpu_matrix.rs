@@ -97,8 +97,10 @@ fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
 
 #[test]
 fn products_of_any_extents_are_those_of_the_processor() {
-    // Whole tiles; prime extents; less than a tile; a batch.
-    for (batch, extents) in [(1, [128, 64, 128]), (1, [67, 41, 37]), (1, [16, 18, 24]), (3, [33, 96, 65])] {
+    // Whole tiles; prime extents; less than a tile; a batch; more tiles than loops are unrolled.
+    let all =
+        [(1, [128, 64, 128]), (1, [67, 41, 37]), (1, [16, 18, 24]), (3, [33, 96, 65]), (1, [16, 16, 2100])];
+    for (batch, extents) in all {
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);
         for gpu in GPUS {

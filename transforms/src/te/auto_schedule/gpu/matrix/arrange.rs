@@ -112,7 +112,7 @@ pub fn sum_up(
     writer: &mut Writer,
     sums: StageId,
     (found, facts): (&Contraction, &Facts),
-    step: u64,
+    (tile, step): (Tile, u64),
 ) -> Result<(AxisId, AxisId), String> {
     let s = &writer.tree.stages[sums];
     let (rank, own, depth) = (s.rank(), s.op_axes(), s.axes[found.depth].extent);
@@ -120,16 +120,19 @@ pub fn sum_up(
     let rest: Vec<AxisId> = (rank..own).filter(|k| *k != found.depth).collect();
     let [rows, columns, _] = facts.extents();
     let mut made = vec![0; facts.axes.len()];
-    let (it, inside) = writer.split(sums, found.row, rows)?;
+    // One tile of each: what a warp computes of the sums are its own rows and columns.
+    let (ro, own_rows) = writer.split(sums, found.row, tile.rows / WARPS[0])?;
+    let (co, own_columns) = writer.split(sums, found.column, tile.columns / WARPS[1])?;
+    let (it, inside) = writer.split(sums, own_rows, rows)?;
     cut(writer, sums, inside, facts, &facts.rows, &mut made)?;
-    let (jt, inside) = writer.split(sums, found.column, columns)?;
+    let (jt, inside) = writer.split(sums, own_columns, columns)?;
     cut(writer, sums, inside, facts, &facts.columns, &mut made)?;
     let (ko, ki) = match depth.is_multiple_of(step) {
         true => writer.split(sums, found.depth, step)?,
         false => writer.split_padded(sums, found.depth, step)?,
     };
     let (ks, kk) = writer.split(sums, ki, facts.depth)?;
-    let order = [others.as_slice(), &[ko], &rest, &[ks, it, jt], &made, &[kk]].concat();
+    let order = [others.as_slice(), &[ro, co, ko], &rest, &[ks, it, jt], &made, &[kk]].concat();
     writer.reorder(sums, &order)?;
     writer.unroll(sums, ks)?;
     writer.unroll(sums, it)?;

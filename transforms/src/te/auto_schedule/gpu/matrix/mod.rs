@@ -185,7 +185,7 @@ pub fn schedule(
     writer.set_scope(sums, Scope::Fragment)?;
     let layout = arrange::fragment(&writer.tree, sums, (&found, &facts))?;
     writer.transform_layout(Handle::Stage(sums), layout)?;
-    let (at, instruction) = arrange::sum_up(writer, sums, (&found, &facts), step)?;
+    let (at, instruction) = arrange::sum_up(writer, sums, (&found, &facts), (tile, step))?;
     let s = &writer.tree.stages[sums];
     let (steps, windows) = (s.axes[found.depth].extent.div_ceil(step), s.op_axes() - s.rank() > 1);
     let bytes = (tile.rows + tile.columns) * (step * facts.dtype.size() as u64 + ACCESS_BYTES);
