@@ -15,7 +15,7 @@ use fusion_dialects::loops::{Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Affine, Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, affine_map_of,
-    arguments, buffer_parts, defining_op, dtype_of, key, nested_ops, users, vector_parts,
+    arguments, buffer_parts, defining_op, dtype_of, key, nested_ops, op_key, parent_of, users, vector_parts,
 };
 use fusion_operators::DType;
 use fusion_transforms::te::expr::{Atom, Expr};
@@ -41,12 +41,12 @@ impl Pass for LoopFragments {
         }
         let is_fragment = |op: &Op| scope(*op) == Some(Scope::Fragment);
         let fragments: Vec<Op> = nested_ops(function).into_iter().filter(is_fragment).collect();
-        if fragments.is_empty() {
-            return Ok(());
-        }
-        let mut numbers = Numbers::of(function);
         for fragment in fragments {
-            spread(fragment, &mut numbers)?;
+            // Other launches have threads of their own.
+            let outwards = std::iter::successors(Some(fragment), |op| parent_of(*op));
+            let launch = outwards.take_while(|op| op_key(*op) != op_key(function)).last();
+            let launch = launch.filter(|op| op_key(*op) != op_key(fragment)).unwrap_or(function);
+            spread(fragment, &mut Numbers::of(launch))?;
             cx.count(0, 1);
         }
         Ok(())
@@ -139,9 +139,10 @@ struct Numbers<'c> {
 }
 
 impl<'c> Numbers<'c> {
-    fn of(function: Op<'c>) -> Self {
+    /// Those in an operation.
+    fn of(launch: Op<'c>) -> Self {
         let mut all = Numbers { indices: Indices::default(), known: HashMap::new(), lane: None };
-        for op in nested_ops(function) {
+        for op in nested_ops(launch).into_iter().chain([launch]) {
             let index = match op.kind() {
                 Some(Kind::Loop(Loop::For)) => op.body(0).and_then(|body| arguments(body).first().copied()),
                 Some(Kind::Loop(Loop::ThreadIndex)) => result(op),

@@ -48,3 +48,33 @@ func.func @k(%y: memref<32xf32>) attributes {loop.kernel} {
   }
   return
 }
+
+// -----
+
+// Another launch has threads of its own, however many.
+// CHECK-LABEL: func.func @two
+// CHECK:         loop.for 256 thread_x
+// CHECK:           loop.alloc local : memref<4xf32>
+func.func @two(%x: memref<256xf32>, %y: memref<128xf32>) attributes {loop.kernel} {
+  loop.for 256 thread_x {
+  ^bb0(%t: index):
+    %v = loop.load %x[%t] : memref<256xf32> -> f32
+    loop.store %v, %x[%t] : f32, memref<256xf32>
+    loop.yield
+  }
+  loop.for 1 block_x {
+  ^bb0(%b: index):
+    %c = loop.alloc fragment : memref<128xf32>
+    loop.for 32 thread_x {
+    ^bb0(%lane: index):
+      %i = affine.apply affine_map<(d0) -> (4 * d0)>(%lane)
+      %v = loop.load %y[%i] : memref<128xf32> -> vector<4xf32>
+      loop.store %v, %c[%i] : vector<4xf32>, memref<128xf32>
+      %w = loop.load %c[%i] : memref<128xf32> -> vector<4xf32>
+      loop.store %w, %y[%i] : vector<4xf32>, memref<128xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
