@@ -125,14 +125,7 @@ impl<'c> Writer<'c> {
         axis: AxisId,
         factor: u64,
     ) -> Result<(AxisId, AxisId), String> {
-        let (handle, context) = (self.axis(stage, axis), self.build.context());
-        let size = split::Size::Factor(factor);
-        let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Guard)?;
-        let types = [axis_type(context), axis_type(context)];
-        let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::GUARD))];
-        let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
-        self.define(stage, &[outer, inner], op);
-        Ok((outer, inner))
+        self.split_with(stage, axis, factor, (Tail::Guard, split::GUARD))
     }
 
     /// Splits a loop of a reduction that sums up products, beyond the end those of zeros.
@@ -142,11 +135,21 @@ impl<'c> Writer<'c> {
         axis: AxisId,
         factor: u64,
     ) -> Result<(AxisId, AxisId), String> {
+        self.split_with(stage, axis, factor, (Tail::Pad, split::PAD))
+    }
+
+    fn split_with(
+        &mut self,
+        stage: StageId,
+        axis: AxisId,
+        factor: u64,
+        (tail, number): (Tail, i64),
+    ) -> Result<(AxisId, AxisId), String> {
         let (handle, context) = (self.axis(stage, axis), self.build.context());
         let size = split::Size::Factor(factor);
-        let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, Tail::Pad)?;
+        let (outer, inner) = split::split_with(&mut self.tree, stage, axis, size, tail)?;
         let types = [axis_type(context), axis_type(context)];
-        let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, split::PAD))];
+        let attrs = [("factor", int_attr(context, factor as i64)), ("tail", int_attr(context, number))];
         let op = self.build.op(Te::Split.name(), &[handle], &types, &attrs);
         self.define(stage, &[outer, inner], op);
         Ok((outer, inner))
@@ -217,6 +220,16 @@ impl<'c> Writer<'c> {
         let op = self.build.op(Te::Fuse.name(), &handles, &[axis_type(self.build.context())], &[]);
         self.define(stage, &[fused], op);
         Ok(fused)
+    }
+
+    /// Fuses loops that follow each other; none where there are none.
+    pub fn fuse_all(&mut self, stage: StageId, axes: &[AxisId]) -> Result<Option<AxisId>, String> {
+        let Some((&first, rest)) = axes.split_first() else { return Ok(None) };
+        let mut fused = first;
+        for next in rest {
+            fused = self.fuse(stage, fused, *next)?;
+        }
+        Ok(Some(fused))
     }
 
     /// Reorders loops.

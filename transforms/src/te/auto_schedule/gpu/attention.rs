@@ -125,11 +125,7 @@ pub fn schedule(writer: &mut Writer, group: &Attention, target: &Target) -> Resu
     let (it, iu) = writer.split(group.host, ii, rows)?;
     let (jt, ju) = writer.split(group.host, ji, columns)?;
     writer.reorder(group.host, &[lead.as_slice(), &[io, jo, it, jt, iu, ju]].concat())?;
-    if let Some((&first, rest)) = lead.split_first() {
-        let mut other = first;
-        for next in rest {
-            other = writer.fuse(group.host, other, *next)?;
-        }
+    if let Some(other) = writer.fuse_all(group.host, &lead)? {
         writer.bind(group.host, other, LoopKind::BlockZ)?;
     }
     writer.bind(group.host, io, LoopKind::BlockY)?;

@@ -192,11 +192,7 @@ fn write(
     let (jt, ju) = writer.split(host, ji, tile.columns)?;
     let order = [others.as_slice(), &[io, jo, it, jt, iu, ju]].concat();
     writer.reorder(host, &order)?;
-    if let Some((&first, rest)) = others.split_first() {
-        let mut other = first;
-        for next in rest {
-            other = writer.fuse(host, other, *next)?;
-        }
+    if let Some(other) = writer.fuse_all(host, &others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
     writer.bind(host, io, LoopKind::BlockY)?;

@@ -81,11 +81,7 @@ fn write(
     let (step, thread) = writer.split(host, ri, ROWS)?;
     let order = [others, &[ro, co, thread, ci, step]].concat();
     writer.reorder(host, &order)?;
-    if let Some((&first, rest)) = others.split_first() {
-        let mut other = first;
-        for next in rest {
-            other = writer.fuse(host, other, *next)?;
-        }
+    if let Some(other) = writer.fuse_all(host, others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
     writer.bind(host, ro, LoopKind::BlockY)?;

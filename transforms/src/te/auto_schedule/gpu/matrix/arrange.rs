@@ -59,11 +59,7 @@ pub fn arrange(
     let ([io, iw, it], [jo, jw, jt]) = (outer[0], outer[1]);
     let order = [others.as_slice(), &[io, jo, iw, jw], &lanes, &[it, jt], &elements].concat();
     writer.reorder(host, &order)?;
-    if let Some((&first, rest)) = others.split_first() {
-        let mut other = first;
-        for next in rest {
-            other = writer.fuse(host, other, *next)?;
-        }
+    if let Some(other) = writer.fuse_all(host, &others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
     let mut lane = lanes[0];
