@@ -6,11 +6,14 @@
 //!    fusion); then pairs of kernels that gain by storing together are joined (multi-output fusion).
 //! 3. *Improvement.* Moves, in an order that follows from the space: compute a class by another candidate; let all classes that could
 //!    read a class do so (three products of one operand become pieces of one only together). A move is kept when the sum over
-//!    all kernels is less after the neighbourhood is fused anew. At last, small kernels of like shape become one (`horizontal`).
+//!    all kernels is less after the neighbourhood is fused anew.
+//! 4. *Comparison.* Where the space is small, the best program of kernels with one result each is found exactly (`exact`), and taken
+//!    where it is better. At last, small kernels of like shape become one (`horizontal`).
 //!
 //! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
 
 use super::cost;
+use super::exact;
 use super::kernel::{Illegal, Kernel};
 use super::space::{ClassId, Space};
 use super::state::State;
@@ -49,6 +52,9 @@ pub struct SearchReport {
     pub kept: usize,
     /// True when all moves were tried until none gained.
     pub is_complete: bool,
+    /// Seconds of the best program of kernels with one result each, where the space is small enough to find it.
+    #[serde(default)]
+    pub exact: Option<f64>,
 }
 
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
@@ -61,6 +67,18 @@ pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
     plan.settle(space, &all, freedom);
     let mut report = SearchReport { greedy: plan.total(space), ..SearchReport::default() };
     report.is_complete = plan.improve(space, freedom, &mut report);
+    if freedom.moves > 0
+        && let Some(state) = exact::solve(space, cheapest_trees(space))
+    {
+        let mut best = Plan::new(space, state);
+        report.exact = Some(best.total(space));
+        if freedom.join {
+            best.settle_joined(space, &all);
+        }
+        if best.total(space) < plan.total(space) * (1.0 - 1e-6) {
+            plan = best;
+        }
+    }
     if freedom.join {
         plan.join_alike(space);
     }
