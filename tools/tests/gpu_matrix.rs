@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const GPUS: [&str; 4] = ["nvidia:sm_80", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
+const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
 fn succeed(directory: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
@@ -98,8 +98,17 @@ fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
 #[test]
 fn products_of_any_extents_are_those_of_the_processor() {
     // Whole tiles; prime extents; less than a tile; a batch; more tiles than loops are unrolled.
-    let all =
-        [(1, [128, 64, 128]), (1, [67, 41, 37]), (1, [16, 18, 24]), (3, [33, 96, 65]), (1, [16, 16, 2100])];
+    let all = [
+        (1, [128, 64, 128]),
+        (1, [67, 41, 37]),
+        (1, [16, 18, 24]),
+        (3, [33, 96, 65]),
+        (1, [16, 16, 2100]),
+        // Many steps; instructions of four warps; their tails in all extents.
+        (1, [256, 320, 256]),
+        (2, [131, 199, 150]),
+        (1, [128, 72, 520]),
+    ];
     for (batch, extents) in all {
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);

@@ -167,7 +167,9 @@ fn stores_of<'c>(roots: &[Op<'c>]) -> Vec<(Op<'c>, Op<'c>)> {
 /// The buffer that an operation reads or writes, and whether it writes.
 fn accessed<'c>(op: Op<'c>) -> Option<(Value<'c>, bool)> {
     let (at, writes) = match op.kind() {
-        Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix)) => (0, false),
+        Some(Kind::Loop(
+            Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix | Loop::MultiplyShared,
+        )) => (0, false),
         Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, true),
         Some(Kind::Loop(Loop::CopyAsync)) => (2, true),
         Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => (0, false),

@@ -15,6 +15,7 @@ pub mod image;
 pub mod interface;
 pub mod matrix;
 pub mod resources;
+mod warp_groups;
 
 use super::{amd, nvidia};
 use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage, inner_of};

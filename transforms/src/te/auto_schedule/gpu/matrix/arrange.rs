@@ -2,7 +2,7 @@
 
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
-use super::{Tile, WARPS};
+use super::Tile;
 use crate::te::intrinsics::Facts;
 use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::{AxisId, Schedule, StageId};
@@ -49,7 +49,7 @@ pub fn arrange(
             true => writer.split(host, axis, size)?,
             false => writer.split_guarded(host, axis, size)?,
         };
-        let (warp, inside) = writer.split(host, inside, size / WARPS[n])?;
+        let (warp, inside) = writer.split(host, inside, size / tile.warps[n])?;
         let (at, inside) = writer.split(host, inside, unit)?;
         cut(writer, host, inside, facts, if n == 0 { &facts.rows } else { &facts.columns }, &mut made)?;
         outer.push([block, warp, at]);
@@ -94,7 +94,8 @@ pub fn fragment(
     let [rows, columns, _] = facts.extents();
     let whole = |axis, unit| Digit { axis, unit, base: None };
     let others = (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| whole(a, 1));
-    let inside = facts.lanes.iter().copied().chain(facts.elements()).map(|a| Digit {
+    let inside = facts.lanes.iter().copied().chain(facts.elements()).filter(|a| facts.axes[*a] > 1);
+    let inside = inside.map(|a| Digit {
         axis: if facts.rows.contains(&a) { found.row } else { found.column },
         unit: facts.unit(a),
         base: Some(facts.axes[a]),
@@ -117,8 +118,8 @@ pub fn sum_up(
     let [rows, columns, _] = facts.extents();
     let mut made = vec![0; facts.axes.len()];
     // One tile of each: what a warp computes of the sums are its own rows and columns.
-    let (ro, own_rows) = writer.split(sums, found.row, tile.rows / WARPS[0])?;
-    let (co, own_columns) = writer.split(sums, found.column, tile.columns / WARPS[1])?;
+    let (ro, own_rows) = writer.split(sums, found.row, tile.rows / tile.warps[0])?;
+    let (co, own_columns) = writer.split(sums, found.column, tile.columns / tile.warps[1])?;
     let (it, inside) = writer.split(sums, own_rows, rows)?;
     cut(writer, sums, inside, facts, &facts.rows, &mut made)?;
     let (jt, inside) = writer.split(sums, own_columns, columns)?;
