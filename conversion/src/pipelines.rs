@@ -90,7 +90,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
     stage("loop-fragments", "builtin.module(func.func(loop-fragments))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
-    stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,canonicalize,cse))"),
+    stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,loop-unroll,canonicalize,cse))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
     stage("math-approximate", "builtin.module(func.func(math-approximate{doubles=true}))"),

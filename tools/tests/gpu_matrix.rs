@@ -128,15 +128,19 @@ fn bf16_is_summed_up_in_f32() {
 
 #[test]
 fn weights_that_lie_the_other_way_are_read_as_they_lie() {
-    let text = "func.func @main(%x: tensor<61x50xf32>, %w: tensor<35x50xf32>) -> tensor<61x35xf32> {
-         %a = relay.cast %x {dtype = f16} : (tensor<61x50xf32>) -> tensor<61x50xf16>
-         %b = relay.cast %w {dtype = f16} : (tensor<35x50xf32>) -> tensor<35x50xf16>
-         %p = relay.dense %a, %b : (tensor<61x50xf16>, tensor<35x50xf16>) -> tensor<61x35xf16>
-         %y = relay.cast %p {dtype = f32} : (tensor<61x35xf16>) -> tensor<61x35xf32>
-         return %y : tensor<61x35xf32>
-       }";
-    for gpu in GPUS {
-        compare(text, &[&[61, 50], &[35, 50]], gpu, &[], 2e-3);
+    for (dtype, [m, k, n], allowed) in [("f16", [61, 50, 35], 2e-3), ("bf16", [140, 136, 150], 8e-3)] {
+        let text = format!(
+            "func.func @main(%x: tensor<{m}x{k}xf32>, %w: tensor<{n}x{k}xf32>) -> tensor<{m}x{n}xf32> {{
+               %a = relay.cast %x {{dtype = {dtype}}} : (tensor<{m}x{k}xf32>) -> tensor<{m}x{k}x{dtype}>
+               %b = relay.cast %w {{dtype = {dtype}}} : (tensor<{n}x{k}xf32>) -> tensor<{n}x{k}x{dtype}>
+               %p = relay.dense %a, %b : (tensor<{m}x{k}x{dtype}>, tensor<{n}x{k}x{dtype}>) -> tensor<{m}x{n}x{dtype}>
+               %y = relay.cast %p {{dtype = f32}} : (tensor<{m}x{n}x{dtype}>) -> tensor<{m}x{n}xf32>
+               return %y : tensor<{m}x{n}xf32>
+             }}"
+        );
+        for gpu in GPUS {
+            compare(&text, &[&[m, k], &[n, k]], gpu, &[], allowed);
+        }
     }
 }
 

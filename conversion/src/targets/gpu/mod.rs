@@ -153,7 +153,7 @@ impl Device {
             (
                 "loop-pipeline",
                 format!(
-                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},canonicalize,cse))",
+                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},loop-unroll,canonicalize,cse))",
                     gpu.copy_bytes
                 ),
             ),

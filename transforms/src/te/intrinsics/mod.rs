@@ -54,6 +54,7 @@ impl Declared {
 const MMA: &str = include_str!("mma_m16n8k16.mlir");
 const MMA_ROWS: &str = include_str!("mma_m16n8k16_rows.mlir");
 const MFMA: &str = include_str!("mfma_16x16x16.mlir");
+const MFMA_LARGE: &str = include_str!("mfma_32x32x8.mlir");
 const WMMA: &str = include_str!("wmma_16x16x16.mlir");
 const WGMMA: &str = include_str!("wgmma_m64k64.mlir");
 const WGMMA_ROWS: &str = include_str!("wgmma_m64k64_rows.mlir");
@@ -67,6 +68,8 @@ pub const DECLARED: &[Declared] = &[
     declared("mma_m16n8k8_tf32", "f32", include_str!("mma_m16n8k8.mlir")),
     declared("mfma_16x16x16_f16", "f16", MFMA),
     declared("mfma_16x16x16_bf16", "bf16", MFMA),
+    declared("mfma_32x32x8_f16", "f16", MFMA_LARGE),
+    declared("mfma_32x32x8_bf16", "bf16", MFMA_LARGE),
     declared("mfma_16x16x4_f32", "f32", include_str!("mfma_16x16x4.mlir")),
     declared("wmma_16x16x16_f16", "f16", WMMA),
     declared("wmma_16x16x16_bf16", "bf16", WMMA),
