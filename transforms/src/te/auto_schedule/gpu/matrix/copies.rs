@@ -116,8 +116,8 @@ fn lies_together(tree: &Schedule, stage: StageId, width: u64) -> bool {
     !read.is_empty() && extent as i64 % width == 0 && read.into_iter().all(|a| aligned(a).is_some())
 }
 
-/// Has all threads of a block copy, neighbours what lies together.
-fn share(
+/// Has all threads of a block compute a stage, neighbours what lies together.
+pub fn share(
     writer: &mut Writer,
     copy: StageId,
     ([down, along], lanes): ([u64; 2], u64),

@@ -15,6 +15,7 @@
 //! those below each other fall on different banks.
 
 mod arrange;
+pub mod attention;
 mod copies;
 mod windows;
 
