@@ -144,6 +144,45 @@ fn weights_that_lie_the_other_way_are_read_as_they_lie() {
     }
 }
 
+/// Attention of operands of that type, with a bias, of results of f32.
+fn attention([queries, keys, width, columns]: [usize; 4], dtype: &str) -> String {
+    let ty = |shape: [usize; 2], dtype: &str| format!("tensor<2x{}x{}x{dtype}>", shape[0], shape[1]);
+    let shapes = [[queries, width], [keys, width], [keys, columns], [queries, columns]];
+    let [q, k, v, y] = shapes.map(|shape| ty(shape, "f32"));
+    let [qn, kn, vn, yn] = shapes.map(|shape| ty(shape, dtype));
+    let (b, bn) = (format!("tensor<{queries}x{keys}xf32>"), format!("tensor<{queries}x{keys}x{dtype}>"));
+    format!(
+        "func.func @main(%q: {q}, %k: {k}, %v: {v}, %b: {b}) -> {y} {{
+           %qn = relay.cast %q {{dtype = {dtype}}} : ({q}) -> {qn}
+           %kn = relay.cast %k {{dtype = {dtype}}} : ({k}) -> {kn}
+           %vn = relay.cast %v {{dtype = {dtype}}} : ({v}) -> {vn}
+           %bn = relay.cast %b {{dtype = {dtype}}} : ({b}) -> {bn}
+           %a = relay.attention %qn, %kn, %vn, %bn {{scale = 0.25 : f64}} : ({qn}, {kn}, {vn}, {bn}) -> {yn}
+           %y = relay.cast %a {{dtype = f32}} : ({yn}) -> {y}
+           return %y : {y}
+         }}"
+    )
+}
+
+#[test]
+fn attention_is_two_products() {
+    // Whole tiles; tails of queries, keys and width; what is left to multiply-adds.
+    let all = [
+        ("f16", [64, 128, 64, 64], 3e-3),
+        ("bf16", [70, 101, 36, 64], 1.5e-2),
+        ("f16", [33, 50, 20, 40], 3e-3),
+    ];
+    for (dtype, extents, allowed) in all {
+        let [queries, keys, width, columns] = extents;
+        let text = attention(extents, dtype);
+        let shapes: &[&[usize]] =
+            &[&[2, queries, width], &[2, keys, width], &[2, keys, columns], &[queries, keys]];
+        for gpu in GPUS {
+            compare(&text, shapes, gpu, &[], allowed);
+        }
+    }
+}
+
 #[test]
 fn convolutions_are_products_of_what_windows_cover() {
     for (stride, extent) in [(1, 20), (2, 37)] {

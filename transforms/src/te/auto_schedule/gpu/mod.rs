@@ -39,6 +39,9 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
             return Ok(());
         }
         kept.iter().try_for_each(|source| writer.inline(*source))?;
+        // What was kept is read through now.
+        let group =
+            attention::find(&writer.tree, &nests).ok_or("has an attention whose operands are computed")?;
         return attention::schedule(writer, &group, target);
     }
     if let Some(row) = one_row::find(&writer.tree, &nests, target) {

@@ -49,13 +49,13 @@ pub fn arrange(
         blocks.push(block);
         inner.push(inside);
     }
+    writer.bind(host, blocks[0], LoopKind::BlockY)?;
+    writer.bind(host, blocks[1], LoopKind::BlockX)?;
     let around = [others.as_slice(), &blocks].concat();
     let at = within_block(writer, host, facts, (&around, [inner[0], inner[1]]), (tile, exact))?;
     if let Some(other) = writer.fuse_all(host, &others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
-    writer.bind(host, blocks[0], LoopKind::BlockY)?;
-    writer.bind(host, blocks[1], LoopKind::BlockX)?;
     Ok(at)
 }
 
