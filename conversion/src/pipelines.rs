@@ -88,6 +88,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-merge-equal", "builtin.module(func.func(loop-merge-equal,canonicalize,cse))"),
     stage("loop-fragments", "builtin.module(func.func(loop-fragments))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
     stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,loop-unroll,canonicalize,cse))"),

@@ -18,6 +18,7 @@ mod alignment;
 pub mod barriers;
 mod bindings;
 mod copies;
+pub mod equal;
 pub mod fragments;
 pub mod launches;
 pub mod math;
