@@ -92,7 +92,7 @@ fn block<'a>(
             let product = products.iter().find(|p| p.reduction == stage)?;
             let by_warps: Vec<Facts> = product.facts.iter().filter(|f| f.panels.is_none()).cloned().collect();
             let (found, facts) = best(&writer.tree, stage, &by_warps)?;
-            let facts = facts.into_iter().next()?;
+            let facts = facts.into_iter().min_by_key(|facts| facts.extents()[1])?;
             let [_, unit, lanes] = facts.extents();
             let warps = [THREADS / lanes / ALONG, ALONG];
             let tile = Tile { rows, columns: columns.next_multiple_of(unit * ALONG), warps };

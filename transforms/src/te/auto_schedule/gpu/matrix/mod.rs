@@ -112,7 +112,7 @@ pub fn find(tree: &Schedule, target: &Target) -> Result<Vec<Product>, String> {
 }
 
 /// The product of matrices that a stage is, and the instructions for which fewest operands are turned around; of those the first, and
-/// the others that are as it but for their columns.
+/// the others that are as it but for their extents.
 fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contraction, Vec<Facts>)> {
     let found = contraction::recognize(tree, reduction, reduction)?;
     let extent = |axis: AxisId| tree.stages[reduction].axes[axis].extent;
@@ -133,9 +133,7 @@ fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contrac
     let turned: Vec<(usize, &Facts)> = fits.filter_map(|facts| Some((turned(facts)?, facts))).collect();
     let (fewest, first) = turned.iter().min_by_key(|(turns, _)| *turns)?;
     let like = |(turns, facts): &&(usize, &Facts)| {
-        turns == fewest
-            && (std::ptr::eq(*facts, *first) || facts.panels.is_some())
-            && (facts.panels, facts.together) == (first.panels, first.together)
+        turns == fewest && (facts.panels, facts.together) == (first.panels, first.together)
     };
     let facts = turned.iter().filter(like).map(|(_, facts)| (*facts).clone()).collect();
     Some((found, facts))
