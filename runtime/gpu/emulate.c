@@ -220,7 +220,7 @@ static const struct thread *first_with(const struct worker *worker, int state) {
 static void look_why(struct worker *worker) {
   const struct thread *waiting = first_with(worker, AT_COLLECTIVE), *at_barrier = first_with(worker, AT_BARRIER);
   if (waiting) {
-    static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix"};
+    static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix", "wgmma"};
     fail_outside(worker, waiting,
                  "%s in divergent control flow: other threads of its warp wait at a barrier instead; let all threads of a "
                  "warp come to it",
@@ -343,7 +343,7 @@ static void do_shuffle(struct worker *worker, struct warp *warp) {
 }
 
 static void do_collective(struct worker *worker, struct warp *warp) {
-  static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix"};
+  static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix", "wgmma"};
   const struct thread *first = NULL;
   for (uint32_t i = 0; i < warp->count; i++) {
     const struct thread *thread = &warp->threads[i];
@@ -369,6 +369,9 @@ static void do_collective(struct worker *worker, struct warp *warp) {
     break;
   case LOAD_MATRIX:
     fusion_do_load_matrix(worker, warp);
+    break;
+  case MULTIPLY_SHARED:
+    fusion_do_multiply_shared(worker, warp);
     break;
   }
   for (uint32_t i = 0; i < warp->count; i++)

@@ -98,9 +98,19 @@ enum fusion_emulated_instruction {
   FUSION_MFMA_32X32X2_F32,
   FUSION_WMMA_16X16X16_F16,  /* v_wmma_f32_16x16x16_f16, wave of 32 */
   FUSION_WMMA_16X16X16_BF16,
+  FUSION_WGMMA_M64N64K64_F16, /* four wgmma.mma_async.m64n64k16.f32.f16.f16, and waiting for them */
+  FUSION_WGMMA_M64N64K64_BF16,
+  FUSION_WGMMA_M64N128K64_F16,
+  FUSION_WGMMA_M64N128K64_BF16,
+  FUSION_WGMMA_M64N256K64_F16,
+  FUSION_WGMMA_M64N256K64_BF16,
   FUSION_INSTRUCTIONS
 };
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);
+/* The same by the threads of four warps, a and b in shared memory, swizzled: rows of a, and columns of b or, transposed, panels of its
+ * rows, which are so many bytes apart. */
+void fusion_emulated_multiply_shared(int32_t instruction, const void *a, const void *b, int32_t transposed, int64_t apart,
+                                     const void *c, void *d);
 /* ldmatrix: one, two or four matrices of 8 x 8 elements of 16 bits, by the addresses of their rows of 16 bytes. */
 void fusion_emulated_ldmatrix(const void *row, int32_t count, int32_t transposed, uint32_t *out);
 

@@ -10,3 +10,4 @@ mod kernel;
 mod matrix;
 mod races;
 mod shuffles;
+mod warp_groups;

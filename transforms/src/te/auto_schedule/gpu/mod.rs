@@ -1,7 +1,7 @@
 //! Default schedules for GPUs: which loops become blocks and which threads.
 //!
 //!     placement                as on a processor: what is computed where it is used
-//!     attention                a tile of queries a block, some keys and values at a time in shared memory
+//!     attention                a tile of queries a block, some keys and values at a time in shared memory; its products by `matrix`
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
 //!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     one_row                  the same of a vector: one block
@@ -35,7 +35,13 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let mut nests = placement::place(writer, &kept)?;
     nests.retain(|nest| !kept.contains(&nest.stage));
     if let Some(group) = attention::find(&writer.tree, &nests) {
+        if matrix::attention::schedule(writer, &group, &products, target)? {
+            return Ok(());
+        }
         kept.iter().try_for_each(|source| writer.inline(*source))?;
+        // What was kept is read through now.
+        let group =
+            attention::find(&writer.tree, &nests).ok_or("has an attention whose operands are computed")?;
         return attention::schedule(writer, &group, target);
     }
     if let Some(row) = one_row::find(&writer.tree, &nests, target) {
