@@ -8,5 +8,6 @@ mod drivers;
 mod emulator;
 mod kernel;
 mod matrix;
+mod profile;
 mod races;
 mod shuffles;
