@@ -26,6 +26,7 @@ pub mod once;
 pub mod pipeline;
 mod places;
 mod reduce;
+pub mod spread;
 pub mod verify;
 
 use crate::loop_to_cpu;
