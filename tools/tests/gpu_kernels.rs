@@ -17,7 +17,7 @@ const MOST_OFF: f64 = 1e-5;
 /// What is computed, with what is made for it.
 type Kind = (&'static str, fn(&mut Program) -> Value);
 
-const KINDS: [Kind; 21] = [
+const KINDS: [Kind; 22] = [
     ("elements", elements),
     ("broadcast", broadcast),
     ("rows", rows),
@@ -39,6 +39,7 @@ const KINDS: [Kind; 21] = [
     ("scatter_nd", scatter_nd),
     ("cumsum", cumsum),
     ("large_windows", large_windows),
+    ("winograd", winograd),
 ];
 
 /// A sequence of numbers that look random.
@@ -300,6 +301,14 @@ fn cumsum(p: &mut Program) -> Value {
     let axis = p.numbers.below(3);
     let a = p.input(&shape);
     p.op("cumsum", &[&a], &format!("axis = {axis} : i64, reverse = true"), &shape)
+}
+
+fn winograd(p: &mut Program) -> Value {
+    let (n, c, f) = (p.small(1, 2), [3, 16, 21, 32][p.numbers.below(4) as usize], p.small(1, 33));
+    let (h, w, tile) = (p.small(4, 17), p.small(4, 17), [2, 4][p.numbers.below(2) as usize]);
+    let (data, filter) = (p.input(&[n, c, h, w]), p.input(&[(tile + 2) * (tile + 2), c, f]));
+    let attributes = format!("tile = {tile} : i64, padding = array<i64: 1, 1, 1, 1>");
+    p.op("winograd_conv2d", &[&data, &filter], &attributes, &[n, f, h, w])
 }
 
 /// So many results that a thread has several: a depthwise convolution or a pool.
