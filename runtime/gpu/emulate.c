@@ -406,6 +406,8 @@ struct emulator {
   struct memory *memory;           /* all that is allocated */
   _Atomic _Bool workers_taken;
   struct worker *idle;
+  double *marks;                   /* when, by the host's clock: what is asked for has happened when it was asked for */
+  uint32_t marks_count;
 };
 
 static void free_worker(struct worker *worker) {
@@ -622,6 +624,7 @@ static void close(struct device *device) {
     free_worker(emulator->idle);
     emulator->idle = next;
   }
+  free(emulator->marks);
   free(emulator);
 }
 
@@ -674,6 +677,29 @@ static _Bool copy(struct device *device, void *to, const void *from, uint64_t by
   return 1;
 }
 
+static _Bool mark(struct device *device, uint32_t number) {
+  struct emulator *emulator = (struct emulator *)device;
+  if (number >= emulator->marks_count) {
+    uint32_t count = 2 * (number + 1);
+    double *more = realloc(emulator->marks, count * sizeof *more);
+    if (!more)
+      return fusion_gpu_fail("There is no memory for the times of what the run does; profile a shorter run.");
+    emulator->marks = more;
+    emulator->marks_count = count;
+  }
+  long now[2];
+  if (clock_gettime(1 /* it never goes back */, now))
+    return fusion_gpu_fail("The system's clock cannot be read.");
+  emulator->marks[number] = (double)now[0] + (double)now[1] / 1e9;
+  return 1;
+}
+
+static _Bool between(struct device *device, uint32_t from, uint32_t to, double *seconds) {
+  const struct emulator *emulator = (struct emulator *)device;
+  *seconds = emulator->marks[to] - emulator->marks[from];
+  return 1;
+}
+
 static _Bool wait(struct device *device) {
   (void)device;
   return 1;
@@ -695,4 +721,6 @@ const struct device_kind fusion_emulated = {.open = open,
                                             .copy = copy,
                                             .launch = launch,
                                             .wait = wait,
+                                            .mark = mark,
+                                            .between = between,
                                             .spoil = spoil};

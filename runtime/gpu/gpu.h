@@ -68,6 +68,22 @@ void fusion_set_device(int32_t number);
 /* The same number; -1, and an error, if FUSION_DEVICE is none. */
 int32_t fusion_device(void);
 
+/* What a run did on the device, and when. */
+struct fusion_gpu_event {
+  uint32_t what;                              /* enum fusion_gpu_work */
+  uint32_t grid[3], block[3];                 /* of a launch */
+  uint32_t shared_bytes;                      /* of a launch: a block's, declared and asked for */
+  const char *kernel;                         /* of a launch: the entry in the image; else null */
+  uint64_t bytes;                             /* of a copy */
+  double begin_s, seconds;                    /* since the run began; on the device, by its own clock */
+};
+enum fusion_gpu_work { FUSION_LAUNCH, FUSION_UPLOAD, FUSION_DOWNLOAD, FUSION_COPY };
+/* Whether runs from now on note what they do; they launch each kernel by itself then. */
+void fusion_set_profiling(int32_t on);
+/* What the last run did, in order, until the next run: how much, and in `*events` what. What timing itself takes, a pair of marks
+ * with nothing between, is in `*empty_s`. */
+int64_t fusion_profile(const struct fusion_gpu_event **events, double *empty_s);
+
 /* What emulated kernels call. */
 
 int64_t fusion_emulated_id(int32_t which);        /* 0..2: block x y z; 3..5: thread x y z */

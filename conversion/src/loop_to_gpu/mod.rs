@@ -27,6 +27,7 @@ pub mod once;
 pub mod pipeline;
 mod places;
 mod reduce;
+pub mod spread;
 mod swizzle;
 pub mod verify;
 

@@ -35,6 +35,8 @@ crate::operations! {
 
 /// The attribute of loops with what a schedule keeps on them.
 pub const ANNOTATIONS: &str = "annotations";
+/// An annotation: iterations write nothing that another one reads or writes, whatever the other loops of the nest are at.
+pub const INDEPENDENT: &str = "independent";
 
 /// Elements of a buffer whose length is known at run time only: more than there is memory.
 pub const OPEN_ELEMENTS: u64 = 1 << 44;

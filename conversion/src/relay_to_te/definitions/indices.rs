@@ -31,25 +31,34 @@ pub fn clamped<'c>(s: &Scalars<'c>, index: Scalar<'c>, extent: u64) -> Value<'c>
     s.index_clamp(from_front(s, index, extent), 0, extent as i64 - 1)
 }
 
-/// Loops over all indices of a shape, in row-major order; an axis of extent 1 needs no loop.
-pub fn each_index<'c>(loops: &Loops<'c>, shape: &[u64], body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>])) {
-    nested(loops, shape, &mut Vec::new(), body);
+/// Loops over all indices of a shape, in row-major order; an axis of extent 1 needs no loop. Those of the axes that are named are
+/// independent: of different indices there, nothing that is written is read or written by the other.
+pub fn each_index<'c>(
+    loops: &Loops<'c>,
+    shape: &[u64],
+    independent: &dyn Fn(usize) -> bool,
+    body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>]),
+) {
+    nested(loops, shape, independent, &mut Vec::new(), body);
 }
 
 fn nested<'c>(
     loops: &Loops<'c>,
     shape: &[u64],
+    independent: &dyn Fn(usize) -> bool,
     outer: &mut Vec<Value<'c>>,
     body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>]),
 ) {
-    let Some((&extent, rest)) = shape.split_first() else { return body(loops, outer) };
+    let axis = outer.len();
+    let Some(&extent) = shape.get(axis) else { return body(loops, outer) };
     let mut enter = |inner: &Loops<'c>, i| {
         outer.push(i);
-        nested(inner, rest, outer, body);
+        nested(inner, shape, independent, outer, body);
         outer.pop();
     };
     match extent {
         1 => enter(loops, loops.scalars().index(0)),
+        _ if independent(axis) => loops.each_independent(extent, enter),
         _ => loops.each(extent, enter),
     }
 }

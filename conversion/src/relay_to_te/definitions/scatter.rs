@@ -74,7 +74,7 @@ fn scatter<'c>(
         }));
     }
     let built = kernel.nest(call.op.name, &call.operands, std::slice::from_ref(&wide), |loops, ins, outs| {
-        loops.each(elements, |l, i| l.store(l.load_raw(ins[0], i), outs[0], i));
+        loops.each_independent(elements, |l, i| l.store(l.load_raw(ins[0], i), outs[0], i));
         updates(loops, &buffers(ins, outs[0]));
     });
     Ok(vec![kernel.compute("round", ty, |s, axes| s.load(built[0], axes))])
@@ -85,7 +85,8 @@ fn scatter_elements<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let (shape, region) = (call.shape(0), call.shape(2));
     let (steps, update_steps) = (strides(&shape), strides(&region));
     scatter(kernel, call, |loops, buffers| {
-        each_index(loops, &region, &mut |inner, at| {
+        // Updates of different lines along the axis meet in no element.
+        each_index(loops, &region, &|a| a != axis, &mut |inner, at| {
             let s = inner.scalars();
             let update = flat(&s, at, &update_steps);
             let (place, inside) = buffers.place(inner, update, shape[axis]);
@@ -117,7 +118,7 @@ fn scatter_nd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
                 let s = l.scalars();
                 let to = flat(&s, &places, &steps[..k]);
                 let from = s.index_affine(row, block as i64, 0);
-                l.each(block, |l, r| {
+                l.each_independent(block, |l, r| {
                     let s = l.scalars();
                     buffers.put(l, s.index_add(from, r), s.index_add(to, r));
                 });

@@ -52,7 +52,7 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             return;
         }
         let lists = Lists { values: outs[0], places: outs[1] };
-        each_index(loops, &[from.outer, from.inner], &mut |line, at| {
+        each_index(loops, &[from.outer, from.inner], &|_| true, &mut |line, at| {
             let s = line.scalars();
             let (first, list) = (from.first(&s, at[0], at[1]), to.first(&s, at[0], at[1]));
             let empty = Pair { value: line.load_raw(ins[0], first), at: s.int(-1, DType::I64) };

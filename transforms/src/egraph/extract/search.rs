@@ -153,6 +153,14 @@ impl Plan {
         (kernel, cost)
     }
 
+    /// Seconds of the kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes
+    /// longer to find out.
+    fn legal(&self, space: &Space, class: ClassId) -> Result<f64, Illegal> {
+        let kernel = Kernel::of(space, &self.state, class);
+        kernel.check(space, &self.state)?;
+        Ok(cost::kernel(space, &self.state, &kernel))
+    }
+
     /// The kernels that compute a class: its own, or those that it is lazy in.
     pub fn kernels_with(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
         let (mut found, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![class]);
@@ -183,8 +191,7 @@ impl Plan {
         plan.state.set_stored(class, false);
         let mut after = 0.0;
         for reader in readers {
-            let (kernel, cost) = plan.kernel(space, reader);
-            kernel.check(space, &plan.state)?;
+            let cost = plan.legal(space, reader)?;
             plan.costs[reader] = cost;
             after += cost;
         }
@@ -196,8 +203,7 @@ impl Plan {
         let mut plan = self.clone();
         let before = plan.cost(a) + plan.cost(b);
         plan.state.join(a, b);
-        let (kernel, cost) = plan.kernel(space, a);
-        kernel.check(space, &plan.state)?;
+        let cost = plan.legal(space, a)?;
         // The last question, as it goes over the whole program.
         if cost < before && plan.is_cyclic(space, a) {
             return Err(Illegal::Cyclic);
@@ -343,8 +349,7 @@ impl Plan {
         self.state.set_stored(class, false);
         let mut after = Some(0.0);
         for &reader in &readers {
-            let (kernel, cost) = self.kernel(space, reader);
-            after = after.filter(|_| kernel.check(space, &self.state).is_ok()).map(|sum| sum + cost);
+            after = after.zip(self.legal(space, reader).ok()).map(|(sum, cost)| sum + cost);
             if after.is_none() {
                 break;
             }

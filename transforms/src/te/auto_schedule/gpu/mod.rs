@@ -6,6 +6,7 @@
 //!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     one_row                  the same of a vector: one block
 //!     contraction              a tile a block, operands in shared memory: matrix products
+//!     windows                  a few results a thread, no padded input in memory: pools, depthwise convolutions
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
 //!
@@ -22,6 +23,7 @@ mod parts;
 mod rows;
 mod shared;
 mod transposing;
+mod windows;
 
 use super::writer::Writer;
 use super::{placement, rows as groups};
@@ -32,6 +34,7 @@ use crate::te::schedule::StageId;
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let products = matrix::find(&writer.tree, target)?;
     let kept: Vec<StageId> = products.iter().flat_map(|p| p.sources.iter().copied()).collect();
+    windows::inline_sources(writer)?;
     let mut nests = placement::place(writer, &kept)?;
     nests.retain(|nest| !kept.contains(&nest.stage));
     if let Some(group) = attention::find(&writer.tree, &nests) {
@@ -63,7 +66,13 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
         }
     }
     for nest in nests.iter().filter(|nest| !done.contains(&nest.stage)) {
-        let kinds = [rows::alone, contraction::schedule, transposing::schedule, elements::schedule];
+        let kinds = [
+            rows::alone,
+            contraction::schedule,
+            windows::schedule,
+            transposing::schedule,
+            elements::schedule,
+        ];
         for kind in kinds {
             if kind(writer, nest, target)? {
                 break;
