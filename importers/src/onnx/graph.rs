@@ -32,6 +32,8 @@ pub enum Output {
     Tensor(Id),
     /// A sequence of tensors.
     Sequence(Vec<Id>),
+    /// A sequence whose length is known at run time only: one list of tensors.
+    List(Id),
 }
 
 /// An imported graph.
@@ -118,7 +120,15 @@ pub fn import(
     let results = importer.body(model.graph())?;
     let mut outputs = Vec::with_capacity(results.len());
     for (info, value) in model.graph().output.iter().zip(results) {
+        let value = match importer.entries[value.0 as usize].def {
+            Def::List(_) => importer.forward(value).map_err(|fault| ImportError::Node {
+                place: Place { name: info.name.clone(), ..Place::default() },
+                fault: Box::new(fault),
+            })?,
+            _ => value,
+        };
         let output = match &importer.entries[value.0 as usize].def {
+            Def::List(_) => Output::List(importer.entries[value.0 as usize].id),
             Def::Sequence(values) => {
                 Output::Sequence(values.iter().map(|v| importer.entries[v.0 as usize].id).collect())
             }
