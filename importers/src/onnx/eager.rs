@@ -17,9 +17,11 @@ use super::{Model, Options, Output, import};
 const MOST_BYTES: u64 = 1 << 32;
 
 /// A value.
-#[derive(Clone)]
-enum Computed {
+#[derive(Clone, Debug)]
+pub enum Computed {
+    /// A tensor.
     Tensor(Tensor),
+    /// A sequence of tensors.
     List(Vec<Tensor>),
 }
 
@@ -166,8 +168,14 @@ pub type Results = Vec<(String, Vec<Tensor>)>;
 
 /// Runs a model on the inputs its [`signature`](super::signature) asks for, in that order.
 pub fn run(model: &Model, options: &Options, inputs: &[Tensor]) -> Result<Results, ImportError> {
+    let inputs: Vec<Computed> = inputs.iter().cloned().map(Computed::Tensor).collect();
+    run_on(model, options, &inputs)
+}
+
+/// As [`run`], on sequences as well.
+pub fn run_on(model: &Model, options: &Options, inputs: &[Computed]) -> Result<Results, ImportError> {
     let eager = Eager::default();
-    let ids: Vec<Id> = inputs.iter().map(|t| eager.push(t.clone())).collect();
+    let ids: Vec<Id> = inputs.iter().map(|value| eager.add(value.clone())).collect();
     let imported = import(model, options, &eager, &ids)?;
     let tensors = |output: &Output| match output {
         Output::Tensor(id) | Output::List(id) => eager.tensors(*id),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use fusion_operators::TensorType;
 use indexmap::IndexMap;
 
-use super::emit::{Emit, Id};
+use super::emit::{Emit, Held, Id};
 use super::error::{Fault, ImportError, Place};
 use super::known::{Def, Known};
 use super::model::Model;
@@ -114,7 +114,16 @@ pub fn import(
     };
     importer.scopes.push(scope);
     for (i, (input, &id)) in inputs.iter().zip(arguments).enumerate() {
-        let value = importer.push(Def::Input(i), id, emit.tensor_type(id));
+        let value = match input.is_sequence {
+            false => importer.push(Def::Input(i), id, emit.tensor_type(id)),
+            true => {
+                let list = importer.holding(id, &Held::List(input.ty.clone()));
+                importer.forward(list).map_err(|fault| ImportError::Input {
+                    input: input.name.clone(),
+                    problem: fault.to_string(),
+                })?
+            }
+        };
         importer.define(&input.name, value, Place::default)?;
     }
     let results = importer.body(model.graph())?;

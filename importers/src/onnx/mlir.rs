@@ -13,7 +13,7 @@ use melior::ir::Module;
 use super::emit::{Emit, EmitError, Fill, Held, Id, ListOp, Region};
 use super::error::ImportError;
 use super::lists::{Functions, held_type};
-use super::{Model, Options, Output, import, signature};
+use super::{Input, Model, Options, Output, import, signature};
 
 /// The name of a function argument or result in the model.
 const NAME: &str = "relay.name";
@@ -35,7 +35,11 @@ pub fn import_module<'c>(
     options: &Options,
 ) -> Result<Program<'c>, ImportError> {
     let inputs = signature(model, options)?;
-    let types: Vec<Type> = inputs.iter().map(|i| tensor_type_to_mlir(context, &i.ty)).collect();
+    let type_of = |input: &Input| match input.is_sequence {
+        true => held_type(context, &Held::List(input.ty.clone())),
+        false => tensor_type_to_mlir(context, &input.ty),
+    };
+    let types: Vec<Type> = inputs.iter().map(type_of).collect();
     let mut outcome = Ok(Vec::new());
     let functions = Functions::default();
     let location = Location::name(context, &model.graph().name, Location::unknown(context));

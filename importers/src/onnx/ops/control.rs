@@ -56,13 +56,29 @@ impl<'m> Importer<'m> {
             return made;
         }
         // Branches that differ: a condition that is given decides, else the result is held as what both have in common.
-        if let Ok(known) = self.value_of(condition, "the condition") {
-            return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?);
-        }
+        let unknown = match self.value_of(condition, "the condition") {
+            Ok(known) => return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?),
+            Err(unknown) => unknown,
+        };
+        self.joined_branches(node, condition, branch, (first, rest.first())).map_err(|fault| match fault {
+            // Where nothing holds both results, the condition would have to be known.
+            Fault::Unsupported(_) => unknown,
+            other => other,
+        })
+    }
+
+    /// relay.if, with results that are held as what is given here in both branches.
+    fn joined_branches(
+        &mut self,
+        node: &Node<'m>,
+        condition: Value,
+        branch: impl Fn(bool) -> &'m GraphProto,
+        (first, second): (&[Option<Held>], Option<&Vec<Option<Held>>>),
+    ) -> Converted {
         let mut wanted = Vec::with_capacity(first.len());
         for (i, held) in first.iter().enumerate() {
-            let other = rest.first().and_then(|other| other.get(i)).and_then(Option::as_ref);
-            let empty = || Fault::unsupported("an empty sequence as the result of a condition that is not known");
+            let other = second.and_then(|other| other.get(i)).and_then(Option::as_ref);
+            let empty = || Fault::unsupported("nothing as the result of a condition that is not known");
             wanted.push(both(held.as_ref(), other)?.ok_or_else(empty)?);
         }
         self.branches(node, condition, branch, Some(&wanted), &mut Vec::new())
@@ -88,7 +104,8 @@ impl<'m> Importer<'m> {
                 let values = self.hold_all(&values, wanted).map_err(fail)?;
                 return Ok(values.iter().map(|v| self.entries[v.0 as usize].id).collect());
             }
-            let held = values.iter().map(|&v| self.held(v)).collect::<Result<Vec<_>, _>>().map_err(fail)?;
+            // Nothing holds an optional value that is not there.
+            let held: Vec<_> = values.iter().map(|&v| self.held(v).ok().flatten()).collect();
             let tensors = held.iter().all(|held| matches!(held, Some(Held::Tensor(_))));
             differ |= !tensors || given.first().is_some_and(|first| *first != held);
             given.push(held);
