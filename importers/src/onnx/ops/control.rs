@@ -60,11 +60,8 @@ impl<'m> Importer<'m> {
             Ok(known) => return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?),
             Err(unknown) => unknown,
         };
-        self.joined_branches(node, condition, branch, (first, rest.first())).map_err(|fault| match fault {
-            // Where nothing holds both results, the condition would have to be known.
-            Fault::Unsupported(_) => unknown,
-            other => other,
-        })
+        // Where nothing holds both results, the condition would have to be known.
+        self.joined_branches(node, condition, branch, (first, rest.first())).map_err(|_| unknown)
     }
 
     /// relay.if, with results that are held as what is given here in both branches.
@@ -144,11 +141,8 @@ impl<'m> Importer<'m> {
         if scans > 0 || initial.iter().any(|&v| self.is_sequence(v)) {
             let known = self.collecting_loop(node, body, &initial, scans);
             let Err(fault) = known else { return known };
-            return match self.while_loop(node, body, (&initial, scans), true) {
-                Ok(values) => Ok(values),
-                Err(_) if fault.needs_more() => Err(fault),
-                Err(other) => Err(other),
-            };
+            // What the known way would need says more than what the other lacks.
+            return self.while_loop(node, body, (&initial, scans), true).map_err(|_| fault);
         }
         if known_count.is_some_and(|n| n <= SHORT.into()) && known_start.is_some() {
             let most = known_count.map_or(0, |n| n.max(0) as i64);
