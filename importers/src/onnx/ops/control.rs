@@ -60,8 +60,13 @@ impl<'m> Importer<'m> {
             Ok(known) => return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?),
             Err(unknown) => unknown,
         };
-        // Where nothing holds both results, the condition would have to be known.
-        self.joined_branches(node, condition, branch, (first, rest.first())).map_err(|_| unknown)
+        self.joined_branches(node, condition, branch, (first, rest.first())).map_err(|fault| match unknown {
+            // Where nothing holds both results, the condition would have to be known.
+            Fault::NeedsInput { input, text } => {
+                Fault::NeedsInput { input, text: format!("{text}. Else {fault}") }
+            }
+            _ => fault,
+        })
     }
 
     /// relay.if, with results that are held as what is given here in both branches.
