@@ -31,6 +31,19 @@ fn rows_that_fall_on_few_sets_of_the_cache() {
 }
 
 #[test]
+fn panels_packed_several_at_a_time() {
+    let (mut random, mut checker) = (Random::new(43), Checker::default());
+    for (m, k, n) in [(29, 601, 333), (50, 1031, 97)] {
+        let (x, w) = (random.tensor(F32, &[m, k]), random.tensor(F32, &[k, n]));
+        checker.call(&MATMUL, Attrs::new(), &[x.clone(), w]);
+        checker.call(&DENSE, Attrs::new(), &[x, random.tensor(F32, &[n, k])]);
+    }
+    let (x, w) = (random.tensor(F32, &[2, 33, 601]), random.tensor(F32, &[2, 601, 333]));
+    checker.call(&MATMUL, Attrs::new(), &[x, w]);
+    checker.finish();
+}
+
+#[test]
 fn convolutions_with_constant_weights() {
     let (mut random, mut checker) = (Random::new(33), Checker::default());
     for (channels, filters, kernel, stride, pad, dilation, size) in [

@@ -22,8 +22,11 @@ pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
         if writer.tree.stages[stage].attach != Attach::Root {
             continue;
         }
-        let Some(axis) = outermost(&writer.tree, stage) else { continue };
         let s = &writer.tree.stages[stage];
+        if s.leaves.iter().any(|&l| s.axes[l].kind == LoopKind::Parallel) {
+            continue;
+        }
+        let Some(axis) = outermost(&writer.tree, stage) else { continue };
         let extent = s.axes[axis].extent;
         let (operations, bytes) = match kind_of(s.op) {
             Some(Kind::Te(Te::Compute)) => work(&writer.tree, stage),
@@ -32,6 +35,15 @@ pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
         if worth_threads(operations, bytes, extent) {
             writer.parallel(stage, axis)?;
         }
+    }
+    Ok(())
+}
+
+/// Marks loops inside of a nest that is worth it, in place of its outermost one.
+pub fn share(writer: &mut Writer, nest: StageId, loops: &[(StageId, AxisId)]) -> Result<(), String> {
+    let (operations, bytes) = work(&writer.tree, nest);
+    if worth_threads(operations, bytes, 2) {
+        loops.iter().try_for_each(|&(stage, axis)| writer.parallel(stage, axis))?;
     }
     Ok(())
 }

@@ -7,8 +7,9 @@
 //!         for k                      rows * vectors accumulators in registers:
 //!           acc[r][v] += a[io + r, k] * b[k, jo][v]       each vector of b is used `rows` times, each element of a `vectors`
 //!
-//! (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.) The vectorized axis `v` is one that
-//! only one operand, the panel, varies along; the rows `u` are an axis of the other alone. Which axes those are and how many
+//! (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.) Panels too long for the near cache are packed
+//! several at a time, a block that the second cache holds, and each tile of rows goes over all of them: `a` is read once a block.
+//! The vectorized axis `v` is one that only one operand, the panel, varies along; the rows `u` are an axis of the other alone. Which axes those are and how many
 //! rows and vectors a tile has comes out of a count of cycles: multiply-adds, loads, what tails waste, and what packing and
 //! storing cost when they have to transpose (`model`; `packing` copies). For a convolution `v` is the row of pixels, or the
 //! channels of the result.
@@ -23,12 +24,13 @@ pub use packing::copy_operand;
 use super::fusion;
 use super::machine::Machine;
 use super::operands::{Operand, operands};
+use super::parallel;
 use super::placement::Nest;
 use super::writer::Writer;
 use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-use packing::{copy_panel, pack_rows, panels_by_phase, panels_of_several};
+use packing::{Panels, copy_panels, pack_rows, panels_by_phase, panels_of_several};
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -64,6 +66,11 @@ impl Contraction {
     fn axes(&self) -> usize {
         self.extents.len() + self.fused - 1
     }
+
+    /// Elements of a tile along the vectorized axis.
+    fn width(&self, tile: &Tile) -> u64 {
+        tile.vectors * self.lanes
+    }
 }
 
 /// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. Only where it may
@@ -79,7 +86,7 @@ pub fn schedule(
     let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
     let allowed = |tile: &Tile| may_copy || !tile.packs_rows;
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
-    write(writer, nest, reduction, &contraction, &tile, constant)?;
+    write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     contraction.stream(writer, reduction, &tile, machine, constant)?;
     Ok(true)
 }
@@ -154,94 +161,38 @@ fn nest_reduction(stage: StageId, reduction: StageId) -> Option<StageId> {
     (stage != reduction).then_some(reduction)
 }
 
+/// The loops of a tiled nest, where others are put into.
+struct Loops {
+    /// The innermost loop that selects what is packed; none when all of it is packed beforehand.
+    packing: Option<AxisId>,
+    /// The vector.
+    vector: AxisId,
+    /// Over tiles of rows, where these go over the panels of a block.
+    sharing: Option<AxisId>,
+}
+
 fn write(
     writer: &mut Writer,
     nest: &Nest,
     reduction: StageId,
     contraction: &Contraction,
     tile: &Tile,
+    machine: &Machine,
     constant: &[bool],
 ) -> Result<(), String> {
     let stage = nest.stage;
     let panel = &contraction.operands[tile.panel];
-    let width = tile.vectors * contraction.lanes;
-    let extent = contraction.extents[tile.vector];
-    let dimension = panel.dimension(tile.vector, extent);
-    if let (Some(dimension), true, Some(input)) = (dimension, panel.is_constant(constant), panel.input) {
-        let is_step = |v: &Var| v.id >= contraction.axes();
-        let layout = panels_by_phase(panel, dimension, width, &is_step)?;
-        writer.transform_layout(Handle::Input(input), layout)?;
-    }
-    if let (Some(several), true, Some(input)) =
-        (panel.together(tile.vector, extent), panel.is_constant(constant), panel.input)
-        && let Some(layout) = panels_of_several(&panel.shape, several, width)
-    {
-        writer.transform_layout(Handle::Input(input), layout)?;
-    }
-    if let Some(dimension) = contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
-        pack_rows(
-            writer,
-            &contraction.operands[1 - tile.panel],
-            (dimension, tile.height),
-            contraction,
-            constant,
-        )?;
-    }
+    lay_out(writer, contraction, tile, constant)?;
     let rank = contraction.extents.len();
     if let Some((axis, extent)) = contraction.groups {
         let channels = writer.tree.stages[stage].leaves[axis];
         writer.split(stage, channels, extent)?;
     }
     fusion::fuse_last(writer, stage, rank + contraction.fused - 1, contraction.fused)?;
-    let axes: Vec<AxisId> = writer.tree.stages[stage].leaves[..rank].to_vec();
-    let (blocks, block) = match extent > width {
-        true => {
-            let (outer, inner) = writer.split(stage, axes[tile.vector], width)?;
-            (Some(outer), inner)
-        }
-        false => (None, axes[tile.vector]),
-    };
-    let mut register = Vec::new();
-    let mut row_blocks = None;
-    if let Some(rows) = tile.rows {
-        let (outer, inner) = match contraction.extents[rows] > tile.height {
-            true => {
-                let (outer, inner) = writer.split(stage, axes[rows], tile.height)?;
-                (Some(outer), inner)
-            }
-            false => (None, axes[rows]),
-        };
-        writer.unroll(stage, inner)?;
-        register.push(inner);
-        row_blocks = outer;
-    }
-    let lanes = contraction.lanes.min(extent);
-    let vector = match width.min(extent) > lanes {
-        true => {
-            let (copies, vector) = writer.split(stage, block, lanes)?;
-            writer.unroll(stage, copies)?;
-            register.push(copies);
-            vector
-        }
-        false => block,
-    };
-    writer.vectorize(stage, vector)?;
-    register.push(vector);
+    let copied = contraction.is_copied(tile, constant);
+    let at_once = if copied { contraction.panels_at_once(tile, machine) } else { 1 };
+    let loops = tile_loops(writer, stage, contraction, tile, at_once)?;
 
-    // What selects a panel is outside of what goes over all rows with it.
-    let others = (0..rank).filter(|&a| a != tile.vector && Some(a) != tile.rows);
-    let (selecting, rest): (Vec<usize>, Vec<usize>) = others.partition(|&a| panel.mentions(a));
-    let mut order: Vec<AxisId> = selecting.iter().map(|&a| axes[a]).collect();
-    order.extend(blocks);
-    let at = order.last().copied();
-    order.extend(rest.iter().map(|&a| axes[a]));
-    order.extend(row_blocks);
-    order.extend(&register);
-    let own = writer.tree.stages[stage].leaves.clone();
-    order.extend(own.iter().filter(|&&l| writer.tree.stages[stage].axes[l].reduce));
-    if order != own {
-        writer.reorder(stage, &order)?;
-    }
     let steps = writer.tree.stages[reduction].leaves.clone();
     let innermost = steps.iter().rev().find(|&&l| writer.tree.stages[reduction].axes[l].extent > 1);
     if let Some(&last) = innermost
@@ -256,10 +207,112 @@ fn write(
         writer.unroll(reduction, last)?;
     }
     if nest.reduction.is_some() {
-        writer.compute_at(reduction, stage, vector)?;
+        writer.compute_at(reduction, stage, loops.vector)?;
     }
-    if let (true, Some(dimension)) = (contraction.is_copied(tile, constant), dimension) {
-        copy_panel(writer, stage, panel, (dimension, width), contraction.lanes, at)?;
+    let dimension = panel.dimension(tile.vector, contraction.extents[tile.vector]);
+    if let (true, Some(dimension)) = (copied, dimension) {
+        let panels = Panels { dimension, width: contraction.width(tile), at_once };
+        let copy = copy_panels(writer, stage, panel, panels, contraction.lanes, loops.packing)?;
+        if let (Some((copy, panels)), Some(rows)) = (copy, loops.sharing) {
+            parallel::share(writer, stage, &[(copy, panels), (stage, rows)])?;
+        }
     }
     Ok(())
+}
+
+/// Lays constant operands out in the order in which tiles read them, and copies rows that are to be neighbours.
+fn lay_out(
+    writer: &mut Writer,
+    contraction: &Contraction,
+    tile: &Tile,
+    constant: &[bool],
+) -> Result<(), String> {
+    let panel = &contraction.operands[tile.panel];
+    let (width, extent) = (contraction.width(tile), contraction.extents[tile.vector]);
+    if let (Some(input), true) = (panel.input, panel.is_constant(constant)) {
+        if let Some(dimension) = panel.dimension(tile.vector, extent) {
+            let is_step = |v: &Var| v.id >= contraction.axes();
+            let layout = panels_by_phase(panel, dimension, width, &is_step)?;
+            writer.transform_layout(Handle::Input(input), layout)?;
+        }
+        if let Some(several) = panel.together(tile.vector, extent)
+            && let Some(layout) = panels_of_several(&panel.shape, several, width)
+        {
+            writer.transform_layout(Handle::Input(input), layout)?;
+        }
+    }
+    match contraction.row_dimension(tile).filter(|_| tile.packs_rows) {
+        Some(dimension) => {
+            let rows = &contraction.operands[1 - tile.panel];
+            pack_rows(writer, rows, (dimension, tile.height), contraction, constant)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Splits the loops of the result by the tile and puts them in order, with so many panels in a block.
+fn tile_loops(
+    writer: &mut Writer,
+    stage: StageId,
+    contraction: &Contraction,
+    tile: &Tile,
+    at_once: u64,
+) -> Result<Loops, String> {
+    let rank = contraction.extents.len();
+    let (width, extent) = (contraction.width(tile), contraction.extents[tile.vector]);
+    let axes: Vec<AxisId> = writer.tree.stages[stage].leaves[..rank].to_vec();
+    let (mut panels, block) = split_above(writer, stage, axes[tile.vector], width)?;
+    let mut blocks = None;
+    if let Some(all) = panels.filter(|_| at_once > 1) {
+        let (outer, inner) = split_above(writer, stage, all, at_once)?;
+        (blocks, panels) = (outer, Some(inner));
+    }
+    let mut register = Vec::new();
+    let mut row_blocks = None;
+    if let Some(rows) = tile.rows {
+        let (outer, inner) = split_above(writer, stage, axes[rows], tile.height)?;
+        writer.unroll(stage, inner)?;
+        register.push(inner);
+        row_blocks = outer;
+    }
+    let (copies, vector) = split_above(writer, stage, block, contraction.lanes.min(extent))?;
+    if let Some(copies) = copies {
+        writer.unroll(stage, copies)?;
+        register.push(copies);
+    }
+    writer.vectorize(stage, vector)?;
+    register.push(vector);
+
+    // What selects a panel is outside of what goes over all rows with it.
+    let panel = &contraction.operands[tile.panel];
+    let others = (0..rank).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+    let (selecting, rest): (Vec<usize>, Vec<usize>) = others.partition(|&a| panel.mentions(a));
+    let mut order: Vec<AxisId> = selecting.iter().map(|&a| axes[a]).collect();
+    order.extend(if at_once > 1 { blocks } else { panels });
+    let packing = order.last().copied();
+    order.extend(rest.iter().map(|&a| axes[a]));
+    order.extend(row_blocks);
+    order.extend(panels.filter(|_| at_once > 1));
+    order.extend(&register);
+    let own = writer.tree.stages[stage].leaves.clone();
+    order.extend(own.iter().filter(|&&l| writer.tree.stages[stage].axes[l].reduce));
+    if order != own {
+        writer.reorder(stage, &order)?;
+    }
+    // Blocks are few: threads share the rows of each.
+    let sharing = row_blocks.filter(|_| selecting.is_empty() && rest.is_empty() && blocks.is_some());
+    Ok(Loops { packing, vector, sharing })
+}
+
+/// Splits a loop that is longer than the factor.
+fn split_above(
+    writer: &mut Writer,
+    stage: StageId,
+    axis: AxisId,
+    factor: u64,
+) -> Result<(Option<AxisId>, AxisId), String> {
+    match writer.tree.stages[stage].axes[axis].extent > factor {
+        true => writer.split(stage, axis, factor).map(|(outer, inner)| (Some(outer), inner)),
+        false => Ok((None, axis)),
+    }
 }

@@ -88,6 +88,19 @@ impl Contraction {
             && (self.stride(tile.panel, tile.vector) != Some(1) || far)
     }
 
+    /// Panels that are packed at a time: where one is too long for the first cache, as many as half of the second holds, in blocks of
+    /// one size. Tiles of rows read them from there one after the other, and what they read of the other operand is near meanwhile.
+    pub(super) fn panels_at_once(&self, tile: &Tile, machine: &Machine) -> u64 {
+        let bytes = self.depth * self.width(tile) * 4;
+        let rows = tile.rows.map_or(1, |u| self.extents[u].div_ceil(tile.height));
+        if bytes <= machine.first_cache / 2 || rows == 1 {
+            return 1;
+        }
+        let panels = self.extents[tile.vector].div_ceil(self.width(tile));
+        let most = (machine.second_cache / 2 / bytes).clamp(1, panels);
+        panels.div_ceil(panels.div_ceil(most))
+    }
+
     /// True when rows and steps of the reduction go along one axis of a tensor, as a window slides: steps written out would
     /// share elements, and want registers for them.
     pub(super) fn slides(&self, tile: &Tile, step: usize) -> bool {
@@ -115,7 +128,7 @@ impl Contraction {
 
     /// An estimate of the time.
     fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
-        let width = tile.vectors * self.lanes;
+        let width = self.width(tile);
         let panel = &self.operands[tile.panel];
         let packed = panel.dimension(tile.vector, self.extents[tile.vector]).is_some();
         // Vectors that begin anywhere lie in two lines of the cache.

@@ -19,7 +19,10 @@ pub fn copy_operand(
     let extent = writer.tree.stages[stage].axes[vector].extent;
     let Some(panel) = operands.iter().find(|o| o.mentions(vector)) else { return Ok(()) };
     match panel.dimension(vector, extent) {
-        Some(dimension) => copy_panel(writer, host, panel, (dimension, tile.width()), tile.lanes, at),
+        Some(dimension) => {
+            let panels = Panels { dimension, width: tile.width(), at_once: 1 };
+            copy_panels(writer, host, panel, panels, tile.lanes, at).map(|_| ())
+        }
         None => Ok(()),
     }
 }
@@ -117,16 +120,27 @@ pub(super) fn pack_rows(
     writer.reorder(copy, &order)
 }
 
-/// Copies each panel before the loops over its rows.
-pub(super) fn copy_panel(
+/// How an operand is cut into panels.
+pub(super) struct Panels {
+    /// The axis of the operand that is cut.
+    pub dimension: usize,
+    /// Elements of it in a panel.
+    pub width: u64,
+    /// Panels that are copied at a time.
+    pub at_once: u64,
+}
+
+/// Copies panels before the loops over their rows; gives the copy and its loop over several panels, when there is one.
+pub(super) fn copy_panels(
     writer: &mut Writer,
     stage: StageId,
     panel: &Operand,
-    (dimension, width): (usize, u64),
+    panels_of: Panels,
     lanes: u64,
     at: Option<AxisId>,
-) -> Result<(), String> {
-    let Some(source) = panel.handle() else { return Ok(()) };
+) -> Result<Option<(StageId, AxisId)>, String> {
+    let Panels { dimension, width, at_once } = panels_of;
+    let Some(source) = panel.handle() else { return Ok(None) };
     let copy = writer.cache_read(source, "panel", &[panel.reader])?;
     let rank = panel.shape.len();
     writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;
@@ -142,22 +156,27 @@ pub(super) fn copy_panel(
         order[place] = outer;
         inner.push(copies);
     }
-    if panel.shape[dimension] > lanes {
-        let (outer, vector) = writer.split(copy, axes[dimension], lanes)?;
+    let mut along = axes[dimension];
+    let mut several = None;
+    if at_once > 1 {
+        let (outer, one) = writer.split(copy, along, width)?;
+        order.insert(0, outer);
+        (several, along) = (Some((copy, outer)), one);
+    }
+    if writer.tree.stages[copy].axes[along].extent > lanes {
+        let (outer, vector) = writer.split(copy, along, lanes)?;
         order.push(outer);
-        inner.push(vector);
-    } else {
-        inner.push(axes[dimension]);
+        along = vector;
     }
-    if let Some(&vector) = inner.last() {
-        writer.vectorize(copy, vector)?;
-    }
+    inner.push(along);
+    writer.vectorize(copy, along)?;
     order.extend(inner);
     if order != writer.tree.stages[copy].leaves {
         writer.reorder(copy, &order)?;
     }
     match at {
-        Some(axis) => writer.compute_at(copy, stage, axis),
-        None => Ok(()),
+        Some(axis) => writer.compute_at(copy, stage, axis)?,
+        None => {}
     }
+    Ok(several)
 }

@@ -1,0 +1,34 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
+
+// Panels that are too long for the first cache are packed as many at a time as half of the second holds; threads share both the
+// packing and the rows of each block.
+// CHECK-LABEL: te.schedule for @blocks
+// CHECK:         %[[MATMUL:.*]] = te.stage "matmul"
+// CHECK:         %[[AXES:.*]]:3 = te.axes %[[MATMUL]]
+// CHECK:         %[[PANELS:.*]], %{{.*}} = te.split %[[AXES]]#1 by 48
+// CHECK:         %[[BLOCK:.*]], %[[PANEL:.*]] = te.split %[[PANELS]] by 4
+// CHECK:         %[[ROWS:.*]], %[[ROW:.*]] = te.split %[[AXES]]#0 by 8
+// CHECK:         te.reorder %[[BLOCK]], %[[ROWS]], %[[PANEL]], %[[ROW]]
+// CHECK:         %[[COPY:.*]] = te.cache_read %{{.*}} as "panel"
+// CHECK:         %[[OF_COPY:.*]]:2 = te.axes %[[COPY]]
+// CHECK:         %[[EACH:.*]], %{{.*}} = te.split %[[OF_COPY]]#1 by 48
+// CHECK:         te.compute_at %[[COPY]], %[[BLOCK]]
+// CHECK:         te.parallel %[[EACH]]
+// CHECK:         te.parallel %[[ROWS]]
+func.func @blocks(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
+
+// -----
+
+// A panel that stays in the first cache is packed alone.
+// CHECK-LABEL: te.schedule for @near
+// CHECK:         %[[PANELS:.*]], %{{.*}} = te.split %{{.*}}#1 by
+// CHECK-NOT:     te.split %[[PANELS]]
+// CHECK:         te.compute_at %{{.*}}, %[[PANELS]]
+// CHECK:         te.parallel %[[PANELS]]
+func.func @near(%x: tensor<512x32xf32>, %w: tensor<32x512xf32>) -> tensor<512x512xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<512x32xf32>, tensor<32x512xf32>) -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
