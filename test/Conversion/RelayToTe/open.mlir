@@ -70,16 +70,36 @@ func.func private @shape(%x: tensor<?x8xf32>) -> tensor<2xi64> attributes {relay
 // -----
 
 func.func private @refused(%x: tensor<?xf32>) -> tensor<8xf32> attributes {relay.open, relay.primitive} {
-  // expected-error @+1 {{relay.resize is not compiled for extents known at run time only}}
-  %0 = relay.resize %x {scales = array<f64: 2.0>, size = array<i64: 8>} : (tensor<?xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{aligns the corners of an extent that is not known}}
+  %0 = relay.resize %x {coordinates = "align_corners", scales = array<f64: 2.0>, size = array<i64: 8>} : (tensor<?xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
 // -----
 
+// Windows over an extent that is not known read data as it is, where there is any.
+// CHECK-LABEL: te.kernel @slides(
+// CHECK:       te.compute "conv1d" axes [2, 4, -1] reduce [3, 3]
+// CHECK:         te.extent "n0"
+// CHECK:         te.load_if
 func.func private @slides(%x: tensor<2x3x?xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.conv1d %x, %w {padding = array<i64: 1, 1>} : (tensor<2x3x?xf32>, tensor<4x3x3xf32>) -> tensor<2x4x?xf32>
+  return %0 : tensor<2x4x?xf32>
+}
+
+// -----
+
+func.func private @channels(%x: tensor<2x?x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x6xf32> attributes {relay.open, relay.primitive} {
+  // expected-error @+1 {{has channels whose number is not known}}
+  %0 = relay.conv1d %x, %w : (tensor<2x?x8xf32>, tensor<4x3x3xf32>) -> tensor<2x4x6xf32>
+  return %0 : tensor<2x4x6xf32>
+}
+
+// -----
+
+func.func private @spreads(%x: tensor<2x3x?xf32>, %w: tensor<3x4x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
   // expected-error @+1 {{needs a tensor<2x3xn0xf32> whose extents from axis 1 on are known when compiling}}
-  %0 = relay.conv1d %x, %w : (tensor<2x3x?xf32>, tensor<4x3x3xf32>) -> tensor<2x4x?xf32>
+  %0 = relay.conv1d_transpose %x, %w : (tensor<2x3x?xf32>, tensor<3x4x3xf32>) -> tensor<2x4x?xf32>
   return %0 : tensor<2x4x?xf32>
 }
 

@@ -108,3 +108,48 @@ fn transposed_convolutions_take_any_number_of_images() {
         program.agree(&inputs(&[("x", &[n, 3, 1, 1]), ("w", &[3, 2, 4, 4])]));
     }
 }
+
+#[test]
+fn windows_slide_over_images_of_any_extents() {
+    for attributes in ["padding=[1, 1, 1, 1], strides=[2, 1]", "padding=[0, 2, 1, 0]", "dilation=[2, 1]"] {
+        let program = Compiled::of(&format!(
+            "def @main(%x: Tensor[(?, 2, ?, ?), float32], %w: Tensor[(4, 2, 3, 3), float32]) -> Tensor[(?, 4, ?, ?), float32] {{
+               nn.relu(nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], {attributes}))
+             }}"
+        ))
+        .without_references();
+        for (n, height, width) in [(1, 5, 5), (2, 9, 4), (1, 33, 17)] {
+            program.agree(&inputs(&[("x", &[n, 2, height, width]), ("w", &[4, 2, 3, 3])]));
+        }
+    }
+    let window = "pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 1, 1]";
+    let program = Compiled::of(&format!(
+        "def @main(%x: Tensor[(2, 3, ?, ?), float32])
+             -> (Tensor[(2, 3, ?, ?), float32], Tensor[(2, 3, ?, ?), float32], Tensor[(2, 3, ?, ?), float32]) {{
+           (nn.max_pool2d(%x, {window}), nn.avg_pool2d(%x, {window}), nn.avg_pool2d(%x, {window}, count_include_pad=True))
+         }}"
+    ))
+    .without_references();
+    for (height, width) in [(2, 2), (5, 7), (20, 33)] {
+        program.agree(&inputs(&[("x", &[2, 3, height, width])]));
+    }
+}
+
+#[test]
+fn images_of_any_extents_are_sampled() {
+    for how in ["method = \"linear\"", "coordinates = \"asymmetric\", rounding = \"floor\""] {
+        let program = Compiled::of_file(
+            "program.mlir",
+            &format!(
+                "func.func @main(%x: tensor<?x?xf32> {{relay.name = \"x\"}}) -> tensor<6x8xf32> {{
+                   %0 = relay.resize %x {{{how}, scales = array<f64: 1.5, 2.0>, size = array<i64: 6, 8>}} : (tensor<?x?xf32>) -> tensor<6x8xf32>
+                   return %0 : tensor<6x8xf32>
+                 }}"
+            ),
+        )
+        .without_references();
+        for shape in [[4, 4], [1, 1], [3, 9]] {
+            program.agree(&inputs(&[("x", &shape)]));
+        }
+    }
+}

@@ -7,7 +7,7 @@
 //!   reshape               as many elements                                 n1 = n0 * 64 / 8, equal(n1 * 8, n0 * 64)
 //!   concat                n0 + n1 along the axis, equal elsewhere
 //!   slice                 least(n0, end) - least(n0, begin)
-//!   convolutions, pools   any number of images; channels and what windows slide over are known
+//!   convolutions, pools   (n1 + padding - span) / stride + 1 windows; channels are known
 //! ```
 //! An operator without a line here runs by reference semantics where its extents are open.
 
@@ -16,6 +16,7 @@ use crate::relay_to_te::definitions::{is_elementwise, known_from};
 use fusion_operators::ops::{
     attention, contraction, convolution, creation, indexing, normalization, pooling, reduction, shape,
 };
+use fusion_operators::ops::window::Window;
 use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_axes};
 use fusion_operators::{Call, Dim, Operator, TensorType, Violation};
 
@@ -48,15 +49,15 @@ const TABLE: &[(&Operator, OpenRelation)] = &[
     (&shape::SPLIT, split),
     (&shape::SLICE, slice),
     (&indexing::GATHER, as_in_row),
-    (&convolution::CONV1D, windows),
-    (&convolution::CONV2D, windows),
-    (&convolution::CONV3D, windows),
-    (&pooling::MAX_POOL1D, windows),
-    (&pooling::MAX_POOL2D, windows),
-    (&pooling::MAX_POOL3D, windows),
-    (&pooling::AVG_POOL1D, windows),
-    (&pooling::AVG_POOL2D, windows),
-    (&pooling::AVG_POOL3D, windows),
+    (&convolution::CONV1D, convolution),
+    (&convolution::CONV2D, convolution),
+    (&convolution::CONV3D, convolution),
+    (&pooling::MAX_POOL1D, pool),
+    (&pooling::MAX_POOL2D, pool),
+    (&pooling::MAX_POOL3D, pool),
+    (&pooling::AVG_POOL1D, pool),
+    (&pooling::AVG_POOL2D, pool),
+    (&pooling::AVG_POOL3D, pool),
     (&pooling::GLOBAL_MAX_POOL, as_in_row),
     (&pooling::GLOBAL_AVG_POOL, as_in_row),
     (&normalization::BATCH_NORM, channels),
@@ -65,6 +66,7 @@ const TABLE: &[(&Operator, OpenRelation)] = &[
     (&normalization::LRN, channels),
     (&shape::PAD, pad),
     (&shape::TILE, tile),
+    (&shape::RESIZE, resize),
     (&shape::REVERSE, as_in_row),
     (&creation::SHAPE_OF, as_in_row),
     (&reduction::CUMSUM, as_in_row),
@@ -75,9 +77,9 @@ const TABLE: &[(&Operator, OpenRelation)] = &[
     (&indexing::SCATTER_ELEMENTS, scatter_elements),
     (&indexing::SCATTER_ND, scatter_nd),
     (&indexing::ONE_HOT, as_in_row),
-    (&convolution::CONV1D_TRANSPOSE, windows),
-    (&convolution::CONV2D_TRANSPOSE, windows),
-    (&convolution::CONV3D_TRANSPOSE, windows),
+    (&convolution::CONV1D_TRANSPOSE, images),
+    (&convolution::CONV2D_TRANSPOSE, images),
+    (&convolution::CONV3D_TRANSPOSE, images),
 ];
 
 /// The relation of an operator; none where open extents are not compiled.
@@ -369,11 +371,60 @@ fn scatter_nd(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String>
     Ok(result)
 }
 
-/// Windows slide over known extents; there may be any number of images.
-fn windows(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+/// Any number of images of known extents.
+fn images(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     known_from(&call.operands[0], 1)?;
     call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
     row(call)
+}
+
+/// Any number of images of any extents, of known channels.
+fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    known_from(&call.operands[1], 0)?;
+    let window = Window::of_convolution(call.attrs, &call.operands[1]).map_err(said)?;
+    if call.operands[0].dims.get(1).and_then(Dim::known).is_none() {
+        return Err("has channels whose number is not known".to_owned());
+    }
+    slide(steps, call, &window, "violates constraint C5: the dilated kernel must fit the padded data")
+}
+
+fn pool(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    let rank = call.operands[0].rank().saturating_sub(2);
+    let window = Window::of_pool(call.attrs, rank).map_err(said)?;
+    slide(steps, call, &window, "violates constraint C3: the dilated kernel must fit the padded data")
+}
+
+/// Windows over extents that need not be known: `(extent + padding - span) / stride + 1` of them.
+fn slide(steps: &mut Steps, call: &Call, window: &Window, text: &str) -> Result<Vec<TensorType>, String> {
+    let mut result = row(call)?;
+    for (at, axis) in window.axes.iter().enumerate() {
+        let dim = &call.operands[0].dims[2 + at];
+        if dim.known().is_some() {
+            continue;
+        }
+        if window.ceil_mode {
+            return Err("has windows that may hang over an end that is not known".to_owned());
+        }
+        let span = Dim::Static(axis.span().ok_or("has a kernel whose extents are not known")?);
+        let padded = steps.plus(dim, &Dim::Static(axis.begin.saturating_add(axis.end)));
+        at_most(steps, &span, &padded, text);
+        let gaps = steps.minus(&padded, &span);
+        let gaps = steps.over(&gaps, &Dim::Static(axis.stride));
+        result[0].dims[2 + at] = steps.plus(&gaps, &Dim::Static(1));
+    }
+    Ok(result)
+}
+
+/// Samples of an axis that has elements, at places that do not depend on how many.
+fn resize(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    let result = row(call)?;
+    for dim in call.operands[0].dims.iter().filter(|dim| dim.known().is_none()) {
+        if call.attrs.str_or("coordinates", "") == "align_corners" {
+            return Err("aligns the corners of an extent that is not known".to_owned());
+        }
+        at_most(steps, &Dim::Static(1), dim, "violates constraint C1: there must be elements to sample");
+    }
+    Ok(result)
 }
 
 /// All but the number of images and the extents of an image is known.

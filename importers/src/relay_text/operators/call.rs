@@ -148,7 +148,7 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
                     operands.iter().map(|v| crate::relay_text::print::type_text(v.r#type())).collect();
                 Fault::boxed(
                     self.span,
-                    format!("{} of {}: {}", self.name, operands.join(", "), violation.message),
+                    format!("{} of {} {violation}", self.name, operands.join(", ")),
                 )
             })?;
             related.iter().map(|ty| tensor_type_to_mlir(context, ty)).collect()
