@@ -81,6 +81,7 @@ pub const LOOP: &[Stage] = &[
     // Copies have constant indices: guards that only depend on them are decided.
     stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-value-ranges", "builtin.module(func.func(loop-value-ranges))"),
     stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];
@@ -94,6 +95,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-value-ranges", "builtin.module(func.func(loop-value-ranges))"),
     stage("loop-fragments", "builtin.module(func.func(loop-fragments))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
     stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,canonicalize,cse))"),

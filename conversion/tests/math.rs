@@ -13,7 +13,7 @@ const MOST: f64 = 2.0;
 const MOST_COMPOSED: f64 = 3.0;
 
 /// A kernel that computes a function of `COUNT` numbers, in vectors of 16 or one after another.
-fn compile(function: &str, operands: usize, kind: &str) -> Jit {
+fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit {
     register_upstream_passes();
     fusion_transforms::register();
     fusion_conversion::register();
@@ -32,7 +32,7 @@ fn compile(function: &str, operands: usize, kind: &str) -> Jit {
              ^bb0(%l: index):
                %i = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%o, %l)
                {}
-               %r = math.{function} {} : f32
+               %r = math.{function} {} {attributes} : f32
                loop.store %r, %y[%i] : f32, memref<{COUNT}xf32>
                loop.yield
              }}
@@ -78,8 +78,19 @@ fn distance(got: f32, exact: f64) -> f64 {
 
 /// Runs a function on columns of numbers, in blocks; says where it is off the most.
 fn check(function: &str, most: f64, columns: &[Vec<f32>], exact: impl Fn(&[f32]) -> f64) {
+    check_with("", function, most, columns, exact);
+}
+
+/// The same of an operation with those attributes.
+fn check_with(
+    attributes: &str,
+    function: &str,
+    most: f64,
+    columns: &[Vec<f32>],
+    exact: impl Fn(&[f32]) -> f64,
+) {
     for kind in ["vectorized", "serial"] {
-        let jit = compile(function, columns.len(), kind);
+        let jit = compile(function, columns.len(), kind, attributes);
         let mut worst = (0.0, Vec::new(), 0.0f32, 0.0);
         let total = columns[0].len();
         for start in (0..total).step_by(COUNT) {
@@ -123,6 +134,22 @@ fn one(function: &str, exact: fn(f64) -> f64) {
 
 fn composed(function: &str, exact: fn(f64) -> f64) {
     check(function, MOST_COMPOSED, &[numbers()], |x| exact(f64::from(x[0])));
+}
+
+/// Of angles that are known to be small, and of those known not to be large.
+fn angles(function: &str, most: f64, exact: fn(f64) -> f64) {
+    for within in [std::f32::consts::FRAC_PI_4, 40_000.0] {
+        let attribute = format!("{{loop.within = {within:?} : f64}}");
+        let column: Vec<f32> = numbers().into_iter().filter(|x| x.abs() <= within || x.is_nan()).collect();
+        check_with(&attribute, function, most, &[column], |x| exact(f64::from(x[0])));
+    }
+}
+
+#[test]
+fn functions_of_small_angles() {
+    angles("sin", MOST, f64::sin);
+    angles("cos", MOST, f64::cos);
+    angles("tan", MOST_COMPOSED, f64::tan);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Passes over loops.
 
+pub mod ranges;
 pub mod simplify;
 pub mod transpose;
 pub mod unroll;

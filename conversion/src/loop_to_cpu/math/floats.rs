@@ -40,6 +40,8 @@ pub struct Floats<'c> {
     pub lanes: Option<u64>,
     /// f32 or f64.
     pub dtype: DType,
+    /// The largest absolute value an operand of the function can have.
+    pub within: f64,
 }
 
 impl<'c> Floats<'c> {

@@ -26,9 +26,10 @@ use floats::Floats;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, ValueLike, dtype_of,
-    nested_ops, vector_parts,
+    float_of, nested_ops, vector_parts,
 };
 use fusion_operators::DType;
+use fusion_transforms::loops::ranges::WITHIN;
 
 /// The pass.
 pub struct MathApproximate;
@@ -87,7 +88,8 @@ fn replace(op: Op, function: Function, doubles: bool) {
     };
     let dtype = dtype_of(element);
     let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
-    let floats = Floats { build: Build::before(op), lanes, dtype: inside };
+    let within = op.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
+    let floats = Floats { build: Build::before(op), lanes, dtype: inside, within };
     let computed = match dtype {
         Some(DType::F64) if doubles => function(&floats, &op.operand_values()),
         Some(DType::F32) => function(&floats, &op.operand_values()),

@@ -10,7 +10,7 @@
 //!     x / 2 pi mod 1  =  m (w0 + w1 2^-32 + w2 2^-64) 2^-32 mod 1,   w0 w1 w2: bits of 1 / 2 pi from s - 32 on
 //!
 //! The first two bits of that are n, and the others r, from the middle of a quarter on that of the next one. For f64 the three parts
-//! do up to `2^26`, and beyond that `double_quarters` has more bits.
+//! do up to `2^26`, and beyond that `double_quarters` has more bits. Of numbers that are known to be smaller, nothing of that is made.
 
 use super::double_quarters;
 use super::floats::{Floats, Is};
@@ -34,6 +34,9 @@ pub fn quarters<'c>(m: &Floats<'c>, x: Value<'c>) -> (Value<'c>, Value<'c>) {
     let (bits, n) = m.round(x, FRAC_2_PI);
     let r = m.fma(n, m.float(-FRAC_PI_2), x);
     let r = FRAC_PI_2_LOW.iter().fold(r, |r, low| m.fma(n, m.float(-m.in_precision(low.0, low.1)), r));
+    if m.within <= m.in_precision(MOST.0, MOST.1) {
+        return (bits, r);
+    }
     let is_large = m.is(Is::Above, m.abs(x), m.float(m.in_precision(MOST.0, MOST.1)));
     let (build, context) = (m.build, m.build.context());
     let mut any = is_large;

@@ -10,6 +10,7 @@
 use super::floats::{Coefficients, Floats};
 use super::quarters::quarters;
 use fusion_dialects::Value;
+use std::f64::consts::FRAC_PI_4;
 
 const T: Coefficients = Coefficients {
     single: &[0.333_331_58, 0.133_387_79, 0.053_412_437, 0.024_426_555, 0.003_125_543_2, 0.009_381_993],
@@ -35,8 +36,15 @@ const T: Coefficients = Coefficients {
 
 /// `tan x`.
 pub fn tan<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    if m.within <= FRAC_PI_4 {
+        return first_quarter(m, x);
+    }
     let (bits, r) = quarters(m, x);
-    let square = m.mul(r, r);
-    let tangent = m.fma(m.mul(m.polynomial(square, &T), square), r, r);
+    let tangent = first_quarter(m, r);
     m.select(m.is_not_zero(m.int_and(bits, 1)), m.div(m.float(-1.0), tangent), tangent)
+}
+
+fn first_quarter<'c>(m: &Floats<'c>, r: Value<'c>) -> Value<'c> {
+    let square = m.mul(r, r);
+    m.fma(m.mul(m.polynomial(square, &T), square), r, r)
 }
