@@ -9,8 +9,8 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use fusion_importers::onnx::model::{read_sequence, read_tensor};
 use fusion_importers::onnx::eager::Computed;
+use fusion_importers::onnx::model::{read_sequence, read_tensor};
 use fusion_importers::onnx::{Model, Options, eager, signature};
 use fusion_operators::Tensor;
 

@@ -30,7 +30,8 @@ fn results(nodes: Vec<NodeProto>, list: &[&[f32]], position: i64) -> Result<Vec<
     let inputs = vec![sequence("q"), input("x", 1, &["1"]), input("p", 7, &[])];
     let proto = model(graph(nodes, inputs, &["y"]));
     let context = load_context();
-    let program = import_module(&context, &loaded(proto.clone()), &Options::default()).map_err(|e| e.to_string())?;
+    let program =
+        import_module(&context, &loaded(proto.clone()), &Options::default()).map_err(|e| e.to_string())?;
     assert!(program.module.as_operation().verify(), "{}", program.module.as_operation());
     let list = Computed::List(list.iter().map(|values| floats(values)).collect());
     let values = [list, Computed::Tensor(floats(&[9.0])), scalar(position)];
@@ -82,13 +83,15 @@ fn a_graph_runs_on_each_element() {
 fn rank_of_the_elements_must_be_said() {
     let mut untyped = sequence("q");
     if let Some(type_proto::Value::Sequence(kind)) = untyped.r#type.as_mut().and_then(|t| t.value.as_mut())
-        && let Some(type_proto::Value::Tensor(tensor)) = kind.elem_type.as_mut().and_then(|t| t.value.as_mut())
+        && let Some(type_proto::Value::Tensor(tensor)) =
+            kind.elem_type.as_mut().and_then(|t| t.value.as_mut())
     {
         tensor.shape = None;
     }
     let nodes = vec![node("SequenceLength", &["q"], &["y"], vec![])];
     let context = load_context();
-    let error = import_module(&context, &loaded(model(graph(nodes, vec![untyped], &["y"]))), &Options::default());
+    let error =
+        import_module(&context, &loaded(model(graph(nodes, vec![untyped], &["y"]))), &Options::default());
     let error = error.err().expect("the model is wrong").to_string();
     assert!(error.contains("'q' is a sequence of tensors whose rank is not said"), "{error}");
 }

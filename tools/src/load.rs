@@ -4,8 +4,8 @@ use crate::driver::{self, Code, CompileOptions, Compiled, DriverError};
 use crate::failure::Failure;
 use crate::programs;
 use fusion_operators::Tensor;
-use fusion_runtime::{Module, NativeProgram};
 use fusion_runtime::package::{CodeObject, Package};
+use fusion_runtime::{Module, NativeProgram};
 use indexmap::IndexMap;
 use std::fs::File;
 use std::io::Read;
@@ -16,11 +16,14 @@ pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
     if is_compiled(path)? {
         return Ok(Module::load(path)?);
     }
-    let compiled = driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?;
-    if let Code::Memory(module) = compiled.code {
-        return Ok(*module);
+    module_of(driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?)
+}
+
+fn module_of(compiled: Compiled) -> Result<Module, Failure> {
+    match compiled.code {
+        Code::Memory(module) => Ok(*module),
+        Code::Objects { .. } => linked(&compiled),
     }
-    linked(&compiled)
 }
 
 /// A model that can be run.
@@ -40,10 +43,7 @@ impl Runnable {
         {
             return Ok(Runnable::Program(program));
         }
-        match compiled.code {
-            Code::Memory(module) => Ok(Runnable::Model(*module)),
-            Code::Objects { .. } => linked(&compiled).map(Runnable::Model),
-        }
+        module_of(compiled).map(Runnable::Model)
     }
 }
 

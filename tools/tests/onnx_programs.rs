@@ -5,8 +5,8 @@
 mod common;
 
 use common::*;
-use fusion_importers::onnx::proto::{GraphProto, ModelProto, NodeProto};
 use fusion_importers::onnx::Options;
+use fusion_importers::onnx::proto::{GraphProto, ModelProto, NodeProto};
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::load::{Runnable, load_for};
@@ -40,7 +40,8 @@ impl Filed {
     /// Compares all ways on some inputs, compiled once.
     fn agrees(&self, cases: &[Vec<(&str, Tensor)>]) {
         let bytecode = programs::bytecode(&self.path, &self.options).unwrap();
-        let native = programs::linked(&programs::native(&self.path, &self.options).unwrap()).unwrap().unwrap();
+        let native =
+            programs::linked(&programs::native(&self.path, &self.options).unwrap()).unwrap().unwrap();
         for case in cases {
             let given: Vec<Tensor> = case.iter().map(|(_, tensor)| tensor.clone()).collect();
             let expected = run(self.model.clone(), &Options::default(), &given).unwrap();
@@ -56,8 +57,13 @@ impl Filed {
                 let types = |list: &[Tensor]| list.iter().map(Tensor::tensor_type).collect::<Vec<_>>();
                 assert_eq!(types(&found), types(&expected), "{way} on {given:?}");
                 for (found, expected) in found.iter().zip(&expected) {
-                    let near = |i: usize| (found.f64_at(i) - expected.f64_at(i)).abs() <= 1e-5 * expected.f64_at(i).abs();
-                    assert!((0..found.len()).all(near), "{way} on {given:?}: {found:?}, expected {expected:?}");
+                    let near = |i: usize| {
+                        (found.f64_at(i) - expected.f64_at(i)).abs() <= 1e-5 * expected.f64_at(i).abs()
+                    };
+                    assert!(
+                        (0..found.len()).all(near),
+                        "{way} on {given:?}: {found:?}, expected {expected:?}"
+                    );
                 }
             }
         }
@@ -106,7 +112,11 @@ fn loop_collects_until_its_condition_ends_it() {
     let attributes = vec![subgraph("body", body(nodes, &["again", "next", "next"]))];
     let nodes = vec![node("Loop", &["", "", "x"], &["last", "y"], attributes)];
     let model = filed(model(graph(nodes, vec![input("x", 1, &["2"])], &["last", "y"])));
-    model.agrees(&[vec![("x", floats(&[1.0, 2.0]))], vec![("x", floats(&[0.001, 0.0]))], vec![("x", floats(&[99.0, 0.0]))]]);
+    model.agrees(&[
+        vec![("x", floats(&[1.0, 2.0]))],
+        vec![("x", floats(&[0.001, 0.0]))],
+        vec![("x", floats(&[99.0, 0.0]))],
+    ]);
 }
 
 #[test]
@@ -179,7 +189,9 @@ fn scan_goes_over_an_open_axis() {
         vec![input("sum", 1, &["2"]), input("row", 1, &["2"])],
         &["next", "seen"],
     );
-    for directions in [vec![], vec![ints("scan_input_directions", &[1])], vec![ints("scan_output_directions", &[1])]] {
+    for directions in
+        [vec![], vec![ints("scan_input_directions", &[1])], vec![ints("scan_output_directions", &[1])]]
+    {
         let mut attributes = directions;
         attributes.extend([subgraph("body", sums.clone()), int("num_scan_inputs", 1)]);
         let nodes = vec![node("Scan", &["s", "x"], &["last", "y"], attributes)];
@@ -208,7 +220,8 @@ fn branches_give_tensors_of_other_extents() {
 #[test]
 fn graph_executor_says_that_it_cannot() {
     let model = filed(loop_model());
-    let inputs = [("count", number(3)), ("go", Tensor::from_ints(fusion_operators::DType::Bool, &[], &[1]).unwrap())];
+    let inputs =
+        [("count", number(3)), ("go", Tensor::from_ints(fusion_operators::DType::Bool, &[], &[1]).unwrap())];
     let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor)).collect();
     // A loop that collects nothing and keeps its shapes is a graph.
     assert!(matches!(load_for(&model.path, &model.options, &inputs).unwrap().0, Runnable::Model(_)));
@@ -217,9 +230,21 @@ fn graph_executor_says_that_it_cannot() {
     let nodes = vec![node("Loop", &["count", "", "x"], &["last", "y"], attributes)];
     let inputs = vec![input("count", 7, &[]), input("x", 1, &["2"])];
     let model = filed(common::model(graph(nodes, inputs, &["last", "y"])));
-    assert!(matches!(load_for(&model.path, &model.options, &Default::default()).unwrap().0, Runnable::Program(_)));
+    assert!(matches!(
+        load_for(&model.path, &model.options, &Default::default()).unwrap().0,
+        Runnable::Program(_)
+    ));
     let graph = std::process::Command::new(env!("CARGO_BIN_EXE_fusion"))
-        .args(["run", "model.onnx", "--executor", "graph", "--input", "count=2i64", "--input", "x=tensor<2xf32> [1.0, 2.0]"])
+        .args([
+            "run",
+            "model.onnx",
+            "--executor",
+            "graph",
+            "--input",
+            "count=2i64",
+            "--input",
+            "x=tensor<2xf32> [1.0, 2.0]",
+        ])
         .current_dir(model.path.parent().unwrap())
         .output()
         .unwrap();

@@ -54,7 +54,9 @@ impl Eager {
     fn tensor(&self, value: Id) -> Result<Tensor, EvalError> {
         match &self.values.borrow()[value] {
             Computed::Tensor(tensor) => Ok(tensor.clone()),
-            Computed::List(_) => Err(EvalError::Value("a sequence is given where a tensor is expected".into())),
+            Computed::List(_) => {
+                Err(EvalError::Value("a sequence is given where a tensor is expected".into()))
+            }
         }
     }
 
@@ -150,7 +152,9 @@ impl Emit for Eager {
             (ListOp::At, &[_, position]) => {
                 return Ok(self.push(list.swap_remove(self.place(position, len, len)?)));
             }
-            (ListOp::Length, _) => return Ok(self.push(Tensor::from_slice(&[], &[len as i64]).map_err(EvalError::from)?)),
+            (ListOp::Length, _) => {
+                return Ok(self.push(Tensor::from_slice(&[], &[len as i64]).map_err(EvalError::from)?));
+            }
             (ListOp::Concat(axis), _) => return Ok(self.push(joined(&list, axis)?)),
             (ListOp::Stack(axis), _) => return Ok(self.push(stacked(&list, axis, element)?)),
             _ => {}

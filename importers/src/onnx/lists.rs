@@ -36,14 +36,17 @@ impl Functions {
     /// Adds the functions that a module calls, in front of its own.
     pub fn add_to(&self, context: &Context, module: &Module) -> Result<(), ImportError> {
         let Some(body) = module_op(module).body(0) else { return Ok(()) };
-        let called: Vec<String> =
-            nested_ops(module_op(module)).into_iter().filter_map(|op| Some(op.text("callee")?.to_owned())).collect();
+        let called: Vec<String> = nested_ops(module_op(module))
+            .into_iter()
+            .filter_map(|op| Some(op.text("callee")?.to_owned()))
+            .collect();
         let names = self.names.borrow();
         let used = names.iter().filter(|(_, (name, _))| called.contains(name));
         let texts: Vec<String> = used.map(|((op, _), (name, ty))| text(context, *op, name, ty)).collect();
         let (false, Some(first)) = (texts.is_empty(), ops_in(body).first().copied()) else { return Ok(()) };
         let source = format!("import \"prelude\"\n{}", texts.concat());
-        let written = relay_text::import(context, "sequences", source, None).map_err(ImportError::Sequences)?;
+        let written =
+            relay_text::import(context, "sequences", source, None).map_err(ImportError::Sequences)?;
         if let Some(functions) = module_op(&written).body(0) {
             ops_in(functions).into_iter().for_each(|op| op.move_before_op(first));
         }

@@ -182,8 +182,12 @@ impl Emit for Relay<'_, '_> {
         let context = build.context();
         let callee = symbol_attr(context, &self.functions.name(op, element));
         let result = held_type(context, &op.result(element));
-        let value =
-            build.value(fusion_dialects::relay::Op::Call.name(), &self.all(operands), result, &[("callee", callee)]);
+        let value = build.value(
+            fusion_dialects::relay::Op::Call.name(),
+            &self.all(operands),
+            result,
+            &[("callee", callee)],
+        );
         Ok(self.push(&[value])[0])
     }
 

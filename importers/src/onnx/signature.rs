@@ -71,8 +71,8 @@ fn element_type_of(
     let Some(type_proto::Value::Tensor(tensor)) = element.and_then(|t| t.value.as_ref()) else {
         return Err(unsupported("is a sequence of something else than tensors".into()));
     };
-    let dtype = element_type(tensor.elem_type)
-        .map_err(|name| unsupported(format!("has elements of type {name}")))?;
+    let dtype =
+        element_type(tensor.elem_type).map_err(|name| unsupported(format!("has elements of type {name}")))?;
     let known = |dim: &DimensionProto| match dim.value {
         Some(dimension_proto::Value::DimValue(n)) => u64::try_from(n).map_or(Dim::Any, Dim::Static),
         _ => Dim::Any,

@@ -101,8 +101,7 @@ fn outputs(
                     false => Some(list(own.cloned().collect())),
                 }
             };
-            let named =
-                ports.iter().filter_map(|port| Some((port.name.clone(), value_of(port)?))).collect();
+            let named = ports.iter().filter_map(|port| Some((port.name.clone(), value_of(port)?))).collect();
             let value = programs::run_native(program, None, named)?;
             let tensors = value.items.into_iter().filter_map(|item| match item {
                 Item::Tensor(tensor) => Some(tensor),

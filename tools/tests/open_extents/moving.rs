@@ -28,7 +28,8 @@ fn the_shape_is_what_it_is() {
 #[test]
 fn sums_run_along_and_across_open_axes() {
     let same = "Tensor[(?, 6), float32]";
-    let body = "(cumsum(%x, axis=0), cumsum(%x, axis=1, exclusive=True), cumprod(%x, axis=0, exclusive=True))";
+    let body =
+        "(cumsum(%x, axis=0), cumsum(%x, axis=1, exclusive=True), cumprod(%x, axis=0, exclusive=True))";
     agrees(&format!("({same}, {same}, {same})"), body, &squares());
 }
 
@@ -54,7 +55,8 @@ fn elements_are_taken_at_places() {
 
 #[test]
 fn rows_are_written_at_places() {
-    let indices = "cast(multiply(strided_slice(%i, begin=[0], end=[1], strides=[1], axes=[1]), 6f), dtype=\"int64\")";
+    let indices =
+        "cast(multiply(strided_slice(%i, begin=[0], end=[1], strides=[1], axes=[1]), 6f), dtype=\"int64\")";
     let updates = "concatenate((%i, strided_slice(%i, begin=[0], end=[2], strides=[1], axes=[1])), axis=1)";
     for mode in ["update", "add", "max"] {
         let body = format!("scatter_nd(%x, transpose({indices}, axes=[1, 0]), {updates}, mode=\"{mode}\")");
@@ -71,7 +73,8 @@ fn elements_are_written_at_places() {
 
 #[test]
 fn one_is_hot() {
-    let body = "one_hot(cast(multiply(%i, 5f), dtype=\"int64\"), 1f, 0f, depth=5, axis=-1, dtype=\"float32\")";
+    let body =
+        "one_hot(cast(multiply(%i, 5f), dtype=\"int64\"), 1f, 0f, depth=5, axis=-1, dtype=\"float32\")";
     agrees("Tensor[(?, 4, 5), float32]", body, &squares());
 }
 
@@ -87,7 +90,9 @@ fn axes_are_reversed_repeated_and_extended() {
 
 #[test]
 fn transposed_convolutions_take_any_number_of_images() {
-    for attributes in ["strides=[2, 2], padding=[1, 1, 1, 1]", "strides=[1, 1]", "strides=[1, 1], dilation=[2, 2]"] {
+    for attributes in
+        ["strides=[2, 2], padding=[1, 1, 1, 1]", "strides=[1, 1]", "strides=[1, 1], dilation=[2, 2]"]
+    {
         let program = Compiled::of(&format!(
             "def @main(%x: Tensor[(?, 3, 5, 4), float32], %w: Tensor[(3, 2, 3, 3), float32]) -> Tensor[(?, 2, ?, ?), float32] {{
                nn.relu(nn.conv2d_transpose(%x, %w, channels=2, kernel_size=[3, 3], {attributes}))

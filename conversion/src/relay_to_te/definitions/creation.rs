@@ -2,8 +2,8 @@
 
 use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Compare, Kernel};
-use fusion_operators::{DType, Dim};
 use fusion_operators::ops::creation::{ARANGE, SHAPE_OF};
+use fusion_operators::{DType, Dim};
 
 pub const TABLE: Table = &[(&ARANGE, arange), (&SHAPE_OF, shape_of)];
 

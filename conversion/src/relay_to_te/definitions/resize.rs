@@ -223,7 +223,8 @@ mod tests {
     #[test]
     fn rules_in_whole_numbers() {
         let rule = |coordinates, from, to, rounding| {
-            Sampling::new(coordinates, &Dim::Static(from), to, to as f64 / from as f64).whole_numbers(rounding)
+            Sampling::new(coordinates, &Dim::Static(from), to, to as f64 / from as f64)
+                .whole_numbers(rounding)
         };
         assert_eq!(rule("asymmetric", 4, 8, "floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 4, 8, "round_prefer_floor"), Some((1, 0, 2)));

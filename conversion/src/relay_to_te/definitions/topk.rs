@@ -66,9 +66,7 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
                 let value = l.load_raw(ins[0], from.element(&s, first, i));
                 let element = Pair { value, at: s.from_index(i, DType::I64) };
                 let enters = ahead(&s, how, element, lists.get(l, last));
-                l.guard(enters, |l| {
-                    insert(l, &lists, how, element, |s, p| to.element(s, list, p), k)
-                });
+                l.guard(enters, |l| insert(l, &lists, how, element, |s, p| to.element(s, list, p), k));
             });
         });
     }))

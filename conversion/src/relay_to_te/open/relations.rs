@@ -13,10 +13,10 @@
 
 use super::steps::Steps;
 use crate::relay_to_te::definitions::{is_elementwise, known_from};
+use fusion_operators::ops::window::Window;
 use fusion_operators::ops::{
     attention, contraction, convolution, creation, indexing, normalization, pooling, reduction, shape,
 };
-use fusion_operators::ops::window::Window;
 use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_axes};
 use fusion_operators::{Call, Dim, Operator, TensorType, Violation};
 

@@ -73,12 +73,10 @@ impl Importer<'_> {
     pub fn as_list(&mut self, v: Value, other: Option<&TensorType>) -> Result<(Value, TensorType), Fault> {
         let other = other.map(|ty| Held::List(without_names(ty)));
         match both(self.held(v)?.as_ref(), other.as_ref())? {
-            Some(held @ Held::List(_)) => {
-                let list = self.hold(v, &held)?;
-                let Held::List(element) = held else { return Err(Fault::value("a list is no list")) };
-                Ok((list, element))
+            Some(Held::List(element)) => Ok((self.hold(v, &Held::List(element.clone()))?, element)),
+            Some(Held::Tensor(ty)) => {
+                Err(Fault::value(format!("{ty} is given where a sequence is expected")))
             }
-            Some(Held::Tensor(ty)) => Err(Fault::value(format!("{ty} is given where a sequence is expected"))),
             None => Err(Fault::value("the sequence is empty, and nothing says of what its elements are")),
         }
     }

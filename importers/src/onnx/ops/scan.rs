@@ -81,8 +81,11 @@ impl<'m> Importer<'m> {
         scan: &Scan<'m>,
         (carried, scanned): (&[Value], &[Value]),
     ) -> Converted {
-        let axes: Vec<usize> =
-            scanned.iter().zip(&scan.sources).map(|(&v, source)| self.axis(v, source.axis)).collect::<Result<_, _>>()?;
+        let axes: Vec<usize> = scanned
+            .iter()
+            .zip(&scan.sources)
+            .map(|(&v, source)| self.axis(v, source.axis))
+            .collect::<Result<_, _>>()?;
         let steps = self.extent_of(scanned[0], axes[0])?;
         let ends = Ends { limit: Some(steps), start: None };
         let mut results =

@@ -102,7 +102,9 @@ impl<'c> Evaluator<'c> {
             !deciding.is_empty() && deciding.iter().all(|at| given.get(*at).is_some_and(|v| v.is_static()))
         };
         if recursive && self.limits.strict && is_endless(function) {
-            let why = format!("calls {what}, which calls itself whatever it is given; add a case that ends the recursion");
+            let why = format!(
+                "calls {what}, which calls itself whatever it is given; add a case that ends the recursion"
+            );
             return Err(PassError::at(op, why));
         }
         let may = self.fuel > 0 && self.depth < self.limits.depth;
