@@ -35,6 +35,12 @@ pub const TYPES: &[Stage] = &[
 pub const KNOWN: &[Stage] =
     &[stage("relay-partial-eval", "builtin.module(relay-partial-eval,canonicalize,cse)")];
 
+/// The same with little fuel, to find out whether little is left.
+pub const KNOWN_IF_SHORT: &[Stage] = &[stage(
+    "relay-partial-eval",
+    "builtin.module(relay-partial-eval{fuel=512 depth=512 specialisations=16},canonicalize,cse)",
+)];
+
 /// On programs of the whole language: simplify, bring constants to where they are used, take the tensor code out. It then goes
 /// the way of a model.
 pub const LANGUAGE: &[Stage] = &[

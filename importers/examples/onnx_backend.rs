@@ -9,6 +9,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use fusion_importers::onnx::eager::Computed;
 use fusion_importers::onnx::model::{read_sequence, read_tensor};
 use fusion_importers::onnx::{Model, Options, eager, signature};
 use fusion_operators::Tensor;
@@ -94,19 +95,27 @@ fn run(test: &Path) -> Verdict {
         };
         let names: Vec<String> = match inputs.is_empty() {
             true => model.graph().input.iter().map(|i| i.name.clone()).collect(),
-            false => inputs.into_iter().map(|i| i.name).collect(),
+            false => inputs.iter().map(|i| i.name.clone()).collect(),
         };
-        let mut tensors = Vec::new();
+        let mut values = Vec::new();
         for (i, name) in names.iter().enumerate() {
-            match read_tensor(&data.join(format!("input_{i}.pb"))) {
+            let path = data.join(format!("input_{i}.pb"));
+            if inputs.get(i).is_some_and(|input| input.is_sequence) {
+                match read_sequence(&path) {
+                    Ok(list) => values.push(Computed::List(list)),
+                    Err(error) => return Verdict::Fail(format!("input {i}: {error}")),
+                }
+                continue;
+            }
+            match read_tensor(&path) {
                 Ok(tensor) => {
                     options.bound.insert(name.clone(), tensor.clone());
-                    tensors.push(tensor);
+                    values.push(Computed::Tensor(tensor));
                 }
                 Err(error) => return Verdict::Fail(format!("input {i}: {error}")),
             }
         }
-        let results = match eager::run(&model, &options, &tensors) {
+        let results = match eager::run_on(&model, &options, &values) {
             Ok(results) => results,
             Err(error) if error.is_unsupported() => return Verdict::Unsupported(error.to_string()),
             Err(error) => return Verdict::Fail(error.to_string()),

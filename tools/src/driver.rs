@@ -21,6 +21,18 @@ use fusion_transforms::egraph::ledger::Ledger;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 
+/// How much of what is known of a program of the whole language is run when compiling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Unfold {
+    /// All of it that ends within the fuel.
+    Always,
+    /// All of it, where that leaves a graph of operators that is not large.
+    Bounded,
+    /// Nothing.
+    #[default]
+    Never,
+}
+
 /// How to compile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompileOptions {
@@ -36,8 +48,8 @@ pub struct CompileOptions {
     pub schedules: Vec<PathBuf>,
     /// How kernels are chosen.
     pub strategy: Strategy,
-    /// Whether what is known of a program of the whole language is run first, so that nets of a fixed length become straight code.
-    pub partial_eval: bool,
+    /// How much of a program of the whole language is run first, so that nets of a fixed length become straight code.
+    pub unfold: Unfold,
     /// Families of rules that are left out, of [`switches`].
     pub rules_off: Vec<&'static str>,
     /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
@@ -62,7 +74,7 @@ impl CompileOptions {
             bound: IndexMap::new(),
             schedules: Vec::new(),
             strategy: Strategy::EGraph,
-            partial_eval: false,
+            unfold: Unfold::Never,
             rules_off: Vec::new(),
             explain: false,
             proofs: false,
@@ -147,8 +159,8 @@ const MOST_TEXT_BYTES: u64 = 1 << 30;
 pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
     crate::register_passes();
     let context = fusion_dialects::load_context();
-    let (module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
-    if programs::prepare(&module, model, options)? {
+    let (mut module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
+    if programs::prepare(&mut module, model, options)? {
         return programs::ahead_of_time(&context, &module, model, options);
     }
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;

@@ -2,9 +2,10 @@
 
 use crate::driver::{self, Code, CompileOptions, Compiled, DriverError};
 use crate::failure::Failure;
+use crate::programs;
 use fusion_operators::Tensor;
-use fusion_runtime::Module;
 use fusion_runtime::package::{CodeObject, Package};
+use fusion_runtime::{Module, NativeProgram};
 use indexmap::IndexMap;
 use std::fs::File;
 use std::io::Read;
@@ -15,11 +16,35 @@ pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
     if is_compiled(path)? {
         return Ok(Module::load(path)?);
     }
-    let compiled = driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?;
-    if let Code::Memory(module) = compiled.code {
-        return Ok(*module);
+    module_of(driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?)
+}
+
+fn module_of(compiled: Compiled) -> Result<Module, Failure> {
+    match compiled.code {
+        Code::Memory(module) => Ok(*module),
+        Code::Objects { .. } => linked(&compiled),
     }
-    linked(&compiled)
+}
+
+/// A model that can be run.
+pub enum Runnable {
+    /// Of operators alone.
+    Model(Module),
+    /// A program of the whole language.
+    Program(NativeProgram),
+}
+
+impl Runnable {
+    /// Compiles a model and loads the outcome.
+    pub fn compile(path: &Path, options: &CompileOptions) -> Result<Runnable, Failure> {
+        let compiled = driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?;
+        if compiled.description.program.is_some()
+            && let Some(program) = programs::linked(&compiled)?
+        {
+            return Ok(Runnable::Program(program));
+        }
+        module_of(compiled).map(Runnable::Model)
+    }
 }
 
 /// Links and loads a model that was just compiled.
@@ -31,21 +56,21 @@ pub fn linked(compiled: &Compiled) -> Result<Module, Failure> {
     Ok(Module::load(&library)?)
 }
 
-/// As [`load`], for these inputs: what the model leaves open follows from them. Their shapes are those of the model's
+/// As [`Runnable::compile`], for these inputs: what the model leaves open follows from them. Their shapes are those of the model's
 /// inputs, and those whose values the compiler must know (a shape that is computed from one) become constants.
 pub fn load_for(
     path: &Path,
     options: &CompileOptions,
     inputs: &IndexMap<String, Tensor>,
-) -> Result<(Module, CompileOptions), Failure> {
+) -> Result<(Runnable, CompileOptions), Failure> {
     let mut options = options.clone();
     for (name, tensor) in inputs {
         let shape = || tensor.shape().iter().map(|&n| n as u64).collect();
         options.shapes.entry(name.clone()).or_insert_with(shape);
     }
     loop {
-        let failure = match load(path, &options) {
-            Ok(module) => return Ok((module, options)),
+        let failure = match Runnable::compile(path, &options) {
+            Ok(runnable) => return Ok((runnable, options)),
             Err(failure) => failure,
         };
         match &failure {

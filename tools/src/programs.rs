@@ -7,12 +7,12 @@
 //!                                                              +--> aot   native code, in a library with the C interface
 //! ```
 
-use crate::driver::{self, Code, CompileOptions, Compiled, DriverError, OwnedConstants, failed};
+use crate::driver::{self, Code, CompileOptions, Compiled, DriverError, OwnedConstants, Unfold, failed};
 use crate::failure::Failure;
 use fusion_bytecode::ProgramFile;
 use fusion_conversion::bytecode_to_llvm::compile_with_kernels;
 use fusion_conversion::description::NAME;
-use fusion_conversion::pipelines::{KNOWN, Runner, TYPES};
+use fusion_conversion::pipelines::{KNOWN, KNOWN_IF_SHORT, Runner, TYPES};
 use fusion_conversion::program::{ProgramCompilation, compile_program};
 use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -67,19 +67,36 @@ pub fn may_be_program(model: &Path) -> bool {
 }
 
 /// Finds the types of a program out, and runs what is known of it if that is wanted; says whether it needs the whole language.
-pub(crate) fn prepare(module: &Module, model: &Path, options: &CompileOptions) -> Result<bool, DriverError> {
+pub(crate) fn prepare(
+    module: &mut Module<'_>,
+    model: &Path,
+    options: &CompileOptions,
+) -> Result<bool, DriverError> {
     let is_mlir = model.extension().is_some_and(|e| e == "mlir");
     let open = is_mlir && takes_open_tensors(module_op(module));
     if !is_text(model) && !open && !needs_language(module_op(module)) {
         return Ok(false);
     }
-    let run = |stages| Runner::default().run(module, stages).map_err(|errors| failed(errors.join("\n")));
-    run(TYPES)?;
-    if options.partial_eval {
-        // Nobody but the program itself calls its other functions.
-        let others = functions(module_op(module)).into_iter().filter(|(name, _)| *name != ENTRY);
-        others.for_each(|(_, f)| f.set_attr("sym_visibility", str_attr(f.context_ref(), "private")));
-        run(KNOWN)?;
+    let run = |module: &Module, stages| {
+        Runner::default().run(module, stages).map_err(|errors| failed(errors.join("\n")))
+    };
+    run(module, TYPES)?;
+    match options.unfold {
+        Unfold::Always => {
+            close(module);
+            run(module, KNOWN)?;
+        }
+        Unfold::Bounded => {
+            let copy = Module::from_operation((*module.as_operation()).clone());
+            if let Some(graph) = copy.filter(|copy| needs_language(module_op(copy))) {
+                close(&graph);
+                // What cannot be run when compiling, because it fails say, is left to the program.
+                if run(&graph, KNOWN_IF_SHORT).is_ok() && is_small_graph(module_op(&graph)) {
+                    *module = graph;
+                }
+            }
+        }
+        Unfold::Never => {}
     }
     if !needs_language(module_op(module)) {
         let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
@@ -87,6 +104,20 @@ pub(crate) fn prepare(module: &Module, model: &Path, options: &CompileOptions) -
     }
     Ok(needs_language(module_op(module))
         || (is_mlir || is_text(model)) && takes_open_tensors(module_op(module)))
+}
+
+/// Nobody but the program itself calls its functions other than `@main`.
+fn close(module: &Module) {
+    let others = functions(module_op(module)).into_iter().filter(|(name, _)| *name != ENTRY);
+    others.for_each(|(_, f)| f.set_attr("sym_visibility", str_attr(f.context_ref(), "private")));
+}
+
+/// Graphs of more operations are not made of programs that nobody asked to unfold: compiling takes time in proportion.
+const MOST_UNFOLDED: usize = 2048;
+
+/// True when nothing of the language is left, and few operations.
+fn is_small_graph(module: Op) -> bool {
+    !needs_language(module) && !takes_open_tensors(module) && nested_ops(module).len() <= MOST_UNFOLDED
 }
 
 /// True when `@main` takes or gives tensors whose extents are known at run time only, for which no memory can be planned.
@@ -187,8 +218,8 @@ fn loaded<'c>(
     options: &CompileOptions,
 ) -> Result<(Module<'c>, bool), DriverError> {
     crate::register_passes();
-    let (module, _) = driver::load_module(context, model, &options.shapes, &options.bound)?;
-    let language = prepare(&module, model, options)?;
+    let (mut module, _) = driver::load_module(context, model, &options.shapes, &options.bound)?;
+    let language = prepare(&mut module, model, options)?;
     Ok((module, language))
 }
 

@@ -305,3 +305,49 @@ fn programs_as_text_run() {
     let error = String::from_utf8_lossy(&failed.stderr).into_owned();
     assert!(error.contains("program.fbct:") && error.contains("there is no function \"g\""), "{error}");
 }
+
+/// A recursion of `steps` calls.
+fn steps(directory: &Path, steps: u32) -> PathBuf {
+    let path = directory.join("steps.relay");
+    let ty = "Tensor[(4), float32]";
+    let source = format!(
+        "def @run(%i: int32, %x: {ty}) -> {ty} {{ if (%i == 0) {{ %x }} else {{ @run(%i - 1, tanh(%x)) }} }}
+def @main(%x: {ty}) -> {ty} {{ @run({steps}, %x) }}"
+    );
+    fs::write(&path, source).unwrap();
+    path
+}
+
+#[test]
+fn libraries_of_programs_of_bounded_length_are_graphs() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("steps.so");
+    let is_graph = |count: u32, options: &[&str]| {
+        let program = steps(directory.path(), count);
+        let made = Command::new(env!("CARGO_BIN_EXE_fusion"))
+            .arg("compile")
+            .arg(&program)
+            .arg("-o")
+            .arg(&library)
+            .args(options)
+            .env("FUSION_CACHE", "0")
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let input = "x=tensor<4xf32> [1.0, 2.0, 3.0, 4.0]";
+        let value = run_with(&library, &["--input", input]);
+        let expected = run_with(&program, &["--executor", "vm", "--input", input]);
+        let numbers = |text: &str| -> Vec<f64> {
+            let (_, list) = text.split_once('[').unwrap();
+            list.trim().trim_end_matches(']').split(", ").map(|n| n.parse().unwrap()).collect()
+        };
+        let near = numbers(&value).iter().zip(numbers(&expected)).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(near, "{value}{expected}");
+        fusion_runtime::NativeProgram::load(&library).unwrap().is_none()
+    };
+    assert!(is_graph(8, &[]));
+    assert!(!is_graph(5000, &[]));
+    assert!(!is_graph(8, &["--partial-eval=never"]));
+    assert!(!is_graph(8, &["-O1"]));
+    assert!(is_graph(600, &["--partial-eval"]));
+}

@@ -192,13 +192,19 @@ impl<'c> Body<'_, 'c> {
     /// Moves values to registers, all at once: a register may be both.
     pub fn move_all(&mut self, from: &[Register], to: &[Register]) {
         let mut from = from.to_vec();
+        // A register of `to` may be free, when a loop has dropped what it held: it is no place to put something aside.
+        let mut refused = Vec::new();
         for (source, target) in from.iter_mut().zip(to) {
             if source != target && to.contains(source) {
-                let aside = self.code.fresh();
+                let mut aside = self.code.fresh();
+                while to.contains(&aside) {
+                    refused.push(std::mem::replace(&mut aside, self.code.fresh()));
+                }
                 self.code.emit(Instruction::Move { to: aside, from: *source });
                 *source = aside;
             }
         }
+        refused.into_iter().for_each(|register| self.code.release(register));
         for (from, to) in from.into_iter().zip(to) {
             if from != *to {
                 self.code.emit(Instruction::Move { to: *to, from });

@@ -250,8 +250,10 @@ impl<'c> Kernel<'c> {
         let context = self.build.context();
         let given: Vec<TensorType> = inputs.iter().filter_map(|v| crate::tensor_type(*v)).collect();
         let all = [given.as_slice(), types].concat();
-        let buffers: Vec<Type> =
-            all.iter().map(|t| crate::buffer_type(context, t.elements().unwrap_or(0), t.dtype)).collect();
+        let buffers: Vec<Type> = all
+            .iter()
+            .map(|t| crate::buffer_type(context, super::elements_of(t).unwrap_or(0), t.dtype))
+            .collect();
         let region = self.build.region(&buffers, |inner, args| {
             let buffers: Vec<Buffer> =
                 args.iter().zip(&all).map(|(&value, t)| Buffer { value, dtype: t.dtype }).collect();

@@ -79,3 +79,12 @@ pub fn dims_of(compute: crate::Op) -> Option<Vec<fusion_operators::Dim>> {
     };
     extents.iter().enumerate().map(dim).collect()
 }
+
+/// How many elements the buffer of a tensor is said to have where a nest goes over it: of open extents, more than there are. `None`
+/// where an extent is neither known nor named.
+pub fn elements_of(ty: &fusion_operators::TensorType) -> Option<u64> {
+    use fusion_operators::Dim;
+    let known = ty.dims.iter().all(|dim| dim.known().is_some());
+    let named = !ty.dims.contains(&Dim::Any);
+    if known { ty.elements() } else { named.then_some(crate::loops::OPEN_ELEMENTS) }
+}

@@ -106,6 +106,11 @@ impl<'c> Scalars<'c> {
         self.index_op("arith.divui", a, b)
     }
 
+    /// `a mod b` of indices that are not negative; `b` is not 0.
+    pub fn index_remainder(&self, a: Value<'c>, b: Value<'c>) -> Value<'c> {
+        self.index_op("arith.remui", a, b)
+    }
+
     fn index_op(&self, name: &str, a: Value<'c>, b: Value<'c>) -> Value<'c> {
         self.build.value(name, &[a, b], Type::index(self.context()), &[])
     }

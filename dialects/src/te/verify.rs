@@ -211,10 +211,11 @@ fn extern_nest(op: Op) -> Result<(), String> {
     if op.attr("axes").is_some() || op.attr("parts").is_some() {
         return parts(op, &tensors);
     }
-    let buffers =
-        tensors.iter().map(|t| t.elements().map(|n| buffer_type(op.context_ref(), n, t.dtype).to_string()));
+    let buffers = tensors
+        .iter()
+        .map(|t| super::elements_of(t).map(|n| buffer_type(op.context_ref(), n, t.dtype).to_string()));
     let expected: Option<Vec<_>> = buffers.collect();
-    let expected = expected.ok_or("violates constraint C1: every extent must be known")?;
+    let expected = expected.ok_or("violates constraint C1: every extent must be known or have a name")?;
     let body = op.body(0).ok_or("the body is empty")?;
     let found: Vec<_> = arguments(body).iter().map(|v| v.r#type().to_string()).collect();
     if found != expected {

@@ -100,7 +100,8 @@ def Te_ExternOp : Te_Op<"extern", [Pure]> {
   let description = [{
     For what is no elementwise expression: scans, sorts, scatters. The body is in the loop dialect and takes the flat buffers of
     the inputs, which it only reads, then those of the results, which it writes wholly.
-    C1: the body takes one flat buffer an input and result, of its elements.
+    C1: the body takes one flat buffer an input and result, of its elements; where extents have names, of 2^44 elements, and
+    `te.extent` says what they are.
 
     With `updates` the result starts as a copy of that input, which the body neither reads nor writes: it writes some of the
     result's elements only. A kernel of such a nest alone can work in place.

@@ -62,7 +62,11 @@ impl Importer<'_> {
     pub fn ty(&self, v: Value) -> Result<&TensorType, Fault> {
         let entry = &self.entries[v.0 as usize];
         entry.ty.as_ref().ok_or(Fault::NotATensor {
-            found: if matches!(entry.def, Def::Sequence(_)) { "sequence" } else { "missing optional" },
+            found: if matches!(entry.def, Def::Sequence(_) | Def::List(_)) {
+                "sequence"
+            } else {
+                "missing optional"
+            },
         })
     }
 

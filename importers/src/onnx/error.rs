@@ -6,6 +6,7 @@ use fusion_operators::reference::EvalError;
 use fusion_operators::{TensorError, Violation};
 
 use super::tensor::TensorProtoError;
+use crate::relay_text::TextError;
 
 /// Where in a model something is: a node, its operator, and the operator set it is read by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub enum ImportError {
     Initializer(#[from] TensorProtoError),
     #[error("{place}: {fault}")]
     Node { place: Place, fault: Box<Fault> },
+    #[error("the functions of the model's sequences: {0}")]
+    Sequences(TextError),
 }
 
 impl ImportError {
@@ -139,6 +142,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// True when it could do with values that are known at import.
+    pub fn needs_more(&self) -> bool {
+        matches!(self, Fault::NeedsValue(_) | Fault::NeedsInput { .. })
+    }
+
     /// A value that is not allowed, as a sentence.
     pub fn value(text: impl Into<String>) -> Self {
         Fault::Value(text.into())

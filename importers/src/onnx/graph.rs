@@ -7,7 +7,7 @@ use std::rc::Rc;
 use fusion_operators::TensorType;
 use indexmap::IndexMap;
 
-use super::emit::{Emit, Id};
+use super::emit::{Emit, Held, Id};
 use super::error::{Fault, ImportError, Place};
 use super::known::{Def, Known};
 use super::model::Model;
@@ -32,6 +32,8 @@ pub enum Output {
     Tensor(Id),
     /// A sequence of tensors.
     Sequence(Vec<Id>),
+    /// A sequence whose length is known at run time only: one list of tensors.
+    List(Id),
 }
 
 /// An imported graph.
@@ -112,13 +114,30 @@ pub fn import(
     };
     importer.scopes.push(scope);
     for (i, (input, &id)) in inputs.iter().zip(arguments).enumerate() {
-        let value = importer.push(Def::Input(i), id, emit.tensor_type(id));
+        let value = match input.is_sequence {
+            false => importer.push(Def::Input(i), id, emit.tensor_type(id)),
+            true => {
+                let list = importer.holding(id, &Held::List(input.ty.clone()));
+                importer.forward(list).map_err(|fault| ImportError::Input {
+                    input: input.name.clone(),
+                    problem: fault.to_string(),
+                })?
+            }
+        };
         importer.define(&input.name, value, Place::default)?;
     }
     let results = importer.body(model.graph())?;
     let mut outputs = Vec::with_capacity(results.len());
     for (info, value) in model.graph().output.iter().zip(results) {
+        let value = match importer.entries[value.0 as usize].def {
+            Def::List(_) => importer.forward(value).map_err(|fault| ImportError::Node {
+                place: Place { name: info.name.clone(), ..Place::default() },
+                fault: Box::new(fault),
+            })?,
+            _ => value,
+        };
         let output = match &importer.entries[value.0 as usize].def {
+            Def::List(_) => Output::List(importer.entries[value.0 as usize].id),
             Def::Sequence(values) => {
                 Output::Sequence(values.iter().map(|v| importer.entries[v.0 as usize].id).collect())
             }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use fusion_operators::ops::named;
 use fusion_operators::reference::evaluate;
-use fusion_operators::{Attrs, Dim, Operator, Tensor};
+use fusion_operators::{Attrs, Dim, Operator, Tensor, TensorType};
 
 use super::error::Fault;
 use super::graph::Importer;
@@ -30,6 +30,8 @@ pub(super) enum Def {
     Opaque,
     /// A sequence whose construction is known.
     Sequence(Vec<Value>),
+    /// A sequence whose length is known at run time only, of elements of that type.
+    List(TensorType),
     /// An optional value that is not there.
     Absent,
 }
@@ -90,7 +92,7 @@ impl Importer<'_> {
                         _ => unknown.other = true,
                     }
                 }
-                Def::Opaque | Def::Sequence(_) | Def::Absent => unknown.other = true,
+                Def::Opaque | Def::Sequence(_) | Def::List(_) | Def::Absent => unknown.other = true,
             }
             if strict && (unknown.other || !unknown.inputs.is_empty()) {
                 return Err(unknown);
@@ -127,7 +129,7 @@ impl Importer<'_> {
                 let inputs = known.iter().flat_map(|k| k.inputs.iter().copied()).collect();
                 Known { tensor: Rc::new(tensor), inputs }
             }
-            Def::Opaque | Def::Sequence(_) | Def::Absent => return None,
+            Def::Opaque | Def::Sequence(_) | Def::List(_) | Def::Absent => return None,
         })
     }
 

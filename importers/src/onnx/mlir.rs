@@ -5,14 +5,15 @@ use std::cell::RefCell;
 use fusion_dialects::relay::Builder;
 use fusion_dialects::{
     Build, Context, Location, OpExt, Type, Value, ValueLike, array_attr, dict_attr, function_type, str_attr,
-    tensor_type_to_mlir, type_attr,
+    symbol_attr, tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Attrs, Operator, Tensor, TensorType};
 use melior::ir::Module;
 
-use super::emit::{Emit, EmitError, Fill, Id, Region};
+use super::emit::{Emit, EmitError, Fill, Held, Id, ListOp, Region};
 use super::error::ImportError;
-use super::{Model, Options, Output, import, signature};
+use super::lists::{Functions, held_type};
+use super::{Input, Model, Options, Output, import, signature};
 
 /// The name of a function argument or result in the model.
 const NAME: &str = "relay.name";
@@ -26,26 +27,32 @@ pub struct Program<'c> {
 }
 
 /// Imports a model as a module whose function `@main` takes the model's [`signature`]. Arguments and
-/// results carry their names as `relay.name`; the elements of a sequence are results of their own.
+/// results carry their names as `relay.name`; the elements of a sequence are results of their own, unless how many there are is
+/// known at run time only: such a sequence is a list.
 pub fn import_module<'c>(
     context: &'c Context,
     model: &Model,
     options: &Options,
 ) -> Result<Program<'c>, ImportError> {
     let inputs = signature(model, options)?;
-    let types: Vec<Type> = inputs.iter().map(|i| tensor_type_to_mlir(context, &i.ty)).collect();
+    let type_of = |input: &Input| match input.is_sequence {
+        true => held_type(context, &Held::List(input.ty.clone())),
+        false => tensor_type_to_mlir(context, &input.ty),
+    };
+    let types: Vec<Type> = inputs.iter().map(type_of).collect();
     let mut outcome = Ok(Vec::new());
+    let functions = Functions::default();
     let location = Location::name(context, &model.graph().name, Location::unknown(context));
     let module = Build::module(context, location, |build| {
         let (mut result_types, mut result_names) = (Vec::new(), Vec::new());
         let region = build.region(&types, |inner, arguments| {
-            let emit = Relay::new(inner, arguments);
+            let emit = Relay::new(inner, arguments, &functions);
             let ids: Vec<Id> = (0..arguments.len()).collect();
             outcome = import(model, options, &emit, &ids).map(|imported| {
                 let mut results = Vec::new();
                 for (name, output) in imported.outputs {
                     match output {
-                        Output::Tensor(id) => {
+                        Output::Tensor(id) | Output::List(id) => {
                             results.push(emit.value(id));
                             result_names.push(name);
                         }
@@ -71,22 +78,26 @@ pub fn import_module<'c>(
         ];
         build.op_with_regions("func.func", &[], &[], &attrs, vec![region]);
     });
-    outcome.map(|specialized| Program { module, specialized })
+    let specialized = outcome?;
+    functions.add_to(context, &module)?;
+    Ok(Program { module, specialized })
 }
 
 /// A builder, and the values built so far.
-struct Relay<'c> {
+struct Relay<'c, 'f> {
     builder: RefCell<Builder<'c>>,
     name: RefCell<String>,
     values: RefCell<Vec<Value<'c>>>,
+    functions: &'f Functions,
 }
 
-impl<'c> Relay<'c> {
-    fn new(build: Build<'c>, arguments: &[Value<'c>]) -> Self {
+impl<'c, 'f> Relay<'c, 'f> {
+    fn new(build: Build<'c>, arguments: &[Value<'c>], functions: &'f Functions) -> Self {
         Relay {
             builder: RefCell::new(Builder::new(build)),
             name: RefCell::default(),
             values: RefCell::new(arguments.to_vec()),
+            functions,
         }
     }
 
@@ -126,7 +137,7 @@ impl<'c> Relay<'c> {
     }
 }
 
-impl Emit for Relay<'_> {
+impl Emit for Relay<'_, '_> {
     fn location(&self, name: &str) {
         self.builder.borrow_mut().set_location(name);
         name.clone_into(&mut self.name.borrow_mut());
@@ -164,5 +175,26 @@ impl Emit for Relay<'_> {
             |inner, state| self.fill(inner, &fill, Region::Body, state),
         )?;
         Ok(self.push(&op.result_values()))
+    }
+
+    fn list(&self, op: ListOp, element: &TensorType, operands: &[Id]) -> Result<Id, EmitError> {
+        let build = *self.builder().build();
+        let context = build.context();
+        let callee = symbol_attr(context, &self.functions.name(op, element));
+        let result = held_type(context, &op.result(element));
+        let value = build.value(
+            fusion_dialects::relay::Op::Call.name(),
+            &self.all(operands),
+            result,
+            &[("callee", callee)],
+        );
+        Ok(self.push(&[value])[0])
+    }
+
+    fn held_as(&self, value: Id, held: &Held) -> Id {
+        let (build, value) = (*self.builder().build(), self.value(value));
+        let wanted = held_type(build.context(), held);
+        let same = build.value(fusion_dialects::relay::Op::Ascribe.name(), &[value], wanted, &[]);
+        self.push(&[same])[0]
     }
 }

@@ -16,6 +16,7 @@ pub mod error;
 mod functions;
 mod graph;
 mod known;
+mod lists;
 mod mlir;
 pub mod model;
 mod names;

@@ -1,7 +1,7 @@
 //! Short names for the relay operators that conversions are written with.
 
 use fusion_operators::ops::{
-    contraction as product, elementwise as ew, indexing, normalization, reduction, shape,
+    contraction as product, creation, elementwise as ew, indexing, normalization, reduction, shape,
 };
 use fusion_operators::{Attrs, DType, Dim, Operator};
 
@@ -172,6 +172,14 @@ impl Importer<'_> {
     pub fn select_at(&mut self, x: Value, axis: usize, index: i64) -> Made {
         let piece = self.slice(x, axis, index, index + 1)?;
         self.squeeze(piece, &[axis as i64])
+    }
+    /// One extent, as a scalar of i64.
+    pub fn extent_of(&mut self, x: Value, axis: usize) -> Made {
+        if let Some(known) = self.dims(x)?.get(axis).and_then(Dim::known) {
+            return self.ints(&[], &[known as i64]);
+        }
+        let all = self.un(&creation::SHAPE_OF, x)?;
+        self.select_at(all, 0, axis as i64)
     }
     /// Extends by a number: all beginnings, then all ends.
     pub fn pad(&mut self, x: Value, padding: &[i64], value: f64) -> Made {

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::error::ImportError;
 use super::model::Model;
-use super::proto::{ValueInfoProto, dimension_proto, type_proto};
+use super::proto::{DimensionProto, TypeProto, ValueInfoProto, dimension_proto, type_proto};
 use super::tensor::element_type;
 
 /// Extents above this are taken for damage: no tensor has them, and arithmetic with them may overflow.
@@ -29,6 +29,8 @@ pub struct Input {
     pub name: String,
     /// Its type; symbolic extents keep their names.
     pub ty: TensorType,
+    /// Whether it is a sequence, of tensors of that type.
+    pub is_sequence: bool,
 }
 
 /// What a program of the model takes: the graph's inputs that are not initializers.
@@ -47,9 +49,40 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
             let problem = "is named twice".into();
             return Err(ImportError::Input { input: info.name.clone(), problem });
         }
-        inputs.push(Input { name: info.name.clone(), ty: input_type(info, options)? });
+        let kind = info.r#type.as_ref().and_then(|t| t.value.as_ref());
+        let (ty, is_sequence) = match kind {
+            Some(type_proto::Value::Sequence(sequence)) => {
+                (element_type_of(info, sequence.elem_type.as_deref(), options)?, true)
+            }
+            _ => (input_type(info, options)?, false),
+        };
+        inputs.push(Input { name: info.name.clone(), ty, is_sequence });
     }
     Ok(inputs)
+}
+
+/// The type of the elements of a sequence. Their extents may differ; a shape that is given says how many there are.
+fn element_type_of(
+    info: &ValueInfoProto,
+    element: Option<&TypeProto>,
+    options: &Options,
+) -> Result<TensorType, ImportError> {
+    let unsupported = |what: String| ImportError::UnsupportedValue { value: info.name.clone(), what };
+    let Some(type_proto::Value::Tensor(tensor)) = element.and_then(|t| t.value.as_ref()) else {
+        return Err(unsupported("is a sequence of something else than tensors".into()));
+    };
+    let dtype =
+        element_type(tensor.elem_type).map_err(|name| unsupported(format!("has elements of type {name}")))?;
+    let known = |dim: &DimensionProto| match dim.value {
+        Some(dimension_proto::Value::DimValue(n)) => u64::try_from(n).map_or(Dim::Any, Dim::Static),
+        _ => Dim::Any,
+    };
+    let dims = match (options.shapes.get(&info.name), &tensor.shape) {
+        (Some(shape), _) => vec![Dim::Any; shape.len()],
+        (None, Some(shape)) => shape.dim.iter().map(known).collect(),
+        (None, None) => return Err(unsupported("is a sequence of tensors whose rank is not said".into())),
+    };
+    Ok(TensorType::new(dims, dtype))
 }
 
 fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, ImportError> {
@@ -58,7 +91,6 @@ fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, Im
         |what: &str| ImportError::UnsupportedValue { value: info.name.clone(), what: what.to_owned() };
     let tensor = match info.r#type.as_ref().and_then(|t| t.value.as_ref()) {
         Some(type_proto::Value::Tensor(tensor)) => tensor,
-        Some(type_proto::Value::Sequence(_)) => return Err(unsupported("is a sequence")),
         Some(type_proto::Value::Optional(_)) => return Err(unsupported("is optional")),
         Some(_) => return Err(unsupported("is a map or a sparse tensor")),
         None => return Err(fail("has no type".into())),

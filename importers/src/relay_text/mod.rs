@@ -18,7 +18,9 @@ mod read;
 mod syntax;
 
 pub use blanks::MOST_DEPTH;
+pub(crate) use emit::element_name;
 pub use error::TextError;
+pub(crate) use print::type_text;
 pub use print::{PrintError, print};
 
 use error::{Fault, Outcome, Source};

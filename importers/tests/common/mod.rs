@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use fusion_importers::onnx::ImportError;
-use fusion_importers::onnx::emit::{Emit, EmitError, Fill, Id, Region};
+use fusion_importers::onnx::emit::{Emit, EmitError, Fill, Held, Id, ListOp, Region};
 use fusion_importers::onnx::proto::*;
 use fusion_importers::onnx::{Model, Options, eager};
 use fusion_operators::{Attrs, Operator, Tensor, TensorType};
@@ -206,5 +206,15 @@ impl Emit for Types {
     fn while_(&self, state: &[Id], fill: Fill) -> Result<Vec<Id>, ImportError> {
         fill(Region::Condition, &self.push(self.of(state)))?;
         fill(Region::Body, &self.push(self.of(state)))
+    }
+
+    fn list(&self, op: ListOp, element: &TensorType, _: &[Id]) -> Result<Id, EmitError> {
+        let (Held::Tensor(ty) | Held::List(ty)) = op.result(element);
+        Ok(self.push(vec![ty])[0])
+    }
+
+    fn held_as(&self, _: Id, held: &Held) -> Id {
+        let (Held::Tensor(ty) | Held::List(ty)) = held.clone();
+        self.push(vec![ty])[0]
     }
 }

@@ -46,25 +46,68 @@ func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {rela
 
 // -----
 
-func.func private @refused(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
-  // expected-error @+1 {{relay.cumsum is not compiled for extents known at run time only}}
-  %0 = relay.cumsum %x {axis = 0 : i64} : (tensor<?xf32>) -> tensor<?xf32>
-  return %0 : tensor<?xf32>
+// A nest written by hand asks for the extents.
+// CHECK-LABEL: te.kernel @sums(
+// CHECK:       te.extern "cumsum"(%{{.*}}) {
+// CHECK:         %[[ROWS:.*]] = te.extent "n0"
+// CHECK:         loop.upto %[[ROWS]] serial {
+// CHECK:           loop.for 8 serial
+func.func private @sums(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.cumsum %x {axis = 1 : i64} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
 }
 
 // -----
 
+// CHECK-LABEL: te.kernel @shape(
+// CHECK:       te.compute "shape_of" axes [2]
+// CHECK:         te.extent "n0"
+func.func private @shape(%x: tensor<?x8xf32>) -> tensor<2xi64> attributes {relay.open, relay.primitive} {
+  %0 = relay.shape_of %x : (tensor<?x8xf32>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+
+// -----
+
+func.func private @refused(%x: tensor<?xf32>) -> tensor<8xf32> attributes {relay.open, relay.primitive} {
+  // expected-error @+1 {{aligns the corners of an extent that is not known}}
+  %0 = relay.resize %x {coordinates = "align_corners", scales = array<f64: 2.0>, size = array<i64: 8>} : (tensor<?xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Windows over an extent that is not known read data as it is, where there is any.
+// CHECK-LABEL: te.kernel @slides(
+// CHECK:       te.compute "conv1d" axes [2, 4, -1] reduce [3, 3]
+// CHECK:         te.extent "n0"
+// CHECK:         te.load_if
 func.func private @slides(%x: tensor<2x3x?xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.conv1d %x, %w {padding = array<i64: 1, 1>} : (tensor<2x3x?xf32>, tensor<4x3x3xf32>) -> tensor<2x4x?xf32>
+  return %0 : tensor<2x4x?xf32>
+}
+
+// -----
+
+func.func private @channels(%x: tensor<2x?x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x6xf32> attributes {relay.open, relay.primitive} {
+  // expected-error @+1 {{has channels whose number is not known}}
+  %0 = relay.conv1d %x, %w : (tensor<2x?x8xf32>, tensor<4x3x3xf32>) -> tensor<2x4x6xf32>
+  return %0 : tensor<2x4x6xf32>
+}
+
+// -----
+
+func.func private @spreads(%x: tensor<2x3x?xf32>, %w: tensor<3x4x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
   // expected-error @+1 {{needs a tensor<2x3xn0xf32> whose extents from axis 1 on are known when compiling}}
-  %0 = relay.conv1d %x, %w : (tensor<2x3x?xf32>, tensor<4x3x3xf32>) -> tensor<2x4x?xf32>
+  %0 = relay.conv1d_transpose %x, %w : (tensor<2x3x?xf32>, tensor<3x4x3xf32>) -> tensor<2x4x?xf32>
   return %0 : tensor<2x4x?xf32>
 }
 
 // -----
 
 func.func private @pads(%x: tensor<?x3xf32>) -> tensor<?x3xf32> attributes {relay.open, relay.primitive} {
-  // expected-error @+1 {{pads an extent that is not known}}
-  %0 = relay.pad %x {padding = array<i64: 1, 0, 1, 0>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  // expected-error @+1 {{pads an extent that is not known in the mode reflect}}
+  %0 = relay.pad %x {mode = "reflect", padding = array<i64: 1, 0, 1, 0>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
 }
 

@@ -73,3 +73,18 @@ func.func private @conv(%x: tensor<?x3x6x24xf32>, %w: tensor<4x3x3x3xf32>) -> te
   %0 = relay.conv2d %x, %w {padding = array<i64: 1, 1, 1, 1>} : (tensor<?x3x6x24xf32>, tensor<4x3x3x3xf32>) -> tensor<?x4x6x24xf32>
   return %0 : tensor<?x4x6x24xf32>
 }
+
+// -----
+
+// A nest written by hand is put in place; what it asks for are the extents that the caller passes. What it updates is copied first.
+// CHECK-LABEL: func.func @writes(
+// CHECK:       %[[N:.*]] = arith.index_cast
+// CHECK-NOT:   te.extent
+// CHECK:       loop.upto %{{.*}} serial {
+// CHECK:         loop.store
+// CHECK:       loop.for 2 serial {
+// CHECK-NOT:   te.extent
+func.func private @writes(%x: tensor<?xf32>, %i: tensor<2x1xi64>, %u: tensor<2xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
+  %0 = relay.scatter_nd %x, %i, %u {reduction = "add"} : (tensor<?xf32>, tensor<2x1xi64>, tensor<2xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

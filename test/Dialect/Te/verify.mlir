@@ -204,3 +204,14 @@ te.kernel @open_axis(%x: tensor<?xf32, #relay.dims<["n0"]>>) -> tensor<?xf32, #r
   } combine {} : tensor<?xf32, #relay.dims<["n0"]>>
   te.return %0 : tensor<?xf32, #relay.dims<["n0"]>>
 }
+
+// -----
+
+te.kernel @extern_open(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{'te.extern' op violates constraint C1: every extent must be known or have a name}}
+  %0 = te.extern "e"(%x) {
+  ^bb0(%a: memref<4xf32>, %b: memref<4xf32>):
+    loop.yield
+  } : (tensor<?xf32>) -> tensor<?xf32>
+  te.return %0 : tensor<?xf32>
+}

@@ -1,7 +1,7 @@
 //! `fusion compile`: a model as a shared library.
 
 use super::options::Options;
-use crate::driver::{self, CompileOptions};
+use crate::driver::{self, CompileOptions, Unfold};
 use crate::failure::Failure;
 use crate::load::package;
 use crate::validate::Settings;
@@ -94,7 +94,10 @@ impl Compile {
         let validate =
             self.validate.then(|| Settings { budget, bisect: self.bisect_rules, ..Settings::default() });
         let jobs = self.jobs.map(usize::from);
-        let options = CompileOptions { jobs, validate, ..self.options.resolve()? };
+        let mut options = CompileOptions { jobs, validate, ..self.options.resolve()? };
+        if self.emit == Form::Library && self.options.partial_eval.is_none() && options.opt_level >= 2 {
+            options.unfold = Unfold::Bounded;
+        }
         let path = self.output.clone().unwrap_or_else(|| {
             let extension = match self.emit {
                 Form::Library => "so",

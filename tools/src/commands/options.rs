@@ -1,6 +1,6 @@
 //! Options of every command that compiles.
 
-use crate::driver::{self, CompileOptions, Strategy, Target};
+use crate::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use crate::failure::Failure;
 use clap::Args;
 use fusion_runtime::npz;
@@ -51,9 +51,10 @@ pub struct Options {
     pub strategy: Strategy,
 
     /// Run what is known of a program first: calls, matches and recursion over known values. A recurrent net of a fixed length
-    /// becomes straight code, which is optimised as one.
-    #[arg(long)]
-    pub partial_eval: bool,
+    /// becomes straight code, which is optimised as one. `bounded` does it where a graph of at most 2048 operations is left
+    /// [default: bounded for `fusion compile` from -O2 on, else never].
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    pub partial_eval: Option<Unfold>,
 
     /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results,
     /// `loops` kernels of whole loops.
@@ -83,7 +84,7 @@ impl Options {
             bound,
             schedules: self.schedules.clone(),
             strategy: self.strategy,
-            partial_eval: self.partial_eval,
+            unfold: self.partial_eval.unwrap_or_default(),
             rules_off: self.rules_off.clone(),
             ..CompileOptions::for_target(self.target()?)
         })

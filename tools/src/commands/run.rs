@@ -92,14 +92,16 @@ impl Run {
                 Choice::apply(self.device, program.module())?;
                 self.show(&programs::run_native(&program, self.threads, inputs)?)
             }
-            Executor::Graph => {
-                let tensors = only_tensors(inputs)?;
-                let (module, _) = load::load_for(&self.model, &options, &tensors)?;
-                if module.description().program.is_some() {
-                    return Err(Failure::NoGraph(self.model.clone()));
+            Executor::Graph => match load::load_for(&self.model, &options, &tensors_among(&inputs))?.0 {
+                load::Runnable::Model(module) => self.graph(module, only_tensors(inputs)?),
+                load::Runnable::Program(_) if self.executor.is_some() => {
+                    Err(Failure::NoGraph(self.model.clone()))
                 }
-                self.graph(module, tensors)
-            }
+                load::Runnable::Program(program) => {
+                    Choice::apply(self.device, program.module())?;
+                    self.show(&programs::run_native(&program, self.threads, inputs)?)
+                }
+            },
         }
     }
 
@@ -132,6 +134,15 @@ impl Run {
             None => print::line(value),
         }
     }
+}
+
+/// Those of some inputs that are tensors.
+fn tensors_among(inputs: &Inputs) -> IndexMap<String, Tensor> {
+    let tensor = |(name, value): (&String, &ValueTree)| match value.items.as_slice() {
+        [Item::Tensor(tensor)] => Some((name.clone(), tensor.clone())),
+        _ => None,
+    };
+    inputs.iter().filter_map(tensor).collect()
 }
 
 /// What models of operators alone are run on.

@@ -2,10 +2,11 @@
 
 use super::Verdict;
 use super::case::{self, Case};
-use crate::driver::{CompileOptions, DriverError};
+use crate::driver::{CompileOptions, DriverError, Port};
 use crate::failure::Failure;
-use crate::load;
-use fusion_operators::Tensor;
+use crate::load::{self, Runnable};
+use crate::programs;
+use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::Module;
 use fusion_runtime::compare::{self, Tolerance};
 
@@ -30,25 +31,25 @@ fn try_run(
         return Ok(Some("it has no test_data_set_N directory".to_owned()));
     }
     let ports = crate::driver::onnx_ports(&case.model())?;
-    let mut last: Option<(CompileOptions, Module)> = None;
+    let mut last: Option<(CompileOptions, Runnable)> = None;
     for (i, set) in sets.iter().enumerate() {
         let inputs = case::read(&set.inputs, &ports.0)?;
         let expected = case::read(&set.outputs, &ports.1)?;
         // The same model serves the next data set unless shapes or constants are others.
         let wanted = options_for(options, &inputs, last.as_ref().map(|(o, _)| o));
-        let (options, module) = match last {
-            Some((options, module)) if options == wanted => (options, module),
+        let (options, runnable) = match last {
+            Some((options, runnable)) if options == wanted => (options, runnable),
             _ => compile(case, &wanted, &inputs)?,
         };
         let Some(tolerance) = tolerance else {
-            last = Some((options, module));
+            last = Some((options, runnable));
             continue;
         };
-        let outputs = module.run(&bind(&module, inputs)?)?;
-        if let Some(why) = difference(&module, &outputs, &expected, tolerance) {
+        let outputs = outputs(&runnable, &ports.0, inputs)?;
+        if let Some(why) = difference(&outputs, &expected, tolerance) {
             return Ok(Some(if sets.len() > 1 { format!("data set {i}: {why}") } else { why }));
         }
-        last = Some((options, module));
+        last = Some((options, runnable));
     }
     Ok(None)
 }
@@ -75,10 +76,46 @@ fn compile(
     case: &Case,
     options: &CompileOptions,
     inputs: &[(String, Tensor)],
-) -> Result<(CompileOptions, Module), Failure> {
+) -> Result<(CompileOptions, Runnable), Failure> {
     let named = inputs.iter().filter(|(name, _)| !name.is_empty()).cloned().collect();
-    let (module, options) = load::load_for(&case.model(), options, &named)?;
-    Ok((options, module))
+    let (runnable, options) = load::load_for(&case.model(), options, &named)?;
+    Ok((options, runnable))
+}
+
+/// What a model gives, with names; the tensors of a sequence are outputs of their own.
+fn outputs(
+    runnable: &Runnable,
+    ports: &[Port],
+    inputs: Vec<(String, Tensor)>,
+) -> Result<Vec<(String, Tensor)>, Failure> {
+    match runnable {
+        Runnable::Model(module) => {
+            let names = module.description().outputs.iter().map(|output| output.name.clone());
+            Ok(names.zip(module.run(&bind(module, inputs)?)?).collect())
+        }
+        Runnable::Program(program) => {
+            let value_of = |port: &Port| {
+                let mut own = inputs.iter().filter(|(name, _)| *name == port.name).map(|(_, tensor)| tensor);
+                match port.is_tensor {
+                    true => own.next().cloned().map(ValueTree::tensor),
+                    false => Some(list(own.cloned().collect())),
+                }
+            };
+            let named = ports.iter().filter_map(|port| Some((port.name.clone(), value_of(port)?))).collect();
+            let value = programs::run_native(program, None, named)?;
+            let tensors = value.items.into_iter().filter_map(|item| match item {
+                Item::Tensor(tensor) => Some(tensor),
+                _ => None,
+            });
+            Ok(tensors.enumerate().map(|(i, tensor)| (format!("output {i}"), tensor)).collect())
+        }
+    }
+}
+
+/// A sequence as a list of the language.
+fn list(tensors: Vec<Tensor>) -> ValueTree {
+    let cells = tensors.into_iter().flat_map(|tensor| [Item::Data("Cons".into(), 2), Item::Tensor(tensor)]);
+    ValueTree { items: cells.chain([Item::Data("Nil".into(), 0)]).collect() }
 }
 
 /// The inputs the model takes: by name where all have one, else by position.
@@ -91,8 +128,7 @@ fn bind(module: &Module, inputs: Vec<(String, Tensor)>) -> Result<Vec<Tensor>, F
 }
 
 fn difference(
-    module: &Module,
-    outputs: &[Tensor],
+    outputs: &[(String, Tensor)],
     expected: &[(String, Tensor)],
     tolerance: Tolerance,
 ) -> Option<String> {
@@ -103,9 +139,8 @@ fn difference(
             expected.len()
         ));
     }
-    let described = &module.description().outputs;
-    outputs.iter().zip(expected).zip(described).find_map(|((output, (_, expected)), described)| {
+    outputs.iter().zip(expected).find_map(|((name, output), (_, expected))| {
         let mismatch = compare::check(output, expected, tolerance).err()?;
-        Some(format!("output {:?}: {mismatch}", described.name))
+        Some(format!("output {name:?}: {mismatch}"))
     })
 }

@@ -2,6 +2,7 @@
 //! native code, where they give what the interpreter gives.
 
 mod errors;
+mod moving;
 mod operators;
 mod random;
 
@@ -33,8 +34,13 @@ pub fn options() -> CompileOptions {
 impl Compiled {
     /// Compiles Relay text.
     pub fn of(source: &str) -> Compiled {
+        Compiled::of_file("program.relay", source)
+    }
+
+    /// Compiles a file of that name.
+    pub fn of_file(name: &str, source: &str) -> Compiled {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("program.relay");
+        let path = directory.path().join(name);
         std::fs::write(&path, source).unwrap();
         let bytecode =
             programs::bytecode(&path, &options()).unwrap_or_else(|error| panic!("{error}\n{source}"));

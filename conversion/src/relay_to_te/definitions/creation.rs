@@ -2,8 +2,8 @@
 
 use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Compare, Kernel};
-use fusion_operators::DType;
 use fusion_operators::ops::creation::{ARANGE, SHAPE_OF};
+use fusion_operators::{DType, Dim};
 
 pub const TABLE: Table = &[(&ARANGE, arange), (&SHAPE_OF, shape_of)];
 
@@ -27,12 +27,16 @@ fn arange<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 }
 
 fn shape_of<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let extents = call.shape(0);
+    let extents = call.dims(0);
     let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
-        let mut chosen = s.int(extents.last().map_or(0, |&n| n as i64), DType::I64);
-        for (k, &extent) in extents.iter().enumerate().rev().skip(1) {
+        let number = |dim: &Dim| match dim.known() {
+            Some(known) => s.int(known as i64, DType::I64),
+            None => s.from_index(s.extent(dim), DType::I64),
+        };
+        let mut chosen = extents.last().map_or_else(|| s.int(0, DType::I64), number);
+        for (k, extent) in extents.iter().enumerate().rev().skip(1) {
             let here = s.index_compare(Compare::Equal, axes[0], s.index(k as i64));
-            chosen = s.select(here, s.int(extent as i64, DType::I64), chosen);
+            chosen = s.select(here, number(extent), chosen);
         }
         chosen
     });

@@ -30,17 +30,25 @@ fn gathered<'c>(
     places: impl FnOnce(&Scalars<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
 ) -> Built<'c> {
     let (x, dtype) = (call.operands[0], call.types[0].dtype);
-    let empty = call.dims(0)[named].contains(&Dim::Static(0));
-    let result = kernel.compute(call.op.name, &call.results[0], |s, axes| match empty {
-        true => s.int(0, compute_type(dtype)),
-        false => s.load(x, &places(s, axes)),
+    let named = &call.dims(0)[named];
+    let open: Vec<&Dim> = named.iter().filter(|dim| dim.known().is_none()).collect();
+    let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
+        if named.contains(&Dim::Static(0)) {
+            return s.int(0, compute_type(dtype));
+        }
+        let places = places(s, axes);
+        let has_elements = |dim: &&Dim| s.index_compare(Compare::Less, s.index(0), s.extent(dim));
+        match open.iter().map(has_elements).reduce(|a, b| s.and(a, b)) {
+            None => s.load(x, &places),
+            Some(any) => s.load_if(any, x, &places, s.int(0, dtype)),
+        }
     });
     Ok(vec![result])
 }
 
 fn gather<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(said)?;
-    let (extent, rank) = (call.dims(0)[axis].known().unwrap_or(1), call.types[1].rank());
+    let (extent, rank) = (&call.dims(0)[axis], call.types[1].rank());
     gathered(kernel, call, axis..axis + 1, |s, axes| {
         let (before, rest) = axes.split_at(axis);
         let (at, after) = rest.split_at(rank);
@@ -51,7 +59,7 @@ fn gather<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 
 fn gather_elements<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(said)?;
-    let extent = call.shape(0)[axis];
+    let extent = &call.dims(0)[axis];
     gathered(kernel, call, axis..axis + 1, |s, axes| {
         let mut places = axes.to_vec();
         places[axis] = clamped(s, s.load(call.operands[1], axes), extent);
@@ -61,14 +69,14 @@ fn gather_elements<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 
 fn gather_nd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let batch = batch_dims(&call.facts()).map_err(said)?;
-    let indices = call.shape(1);
+    let indices = call.dims(1);
     let outer = indices.len().saturating_sub(1);
-    let k = indices.last().map_or(0, |&k| k as usize);
-    let extents = call.shape(0)[batch..batch + k].to_vec();
+    let k = indices.last().and_then(Dim::known).map_or(0, |k| k as usize);
+    let extents = &call.dims(0)[batch..batch + k];
     gathered(kernel, call, batch..batch + k, |s, axes| {
         let (of_indices, rest) = axes.split_at(outer);
         let mut places = axes[..batch].to_vec();
-        for (j, &extent) in extents.iter().enumerate() {
+        for (j, extent) in extents.iter().enumerate() {
             let index = s.load(call.operands[1], &[of_indices, &[s.index(j as i64)]].concat());
             places.push(clamped(s, index, extent));
         }
@@ -79,7 +87,7 @@ fn gather_nd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 
 fn one_hot<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = one_hot_axis(&call.facts()).map_err(said)?;
-    let depth = call.result_shape(0)[axis] as i64;
+    let depth = call.results[0].dims[axis].known().ok_or("has a depth that is not known")? as i64;
     let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         let mut at = axes.to_vec();
         let i = at.remove(axis);

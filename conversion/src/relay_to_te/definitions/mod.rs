@@ -54,6 +54,11 @@ impl TeCall<'_> {
         self.types[operand].shape().unwrap_or_default()
     }
 
+    /// The extents of an operand, 1 for those that are known at run time only.
+    pub fn least(&self, operand: usize) -> Vec<u64> {
+        self.types[operand].dims.iter().map(|dim| dim.known().unwrap_or(1)).collect()
+    }
+
     /// The extents of an operand, which may have names.
     pub fn dims(&self, operand: usize) -> &[Dim] {
         &self.types[operand].dims

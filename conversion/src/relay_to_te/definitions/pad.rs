@@ -10,12 +10,14 @@ use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::ops::shape::{PAD, padding};
-use fusion_operators::{DType, Tensor};
+use fusion_operators::{DType, Dim, Tensor};
 
 pub const TABLE: Table = &[(&PAD, pad)];
 
 /// An axis of a pad.
 struct Margin {
+    /// The extent of the operand, where it is known at run time only and nothing is removed.
+    open: Option<Dim>,
     /// Elements of the operand that are removed at its beginning.
     removed: i64,
     /// Elements of the operand that stay.
@@ -25,12 +27,12 @@ struct Margin {
 }
 
 impl Margin {
-    /// An extent that is not known is not padded either.
-    fn new(extent: Option<u64>, (before, after): (i128, i128)) -> Margin {
-        let extent = extent.unwrap_or(1);
+    fn new(dim: &Dim, (before, after): (i128, i128)) -> Margin {
+        let open = dim.known().is_none().then(|| dim.clone());
+        let extent = dim.known().unwrap_or(1);
         let left = i128::from(extent) + before.min(0) + after.min(0);
         let added = (before.max(0) as i64, after.max(0) as i64);
-        Margin { removed: before.min(0).unsigned_abs() as i64, left: left as i64, added }
+        Margin { open, removed: before.min(0).unsigned_abs() as i64, left: left as i64, added }
     }
 
     /// The place in the operand of place `i` of the result, always inside, and what must hold for it to be read.
@@ -39,8 +41,11 @@ impl Margin {
         if (before, after) == (0, 0) {
             return (s.index_affine(i, 1, self.removed), Vec::new());
         }
-        let last = self.left - 1;
         let at = s.index_affine(i, 1, -before);
+        if let Some(dim) = &self.open {
+            return self.source_in(s, mode, at, s.extent(dim));
+        }
+        let last = self.left - 1;
         let is_before = || s.index_compare(Compare::Less, at, s.index(0));
         let (mut place, mut conditions) = (at, Vec::new());
         match mode {
@@ -70,13 +75,32 @@ impl Margin {
         }
         (s.index_affine(place, 1, self.removed), conditions)
     }
+
+    /// The same, in an extent that is known at run time only: the filler, or the nearer end, is outside.
+    fn source_in<'c>(
+        &self,
+        s: &Scalars<'c>,
+        mode: &str,
+        at: Value<'c>,
+        extent: Value<'c>,
+    ) -> (Value<'c>, Vec<Scalar<'c>>) {
+        let last = s.index_affine(extent, 1, -1);
+        if mode == "edge" {
+            return (s.index_min(s.index_max(at, s.index(0)), last), Vec::new());
+        }
+        let inside = [
+            s.index_compare(Compare::GreaterEqual, at, s.index(0)),
+            s.index_compare(Compare::LessEqual, at, last),
+        ];
+        (at, inside.to_vec())
+    }
 }
 
 fn pad<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let padding = padding(&call.facts()).map_err(|violation| violation.to_string())?;
     let mode = call.attrs.str_or("mode", "constant");
     let margins: Vec<Margin> =
-        call.dims(0).iter().zip(padding).map(|(extent, both)| Margin::new(extent.known(), both)).collect();
+        call.dims(0).iter().zip(padding).map(|(dim, both)| Margin::new(dim, both)).collect();
     let dtype = call.types[0].dtype;
     let filler = Tensor::from_f64s(dtype, &[1], &[call.attrs.float_or("value", 0.0)])
         .map_err(|error| error.to_string())?;

@@ -5,7 +5,7 @@
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars, neutral};
 use fusion_operators::ops::window::{Axis, Window};
-use fusion_operators::{Dim, TensorType};
+use fusion_operators::{DType, Dim, TensorType};
 
 /// Where the elements of an axis stand in the copy.
 #[derive(Clone, Debug)]
@@ -75,10 +75,7 @@ pub fn pad<'c>(
     };
     let lasts = places.iter().zip(&ty.dims).map(last).collect::<Result<Vec<_>, _>>()?;
     Ok(kernel.compute("pad", &padded, |s, axes| {
-        let fill = match neutral(how, ty.dtype) {
-            Neutral::Float(v) => s.float(v, ty.dtype),
-            Neutral::Int(v) => s.int(v, ty.dtype),
-        };
+        let fill = filler(s, how, ty.dtype);
         if ty.dims.contains(&Dim::Static(0)) {
             return fill;
         }
@@ -109,6 +106,38 @@ pub fn pad_for_windows<'c>(
         }
     }
     pad(kernel, (data, ty), &places, how)
+}
+
+/// True where windows slide over extents that are known at run time only.
+pub fn is_open(ty: &TensorType) -> bool {
+    ty.dims.iter().skip(2).any(|dim| dim.known().is_none())
+}
+
+/// What kernel position `k` of window `o` reads in data that is not padded; a neutral element outside of it.
+pub fn load_in_window<'c>(
+    s: &Scalars<'c>,
+    (data, ty): (Value<'c>, &TensorType),
+    window: &Window,
+    (lead, o, k): (&[Value<'c>], &[Value<'c>], &[Value<'c>]),
+    how: Combine,
+) -> Scalar<'c> {
+    let (mut at, mut inside) = (lead.to_vec(), s.int(1, DType::Bool));
+    let places = window_indices(s, window, o, k);
+    for ((place, axis), dim) in places.into_iter().zip(&window.axes).zip(&ty.dims[2..]) {
+        let place = s.index_affine(place, 1, -(axis.begin as i64));
+        inside = s.and(inside, s.index_compare(Compare::GreaterEqual, place, s.index(0)));
+        inside = s.and(inside, s.index_compare(Compare::Less, place, s.extent(dim)));
+        at.push(place);
+    }
+    s.load_if(inside, data, &at, filler(s, how, ty.dtype))
+}
+
+/// What changes nothing.
+fn filler<'c>(s: &Scalars<'c>, how: Combine, dtype: DType) -> Scalar<'c> {
+    match neutral(how, dtype) {
+        Neutral::Float(v) => s.float(v, dtype),
+        Neutral::Int(v) => s.int(v, dtype),
+    }
 }
 
 /// Extent that windows read along an axis, from the beginning of the first on.

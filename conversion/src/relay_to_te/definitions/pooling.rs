@@ -2,14 +2,14 @@
 //! all spatial axes.
 
 use super::mean::mean;
-use super::padding::{pad_for_windows, reach, window_indices};
-use super::{Table, TeCall, known_from};
+use super::padding::{is_open, load_in_window, pad_for_windows, reach, window_indices};
+use super::{Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalars};
-use fusion_operators::TensorType;
 use fusion_operators::ops::pooling::*;
 use fusion_operators::ops::window::{Axis, Window};
+use fusion_operators::{Dim, TensorType};
 
 pub const TABLE: Table = &[
     (&MAX_POOL1D, max_pool),
@@ -36,6 +36,12 @@ fn combine<'c>(
     let window = window(call)?;
     let extents = window.kernel().ok_or("has a kernel of unknown extents")?;
     let given = (call.operands[0], &call.types[0]);
+    if is_open(&call.types[0]) {
+        return Ok(kernel.reduce(name, ty, &extents, how, |s, axes, over| {
+            let (lead, o) = axes.split_at(2);
+            load_in_window(s, given, &window, (lead, o, over), how)
+        }));
+    }
     let data = pad_for_windows(kernel, given, &window, &call.result_extents(0, 2)?, how)?;
     Ok(kernel.reduce(name, ty, &extents, how, |s, axes, over| {
         let (lead, o) = axes.split_at(2);
@@ -51,13 +57,12 @@ fn avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>
     let ty = &call.results[0];
     let wide = ty.with_dtype(compute_type(ty.dtype));
     let sum = combine(kernel, call, ("sum", &wide), Combine::Sum)?;
-    let (extents, windows) = (known_from(&call.types[0], 2)?, call.result_extents(0, 2)?);
     let padded = call.attrs.flag("count_include_pad");
     let counts: Vec<Count> = window(call)?
         .axes
         .iter()
-        .zip(extents.iter().zip(&windows))
-        .map(|(axis, (&data, &windows))| Count::new(axis, data, windows, padded))
+        .zip(call.dims(0)[2..].iter().zip(&ty.dims[2..]))
+        .map(|(axis, (data, windows))| Count::new(axis, data, windows, padded))
         .collect::<Result<_, _>>()?;
     let mean = kernel.compute(call.op.name, ty, |s, axes| {
         let constant = counts.iter().filter(|c| c.is_constant()).map(|c| c.kernel as f64).product();
@@ -79,11 +84,14 @@ struct Count {
     from: Option<i64>,
     /// `None` when every position is before it.
     to: Option<i64>,
+    /// An extent that is known at run time only, which is added to that.
+    open: Option<Dim>,
 }
 
 impl Count {
-    fn new(axis: &Axis, data: u64, windows: u64, padded: bool) -> Result<Count, String> {
+    fn new(axis: &Axis, dim: &Dim, windows: &Dim, padded: bool) -> Result<Count, String> {
         let [begin, end] = [axis.begin, axis.end];
+        let data = dim.known().unwrap_or(0);
         let from = if padded { 0 } else { begin };
         let to = begin.saturating_add(data).saturating_add(if padded { end } else { 0 });
         let kernel = axis.kernel.known().unwrap_or(1);
@@ -99,7 +107,11 @@ impl Count {
             dilation: axis.dilation as i64,
             kernel: kernel as i64,
             from: if from > 0 { Some(fits(from)?) } else { None },
-            to: if reach(axis, windows)? > to { Some(fits(to)?) } else { None },
+            to: match windows.known() {
+                Some(windows) if reach(axis, windows)? <= to => None,
+                _ => Some(fits(to)?),
+            },
+            open: dim.known().is_none().then(|| dim.clone()),
         })
     }
 
@@ -108,14 +120,18 @@ impl Count {
     }
 
     /// Positions of window `o` before a bound: `clamp(ceil((bound - o s) / d), 0, kernel)`.
-    fn before<'c>(&self, s: &Scalars<'c>, o: Value<'c>, bound: i64) -> Value<'c> {
-        let rounded_up = s.index_affine(o, -self.stride, bound + self.dilation - 1);
+    fn before<'c>(&self, s: &Scalars<'c>, o: Value<'c>, bound: i64, more: Option<&Dim>) -> Value<'c> {
+        let mut rounded_up = s.index_affine(o, -self.stride, bound + self.dilation - 1);
+        if let Some(dim) = more {
+            rounded_up = s.index_add(rounded_up, s.extent(dim));
+        }
         s.index_div(s.index_clamp(rounded_up, 0, self.kernel * self.dilation), self.dilation)
     }
 
     fn of<'c>(&self, s: &Scalars<'c>, o: Value<'c>) -> Value<'c> {
-        let until = |bound| self.before(s, o, bound);
-        match (self.from.map(until), self.to.map(until)) {
+        let from = self.from.map(|bound| self.before(s, o, bound, None));
+        let to = self.to.map(|bound| self.before(s, o, bound, self.open.as_ref()));
+        match (from, to) {
             (None, None) => s.index(self.kernel),
             (None, Some(to)) => to,
             (Some(from), None) => s.index_affine(from, -1, self.kernel),

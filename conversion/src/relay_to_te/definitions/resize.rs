@@ -10,9 +10,9 @@ use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
-use fusion_operators::DType;
 use fusion_operators::ops::shape::RESIZE;
 use fusion_operators::reference::resize::CHOICES;
+use fusion_operators::{DType, Dim};
 
 pub const TABLE: Table = &[(&RESIZE, resize)];
 
@@ -26,6 +26,8 @@ struct Sampling {
     /// Extents of the operand and of the result.
     from: u64,
     to: u64,
+    /// The extent of the operand where it is known at run time only.
+    open: Option<Dim>,
     /// True when place i samples place i.
     same: bool,
     shift: f64,
@@ -35,9 +37,14 @@ struct Sampling {
 }
 
 impl Sampling {
-    fn new(coordinates: &str, from: u64, to: u64, scale: f64) -> Sampling {
-        let same = from == to && scale == 1.0;
-        let affine = |shift, factor, divisor, back| Sampling { from, to, same, shift, factor, divisor, back };
+    fn new(coordinates: &str, from: &Dim, to: u64, scale: f64) -> Sampling {
+        let open = from.known().is_none().then(|| from.clone());
+        let from = from.known().unwrap_or(0);
+        let same = open.is_none() && from == to && scale == 1.0;
+        let affine = |shift, factor, divisor, back| {
+            let open = open.clone();
+            Sampling { from, to, open, same, shift, factor, divisor, back }
+        };
         let zero = || affine(0.0, 0.0, 1.0, 0.0);
         match coordinates {
             "asymmetric" => affine(0.0, 1.0, scale, 0.0),
@@ -77,7 +84,12 @@ impl Sampling {
         if self.back != 0.0 {
             place = s.sub(place, number(self.back));
         }
-        s.min(s.max(place, number(0.0)), number(self.last()))
+        let positive = s.max(place, number(0.0));
+        let last = match &self.open {
+            None => number(self.last()),
+            Some(dim) => s.from_index(s.index_affine(s.extent(dim), 1, -1), DType::F64),
+        };
+        s.min(positive, last)
     }
 
     /// Place `i` rounded to a place of the operand.
@@ -100,12 +112,20 @@ impl Sampling {
 
     /// A place that is a whole number, as an index.
     fn whole<'c>(&self, s: &Scalars<'c>, place: Scalar<'c>) -> Value<'c> {
-        s.index_clamp(s.to_index(s.cast(place, DType::I64)), 0, self.from.saturating_sub(1) as i64)
+        self.inside(s, s.to_index(s.cast(place, DType::I64)))
+    }
+
+    /// The nearest place that the operand has.
+    fn inside<'c>(&self, s: &Scalars<'c>, place: Value<'c>) -> Value<'c> {
+        let Some(dim) = &self.open else {
+            return s.index_clamp(place, 0, self.from.saturating_sub(1) as i64);
+        };
+        s.index_min(s.index_max(place, s.index(0)), s.index_affine(s.extent(dim), 1, -1))
     }
 
     /// `(i * times + plus) / over` in whole numbers when that is the nearest place of every i.
     fn whole_numbers(&self, rounding: &str) -> Option<(i64, i64, i64)> {
-        if self.to > LONGEST_SEARCHED || self.from > LONGEST_SEARCHED {
+        if self.open.is_some() || self.to > LONGEST_SEARCHED || self.from > LONGEST_SEARCHED {
             return None;
         }
         let round = |x: f64| match rounding {
@@ -130,13 +150,13 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 fn resize<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let [method, coordinates, rounding] = CHOICES.map(|(name, known)| call.attrs.str_or(name, known[0]));
     let scales = call.attrs.floats("scales").unwrap_or_default();
-    let (from, to) = (call.shape(0), call.result_shape(0));
+    let (from, to) = (call.dims(0), call.result_shape(0));
     if scales.len() != from.len() {
         return Err(format!("has {} scales for an operand of rank {}.", scales.len(), from.len()));
     }
     let axes = from.iter().zip(&to).zip(scales);
     let samplings: Vec<Sampling> =
-        axes.map(|((&from, &to), &scale)| Sampling::new(coordinates, from, to, scale)).collect();
+        axes.map(|((from, &to), &scale)| Sampling::new(coordinates, from, to, scale)).collect();
     let x = call.operands[0];
     let resized = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         let each = samplings.iter().zip(axes);
@@ -168,7 +188,7 @@ impl<'c> Neighbours<'c> {
         let part = s.sub(place, floor);
         let rest = s.sub(s.float(1.0, DType::F64), part);
         let low = sampling.whole(s, floor);
-        let high = s.index_clamp(s.index_affine(low, 1, 1), 0, sampling.from.saturating_sub(1) as i64);
+        let high = sampling.inside(s, s.index_affine(low, 1, 1));
         Neighbours { low, high: Some((high, [s.cast(rest, dtype), s.cast(part, dtype)])) }
     }
 }
@@ -198,16 +218,18 @@ fn interpolate<'c>(
 #[cfg(test)]
 mod tests {
     use super::Sampling;
+    use fusion_operators::Dim;
 
     #[test]
     fn rules_in_whole_numbers() {
         let rule = |coordinates, from, to, rounding| {
-            Sampling::new(coordinates, from, to, to as f64 / from as f64).whole_numbers(rounding)
+            Sampling::new(coordinates, &Dim::Static(from), to, to as f64 / from as f64)
+                .whole_numbers(rounding)
         };
         assert_eq!(rule("asymmetric", 4, 8, "floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 4, 8, "round_prefer_floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 9, 3, "round_prefer_floor"), Some((3, 1, 1)));
         // Clamped early, which no such rule follows.
-        assert_eq!(Sampling::new("asymmetric", 8, 3, 0.1).whole_numbers("floor"), None);
+        assert_eq!(Sampling::new("asymmetric", &Dim::Static(8), 3, 0.1).whole_numbers("floor"), None);
     }
 }

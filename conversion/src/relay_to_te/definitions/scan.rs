@@ -2,7 +2,6 @@
 
 use super::indices::{Lines, each_index};
 use super::{Built, Table, TeCall};
-use fusion_dialects::loops::LoopKind;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Kernel, Scalar, Scalars};
 use fusion_operators::ops::reduction::{CUMPROD, CUMSUM, axis};
@@ -21,16 +20,16 @@ fn scan<'c>(
 ) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(|violation| violation.to_string())?;
     let (exclusive, reverse) = (call.attrs.flag("exclusive"), call.attrs.flag("reverse"));
-    let lines = Lines::along(&call.shape(0), axis);
     let wide = compute_type(call.types[0].dtype);
     Ok(kernel.nest(call.op.name, &call.operands, &call.results, |loops, ins, outs| {
+        let lines = Lines::along(&loops.scalars(), call.dims(0), axis);
         each_index(loops, &[lines.outer, lines.inner], &|_| true, &mut |line, at| {
             let s = line.scalars();
             let first = lines.first(&s, at[0], at[1]);
             let start = s.int(neutral, wide).value;
-            line.for_(lines.extent, LoopKind::Serial, &[start], |l, i, carried| {
+            lines.extent.for_(line, &[start], |l, i, carried| {
                 let s = l.scalars();
-                let i = if reverse { s.index_affine(i, -1, lines.extent as i64 - 1) } else { i };
+                let i = if reverse { lines.extent.mirrored(&s, i) } else { i };
                 let place = lines.element(&s, first, i);
                 let before = Scalar { value: carried[0], dtype: wide };
                 let total = f(&s, before, l.load(ins[0], place));

@@ -10,7 +10,7 @@
 //!     concat                          x_k[i - begin_k] for the k with begin_k <= i < end_k
 
 use super::elementwise::broadcast_indices;
-use super::indices::{flat, strides};
+use super::indices::{Size, flat, strides};
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Compare, Kernel, Scalars};
@@ -222,7 +222,7 @@ fn tile<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         let place = |a: usize| match from[a].known() {
             Some(0) => s.index(0),
             Some(n) if to[a] != Dim::Static(n) => s.index_mod(axes[a], n as i64),
-            // An extent that is not known stays as it is.
+            None if to[a] != from[a] => s.index_remainder(axes[a], s.extent(&from[a])),
             _ => axes[a],
         };
         (0..from.len()).map(place).collect()
@@ -230,12 +230,12 @@ fn tile<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 }
 
 fn reverse<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
-    let shape = call.shape(0);
-    let reversed = axes_or_all(&call.facts(), shape.len(), 1).map_err(said)?;
+    let dims = call.dims(0);
+    let reversed = axes_or_all(&call.facts(), dims.len(), 1).map_err(said)?;
     moved(kernel, call, |s, axes| {
         let mut places = axes.to_vec();
-        for a in reversed.into_iter().filter(|&a| shape[a] > 1) {
-            places[a] = s.index_affine(axes[a], -1, shape[a] as i64 - 1);
+        for a in reversed.into_iter().filter(|&a| dims[a].known().is_none_or(|n| n > 1)) {
+            places[a] = Size::of(s, &dims[a..=a]).mirrored(s, axes[a]);
         }
         places
     })

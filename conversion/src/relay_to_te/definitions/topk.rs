@@ -45,27 +45,28 @@ impl<'c> Lists<'c> {
 fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = topk_axis(&call.facts()).map_err(|violation| violation.to_string())?;
     let how = if call.attrs.flag("smallest") { Compare::Less } else { Compare::Greater };
-    let from = Lines::along(&call.shape(0), axis);
-    let to = Lines::along(&call.result_shape(0), axis);
+    let k = call.results[0].dims[axis].known().ok_or("gives a number of elements that is not known")?;
     Ok(kernel.nest(call.op.name, &call.operands, &call.results, |loops, ins, outs| {
-        if to.extent == 0 {
+        if k == 0 {
             return;
         }
+        let (from, to) = {
+            let s = loops.scalars();
+            (Lines::along(&s, call.dims(0), axis), Lines::along(&s, &call.results[0].dims, axis))
+        };
         let lists = Lists { values: outs[0], places: outs[1] };
         each_index(loops, &[from.outer, from.inner], &|_| true, &mut |line, at| {
             let s = line.scalars();
             let (first, list) = (from.first(&s, at[0], at[1]), to.first(&s, at[0], at[1]));
             let empty = Pair { value: line.load_raw(ins[0], first), at: s.int(-1, DType::I64) };
-            line.each(to.extent, |l, p| lists.set(l, empty, to.element(&l.scalars(), list, p)));
-            let last = to.element(&s, list, s.index(to.extent as i64 - 1));
-            line.each(from.extent, |l, i| {
+            line.each(k, |l, p| lists.set(l, empty, to.element(&l.scalars(), list, p)));
+            let last = to.element(&s, list, s.index(k as i64 - 1));
+            from.extent.each(line, |l, i| {
                 let s = l.scalars();
                 let value = l.load_raw(ins[0], from.element(&s, first, i));
                 let element = Pair { value, at: s.from_index(i, DType::I64) };
                 let enters = ahead(&s, how, element, lists.get(l, last));
-                l.guard(enters, |l| {
-                    insert(l, &lists, how, element, |s, p| to.element(s, list, p), to.extent)
-                });
+                l.guard(enters, |l| insert(l, &lists, how, element, |s, p| to.element(s, list, p), k));
             });
         });
     }))

@@ -48,7 +48,8 @@ struct Phases {
 impl Phases {
     /// Those of a call without dilation, some stride of which is above 1.
     fn of(call: &TeCall, window: &Window) -> Option<Phases> {
-        let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
+        let (shape, weight) = (call.least(0), call.shape(1));
+        let result = call.result_extents(0, 2).ok()?;
         let phase = |((axis, &kernel), &extent): ((&Axis, &u64), &u64)| {
             let (stride, begin) = (axis.stride, axis.begin);
             i64::try_from(begin.checked_add(extent)?).ok()?;
@@ -56,14 +57,14 @@ impl Phases {
             (kernel > 0).then_some(Phase { stride, kernel, taps, begin, count })
         };
         let axes: Vec<Phase> =
-            window.axes.iter().zip(&weight[2..]).zip(&result[2..]).map(phase).collect::<Option<_>>()?;
+            window.axes.iter().zip(&weight[2..]).zip(&result).map(phase).collect::<Option<_>>()?;
         let plain = window.axes.iter().all(|a| a.dilation == 1) && axes.iter().any(|a| a.stride > 1);
         let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
         plain.then_some(Phases { axes, groups })
     }
 
     fn build<'c>(&self, kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
-        let result = call.result_shape(0);
+        let result = &call.results[0].dims;
         let mut places: Vec<Place> = call.dims(0).iter().cloned().map(Place::kept).collect();
         for (place, axis) in places.iter_mut().skip(2).zip(&self.axes) {
             let reach = axis.taps - 1 + axis.carry();
@@ -75,14 +76,15 @@ impl Phases {
         }
         let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
         let rank = self.axes.len();
-        let mut extents = vec![result[0]];
-        extents.extend(self.axes.iter().map(|a| a.count));
-        extents.extend(self.axes.iter().map(|a| a.stride));
-        extents.push(result[1]);
+        let mut extents = vec![result[0].clone()];
+        extents.extend(self.axes.iter().map(|a| Dim::Static(a.count)));
+        extents.extend(self.axes.iter().map(|a| Dim::Static(a.stride)));
+        extents.push(result[1].clone());
         let mut reduce = vec![self.groups.data];
         reduce.extend(self.axes.iter().map(|a| a.taps));
-        let phases = TensorType::fixed(&extents, call.results[0].dtype);
-        if phases.bytes().is_none_or(|n| i64::try_from(n).is_err()) {
+        let phases = TensorType::new(extents, call.results[0].dtype);
+        let least: Vec<u64> = phases.dims.iter().map(|dim| dim.known().unwrap_or(1)).collect();
+        if TensorType::fixed(&least, phases.dtype).bytes().is_none_or(|n| i64::try_from(n).is_err()) {
             return Err(format!("has phases of type {phases}, which is more than can be addressed"));
         }
         let z = kernel.reduce(call.op.name, &phases, &reduce, Combine::Sum, |s, at, over| {
@@ -130,16 +132,16 @@ impl Phases {
 
 fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
     let mut window = Window::of_transpose(&call.attrs, &call.types[1]).map_err(|v| v.to_string())?;
-    if call.shape(0)[2..].iter().all(|&n| n == 1) && window.axes.iter().all(|a| a.dilation == 1) {
+    if call.least(0)[2..].iter().all(|&n| n == 1) && window.axes.iter().all(|a| a.dilation == 1) {
         return Ok(vec![single(kernel, call, &window)]);
     }
     if let Some(phases) = Phases::of(call, &window) {
         return phases.build(kernel, call);
     }
-    let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
+    let (shape, weight, result) = (call.least(0), call.shape(1), call.result_extents(0, 2)?);
     let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
     let mut places: Vec<Place> = call.dims(0).iter().cloned().map(Place::kept).collect();
-    for ((place, axis), &extent) in places.iter_mut().skip(2).zip(&window.axes).zip(&result[2..]) {
+    for ((place, axis), &extent) in places.iter_mut().skip(2).zip(&window.axes).zip(&result) {
         *place = spread(axis, extent)?;
     }
     let data = pad(kernel, (call.operands[0], &call.types[0]), &places, Combine::Sum)?;
@@ -161,7 +163,8 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>
 
 /// The product with the only element of the data in space.
 fn single<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<'c> {
-    let (shape, weight, result) = (call.shape(0), call.shape(1), call.result_shape(0));
+    let (shape, weight) = (call.least(0), call.shape(1));
+    let result: Vec<u64> = call.results[0].dims.iter().map(|dim| dim.known().unwrap_or(1)).collect();
     let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
     let whole =
         window.axes.iter().zip(&result[2..]).zip(&weight[2..]).all(|((a, r), w)| a.begin == 0 && r == w);
@@ -191,8 +194,9 @@ fn single<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<
 
 /// That product when each filter gives a whole kernel: filters and places are the columns of one matrix.
 fn matrix<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Value<'c> {
-    let (shape, weight) = (call.shape(0), call.shape(1));
-    let columns = TensorType::fixed(&[shape[0], weight[1..].iter().product()], call.results[0].dtype);
+    let (shape, weight) = (call.least(0), call.shape(1));
+    let columns = [call.dims(0)[0].clone(), Dim::Static(weight[1..].iter().product())];
+    let columns = TensorType::new(columns.to_vec(), call.results[0].dtype);
     let z = kernel.reduce(call.op.name, &columns, &[shape[1]], Combine::Sum, |s, at, over| {
         let (mut rest, mut places) = (at[1], Vec::new());
         for &extent in weight[1..].iter().rev() {

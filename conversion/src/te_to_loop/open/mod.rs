@@ -26,7 +26,7 @@ use fusion_dialects::te::{EXTENTS, Op as Te};
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments, array_attr,
     array_elements, buffer_type, defining_op, dict_attr, function_type, index_type, int_attr, key, kind_of,
-    ops_in, str_attr, tensor_type, text_of, type_attr, unit_attr,
+    nested_ops, ops_in, str_attr, tensor_type, text_of, type_attr, unit_attr,
 };
 use fusion_operators::{DType, Dim, TensorType};
 use std::collections::HashMap;
@@ -63,18 +63,16 @@ pub fn lower<'c>(kernel: Op<'c>) -> Result<(), PassError<'c>> {
     let mut own: Vec<Value> = Vec::new();
     let mut direct: HashMap<usize, usize> = HashMap::new();
     for (i, value) in returned.iter().enumerate() {
-        let maker = defining_op(*value).filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute))));
+        let maker =
+            defining_op(*value).filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute | Te::Extern))));
         if maker.is_some() {
             direct.entry(key(*value)).or_insert(i);
         }
     }
     for op in &ops {
         match kind_of(*op) {
-            Some(Kind::Te(Te::Compute)) if !inlined.has(*op) => {
+            Some(Kind::Te(Te::Compute | Te::Extern)) if !inlined.has(*op) => {
                 own.extend(op.result_values().into_iter().filter(|v| !direct.contains_key(&key(*v))));
-            }
-            Some(Kind::Te(Te::Extern)) => {
-                return Err(PassError::at(*op, "is a nest written by hand, which needs known extents"));
             }
             _ => {}
         }
@@ -205,6 +203,7 @@ impl<'c> Lowering<'c> {
         match kind_of(op) {
             Some(Kind::Te(Te::Compute)) if self.inlined.has(op) => {}
             Some(Kind::Te(Te::Compute)) => self.stage(loops, op),
+            Some(Kind::Te(Te::Extern)) => self.nest_by_hand(loops, op),
             Some(Kind::Te(Te::View)) => {
                 let (from, to) = (op.operand_values()[0], op.result_values()[0]);
                 match self.places.get(&key(from)).copied() {
@@ -217,6 +216,54 @@ impl<'c> Lowering<'c> {
             Some(Kind::Te(Te::Return)) => {}
             _ => {
                 self.outside.clone_op(&loops.build, op);
+            }
+        }
+    }
+
+    /// Puts the loops of a `te.extern` in place, over the tensors' buffers.
+    fn nest_by_hand(&mut self, loops: &Loops<'c>, op: Op<'c>) {
+        let tensors = [op.operand_values(), op.result_values()].concat();
+        let Some(body) = op.body(0) else { return };
+        if op.attr("parts").is_some() {
+            return self.fail(PassError::at(op, "computes in parts, which needs known extents"));
+        }
+        let mut map = self.outside.clone();
+        for (argument, tensor) in arguments(body).into_iter().zip(&tensors) {
+            match self.places.get(&key(*tensor)) {
+                Some(place) => map.insert(argument, place.value),
+                None => return self.fail(PassError::at(op, "reads a tensor that is not in memory")),
+            }
+        }
+        if let Some(updates) = op.int("updates")
+            && let Some(from) = op.operand_values().get(updates as usize)
+            && let Some(to) = self.places.get(&key(op.result_values()[0])).copied()
+        {
+            self.copy(loops, *from, to.value);
+        }
+        let ops = ops_in(body);
+        for inner in &ops[..ops.len().saturating_sub(1)] {
+            match self.named(*inner) {
+                Some(extent) => map.insert(inner.result_values()[0], extent),
+                None => {
+                    let copy = map.clone_op(&loops.build, *inner);
+                    self.resolve_extents(copy);
+                }
+            }
+        }
+    }
+
+    /// What a `te.extent` stands for.
+    fn named(&self, op: Op<'c>) -> Option<Value<'c>> {
+        let is_extent = matches!(kind_of(op), Some(Kind::Te(Te::Extent)));
+        self.extents.get(op.text("name").filter(|_| is_extent)?).copied()
+    }
+
+    /// Puts the numbers of extents where loops of a nest ask for them.
+    fn resolve_extents(&mut self, nest: Op<'c>) {
+        for op in nested_ops(nest) {
+            if let Some(extent) = self.named(op) {
+                op.replace_all_uses(&[extent]);
+                op.erase();
             }
         }
     }

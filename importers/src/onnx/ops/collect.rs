@@ -13,7 +13,7 @@ use fusion_operators::ops::indexing;
 use fusion_operators::{Attrs, TensorType};
 
 use crate::onnx::build::{Converted, Made, axis_in};
-use crate::onnx::emit::Region;
+use crate::onnx::emit::{ListOp, Region};
 use crate::onnx::error::{Fault, ImportError};
 use crate::onnx::graph::Importer;
 use crate::onnx::node::{Node, Value};
@@ -115,6 +115,14 @@ impl<'m> Importer<'m> {
                 At::Counter(self.sub(last, counter)?)
             }
         })
+    }
+
+    /// The elements of a list joined along a new axis.
+    pub fn stack_of(&mut self, list: Value, place: &Place) -> Made {
+        let (list, element) = self.as_list(list, None)?;
+        let axis = axis_in(place.axis, element.rank() + 1)?;
+        let list = if place.backward { self.forward(list)? } else { list };
+        self.on_list(ListOp::Stack(axis), &element, &[list])
     }
 
     /// Values joined along a new axis.

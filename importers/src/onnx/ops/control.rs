@@ -2,16 +2,18 @@
 //!
 //! What is known at import is resolved: an If of a constant condition is its branch, a short Loop of
 //! known length that collects nothing is its bodies one after the other. The rest stays relay.if and
-//! relay.while. A Loop that collects values runs a known number of times (`collect`); any other goes
-//! on for as long as its condition holds.
+//! relay.while. A Loop that collects values a known number of times writes rows of a tensor (`collect`);
+//! any other goes on for as long as its condition holds, and collects lists (`repeat`).
 
-use fusion_operators::{DType, Tensor, TensorType};
+use fusion_operators::{DType, Tensor};
 
 use super::collect::{At, Place, Step};
 use super::elementwise::scalar;
+use super::held::both;
+use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
 use crate::onnx::build::Converted;
-use crate::onnx::emit::{Id, Region};
+use crate::onnx::emit::{Held, Id, Region};
 use crate::onnx::error::{Fault, ImportError};
 use crate::onnx::graph::Importer;
 use crate::onnx::known::Def;
@@ -45,39 +47,85 @@ impl<'m> Importer<'m> {
         let (then, otherwise) = (node.graph("then_branch")?, node.graph("else_branch")?);
         let branch = |holds: bool| if holds { then } else { otherwise };
         if let Some(known) = self.constant_of(condition) {
-            let taken = branch(known.to_ints().iter().any(|&c| c != 0));
-            return Ok(self.subgraph(taken, &[]).map_err(Box::new)?);
+            return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?);
         }
+        let mut given = Vec::new();
+        let made = self.branches(node, condition, branch, None, &mut given);
+        let [first, rest @ ..] = &given[..] else { return made };
+        if made.is_ok() {
+            return made;
+        }
+        // Branches that differ: a condition that is given decides, else the result is held as what both have in common.
+        let unknown = match self.value_of(condition, "the condition") {
+            Ok(known) => return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?),
+            Err(unknown) => unknown,
+        };
+        self.joined_branches(node, condition, branch, (first, rest.first())).map_err(|fault| match unknown {
+            // Where nothing holds both results, the condition would have to be known.
+            Fault::NeedsInput { input, text } => {
+                Fault::NeedsInput { input, text: format!("{text}. Else {fault}") }
+            }
+            _ => fault,
+        })
+    }
+
+    /// relay.if, with results that are held as what is given here in both branches.
+    fn joined_branches(
+        &mut self,
+        node: &Node<'m>,
+        condition: Value,
+        branch: impl Fn(bool) -> &'m GraphProto,
+        (first, second): (&[Option<Held>], Option<&Vec<Option<Held>>>),
+    ) -> Converted {
+        let mut wanted = Vec::with_capacity(first.len());
+        for (i, held) in first.iter().enumerate() {
+            let other = second.and_then(|other| other.get(i)).and_then(Option::as_ref);
+            let empty = || Fault::unsupported("nothing as the result of a condition that is not known");
+            wanted.push(both(held.as_ref(), other)?.ok_or_else(empty)?);
+        }
+        self.branches(node, condition, branch, Some(&wanted), &mut Vec::new())
+    }
+
+    /// relay.if, with results that are held as wanted, or all tensors of the same types in both branches; `given` are the types of what
+    /// the branches give.
+    fn branches(
+        &mut self,
+        node: &Node<'m>,
+        condition: Value,
+        branch: impl Fn(bool) -> &'m GraphProto,
+        wanted: Option<&[Held]>,
+        given: &mut Vec<Vec<Option<Held>>>,
+    ) -> Converted {
         let emit = self.emit;
         let id = self.entries[condition.0 as usize].id;
-        let (mut first, mut differ): (Option<Vec<TensorType>>, Option<String>) = (None, None);
+        let mut differ = false;
         let ids = emit.if_(id, &mut |region, _| {
             let values = self.subgraph(branch(region == Region::Then), &[])?;
-            let types = values.iter().map(|&v| self.ty(v).cloned()).collect::<Result<Vec<_>, _>>();
-            let text = match (types, self.ids(&values), &first) {
-                (Ok(types), Ok(_), Some(first)) if *first != types => {
-                    let text = |types: &[TensorType]| {
-                        types.iter().map(TensorType::to_string).collect::<Vec<_>>().join(", ")
-                    };
-                    format!("a condition that is not known and gives {} or {}", text(first), text(&types))
-                }
-                (Ok(types), Ok(ids), _) => {
-                    first = Some(types);
-                    return Ok(ids);
-                }
-                _ => "a sequence as the result of a condition that is not known".into(),
-            };
-            differ = Some(text.clone());
-            let fault = Box::new(Fault::unsupported(text));
-            Err(ImportError::Node { place: node.place.clone(), fault })
+            let fail = |fault| ImportError::Node { place: node.place.clone(), fault: Box::new(fault) };
+            if let Some(wanted) = wanted {
+                let values = self.hold_all(&values, wanted).map_err(fail)?;
+                return Ok(values.iter().map(|v| self.entries[v.0 as usize].id).collect());
+            }
+            // Nothing holds an optional value that is not there.
+            let held: Vec<_> = values.iter().map(|&v| self.held(v).ok().flatten()).collect();
+            let tensors = held.iter().all(|held| matches!(held, Some(Held::Tensor(_))));
+            differ |= !tensors || given.first().is_some_and(|first| *first != held);
+            given.push(held);
+            if differ && region == Region::Else {
+                return Err(fail(Fault::unsupported("an If whose branches give different types")));
+            }
+            // Sequences have no values of the program yet, and this branch is thrown away.
+            let one = |v: &Value| self.entries[v.0 as usize].id;
+            if tensors { Ok(values.iter().map(one).collect()) } else { Ok(vec![id]) }
         });
-        // Branches that differ cannot be one operation; a condition that is given still decides.
-        if let Some(text) = differ {
-            let known = self.value_of(condition, "the condition").map_err(|_| Fault::unsupported(text))?;
-            let taken = branch(known.to_ints().iter().any(|&c| c != 0));
-            return Ok(self.subgraph(taken, &[]).map_err(Box::new)?);
+        if differ {
+            return Err(Fault::unsupported("an If whose branches give different types"));
         }
-        Ok(ids.map_err(Box::new)?.into_iter().map(|id| self.opaque(id)).collect())
+        let ids = ids.map_err(Box::new)?;
+        let held = wanted.map(<[Held]>::to_vec);
+        let first = given.first().map(|first| first.iter().flatten().cloned().collect());
+        let held: Vec<Held> = held.or(first).unwrap_or_default();
+        Ok(ids.into_iter().zip(&held).map(|(id, held)| self.holding(id, held)).collect())
     }
 
     fn import_loop(&mut self, node: &Node<'m>) -> Converted {
@@ -96,13 +144,16 @@ impl<'m> Importer<'m> {
             None => Some(true),
         };
         if scans > 0 || initial.iter().any(|&v| self.is_sequence(v)) {
-            return self.collecting_loop(node, body, &initial, scans);
+            let known = self.collecting_loop(node, body, &initial, scans);
+            let Err(fault) = known else { return known };
+            // What the known way would need says more than what the other lacks.
+            return self.while_loop(node, body, (&initial, scans), true).map_err(|_| fault);
         }
         if known_count.is_some_and(|n| n <= SHORT.into()) && known_start.is_some() {
             let most = known_count.map_or(0, |n| n.max(0) as i64);
             let steps = if known_start == Some(true) { most } else { 0 };
             if body.node.len().saturating_mul(steps as usize) > MOST_NODES
-                && let Ok(values) = self.while_loop(node, body, &initial)
+                && let Ok(values) = self.while_loop(node, body, (&initial, 0), false)
             {
                 return Ok(values);
             }
@@ -118,10 +169,10 @@ impl<'m> Importer<'m> {
                 other => return other,
             }
         }
-        self.while_loop(node, body, &initial)
+        self.while_loop(node, body, (&initial, 0), true)
     }
 
-    /// A Loop that collects values or carries sequences: how often it runs must be known.
+    /// A Loop that collects values or carries sequences and runs a known number of times.
     fn collecting_loop(
         &mut self,
         node: &Node<'m>,
@@ -166,53 +217,28 @@ impl<'m> Importer<'m> {
         Ok(Step { values, goes_on })
     }
 
-    /// relay.while over the iteration number, the condition, and what the loop carries.
-    fn while_loop(&mut self, node: &Node<'m>, body: &'m GraphProto, initial: &[Value]) -> Converted {
+    /// relay.while over the iteration number, the condition, what the loop carries, and lists of what it collects.
+    fn while_loop(
+        &mut self,
+        node: &Node<'m>,
+        body: &'m GraphProto,
+        (initial, scans): (&[Value], usize),
+        widens: bool,
+    ) -> Converted {
         let limit = match node.opt(0) {
             Some(count) => Some(scalar(self, count)?),
             None => None,
         };
-        let start = match node.opt(1) {
-            Some(start) => scalar(self, start)?,
-            None => self.floats(DType::Bool, &[], &[1.0])?,
-        };
-        let mut state = vec![self.ints(&[], &[0])?, start];
-        state.extend(initial);
-        let types = state.iter().map(|&v| self.ty(v).cloned()).collect::<Result<Vec<_>, _>>()?;
-        let ids = self.ids(&state)?;
-        let emit = self.emit;
-        let fail = |fault: Fault| ImportError::Node { place: node.place.clone(), fault: Box::new(fault) };
-        let ids = emit
-            .while_(&ids, &mut |region, arguments| {
-                let values: Vec<Value> = arguments.iter().map(|&id| self.opaque(id)).collect();
-                let next = match (region, limit) {
-                    (Region::Condition, None) => vec![values[1]],
-                    (Region::Condition, Some(limit)) => {
-                        let below = self.less(values[0], limit).map_err(fail)?;
-                        vec![self.and(below, values[1]).map_err(fail)?]
-                    }
-                    _ => {
-                        let mut results = self.subgraph(body, &values)?;
-                        results[0] = scalar(self, results[0]).map_err(fail)?;
-                        let one = self.ints(&[], &[1]).map_err(fail)?;
-                        results.insert(0, self.add(values[0], one).map_err(fail)?);
-                        for (i, &v) in results.iter().enumerate() {
-                            let ty = self.ty(v).map_err(fail)?;
-                            if *ty != types[i] {
-                                let text = format!(
-                                    "a loop that carries {} and then {ty}; shapes must stay the same",
-                                    types[i]
-                                );
-                                return Err(fail(Fault::unsupported(text)));
-                            }
-                        }
-                        results
-                    }
-                };
-                self.ids(&next).map_err(fail)
-            })
-            .map_err(Box::new)?;
-        Ok(ids.into_iter().skip(2).map(|id| self.opaque(id)).collect())
+        let ends = Ends { limit, start: node.opt(1) };
+        let mut values = self.repeat(node, ends, (initial, scans), widens, |im, counter, going, state| {
+            let arguments = [&[counter, going], state].concat();
+            let mut values = im.subgraph(body, &arguments).map_err(Box::new)?;
+            Ok(Turn { goes_on: values.remove(0), values })
+        })?;
+        for list in &mut values[initial.len()..] {
+            *list = self.stack_of(*list, &Place::default())?;
+        }
+        Ok(values)
     }
 }
 

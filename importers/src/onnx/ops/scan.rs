@@ -1,9 +1,10 @@
 //! Scan: a body for each slice of the scanned operands, whose results are collected.
 //!
-//! The slices are counted, so this is a loop of known length (`collect`). Until version 9 each member
+//! The slices are counted, so this is a loop of known length (`collect`), unless the extent is known at run time only (`repeat`). Until version 9 each member
 //! of a batch was scanned on its own, which is such a loop around the other.
 
 use super::collect::{Place, Step};
+use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
 use crate::onnx::build::Converted;
 use crate::onnx::error::Fault;
@@ -46,6 +47,12 @@ impl<'m> Importer<'m> {
 
     fn scan(&mut self, node: &Node<'m>, scan: &Scan<'m>, operands: &[Value]) -> Converted {
         let (carried, scanned) = operands.split_at(scan.states);
+        for (&v, source) in scanned.iter().zip(&scan.sources) {
+            let axis = self.axis(v, source.axis)?;
+            if self.dims(v)?[axis].known().is_none() {
+                return self.open_scan(node, scan, (carried, scanned));
+            }
+        }
         let mut steps = None;
         let mut axes = Vec::new();
         for (&v, source) in scanned.iter().zip(&scan.sources) {
@@ -65,6 +72,39 @@ impl<'m> Importer<'m> {
             }
             Ok(Step { values: im.subgraph(scan.body, &arguments).map_err(Box::new)?, goes_on: true })
         })
+    }
+
+    /// As many slices as there turn out to be along the first scanned operand.
+    fn open_scan(
+        &mut self,
+        node: &Node<'m>,
+        scan: &Scan<'m>,
+        (carried, scanned): (&[Value], &[Value]),
+    ) -> Converted {
+        let axes: Vec<usize> = scanned
+            .iter()
+            .zip(&scan.sources)
+            .map(|(&v, source)| self.axis(v, source.axis))
+            .collect::<Result<_, _>>()?;
+        let steps = self.extent_of(scanned[0], axes[0])?;
+        let ends = Ends { limit: Some(steps), start: None };
+        let mut results =
+            self.repeat(node, ends, (carried, scan.places.len()), true, |im, counter, going, state| {
+                let mut arguments = state.to_vec();
+                for ((&v, source), &axis) in scanned.iter().zip(&scan.sources).zip(&axes) {
+                    let mut at = counter;
+                    if source.backward {
+                        let last = im.add_f(steps, -1.0)?;
+                        at = im.sub(last, counter)?;
+                    }
+                    arguments.push(im.gather(v, at, axis)?);
+                }
+                Ok(Turn { goes_on: going, values: im.subgraph(scan.body, &arguments).map_err(Box::new)? })
+            })?;
+        for (list, place) in results[carried.len()..].iter_mut().zip(&scan.places) {
+            *list = self.stack_of(*list, place)?;
+        }
+        Ok(results)
     }
 }
 

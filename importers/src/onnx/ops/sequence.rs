@@ -1,14 +1,18 @@
-//! Sequences and optional values whose construction is known at import: they are lists of values then,
-//! and leave no trace in the program.
+//! Sequences and optional values. A sequence whose construction is known at import leaves no trace in the program: it is a list of
+//! values here. Where its length or a position is known at run time only it is a list of the language (`held`).
 
 use fusion_operators::DType;
 
+use super::elementwise::scalar;
+use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
-use crate::onnx::build::{Converted, axis_in};
+use crate::onnx::build::{Converted, Made, axis_in};
+use crate::onnx::emit::{Held, ListOp};
 use crate::onnx::error::Fault;
 use crate::onnx::graph::Importer;
 use crate::onnx::known::Def;
 use crate::onnx::node::{Node, Value};
+use crate::onnx::proto::GraphProto;
 
 pub const ROWS: &[Conversion] = &[
     row("SequenceEmpty", |im, _| Ok(vec![im.sequence(Vec::new())])),
@@ -16,36 +20,24 @@ pub const ROWS: &[Conversion] = &[
         let values = node.all_inputs()?;
         Ok(vec![im.sequence(values)])
     }),
-    row("SequenceInsert", |im, node| {
-        let mut values = list(im, node.input(0)?)?;
-        let place = match node.opt(2) {
-            // Behind the last element, or before the one that is named.
-            Some(_) if im.int_of(node, 2)? == values.len() as i64 => values.len(),
-            Some(_) => position(im, node, 2, values.len())?,
-            None => values.len(),
-        };
-        values.insert(place, node.input(1)?);
-        Ok(vec![im.sequence(values)])
-    }),
-    row("SequenceErase", |im, node| {
-        let mut values = list(im, node.input(0)?)?;
-        let place = match node.opt(1) {
-            Some(_) => position(im, node, 1, values.len())?,
-            None => values.len().saturating_sub(1),
-        };
-        if place < values.len() {
-            values.remove(place);
-        }
-        Ok(vec![im.sequence(values)])
-    }),
+    row("SequenceInsert", sequence_insert),
+    row("SequenceErase", sequence_erase),
     row("SequenceAt", |im, node| {
-        let values = list(im, node.input(0)?)?;
-        let place = position(im, node, 1, values.len())?;
-        values.get(place).map(|&v| vec![v]).ok_or_else(|| Fault::value("the sequence is empty"))
+        let sequence = node.input(0)?;
+        if let (Some(values), Some(at)) = (list(im, sequence), known_position(im, node, 1)?) {
+            let place = position(at, values.len())?;
+            return values.get(place).map(|&v| vec![v]).ok_or_else(|| Fault::value("the sequence is empty"));
+        }
+        let (sequence, element) = im.as_list(sequence, None)?;
+        let at = computed_position(im, node, 1)?;
+        Ok(vec![im.on_list(ListOp::At, &element, &[sequence, at])?])
     }),
     row("SequenceLength", |im, node| {
-        let count = list(im, node.input(0)?)?.len() as i64;
-        Ok(vec![im.ints(&[], &[count])?])
+        let sequence = node.input(0)?;
+        Ok(vec![match list(im, sequence) {
+            Some(values) => im.ints(&[], &[values.len() as i64])?,
+            None => length(im, sequence)?,
+        }])
     }),
     row("ConcatFromSequence", concat_from_sequence),
     row("SplitToSequence", split_to_sequence),
@@ -69,23 +61,95 @@ pub const ROWS: &[Conversion] = &[
     }),
 ];
 
-/// The elements of a sequence.
-pub fn list(im: &Importer, v: Value) -> Result<Vec<Value>, Fault> {
+/// The elements of a sequence whose construction is known.
+fn list(im: &Importer, v: Value) -> Option<Vec<Value>> {
     match &im.entries[v.0 as usize].def {
-        Def::Sequence(values) => Ok(values.clone()),
-        _ => Err(Fault::unsupported("a sequence whose construction is not known at import")),
+        Def::Sequence(values) => Some(values.clone()),
+        _ => None,
     }
 }
 
-fn position(im: &mut Importer, node: &Node, index: usize, len: usize) -> Result<usize, Fault> {
-    axis_in(im.int_of(node, index)?, len)
+fn length(im: &mut Importer, sequence: Value) -> Made {
+    let (sequence, element) = im.as_list(sequence, None)?;
+    im.on_list(ListOp::Length, &element, &[sequence])
+}
+
+/// The position an operand is, where it is known.
+fn known_position(im: &mut Importer, node: &Node, index: usize) -> Result<Option<i64>, Fault> {
+    match im.int_of(node, index) {
+        Ok(position) => Ok(Some(position)),
+        Err(fault) if fault.needs_more() => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The position an operand is, as operations on lists take it.
+fn computed_position(im: &mut Importer, node: &Node, index: usize) -> Made {
+    let at = scalar(im, node.input(index)?)?;
+    im.cast(at, DType::I64)
+}
+
+fn position(at: i64, len: usize) -> Result<usize, Fault> {
+    axis_in(at, len)
         .map_err(|_| Fault::value(format!("the position is out of range for a sequence of {len}")))
 }
 
+/// Behind the last element, or before the one that is named.
+fn sequence_insert(im: &mut Importer, node: &Node) -> Converted {
+    let (sequence, x) = (node.input(0)?, node.input(1)?);
+    if let Some(mut values) = list(im, sequence) {
+        let at = match node.opt(2) {
+            Some(_) => known_position(im, node, 2)?,
+            None => Some(values.len() as i64),
+        };
+        if let Some(at) = at {
+            let place = if at == values.len() as i64 { values.len() } else { position(at, values.len())? };
+            values.insert(place, x);
+            return Ok(vec![im.sequence(values)]);
+        }
+    }
+    let ty = im.ty(x)?.clone();
+    let (sequence, element) = im.as_list(sequence, Some(&ty))?;
+    let x = im.hold(x, &Held::Tensor(element.clone()))?;
+    Ok(vec![match node.opt(2) {
+        None => im.on_list(ListOp::Push, &element, &[sequence, x])?,
+        Some(_) => {
+            let at = computed_position(im, node, 2)?;
+            im.on_list(ListOp::Insert, &element, &[sequence, at, x])?
+        }
+    }])
+}
+
+/// Without the element that is named, or the last.
+fn sequence_erase(im: &mut Importer, node: &Node) -> Converted {
+    let sequence = node.input(0)?;
+    if let Some(mut values) = list(im, sequence) {
+        let at = match node.opt(1) {
+            Some(_) => known_position(im, node, 1)?,
+            None => Some(-1),
+        };
+        if let Some(at) = at {
+            values.remove(position(at, values.len())?);
+            return Ok(vec![im.sequence(values)]);
+        }
+    }
+    let (sequence, element) = im.as_list(sequence, None)?;
+    let at = match node.opt(1) {
+        Some(_) => computed_position(im, node, 1)?,
+        None => im.ints(&[], &[-1])?,
+    };
+    Ok(vec![im.on_list(ListOp::Erase, &element, &[sequence, at])?])
+}
+
 fn concat_from_sequence(im: &mut Importer, node: &Node) -> Converted {
-    let mut values = list(im, node.input(0)?)?;
+    let (sequence, new) = (node.input(0)?, node.flag("new_axis")?);
+    let Some(mut values) = list(im, sequence) else {
+        let (sequence, element) = im.as_list(sequence, None)?;
+        let axis = axis_in(node.required_int("axis")?, element.rank() + usize::from(new))?;
+        let how = if new { ListOp::Stack(axis) } else { ListOp::Concat(axis) };
+        return Ok(vec![im.on_list(how, &element, &[sequence])?]);
+    };
     let first = *values.first().ok_or_else(|| Fault::value("the sequence is empty"))?;
-    let new = node.flag("new_axis")?;
     let axis = axis_in(node.required_int("axis")?, im.rank(first)? + usize::from(new))?;
     if new {
         for value in &mut values {
@@ -95,28 +159,36 @@ fn concat_from_sequence(im: &mut Importer, node: &Node) -> Converted {
     Ok(vec![im.concat(&values, axis)?])
 }
 
-fn split_to_sequence(im: &mut Importer, node: &Node) -> Converted {
+fn split_to_sequence<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
     let x = node.input(0)?;
     let axis = im.axis(x, node.int("axis", 0)?)?;
+    let squeezed = node.opt(1).is_none() && node.int("keepdims", 1)? == 0;
+    let sizes = match node.opt(1) {
+        None => vec![1],
+        Some(_) => im.ints_of(node, 1)?,
+    };
+    let alike = match node.opt(1) {
+        None => true,
+        // A scalar is the size of each piece but the last.
+        Some(split) => im.rank(split)? == 0,
+    };
+    if alike && im.dims(x)?[axis].known().is_none() {
+        return open_split(im, node, x, (axis, sizes[0]), squeezed);
+    }
     let extent = im.extent(x, axis, "the operand")?;
     if extent > 1 << 16 {
         return Err(Fault::unsupported(format!("a sequence cut from an axis of {extent}")));
     }
-    let (sections, single) = match node.opt(1) {
-        None => (vec![1; usize::try_from(extent).unwrap_or(0)], true),
-        Some(split) => match (im.rank(split)?, &im.ints_of(node, 1)?[..]) {
-            // A scalar is the size of each piece but the last.
-            (0, &[size]) if size > 0 => {
-                let whole = (0..extent / size).map(|_| size);
-                let rest = Some(extent % size).filter(|&rest| rest > 0);
-                (whole.chain(rest).collect(), false)
-            }
-            (1, list) => (list.to_vec(), false),
-            _ => return Err(Fault::value("split must be a positive number or a list")),
-        },
+    let sections = match (alike, &sizes[..]) {
+        (true, &[size]) if size > 0 => {
+            let whole = (0..extent / size).map(|_| size);
+            whole.chain(Some(extent % size).filter(|&rest| rest > 0)).collect()
+        }
+        (false, list) => list.to_vec(),
+        _ => return Err(Fault::value("split must be a positive number or a list")),
     };
     let mut pieces = im.split(x, &sections, axis)?;
-    if single && node.int("keepdims", 1)? == 0 {
+    if squeezed {
         for piece in &mut pieces {
             *piece = im.squeeze(*piece, &[axis as i64])?;
         }
@@ -124,20 +196,51 @@ fn split_to_sequence(im: &mut Importer, node: &Node) -> Converted {
     Ok(vec![im.sequence(pieces)])
 }
 
+/// Takes pieces of a size from an axis of unknown extent for as long as something is left.
+fn open_split<'m>(
+    im: &mut Importer<'m>,
+    node: &Node<'m>,
+    x: Value,
+    (axis, size): (usize, i64),
+    squeezed: bool,
+) -> Converted {
+    if size < 1 {
+        return Err(Fault::value("split must be a positive number or a list"));
+    }
+    let whole = im.extent_of(x, axis)?;
+    let zero = im.ints(&[], &[0])?;
+    let start = im.less(zero, whole)?;
+    let ends = Ends { limit: None, start: Some(start) };
+    let mut results = im.repeat(node, ends, (&[x], 1), true, |im, _, _, state| {
+        let piece = im.slice(state[0], axis, 0, size)?;
+        let rest = im.slice(state[0], axis, size, i64::MAX)?;
+        let piece = if squeezed { im.squeeze(piece, &[axis as i64])? } else { piece };
+        let left = im.extent_of(rest, axis)?;
+        let zero = im.ints(&[], &[0])?;
+        Ok(Turn { goes_on: im.less(zero, left)?, values: vec![rest, piece] })
+    })?;
+    Ok(vec![results.remove(1)])
+}
+
 /// Applies a graph to the elements of sequences, with tensors beside them.
 fn sequence_map<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
     let inputs = node.all_inputs()?;
     let body = node.graph("body")?;
-    let count = list(im, node.input(0)?)?.len();
+    let first = node.input(0)?;
+    let Some(values) = list(im, first) else { return open_map(im, node, &inputs, body) };
     let mut results: Vec<Vec<Value>> = vec![Vec::new(); body.output.len()];
-    for i in 0..count {
+    for i in 0..values.len() {
         let mut arguments = Vec::new();
         for &input in &inputs {
-            let element = match list(im, input) {
-                Ok(values) => {
+            let element = match (list(im, input), im.held(input)) {
+                (Some(values), _) => {
                     *values.get(i).ok_or_else(|| Fault::value("the sequences have different lengths"))?
                 }
-                Err(_) => input,
+                (None, Ok(Some(Held::List(element)))) => {
+                    let at = im.ints(&[], &[i as i64])?;
+                    im.on_list(ListOp::At, &element, &[input, at])?
+                }
+                _ => input,
             };
             arguments.push(element);
         }
@@ -147,4 +250,24 @@ fn sequence_map<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
         }
     }
     Ok(results.into_iter().map(|values| im.sequence(values)).collect())
+}
+
+/// The same for a sequence whose length is known at run time only.
+fn open_map<'m>(im: &mut Importer<'m>, node: &Node<'m>, inputs: &[Value], body: &'m GraphProto) -> Converted {
+    let mut lists = Vec::with_capacity(inputs.len());
+    for &input in inputs {
+        let is_list = !matches!(im.held(input)?, Some(Held::Tensor(_)));
+        lists.push(if is_list { Some(im.as_list(input, None)?) } else { None });
+    }
+    let ends = Ends { limit: Some(length(im, inputs[0])?), start: None };
+    im.repeat(node, ends, (&[], body.output.len()), true, |im, counter, going, _| {
+        let mut arguments = Vec::with_capacity(inputs.len());
+        for (&input, list) in inputs.iter().zip(&lists) {
+            arguments.push(match list {
+                Some((list, element)) => im.on_list(ListOp::At, element, &[*list, counter])?,
+                None => input,
+            });
+        }
+        Ok(Turn { goes_on: going, values: im.subgraph(body, &arguments).map_err(Box::new)? })
+    })
 }

@@ -17,7 +17,8 @@ mod types;
 mod values;
 
 pub(super) use module::module;
-pub(super) use types::{Names, element_name, element_type};
+pub(crate) use types::element_name;
+pub(super) use types::{Names, element_type};
 pub(super) use values::{Literal, Made};
 
 use super::error::{Fault, Outcome, Source};

@@ -146,10 +146,7 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
             let related = row.infer(&known, attrs).map_err(|violation| {
                 let operands: Vec<String> =
                     operands.iter().map(|v| crate::relay_text::print::type_text(v.r#type())).collect();
-                Fault::boxed(
-                    self.span,
-                    format!("{} of {}: {}", self.name, operands.join(", "), violation.message),
-                )
+                Fault::boxed(self.span, format!("{} of {} {violation}", self.name, operands.join(", ")))
             })?;
             related.iter().map(|ty| tensor_type_to_mlir(context, ty)).collect()
         } else {

@@ -15,7 +15,7 @@ mod names;
 mod operators;
 mod types;
 
-pub(super) use types::type_text;
+pub(crate) use types::type_text;
 
 use super::emit::{NAME, Names};
 use super::metadata;

@@ -101,6 +101,12 @@ impl<'c> Evaluator<'c> {
             let deciding = self.deciding(function);
             !deciding.is_empty() && deciding.iter().all(|at| given.get(*at).is_some_and(|v| v.is_static()))
         };
+        if recursive && self.limits.strict && is_endless(function) {
+            let why = format!(
+                "calls {what}, which calls itself whatever it is given; add a case that ends the recursion"
+            );
+            return Err(PassError::at(op, why));
+        }
         let may = self.fuel > 0 && self.depth < self.limits.depth;
         if recursive && is_decided && !may && self.limits.strict {
             return Err(PassError::at(
@@ -166,6 +172,14 @@ impl<'c> Evaluator<'c> {
         self.deciding.insert(op_key(function), found.clone());
         found
     }
+}
+
+/// True for functions without branches that call themselves.
+fn is_endless(function: Op) -> bool {
+    let inside = nested_ops(function);
+    let branches = |op: &Op| matches!(op.kind(), Some(Kind::Relay(Relay::If | Relay::Match)));
+    let calls_itself = |op: &Op| is_call(*op) && op.text("callee") == function.text("sym_name");
+    function.text("sym_name").is_some() && !inside.iter().any(branches) && inside.iter().any(calls_itself)
 }
 
 fn deciding(function: Op) -> BTreeSet<usize> {
