@@ -161,9 +161,7 @@ impl<'c> Elements<'c> {
         for op in &self.ops {
             let operands = op.operand_values();
             for value in &operands {
-                if !numbers.contains_key(&key(*value)) {
-                    numbers.insert(key(*value), number(Form::Value(key(*value))));
-                }
+                numbers.entry(key(*value)).or_insert_with(|| number(Form::Value(key(*value))));
             }
             let computed = is_pure(*op) && op.regions().next().is_none();
             for (n, value) in op.result_values().into_iter().enumerate() {
