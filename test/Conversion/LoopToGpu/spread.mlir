@@ -90,6 +90,29 @@ func.func @rows(%at: memref<6xindex>, %x: memref<8xf32>, %y: memref<80xf32>) att
 
 // -----
 
+// Lanes of a processor's vector are threads.
+// CHECK-LABEL: @lanes
+// CHECK:       loop.for 1 block_x
+// CHECK:         loop.for 64 thread_x
+// CHECK-NOT:       vectorized
+// CHECK:           loop.store
+func.func @lanes(%x: memref<64xf32>, %y: memref<64xf32>) attributes {loop.kernel} {
+  loop.for 4 serial {
+  ^bb0(%o: index):
+    loop.for 16 vectorized {
+    ^bb0(%l: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%o, %l)
+      %a = loop.load %x[%i] : memref<64xf32> -> f32
+      loop.store %a, %y[%i] : f32, memref<64xf32>
+      loop.yield
+    } {annotations = {independent = 1 : i64}}
+    loop.yield
+  } {annotations = {independent = 1 : i64}}
+  return
+}
+
+// -----
+
 // Nothing changes where a loop is not called independent, where something is written around it, and where loops are bound.
 // CHECK-LABEL: @others
 // CHECK-NOT:   block_x

@@ -99,11 +99,11 @@ pub fn text(profile: &Profile) -> String {
             counters.push(name);
         }
     }
-    for (place, name) in counters.into_iter().enumerate() {
+    for name in counters {
         let cells = profile.kernels.iter().map(|kernel| counter(kernel, name).unwrap_or_default());
         let cells = [name.clone()].into_iter().chain(cells).chain([String::new()]).collect();
         // In front of the names of operators, which are long.
-        let at = columns.iter().position(|(_, cells)| cells[0] == "fused").unwrap_or(columns.len() - place);
+        let at = columns.iter().position(|(_, cells)| cells[0] == "fused").unwrap_or(columns.len());
         columns.insert(at, (Align::Right, cells));
     }
     let lines: Vec<Vec<String>> = (0..profile.kernels.len() + 2)
