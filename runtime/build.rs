@@ -17,8 +17,10 @@ const SOURCES: &[&str] = &[
     "gpu/entry.c",
     "gpu/hip.c",
     "gpu/matrix.c",
+    "gpu/profile.c",
     "gpu/races.c",
     "gpu/run.c",
+    "gpu/stream.c",
 ];
 const HEADERS: &[&str] =
     &["language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];

@@ -91,14 +91,16 @@ pub const GPU_HOST: &[Stage] = &[stage("fusion-gpu-host", "builtin.module(fusion
 
 /// On loops for a GPU: as for a processor, but that loops bound to threads stay; then functions of the GPU.
 pub const GPU_LOOP: &[Stage] = &[
+    stage("loop-spread", "builtin.module(func.func(loop-spread))"),
     stage("loop-simplify", "builtin.module(func.func(canonicalize,cse,loop-simplify))"),
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-merge-equal", "builtin.module(func.func(loop-merge-equal,canonicalize,cse))"),
     stage("loop-value-ranges", "builtin.module(func.func(loop-value-ranges))"),
     stage("loop-fragments", "builtin.module(func.func(loop-fragments))"),
     stage("loop-store-once", "builtin.module(func.func(loop-store-once))"),
-    stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,canonicalize,cse))"),
+    stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,loop-unroll,canonicalize,cse))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
     stage("math-approximate", "builtin.module(func.func(math-approximate{doubles=true}))"),

@@ -29,6 +29,10 @@ struct device_kind {
   _Bool (*begin_recording)(struct device *device);
   _Bool (*end_recording)(struct device *device);
   _Bool (*replay)(struct device *device);
+  /* Puts a mark with this number where the device is when it has done all of the above; numbers of a run go up from 0. When the
+   * run is over, the seconds from one mark to another. */
+  _Bool (*mark)(struct device *device, uint32_t number);
+  _Bool (*between)(struct device *device, uint32_t from, uint32_t to, double *seconds);
   void (*spoil)(struct device *device, void *memory, uint64_t bytes);  /* nobody may rely on what was there; or null */
 };
 
@@ -37,10 +41,22 @@ extern const struct device_kind fusion_cuda, fusion_hip, fusion_emulated;
 /* run.c: notes why a run failed. */
 _Bool fusion_gpu_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* profile.c: what a run does, timed. Nothing happens unless it was asked for. */
+struct fusion_gpu_event;
+_Bool fusion_profiles(void);
+void fusion_profile_want(_Bool on);
+int64_t fusion_profile_list(const struct fusion_gpu_event **list, double *empty_s);
+_Bool fusion_profile_start(struct device *device);
+_Bool fusion_event_begins(struct device *device, const struct fusion_gpu_event *event);
+_Bool fusion_event_ends(struct device *device);
+_Bool fusion_profile_read(struct device *device);
+void fusion_profile_drop(void);
+
 /* What is used of the C library. Its own headers would be those of the machine this is compiled on. */
 extern void *aligned_alloc(size_t alignment, size_t size);
 extern int atexit(void (*function)(void));
 extern void *calloc(size_t count, size_t size);
+extern int clock_gettime(int clock, long *seconds_and_nanoseconds);
 extern int dlclose(void *library);
 extern char *dlerror(void);
 extern void *dlopen(const char *name, int flags);
@@ -57,6 +73,7 @@ extern int munmap(void *address, size_t size);
 extern int pthread_mutex_lock(void *mutex);
 extern int pthread_mutex_trylock(void *mutex);
 extern int pthread_mutex_unlock(void *mutex);
+extern void *realloc(void *memory, size_t size);
 extern int snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 extern long strtol(const char *text, char **end, int base);
 extern int vsnprintf(char *text, size_t size, const char *format, __builtin_va_list values);

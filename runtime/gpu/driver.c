@@ -11,12 +11,10 @@
 #include "driver.h"
 
 enum {
-  LOG_BYTES = 4096,
   DYNAMIC_WITHOUT_ASKING = 48 << 10,
   /* Options of cuModuleLoadDataEx. */
   ERROR_LOG = 5,
   ERROR_LOG_BYTES = 6,
-  OF_THIS_THREAD = 1,      /* other threads may go on using the driver while this one captures */
 };
 
 enum trouble {
@@ -41,63 +39,6 @@ static const struct {
     {999, LOST},
 };
 
-/* An image on the device. */
-struct module {
-  struct module *next;
-  const void *image;
-  void *handle;
-};
-
-/* A kernel that was launched before. */
-struct loaded {
-  struct loaded *next;
-  struct fusion_gpu_kernel *kernel;
-  void *function;
-  void *places[];  /* of the arguments; filled for each launch */
-};
-
-struct driver {
-  struct device device;
-  const struct vendor *vendor;
-  void *functions[FUNCTIONS];
-  char library[256];
-  int32_t number;
-  int handle;
-  int before;              /* the device that was current */
-  void *context, *stream;
-  _Bool has_stream, waits_for_each;
-  struct module *modules;
-  struct loaded *loaded;
-  void *graph;             /* what was recorded */
-  char name[128];
-  char log[LOG_BYTES];
-};
-
-/* Calls a function of the driver as one of these types. */
-typedef int of_number(unsigned);
-typedef int of_place(int *);
-typedef int of_places(int *, int);
-typedef int of_attribute(int *, int, int);
-typedef int of_name(char *, int, int);
-typedef int of_retain(void **, int);
-typedef int of_handle(void *);
-typedef int of_handle_place(void **);
-typedef int of_allocate(void **, size_t);
-typedef int of_copy(void *, const void *, size_t, void *);
-typedef int of_stream(void **, unsigned);
-typedef int of_load(void **, const void *);
-typedef int of_load_with_log(void **, const void *, unsigned, const int *, void **);
-typedef int of_find(void **, void *, const char *);
-typedef int of_function_attribute(void *, int, int);
-typedef int of_launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
-typedef int of_capture(void *, int);
-typedef int of_end_capture(void *, void **);
-typedef int of_make_graph(void **, void *, unsigned long long);
-typedef int of_launch_graph(void *, void *);
-typedef int writes_text(int, const char **);
-typedef const char *gives_text(int);
-#define CALL(driver, which, type) ((type *)(uintptr_t)(driver)->functions[which])
-
 /* Errors. */
 
 static enum trouble trouble_of(int code) {
@@ -119,7 +60,7 @@ static const char *text_of(const struct driver *driver, enum function which, int
 }
 
 /* What went wrong and what the driver says of it, then what to do. */
-static _Bool fail(struct driver *driver, int code, const char *what) {
+_Bool fusion_driver_fail(struct driver *driver, int code, const char *what) {
   enum trouble trouble = trouble_of(code);
   const char *name = text_of(driver, ERROR_NAME, code), *text = text_of(driver, ERROR_TEXT, code);
   const char *todo = "run the model with --emulate if it stays so";
@@ -185,20 +126,20 @@ static _Bool choose_device(struct driver *driver, int32_t number) {
                            "use --emulate.",
                            vendor->who);
   if (code)
-    return fail(driver, code, "Starting the driver");
+    return fusion_driver_fail(driver, code, "Starting the driver");
   if (number >= count)
     return fusion_gpu_fail("There is no %s device %d: there %s %d, and the first is 0; choose one with --device or "
                            "FUSION_DEVICE.",
                            vendor->who, number, count == 1 ? "is" : "are", count);
   if ((code = CALL(driver, GET_DEVICE, of_places)(&driver->handle, number)))
-    return fail(driver, code, "Opening");
+    return fusion_driver_fail(driver, code, "Opening");
   if (CALL(driver, NAME_OF_DEVICE, of_name)(driver->name, sizeof driver->name, driver->handle))
     driver->name[0] = 0;
   driver->name[sizeof driver->name - 1] = 0;
   if (driver->functions[RETAIN_CONTEXT]) {
     void *context = NULL;
     if ((code = CALL(driver, RETAIN_CONTEXT, of_retain)(&context, driver->handle)))
-      return fail(driver, code, "Opening");
+      return fusion_driver_fail(driver, code, "Opening");
     driver->context = context;
   }
   return 1;
@@ -211,7 +152,7 @@ static _Bool make_stream(struct driver *driver) {
   int code = CALL(driver, CREATE_STREAM, of_stream)(&driver->stream, 0);
   driver->has_stream = !code;
   if (code)
-    fail(driver, code, "Making a stream");
+    fusion_driver_fail(driver, code, "Making a stream");
   fusion_driver_leave(&driver->device);
   return !code;
 }
@@ -233,12 +174,6 @@ struct device *fusion_driver_open(const struct device_kind *kind, int32_t number
   return NULL;
 }
 
-static void drop_graph(struct driver *driver) {
-  if (driver->graph)
-    CALL(driver, DESTROY_GRAPH, of_handle)(driver->graph);
-  driver->graph = NULL;
-}
-
 /* Errors are no matter here: what cannot be freed is gone with the device. */
 void fusion_driver_close(struct device *device) {
   struct driver *driver = (struct driver *)device;
@@ -250,7 +185,7 @@ void fusion_driver_close(struct device *device) {
   }
   _Bool entered = driver->has_stream && fusion_driver_enter(device);
   if (entered)
-    drop_graph(driver);
+    fusion_driver_forget(driver);
   while (driver->modules) {
     struct module *next = driver->modules->next;
     if (entered)
@@ -264,6 +199,7 @@ void fusion_driver_close(struct device *device) {
   }
   if (driver->context)
     CALL(driver, RELEASE_CONTEXT, of_number)((unsigned)driver->handle);
+  free(driver->marks);
   free(driver);
 }
 
@@ -277,7 +213,7 @@ _Bool fusion_driver_enter(struct device *device) {
     if (!code)
       code = CALL(driver, SET_DEVICE, of_number)((unsigned)driver->number);
   }
-  return code ? fail(driver, code, "Turning to the device") : 1;
+  return code ? fusion_driver_fail(driver, code, "Turning to the device") : 1;
 }
 
 void fusion_driver_leave(struct device *device) {
@@ -299,7 +235,7 @@ void *fusion_driver_allocate(struct device *device, uint64_t bytes, const char *
     return memory;
   char tried[128];
   snprintf(tried, sizeof tried, "Getting memory for the %llu bytes of the model's %s", (unsigned long long)bytes, what);
-  fail(driver, code, tried);
+  fusion_driver_fail(driver, code, tried);
   return NULL;
 }
 
@@ -310,19 +246,19 @@ void fusion_driver_release(struct device *device, void *memory) {
 _Bool fusion_driver_upload(struct device *device, void *to, const void *from, uint64_t bytes) {
   struct driver *driver = (struct driver *)device;
   int code = bytes ? CALL(driver, UPLOAD, of_copy)(to, from, bytes, driver->stream) : 0;
-  return code ? fail(driver, code, "Copying to the device") : 1;
+  return code ? fusion_driver_fail(driver, code, "Copying to the device") : 1;
 }
 
 _Bool fusion_driver_download(struct device *device, void *to, const void *from, uint64_t bytes) {
   struct driver *driver = (struct driver *)device;
   int code = bytes ? CALL(driver, DOWNLOAD, of_copy)(to, from, bytes, driver->stream) : 0;
-  return code ? fail(driver, code, "Copying from the device") : 1;
+  return code ? fusion_driver_fail(driver, code, "Copying from the device") : 1;
 }
 
 _Bool fusion_driver_copy(struct device *device, void *to, const void *from, uint64_t bytes) {
   struct driver *driver = (struct driver *)device;
   int code = bytes ? CALL(driver, COPY, of_copy)(to, from, bytes, driver->stream) : 0;
-  return code ? fail(driver, code, "Copying on the device") : 1;
+  return code ? fusion_driver_fail(driver, code, "Copying on the device") : 1;
 }
 
 /* Kernels. */
@@ -332,7 +268,7 @@ static _Bool fail_load(struct driver *driver, const struct fusion_gpu_kernel *ke
   int major, minor;
   if (trouble_of(code) != WRONG_IMAGE) {
     snprintf(what, sizeof what, "Loading the code of kernel \"%.200s\"", kernel->name);
-    return fail(driver, code, what);
+    return fusion_driver_fail(driver, code, what);
   }
   if (driver->functions[ATTRIBUTE] && !CALL(driver, ATTRIBUTE, of_attribute)(&major, driver->vendor->major, driver->handle) &&
       !CALL(driver, ATTRIBUTE, of_attribute)(&minor, driver->vendor->minor, driver->handle))
@@ -411,14 +347,14 @@ static struct loaded *prepare(struct driver *driver, struct fusion_gpu_kernel *k
   int code = CALL(driver, FIND_FUNCTION, of_find)(&function, module->handle, kernel->name);
   if (code) {
     snprintf(what, sizeof what, "Finding kernel \"%.200s\" in its code", kernel->name);
-    fail(driver, code, what);
+    fusion_driver_fail(driver, code, what);
     return NULL;
   }
   if (kernel->dynamic_bytes > DYNAMIC_WITHOUT_ASKING && driver->functions[SET_FUNCTION]) {
     code = CALL(driver, SET_FUNCTION, of_function_attribute)(function, driver->vendor->most_dynamic, (int)kernel->dynamic_bytes);
     if (code) {
       snprintf(what, sizeof what, "Allowing kernel \"%.200s\" %u bytes of shared memory", kernel->name, kernel->dynamic_bytes);
-      fail(driver, code, what);
+      fusion_driver_fail(driver, code, what);
       return NULL;
     }
   }
@@ -439,7 +375,7 @@ static _Bool fail_launch(struct driver *driver, const struct fusion_gpu_kernel *
            "Launching kernel \"%.200s\" (%u x %u x %u blocks of %u x %u x %u threads with %u bytes of shared memory)%s",
            kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], kernel->shared_bytes + kernel->dynamic_bytes,
            trouble_of(code) == LIMITS ? ", which may be more than the device has," : "");
-  return fail(driver, code, what);
+  return fusion_driver_fail(driver, code, what);
 }
 
 _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments) {
@@ -462,34 +398,6 @@ _Bool fusion_driver_wait(struct device *device) {
   int code = CALL(driver, WAIT_FOR_STREAM, of_handle)(driver->stream);
   if (!code)
     return 1;
-  return fail(driver, code, driver->waits_for_each ? "Waiting for the device"
+  return fusion_driver_fail(driver, code, driver->waits_for_each ? "Waiting for the device"
                                                    : "A kernel (FUSION_GPU_WAIT=1 in the environment tells which)");
-}
-
-/* Graphs. */
-
-_Bool fusion_driver_begin_recording(struct device *device) {
-  struct driver *driver = (struct driver *)device;
-  for (int i = BEGIN_CAPTURE; i < FUNCTIONS; i++)
-    if (!driver->functions[i])
-      return 0;
-  drop_graph(driver);
-  return !driver->waits_for_each && !CALL(driver, BEGIN_CAPTURE, of_capture)(driver->stream, OF_THIS_THREAD);
-}
-
-_Bool fusion_driver_end_recording(struct device *device) {
-  struct driver *driver = (struct driver *)device;
-  void *recording = NULL, *graph = NULL;
-  if (CALL(driver, END_CAPTURE, of_end_capture)(driver->stream, &recording) || !recording)
-    return 0;
-  _Bool made = !CALL(driver, MAKE_GRAPH, of_make_graph)(&graph, recording, 0);
-  CALL(driver, DESTROY_RECORDING, of_handle)(recording);
-  driver->graph = made ? graph : NULL;
-  return made;
-}
-
-_Bool fusion_driver_replay(struct device *device) {
-  struct driver *driver = (struct driver *)device;
-  int code = CALL(driver, LAUNCH_GRAPH, of_launch_graph)(driver->graph, driver->stream);
-  return code ? fail(driver, code, "Launching the kernels as a graph") : 1;
 }

@@ -1,4 +1,4 @@
-/* What is different between the drivers of CUDA and HIP: names and a few numbers. */
+/* What is different between the drivers of CUDA and HIP, names and a few numbers, and a driver that was loaded. */
 
 #ifndef FUSION_DRIVER_H
 #define FUSION_DRIVER_H
@@ -17,6 +17,8 @@ enum function {
   ERROR_NAME, ERROR_TEXT,
   /* A driver may be too old for these. */
   BEGIN_CAPTURE, END_CAPTURE, MAKE_GRAPH, LAUNCH_GRAPH, DESTROY_GRAPH, DESTROY_RECORDING,
+  /* These are asked for when a run is timed. */
+  CREATE_EVENT, RECORD_EVENT, TIME_BETWEEN, DESTROY_EVENT,
   FUNCTIONS
 };
 
@@ -30,6 +32,68 @@ struct vendor {
   int most_dynamic;               /* attribute of a function: bytes of dynamic shared memory it may be launched with */
 };
 
+enum { LOG_BYTES = 4096 };
+
+/* An image on the device. */
+struct module {
+  struct module *next;
+  const void *image;
+  void *handle;
+};
+
+/* A kernel that was launched before. */
+struct loaded {
+  struct loaded *next;
+  struct fusion_gpu_kernel *kernel;
+  void *function;
+  void *places[];  /* of the arguments; filled for each launch */
+};
+
+struct driver {
+  struct device device;
+  const struct vendor *vendor;
+  void *functions[FUNCTIONS];
+  char library[256];
+  int32_t number;
+  int handle;
+  int before;              /* the device that was current */
+  void *context, *stream;
+  _Bool has_stream, waits_for_each;
+  struct module *modules;
+  struct loaded *loaded;
+  void *graph;             /* what was recorded */
+  void **marks;            /* events, by their numbers */
+  uint32_t marks_count;
+  char name[128];
+  char log[LOG_BYTES];
+};
+
+/* Calls a function of the driver as one of these types. */
+typedef int of_number(unsigned);
+typedef int of_place(int *);
+typedef int of_places(int *, int);
+typedef int of_attribute(int *, int, int);
+typedef int of_name(char *, int, int);
+typedef int of_retain(void **, int);
+typedef int of_handle(void *);
+typedef int of_handle_place(void **);
+typedef int of_allocate(void **, size_t);
+typedef int of_copy(void *, const void *, size_t, void *);
+typedef int of_stream(void **, unsigned);
+typedef int of_load(void **, const void *);
+typedef int of_load_with_log(void **, const void *, unsigned, const int *, void **);
+typedef int of_find(void **, void *, const char *);
+typedef int of_function_attribute(void *, int, int);
+typedef int of_launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+typedef int of_capture(void *, int);
+typedef int of_end_capture(void *, void **);
+typedef int of_make_graph(void **, void *, unsigned long long);
+typedef int of_launch_graph(void *, void *);
+typedef int of_elapsed(float *, void *, void *);
+typedef int writes_text(int, const char **);
+typedef const char *gives_text(int);
+#define CALL(driver, which, type) ((type *)(uintptr_t)(driver)->functions[which])
+
 /* driver.c */
 struct device *fusion_driver_open(const struct device_kind *kind, int32_t number);
 void fusion_driver_close(struct device *device);
@@ -42,9 +106,16 @@ _Bool fusion_driver_download(struct device *device, void *to, const void *from, 
 _Bool fusion_driver_copy(struct device *device, void *to, const void *from, uint64_t bytes);
 _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
 _Bool fusion_driver_wait(struct device *device);
+/* Says what went wrong, what the driver says of it, and what to do; gives 0. */
+_Bool fusion_driver_fail(struct driver *driver, int code, const char *what);
+
+/* stream.c */
 _Bool fusion_driver_begin_recording(struct device *device);
 _Bool fusion_driver_end_recording(struct device *device);
 _Bool fusion_driver_replay(struct device *device);
+_Bool fusion_driver_mark(struct device *device, uint32_t number);
+_Bool fusion_driver_between(struct device *device, uint32_t from, uint32_t to, double *seconds);
+void fusion_driver_forget(struct driver *driver);  /* what was recorded, and marks */
 
 #define KIND_OF_DRIVER(vendor)                                                                                        \
   {                                                                                                                   \
@@ -52,7 +123,8 @@ _Bool fusion_driver_replay(struct device *device);
     .leave = fusion_driver_leave, .allocate = fusion_driver_allocate, .release = fusion_driver_release,               \
     .upload = fusion_driver_upload, .download = fusion_driver_download, .copy = fusion_driver_copy,                   \
     .launch = fusion_driver_launch, .wait = fusion_driver_wait, .begin_recording = fusion_driver_begin_recording,     \
-    .end_recording = fusion_driver_end_recording, .replay = fusion_driver_replay                                      \
+    .end_recording = fusion_driver_end_recording, .replay = fusion_driver_replay, .mark = fusion_driver_mark,         \
+    .between = fusion_driver_between                                                                                  \
   }
 
 #endif

@@ -220,7 +220,7 @@ static const struct thread *first_with(const struct worker *worker, int state) {
 static void look_why(struct worker *worker) {
   const struct thread *waiting = first_with(worker, AT_COLLECTIVE), *at_barrier = first_with(worker, AT_BARRIER);
   if (waiting) {
-    static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix"};
+    static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix", "wgmma"};
     fail_outside(worker, waiting,
                  "%s in divergent control flow: other threads of its warp wait at a barrier instead; let all threads of a "
                  "warp come to it",
@@ -343,7 +343,7 @@ static void do_shuffle(struct worker *worker, struct warp *warp) {
 }
 
 static void do_collective(struct worker *worker, struct warp *warp) {
-  static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix"};
+  static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix", "wgmma"};
   const struct thread *first = NULL;
   for (uint32_t i = 0; i < warp->count; i++) {
     const struct thread *thread = &warp->threads[i];
@@ -369,6 +369,9 @@ static void do_collective(struct worker *worker, struct warp *warp) {
     break;
   case LOAD_MATRIX:
     fusion_do_load_matrix(worker, warp);
+    break;
+  case MULTIPLY_SHARED:
+    fusion_do_multiply_shared(worker, warp);
     break;
   }
   for (uint32_t i = 0; i < warp->count; i++)
@@ -403,6 +406,8 @@ struct emulator {
   struct memory *memory;           /* all that is allocated */
   _Atomic _Bool workers_taken;
   struct worker *idle;
+  double *marks;                   /* when, by the host's clock: what is asked for has happened when it was asked for */
+  uint32_t marks_count;
 };
 
 static void free_worker(struct worker *worker) {
@@ -619,6 +624,7 @@ static void close(struct device *device) {
     free_worker(emulator->idle);
     emulator->idle = next;
   }
+  free(emulator->marks);
   free(emulator);
 }
 
@@ -671,6 +677,29 @@ static _Bool copy(struct device *device, void *to, const void *from, uint64_t by
   return 1;
 }
 
+static _Bool mark(struct device *device, uint32_t number) {
+  struct emulator *emulator = (struct emulator *)device;
+  if (number >= emulator->marks_count) {
+    uint32_t count = 2 * (number + 1);
+    double *more = realloc(emulator->marks, count * sizeof *more);
+    if (!more)
+      return fusion_gpu_fail("There is no memory for the times of what the run does; profile a shorter run.");
+    emulator->marks = more;
+    emulator->marks_count = count;
+  }
+  long now[2];
+  if (clock_gettime(1 /* it never goes back */, now))
+    return fusion_gpu_fail("The system's clock cannot be read.");
+  emulator->marks[number] = (double)now[0] + (double)now[1] / 1e9;
+  return 1;
+}
+
+static _Bool between(struct device *device, uint32_t from, uint32_t to, double *seconds) {
+  const struct emulator *emulator = (struct emulator *)device;
+  *seconds = emulator->marks[to] - emulator->marks[from];
+  return 1;
+}
+
 static _Bool wait(struct device *device) {
   (void)device;
   return 1;
@@ -692,4 +721,6 @@ const struct device_kind fusion_emulated = {.open = open,
                                             .copy = copy,
                                             .launch = launch,
                                             .wait = wait,
+                                            .mark = mark,
+                                            .between = between,
                                             .spoil = spoil};

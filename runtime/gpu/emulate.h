@@ -13,10 +13,10 @@ enum {
 
 /* What a thread came with to something that all of its warp do together. */
 struct request {
-  enum { SHUFFLE, MATRIX, LOAD_MATRIX } kind;
+  enum { SHUFFLE, MATRIX, LOAD_MATRIX, MULTIPLY_SHARED } kind;
   int32_t what;                  /* the mode, the instruction, or how many matrices */
   int32_t offset, width;         /* of a shuffle; `width` also says whether to transpose */
-  int64_t bits;
+  int64_t bits;                  /* of a product of shared memory, how far panels are apart */
   const void *a, *b, *c;
   void *d;
 };
@@ -93,5 +93,6 @@ void fusion_drop_copies(struct worker *worker, struct thread *thread);
 /* matrix.c: on behalf of all threads of the warp, which have come. */
 void fusion_do_matrix(struct worker *worker, struct warp *warp);
 void fusion_do_load_matrix(struct worker *worker, struct warp *warp);
+void fusion_do_multiply_shared(struct worker *worker, struct warp *warp);
 
 #endif

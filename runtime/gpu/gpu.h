@@ -68,6 +68,22 @@ void fusion_set_device(int32_t number);
 /* The same number; -1, and an error, if FUSION_DEVICE is none. */
 int32_t fusion_device(void);
 
+/* What a run did on the device, and when. */
+struct fusion_gpu_event {
+  uint32_t what;                              /* enum fusion_gpu_work */
+  uint32_t grid[3], block[3];                 /* of a launch */
+  uint32_t shared_bytes;                      /* of a launch: a block's, declared and asked for */
+  const char *kernel;                         /* of a launch: the entry in the image; else null */
+  uint64_t bytes;                             /* of a copy */
+  double begin_s, seconds;                    /* since the run began; on the device, by its own clock */
+};
+enum fusion_gpu_work { FUSION_LAUNCH, FUSION_UPLOAD, FUSION_DOWNLOAD, FUSION_COPY };
+/* Whether runs from now on note what they do; they launch each kernel by itself then. */
+void fusion_set_profiling(int32_t on);
+/* What the last run did, in order, until the next run: how much, and in `*events` what. What timing itself takes, a pair of marks
+ * with nothing between, is in `*empty_s`. */
+int64_t fusion_profile(const struct fusion_gpu_event **events, double *empty_s);
+
 /* What emulated kernels call. */
 
 int64_t fusion_emulated_id(int32_t which);        /* 0..2: block x y z; 3..5: thread x y z */
@@ -98,9 +114,19 @@ enum fusion_emulated_instruction {
   FUSION_MFMA_32X32X2_F32,
   FUSION_WMMA_16X16X16_F16,  /* v_wmma_f32_16x16x16_f16, wave of 32 */
   FUSION_WMMA_16X16X16_BF16,
+  FUSION_WGMMA_M64N64K64_F16, /* four wgmma.mma_async.m64n64k16.f32.f16.f16, and waiting for them */
+  FUSION_WGMMA_M64N64K64_BF16,
+  FUSION_WGMMA_M64N128K64_F16,
+  FUSION_WGMMA_M64N128K64_BF16,
+  FUSION_WGMMA_M64N256K64_F16,
+  FUSION_WGMMA_M64N256K64_BF16,
   FUSION_INSTRUCTIONS
 };
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);
+/* The same by the threads of four warps, a and b in shared memory, swizzled: rows of a, and columns of b or, transposed, panels of its
+ * rows, which are so many bytes apart. */
+void fusion_emulated_multiply_shared(int32_t instruction, const void *a, const void *b, int32_t transposed, int64_t apart,
+                                     const void *c, void *d);
 /* ldmatrix: one, two or four matrices of 8 x 8 elements of 16 bits, by the addresses of their rows of 16 bytes. */
 void fusion_emulated_ldmatrix(const void *row, int32_t count, int32_t transposed, uint32_t *out);
 

@@ -34,6 +34,10 @@ static const struct vendor facts = {
             [LAUNCH_GRAPH] = "hipGraphLaunch",
             [DESTROY_GRAPH] = "hipGraphExecDestroy",
             [DESTROY_RECORDING] = "hipGraphDestroy",
+            [CREATE_EVENT] = "hipEventCreateWithFlags",
+            [RECORD_EVENT] = "hipEventRecord",
+            [TIME_BETWEEN] = "hipEventElapsedTime",
+            [DESTROY_EVENT] = "hipEventDestroy",
         },
     .gives_texts = 1,
 };

@@ -6,6 +6,7 @@
  *   mma m16n8          A row lane/4 (+ 8 in odd pairs), columns 2 or 1 beside each other by lane%4; C the same
  *   mfma MxM           A row lane%M, columns by lane/M;  C column lane%M, rows in fours by lane/M
  *   wmma 16x16x16      A row lane%16, all columns, lanes 16 to 31 the same again;  C column lane%16, rows 2*register + lane/16
+ *   wgmma m64          A and B in shared memory; C of warp w of four as C of mma m16n8, for each 8 columns, from row 16*w on
  *
  * All lanes come with their registers, the products are summed up in f32 in ascending k, and each lane gets its part. */
 
@@ -57,6 +58,10 @@ static struct place c_m32n32(uint32_t lane, uint32_t i) { return at(i / 4 * 8 + 
 
 static struct place a_row(uint32_t lane, uint32_t i) { return at(lane % 16, i); }
 static struct place b_column(uint32_t lane, uint32_t i) { return at(i, lane % 16); }
+static struct place c_m16(uint32_t lane, uint32_t i) {
+  return at(lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2);
+}
+
 static struct place c_by_2(uint32_t lane, uint32_t i) { return at(2 * i + lane / 16, lane % 16); }
 
 static const struct instruction instructions[FUSION_INSTRUCTIONS] = {
@@ -72,6 +77,12 @@ static const struct instruction instructions[FUSION_INSTRUCTIONS] = {
     [FUSION_MFMA_32X32X2_F32] = {"mfma 32x32x2 f32", 32, 32, 2, 64, F32, 1, 1, 16, a_m32k2, b_k2n32, c_m32n32},
     [FUSION_WMMA_16X16X16_F16] = {"wmma 16x16x16 f16", 16, 16, 16, 32, F16, 16, 16, 8, a_row, b_column, c_by_2},
     [FUSION_WMMA_16X16X16_BF16] = {"wmma 16x16x16 bf16", 16, 16, 16, 32, BF16, 16, 16, 8, a_row, b_column, c_by_2},
+    [FUSION_WGMMA_M64N64K64_F16] = {"wgmma m64n64 f16", 64, 64, 64, 128, F16, 0, 0, 32, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N64K64_BF16] = {"wgmma m64n64 bf16", 64, 64, 64, 128, BF16, 0, 0, 32, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N128K64_F16] = {"wgmma m64n128 f16", 64, 128, 64, 128, F16, 0, 0, 64, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N128K64_BF16] = {"wgmma m64n128 bf16", 64, 128, 64, 128, BF16, 0, 0, 64, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N256K64_F16] = {"wgmma m64n256 f16", 64, 256, 64, 128, F16, 0, 0, 128, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N256K64_BF16] = {"wgmma m64n256 bf16", 64, 256, 64, 128, BF16, 0, 0, 128, NULL, NULL, c_m16},
 };
 
 /* Elements. */
@@ -148,6 +159,8 @@ void fusion_do_matrix(struct worker *worker, struct warp *warp) {
                            thread->request.what, (int)which);
   }
   const struct instruction *row = &instructions[which];
+  if (!row->a)
+    fusion_emulated_fail(worker, warp->threads, "%s takes its factors from shared memory", row->name);
   all_there(worker, warp, row->lanes, row->name);
   float a[MOST_ELEMENTS], b[MOST_ELEMENTS], d[MOST_ELEMENTS];
   gather(worker, warp, row, 1, row->k, a);
@@ -170,6 +183,82 @@ void fusion_do_matrix(struct worker *worker, struct warp *warp) {
 
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d) {
   fusion_collective(fusion_worker(), &(struct request){.kind = MATRIX, .what = instruction, .a = a, .b = b, .c = c, .d = d});
+}
+
+/* Which byte of shared memory has what would be there if groups of 16 bytes were not exchanged: bits 7 to 9 of its number say with which. */
+static const char *swizzled(const struct worker *worker, const char *place) {
+  uint64_t byte = (uint64_t)(place - (const char *)worker->shared);
+  return (const char *)worker->shared + (byte ^ (byte >> 3 & 0x70));
+}
+
+/* An element of a factor in shared memory: lines of 128 bytes, one below the other. Of those that are transposed, lines are along what is
+ * not summed up, 64 elements of it; the next ones are in the next panel. */
+static const char *of_factor(const struct worker *worker, const struct request *r, _Bool is_a, uint32_t own, uint32_t deep) {
+  const char *begin = is_a ? r->a : r->b;
+  int64_t byte = 128 * (int64_t)own + 2 * (int64_t)deep;
+  if (!is_a && r->width)
+    byte = r->bits * (own / 64) + 128 * (int64_t)deep + 2 * (own % 64);
+  return swizzled(worker, begin + byte);
+}
+
+/* 16 rows of the 64, by one of the four warps. */
+void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
+  enum { ROWS = 16, MOST_COLUMNS = 256 };
+  const struct request *r = &warp->threads[0].request;
+  const struct instruction *row = (uint32_t)r->what < FUSION_INSTRUCTIONS ? &instructions[r->what] : NULL;
+  for (uint32_t lane = 0; lane < warp->count; lane++) {
+    const struct request *other = &warp->threads[lane].request;
+    if (!row || row->a || row->n > MOST_COLUMNS || other->what != r->what || other->a != r->a || other->b != r->b ||
+        other->width != r->width || other->bits != r->bits)
+      fusion_emulated_fail(worker, &warp->threads[lane],
+                           "it came to instruction %d on shared memory with other factors than the first thread of its warp, which came "
+                           "to %d; all threads of four warps multiply the same",
+                           other->what, r->what);
+  }
+  all_there(worker, warp, 32, row->name);
+  if (worker->count % row->lanes)
+    fusion_emulated_fail(worker, warp->threads, "%s is of four warps, but the block has %u threads", row->name, worker->count);
+  if (((uintptr_t)r->a | (uintptr_t)r->b) % 16)
+    fusion_emulated_fail(worker, warp->threads, "%s reads from an address that is not a multiple of 16 bytes", row->name);
+  uint32_t first = warp->threads[0].number / 32 % 4 * ROWS;
+  float d[ROWS * MOST_COLUMNS], b[MOST_COLUMNS];
+  for (uint32_t lane = 0; lane < 32; lane++)
+    for (uint32_t i = 0; i < row->c_elements; i++) {
+      struct place place = row->c(lane, i);
+      d[place.row * row->n + place.column] = element(F32, warp->threads[lane].request.c, i);
+    }
+  for (uint32_t l = 0; l < row->k; l++) {
+    const struct thread *reader = &warp->threads[l % 32];
+    for (uint32_t j = 0; j < row->n; j++) {
+      const char *from = of_factor(worker, r, 0, j, l);
+      fusion_note_access(worker, reader, from, 2, 0);
+      b[j] = element(row->type, from, 0);
+    }
+    for (uint32_t i = 0; i < ROWS; i++) {
+      const char *from = of_factor(worker, r, 1, first + i, l);
+      fusion_note_access(worker, reader, from, 2, 0);
+      float a = element(row->type, from, 0);
+      for (uint32_t j = 0; j < row->n; j++)
+        d[i * row->n + j] += a * b[j];
+    }
+  }
+  for (uint32_t lane = 0; lane < 32; lane++)
+    for (uint32_t i = 0; i < row->c_elements; i++) {
+      struct place place = row->c(lane, i);
+      memcpy((char *)warp->threads[lane].request.d + 4 * i, &d[place.row * row->n + place.column], 4);
+    }
+}
+
+void fusion_emulated_multiply_shared(int32_t instruction, const void *a, const void *b, int32_t transposed, int64_t apart,
+                                     const void *c, void *d) {
+  fusion_collective(fusion_worker(), &(struct request){.kind = MULTIPLY_SHARED,
+                                                       .what = instruction,
+                                                       .width = transposed != 0,
+                                                       .bits = apart,
+                                                       .a = a,
+                                                       .b = b,
+                                                       .c = c,
+                                                       .d = d});
 }
 
 /* Lane l gets elements 2*(l%4) and the next of row l/4; transposed, of column l/4. Lane 8*i + r knows where row r of matrix i

@@ -206,14 +206,35 @@ int32_t fusion_gpu_launch(struct fusion_gpu_kernel *kernel, void *const *argumen
   struct state *state = current;
   if (!state || state->failed)
     return 1;
-  state->failed = !state->device->kind->launch(state->device, kernel, arguments);
+  struct device *device = state->device;
+  struct fusion_gpu_event event = {.what = FUSION_LAUNCH,
+                                   .grid = {kernel->grid[0], kernel->grid[1], kernel->grid[2]},
+                                   .block = {kernel->block[0], kernel->block[1], kernel->block[2]},
+                                   .shared_bytes = kernel->shared_bytes + kernel->dynamic_bytes,
+                                   .kernel = kernel->name};
+  state->failed = !fusion_event_begins(device, &event) || !device->kind->launch(device, kernel, arguments) ||
+                  !fusion_event_ends(device);
   return state->failed;
+}
+
+static _Bool upload(struct device *device, void *to, const void *from, uint64_t bytes) {
+  struct fusion_gpu_event event = {.what = FUSION_UPLOAD, .bytes = bytes};
+  return fusion_event_begins(device, &event) && device->kind->upload(device, to, from, bytes) && fusion_event_ends(device);
+}
+
+static _Bool download(struct device *device, void *to, const void *from, uint64_t bytes) {
+  struct fusion_gpu_event event = {.what = FUSION_DOWNLOAD, .bytes = bytes};
+  return fusion_event_begins(device, &event) && device->kind->download(device, to, from, bytes) && fusion_event_ends(device);
 }
 
 void fusion_gpu_copy(void *to, const void *from, uint64_t bytes) {
   struct state *state = current;
-  if (state && !state->failed)
-    state->failed = !state->device->kind->copy(state->device, to, from, bytes);
+  if (!state || state->failed)
+    return;
+  struct device *device = state->device;
+  struct fusion_gpu_event event = {.what = FUSION_COPY, .bytes = bytes};
+  state->failed = !fusion_event_begins(device, &event) || !device->kind->copy(device, to, from, bytes) ||
+                  !fusion_event_ends(device);
 }
 
 void fusion_gpu_read(void *host, const void *device, uint64_t bytes) {
@@ -222,8 +243,7 @@ void fusion_gpu_read(void *host, const void *device, uint64_t bytes) {
   if (!state || state->failed)
     return;
   state->records = 0;  /* what is launched depends on what is read; the first run, which is not recorded, comes here */
-  const struct device_kind *kind = state->device->kind;
-  state->failed = !kind->download(state->device, host, device, bytes) || !kind->wait(state->device);
+  state->failed = !download(state->device, host, device, bytes) || !state->device->kind->wait(state->device);
   if (state->failed)
     memset(host, 0, bytes);
 }
@@ -249,7 +269,7 @@ static _Bool record_all(struct state *state) {
 static _Bool launch_or_replay(struct state *state) {
   struct device *device = state->device;
   uint64_t bytes = (tensors(state->program) + 2) * sizeof(void *);
-  if (!state->records)
+  if (!state->records || fusion_profiles())
     return launch_all(state);
   if (state->past == NOTHING || memcmp(state->passed, state->before, bytes)) {
     memcpy(state->before, state->passed, bytes);
@@ -294,10 +314,12 @@ static _Bool run_entered(struct state *state, const struct fusion_gpu_tensor *gi
   for (uint32_t i = 0; i < count; i++)
     if (!(state->passed[i] = given[i].on_device ? given[i].memory : place_for(state, i)))
       return 0;
+  if (!fusion_profile_start(device))
+    return 0;
   state->passed[count] = state->constants;
   state->passed[count + 1] = state->workspace;
   for (uint32_t i = 0; i < program->inputs; i++)
-    if (!given[i].on_device && !kind->upload(device, state->passed[i], given[i].memory, tensor_bytes(program, i)))
+    if (!given[i].on_device && !upload(device, state->passed[i], given[i].memory, tensor_bytes(program, i)))
       return 0;
   for (uint32_t i = program->inputs; kind->spoil && i < count; i++)
     if (!given[i].on_device)
@@ -307,7 +329,7 @@ static _Bool run_entered(struct state *state, const struct fusion_gpu_tensor *gi
   if (!launch_or_replay(state))
     return 0;
   for (uint32_t i = program->inputs; i < count; i++)
-    if (!given[i].on_device && !kind->download(device, given[i].memory, state->passed[i], tensor_bytes(program, i)))
+    if (!given[i].on_device && !download(device, given[i].memory, state->passed[i], tensor_bytes(program, i)))
       return 0;
   return 1;
 }
@@ -329,7 +351,9 @@ int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusio
   struct state *state = enter(program);
   _Bool fine = 0;
   if (state) {
-    fine = end(state, run_entered(state, given));
+    fine = end(state, run_entered(state, given)) && fusion_profile_read(state->device);
+    if (!fine)
+      fusion_profile_drop();
     leave(state);
   }
   pthread_mutex_unlock(&turns);
@@ -357,6 +381,19 @@ int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *in
 
 int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
   return run_where(program, inputs, outputs, 1);
+}
+
+void fusion_set_profiling(int32_t on) {
+  pthread_mutex_lock(&turns);
+  fusion_profile_want(on != 0);
+  pthread_mutex_unlock(&turns);
+}
+
+int64_t fusion_profile(const struct fusion_gpu_event **events, double *empty_s) {
+  pthread_mutex_lock(&turns);
+  int64_t count = fusion_profile_list(events, empty_s);
+  pthread_mutex_unlock(&turns);
+  return count;
 }
 
 int32_t fusion_device(void) {

@@ -86,6 +86,9 @@ pub struct ArgumentDescription {
 pub struct KernelDescription {
     /// Its name.
     pub name: String,
+    /// What the functions of a GPU that it launches are called but for their numbers: `f` of `f_0`, `f_1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
     /// The operators fused into it, in program order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,

@@ -87,6 +87,20 @@ int32_t fusion_run_dlpack(struct DLManagedTensor *const *inputs, struct DLManage
 void fusion_set_device(int32_t number);
 /* Why the last run on this thread that returned something else than 0 did. */
 const char *fusion_last_error(void);
+/* Whether runs from now on note what they do on the device, each kernel launched by itself; then what the last run did, in order:
+ * how much, and in *events what, until the next run. */
+#ifndef FUSION_GPU_EVENT
+#define FUSION_GPU_EVENT
+struct fusion_gpu_event {
+  uint32_t what;                              /* 0 a launch, 1 a copy to the device, 2 from it, 3 on it */
+  uint32_t grid[3], block[3], shared_bytes;   /* of a launch */
+  const char *kernel;                         /* of a launch */
+  uint64_t bytes;                             /* of a copy */
+  double begin_s, seconds;                    /* since the run began */
+};
+#endif
+void fusion_set_profiling(int32_t on);
+int64_t fusion_profile(const struct fusion_gpu_event **events, double *empty_s);
 ";
 
 const PROGRAM: &str = "

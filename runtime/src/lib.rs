@@ -17,6 +17,7 @@ pub mod npz;
 pub mod object_file;
 pub mod output;
 pub mod package;
+pub mod profile;
 pub mod program;
 pub mod threads;
 pub mod vm;

@@ -1,12 +1,13 @@
 //! Loading and running a compiled model, be it a shared library or code just compiled in memory.
 //!
-//! Foreign code is called here, in `program.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/abi.md` asks
+//! Foreign code is called here, in `program.rs`, in `profile.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/abi.md` asks
 //! of the caller is checked before.
 #![allow(unsafe_code)]
 
 use crate::aligned::AlignedBuffer;
 use crate::description::{ArgumentDescription, ModelDescription};
 use crate::object_file::ABI_VERSION;
+use crate::profile::{Profiler, RunProfile};
 use fusion_operators::{Tensor, TensorError, TensorType};
 use indexmap::IndexMap;
 use libloading::Library;
@@ -36,6 +37,8 @@ pub struct Module {
     set_device: Option<SetDevice>,
     /// Of programs of the whole language and of libraries for a device, which may fail.
     last_error: Option<LastError>,
+    /// Of libraries for a device.
+    profiler: Option<Profiler>,
     /// What keeps the code of `entry` in memory.
     _code: Box<dyn Any + Send + Sync>,
 }
@@ -155,6 +158,12 @@ pub enum RunError {
     /// The program ended with an error.
     #[error("{0}")]
     Program(String),
+    /// It is not one whose kernels are timed one by one.
+    #[error(
+        "the model's kernels cannot be timed one by one: it is not for a GPU, or was compiled before they could; compile it \
+         again"
+    )]
+    NoProfile,
     /// There is no device, or it failed.
     #[error("{0}")]
     Device(String),
@@ -206,7 +215,9 @@ impl Module {
         } else {
             None
         };
-        Ok(Module { description, entry, set_threads, set_device, last_error, _code: Box::new(library) })
+        let profiler = description.device.and_then(|_| Profiler::of(&library));
+        let _code = Box::new(library);
+        Ok(Module { description, entry, set_threads, set_device, last_error, profiler, _code })
     }
 
     /// A model whose code is already in memory, such as a just-in-time compiler's.
@@ -219,7 +230,8 @@ impl Module {
         entry: RunFunction,
         code: Box<dyn Any + Send + Sync>,
     ) -> Module {
-        Module { description, entry, set_threads: None, set_device: None, last_error: None, _code: code }
+        let (set_threads, set_device, last_error, profiler) = (None, None, None, None);
+        Module { description, entry, set_threads, set_device, last_error, profiler, _code: code }
     }
 
     /// What the model takes and gives.
@@ -351,6 +363,15 @@ impl<'a> Session<'a> {
     /// The model it runs.
     pub fn module(&self) -> &'a Module {
         self.module
+    }
+
+    /// Runs a model for a GPU once and times what it does on the device. The outputs stay here until the next run.
+    pub fn profile(&mut self, inputs: &[Tensor]) -> Result<RunProfile, RunError> {
+        let profiler = self.module.profiler.ok_or(RunError::NoProfile)?;
+        profiler.set(true);
+        let outcome = self.run(inputs);
+        profiler.set(false);
+        outcome.map(|()| profiler.read())
     }
 
     /// Runs the model once, without allocating. The outputs stay here until the next run.

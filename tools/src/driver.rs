@@ -198,12 +198,16 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         Some(device) => launches(device, &compilation)?,
         None => Vec::new(),
     };
+    let mut kernels: Vec<KernelDescription> = compilation.kernels.into_iter().map(kernel).collect();
+    for kernel in kernels.iter_mut().filter(|_| settings.device.is_some()) {
+        kernel.function = compilation.places.get(&kernel.name).map(|(function, _)| function.clone());
+    }
     let description = ModelDescription {
         name: name_of(model),
         target: options.target.name.clone(),
         inputs,
         outputs: compilation.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
-        kernels: compilation.kernels.into_iter().map(kernel).collect(),
+        kernels,
         program: None,
         device: options.target.device().and_then(runs_on),
         workspace_bytes: compilation.workspace_bytes,
@@ -297,7 +301,7 @@ fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError
 
 pub(crate) fn kernel(kernel: conversion::Kernel) -> KernelDescription {
     let conversion::Kernel { name, operators, flops, bytes, .. } = kernel;
-    KernelDescription { name, operators, flops: Some(flops), bytes: Some(bytes) }
+    KernelDescription { name, function: None, operators, flops: Some(flops), bytes: Some(bytes) }
 }
 
 pub(crate) fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {

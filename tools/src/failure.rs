@@ -1,6 +1,7 @@
 //! Why a command fails: one sentence for the user.
 
 use crate::driver::{DriverError, TargetError};
+use crate::profile::vendor::ToolError;
 use fusion_bytecode::FileError;
 use fusion_interpreter::InterpretError;
 use fusion_operators::TensorError;
@@ -46,6 +47,15 @@ pub enum Failure {
     Machine(#[from] MachineError),
     #[error(transparent)]
     Vm(#[from] VmError),
+    #[error(transparent)]
+    Profiler(#[from] ToolError),
+    #[error(
+        "{0} is compiled already, and kernels of a processor are timed each as a program of its own; give --profile the model it \
+         was made of"
+    )]
+    NoKernels(String),
+    #[error("{} is a program of the whole language, whose kernels are not timed one by one; leave --profile away", .0.display())]
+    NoProfile(PathBuf),
     #[error(transparent)]
     Interpret(#[from] InterpretError),
     #[error("{0}")]

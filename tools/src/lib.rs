@@ -10,6 +10,7 @@ pub mod load;
 pub mod onnx;
 pub mod opt;
 pub mod print;
+pub mod profile;
 pub mod programs;
 pub mod report;
 pub mod target;

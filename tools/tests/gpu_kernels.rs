@@ -17,7 +17,7 @@ const MOST_OFF: f64 = 1e-5;
 /// What is computed, with what is made for it.
 type Kind = (&'static str, fn(&mut Program) -> Value);
 
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 22] = [
     ("elements", elements),
     ("broadcast", broadcast),
     ("rows", rows),
@@ -36,6 +36,10 @@ const KINDS: [Kind; 18] = [
     ("gather", gather),
     ("scatter", scatter),
     ("attention", attention),
+    ("scatter_nd", scatter_nd),
+    ("cumsum", cumsum),
+    ("large_windows", large_windows),
+    ("winograd", winograd),
 ];
 
 /// A sequence of numbers that look random.
@@ -282,6 +286,45 @@ fn scatter(p: &mut Program) -> Value {
     let k = p.small(1, n);
     let (data, at, updates) = (p.input(&[n, m]), p.indices(&[k, m], n), p.input(&[k, m]));
     p.op("scatter_elements", &[&data, &at, &updates], "reduction = \"add\"", &[n, m])
+}
+
+fn scatter_nd(p: &mut Program) -> Value {
+    let (n, m) = (p.extent(), p.extent());
+    let k = p.small(1, 2 * n);
+    let (data, at, updates) = (p.input(&[n, m]), p.indices(&[k, 1], n), p.input(&[k, m]));
+    let reduction = ["none", "add", "max"][p.numbers.below(3) as usize];
+    p.op("scatter_nd", &[&data, &at, &updates], &format!("reduction = \"{reduction}\""), &[n, m])
+}
+
+fn cumsum(p: &mut Program) -> Value {
+    let shape = [p.small(1, 7), p.extent(), p.small(1, 40)];
+    let axis = p.numbers.below(3);
+    let a = p.input(&shape);
+    p.op("cumsum", &[&a], &format!("axis = {axis} : i64, reverse = true"), &shape)
+}
+
+fn winograd(p: &mut Program) -> Value {
+    let (n, c, f) = (p.small(1, 2), [3, 16, 21, 32][p.numbers.below(4) as usize], p.small(1, 33));
+    let (h, w, tile) = (p.small(4, 17), p.small(4, 17), [2, 4][p.numbers.below(2) as usize]);
+    let (data, filter) = (p.input(&[n, c, h, w]), p.input(&[(tile + 2) * (tile + 2), c, f]));
+    let attributes = format!("tile = {tile} : i64, padding = array<i64: 1, 1, 1, 1>");
+    p.op("winograd_conv2d", &[&data, &filter], &attributes, &[n, f, h, w])
+}
+
+/// So many results that a thread has several: a depthwise convolution or a pool.
+fn large_windows(p: &mut Program) -> Value {
+    let (c, h, w) = (p.small(64, 96), p.small(90, 130), p.small(90, 130));
+    let data = p.input(&[1, c, h, w]);
+    if p.small(0, 1) == 0 {
+        let filter = p.input(&[c, 1, 3, 3]);
+        let attributes =
+            format!("groups = {c} : i64, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>");
+        let sums = p.op("conv2d", &[&data, &filter], &attributes, &[1, c, h, w]);
+        return p.op("relu", &[&sums], "", &[1, c, h, w]);
+    }
+    let attributes =
+        "kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>";
+    p.op("max_pool2d", &[&data], attributes, &[1, c, h, w])
 }
 
 fn attention(p: &mut Program) -> Value {

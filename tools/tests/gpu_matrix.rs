@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const GPUS: [&str; 4] = ["nvidia:sm_80", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
+const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
 fn succeed(directory: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
@@ -98,8 +98,17 @@ fn product(batch: usize, [m, k, n]: [usize; 3], dtype: DType) -> String {
 #[test]
 fn products_of_any_extents_are_those_of_the_processor() {
     // Whole tiles; prime extents; less than a tile; a batch; more tiles than loops are unrolled.
-    let all =
-        [(1, [128, 64, 128]), (1, [67, 41, 37]), (1, [16, 18, 24]), (3, [33, 96, 65]), (1, [16, 16, 2100])];
+    let all = [
+        (1, [128, 64, 128]),
+        (1, [67, 41, 37]),
+        (1, [16, 18, 24]),
+        (3, [33, 96, 65]),
+        (1, [16, 16, 2100]),
+        // Many steps; instructions of four warps; their tails in all extents.
+        (1, [256, 320, 256]),
+        (2, [131, 199, 150]),
+        (1, [128, 72, 520]),
+    ];
     for (batch, extents) in all {
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);
@@ -119,15 +128,58 @@ fn bf16_is_summed_up_in_f32() {
 
 #[test]
 fn weights_that_lie_the_other_way_are_read_as_they_lie() {
-    let text = "func.func @main(%x: tensor<61x50xf32>, %w: tensor<35x50xf32>) -> tensor<61x35xf32> {
-         %a = relay.cast %x {dtype = f16} : (tensor<61x50xf32>) -> tensor<61x50xf16>
-         %b = relay.cast %w {dtype = f16} : (tensor<35x50xf32>) -> tensor<35x50xf16>
-         %p = relay.dense %a, %b : (tensor<61x50xf16>, tensor<35x50xf16>) -> tensor<61x35xf16>
-         %y = relay.cast %p {dtype = f32} : (tensor<61x35xf16>) -> tensor<61x35xf32>
-         return %y : tensor<61x35xf32>
-       }";
-    for gpu in GPUS {
-        compare(text, &[&[61, 50], &[35, 50]], gpu, &[], 2e-3);
+    for (dtype, [m, k, n], allowed) in [("f16", [61, 50, 35], 2e-3), ("bf16", [140, 136, 150], 8e-3)] {
+        let text = format!(
+            "func.func @main(%x: tensor<{m}x{k}xf32>, %w: tensor<{n}x{k}xf32>) -> tensor<{m}x{n}xf32> {{
+               %a = relay.cast %x {{dtype = {dtype}}} : (tensor<{m}x{k}xf32>) -> tensor<{m}x{k}x{dtype}>
+               %b = relay.cast %w {{dtype = {dtype}}} : (tensor<{n}x{k}xf32>) -> tensor<{n}x{k}x{dtype}>
+               %p = relay.dense %a, %b : (tensor<{m}x{k}x{dtype}>, tensor<{n}x{k}x{dtype}>) -> tensor<{m}x{n}x{dtype}>
+               %y = relay.cast %p {{dtype = f32}} : (tensor<{m}x{n}x{dtype}>) -> tensor<{m}x{n}xf32>
+               return %y : tensor<{m}x{n}xf32>
+             }}"
+        );
+        for gpu in GPUS {
+            compare(&text, &[&[m, k], &[n, k]], gpu, &[], allowed);
+        }
+    }
+}
+
+/// Attention of operands of that type, with a bias, of results of f32.
+fn attention([queries, keys, width, columns]: [usize; 4], dtype: &str) -> String {
+    let ty = |shape: [usize; 2], dtype: &str| format!("tensor<2x{}x{}x{dtype}>", shape[0], shape[1]);
+    let shapes = [[queries, width], [keys, width], [keys, columns], [queries, columns]];
+    let [q, k, v, y] = shapes.map(|shape| ty(shape, "f32"));
+    let [qn, kn, vn, yn] = shapes.map(|shape| ty(shape, dtype));
+    let (b, bn) = (format!("tensor<{queries}x{keys}xf32>"), format!("tensor<{queries}x{keys}x{dtype}>"));
+    format!(
+        "func.func @main(%q: {q}, %k: {k}, %v: {v}, %b: {b}) -> {y} {{
+           %qn = relay.cast %q {{dtype = {dtype}}} : ({q}) -> {qn}
+           %kn = relay.cast %k {{dtype = {dtype}}} : ({k}) -> {kn}
+           %vn = relay.cast %v {{dtype = {dtype}}} : ({v}) -> {vn}
+           %bn = relay.cast %b {{dtype = {dtype}}} : ({b}) -> {bn}
+           %a = relay.attention %qn, %kn, %vn, %bn {{scale = 0.25 : f64}} : ({qn}, {kn}, {vn}, {bn}) -> {yn}
+           %y = relay.cast %a {{dtype = f32}} : ({yn}) -> {y}
+           return %y : {y}
+         }}"
+    )
+}
+
+#[test]
+fn attention_is_two_products() {
+    // Whole tiles; tails of queries, keys and width; what is left to multiply-adds.
+    let all = [
+        ("f16", [64, 128, 64, 64], 3e-3),
+        ("bf16", [70, 101, 36, 64], 1.5e-2),
+        ("f16", [33, 50, 20, 40], 3e-3),
+    ];
+    for (dtype, extents, allowed) in all {
+        let [queries, keys, width, columns] = extents;
+        let text = attention(extents, dtype);
+        let shapes: &[&[usize]] =
+            &[&[2, queries, width], &[2, keys, width], &[2, keys, columns], &[queries, keys]];
+        for gpu in GPUS {
+            compare(&text, shapes, gpu, &[], allowed);
+        }
     }
 }
 

@@ -3,13 +3,14 @@
 //! A sample is a term in which the rule applies. Extents are letters, which become random numbers; `x:[a,b]` is an input, `c:[a,b]` a constant
 //! of random numbers, `2.0` a number, `2.0:[a]` a tensor of one number. Some rules need others to show their left side: `with`.
 
-use fusion_operators::{Attrs, DType, Tensor, TensorType};
-use fusion_transforms::egraph::analysis::{Facts, Graph};
+mod common;
+
+use common::Reader;
+use fusion_operators::Attrs;
+use fusion_transforms::egraph::analysis::Graph;
 use fusion_transforms::egraph::check::check;
-use fusion_transforms::egraph::language::{Constant, Head, Node};
 use fusion_transforms::egraph::rules::{AnyRule, Family, One, Rules};
 use fusion_transforms::egraph::saturate::{Budget, Gate, Open, saturate};
-use std::collections::HashMap;
 
 /// A rule, and a term in which it applies.
 type Sample = (&'static str, &'static str);
@@ -153,113 +154,6 @@ const SAMPLES: &[Sample] = &[
 ];
 
 /// A small generator of numbers that needs no crate: xorshift (Marsaglia, 2003).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn tensor(&mut self, shape: &[u64]) -> Tensor {
-        let count = shape.iter().product::<u64>();
-        let numbers: Vec<f32> = (0..count).map(|_| (self.next() % 2000) as f32 / 1000.0 - 0.9995).collect();
-        let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
-        Tensor::from_slice(&shape, &numbers).unwrap()
-    }
-}
-
-struct Reader<'t> {
-    rest: &'t str,
-    random: Random,
-    extents: HashMap<&'t str, u64>,
-    known: HashMap<&'t str, egg::Id>,
-    graph: Graph,
-    leaves: Vec<Tensor>,
-    large: Vec<Tensor>,
-}
-
-impl<'t> Reader<'t> {
-    fn new(text: &'t str, seed: u64) -> Self {
-        let graph = Graph::new(Facts::default());
-        let random = Random(seed * 2_654_435_769 + 1);
-        Reader {
-            rest: text,
-            random,
-            extents: HashMap::new(),
-            known: HashMap::new(),
-            graph,
-            leaves: vec![],
-            large: vec![],
-        }
-    }
-
-    fn term(&mut self) -> egg::Id {
-        self.rest = self.rest.trim_start();
-        if let Some(rest) = self.rest.strip_prefix('(') {
-            let end = rest.find(' ').unwrap();
-            let name = &rest[..end];
-            self.rest = &rest[end..];
-            let mut children = Vec::new();
-            while !self.rest.trim_start().starts_with(')') {
-                children.push(self.term());
-            }
-            self.rest = &self.rest.trim_start()[1..];
-            let node = <Node as egg::FromOp>::from_op(name, children).unwrap();
-            return self.graph.add(node);
-        }
-        let end = self.rest.find([' ', ')']).unwrap();
-        let atom = &self.rest[..end];
-        self.rest = &self.rest[end..];
-        self.atom(atom)
-    }
-
-    fn atom(&mut self, atom: &'t str) -> egg::Id {
-        if atom.starts_with('{') {
-            return self.graph.add(<Node as egg::FromOp>::from_op(atom, vec![]).unwrap());
-        }
-        if let Some(id) = self.known.get(atom) {
-            return *id;
-        }
-        let (name, shape) = atom.split_once(":[").map_or((atom, None), |(n, s)| (n, s.strip_suffix(']')));
-        let shape: Vec<u64> =
-            shape.unwrap_or("").split(',').filter(|s| !s.is_empty()).map(|s| self.extent(s)).collect();
-        let ty = TensorType::fixed(&shape, DType::F32);
-        let index = name.strip_prefix("i:").and_then(|i| i.parse::<f64>().ok());
-        let node = if let Some(index) = index {
-            Node::number(index, &TensorType::fixed(&[], DType::I64)).unwrap()
-        } else if let Ok(number) = name.parse::<f64>() {
-            Node::number(number, &ty).unwrap()
-        } else if name == "c" || name == "d" {
-            let tensor = self.random.tensor(&shape);
-            let constant = Constant::of(&tensor).unwrap_or_else(|| {
-                self.large.push(tensor.clone());
-                Constant::Large { ty, number: self.large.len() as u32 - 1 }
-            });
-            Node::leaf(Head::Constant(constant))
-        } else {
-            let tensor = self.random.tensor(&shape);
-            self.graph.analysis.leaf_types.push(ty);
-            self.graph.analysis.leaf_places.push(0);
-            self.leaves.push(tensor);
-            Node::leaf(Head::Leaf(self.leaves.len() as u32 - 1))
-        };
-        let id = self.graph.add(node);
-        self.known.insert(atom, id);
-        id
-    }
-
-    fn extent(&mut self, text: &'t str) -> u64 {
-        if let Ok(number) = text.parse() {
-            return number;
-        }
-        let random = 2 + self.random.next() % 5;
-        *self.extents.entry(text).or_insert(random)
-    }
-}
-
 /// Lets one rule be applied.
 struct OneRule(&'static str);
 

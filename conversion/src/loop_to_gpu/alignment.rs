@@ -54,6 +54,11 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
+/// The largest power of two that divides a number.
+fn power_of_two(n: i64) -> i64 {
+    n & n.wrapping_neg()
+}
+
 /// A number that divides a value; 0 for the value 0.
 pub fn divisor(value: Value) -> i64 {
     let Some(op) = defining_op(value) else { return 1 };
@@ -62,6 +67,13 @@ pub fn divisor(value: Value) -> i64 {
         Some(Kind::Upstream(Upstream::ArithConstant)) => op.int("value").unwrap_or(1).abs(),
         Some(Kind::Upstream(Upstream::AddI | Upstream::SubI)) => {
             gcd(divisor(operands[0]), divisor(operands[1]))
+        }
+        // Of numbers that both are multiples of a power of two, so is what their bits make.
+        Some(Kind::Upstream(Upstream::XOrI)) => {
+            gcd(power_of_two(divisor(operands[0])), power_of_two(divisor(operands[1])))
+        }
+        Some(Kind::Upstream(Upstream::AndI)) => {
+            power_of_two(divisor(operands[0])).max(power_of_two(divisor(operands[1])))
         }
         Some(Kind::Upstream(Upstream::MulI)) => divisor(operands[0]).saturating_mul(divisor(operands[1])),
         Some(Kind::Upstream(Upstream::AffineApply)) => {

@@ -231,6 +231,9 @@ impl Walk<'_> {
                 Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix)) => {
                     found.read.extend(shared(0))
                 }
+                Some(Kind::Loop(Loop::MultiplyShared)) => {
+                    found.read.extend([0, 2].into_iter().filter_map(shared))
+                }
                 Some(Kind::Loop(Loop::Store)) => {
                     let alone = writes_apart(op).then(|| op_key(op));
                     shared(1).into_iter().for_each(|buffer| found.write(buffer, alone));

@@ -9,9 +9,9 @@
 //!     loop.alloc shared : memref<32768xf32>    =>      memref.view of gpu.dynamic_shared_memory
 
 use super::launches::{bytes, scope};
-use super::{result, within};
+use super::{result, swizzle, within};
 use crate::loop_to_cpu::memory::buffer_bytes;
-use fusion_dialects::loops::Scope;
+use fusion_dialects::loops::{SWIZZLED_BYTES, Scope};
 use fusion_dialects::rows::Upstream;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
@@ -21,9 +21,11 @@ use fusion_dialects::{
 /// What a thread can keep in memory of its own: code generators and the emulator have about twice that much for all it needs.
 const MOST_OWN: u64 = 64 << 10;
 
-/// Makes parameters of all buffers, or views where the launch asks for the memory; gives the number of parameters for shared and
-/// for private ones.
-pub fn place(block: Block, asks: bool) -> Result<(i64, i64), PassError> {
+/// Bytes that a buffer begins at a multiple of.
+const BUFFERS: u64 = 16;
+
+/// Makes parameters of all buffers, or views where the launch asks for the memory; gives what those for shared ones are aligned to.
+pub fn place(block: Block, asks: bool) -> Result<Vec<u64>, PassError> {
     let all: Vec<Op> = within(ops_in(block)).collect();
     let used = |op: &Op| result(*op).is_some_and(|v| !fusion_dialects::unused(v));
     let (live, dead): (Vec<Op>, Vec<Op>) = all.into_iter().filter(|op| scope(*op).is_some()).partition(used);
@@ -40,10 +42,17 @@ pub fn place(block: Block, asks: bool) -> Result<(i64, i64), PassError> {
             ),
         ));
     }
-    let mut shared = shared;
+    // Those first that begin at larger multiples, of which they are.
+    let (mut shared, others): (Vec<Op>, Vec<Op>) =
+        shared.into_iter().partition(|op| swizzle::is_swizzled(*op));
+    shared.iter().try_for_each(|op| swizzle::exchange(*op))?;
+    let mut alignments = vec![SWIZZLED_BYTES; shared.len()];
+    shared.extend(others);
+    alignments.resize(shared.len(), BUFFERS);
     if asks {
         views(block, &shared)?;
         shared.clear();
+        alignments.clear();
     }
     for (ops, space) in [(&shared, "workgroup"), (&private, "private")] {
         for op in ops {
@@ -54,7 +63,7 @@ pub fn place(block: Block, asks: bool) -> Result<(i64, i64), PassError> {
             op.erase();
         }
     }
-    Ok((shared.len() as i64, private.len() as i64))
+    Ok(alignments)
 }
 
 /// Makes views of the memory that the launch asks for, one behind the other.
@@ -73,7 +82,7 @@ fn views<'c>(block: Block<'c>, buffers: &[Op<'c>]) -> Result<(), PassError<'c>> 
         let view = build.value(Upstream::View.name(), &[all, from], ty, &[]);
         op.replace_all_uses(&[view]);
         op.erase();
-        offset += buffer_bytes(ty).unwrap_or(0).next_multiple_of(16);
+        offset += buffer_bytes(ty).unwrap_or(0).next_multiple_of(BUFFERS);
     }
     Ok(())
 }

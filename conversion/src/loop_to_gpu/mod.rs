@@ -18,6 +18,7 @@ mod alignment;
 pub mod barriers;
 mod bindings;
 mod copies;
+pub mod equal;
 pub mod fragments;
 pub mod launches;
 pub mod math;
@@ -26,6 +27,8 @@ pub mod once;
 pub mod pipeline;
 mod places;
 mod reduce;
+pub mod spread;
+mod swizzle;
 pub mod verify;
 
 use crate::loop_to_cpu;
@@ -77,7 +80,7 @@ impl Pass for ConvertLoopToGpu {
             convert(function, target)?;
         }
         // What a warp does together stays: see `gpu-matrix` and `gpu-emulate`.
-        let of_a_warp = |kind| matches!(kind, Loop::MultiplyMatrix | Loop::LoadMatrix);
+        let of_a_warp = |kind| matches!(kind, Loop::MultiplyMatrix | Loop::MultiplyShared | Loop::LoadMatrix);
         none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(kind) if !of_a_warp(kind)))
     }
 }
@@ -169,7 +172,7 @@ fn kernel<'c>(
     let parameters = arguments(block);
     let types: Vec<_> = parameters.iter().map(|v| v.r#type()).collect();
     let mut outcome = Ok(());
-    let mut attributions = (0, 0);
+    let mut alignments = Vec::new();
     let region = build.region(&types, |inside, given| {
         let mut map = ValueMap::new();
         for (old, new) in parameters.iter().zip(given) {
@@ -183,7 +186,7 @@ fn kernel<'c>(
             .and_then(|()| reduce::expand(inside.block(), target.warp))
             .and_then(|()| memory::place(inside.block(), launch.shape.shared_bytes > target.static_bytes))
             .and_then(|placed| {
-                attributions = placed;
+                alignments = placed;
                 copies::convert(inside.block());
                 loop_to_cpu::convert_block(inside.block())
             });
@@ -195,8 +198,9 @@ fn kernel<'c>(
     };
     let aligned = vec!["{llvm.align = 16 : i64}"; types.len()].join(", ");
     let aligned = Attribute::parse(context, &format!("[{aligned}]")).unwrap_or_else(|| unit_attr(context));
-    let shared = vec!["{llvm.align = 16 : i64}"; usize::try_from(attributions.0).unwrap_or(0)].join(", ");
-    let shared = Attribute::parse(context, &format!("[{shared}]")).unwrap_or_else(|| unit_attr(context));
+    let shared: Vec<String> = alignments.iter().map(|n| format!("{{llvm.align = {n} : i64}}")).collect();
+    let shared =
+        Attribute::parse(context, &format!("[{}]", shared.join(", "))).unwrap_or_else(|| unit_attr(context));
     let attrs = [
         ("sym_name", str_attr(context, name)),
         ("function_type", type_attr(function_type(context, &types, &[]))),
@@ -206,7 +210,7 @@ fn kernel<'c>(
         ("gpu.kernel", unit_attr(context)),
         ("known_block_size", sizes(launch.shape.block)),
         ("known_grid_size", sizes(launch.shape.grid)),
-        ("workgroup_attributions", int_attr(context, attributions.0)),
+        ("workgroup_attributions", int_attr(context, alignments.len() as i64)),
     ];
     build.at(launch.ops[0].location()).op_with_regions("gpu.func", &[], &[], &attrs, vec![region]);
     outcome

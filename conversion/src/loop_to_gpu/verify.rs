@@ -75,15 +75,24 @@ fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
             Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix))
                 if operand(0).is_some_and(|b| copied.contains(&key(b))) =>
             {
-                return Err(PassError::at(
-                    op,
-                    "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it",
-                ));
+                return Err(too_early(op));
+            }
+            Some(Kind::Loop(Loop::MultiplyShared))
+                if [operand(0), operand(2)].into_iter().flatten().any(|b| copied.contains(&key(b))) =>
+            {
+                return Err(too_early(op));
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+fn too_early<'c>(op: Op<'c>) -> PassError<'c> {
+    PassError::at(
+        op,
+        "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it",
+    )
 }
 
 /// Blocks in y and z; x goes further.
@@ -178,7 +187,7 @@ fn barrier<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
 /// What the threads of a warp do together is for all of them, and they are numbered by `thread_x`.
 fn warp<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
     let lanes = match op.kind() {
-        Some(Kind::Loop(Loop::MultiplyMatrix)) => {
+        Some(Kind::Loop(Loop::MultiplyMatrix | Loop::MultiplyShared)) => {
             op.int("instruction").and_then(Instruction::numbered).map_or(FEWEST_OF_A_WARP, |row| row.lanes)
         }
         Some(Kind::Loop(Loop::LoadMatrix)) => FEWEST_OF_A_WARP,

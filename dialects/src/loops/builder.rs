@@ -100,6 +100,20 @@ impl<'c> Loops<'c> {
         });
     }
 
+    /// The same, of which iterations write nothing that another one reads or writes, whatever the loops around and inside are at.
+    pub fn each_independent(&self, extent: u64, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
+        self.for_independent(extent, LoopKind::Serial, body);
+    }
+
+    /// The same of another kind.
+    pub fn for_independent(&self, extent: u64, kind: LoopKind, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
+        let note = (super::INDEPENDENT, int_attr(self.build.context(), 1));
+        self.for_with(extent, kind, &[note], &[], |loops, i, _| {
+            body(loops, i);
+            Vec::new()
+        });
+    }
+
     /// Runs `body` where the condition holds.
     pub fn guard(&self, condition: Scalar<'c>, body: impl FnOnce(&Loops<'c>)) {
         self.guard_else(condition.value, &[], |loops| {

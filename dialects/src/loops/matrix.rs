@@ -17,6 +17,8 @@ pub enum Family {
     Mfma,
     /// AMD's RDNA 3.
     Wmma,
+    /// NVIDIA's `wgmma.mma_async`, of four warps: A and B are in shared memory.
+    Wgmma,
 }
 
 /// What an instruction takes.
@@ -30,9 +32,9 @@ pub struct Instruction {
     pub shape: [u64; 3],
     /// The type of elements of A and B in registers: those of tf32 are f32.
     pub dtype: DType,
-    /// Threads of a warp.
+    /// Threads that do it together.
     pub lanes: u64,
-    /// Elements that each has of A, of B and of C.
+    /// Elements that each has of A, of B and of C; none of what is in shared memory.
     pub elements: [u64; 3],
 }
 
@@ -49,9 +51,9 @@ const fn row(
 
 /// All of them, each at its number.
 #[rustfmt::skip]
-pub const INSTRUCTIONS: [Instruction; 11] = {
+pub const INSTRUCTIONS: [Instruction; 17] = {
     use DType::{BF16, F16, F32};
-    use Family::{Mfma, Mma, Wmma};
+    use Family::{Mfma, Mma, Wgmma, Wmma};
     [
         row("mma_m16n8k16_f16",    Mma,  [16, 8, 16],  F16,  32, [8, 4, 4]),
         row("mma_m16n8k16_bf16",   Mma,  [16, 8, 16],  BF16, 32, [8, 4, 4]),
@@ -64,6 +66,12 @@ pub const INSTRUCTIONS: [Instruction; 11] = {
         row("mfma_32x32x2_f32",    Mfma, [32, 32, 2],  F32,  64, [1, 1, 16]),
         row("wmma_16x16x16_f16",   Wmma, [16, 16, 16], F16,  32, [16, 16, 8]),
         row("wmma_16x16x16_bf16",  Wmma, [16, 16, 16], BF16, 32, [16, 16, 8]),
+        row("wgmma_m64n64k64_f16",    Wgmma, [64, 64, 64], F16,  128, [0, 0, 32]),
+        row("wgmma_m64n64k64_bf16",   Wgmma, [64, 64, 64], BF16, 128, [0, 0, 32]),
+        row("wgmma_m64n128k64_f16",   Wgmma, [64, 128, 64], F16,  128, [0, 0, 64]),
+        row("wgmma_m64n128k64_bf16",  Wgmma, [64, 128, 64], BF16, 128, [0, 0, 64]),
+        row("wgmma_m64n256k64_f16",   Wgmma, [64, 256, 64], F16,  128, [0, 0, 128]),
+        row("wgmma_m64n256k64_bf16",  Wgmma, [64, 256, 64], BF16, 128, [0, 0, 128]),
     ]
 };
 
@@ -89,7 +97,11 @@ mod tests {
         for row in &INSTRUCTIONS {
             let ([m, n, k], [a, b, c]) = (row.shape, row.elements);
             // Both halves of a wave have the operands of RDNA's.
-            let copies = if row.family == Family::Wmma { 2 } else { 1 };
+            let copies = match row.family {
+                Family::Wmma => 2,
+                Family::Wgmma => 0,
+                Family::Mma | Family::Mfma => 1,
+            };
             assert_eq!(a * row.lanes, m * k * copies, "A of {}", row.name);
             assert_eq!(b * row.lanes, k * n * copies, "B of {}", row.name);
             assert_eq!(c * row.lanes, m * n, "C of {}", row.name);

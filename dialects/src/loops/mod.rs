@@ -25,6 +25,7 @@ crate::operations! {
         AllReduce = "loop.all_reduce",
         Barrier = "loop.barrier",
         MultiplyMatrix = "loop.multiply_matrix",
+        MultiplyShared = "loop.multiply_shared",
         LoadMatrix = "loop.load_matrix",
         CopyAsync = "loop.copy_async",
         CopyCommit = "loop.copy_commit",
@@ -34,9 +35,14 @@ crate::operations! {
 
 /// The attribute of loops with what a schedule keeps on them.
 pub const ANNOTATIONS: &str = "annotations";
+/// An annotation: iterations write nothing that another one reads or writes, whatever the other loops of the nest are at.
+pub const INDEPENDENT: &str = "independent";
 
 /// Elements of a buffer whose length is known at run time only: more than there is memory.
 pub const OPEN_ELEMENTS: u64 = 1 << 44;
+
+/// Swizzled buffers begin at multiples of so many bytes, and are of multiples of them: 8 lines of 128.
+pub const SWIZZLED_BYTES: u64 = 1024;
 
 /// How the iterations of a loop run; the numbers are those of the dialect's `Kind` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Verifiers of loop.
 
-use super::matrix::Instruction;
-use super::{LoopKind, Op as Loop, loop_kind};
+use super::matrix::{Family, Instruction};
+use super::{LoopKind, Op as Loop, SWIZZLED_BYTES, Scope, loop_kind};
 use crate::rows::Kind;
 use crate::{
     Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, dtype_of, ops_in, scalar_type,
@@ -44,6 +44,7 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::AllReduce => all_reduce(op),
         Loop::Alloc => alloc(op),
         Loop::MultiplyMatrix => multiply_matrix(op),
+        Loop::MultiplyShared => multiply_shared(op),
         Loop::LoadMatrix => load_matrix(op),
         Loop::CopyAsync => copy_async(op),
         Loop::CopyWait if op.int("groups").is_some_and(|n| n < 0) => {
@@ -58,6 +59,12 @@ fn multiply_matrix(op: Op) -> Result<(), String> {
     let Some(row) = Instruction::numbered(number) else {
         return Err(format!("violates constraint C1: there is no instruction {number}"));
     };
+    if row.family == Family::Wgmma {
+        return Err(format!(
+            "violates constraint C1: {} takes a and b from shared memory; use loop.multiply_shared",
+            row.name
+        ));
+    }
     let context = op.context_ref();
     let wanted = row.registers().map(|(dtype, n)| {
         let element = scalar_type(context, dtype);
@@ -73,6 +80,35 @@ fn multiply_matrix(op: Op) -> Result<(), String> {
         wanted.join(", "),
         found.join(", ")
     ))
+}
+
+fn multiply_shared(op: Op) -> Result<(), String> {
+    let number = op.int("instruction").unwrap_or(-1);
+    let Some(row) = Instruction::numbered(number).filter(|row| row.family == Family::Wgmma) else {
+        return Err(format!(
+            "violates constraint C1: instruction {number} does not take a and b from shared memory; use loop.multiply_matrix"
+        ));
+    };
+    let operands = op.operand_values();
+    let element = scalar_type(op.context_ref(), row.dtype);
+    for (name, at) in [("a", 0), ("b", 2)] {
+        let ty = operands[at].r#type();
+        if buffer_parts(ty).is_none_or(|(found, _)| found != element) {
+            return Err(format!(
+                "violates constraint C1: {} takes a flat buffer of {element} as {name}, found {ty}",
+                row.name
+            ));
+        }
+    }
+    let sums = op.result_values()[0].r#type();
+    let wanted = vector_type(scalar_type(op.context_ref(), DType::F32), row.elements[2]);
+    if sums != wanted {
+        return Err(format!(
+            "violates constraint C2: {} takes {wanted} of each thread, found {sums}",
+            row.name
+        ));
+    }
+    Ok(())
 }
 
 fn load_matrix(op: Op) -> Result<(), String> {
@@ -124,9 +160,16 @@ fn for_loop(op: Op, inits: &[Value]) -> Result<(), String> {
 }
 
 fn alloc(op: Op) -> Result<(), String> {
-    let Some((_, elements)) = buffer_parts(op.result_values()[0].r#type()) else {
+    let Some((element, elements)) = buffer_parts(op.result_values()[0].r#type()) else {
         return Err("must give a flat buffer of known length, memref<NxT>".into());
     };
+    let bytes = elements.saturating_mul(dtype_of(element).map_or(1, DType::size) as u64);
+    let shared = op.int("scope") == Some(Scope::Shared as i64);
+    if op.attr("swizzled").is_some() && !(shared && bytes.is_multiple_of(SWIZZLED_BYTES)) {
+        return Err(format!(
+            "violates constraint C2: a swizzled buffer is shared and of whole {SWIZZLED_BYTES} bytes, found {bytes}"
+        ));
+    }
     match op.int("slots").map(u64::try_from) {
         Some(Ok(slots)) if slots >= 2 && elements.is_multiple_of(slots) => Ok(()),
         None => Ok(()),

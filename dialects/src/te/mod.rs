@@ -53,6 +53,7 @@ crate::operations! {
         SetScope = "te.set_scope",
         DoubleBuffer = "te.double_buffer",
         StorageAlign = "te.storage_align",
+        StorageSwizzle = "te.storage_swizzle",
         Prefetch = "te.prefetch",
         Bind = "te.bind",
         Annotate = "te.annotate",

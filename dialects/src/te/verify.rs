@@ -110,8 +110,14 @@ fn shared_by_lanes(op: Op, compute: Op, tensors: &[TensorType]) -> Result<(), St
             "violates constraint C3: lanes must be some of its {axes} parallel axes, each once, found {lanes:?}"
         ));
     }
-    let Some(contiguous) = op.ints("contiguous") else { return Ok(()) };
     let arguments = &tensors[..tensors.len() - 1];
+    let dims: usize = arguments.iter().map(TensorType::rank).sum();
+    if let Some(apart) = op.ints("apart").filter(|apart| apart.len() != dims) {
+        return Err(format!(
+            "violates constraint C4: apart must have a distance for each of the {dims} axes of its arguments, found {apart:?}"
+        ));
+    }
+    let Some(contiguous) = op.ints("contiguous") else { return Ok(()) };
     let fits = |(dim, ty): (&i64, &TensorType)| (-1..ty.rank() as i64).contains(dim);
     if contiguous.len() == arguments.len() && contiguous.iter().zip(arguments).all(fits) {
         return Ok(());

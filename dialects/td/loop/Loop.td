@@ -33,7 +33,10 @@ def Loop_Instruction : I64EnumAttr<"Instruction", "An instruction that multiplie
     I64EnumAttrCase<"mfma_16x16x16_f16", 3>, I64EnumAttrCase<"mfma_16x16x16_bf16", 4>,
     I64EnumAttrCase<"mfma_32x32x8_f16", 5>, I64EnumAttrCase<"mfma_32x32x8_bf16", 6>,
     I64EnumAttrCase<"mfma_16x16x4_f32", 7>, I64EnumAttrCase<"mfma_32x32x2_f32", 8>,
-    I64EnumAttrCase<"wmma_16x16x16_f16", 9>, I64EnumAttrCase<"wmma_16x16x16_bf16", 10>]> {
+    I64EnumAttrCase<"wmma_16x16x16_f16", 9>, I64EnumAttrCase<"wmma_16x16x16_bf16", 10>,
+    I64EnumAttrCase<"wgmma_m64n64k64_f16", 11>, I64EnumAttrCase<"wgmma_m64n64k64_bf16", 12>,
+    I64EnumAttrCase<"wgmma_m64n128k64_f16", 13>, I64EnumAttrCase<"wgmma_m64n128k64_bf16", 14>,
+    I64EnumAttrCase<"wgmma_m64n256k64_f16", 15>, I64EnumAttrCase<"wgmma_m64n256k64_bf16", 16>]> {
   let cppNamespace = "::fusion::loop";
 }
 
@@ -76,10 +79,14 @@ def Loop_AllocOp : Loop_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     One with `slots` is so many parts behind each other, which the iterations of one loop use in turn: iteration k the part
     k mod slots. C1: there are at least two, of the same size.
+
+    One that is `swizzled` begins at a multiple of 1024 bytes and has the 8 groups of 16 bytes of each 128 in another order: group `g` of line
+    `l` is at `g xor (l mod 8)`. So the same group of 8 lines is read from different banks. Indices are those of the elements as if they were
+    in order. C2: it is shared, and of whole 1024 bytes.
   }];
-  let arguments = (ins Loop_Scope:$scope, OptionalAttr<I64Attr>:$slots);
+  let arguments = (ins Loop_Scope:$scope, OptionalAttr<I64Attr>:$slots, UnitAttr:$swizzled);
   let results = (outs AnyMemRef:$buffer);
-  let assemblyFormat = "$scope (`slots` $slots^)? attr-dict `:` type($buffer)";
+  let assemblyFormat = "$scope (`slots` $slots^)? (`swizzled` $swizzled^)? attr-dict `:` type($buffer)";
 }
 def Loop_LoadOp : Loop_Op<"load"> {
   let summary = "The element at an index, or a vector of those from it on";
@@ -158,6 +165,20 @@ def Loop_MultiplyMatrixOp : Loop_Op<"multiply_matrix", [Pure, AllTypesMatch<["c"
   let arguments = (ins Loop_Instruction:$instruction, AnyType:$a, AnyType:$b, AnyType:$c);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$instruction $a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
+}
+def Loop_MultiplySharedOp : Loop_Op<"multiply_shared", [AllTypesMatch<["c", "result"]>]> {
+  let summary = "c + a * b of matrices, of which the threads of four warps hold c together and a and b are in shared memory";
+  let description = [{
+    All threads of the four warps come to it, and go on when the sums are there. Rows of a have their elements together, one row 64 elements
+    behind the other. So have columns of b; where they are `transposed`, rows of b have 64 of their elements together, one row 64 elements
+    behind the other, and those behind the 64 are `apart` elements from there (NVIDIA, "PTX ISA", wgmma, matrices in shared memory
+    with swizzling of 128 bytes). The sums are in f32.
+    - C1: a and b are flat buffers of the instruction's elements. C2: c is a vector of as many f32 as a thread has.
+  }];
+  let arguments = (ins Loop_Instruction:$instruction, Arg<AnyMemRef, "", [MemRead]>:$a, Index:$from_a,
+                       Arg<AnyMemRef, "", [MemRead]>:$b, Index:$from_b, Index:$apart, AnyVectorOfNonZeroRank:$c, UnitAttr:$transposed);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = "$instruction $a `[` $from_a `]` `,` (`transposed` $transposed^)? $b `[` $from_b `]` `apart` $apart `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
 }
 def Loop_LoadMatrixOp : Loop_Op<"load_matrix"> {
   let summary = "The elements that a thread of a warp has of one, two or four matrices of 8 x 8 in shared memory";

@@ -156,6 +156,11 @@ def Te_StorageAlignOp : Te_Primitive<"storage_align"> {
   let arguments = (ins Te_StageType:$stage, I64Attr:$dim, I64Attr:$factor, DefaultValuedAttr<I64Attr, "0">:$offset);
   let assemblyFormat = "$stage `dim` $dim `by` $factor (`offset` $offset^)? attr-dict";
 }
+def Te_StorageSwizzleOp : Te_Primitive<"storage_swizzle"> {
+  let summary = "Keeps a stage's result in shared memory with groups of 16 bytes in another order, so that lines below each other fall on different banks";
+  let arguments = (ins Te_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
 def Te_PrefetchOp : Te_Primitive<"prefetch"> {
   let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads of a stage's result or an argument";
   let description = [{ C1: the number of iterations ahead is above 0. }];
@@ -199,12 +204,17 @@ def Te_IntrinsicOp : Te_Op<"intrinsic", [IsolatedFromAbove, Symbol]> {
     together, one thread behind the other. `contiguous` has for each argument the axis along which its elements must lie together, -1
     for none.
     - C3: lanes are parallel axes, each once; contiguous names an axis of each argument, or -1.
+
+    With `panels` its arguments are in shared memory, swizzled, in panels of so many elements along these axes: lines of them, one behind
+    the other. `apart` has how far apart neighbours along each axis of each argument are then, -1 for any distance.
+    - C4: apart has a distance for each axis of each argument.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<DenseI64ArrayAttr>:$lanes,
-                       OptionalAttr<DenseI64ArrayAttr>:$contiguous);
+                       OptionalAttr<DenseI64ArrayAttr>:$contiguous, OptionalAttr<I64Attr>:$panels,
+                       OptionalAttr<DenseI64ArrayAttr>:$apart);
   let regions = (region SizedRegion<1>:$semantics, SizedRegion<1>:$lowering);
   let assemblyFormat = [{
-    $sym_name (`lanes` $lanes^)? (`contiguous` $contiguous^)? `computes` $semantics `by` $lowering attr-dict
+    $sym_name (`lanes` $lanes^)? (`contiguous` $contiguous^)? (`panels` $panels^)? (`apart` $apart^)? `computes` $semantics `by` $lowering attr-dict
   }];
 }
 def Te_TensorizeOp : Te_Primitive<"tensorize"> {

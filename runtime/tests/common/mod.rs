@@ -48,6 +48,7 @@ pub fn description() -> ModelDescription {
         outputs: vec![argument("y", DType::F32, &[2, 3]), argument("z", DType::F64, &[])],
         kernels: vec![KernelDescription {
             name: "scale_sum".to_owned(),
+            function: None,
             operators: vec!["relay.multiply".to_owned(), "relay.sum".to_owned()],
             flops: Some(18),
             bytes: Some(64),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// y = 2 * 2 * x, in two launches.
-const CODE: &str = r#"
+pub const CODE: &str = r#"
 #include "@DIRECTORY@/gpu/gpu.h"
 static const char image[] = {'t', 'w', 'i', 'c', 'e'};
 static struct fusion_gpu_kernel first = {.name = "twice", .image = image, .image_bytes = sizeof image, .grid = {2, 1, 1},
@@ -72,7 +72,7 @@ int main(int count, char **arguments) {
 }
 "#;
 
-struct Bench {
+pub struct Bench {
     directory: tempfile::TempDir,
     variable: &'static str,
 }
@@ -83,6 +83,11 @@ impl Bench {
     }
 
     fn of(code: &str, device: Device, flags: &[&str]) -> Bench {
+        Bench::with(code, MAIN, device, flags)
+    }
+
+    /// A program around a library.
+    pub fn with(code: &str, main: &str, device: Device, flags: &[&str]) -> Bench {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         let (kind, variable) = match device {
@@ -92,7 +97,7 @@ impl Bench {
         let code = code.replace("@DIRECTORY@", env!("CARGO_MANIFEST_DIR")).replace("@KIND@", kind);
         let object = common::object(directory.path(), &code);
         let model = library(directory.path(), &object, device, &[32], &[32]);
-        std::fs::write(at("main.c"), MAIN).unwrap();
+        std::fs::write(at("main.c"), main).unwrap();
         let built = |command: &mut Command| assert!(command.status().unwrap().success());
         built(Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([at("main"), at("main.c"), model]));
         let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu/fake_driver.c");
@@ -118,13 +123,13 @@ impl Bench {
     }
 
     /// What each run says, after checking that nothing is left.
-    fn runs(&self, environment: &[(&str, &str)]) -> Vec<String> {
+    pub fn runs(&self, environment: &[(&str, &str)]) -> Vec<String> {
         let output = self.output(environment, &[]);
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{environment:?}");
         lines(&output.stdout)
     }
 
-    fn output(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
+    pub fn output(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
         let mut command = Command::new(self.at("main"));
         command.env(self.variable, self.at("driver.so")).args(arguments);
         for variable in ["FUSION_DEVICE", "FUSION_GPU_WAIT", "FUSION_GPU_GRAPH"] {
@@ -136,13 +141,13 @@ impl Bench {
     }
 
     /// The calls of the driver, in order.
-    fn calls(&self, environment: &[(&str, &str)]) -> Vec<String> {
+    pub fn calls(&self, environment: &[(&str, &str)]) -> Vec<String> {
         let environment = [environment, &[("FAKE_CALLS", "1")]].concat();
         lines(&self.output(&environment, &[]).stderr)
     }
 }
 
-fn lines(bytes: &[u8]) -> Vec<String> {
+pub fn lines(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect()
 }
 

@@ -21,7 +21,7 @@ typedef struct function { void *module; } function;
 typedef struct launch { unsigned blocks, threads, dynamic; void *in, *out; } launch;
 typedef struct graph { int count; launch launches[8]; } graph;
 
-static int calls, memories, modules, streams, contexts, graphs, recordings, entered;
+static int calls, memories, modules, streams, contexts, graphs, recordings, events, entered;
 static graph *recording;
 
 static int failing(const char *name) {
@@ -33,9 +33,9 @@ static int failing(const char *name) {
 #define CALLED(name) do { int code = failing(name); if (code) return code; } while (0)
 
 __attribute__((destructor)) static void end(void) {
-  if (memories || modules || streams || contexts || graphs || recordings || entered)
-    fprintf(stderr, "LEFT: %d memories, %d modules, %d streams, %d contexts, %d graphs, %d recordings, entered %d times\n", memories,
-            modules, streams, contexts, graphs, recordings, entered);
+  if (memories || modules || streams || contexts || graphs || recordings || events || entered)
+    fprintf(stderr, "LEFT: %d memories, %d modules, %d streams, %d contexts, %d graphs, %d recordings, %d events, entered %d times\n",
+            memories, modules, streams, contexts, graphs, recordings, events, entered);
 }
 
 static int devices(void) { return getenv("FAKE_DEVICES") ? atoi(getenv("FAKE_DEVICES")) : 2; }
@@ -107,6 +107,9 @@ int UNLOAD(function *module) { CALLED("unload"); modules--; free(module); return
 #define FIND NAME(cuModuleGetFunction, hipModuleGetFunction)
 int FIND(function **f, function *module, const char *name) { CALLED("find"); *f = module; return strcmp(name, "twice") ? 500 : 0; }
 
+/* Milliseconds: one for each mark, and one for each thread of a launch. */
+static int now;
+
 static void run(const launch *l) {
   for (unsigned i = 0; i < l->blocks * l->threads; i++)
     ((float *)l->out)[i] = 2 * ((const float *)l->in)[i];
@@ -118,6 +121,7 @@ int LAUNCH(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsi
   CALLED("launch");
   if (!f || !stream || extra || bx * by * bz > 1024)
     return 1;
+  now += gx * gy * gz * bx * by * bz;
   launch l = {gx * gy * gz, bx * by * bz, dynamic, *(void **)places[0], *(void **)places[1]};
   if (recording)
     recording->launches[recording->count++] = l;
@@ -157,4 +161,15 @@ int REPLAY(graph *made, void *stream) {
 }
 #define UNMAKE NAME(cuGraphExecDestroy, hipGraphExecDestroy)
 int UNMAKE(graph *made) { CALLED("unmake graph"); graphs--; free(made); return 0; }
+#endif
+
+#ifndef UNTIMED
+#define CREATE_EVENT NAME(cuEventCreate, hipEventCreateWithFlags)
+int CREATE_EVENT(int **event, unsigned flags) { CALLED("create event"); events++; *event = calloc(1, sizeof **event); return flags; }
+#define RECORD_EVENT NAME(cuEventRecord, hipEventRecord)
+int RECORD_EVENT(int *event, void *stream) { CALLED("record event"); *event = now++; return !stream; }
+#define ELAPSED NAME(cuEventElapsedTime, hipEventElapsedTime)
+int ELAPSED(float *milliseconds, int *from, int *to) { CALLED("elapsed"); *milliseconds = *to - *from; return 0; }
+#define DESTROY_EVENT NAME(cuEventDestroy_v2, hipEventDestroy)
+int DESTROY_EVENT(int *event) { CALLED("destroy event"); events--; free(event); return 0; }
 #endif

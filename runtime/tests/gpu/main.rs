@@ -8,5 +8,7 @@ mod drivers;
 mod emulator;
 mod kernel;
 mod matrix;
+mod profile;
 mod races;
 mod shuffles;
+mod warp_groups;

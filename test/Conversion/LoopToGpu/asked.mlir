@@ -12,7 +12,7 @@
 // FIXED-LABEL: gpu.func @k_0
 // FIXED-SAME:    workgroup(
 // FIXED:       shared = 65536 : i64}
-// PTX:         .extern .shared .align 16
+// PTX:         .extern .shared .align 1024
 // PTX-SAME:    st.shared
 func.func @k(%x: memref<256xf32>, %y: memref<256xf32>) attributes {loop.kernel} {
   %s = loop.alloc shared : memref<8192xf32>

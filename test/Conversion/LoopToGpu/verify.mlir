@@ -150,3 +150,20 @@ func.func @k(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>, %y: memref
   }
   return
 }
+
+// -----
+
+func.func @early(%x: memref<4096xf16>, %c: vector<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared swizzled : memref<4096xf16>
+  loop.for 128 thread_x {
+  ^bb0(%t: index):
+    %i = affine.apply affine_map<(d0) -> (8 * d0)>(%t)
+    loop.copy_async 8 from %x[%i] to %s[%i] : memref<4096xf16>, memref<4096xf16>
+    loop.copy_commit
+    %zero = arith.constant 0 : index
+    // expected-error @+1 {{'loop.multiply_shared' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it}}
+    %d = loop.multiply_shared wgmma_m64n64k64_f16 %s[%zero], %s[%zero] apart %zero, %c : memref<4096xf16>, memref<4096xf16>, vector<32xf32>
+    loop.yield
+  }
+  return
+}

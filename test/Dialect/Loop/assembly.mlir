@@ -68,3 +68,14 @@ func.func @matrices(%s: memref<512xf16>, %i: index, %c: vector<4xf32>) -> vector
   %d = loop.multiply_matrix mma_m16n8k16_f16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
   return %d : vector<4xf32>
 }
+
+// CHECK-LABEL: func.func @warp_groups
+// CHECK:         loop.alloc shared slots 2 swizzled : memref<8192xf16>
+// CHECK:         loop.multiply_shared wgmma_m64n64k64_f16 %{{.*}}[%{{.*}}], %{{.*}}[%{{.*}}] apart %{{.*}}, %{{.*}} : memref<8192xf16>, memref<8192xf16>, vector<32xf32>
+// CHECK:         loop.multiply_shared wgmma_m64n64k64_f16 %{{.*}}[%{{.*}}], transposed %{{.*}}[%{{.*}}] apart %{{.*}}, %{{.*}} : memref<8192xf16>, memref<8192xf16>, vector<32xf32>
+func.func @warp_groups(%i: index, %c: vector<32xf32>) -> vector<32xf32> {
+  %s = loop.alloc shared slots 2 swizzled : memref<8192xf16>
+  %d = loop.multiply_shared wgmma_m64n64k64_f16 %s[%i], %s[%i] apart %i, %c : memref<8192xf16>, memref<8192xf16>, vector<32xf32>
+  %e = loop.multiply_shared wgmma_m64n64k64_f16 %s[%i], transposed %s[%i] apart %i, %d : memref<8192xf16>, memref<8192xf16>, vector<32xf32>
+  return %e : vector<32xf32>
+}

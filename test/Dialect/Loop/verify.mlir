@@ -274,3 +274,43 @@ func.func @f(%a: memref<64xf16>, %i: index) {
   %m = loop.load_matrix %a[%i] : memref<64xf16> -> vector<3xf16>
   return
 }
+
+// -----
+
+func.func @swizzled() {
+  // expected-error @+1 {{violates constraint C2: a swizzled buffer is shared and of whole 1024 bytes, found 128}}
+  %0 = loop.alloc shared swizzled : memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<32xf32>) {
+  // expected-error @+1 {{violates constraint C1: wgmma_m64n64k64_f16 takes a and b from shared memory; use loop.multiply_shared}}
+  %d = loop.multiply_matrix wgmma_m64n64k64_f16 %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: memref<4096xf16>, %i: index, %c: vector<4xf32>) {
+  // expected-error @+1 {{violates constraint C1: instruction 0 does not take a and b from shared memory; use loop.multiply_matrix}}
+  %d = loop.multiply_shared mma_m16n8k16_f16 %s[%i], %s[%i] apart %i, %c : memref<4096xf16>, memref<4096xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: memref<4096xf32>, %i: index, %c: vector<32xf32>) {
+  // expected-error @+1 {{violates constraint C1: wgmma_m64n64k64_f16 takes a flat buffer of f16 as a, found memref<4096xf32>}}
+  %d = loop.multiply_shared wgmma_m64n64k64_f16 %s[%i], %s[%i] apart %i, %c : memref<4096xf32>, memref<4096xf32>, vector<32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: memref<4096xf16>, %i: index, %c: vector<4xf32>) {
+  // expected-error @+1 {{violates constraint C2: wgmma_m64n64k64_f16 takes vector<32xf32> of each thread, found vector<4xf32>}}
+  %d = loop.multiply_shared wgmma_m64n64k64_f16 %s[%i], %s[%i] apart %i, %c : memref<4096xf16>, memref<4096xf16>, vector<4xf32>
+  return
+}

@@ -126,3 +126,19 @@ te.intrinsic @c3_contiguous contiguous [1] computes {
 ^bb0(%a: memref<4xf32>, %a0: index, %as: index, %c: memref<4xf32>, %c0: index, %cs: index):
   loop.yield
 }
+
+// -----
+
+// expected-error @+1 {{'te.intrinsic' op violates constraint C4: apart must have a distance for each of the 1 axes of its arguments, found [1, 2]}}
+te.intrinsic @a apart [1, 2] computes {
+^bb0(%x: tensor<4xf32>):
+  %c = te.compute "c" axes [4] reduce [] init [] {
+  ^bb0(%i: index):
+    %p = te.load %x[%i] : tensor<4xf32> -> f32
+    te.yield %p : f32
+  } combine {} : tensor<4xf32>
+  te.return %c : tensor<4xf32>
+} by {
+^bb0(%a: memref<4xf32>, %a0: index, %as: index, %c: memref<4xf32>, %c0: index, %cs: index):
+  loop.yield
+}

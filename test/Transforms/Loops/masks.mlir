@@ -96,3 +96,28 @@ func.func @one_place(%a: memref<8xf32>, %b: memref<8xf32>, %i: index) {
   }
   return
 }
+
+// -----
+
+// Lane 0 has a multiple of 8 and there are multiples of 8: all lanes come to the same, and none of them beyond the end where the first is not.
+// CHECK-LABEL: func.func @aligned
+// CHECK:         %[[IN:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : index
+// CHECK:         loop.guard %[[IN]] else(%{{.*}} : vector<8xf32>)
+// CHECK:           loop.load %{{.*}} : memref<2000xf32> -> vector<8xf32>
+func.func @aligned(%x: memref<2000xf32>, %y: memref<128xf32>, %b: index, %t: index) {
+  loop.for 8 vectorized {
+  ^bb0(%v: index):
+    %i = affine.apply affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 * 8 + d2) mod 128)>(%b, %t, %v)
+    %n = arith.constant 2000 : index
+    %in = arith.cmpi slt, %i, %n : index
+    %zero = arith.constant 0.0 : f32
+    %a = loop.guard %in else(%zero : f32) {
+      %l = loop.load %x[%i] : memref<2000xf32> -> f32
+      loop.yield %l : f32
+    } -> f32
+    %j = affine.apply affine_map<(d0, d1) -> ((d0 * 8 + d1) mod 128)>(%t, %v)
+    loop.store %a, %y[%j] : f32, memref<128xf32>
+    loop.yield
+  }
+  return
+}

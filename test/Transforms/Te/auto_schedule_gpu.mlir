@@ -123,3 +123,36 @@ func.func @main(%x: tensor<512x250xbf16>, %w: tensor<384x250xbf16>) -> tensor<51
   %0 = relay.dense %x, %w : (tensor<512x250xbf16>, tensor<384x250xbf16>) -> tensor<512x384xbf16>
   return %0 : tensor<512x384xbf16>
 }
+
+// -----
+
+// A depthwise convolution: the padding is a condition of each read, a thread has 2 x 4 results, and its window is unrolled.
+// CHECK-LABEL: te.schedule for @fused_conv2d_relu_0
+// CHECK:         %[[PAD:.*]] = te.stage "pad"
+// CHECK-NEXT:    te.compute_inline %[[PAD]]
+// CHECK:         te.split %{{.*}} by 2
+// CHECK:         te.split %{{.*}} by 4
+// CHECK:         te.bind %{{.*}} to block_x
+// CHECK:         %[[THREAD:.*]] =
+// CHECK:         te.compute_at
+// CHECK:         te.reorder
+// CHECK-COUNT-4: te.unroll
+func.func @main(%x: tensor<8x144x56x56xf32>, %w: tensor<144x1x3x3xf32>) -> tensor<8x144x56x56xf32> {
+  %0 = relay.conv2d %x, %w {groups = 144 : i64, padding = array<i64: 1, 1, 1, 1>} : (tensor<8x144x56x56xf32>, tensor<144x1x3x3xf32>) -> tensor<8x144x56x56xf32>
+  %1 = relay.relu %0 : (tensor<8x144x56x56xf32>) -> tensor<8x144x56x56xf32>
+  return %1 : tensor<8x144x56x56xf32>
+}
+
+// -----
+
+// Of a few results each thread has one.
+// CHECK-LABEL: te.schedule for @fused_max_pool2d_0
+// CHECK:         %[[PAD:.*]] = te.stage "pad"
+// CHECK-NEXT:    te.compute_inline %[[PAD]]
+// CHECK-NOT:     te.unroll
+// CHECK:         te.bind %{{.*}} to thread_x
+// CHECK-NOT:     te.bind
+func.func @main(%x: tensor<1x3x20x20xf32>) -> tensor<1x3x10x10xf32> {
+  %0 = relay.max_pool2d %x {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x3x20x20xf32>) -> tensor<1x3x10x10xf32>
+  return %0 : tensor<1x3x10x10xf32>
+}

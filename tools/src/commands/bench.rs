@@ -3,16 +3,19 @@
 use super::device::Choice;
 use super::given::Given;
 use super::options::Options;
+use super::profile::{How, Profiled, Profiling};
 use super::run::only_tensors;
 use crate::failure::Failure;
 use crate::inputs::random;
+use crate::profile::Profile;
 use crate::programs::{self, Executor};
 use crate::{load, print};
 use clap::Args;
+use fusion_operators::Tensor;
 use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use fusion_runtime::vm::read_program;
-use fusion_runtime::{ModelDescription, NativeProgram};
+use fusion_runtime::{ModelDescription, Module, NativeProgram};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,6 +67,9 @@ pub struct Bench {
     device: Option<Choice>,
 
     #[command(flatten)]
+    profiling: Profiling,
+
+    #[command(flatten)]
     options: Options,
 }
 
@@ -80,6 +86,9 @@ pub struct Report<'a> {
     gflops: Option<f64>,
     /// Bytes read and written a second, in thousand millions.
     gbytes_per_s: Option<f64>,
+    /// Where the time goes, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a Profile>,
 }
 
 impl Bench {
@@ -89,6 +98,9 @@ impl Bench {
         if whole || programs::is_bytecode(&self.model)? {
             return self.program();
         }
+        if self.profiling.is_wanted() {
+            return self.profiled();
+        }
         let module = load::load(&self.model, &self.options.resolve()?)?;
         if self.executor.is_some() && module.description().program.is_some() {
             return Err(Failure::NoGraph(self.model.clone()));
@@ -96,18 +108,48 @@ impl Bench {
         if module.description().takes_other_values() {
             return self.program();
         }
-        Choice::apply(self.device, &module)?;
+        let inputs = self.prepare(&module)?;
+        let mut session = module.session()?;
+        let statistics = measure::measure(self.plan(), || session.run(&inputs))?;
+        self.show(&Report::new(module.description(), statistics))
+    }
+
+    /// Sets up how the model runs; gives its inputs.
+    fn prepare(&self, module: &Module) -> Result<Vec<Tensor>, Failure> {
+        Choice::apply(self.device, module)?;
         if let Some(threads) = self.threads {
             module.set_threads(threads);
         }
-        let inputs = match self.given.is_empty() {
-            true => random(&module, self.seed)?,
-            false => module.bind(only_tensors(self.given.read()?)?)?,
+        match self.given.is_empty() {
+            true => random(module, self.seed),
+            false => Ok(module.bind(only_tensors(self.given.read()?)?)?),
+        }
+    }
+
+    /// The same with where the time goes.
+    fn profiled(&self) -> Result<(), Failure> {
+        let mut model = Profiled::load(&self.model, self.options.resolve()?)?;
+        if model.module.description().program.is_some() {
+            return Err(Failure::NoProfile(self.model.clone()));
+        }
+        let inputs = self.prepare(&model.module)?;
+        let how = How { model: &self.model, device: self.device, threads: self.threads, budget: self.budget };
+        let statistics = match self.profiling.times_runs() {
+            true => {
+                let mut session = model.module.session()?;
+                Some(measure::measure(self.plan(), || session.run(&inputs))?)
+            }
+            false => None,
         };
-        let plan = self.plan();
-        let mut session = module.session()?;
-        let statistics = measure::measure(plan, || session.run(&inputs))?;
-        self.show(&Report::new(module.description(), statistics))
+        let profile = self.profiling.of(&mut model, &inputs, self.plan(), &how)?;
+        self.profiling.write(&profile)?;
+        let timed = statistics.map(|statistics| Report::new(model.module.description(), statistics));
+        match (self.json, timed) {
+            (true, Some(report)) => self.show(&Report { profile: Some(&profile), ..report }),
+            (true, None) => print::line(serde_json::to_string_pretty(&profile)?),
+            (false, Some(report)) => self.show(&report).and_then(|()| self.profiling.show(&profile)),
+            (false, None) => self.profiling.show(&profile),
+        }
     }
 
     fn plan(&self) -> Plan {
@@ -125,6 +167,9 @@ impl Bench {
 
     /// Times a program of the whole language, values in and out included.
     fn program(&self) -> Result<(), Failure> {
+        if self.profiling.is_wanted() {
+            return Err(Failure::NoProfile(self.model.clone()));
+        }
         let bytecode = programs::is_bytecode(&self.model)?;
         if self.executor.is_some() && (bytecode || load::is_compiled(&self.model)?) {
             return Err(Failure::Compiled(self.model.clone()));
@@ -167,6 +212,7 @@ impl Bench {
             statistics,
             gflops: None,
             gbytes_per_s: None,
+            profile: None,
             emulated: false,
         })
     }
@@ -182,6 +228,7 @@ impl<'a> Report<'a> {
             statistics,
             gflops: giga(description.flops()),
             gbytes_per_s: giga(description.bytes_moved()),
+            profile: None,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod given;
 pub mod import;
 pub mod onnx_test;
 pub mod options;
+pub mod profile;
 pub mod run;
 pub mod targets;
 

@@ -48,7 +48,8 @@ impl Launch {
         Launch { name, grid, block, shared_bytes, registers, spilled_bytes, occupancy, instructions }
     }
 
-    fn multiplies_matrices(&self) -> bool {
+    /// Whether it has matrix instructions.
+    pub fn multiplies_matrices(&self) -> bool {
         let of_matrices = |name: &String| {
             ["mma.", "wgmma", "v_mfma", "v_smfma", "v_wmma"].iter().any(|prefix| name.starts_with(prefix))
         };
@@ -59,7 +60,7 @@ impl Launch {
 /// What a kernel takes at least, by the roof of its report's machine.
 fn roof(report: &Report, row: &Row) -> Option<f64> {
     let machine = report.machine.as_ref()?;
-    let machine = match row.launches.iter().any(Launch::multiplies_matrices) {
+    let machine = match row.multiplies_matrices() {
         true => machine.with_matrices(),
         false => machine.clone(),
     };

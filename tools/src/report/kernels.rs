@@ -17,6 +17,9 @@ const MOST_NAMES: usize = 6;
 pub struct Row {
     /// The kernel's name; kernels that are the same share it.
     pub name: String,
+    /// What its functions on a GPU are called, but for their numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
     /// Where the ledger has it: the block, and the place in the block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<(usize, usize)>,
@@ -39,6 +42,13 @@ pub struct Row {
     pub launches: Vec<Launch>,
 }
 
+impl Row {
+    /// Whether matrix instructions do its arithmetic, by what is known of its launches.
+    pub fn multiplies_matrices(&self) -> bool {
+        self.launches.iter().any(Launch::multiplies_matrices)
+    }
+}
+
 /// The kernels of a description in their order, each with what a ledger knows of it.
 pub fn rows(kernels: &[KernelDescription], predicted: &[f64], blocks: &[BlockLedger]) -> Vec<Row> {
     // Of kernels that are the same, the first call is the first entry.
@@ -52,6 +62,7 @@ pub fn rows(kernels: &[KernelDescription], predicted: &[f64], blocks: &[BlockLed
         let found = entries.get_mut(kernel.name.as_str()).and_then(VecDeque::pop_front);
         Row {
             name: kernel.name.clone(),
+            function: kernel.function.clone(),
             at: found.map(|(block, place, _)| (block, place)),
             operators: kernel.operators.clone(),
             sources: found.map(|(_, _, entry)| sources(entry)).unwrap_or_default(),
@@ -87,7 +98,7 @@ pub fn condensed(operators: &[String]) -> String {
 }
 
 /// The first of some names.
-fn shortened(names: &[String]) -> String {
+pub fn shortened(names: &[String]) -> String {
     let first = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST_NAMES) {
         0 => first,

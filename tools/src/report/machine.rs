@@ -68,9 +68,18 @@ impl Machine {
 
     /// Seconds that a kernel takes at least.
     pub fn roof(&self, flops: f64, bytes: f64) -> f64 {
+        f64::max(flops / self.peak_flops, bytes / self.bandwidth(bytes))
+    }
+
+    /// Whether that is the time of its arithmetic, not of its bytes.
+    pub fn is_arithmetic(&self, flops: f64, bytes: f64) -> bool {
+        flops / self.peak_flops > bytes / self.bandwidth(bytes)
+    }
+
+    /// Of the nearest memory that holds so many bytes.
+    fn bandwidth(&self, bytes: f64) -> f64 {
         let holds = |level: &&Level| level.bytes.is_none_or(|size| bytes <= size as f64);
-        let bandwidth = self.memories.iter().find(holds).map_or(f64::INFINITY, |level| level.bandwidth);
-        f64::max(flops / self.peak_flops, bytes / bandwidth)
+        self.memories.iter().find(holds).map_or(f64::INFINITY, |level| level.bandwidth)
     }
 }
 
@@ -84,5 +93,6 @@ mod tests {
         assert_eq!(machine.roof(192e9, 0.0), 1.0);
         assert_eq!(machine.roof(1.0, 15e9), 1.0);
         assert_eq!(machine.roof(0.0, 38e3), 38e3 / 120e9);
+        assert!(machine.is_arithmetic(192e9, 1.0) && !machine.is_arithmetic(1.0, 15e9));
     }
 }

@@ -162,6 +162,7 @@ pub(crate) mod tests {
         }]});
         let kernel = |name: &str, operators: &[&str], bytes: u64, flops: u64| KernelDescription {
             name: name.to_owned(),
+            function: None,
             operators: operators.iter().map(|&o| o.to_owned()).collect(),
             flops: Some(flops),
             bytes: Some(bytes),

@@ -24,6 +24,8 @@ pub struct Totals {
     pub predicted_s: Option<f64>,
     /// Seconds that no choice of kernels is predicted to go below.
     pub bound_s: Option<f64>,
+    /// Seconds of the best kernels with one result each, where these were found exactly.
+    pub exact_s: Option<f64>,
     /// Seconds of all kernels measured by themselves; none where some were not measured.
     pub measured_s: Option<f64>,
     /// Seconds of the whole model.
@@ -55,6 +57,12 @@ impl Totals {
             flops: rows.iter().map(|row| row.flops).sum(),
             predicted_s,
             bound_s: known.then(|| blocks.iter().map(|b| b.bound).sum::<f64>() + others_predicted),
+            exact_s: blocks
+                .iter()
+                .map(|b| b.search.exact)
+                .sum::<Option<f64>>()
+                .filter(|_| known)
+                .map(|s| s + others_predicted),
             measured_s: None,
             model_s: None,
         }
@@ -103,6 +111,12 @@ impl Totals {
                 format!(", lower bound {}, gap {:.1} %", print::seconds(bound), 100.0 * gap)
             });
             lines.push(format!("predicted  {}{bound}", print::seconds(predicted)));
+            if let Some(exact) = self.exact_s {
+                lines.push(format!(
+                    "exact      {}, the least with one result a kernel",
+                    print::seconds(exact)
+                ));
+            }
         }
         if let Some(model) = self.model_s {
             let alone = self

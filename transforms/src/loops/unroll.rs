@@ -141,9 +141,9 @@ impl<'c> Access<'c> {
     fn of(op: Op<'c>) -> Option<Self> {
         // Places of the buffer and of the index among the operands.
         let (buffer, index, writes) = match kind_of(op) {
-            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix)) => {
-                (0, 1, false)
-            }
+            Some(Kind::Loop(
+                Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix | Loop::MultiplyShared,
+            )) => (0, 1, false),
             Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, 2, true),
             Some(Kind::Upstream(Upstream::MaskedLoad)) => (0, 1, false),
             Some(Kind::Upstream(Upstream::MaskedStore)) => (0, 1, true),
@@ -170,7 +170,8 @@ fn is_free(op: Op) -> bool {
 fn may_jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>) -> bool {
     let inside = nested_ops(op);
     let known = inside.iter().all(|inner| match kind_of(*inner) {
-        Some(Kind::Loop(kind)) => !matches!(kind, Loop::Alloc | Loop::Barrier),
+        // It reads two buffers, which an access does not say.
+        Some(Kind::Loop(kind)) => !matches!(kind, Loop::Alloc | Loop::Barrier | Loop::MultiplyShared),
         _ => is_free(*inner) || Access::of(*inner).is_some(),
     });
     if !known {

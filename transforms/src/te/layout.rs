@@ -38,6 +38,8 @@ pub struct Layout {
     digits: Vec<Digit>,
     /// The distances that were asked for.
     aligns: Vec<Align>,
+    /// Whether groups of 16 bytes are in another order in each line of shared memory, which no index says.
+    swizzled: bool,
 }
 
 impl Layout {
@@ -60,14 +62,14 @@ impl Layout {
         }
         match digits.iter().find(|d| d.axis >= rank) {
             Some(digit) => Err(format!("names axis {}; the tensor has {rank}", digit.axis)),
-            None => Ok(Layout { digits, aligns: Vec::new() }),
+            None => Ok(Layout { digits, aligns: Vec::new(), swizzled: false }),
         }
     }
 
     /// The order that tensors have by themselves.
     pub fn row_major(rank: usize) -> Self {
         let digits = (0..rank).map(|axis| Digit { axis, unit: 1, base: None }).collect();
-        Layout { digits, aligns: Vec::new() }
+        Layout { digits, aligns: Vec::new(), swizzled: false }
     }
 
     /// The same order, with places that are further apart.
@@ -75,6 +77,17 @@ impl Layout {
         self.aligns.retain(|a| a.dim != align.dim);
         self.aligns.push(align);
         self
+    }
+
+    /// The same order of lines, each with its groups of 16 bytes in another.
+    pub fn with_swizzle(mut self) -> Self {
+        self.swizzled = true;
+        self
+    }
+
+    /// True where that was asked for.
+    pub fn is_swizzled(&self) -> bool {
+        self.swizzled
     }
 
     /// How far apart neighbours along each axis of the array are, and how many places there are.

@@ -8,7 +8,7 @@
 use super::super::alignment::{base_of, divisor};
 use super::super::launches::{is_bound, scope};
 use super::super::{result, within};
-use fusion_dialects::loops::{Buffer, Loops, Op as Loop, Scope};
+use fusion_dialects::loops::{Buffer, LoopKind, Loops, Op as Loop, Scope};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, Value, ValueLike, ValueMap, arguments, buffer_parts, defining_op,
@@ -17,8 +17,12 @@ use fusion_dialects::{
 use fusion_operators::DType;
 use std::collections::HashSet;
 
-/// Registers that a thread may have for what it fetches ahead, in bytes.
-pub const MOST_REGISTER_BYTES: u64 = 256;
+/// Registers that a thread may have for what it fetches ahead, in bytes: 48 of them, beside up to 128 that hold sums.
+pub const MOST_REGISTER_BYTES: u64 = 192;
+/// Accesses that are written down one after another, at most.
+const MOST_UNROLLED: u64 = 64;
+/// Bytes of a register; smaller elements by themselves have one each.
+const REGISTER: u64 = 4;
 
 /// The operations of a loop's body that fill buffers.
 pub struct Fills<'c> {
@@ -110,8 +114,9 @@ impl<'c> Fills<'c> {
 
     /// Fills in another iteration, by asynchronous copies.
     pub fn copy(&self, build: &Build<'c>, index: Value<'c>) {
-        for (store, _) in stores_of(&self.repeat(build, index)) {
+        for (store, root) in stores_of(&self.repeat(build, index)) {
             if let Some(copy) = Copy::of(store) {
+                unroll(store, root);
                 copy.begin(store);
             }
         }
@@ -120,7 +125,8 @@ impl<'c> Fills<'c> {
     /// Bytes of what a thread stores in an iteration.
     pub fn register_bytes(&self) -> u64 {
         let bytes = |(store, root): &(Op<'c>, Op<'c>)| {
-            let size = lanes_of(*store).map_or(u64::MAX, |(lanes, dtype)| lanes * dtype.size() as u64);
+            let size = lanes_of(*store)
+                .map_or(u64::MAX, |(lanes, dtype)| (lanes * dtype.size() as u64).max(REGISTER));
             size.saturating_mul(trips(*store, *root))
         };
         self.stores().iter().map(bytes).fold(0, u64::saturating_add)
@@ -141,6 +147,7 @@ impl<'c> Fills<'c> {
             let build = Build::before(store);
             let place = own_place(&build, store, root);
             build.op(Loop::Store.name(), &[store.operand_values()[0], own.value, place], &[], &[]);
+            unroll(store, root);
             store.erase();
         }
     }
@@ -153,6 +160,7 @@ impl<'c> Fills<'c> {
             let ty = store.operand_values()[0].r#type();
             let value = build.value(Loop::Load.name(), &[own.value, place], ty, &[]);
             store.set_operand_value(0, value);
+            unroll(store, root);
         }
     }
 }
@@ -167,7 +175,9 @@ fn stores_of<'c>(roots: &[Op<'c>]) -> Vec<(Op<'c>, Op<'c>)> {
 /// The buffer that an operation reads or writes, and whether it writes.
 fn accessed<'c>(op: Op<'c>) -> Option<(Value<'c>, bool)> {
     let (at, writes) = match op.kind() {
-        Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix)) => (0, false),
+        Some(Kind::Loop(
+            Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix | Loop::MultiplyShared,
+        )) => (0, false),
         Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, true),
         Some(Kind::Loop(Loop::CopyAsync)) => (2, true),
         Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => (0, false),
@@ -219,6 +229,16 @@ fn own_loops<'c>(store: Op<'c>, root: Op<'c>) -> Vec<Op<'c>> {
 fn trips(store: Op, root: Op) -> u64 {
     let extents = own_loops(store, root).into_iter().map(|op| op.int("extent").unwrap_or(1).max(1) as u64);
     extents.fold(1, u64::saturating_mul)
+}
+
+/// Has the few loops around a store be unrolled: what it stores are registers then, and places are computed together.
+fn unroll(store: Op, root: Op) {
+    if trips(store, root) > MOST_UNROLLED {
+        return;
+    }
+    for around in own_loops(store, root) {
+        around.set_attr("kind", int_attr(around.context_ref(), LoopKind::Unrolled as i64));
+    }
 }
 
 /// Where in a thread's own buffer the elements of this time are.

@@ -96,6 +96,15 @@ impl<'c> Size<'c> {
             Vec::new()
         });
     }
+
+    /// As [`Self::each`], of iterations that are independent: nothing that one writes is read or written by another.
+    pub fn each_independent(self, loops: &Loops<'c>, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
+        match self {
+            Size::Known(known) => loops.each_independent(known, body),
+            // Not known when threads are given out.
+            Size::Open(_) => self.each(loops, body),
+        }
+    }
 }
 
 /// The row-major number of a place; where axes are left out, that of the first place in them.
@@ -112,25 +121,34 @@ pub fn number<'c>(s: &Scalars<'c>, places: &[Value<'c>], dims: &[Dim]) -> Value<
     inner.times(s, rest.iter().zip(&dims[1..]).fold(first, join))
 }
 
-/// Loops over all indices of a shape, in row-major order; an axis of extent 1 needs no loop.
-pub fn each_index<'c>(loops: &Loops<'c>, sizes: &[Size<'c>], body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>])) {
-    nested(loops, sizes, &mut Vec::new(), body);
+/// Loops over all indices of a shape, in row-major order; an axis of extent 1 needs no loop. Those of the axes that are named are
+/// independent: of different indices there, nothing that is written is read or written by the other.
+pub fn each_index<'c>(
+    loops: &Loops<'c>,
+    sizes: &[Size<'c>],
+    independent: &dyn Fn(usize) -> bool,
+    body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>]),
+) {
+    nested(loops, sizes, independent, &mut Vec::new(), body);
 }
 
 fn nested<'c>(
     loops: &Loops<'c>,
     sizes: &[Size<'c>],
+    independent: &dyn Fn(usize) -> bool,
     outer: &mut Vec<Value<'c>>,
     body: &mut dyn FnMut(&Loops<'c>, &[Value<'c>]),
 ) {
-    let Some((&size, rest)) = sizes.split_first() else { return body(loops, outer) };
+    let axis = outer.len();
+    let Some(&size) = sizes.get(axis) else { return body(loops, outer) };
     let mut enter = |inner: &Loops<'c>, i| {
         outer.push(i);
-        nested(inner, rest, outer, body);
+        nested(inner, sizes, independent, outer, body);
         outer.pop();
     };
     match size {
         Size::Known(1) => enter(loops, loops.scalars().index(0)),
+        _ if independent(axis) => size.each_independent(loops, enter),
         _ => size.each(loops, enter),
     }
 }

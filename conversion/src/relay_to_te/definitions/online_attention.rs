@@ -9,6 +9,9 @@
 //!     online    (M, Z, O)[i, d]  over c:  M' = max(M, m),  Z' = Z e^(M - M') + z e^(m - M'),  O' = O e^(M - M') + o e^(m - M')
 //!     attention y[i, d]     O / Z
 //!
+//! Of f16 and bf16 the weights are rounded to that type, and keys and values of a chunk are stages of their own, so that both products are of
+//! matrices of that type, as matrix instructions multiply them.
+//!
 //! (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022.) The combiner
 //! of `online` is associative. All above it is computed in a step of its reduction, by the schedule in `auto_schedule/gpu/attention.rs`.
 //! Maxima begin with the least finite number in place of -inf, so that no difference of infinities arises where all scores of a chunk are -inf.
@@ -61,8 +64,21 @@ pub fn define<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, sizes: &Sizes) -> Valu
     let rank = sizes.lead.len() + 2;
     let wide = compute_type(call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);
-    let chunk = CHUNK.min(keys.next_multiple_of(FEWEST));
+    let narrow = if call.results[0].dtype.size() == 2 { call.results[0].dtype } else { wide };
+    let chunk = if narrow == wide { CHUNK.min(keys.next_multiple_of(FEWEST)) } else { CHUNK };
     let chunks = keys.div_ceil(chunk);
+    // Rows of an operand by chunks, where they are a stage of their own.
+    let by_chunks = |name: &str, operand: usize, columns: u64| {
+        kernel.compute(name, &sizes.with(&[chunks, chunk, columns], narrow), |s, at| {
+            let key = key_of(s, at[rank - 2], at[rank - 1], chunk);
+            let at = [&at[..rank - 2], &[key, at[rank]]].concat();
+            load_key(s, call.operands[operand], &at, key, keys, chunk)
+        })
+    };
+    let [own_keys, own_values] = match narrow == wide {
+        true => [None, None],
+        false => [Some(by_chunks("keys", 1, width)), Some(by_chunks("rows", 2, columns))],
+    };
     let lowest = Neutral::Float(if wide == DType::F64 { f64::MIN } else { f64::from(f32::MIN) });
 
     let scores = kernel.reduce(
@@ -72,6 +88,9 @@ pub fn define<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, sizes: &Sizes) -> Valu
         Combine::Sum,
         |s, at, over| {
             let query = s.load(call.operands[0], &[&at[..rank - 1], over].concat());
+            if let Some(all) = own_keys {
+                return s.mul(query, s.load(all, &[&at[..rank - 2], &at[rank - 1..], over].concat()));
+            }
             let key = key_of(s, at[rank - 1], at[rank], chunk);
             s.mul(
                 query,
@@ -111,7 +130,7 @@ pub fn define<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, sizes: &Sizes) -> Valu
         |s, at, over| vec![s.load(scaled, &of_chunk(at, over[0]))],
         |s, a, b| vec![s.max(a[0], b[0])],
     )[0];
-    let weights = kernel.compute("weights", &sizes.with(&[queries, chunks, chunk], wide), |s, at| {
+    let weights = kernel.compute("weights", &sizes.with(&[queries, chunks, chunk], narrow), |s, at| {
         s.math("exp", &[s.sub(s.load(scaled, at), s.load(largest, &at[..rank]))])
     });
     let total = kernel.reduce("total", &rows, &[chunk], Combine::Sum, |s, at, over| {
@@ -123,6 +142,11 @@ pub fn define<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, sizes: &Sizes) -> Valu
         &[chunk],
         Combine::Sum,
         |s, at, over| {
+            let weight = s.load(weights, &of_chunk(&at[..rank], over[0]));
+            if let Some(all) = own_values {
+                let at = [&at[..rank - 2], &[at[rank - 1], over[0], at[rank]]].concat();
+                return s.mul(weight, s.load(all, &at));
+            }
             let key = key_of(s, at[rank - 1], over[0], chunk);
             let value = load_key(
                 s,
@@ -132,7 +156,7 @@ pub fn define<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, sizes: &Sizes) -> Valu
                 keys,
                 chunk,
             );
-            s.mul(s.load(weights, &of_chunk(&at[..rank], over[0])), value)
+            s.mul(weight, value)
         },
     );
     let result = sizes.with(&[queries, columns], wide);

@@ -23,7 +23,7 @@ fn scan<'c>(
     let wide = compute_type(call.types[0].dtype);
     Ok(kernel.nest(call.op.name, &call.operands, &call.results, |loops, ins, outs| {
         let lines = Lines::along(&loops.scalars(), call.dims(0), axis);
-        each_index(loops, &[lines.outer, lines.inner], &mut |line, at| {
+        each_index(loops, &[lines.outer, lines.inner], &|_| true, &mut |line, at| {
             let s = line.scalars();
             let first = lines.first(&s, at[0], at[1]);
             let start = s.int(neutral, wide).value;

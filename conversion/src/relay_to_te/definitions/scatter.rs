@@ -76,7 +76,7 @@ fn scatter<'c>(
     }
     let built = kernel.nest(call.op.name, &call.operands, std::slice::from_ref(&wide), |loops, ins, outs| {
         let elements = Size::of(&loops.scalars(), &ty.dims);
-        elements.each(loops, |l, i| l.store(l.load_raw(ins[0], i), outs[0], i));
+        elements.each_independent(loops, |l, i| l.store(l.load_raw(ins[0], i), outs[0], i));
         updates(loops, &buffers(ins, outs[0]));
     });
     if wide == *ty {
@@ -91,7 +91,8 @@ fn scatter_elements<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     scatter(kernel, call, |loops, buffers| {
         let s = loops.scalars();
         let sizes: Vec<Size> = region.iter().map(|dim| Size::of(&s, std::slice::from_ref(dim))).collect();
-        each_index(loops, &sizes, &mut |inner, at| {
+        // Updates of different lines along the axis meet in no element.
+        each_index(loops, &sizes, &|a| a != axis, &mut |inner, at| {
             let s = inner.scalars();
             let update = number(&s, at, region);
             let (place, inside) = buffers.place(inner, update, &dims[axis]);
@@ -121,7 +122,7 @@ fn scatter_nd<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
                 let s = l.scalars();
                 let to = number(&s, &places, dims);
                 let from = block.times(&s, row);
-                block.each(l, |l, r| {
+                block.each_independent(l, |l, r| {
                     let s = l.scalars();
                     buffers.put(l, s.index_add(from, r), s.index_add(to, r));
                 });

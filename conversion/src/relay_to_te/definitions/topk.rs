@@ -55,7 +55,7 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             (Lines::along(&s, call.dims(0), axis), Lines::along(&s, &call.results[0].dims, axis))
         };
         let lists = Lists { values: outs[0], places: outs[1] };
-        each_index(loops, &[from.outer, from.inner], &mut |line, at| {
+        each_index(loops, &[from.outer, from.inner], &|_| true, &mut |line, at| {
             let s = line.scalars();
             let (first, list) = (from.first(&s, at[0], at[1]), to.first(&s, at[0], at[1]));
             let empty = Pair { value: line.load_raw(ins[0], first), at: s.int(-1, DType::I64) };

@@ -152,10 +152,10 @@ fn each_tile<'c>(
     channels: u64,
     body: &mut dyn FnMut(&Loops<'c>, Value<'c>, Value<'c>),
 ) {
-    loops.each(tiles.columns, |l, column| {
+    loops.each_independent(tiles.columns, |l, column| {
         let (blocks, rest) = (channels / LANES, channels % LANES);
         if blocks > 0 {
-            l.each(blocks, |l, block| {
+            l.each_independent(blocks, |l, block| {
                 side_by_side(l, LANES, &mut |l, lane| {
                     let s = l.scalars();
                     body(l, column, s.index_add(s.index_affine(block, LANES as i64, 0), lane));
@@ -171,10 +171,7 @@ fn each_tile<'c>(
 }
 
 fn side_by_side<'c>(loops: &Loops<'c>, lanes: u64, body: &mut dyn FnMut(&Loops<'c>, Value<'c>)) {
-    loops.for_(lanes, LoopKind::Vectorized, &[], |l, lane, _| {
-        body(l, lane);
-        Vec::new()
-    });
+    loops.for_independent(lanes, LoopKind::Vectorized, |l, lane| body(l, lane));
 }
 
 fn store_points<'c>(loops: &Loops<'c>, to: &View<'c>, points: &[Vec<Scalar<'c>>], first: Value<'c>) {

@@ -157,6 +157,7 @@ impl<'c> Emulator<'c> {
             }
             Some(Kind::Upstream(Upstream::Shuffle)) => self.shuffle(op)?,
             Some(Kind::Loop(Loop::MultiplyMatrix)) => self.multiply_matrix(op),
+            Some(Kind::Loop(Loop::MultiplyShared)) => self.multiply_shared(op),
             Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
             Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
             Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
@@ -258,6 +259,30 @@ impl<'c> Emulator<'c> {
         passed.push(self.address(&build, sums, None));
         self.call(&build, "fusion_emulated_matrix", &passed, &[]);
         let made = self.get(&build, sums, ty);
+        op.replace_all_uses(&[made]);
+        op.erase();
+    }
+
+    /// `loop.multiply_shared`: the run time reads shared memory as the instruction does.
+    fn multiply_shared(&mut self, op: Op<'c>) {
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let [a, from_a, b, from_b, apart, sums] = operands[..] else { return };
+        let (ty, wide) = (sums.r#type(), scalar_type(build.context(), DType::I64));
+        let size = buffer_parts(b.r#type()).and_then(|(e, _)| dtype_of(e)).map_or(1, DType::size) as i64;
+        let apart = Scalars { build }.index_affine(apart, size, 0);
+        let registers = [self.memory("c", ty), self.memory("d", ty)];
+        self.put(&build, sums, registers[0]);
+        let passed = [
+            self.int(&build, DType::I32, op.int("instruction").unwrap_or(0)),
+            self.address(&build, a, Some(from_a)),
+            self.address(&build, b, Some(from_b)),
+            self.int(&build, DType::I32, op.attr("transposed").is_some().into()),
+            build.value("arith.index_cast", &[apart], wide, &[]),
+            self.address(&build, registers[0], None),
+            self.address(&build, registers[1], None),
+        ];
+        self.call(&build, "fusion_emulated_multiply_shared", &passed, &[]);
+        let made = self.get(&build, registers[1], ty);
         op.replace_all_uses(&[made]);
         op.erase();
     }

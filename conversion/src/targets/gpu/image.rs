@@ -5,11 +5,13 @@
 //! The functions are in the LLVM dialect already. What the code generator gives is packed as the vendor's run time takes it.
 
 use super::{Image, Vendor, codegen};
+use fusion_dialects::loops::SWIZZLED_BYTES;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit,
-    ops_in, parse_module,
+    ops_in, parse_module, scalar_type, typed_int_attr,
 };
+use fusion_operators::DType;
 use std::path::Path;
 use std::process::Command;
 
@@ -101,13 +103,15 @@ impl How<'_> {
     }
 }
 
-/// Shared memory of no bytes is what the launch asks for: it is not this code that defines it.
+/// Shared memory of no bytes is what the launch asks for: it is not this code that defines it. Swizzled buffers come first in it.
 fn leave_open(op: Op) {
     let is_global = matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmGlobal)));
     let ty = op.attr("global_type").filter(|_| is_global).map(|ty| ty.to_string());
     let linkage = Attribute::parse(op.context_ref(), "#llvm.linkage<external>");
     if let Some(linkage) = linkage.filter(|_| ty.as_deref() == Some("!llvm.array<0 x i8>")) {
         op.set_attr("linkage", linkage);
+        let ty = scalar_type(op.context_ref(), DType::I64);
+        op.set_attr("alignment", typed_int_attr(ty, SWIZZLED_BYTES as i64));
     }
 }
 

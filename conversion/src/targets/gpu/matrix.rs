@@ -2,11 +2,13 @@
 //!
 //!     loop.multiply_matrix mma_m16n8k16_f16     =>      nvvm.mma.sync, a register an operand
 //!     loop.load_matrix                          =>      nvgpu.ldmatrix
+//!     loop.multiply_shared wgmma_m64n128k64_f16 =>      nvvm.wgmma.mma_async (`warp_groups`)
 //!     loop.multiply_matrix mfma_16x16x16_f16    =>      amdgpu.mfma 16x16x16
 //!     loop.multiply_matrix wmma_16x16x16_f16    =>      amdgpu.wmma 16x16x16
 //!
 //! Emulated, they are calls of the run time (`emulate`).
 
+use super::warp_groups;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::{Family, Instruction};
 use fusion_dialects::rows::Kind;
@@ -27,9 +29,11 @@ impl Pass for GpuMatrix {
         &["arith", "vector", "memref", "nvgpu", "nvvm", "llvm", "amdgpu"];
 
     fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+        warp_groups::show_writes(module);
         for op in nested_ops(module) {
             let made = match op.kind() {
                 Some(Kind::Loop(Loop::MultiplyMatrix)) => multiply(op)?,
+                Some(Kind::Loop(Loop::MultiplyShared)) => warp_groups::multiply(op)?,
                 Some(Kind::Loop(Loop::LoadMatrix)) => load(op)?,
                 _ => continue,
             };
@@ -46,21 +50,22 @@ fn multiply<'c>(op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
     match row.family {
         Family::Mma => mma(op, row),
         Family::Mfma | Family::Wmma => amd(op, row),
+        Family::Wgmma => Err(PassError::at(op, "takes a and b from shared memory; use loop.multiply_shared")),
     }
 }
 
-fn parsed<'c>(op: Op<'c>, text: &str) -> Result<Attribute<'c>, PassError<'c>> {
+pub(super) fn parsed<'c>(op: Op<'c>, text: &str) -> Result<Attribute<'c>, PassError<'c>> {
     Attribute::parse(op.context_ref(), text)
         .ok_or_else(|| PassError::at(op, format_args!("has no form on this GPU: {text} is no attribute")))
 }
 
-fn parsed_type<'c>(op: Op<'c>, text: &str) -> Result<Type<'c>, PassError<'c>> {
+pub(super) fn parsed_type<'c>(op: Op<'c>, text: &str) -> Result<Type<'c>, PassError<'c>> {
     Type::parse(op.context_ref(), text)
         .ok_or_else(|| PassError::at(op, format_args!("has no form on this GPU: {text} is no type")))
 }
 
 /// One element of a vector.
-fn element<'c>(build: &Build<'c>, vector: Value<'c>, at: usize) -> Value<'c> {
+pub(super) fn element<'c>(build: &Build<'c>, vector: Value<'c>, at: usize) -> Value<'c> {
     let ty = vector_parts(vector.r#type()).map_or(vector.r#type(), |(element, _)| element);
     let place = ints_attr(build.context(), &[at as i64]);
     build.value("vector.extract", &[vector], ty, &[("static_position", place)])

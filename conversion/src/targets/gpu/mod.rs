@@ -15,6 +15,7 @@ pub mod image;
 pub mod interface;
 pub mod matrix;
 pub mod resources;
+mod warp_groups;
 
 use super::{amd, nvidia};
 use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage, inner_of};
@@ -152,7 +153,7 @@ impl Device {
             (
                 "loop-pipeline",
                 format!(
-                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},canonicalize,cse))",
+                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},loop-unroll,canonicalize,cse))",
                     gpu.copy_bytes
                 ),
             ),

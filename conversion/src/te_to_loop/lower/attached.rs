@@ -14,11 +14,12 @@ use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
 use super::workspace::room;
 use super::{Lowering, Part, Place};
-use fusion_dialects::loops::{Loops, Scope};
+use fusion_dialects::loops::{Loops, SWIZZLED_BYTES, Scope};
 use fusion_dialects::te::Parts;
-use fusion_dialects::{OpExt, PassError, Value, key, tensor_type};
+use fusion_dialects::{OpExt, PassError, Value, defining_op, key, tensor_type, unit_attr};
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::primitives::reverse_compute_at::matching_axes;
 use fusion_transforms::te::schedule::{Attach, AxisId, StageId, Store};
 
@@ -155,15 +156,21 @@ impl<'c> Lowering<'c, '_> {
         let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
         let origin: Vec<Expr> = region.into_iter().map(|(from, _)| from).collect();
         let layout = s.layout.clone();
-        let elements = room(&shape, layout.as_ref());
         let (scope, count) = (s.scope, s.buffers);
+        let swizzled = scope == Some(Scope::Shared) && layout.as_ref().is_some_and(Layout::is_swizzled);
         for tensor in s.op.result_values() {
             let dtype = tensor_type(tensor).map_or(DType::F32, |t| t.dtype);
+            let room = room(&shape, layout.as_ref());
+            let whole = if swizzled { SWIZZLED_BYTES / dtype.size().max(1) as u64 } else { 1 };
+            let elements = room.next_multiple_of(whole);
             let buffer = match (&turn, scope) {
                 (Some(_), Some(Scope::Shared)) => loops.alloc_in_turn(elements, count, dtype, Scope::Shared),
                 (Some(_), _) => self.local(loops, elements.saturating_mul(count), dtype, scope),
                 (None, _) => self.local(loops, elements, dtype, scope),
             };
+            if let Some(op) = defining_op(buffer.value).filter(|_| swizzled) {
+                op.set_attr("swizzled", unit_attr(op.context_ref()));
+            }
             let base = turn.as_ref().map_or(Expr::constant(0), |t| t.times(elements as i64));
             let (origin, shape, layout) = (origin.clone(), shape.clone(), layout.clone());
             self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout, base }));

@@ -108,6 +108,7 @@ impl<'c> Lowering<'c, '_> {
         }
         let axes: Vec<Option<Expr>> = self.root_axes(nest, &all).into_iter().map(Some).collect();
         let contiguous = tensorized.op.ints("contiguous").unwrap_or_default();
+        let mut apart = tensorized.op.ints("apart").unwrap_or_default().into_iter();
         let mut found = Vec::new();
         for (n, operand) in tensorized.operands.iter().enumerate() {
             let indices: Vec<Expr> = operand.indices.iter().filter_map(|e| put(e, &axes)).collect();
@@ -119,6 +120,17 @@ impl<'c> Lowering<'c, '_> {
                      have it read a te.cache_read with a te.transform_layout in which that axis is the last",
                     along.unwrap_or(0)
                 ));
+            }
+            let extents =
+                operand.dims.iter().map(|dim| dim.map_or(1, |d| s.axes[tensorized.loops[d]].extent));
+            for (axis, (distance, extent)) in made.2.iter().zip(extents).enumerate() {
+                let wanted = apart.next().filter(|wanted| *wanted >= 0 && extent > 1);
+                if let Some(wanted) = wanted.filter(|wanted| wanted != distance) {
+                    return Err(format!(
+                        "neighbours along axis {axis} of its argument {n} lie {distance} elements apart, where it wants {wanted}; \
+                         have it read a te.cache_read with a te.transform_layout in panels"
+                    ));
+                }
             }
             found.push(made);
         }

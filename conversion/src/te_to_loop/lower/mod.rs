@@ -462,7 +462,7 @@ impl<'c> Lowering<'c, '_> {
         else {
             return self.fail(PassError::at(self.kernel, "returns a tensor that is not in memory"));
         };
-        loops.each(ty.elements().unwrap_or(0), |inner, i| {
+        loops.each_independent(ty.elements().unwrap_or(0), |inner, i| {
             let value = inner.load_raw(buffer, i);
             inner.store(value, Buffer { value: to, dtype: ty.dtype }, i);
         });

@@ -61,13 +61,13 @@ impl<'c> Lowering<'c, '_> {
         let tensors = [s.op.operand_values(), s.op.result_values()].concat();
         let (from, count) = parts_of(parts, region);
         let kind = s.axes.first().map_or(LoopKind::Serial, |a| a.kind);
-        loops.for_(count, kind, &[], |inner, index, _| {
+        loops.for_independent(count, kind, |inner, index| {
             let part = from.plus(&self.indices.var(index, count));
             let mut values = vec![self.indices.value(&inner.build, &part)];
             for (tensor, slice) in tensors.iter().zip(&parts.slices) {
                 let Some(Place::Memory(place)) = self.places.get(&key(*tensor)).cloned() else {
                     self.fail(PassError::at(s.op, "reads a tensor that is not in memory"));
-                    return Vec::new();
+                    return;
                 };
                 let mut first = vec![Expr::constant(0); place.shape.len()];
                 if let Some(slice) = slice {
@@ -76,7 +76,6 @@ impl<'c> Lowering<'c, '_> {
                 values.extend(self.view_of(inner, &place, &first));
             }
             self.copy_body(inner, stage, &values);
-            Vec::new()
         });
     }
 

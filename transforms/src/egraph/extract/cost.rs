@@ -11,7 +11,7 @@ use super::state::State;
 use crate::relay::winograd;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, TensorType};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of tensors; unknown extents count as 1.
 pub fn bytes(types: &[TensorType]) -> f64 {
@@ -79,6 +79,7 @@ fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
     if !members.iter().any(|&m| moves(m)) {
         return vec![1.0; members.len()];
     }
+    let place_of: HashMap<ClassId, usize> = members.iter().enumerate().map(|(at, &m)| (m, at)).collect();
     let mut places: Vec<BTreeMap<u64, f64>> = vec![BTreeMap::new(); members.len()];
     for (at, member) in members.iter().enumerate() {
         if kernel.results.contains(member) {
@@ -90,7 +91,7 @@ fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
         let own = places[at].clone();
         let operands = &state.candidate(space, members[at]).operands;
         for (number, operand) in operands.iter().enumerate() {
-            let Some(read) = members[..at].iter().position(|m| m == operand) else { continue };
+            let Some(&read) = place_of.get(operand).filter(|read| **read < at) else { continue };
             let part = (space.classes[members[at]].bytes / space.classes[*operand].bytes.max(1.0)).min(1.0);
             for (&place, &share) in &own {
                 let (place, share) = match moves(members[at]) {

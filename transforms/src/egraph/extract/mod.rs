@@ -3,6 +3,7 @@
 pub mod bound;
 mod class_set;
 pub mod cost;
+pub mod exact;
 mod horizontal;
 pub mod kernel;
 pub mod occupancy;

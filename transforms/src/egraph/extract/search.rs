@@ -6,11 +6,14 @@
 //!    fusion); then pairs of kernels that gain by storing together are joined (multi-output fusion).
 //! 3. *Improvement.* Moves, in an order that follows from the space: compute a class by another candidate; let all classes that could
 //!    read a class do so (three products of one operand become pieces of one only together). A move is kept when the sum over
-//!    all kernels is less after the neighbourhood is fused anew. At last, small kernels of like shape become one (`horizontal`).
+//!    all kernels is less after the neighbourhood is fused anew.
+//! 4. *Comparison.* Where the space is small, the best program of kernels with one result each is found exactly (`exact`), and taken
+//!    where it is better. At last, small kernels of like shape become one (`horizontal`).
 //!
 //! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
 
 use super::cost;
+use super::exact;
 use super::kernel::{Illegal, Kernel};
 use super::space::{ClassId, Space};
 use super::state::State;
@@ -49,6 +52,9 @@ pub struct SearchReport {
     pub kept: usize,
     /// True when all moves were tried until none gained.
     pub is_complete: bool,
+    /// Seconds of the best program of kernels with one result each, where the space is small enough to find it.
+    #[serde(default)]
+    pub exact: Option<f64>,
 }
 
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
@@ -61,6 +67,18 @@ pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
     plan.settle(space, &all, freedom);
     let mut report = SearchReport { greedy: plan.total(space), ..SearchReport::default() };
     report.is_complete = plan.improve(space, freedom, &mut report);
+    if freedom.moves > 0
+        && let Some(state) = exact::solve(space, cheapest_trees(space))
+    {
+        let mut best = Plan::new(space, state);
+        report.exact = Some(best.total(space));
+        if freedom.join {
+            best.settle_joined(space, &all);
+        }
+        if best.total(space) < plan.total(space) * (1.0 - 1e-6) {
+            plan = best;
+        }
+    }
     if freedom.join {
         plan.join_alike(space);
     }
@@ -135,6 +153,14 @@ impl Plan {
         (kernel, cost)
     }
 
+    /// Seconds of the kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes
+    /// longer to find out.
+    fn legal(&self, space: &Space, class: ClassId) -> Result<f64, Illegal> {
+        let kernel = Kernel::of(space, &self.state, class);
+        kernel.check(space, &self.state)?;
+        Ok(cost::kernel(space, &self.state, &kernel))
+    }
+
     /// The kernels that compute a class: its own, or those that it is lazy in.
     pub fn kernels_with(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
         let (mut found, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![class]);
@@ -165,8 +191,7 @@ impl Plan {
         plan.state.set_stored(class, false);
         let mut after = 0.0;
         for reader in readers {
-            let (kernel, cost) = plan.kernel(space, reader);
-            kernel.check(space, &plan.state)?;
+            let cost = plan.legal(space, reader)?;
             plan.costs[reader] = cost;
             after += cost;
         }
@@ -178,8 +203,7 @@ impl Plan {
         let mut plan = self.clone();
         let before = plan.cost(a) + plan.cost(b);
         plan.state.join(a, b);
-        let (kernel, cost) = plan.kernel(space, a);
-        kernel.check(space, &plan.state)?;
+        let cost = plan.legal(space, a)?;
         // The last question, as it goes over the whole program.
         if cost < before && plan.is_cyclic(space, a) {
             return Err(Illegal::Cyclic);
@@ -325,8 +349,7 @@ impl Plan {
         self.state.set_stored(class, false);
         let mut after = Some(0.0);
         for &reader in &readers {
-            let (kernel, cost) = self.kernel(space, reader);
-            after = after.filter(|_| kernel.check(space, &self.state).is_ok()).map(|sum| sum + cost);
+            after = after.zip(self.legal(space, reader).ok()).map(|(sum, cost)| sum + cost);
             if after.is_none() {
                 break;
             }

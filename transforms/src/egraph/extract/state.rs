@@ -7,6 +7,7 @@
 //! Making a class lazy is fusion; where several kernels need it, it is recomputed in each.
 
 use super::space::{Candidate, ClassId, Space};
+use std::collections::BTreeMap;
 
 /// A state.
 #[derive(Clone)]
@@ -36,6 +37,19 @@ impl State {
             state.acquire(space, root);
         }
         state
+    }
+
+    /// The state in which one class is stored with what it is computed of, and all others are; for questions about that kernel alone.
+    pub fn of_one_kernel(space: &Space, choices: &BTreeMap<ClassId, usize>, stores: ClassId) -> State {
+        let count = space.classes.len();
+        let mut choice = vec![0; count];
+        let mut stored = vec![true; count];
+        for (&class, &candidate) in choices {
+            choice[class] = candidate as u32;
+            stored[class] = class == stores;
+        }
+        let group = (0..count as u32).collect();
+        State { choice, uses: vec![0; count], stored, group, joined: vec![false; count] }
     }
 
     /// The candidate of a class. Panics for an external class, which has none.

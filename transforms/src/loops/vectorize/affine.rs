@@ -52,7 +52,8 @@ struct Divided {
 fn divided(of: Linear, by: Linear, divisor: &Affine, lanes: u64) -> Option<Divided> {
     let same = Linear { growth: 0, divisor: 1 };
     if of.growth == 0 && by.growth == 0 {
-        return Some(Divided { quotient: same, rest: same });
+        let rest = Linear { growth: 0, divisor: gcd(of.divisor, by.divisor).max(1) };
+        return Some(Divided { quotient: same, rest });
     }
     let Affine::Constant(c @ 1..) = *divisor else { return None };
     if of.growth % c == 0 {
@@ -65,7 +66,8 @@ fn divided(of: Linear, by: Linear, divisor: &Affine, lanes: u64) -> Option<Divid
     stays.then_some(Divided { quotient: same, rest: Linear { growth: of.growth, divisor: unit } })
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
+/// The greatest common divisor; of 0 and a number that number.
+pub fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

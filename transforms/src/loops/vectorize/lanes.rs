@@ -1,6 +1,6 @@
 //! How the values of a body relate from lane to lane.
 
-use super::affine::{Linear, linear, not_negative};
+use super::affine::{Linear, gcd, linear, not_negative};
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -80,6 +80,42 @@ impl Analysis {
         self.own_carried.contains(&key(argument))
     }
 
+    /// True for a comparison of which all lanes come to the same: `i < n`, where lane 0 has a multiple of a number in `i`, `n` is one too, and
+    /// the others stay below the next multiple.
+    fn is_same_comparison(&self, op: Op) -> bool {
+        let [a, b] = op.operand_values()[..] else { return false };
+        let (Some(x), Some(y)) = (self.linear_of(a), self.linear_of(b)) else { return false };
+        // Numbers of arith's predicates: slt, sle, sgt and sge.
+        let (grows, other) = match op.int("predicate") {
+            Some(2 | 5) => (x, y),
+            Some(3 | 4) => (y, x),
+            _ => return false,
+        };
+        let reach = (self.extent as i64 - 1).checked_mul(grows.growth);
+        other.growth == 0
+            && grows.growth > 0
+            && reach.is_some_and(|reach| reach < gcd(grows.divisor, other.divisor))
+    }
+
+    /// How an index grows, and what divides that of lane 0.
+    fn linear_of(&self, value: Value) -> Option<Linear> {
+        let Lanes::Grows(growth) = self.lanes(value) else { return None };
+        if key(value) == self.lane {
+            return Some(Linear { growth, divisor: 0 });
+        }
+        let unknown = Linear { growth, divisor: 1 };
+        let Some(op) = defining_op(value) else { return Some(unknown) };
+        if let Some(n) = constant(value) {
+            return Some(Linear { growth, divisor: n.checked_abs()? });
+        }
+        let is_apply = matches!(op.kind(), Some(Kind::Upstream(Upstream::AffineApply)));
+        let Some(map) = op.attr("map").filter(|_| is_apply).and_then(affine_map_of) else {
+            return Some(unknown);
+        };
+        let inputs: Vec<_> = op.operand_values().into_iter().map(|v| self.linear_of(v)).collect();
+        linear(&map, &inputs, self.extent)
+    }
+
     /// How the operands of an operation grow.
     pub fn linear_operands(&self, op: Op) -> Vec<Option<Linear>> {
         let of = |v: Value| match self.lanes(v) {
@@ -157,6 +193,7 @@ impl Analysis {
             Some(Kind::Upstream(kind @ (Upstream::AddI | Upstream::SubI | Upstream::MulI))) => {
                 self.sum_or_product(kind, op).unwrap_or(Lanes::Own)
             }
+            Some(Kind::Upstream(Upstream::CmpI)) if self.is_same_comparison(op) => SAME,
             _ if is_elementwise(op) && computable => Lanes::Own,
             _ => return None,
         };

@@ -4,8 +4,8 @@ use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
     bind, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel, prefetch,
-    reindex, reorder, rfactor, set_scope, split, storage_align, tensorize, transform_layout, unroll,
-    vectorize,
+    reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize, transform_layout,
+    unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -184,6 +184,14 @@ impl<'c> Writer<'c> {
             ("offset", number(align.offset)),
         ];
         self.build.op(Te::StorageAlign.name(), &[handle], &[], &attrs);
+        Ok(())
+    }
+
+    /// Keeps a stage in shared memory in another order, so that what lies below each other falls on different banks.
+    pub fn storage_swizzle(&mut self, stage: StageId) -> Result<(), String> {
+        let handle = self.stage(stage);
+        storage_swizzle::storage_swizzle(&mut self.tree, stage)?;
+        self.build.op(Te::StorageSwizzle.name(), &[handle], &[], &[]);
         Ok(())
     }
 

@@ -37,6 +37,8 @@ pub struct Facts {
     pub dtype: DType,
     /// Along what the elements of both operands lie together.
     pub together: [Together; 2],
+    /// How many of these are beside each other, where operands are in panels.
+    pub panels: Option<u64>,
 }
 
 impl Facts {
@@ -49,9 +51,8 @@ impl Facts {
         let read = accesses(compute);
         let [a, b] = &read[..] else { return None };
         let (of_a, of_b) = (dims_of(a)?, dims_of(b)?);
-        let own = |dims: &[Option<usize>]| -> Vec<usize> {
-            dims.iter().flatten().copied().filter(|axis| *axis < axes.len()).collect()
-        };
+        // An axis of extent 1 is in no index.
+        let rows: Vec<usize> = of_a.iter().flatten().copied().filter(|axis| *axis < axes.len()).collect();
         let contiguous = intrinsic.ints("contiguous").unwrap_or_default();
         let together = |argument: usize, dims: &[Option<usize>]| {
             let dim = contiguous.get(argument).and_then(|d| usize::try_from(*d).ok());
@@ -65,12 +66,13 @@ impl Facts {
             intrinsic.ints("lanes")?.into_iter().map(|n| usize::try_from(n).ok()).collect::<Option<_>>()?;
         Some(Facts {
             name: intrinsic.text("sym_name")?.to_owned(),
-            rows: own(&of_a),
-            columns: own(&of_b),
+            columns: (0..axes.len()).filter(|axis| !rows.contains(axis)).collect(),
+            rows,
             depth: number(depth)?,
             lanes,
             dtype: tensor_type(a.tensor)?.dtype,
             together: [together(0, &of_a), together(1, &of_b)],
+            panels: intrinsic.int("panels").and_then(number),
             axes,
         })
     }

@@ -2,8 +2,9 @@
 //!
 //!     te.tensorize %loop with @mma_m16n8k16_f16        the declaration is put into the module when it is first named
 //!
-//! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's. A target's description lists
-//! those it has, the best one first.
+//! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is for several numbers of
+//! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, and
+//! `SUMS` for those of a thread. A target's description lists those it has, the best one first.
 
 pub mod facts;
 
@@ -23,17 +24,40 @@ pub struct Declared {
     /// The type of its operands' elements.
     pub element: &'static str,
     /// The declaration.
-    pub text: &'static str,
+    text: &'static str,
+    /// Columns, where the declaration is for several numbers of them.
+    columns: u64,
 }
 
 const fn declared(name: &'static str, element: &'static str, text: &'static str) -> Declared {
-    Declared { name, element, text }
+    Declared { name, element, text, columns: 0 }
+}
+
+const fn of_columns(columns: u64, name: &'static str, element: &'static str, text: &'static str) -> Declared {
+    Declared { name, element, text, columns }
+}
+
+impl Declared {
+    /// The declaration.
+    fn text(&self) -> String {
+        let of_columns = [
+            ("COLUMNS", self.columns),
+            ("PANELS", self.columns / 64),
+            ("FACTORS", 64 * self.columns),
+            ("SUMS", self.columns / 2),
+        ];
+        let text = self.text.replace("TYPE", self.element).replace("NAME", self.name);
+        of_columns.into_iter().fold(text, |text, (word, number)| text.replace(word, &number.to_string()))
+    }
 }
 
 const MMA: &str = include_str!("mma_m16n8k16.mlir");
 const MMA_ROWS: &str = include_str!("mma_m16n8k16_rows.mlir");
 const MFMA: &str = include_str!("mfma_16x16x16.mlir");
+const MFMA_LARGE: &str = include_str!("mfma_32x32x8.mlir");
 const WMMA: &str = include_str!("wmma_16x16x16.mlir");
+const WGMMA: &str = include_str!("wgmma_m64k64.mlir");
+const WGMMA_ROWS: &str = include_str!("wgmma_m64k64_rows.mlir");
 
 /// All of them.
 pub const DECLARED: &[Declared] = &[
@@ -44,9 +68,23 @@ pub const DECLARED: &[Declared] = &[
     declared("mma_m16n8k8_tf32", "f32", include_str!("mma_m16n8k8.mlir")),
     declared("mfma_16x16x16_f16", "f16", MFMA),
     declared("mfma_16x16x16_bf16", "bf16", MFMA),
+    declared("mfma_32x32x8_f16", "f16", MFMA_LARGE),
+    declared("mfma_32x32x8_bf16", "bf16", MFMA_LARGE),
     declared("mfma_16x16x4_f32", "f32", include_str!("mfma_16x16x4.mlir")),
     declared("wmma_16x16x16_f16", "f16", WMMA),
     declared("wmma_16x16x16_bf16", "bf16", WMMA),
+    of_columns(64, "wgmma_m64n64k64_f16", "f16", WGMMA),
+    of_columns(64, "wgmma_m64n64k64_f16_rows", "f16", WGMMA_ROWS),
+    of_columns(64, "wgmma_m64n64k64_bf16", "bf16", WGMMA),
+    of_columns(64, "wgmma_m64n64k64_bf16_rows", "bf16", WGMMA_ROWS),
+    of_columns(128, "wgmma_m64n128k64_f16", "f16", WGMMA),
+    of_columns(128, "wgmma_m64n128k64_f16_rows", "f16", WGMMA_ROWS),
+    of_columns(128, "wgmma_m64n128k64_bf16", "bf16", WGMMA),
+    of_columns(128, "wgmma_m64n128k64_bf16_rows", "bf16", WGMMA_ROWS),
+    of_columns(256, "wgmma_m64n256k64_f16", "f16", WGMMA),
+    of_columns(256, "wgmma_m64n256k64_f16_rows", "f16", WGMMA_ROWS),
+    of_columns(256, "wgmma_m64n256k64_bf16", "bf16", WGMMA),
+    of_columns(256, "wgmma_m64n256k64_bf16_rows", "bf16", WGMMA_ROWS),
 ];
 
 /// The types of elements that a target multiplies matrices of by instructions.
@@ -78,10 +116,9 @@ pub fn facts(context: &Context, name: &str) -> Result<Facts, String> {
 
 fn parse<'c>(context: &'c Context, name: &str) -> Result<Module<'c>, String> {
     let row = DECLARED.iter().find(|row| row.name == name).ok_or_else(|| unknown(name))?;
-    let text = row.text.replace("TYPE", row.element).replace("NAME", row.name);
     let wrong =
         |errors: Vec<String>| format!("names @{name}, whose declaration is wrong: {}", errors.join("; "));
-    parse_module(context, &text).map_err(wrong)
+    parse_module(context, &row.text()).map_err(wrong)
 }
 
 fn unknown(name: &str) -> String {

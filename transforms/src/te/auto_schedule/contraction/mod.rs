@@ -190,7 +190,7 @@ fn write(
     }
     fusion::fuse_last(writer, stage, rank + contraction.fused - 1, contraction.fused)?;
     let copied = contraction.is_copied(tile, constant);
-    let at_once = if copied { contraction.panels_at_once(tile, machine) } else { 1 };
+    let at_once = contraction.panels_at_once(tile, machine, copied);
     let loops = tile_loops(writer, stage, contraction, tile, at_once)?;
 
     let steps = writer.tree.stages[reduction].leaves.clone();
@@ -210,14 +210,18 @@ fn write(
         writer.compute_at(reduction, stage, loops.vector)?;
     }
     let dimension = panel.dimension(tile.vector, contraction.extents[tile.vector]);
+    let mut copies = None;
     if let (true, Some(dimension)) = (copied, dimension) {
         let panels = Panels { dimension, width: contraction.width(tile), at_once };
-        let copy = copy_panels(writer, stage, panel, panels, contraction.lanes, loops.packing)?;
-        if let (Some((copy, panels)), Some(rows)) = (copy, loops.sharing) {
-            parallel::share(writer, stage, &[(copy, panels), (stage, rows)])?;
-        }
+        copies = copy_panels(writer, stage, panel, panels, contraction.lanes, loops.packing)?;
     }
-    Ok(())
+    match loops.sharing {
+        Some(rows) => {
+            let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
+            parallel::share(writer, stage, &shared)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Lays constant operands out in the order in which tiles read them, and copies rows that are to be neighbours.

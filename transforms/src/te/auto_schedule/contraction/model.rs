@@ -88,16 +88,23 @@ impl Contraction {
             && (self.stride(tile.panel, tile.vector) != Some(1) || far)
     }
 
-    /// Panels that are packed at a time: where one is too long for the first cache, as many as half of the second holds, in blocks of
-    /// one size. Tiles of rows read them from there one after the other, and what they read of the other operand is near meanwhile.
-    pub(super) fn panels_at_once(&self, tile: &Tile, machine: &Machine) -> u64 {
-        let bytes = self.depth * self.width(tile) * 4;
-        let rows = tile.rows.map_or(1, |u| self.extents[u].div_ceil(tile.height));
-        if bytes <= machine.first_cache / 2 || rows == 1 {
+    /// Panels that tiles of rows go over one after the other: as many as half of the second cache holds, in blocks of one size, where
+    /// panel after panel would read the other operand or write the result, in narrow pieces, from and to further away each time.
+    pub(super) fn panels_at_once(&self, tile: &Tile, machine: &Machine, copied: bool) -> u64 {
+        let others = (0..self.extents.len()).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+        let alone = others.clone().all(|a| self.operands[tile.panel].mentions(a) || self.extents[a] == 1);
+        let rows = tile.rows.map_or(1, |u| self.extents[u]);
+        if !alone || rows <= tile.height {
             return 1;
         }
-        let panels = self.extents[tile.vector].div_ceil(self.width(tile));
-        let most = (machine.second_cache / 2 / bytes).clamp(1, panels);
+        let (near, columns) = (machine.second_cache / 2, self.extents[tile.vector]);
+        let panel = self.depth * self.width(tile) * 4;
+        let is_long = copied && panel > machine.first_cache / 2;
+        if !is_long && self.depth * rows * 4 <= near && columns * rows * 4 <= machine.second_cache {
+            return 1;
+        }
+        let panels = columns.div_ceil(self.width(tile));
+        let most = (near / panel).clamp(1, panels);
         panels.div_ceil(panels.div_ceil(most))
     }
 

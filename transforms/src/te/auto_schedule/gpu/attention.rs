@@ -36,15 +36,20 @@ const COLUMNS: u64 = 8;
 
 /// The stages of an attention.
 pub struct Attention {
-    host: StageId,
-    online: StageId,
-    /// The scores with scale and bias, and the product in them.
-    scaled: StageId,
-    product: StageId,
+    /// The stage that divides what was summed up.
+    pub host: StageId,
+    /// Maximum, sum and result so far.
+    pub online: StageId,
+    /// The scores with scale and bias.
+    pub scaled: StageId,
+    /// The product in them.
+    pub product: StageId,
     /// Maxima and sums of rows.
-    rows: Vec<StageId>,
-    weights: StageId,
-    values: StageId,
+    pub rows: Vec<StageId>,
+    /// Exponentials.
+    pub weights: StageId,
+    /// The product of weights and values.
+    pub values: StageId,
     factors: [Operand; 2],
     columns: Operand,
 }

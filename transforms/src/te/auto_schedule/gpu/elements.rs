@@ -11,7 +11,7 @@ use super::super::fusion::{along_fused, fuse_last};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
 use crate::target::Target;
-use crate::te::schedule::AxisId;
+use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
 
@@ -41,17 +41,28 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
         axis = outer;
         inner.push(vector);
     }
-    let threads = THREADS
-        .min(target.gpu.block_threads)
-        .min((elements / lanes).max(1).next_multiple_of(target.gpu.warp));
-    let (block, thread) = writer.split_guarded(stage, axis, threads)?;
-    writer.bind(stage, block, LoopKind::BlockX)?;
-    writer.bind(stage, thread, LoopKind::ThreadX)?;
+    let thread = block_and_thread(writer, stage, axis, elements / lanes, target)?;
     let innermost = inner.last().copied().unwrap_or(thread);
     if let Some(reduction) = nest.reduction {
         writer.compute_at(reduction, stage, innermost)?;
     }
     Ok(true)
+}
+
+/// Binds a loop of so many iterations, a thread for each; gives the loop over threads.
+pub(super) fn block_and_thread(
+    writer: &mut Writer,
+    stage: StageId,
+    axis: AxisId,
+    iterations: u64,
+    target: &Target,
+) -> Result<AxisId, String> {
+    let threads =
+        THREADS.min(target.gpu.block_threads).min(iterations.max(1).next_multiple_of(target.gpu.warp));
+    let (block, thread) = writer.split_guarded(stage, axis, threads)?;
+    writer.bind(stage, block, LoopKind::BlockX)?;
+    writer.bind(stage, thread, LoopKind::ThreadX)?;
+    Ok(thread)
 }
 
 /// Elements of one access: as many as 16 bytes have, of a number that divides all, while the threads stay busy.

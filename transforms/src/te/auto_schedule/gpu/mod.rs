@@ -1,11 +1,12 @@
 //! Default schedules for GPUs: which loops become blocks and which threads.
 //!
 //!     placement                as on a processor: what is computed where it is used
-//!     attention                a tile of queries a block, some keys and values at a time in shared memory
+//!     attention                a tile of queries a block, some keys and values at a time in shared memory; its products by `matrix`
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
 //!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     one_row                  the same of a vector: one block
 //!     contraction              a tile a block, operands in shared memory: matrix products
+//!     windows                  a few results a thread, no padded input in memory: pools, depthwise convolutions
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
 //!
@@ -22,6 +23,7 @@ mod parts;
 mod rows;
 mod shared;
 mod transposing;
+mod windows;
 
 use super::writer::Writer;
 use super::{placement, rows as groups};
@@ -32,10 +34,17 @@ use crate::te::schedule::StageId;
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let products = matrix::find(&writer.tree, target)?;
     let kept: Vec<StageId> = products.iter().flat_map(|p| p.sources.iter().copied()).collect();
+    windows::inline_sources(writer)?;
     let mut nests = placement::place(writer, &kept)?;
     nests.retain(|nest| !kept.contains(&nest.stage));
     if let Some(group) = attention::find(&writer.tree, &nests) {
+        if matrix::attention::schedule(writer, &group, &products, target)? {
+            return Ok(());
+        }
         kept.iter().try_for_each(|source| writer.inline(*source))?;
+        // What was kept is read through now.
+        let group =
+            attention::find(&writer.tree, &nests).ok_or("has an attention whose operands are computed")?;
         return attention::schedule(writer, &group, target);
     }
     if let Some(row) = one_row::find(&writer.tree, &nests, target) {
@@ -57,7 +66,13 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
         }
     }
     for nest in nests.iter().filter(|nest| !done.contains(&nest.stage)) {
-        let kinds = [rows::alone, contraction::schedule, transposing::schedule, elements::schedule];
+        let kinds = [
+            rows::alone,
+            contraction::schedule,
+            windows::schedule,
+            transposing::schedule,
+            elements::schedule,
+        ];
         for kind in kinds {
             if kind(writer, nest, target)? {
                 break;

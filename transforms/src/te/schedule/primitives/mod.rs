@@ -17,6 +17,7 @@ pub mod rfactor;
 pub mod set_scope;
 pub mod split;
 pub mod storage_align;
+pub mod storage_swizzle;
 pub mod store_at;
 pub mod tensorize;
 pub mod tile;
@@ -52,6 +53,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::SetScope, set_scope::apply),
     (Te::DoubleBuffer, double_buffer::apply),
     (Te::StorageAlign, storage_align::apply),
+    (Te::StorageSwizzle, storage_swizzle::apply),
     (Te::Prefetch, prefetch::apply),
     (Te::Bind, bind::apply),
     (Te::Annotate, annotate::apply),

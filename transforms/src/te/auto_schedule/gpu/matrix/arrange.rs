@@ -2,7 +2,7 @@
 
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
-use super::{Tile, WARPS};
+use super::Tile;
 use crate::te::intrinsics::Facts;
 use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::{AxisId, Schedule, StageId};
@@ -38,36 +38,56 @@ pub fn arrange(
 ) -> Result<AxisId, String> {
     let leaves = writer.tree.stages[host].leaves.clone();
     let others: Vec<AxisId> = leaves.into_iter().filter(|a| *a != row && *a != column).collect();
-    let [rows, columns, _] = facts.extents();
-    let mut made = vec![0; facts.axes.len()];
-    let mut exact = true;
-    let mut outer = Vec::new();
-    for (n, axis, size, unit) in [(0, row, tile.rows, rows), (1, column, tile.columns, columns)] {
+    let (mut exact, mut blocks, mut inner) = (true, Vec::new(), Vec::new());
+    for (axis, size, is_column) in [(row, tile.rows, false), (column, tile.columns, true)] {
         let whole = writer.tree.stages[host].axes[axis].extent.is_multiple_of(size);
-        exact &= whole || n == 0;
+        exact &= whole || !is_column;
         let (block, inside) = match whole {
             true => writer.split(host, axis, size)?,
             false => writer.split_guarded(host, axis, size)?,
         };
-        let (warp, inside) = writer.split(host, inside, size / WARPS[n])?;
-        let (at, inside) = writer.split(host, inside, unit)?;
-        cut(writer, host, inside, facts, if n == 0 { &facts.rows } else { &facts.columns }, &mut made)?;
-        outer.push([block, warp, at]);
+        blocks.push(block);
+        inner.push(inside);
     }
-    let lanes: Vec<AxisId> = facts.lanes.iter().map(|a| made[*a]).collect();
-    let elements: Vec<AxisId> = facts.elements().iter().map(|a| made[*a]).collect();
-    let ([io, iw, it], [jo, jw, jt]) = (outer[0], outer[1]);
-    let order = [others.as_slice(), &[io, jo, iw, jw], &lanes, &[it, jt], &elements].concat();
-    writer.reorder(host, &order)?;
+    writer.bind(host, blocks[0], LoopKind::BlockY)?;
+    writer.bind(host, blocks[1], LoopKind::BlockX)?;
+    let around = [others.as_slice(), &blocks].concat();
+    let at = within_block(writer, host, facts, (&around, [inner[0], inner[1]]), (tile, exact))?;
     if let Some(other) = writer.fuse_all(host, &others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
+    Ok(at)
+}
+
+/// Warps and lanes of a stage's rows and columns in a block, inside of other loops; gives the loop inside of which its sums are computed.
+/// Where columns end with a tile, neighbours are stored together.
+pub fn within_block(
+    writer: &mut Writer,
+    host: StageId,
+    facts: &Facts,
+    (around, rows_and_columns): (&[AxisId], [AxisId; 2]),
+    (tile, exact): (Tile, bool),
+) -> Result<AxisId, String> {
+    let [rows, columns, _] = facts.extents();
+    let mut made = vec![0; facts.axes.len()];
+    let mut outer = Vec::new();
+    let sizes = [(tile.rows, rows, &facts.rows), (tile.columns, columns, &facts.columns)];
+    for (n, (size, unit, axes)) in sizes.into_iter().enumerate() {
+        let (warp, inside) = writer.split(host, rows_and_columns[n], size / tile.warps[n])?;
+        let (at, inside) = writer.split(host, inside, unit)?;
+        cut(writer, host, inside, facts, axes, &mut made)?;
+        outer.push([warp, at]);
+    }
+    let lanes: Vec<AxisId> = facts.lanes.iter().map(|a| made[*a]).collect();
+    let elements: Vec<AxisId> = facts.elements().iter().map(|a| made[*a]).collect();
+    let ([iw, it], [jw, jt]) = (outer[0], outer[1]);
+    writer.reorder(host, &[around, &[iw, jw], &lanes, &[it, jt], &elements].concat())?;
     let mut lane = lanes[0];
     for next in &lanes[1..] {
         lane = writer.fuse(host, lane, *next)?;
     }
-    let bound = [LoopKind::BlockY, LoopKind::BlockX, LoopKind::ThreadZ, LoopKind::ThreadY, LoopKind::ThreadX];
-    for (axis, kind) in [io, jo, iw, jw, lane].into_iter().zip(bound) {
+    let bound = [LoopKind::ThreadZ, LoopKind::ThreadY, LoopKind::ThreadX];
+    for (axis, kind) in [iw, jw, lane].into_iter().zip(bound) {
         writer.bind(host, axis, kind)?;
     }
     writer.unroll(host, it)?;
@@ -94,7 +114,8 @@ pub fn fragment(
     let [rows, columns, _] = facts.extents();
     let whole = |axis, unit| Digit { axis, unit, base: None };
     let others = (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| whole(a, 1));
-    let inside = facts.lanes.iter().copied().chain(facts.elements()).map(|a| Digit {
+    let inside = facts.lanes.iter().copied().chain(facts.elements()).filter(|a| facts.axes[*a] > 1);
+    let inside = inside.map(|a| Digit {
         axis: if facts.rows.contains(&a) { found.row } else { found.column },
         unit: facts.unit(a),
         base: Some(facts.axes[a]),
@@ -117,8 +138,8 @@ pub fn sum_up(
     let [rows, columns, _] = facts.extents();
     let mut made = vec![0; facts.axes.len()];
     // One tile of each: what a warp computes of the sums are its own rows and columns.
-    let (ro, own_rows) = writer.split(sums, found.row, tile.rows / WARPS[0])?;
-    let (co, own_columns) = writer.split(sums, found.column, tile.columns / WARPS[1])?;
+    let (ro, own_rows) = writer.split(sums, found.row, tile.rows / tile.warps[0])?;
+    let (co, own_columns) = writer.split(sums, found.column, tile.columns / tile.warps[1])?;
     let (it, inside) = writer.split(sums, own_rows, rows)?;
     cut(writer, sums, inside, facts, &facts.rows, &mut made)?;
     let (jt, inside) = writer.split(sums, own_columns, columns)?;

@@ -3,7 +3,7 @@
 use super::super::super::operands::Operand;
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
-use super::{Tile, WARPS};
+use super::Tile;
 use crate::te::expr::{Atom, flatten};
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{Facts, Together};
@@ -65,14 +65,23 @@ pub fn copy(
     writer.set_scope(copy, Scope::Shared)?;
     let rank = operand.shape.len();
     let last = rank - 1;
-    if let Some(Some(dim)) = together(found, facts, n).filter(|dim| *dim != Some(last)) {
-        let digit = |axis| Digit { axis, unit: 1, base: None };
-        let digits = (0..rank).filter(|d| *d != dim).chain([dim]).map(digit).collect();
-        writer.transform_layout(Handle::Stage(copy), Layout::new(rank, digits)?)?;
-    }
+    let whole = |axis| Digit { axis, unit: 1, base: None };
     let access = ACCESS_BYTES / facts.dtype.size() as u64;
-    if rank > 1 {
-        writer.storage_align(copy, Align { dim: rank - 2, factor: 2 * access, offset: access })?;
+    if let (Some(panels), Some(Some(dim))) = (facts.panels, together(found, facts, n)) {
+        let panel = Digit { axis: dim, unit: panels, base: None };
+        let line = Digit { axis: dim, unit: 1, base: Some(panels) };
+        let lines = (0..rank).filter(|d| *d != dim).map(whole);
+        let digits = [panel].into_iter().chain(lines).chain([line]).collect();
+        writer.transform_layout(Handle::Stage(copy), Layout::new(rank, digits)?)?;
+        writer.storage_swizzle(copy)?;
+    } else {
+        if let Some(Some(dim)) = together(found, facts, n).filter(|dim| *dim != Some(last)) {
+            let digits = (0..rank).filter(|d| *d != dim).chain([dim]).map(whole).collect();
+            writer.transform_layout(Handle::Stage(copy), Layout::new(rank, digits)?)?;
+        }
+        if rank > 1 {
+            writer.storage_align(copy, Align { dim: rank - 2, factor: 2 * access, offset: access })?;
+        }
     }
     // Elements that lie together in memory and in the copy go in one access.
     let along = match dim_of(operand, found.depth) {
@@ -82,7 +91,7 @@ pub fn copy(
     let wide = turns(found, facts, n) == Some(false)
         && along.is_multiple_of(access)
         && lies_together(&writer.tree, copy, access);
-    share(writer, copy, facts.extents()[2], if wide { access } else { 1 })?;
+    share(writer, copy, (tile.warps, facts.extents()[2]), if wide { access } else { 1 })?;
     Ok(copy)
 }
 
@@ -107,8 +116,13 @@ fn lies_together(tree: &Schedule, stage: StageId, width: u64) -> bool {
     !read.is_empty() && extent as i64 % width == 0 && read.into_iter().all(|a| aligned(a).is_some())
 }
 
-/// Has all threads of a block copy, neighbours what lies together.
-fn share(writer: &mut Writer, copy: StageId, lanes: u64, width: u64) -> Result<(), String> {
+/// Has all threads of a block compute a stage, neighbours what lies together.
+pub fn share(
+    writer: &mut Writer,
+    copy: StageId,
+    ([down, along], lanes): ([u64; 2], u64),
+    width: u64,
+) -> Result<(), String> {
     let rank = writer.tree.stages[copy].rank();
     let mut all: AxisId = 0;
     for next in 1..rank {
@@ -119,8 +133,8 @@ fn share(writer: &mut Writer, copy: StageId, lanes: u64, width: u64) -> Result<(
         writer.vectorize(copy, vector)?;
         all = outer;
     }
-    let (_, inner) = writer.split(copy, all, WARPS[0] * WARPS[1] * lanes)?;
-    let (z, inner) = writer.split(copy, inner, WARPS[1] * lanes)?;
+    let (_, inner) = writer.split(copy, all, down * along * lanes)?;
+    let (z, inner) = writer.split(copy, inner, along * lanes)?;
     let (y, x) = writer.split(copy, inner, lanes)?;
     for (axis, kind) in [(z, LoopKind::ThreadZ), (y, LoopKind::ThreadY), (x, LoopKind::ThreadX)] {
         writer.bind(copy, axis, kind)?;

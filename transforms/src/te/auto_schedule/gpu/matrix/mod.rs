@@ -15,6 +15,7 @@
 //! those below each other fall on different banks.
 
 mod arrange;
+pub mod attention;
 mod copies;
 mod windows;
 
@@ -36,11 +37,11 @@ use fusion_dialects::{Op, OpExt, ValueLike, kind_of, ops_in, tensor_type};
 use fusion_operators::DType;
 use windows::Windows;
 
-/// Warps of a block, down and along.
-const WARPS: [u64; 2] = [2, 2];
-/// Rows and columns of a block's tile, at most.
-const SIZES: [u64; 3] = [128, 64, 32];
-/// Registers of a thread that hold sums, at most.
+/// Threads that do an instruction together, from which on they are four warps.
+const GROUP: u64 = 128;
+/// Rows and columns of a block's tile, at most. The largest is for instructions that read shared memory themselves.
+const SIZES: [u64; 4] = [256, 128, 64, 32];
+/// Registers of a thread that hold sums, at most; where they are so many, one block fits into a core.
 const MOST_SUMS: u64 = 128;
 /// Bytes of a row of an operand that are copied at a time.
 const STEP_BYTES: u64 = 64;
@@ -64,6 +65,26 @@ pub struct Product {
 struct Tile {
     rows: u64,
     columns: u64,
+    /// Warps, or groups of four, down and along.
+    warps: [u64; 2],
+}
+
+impl Tile {
+    /// Sums that a thread has.
+    fn sums(&self, lanes: u64) -> u64 {
+        (self.rows / self.warps[0]) * (self.columns / self.warps[1]) / lanes
+    }
+
+    /// Bytes of both operands at a time.
+    fn bytes(&self, facts: &Facts, step: u64) -> u64 {
+        let line = step * facts.dtype.size() as u64;
+        (self.rows + self.columns) * if facts.panels.is_some() { line } else { line + ACCESS_BYTES }
+    }
+}
+
+/// Warps of a block, or groups of four, down and along.
+fn warps(facts: &Facts) -> [u64; 2] {
+    if facts.extents()[2] >= GROUP { [2, 1] } else { [2, 2] }
 }
 
 /// The products among the stages of a kernel for which the target has an instruction.
@@ -90,18 +111,31 @@ pub fn find(tree: &Schedule, target: &Target) -> Result<Vec<Product>, String> {
     Ok(reductions.filter_map(product).collect())
 }
 
-/// The product of matrices that a stage is, and the instruction for which fewest operands are turned around; of those the first.
-fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contraction, Facts)> {
+/// The product of matrices that a stage is, and the instructions for which fewest operands are turned around; of those the first, and
+/// the others that are as it but for their extents.
+fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contraction, Vec<Facts>)> {
     let found = contraction::recognize(tree, reduction, reduction)?;
-    let depth = tree.stages[reduction].axes[found.depth].extent;
+    let extent = |axis: AxisId| tree.stages[reduction].axes[axis].extent;
+    let depth = extent(found.depth);
+    // Those of large tiles are for products that have some.
+    let large = |facts: &Facts| {
+        let [rows, columns, _] = facts.extents();
+        let [down, along] = warps(facts);
+        extent(found.row) >= rows * down && extent(found.column) >= columns * along && depth >= facts.depth
+    };
     let zeros = sums_zeros(tree.stages[reduction].op, found.depth);
     let turned = |facts: &Facts| -> Option<usize> {
         let both = (0..2).map(|n| copies::turns(&found, facts, n)).collect::<Option<Vec<bool>>>()?;
         Some(both.into_iter().filter(|turns| *turns).count())
     };
     let fits = facts.iter().filter(|facts| zeros || depth.is_multiple_of(facts.depth));
-    let best = fits.filter_map(|facts| Some((turned(facts)?, facts))).min_by_key(|(turns, _)| *turns)?;
-    let facts = best.1.clone();
+    let fits = fits.filter(|facts| facts.panels.is_none() || large(facts));
+    let turned: Vec<(usize, &Facts)> = fits.filter_map(|facts| Some((turned(facts)?, facts))).collect();
+    let (fewest, first) = turned.iter().min_by_key(|(turns, _)| *turns)?;
+    let like = |(turns, facts): &&(usize, &Facts)| {
+        turns == fewest && (facts.panels, facts.together) == (first.panels, first.together)
+    };
+    let facts = turned.iter().filter(like).map(|(_, facts)| (*facts).clone()).collect();
     Some((found, facts))
 }
 
@@ -175,11 +209,11 @@ pub fn schedule(
     }
     let (found, facts) = best(&writer.tree, sums, &product.facts)
         .ok_or("has a sum of products of which no product of matrices was made")?;
+    let (facts, tile, step) = sizes(&writer.tree, sums, (&found, &facts), target)
+        .ok_or("has a sum of products whose smallest tile is too large for this GPU")?;
     // The columns of the sums are, in the host, one loop over several axes.
     let place = |axis: AxisId| places.filter(|(of, _)| *of == axis).map_or(axis, |(_, fused)| fused);
     let rows_and_columns = [place(found.row), place(found.column)];
-    let (tile, step) = sizes(&writer.tree, sums, (&found, &facts), target)
-        .ok_or("has a sum of products whose smallest tile is too large for this GPU")?;
     let at = arrange::arrange(writer, host, &facts, rows_and_columns, tile)?;
     writer.compute_at(sums, host, at)?;
     writer.set_scope(sums, Scope::Fragment)?;
@@ -188,8 +222,9 @@ pub fn schedule(
     let (at, instruction) = arrange::sum_up(writer, sums, (&found, &facts), (tile, step))?;
     let s = &writer.tree.stages[sums];
     let (steps, windows) = (s.axes[found.depth].extent.div_ceil(step), s.op_axes() - s.rank() > 1);
-    let bytes = (tile.rows + tile.columns) * (step * facts.dtype.size() as u64 + ACCESS_BYTES);
-    let slots = if windows { 1 } else { shared::slots_of(bytes, steps, true, target) };
+    let alone = tile.sums(facts.extents()[2]) >= MOST_SUMS && facts.panels.is_some();
+    let room = target.gpu.most_shared_bytes / if alone { 1 } else { 2 };
+    let slots = if windows { 1 } else { shared::slots_of(tile.bytes(&facts, step), steps, room, target) };
     for n in 0..2 {
         let copy = copies::copy(writer, sums, at, (&found, &facts, &own), (n, tile, step))?;
         if slots > 1 {
@@ -200,44 +235,49 @@ pub fn schedule(
     Ok(true)
 }
 
-/// The tile of a block and the steps of the sum that take the least time: each core computes its share of the blocks one after
-/// another, and in each either multiplies or waits for what is copied.
+/// The instruction, the tile of a block and the steps of the sum that take the least time: each core computes its share of the blocks one
+/// after another, and in each either multiplies or waits for what is copied.
 fn sizes(
     tree: &Schedule,
     sums: StageId,
-    (found, facts): (&Contraction, &Facts),
+    (found, facts): (&Contraction, &[Facts]),
     target: &Target,
-) -> Option<(Tile, u64)> {
+) -> Option<(Facts, Tile, u64)> {
     let axes = &tree.stages[sums].axes;
     let rank = tree.stages[sums].rank();
     let (m, n, k) = (axes[found.row].extent, axes[found.column].extent, axes[found.depth].extent);
     let others: u64 =
         (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let [rows, columns, lanes] = facts.extents();
-    let bytes = facts.dtype.size() as u64;
-    let longest = (STEP_BYTES / bytes).max(facts.depth);
-    let halves = std::iter::successors(Some(longest), |n| Some(n / 2).filter(|n| *n >= facts.depth));
-    let step = halves
-        .into_iter()
-        .find(|n| k.is_multiple_of(*n))
-        .unwrap_or(longest.min(k.next_multiple_of(facts.depth)));
-    let flops = if bytes == 2 { target.gpu.matrix_flops } else { target.peak_flops };
-    let time = |tile: &Tile| {
+    let time = |(facts, tile, _): &(&Facts, Tile, u64)| {
+        let bytes = facts.dtype.size() as u64;
+        let flops = if bytes == 2 { target.gpu.matrix_flops } else { target.peak_flops };
         let blocks = m.div_ceil(tile.rows) * n.div_ceil(tile.columns) * others;
         let multiply = 2.0 * (tile.rows * tile.columns) as f64 / flops.max(1.0);
         let copy = ((tile.rows + tile.columns) * bytes) as f64 / target.l3.bandwidth.max(1.0);
         blocks.div_ceil(target.cores) as f64 * multiply.max(copy)
     };
-    let all = SIZES.iter().flat_map(|&rows| SIZES.iter().map(move |&columns| Tile { rows, columns }));
-    let fits = |tile: &Tile| {
-        let (down, along) = (tile.rows / WARPS[0], tile.columns / WARPS[1]);
-        let shared = (tile.rows + tile.columns) * (step * bytes + ACCESS_BYTES);
+    let all = facts.iter().flat_map(|facts| {
+        let (warps, step) = (warps(facts), step_of(facts, k));
+        let tile = move |rows, columns| (facts, Tile { rows, columns, warps }, step);
+        SIZES.iter().flat_map(move |&rows| SIZES.iter().map(move |&columns| tile(rows, columns)))
+    });
+    let fits = |(facts, tile, step): &(&Facts, Tile, u64)| {
+        let [rows, columns, lanes] = facts.extents();
+        let (down, along) = (tile.rows / tile.warps[0], tile.columns / tile.warps[1]);
         down.is_multiple_of(rows)
             && along.is_multiple_of(columns)
-            && down * along / lanes <= MOST_SUMS
-            && shared <= target.gpu.shared_bytes
-            && WARPS[0] * WARPS[1] * lanes <= target.gpu.block_threads
+            && (tile.rows.max(tile.columns) < SIZES[0] || facts.panels.is_some())
+            && tile.sums(lanes) <= MOST_SUMS
+            && tile.bytes(facts, *step) <= target.gpu.shared_bytes
+            && tile.warps[0] * tile.warps[1] * lanes <= target.gpu.block_threads
     };
-    let best = all.filter(fits).min_by(|a, b| time(a).total_cmp(&time(b)))?;
-    Some((best, step))
+    let (facts, tile, step) = all.filter(fits).min_by(|a, b| time(a).total_cmp(&time(b)))?;
+    Some((facts.clone(), tile, step))
+}
+
+/// How much of the depth is copied at a time.
+fn step_of(facts: &Facts, depth: u64) -> u64 {
+    let longest = (STEP_BYTES / facts.dtype.size() as u64).max(facts.depth);
+    let mut halves = std::iter::successors(Some(longest), |n| Some(n / 2).filter(|n| *n >= facts.depth));
+    halves.find(|n| depth.is_multiple_of(*n)).unwrap_or(longest.min(depth.next_multiple_of(facts.depth)))
 }

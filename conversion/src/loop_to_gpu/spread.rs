@@ -1,0 +1,156 @@
+//! `loop-spread`: nests that no schedule knows, those of a `te.extern`, get blocks and threads by the loops that their writer calls
+//! independent.
+//!
+//! ```text
+//!   loop.for 300 { ^(%u):                               loop.for 1 block_x {  loop.for 256 thread_x {      %c = the thread's number
+//!     loop.for 256 independent { ^(%c):       =>          loop.for 300 { ^(%u):
+//!       %r[at[%u, %c], %c] += x[%u, %c]                     %r[at[%u, %c], %c] += x[%u, %c]
+//! ```
+//!
+//! Iterations of such a loop write nothing that another one reads or writes, whatever the other loops of the nest are at. So it may
+//! become the outermost one, and what stands between is done by each thread anew, as long as it writes nothing. Updates of one
+//! element stay in their order, which atomic operations would not keep.
+
+use super::launches::is_bound;
+use super::within;
+use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, loop_kind};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Compare;
+use fusion_dialects::{
+    Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
+    Value, ValueMap, arguments, dictionary_attr, is_pure, nested_ops, op_key, ops_in,
+};
+
+/// The pass.
+pub struct LoopSpread;
+
+impl Pass for LoopSpread {
+    const NAME: &'static str = "loop-spread";
+    const DESCRIPTION: &'static str = "Bind nests without a schedule by their independent loops";
+    const ANCHOR: Option<&'static str> = Some("func.func");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "threads",
+        description: "Threads of a block",
+        kind: OptionKind::Int,
+        initial: "256",
+    }];
+    const STATISTICS: &'static [StatisticSpec] =
+        &[StatisticSpec { name: "spread", description: "Number of nests that got blocks and threads" }];
+    const DIALECTS: &'static [&'static str] = &["loop", "arith", "affine"];
+
+    fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let threads = cx.options.int("threads").max(1) as u64;
+        let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
+        for nest in ops_in(body).into_iter().filter(|op| is_loop(*op)) {
+            let bound = within([nest]).any(is_bound) || nest.result_count() > 0;
+            let chosen = if bound { Vec::new() } else { independent(nest) };
+            if !chosen.is_empty() {
+                spread(nest, &chosen, threads);
+                cx.count(0, 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_loop(op: Op) -> bool {
+    matches!(op.kind(), Some(Kind::Loop(Loop::For)))
+}
+
+/// A nest and all in it; a loop comes before what is in it.
+fn outside_in(nest: Op) -> Vec<Op> {
+    [nest].into_iter().chain(nested_ops(nest)).collect()
+}
+
+/// The places, among all operations of a nest, of the loops that may go outside: all that the nest writes is written in them.
+fn independent(nest: Op) -> Vec<usize> {
+    let all = outside_in(nest);
+    let writes: Vec<Op> = all.iter().copied().filter(|op| may_write(*op)).collect();
+    let may_go = |op: &Op| {
+        let named = op.attr(ANNOTATIONS).is_some_and(|notes| dictionary_attr(notes, INDEPENDENT).is_some());
+        // Lanes of a processor's vector are threads here.
+        let kind = matches!(loop_kind(*op), LoopKind::Serial | LoopKind::Vectorized);
+        let plain = is_loop(*op) && op.result_count() == 0 && kind;
+        named && plain && op.int("extent").is_some_and(|n| n > 0)
+    };
+    let holds = |op: &Op| {
+        let inside: Vec<usize> = within([*op]).map(op_key).collect();
+        writes.iter().all(|write| inside.contains(&op_key(*write)))
+    };
+    (0..all.len()).filter(|&place| may_go(&all[place]) && holds(&all[place])).collect()
+}
+
+/// True for what is no loop, condition or load, and does more than to give a value.
+fn may_write(op: Op) -> bool {
+    let reads = |kind| matches!(kind, Loop::Load | Loop::LoadStrided | Loop::Gather);
+    let structure = |kind| matches!(kind, Loop::For | Loop::Upto | Loop::Guard | Loop::Yield);
+    match op.kind() {
+        Some(Kind::Loop(kind)) => !reads(kind) && !structure(kind),
+        _ => !is_pure(op),
+    }
+}
+
+/// A thread for each iteration of the chosen loops together.
+fn spread(nest: Op, chosen: &[usize], threads: u64) {
+    let all = outside_in(nest);
+    let extents: Vec<u64> =
+        chosen.iter().map(|&place| all[place].int("extent").unwrap_or(1).max(1) as u64).collect();
+    let iterations = extents.iter().fold(1u64, |n, e| n.saturating_mul(*e));
+    let threads = threads.min(iterations.next_multiple_of(32));
+    let blocks = iterations.div_ceil(threads);
+    let loops = Loops { build: Build::before(nest) };
+    loops.for_(blocks, LoopKind::BlockX, &[], |outer, block, _| {
+        outer.for_(threads, LoopKind::ThreadX, &[], |inner, thread, _| {
+            let s = inner.scalars();
+            let number = s.index_add(s.index_affine(block, threads as i64, 0), thread);
+            match iterations.is_multiple_of(threads) {
+                true => copy(inner, nest, chosen, &extents, number),
+                false => {
+                    let there = s.index_compare(Compare::Less, number, s.index(iterations as i64));
+                    inner.guard(there, |l| copy(l, nest, chosen, &extents, number));
+                }
+            }
+            Vec::new()
+        });
+        Vec::new()
+    });
+    nest.erase();
+}
+
+/// The nest with one iteration of each of the chosen loops, of which the last one goes on with the number.
+fn copy<'c>(loops: &Loops<'c>, nest: Op<'c>, chosen: &[usize], extents: &[u64], number: Value<'c>) {
+    let s = loops.scalars();
+    let (mut left, mut indices) = (number, Vec::new());
+    for (place, extent) in extents.iter().enumerate().rev() {
+        if place == 0 {
+            indices.push(left);
+        } else {
+            indices.push(s.index_mod(left, *extent as i64));
+            left = s.index_div(left, *extent as i64);
+        }
+    }
+    indices.reverse();
+    let cloned = ValueMap::new().clone_op(&loops.build, nest);
+    let all = outside_in(cloned);
+    // Inner ones first: what is moved out of a loop goes with it.
+    for (&place, &index) in chosen.iter().zip(&indices).rev() {
+        once(all[place], index);
+    }
+}
+
+/// One iteration of a loop in its place.
+fn once<'c>(op: Op<'c>, index: Value<'c>) {
+    let Some(body) = op.body(0) else { return };
+    let build = Build::before(op);
+    let mut map = ValueMap::new();
+    for argument in arguments(body) {
+        map.insert(argument, index);
+    }
+    for inner in ops_in(body) {
+        if !matches!(inner.kind(), Some(Kind::Loop(Loop::Yield))) {
+            map.clone_op(&build, inner);
+        }
+    }
+    op.erase();
+}

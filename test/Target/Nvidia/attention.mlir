@@ -1,0 +1,13 @@
+// RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_80 --relay-optimize --convert-relay-to-te --te-schedule --te-lower --fusion-nvidia-sm_80 | FileCheck %s
+
+// Both products by matrix instructions, all that a thread keeps in registers.
+// CHECK-NOT: .local
+// CHECK:     ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK:     mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:     ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
+// CHECK:     mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-NOT: .local
+func.func @main(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
+  %0 = relay.attention %q, %k, %v {scale = 0.125 : f64} : (tensor<8x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>) -> tensor<8x512x64xf16>
+  return %0 : tensor<8x512x64xf16>
+}
