@@ -104,6 +104,15 @@ impl<'c> Size<'c> {
             Vec::new()
         });
     }
+
+    /// As [`Self::each`], of iterations that are independent: nothing that one writes is read or written by another.
+    pub fn each_independent(self, loops: &Loops<'c>, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
+        match self {
+            Size::Known(known) => loops.each_independent(known, body),
+            // Not known when threads are given out.
+            Size::Open(_) => self.each(loops, body),
+        }
+    }
 }
 
 /// The row-major number of a place; where axes are left out, that of the first place in them.

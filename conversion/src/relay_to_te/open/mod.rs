@@ -11,8 +11,10 @@
 //! for run time ([`relations`]). Extents that must be the same number have one name. Where the program's types say more than
 //! follows (a fixed extent, a name of the program), that becomes a check as well, so that a kernel never reads outside of its tensors.
 
+mod places;
 mod relations;
 mod steps;
+mod windows;
 
 use super::host::is_view;
 use crate::relay_to_te::definitions::definition_of;

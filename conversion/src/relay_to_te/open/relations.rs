@@ -12,8 +12,8 @@
 //! An operator without a line here runs by reference semantics where its extents are open.
 
 use super::steps::Steps;
-use crate::relay_to_te::definitions::{is_elementwise, known_from};
-use fusion_operators::ops::window::Window;
+use super::{places, windows};
+use crate::relay_to_te::definitions::is_elementwise;
 use fusion_operators::ops::{
     attention, contraction, convolution, creation, indexing, normalization, pooling, reduction, shape,
 };
@@ -49,37 +49,37 @@ const TABLE: &[(&Operator, OpenRelation)] = &[
     (&shape::SPLIT, split),
     (&shape::SLICE, slice),
     (&indexing::GATHER, as_in_row),
-    (&convolution::CONV1D, convolution),
-    (&convolution::CONV2D, convolution),
-    (&convolution::CONV3D, convolution),
-    (&pooling::MAX_POOL1D, pool),
-    (&pooling::MAX_POOL2D, pool),
-    (&pooling::MAX_POOL3D, pool),
-    (&pooling::AVG_POOL1D, pool),
-    (&pooling::AVG_POOL2D, pool),
-    (&pooling::AVG_POOL3D, pool),
+    (&convolution::CONV1D, windows::convolution),
+    (&convolution::CONV2D, windows::convolution),
+    (&convolution::CONV3D, windows::convolution),
+    (&pooling::MAX_POOL1D, windows::pool),
+    (&pooling::MAX_POOL2D, windows::pool),
+    (&pooling::MAX_POOL3D, windows::pool),
+    (&pooling::AVG_POOL1D, windows::pool),
+    (&pooling::AVG_POOL2D, windows::pool),
+    (&pooling::AVG_POOL3D, windows::pool),
     (&pooling::GLOBAL_MAX_POOL, as_in_row),
     (&pooling::GLOBAL_AVG_POOL, as_in_row),
-    (&normalization::BATCH_NORM, channels),
-    (&normalization::INSTANCE_NORM, channels),
-    (&normalization::GROUP_NORM, channels),
-    (&normalization::LRN, channels),
+    (&normalization::BATCH_NORM, windows::channels),
+    (&normalization::INSTANCE_NORM, windows::channels),
+    (&normalization::GROUP_NORM, windows::channels),
+    (&normalization::LRN, windows::channels),
     (&shape::PAD, pad),
     (&shape::TILE, tile),
-    (&shape::RESIZE, resize),
+    (&shape::RESIZE, windows::resize),
     (&shape::REVERSE, as_in_row),
     (&creation::SHAPE_OF, as_in_row),
     (&reduction::CUMSUM, as_in_row),
     (&reduction::CUMPROD, as_in_row),
-    (&reduction::TOPK, topk),
-    (&indexing::GATHER_ELEMENTS, gather_elements),
-    (&indexing::GATHER_ND, gather_nd),
-    (&indexing::SCATTER_ELEMENTS, scatter_elements),
-    (&indexing::SCATTER_ND, scatter_nd),
+    (&reduction::TOPK, places::topk),
+    (&indexing::GATHER_ELEMENTS, places::gather_elements),
+    (&indexing::GATHER_ND, places::gather_nd),
+    (&indexing::SCATTER_ELEMENTS, places::scatter_elements),
+    (&indexing::SCATTER_ND, places::scatter_nd),
     (&indexing::ONE_HOT, as_in_row),
-    (&convolution::CONV1D_TRANSPOSE, images),
-    (&convolution::CONV2D_TRANSPOSE, images),
-    (&convolution::CONV3D_TRANSPOSE, images),
+    (&convolution::CONV1D_TRANSPOSE, windows::images),
+    (&convolution::CONV2D_TRANSPOSE, windows::images),
+    (&convolution::CONV3D_TRANSPOSE, windows::images),
 ];
 
 /// The relation of an operator; none where open extents are not compiled.
@@ -88,11 +88,13 @@ pub fn relation_of(operator: &'static Operator) -> Option<OpenRelation> {
     if is_elementwise(operator) { Some(broadcast) } else { listed() }
 }
 
-fn said(violation: Violation) -> String {
+/// The sentence of a constraint that is violated.
+pub fn said(violation: Violation) -> String {
     violation.to_string()
 }
 
-fn row(call: &Call) -> Result<Vec<TensorType>, String> {
+/// What the operator's row says.
+pub fn row(call: &Call) -> Result<Vec<TensorType>, String> {
     call.op.infer(call.operands, call.attrs).map_err(said)
 }
 
@@ -306,134 +308,10 @@ fn slice(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     Ok(result)
 }
 
-/// The k that are wanted are there.
-fn topk(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let result = row(call)?;
-    let axis = reduction::topk_axis(call).map_err(said)?;
-    let text = "violates constraint C2: k must be at most the extent of the axis";
-    at_most(steps, &result[0].dims[axis], &call.operands[0].dims[axis], text);
-    Ok(result)
-}
-
 /// An extent that must not exceed another.
-fn at_most(steps: &mut Steps, small: &Dim, great: &Dim, text: &str) {
+pub fn at_most(steps: &mut Steps, small: &Dim, great: &Dim, text: &str) {
     let least = steps.least(small, great);
     steps.equal(small, &least, text);
-}
-
-/// Off the axis, no extent exceeds the data's.
-fn region(steps: &mut Steps, data: &[Dim], region: &[Dim], axis: usize) {
-    let text = "violates constraint C3: off the axis, indices must not exceed the data's extents";
-    for (a, (of, within)) in region.iter().zip(data).enumerate() {
-        if a != axis {
-            at_most(steps, of, within, text);
-        }
-    }
-}
-
-fn gather_elements(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let result = row(call)?;
-    region(steps, &call.operands[0].dims, &call.operands[1].dims, indexing::axis(call).map_err(said)?);
-    Ok(result)
-}
-
-fn gather_nd(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let mut result = row(call)?;
-    let (data, indices) = (&call.operands[0].dims, &call.operands[1].dims);
-    let batch = indexing::batch_dims(call).map_err(said)?;
-    let text = "violates constraint C2: the extents of the batch must agree";
-    for (axis, (a, b)) in data.iter().zip(indices).take(batch).enumerate() {
-        result[0].dims[axis] = steps.equal(a, b, text);
-    }
-    Ok(result)
-}
-
-fn scatter_elements(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let result = row(call)?;
-    let [data, indices, updates] = [0, 1, 2].map(|operand| &call.operands[operand].dims);
-    for (a, b) in indices.iter().zip(updates) {
-        steps.equal(a, b, "violates constraint C3: indices and updates must have one shape");
-    }
-    region(steps, data, indices, indexing::axis(call).map_err(said)?);
-    Ok(result)
-}
-
-fn scatter_nd(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let result = row(call)?;
-    let [data, indices, updates] = [0, 1, 2].map(|operand| &call.operands[operand].dims);
-    let Some((Some(k), rows)) = indices.split_last().map(|(k, rows)| (k.known(), rows)) else {
-        return Err("has indices whose last extent is not known".to_owned());
-    };
-    let text = "violates constraint C3: updates must have an element for each that the indices name";
-    for (a, b) in rows.iter().chain(data.iter().skip(k as usize)).zip(updates) {
-        steps.equal(a, b, text);
-    }
-    Ok(result)
-}
-
-/// Any number of images of known extents.
-fn images(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    known_from(&call.operands[0], 1)?;
-    call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
-    row(call)
-}
-
-/// Any number of images of any extents, of known channels.
-fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    known_from(&call.operands[1], 0)?;
-    let window = Window::of_convolution(call.attrs, &call.operands[1]).map_err(said)?;
-    if call.operands[0].dims.get(1).and_then(Dim::known).is_none() {
-        return Err("has channels whose number is not known".to_owned());
-    }
-    slide(steps, call, &window, "violates constraint C5: the dilated kernel must fit the padded data")
-}
-
-fn pool(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let rank = call.operands[0].rank().saturating_sub(2);
-    let window = Window::of_pool(call.attrs, rank).map_err(said)?;
-    slide(steps, call, &window, "violates constraint C3: the dilated kernel must fit the padded data")
-}
-
-/// Windows over extents that need not be known: `(extent + padding - span) / stride + 1` of them.
-fn slide(steps: &mut Steps, call: &Call, window: &Window, text: &str) -> Result<Vec<TensorType>, String> {
-    let mut result = row(call)?;
-    for (at, axis) in window.axes.iter().enumerate() {
-        let dim = &call.operands[0].dims[2 + at];
-        if dim.known().is_some() {
-            continue;
-        }
-        if window.ceil_mode {
-            return Err("has windows that may hang over an end that is not known".to_owned());
-        }
-        let span = Dim::Static(axis.span().ok_or("has a kernel whose extents are not known")?);
-        let padded = steps.plus(dim, &Dim::Static(axis.begin.saturating_add(axis.end)));
-        at_most(steps, &span, &padded, text);
-        let gaps = steps.minus(&padded, &span);
-        let gaps = steps.over(&gaps, &Dim::Static(axis.stride));
-        result[0].dims[2 + at] = steps.plus(&gaps, &Dim::Static(1));
-    }
-    Ok(result)
-}
-
-/// Samples of an axis that has elements, at places that do not depend on how many.
-fn resize(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    let result = row(call)?;
-    for dim in call.operands[0].dims.iter().filter(|dim| dim.known().is_none()) {
-        if call.attrs.str_or("coordinates", "") == "align_corners" {
-            return Err("aligns the corners of an extent that is not known".to_owned());
-        }
-        at_most(steps, &Dim::Static(1), dim, "violates constraint C1: there must be elements to sample");
-    }
-    Ok(result)
-}
-
-/// All but the number of images and the extents of an image is known.
-fn channels(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    if call.operands[0].dims.get(1).and_then(Dim::known).is_none() {
-        return Err("has channels whose number is not known".to_owned());
-    }
-    call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
-    row(call)
 }
 
 fn pad(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
