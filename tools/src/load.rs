@@ -29,9 +29,9 @@ fn module_of(compiled: Compiled) -> Result<Module, Failure> {
 /// A model that can be run.
 pub enum Runnable {
     /// Of operators alone.
-    Model(Module),
+    Model(Box<Module>),
     /// A program of the whole language.
-    Program(NativeProgram),
+    Program(Box<NativeProgram>),
 }
 
 impl Runnable {
@@ -41,9 +41,9 @@ impl Runnable {
         if compiled.description.program.is_some()
             && let Some(program) = programs::linked(&compiled)?
         {
-            return Ok(Runnable::Program(program));
+            return Ok(Runnable::Program(Box::new(program)));
         }
-        module_of(compiled).map(Runnable::Model)
+        module_of(compiled).map(Box::new).map(Runnable::Model)
     }
 }
 

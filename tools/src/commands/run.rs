@@ -93,7 +93,7 @@ impl Run {
                 self.show(&programs::run_native(&program, self.threads, inputs)?)
             }
             Executor::Graph => match load::load_for(&self.model, &options, &tensors_among(&inputs))?.0 {
-                load::Runnable::Model(module) => self.graph(module, only_tensors(inputs)?),
+                load::Runnable::Model(module) => self.graph(*module, only_tensors(inputs)?),
                 load::Runnable::Program(_) if self.executor.is_some() => {
                     Err(Failure::NoGraph(self.model.clone()))
                 }

@@ -7,6 +7,9 @@
 //!   report: operators, sources, bytes, FLOPs, the machine's roof --------------+
 //! ```
 
+// A kernel's calls are a list of ranges, and may be one.
+#![allow(clippy::single_range_in_vec_init)]
+
 pub mod attribute;
 pub mod text;
 pub mod trace;

@@ -89,14 +89,6 @@ impl<'c> Size<'c> {
         }
     }
 
-    /// A loop whose iterations are independent: of a known number, threads may share them.
-    pub fn each_independent(self, loops: &Loops<'c>, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
-        match self {
-            Size::Known(known) => loops.each_independent(known, body),
-            Size::Open(_) => self.each(loops, body),
-        }
-    }
-
     /// Such a loop that carries nothing.
     pub fn each(self, loops: &Loops<'c>, body: impl FnOnce(&Loops<'c>, Value<'c>)) {
         self.for_(loops, &[], |inner, i, _| {

@@ -182,7 +182,7 @@ fn split(samples: Vec<Sample>, functions: &IndexSet<&str>) -> Result<Vec<Vec<Sam
         return Err(format!("of {seen} launches in it none is of a kernel of the model"));
     }
     let all = RUNS + WARM_UP;
-    if own.len() % all != 0 {
+    if !own.len().is_multiple_of(all) {
         return Err(format!(
             "it has {} launches of the model's kernels, which are not those of {all} runs",
             own.len()

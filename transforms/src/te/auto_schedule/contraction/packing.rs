@@ -174,9 +174,8 @@ pub(super) fn copy_panels(
     if order != writer.tree.stages[copy].leaves {
         writer.reorder(copy, &order)?;
     }
-    match at {
-        Some(axis) => writer.compute_at(copy, stage, axis)?,
-        None => {}
+    if let Some(axis) = at {
+        writer.compute_at(copy, stage, axis)?;
     }
     Ok(several)
 }

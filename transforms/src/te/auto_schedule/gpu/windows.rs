@@ -114,7 +114,7 @@ fn is_window(tree: &Schedule, stage: StageId) -> bool {
     let s = &tree.stages[stage];
     let (rank, own) = (s.rank(), s.op_axes());
     let points: u64 = s.axes[rank..own].iter().map(|axis| axis.extent).product();
-    if !s.is_reduction() || points > MOST_POINTS || points < 2 {
+    if !s.is_reduction() || !(2..=MOST_POINTS).contains(&points) {
         return false;
     }
     let axes = |range: std::ops::Range<usize>| range.filter(|a| s.axes[*a].extent > 1);
