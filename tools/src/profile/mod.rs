@@ -11,22 +11,20 @@
 #![allow(clippy::single_range_in_vec_init)]
 
 pub mod attribute;
+pub mod kernel;
+pub mod samples;
 pub mod text;
 pub mod trace;
 pub mod vendor;
 
-use crate::failure::Failure;
 use crate::report::Report;
-use crate::report::kernels::Row;
 use crate::report::machine::Machine;
 use attribute::{Group, groups};
-use fusion_operators::Tensor;
-use fusion_runtime::Session;
-use fusion_runtime::measure::{Plan, Statistics};
-use fusion_runtime::profile::{Event, Launch, RunProfile, Work};
+use fusion_runtime::profile::{Event, Work};
 use indexmap::IndexMap;
-use serde::{Serialize, Serializer};
-use std::time::Instant;
+pub use kernel::KernelProfile;
+pub use samples::{Sample, Samples};
+use serde::Serialize;
 
 /// Where the time goes. As JSON, times are in seconds, of the median run.
 #[derive(Debug, Serialize)]
@@ -56,43 +54,6 @@ pub struct Profile {
     pub timeline: Vec<Slice>,
 }
 
-/// What a kernel takes of a run, with all its calls.
-#[derive(Debug, Serialize)]
-pub struct KernelProfile {
-    /// Its numbers in `fusion explain`: one, or those of all kernels that share a function which a loop calls.
-    pub numbers: Vec<usize>,
-    /// Its name; of what the description does not know, the function of the GPU.
-    pub name: String,
-    /// What was fused into it.
-    pub operators: Vec<String>,
-    /// Operations of the source that it stands for.
-    pub sources: Vec<String>,
-    /// How often it is called.
-    pub calls: usize,
-    /// Seconds.
-    pub seconds: f64,
-    /// The part of all kernels' seconds.
-    pub share: f64,
-    /// Bytes it has to read and write, when known.
-    pub bytes: Option<u64>,
-    /// Its arithmetic operations, when known.
-    pub flops: Option<u64>,
-    /// Bytes a second, in thousand millions.
-    pub gbytes_per_s: Option<f64>,
-    /// Operations a second, in thousand millions.
-    pub gflops: Option<f64>,
-    /// Seconds predicted.
-    pub predicted_s: Option<f64>,
-    /// Seconds that the roof takes.
-    pub roof_s: Option<f64>,
-    /// The same as a part of what it took.
-    pub of_roof: Option<f64>,
-    /// What the roof is made of there.
-    pub bound_by: Option<&'static str>,
-    /// Its launches, the calls one behind another.
-    pub launches: Vec<Sample>,
-}
-
 /// Copies of a kind.
 #[derive(Debug, Serialize)]
 pub struct CopyProfile {
@@ -104,40 +65,6 @@ pub struct CopyProfile {
     pub bytes: u64,
     /// Seconds of all.
     pub seconds: f64,
-}
-
-/// A launch, and what was measured of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Sample {
-    /// The function of the GPU.
-    pub function: String,
-    /// Blocks, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub grid: Option<[u64; 3]>,
-    /// Threads of a block, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block: Option<[u64; 3]>,
-    /// When it began, in seconds of some clock.
-    #[serde(skip)]
-    pub begin_s: Option<f64>,
-    /// Seconds it took.
-    pub seconds: f64,
-    /// What else a profiler says of it.
-    #[serde(skip_serializing_if = "IndexMap::is_empty", serialize_with = "as_map")]
-    pub counters: IndexMap<String, f64>,
-}
-
-/// What was measured: the launches of some runs that are alike, and what was copied.
-#[derive(Debug, Default)]
-pub struct Samples {
-    /// By whom.
-    pub timed_by: String,
-    /// Launches of each run, in order.
-    pub runs: Vec<Vec<Sample>>,
-    /// Copies of each run.
-    pub copies: Vec<Vec<Event>>,
-    /// What timing takes.
-    pub empty_s: Option<f64>,
 }
 
 /// A place on the time line.
@@ -160,75 +87,6 @@ pub enum Happened {
     Launch(usize, usize),
     /// A copy with its bytes.
     Copy(&'static str, u64),
-}
-
-impl Samples {
-    /// Runs a model for a GPU some times, each launch timed by the device.
-    pub fn of_session(
-        session: &mut Session,
-        inputs: &[Tensor],
-        plan: Plan,
-        emulated: bool,
-    ) -> Result<Samples, Failure> {
-        for _ in 0..plan.warm_up.min(1) {
-            session.profile(inputs)?;
-        }
-        let timed_by = if emulated { "the emulator" } else { "events of the driver" };
-        let mut samples = Samples { timed_by: timed_by.to_owned(), ..Samples::default() };
-        let (begin, mut empty) = (Instant::now(), Vec::new());
-        loop {
-            let profile = session.profile(inputs)?;
-            empty.push(profile.empty_s);
-            samples.add(profile);
-            let spent = plan.budget.is_some_and(|budget| begin.elapsed() >= budget);
-            if samples.runs.len() >= plan.runs || spent {
-                break;
-            }
-        }
-        samples.empty_s = Statistics::of(&empty).map(|s| s.median_s);
-        Ok(samples)
-    }
-
-    fn add(&mut self, profile: RunProfile) {
-        let (mut launches, mut copies) = (Vec::new(), Vec::new());
-        for event in profile.events {
-            let Event { work, begin_s, seconds } = event;
-            match work {
-                Work::Launch(Launch { function, grid, block, .. }) => launches.push(Sample {
-                    function,
-                    grid: Some(grid.map(u64::from)),
-                    block: Some(block.map(u64::from)),
-                    begin_s: Some(begin_s),
-                    seconds,
-                    counters: IndexMap::new(),
-                }),
-                work => copies.push(Event { work, begin_s, seconds }),
-            }
-        }
-        self.runs.push(launches);
-        self.copies.push(copies);
-    }
-
-    /// The run in the middle, and each launch's seconds in the middle of all runs. Runs that differ from the last one do not
-    /// count: a loop of the host went another number of times.
-    fn middle(&self) -> (usize, Vec<Sample>) {
-        let last = self.runs.last().map_or(&[][..], Vec::as_slice);
-        let is_like = |run: &Vec<Sample>| {
-            run.len() == last.len() && run.iter().zip(last).all(|(a, b)| a.function == b.function)
-        };
-        let alike: Vec<usize> = (0..self.runs.len()).filter(|&i| is_like(&self.runs[i])).collect();
-        let total = |run: usize| self.runs[run].iter().map(|sample| sample.seconds).sum::<f64>();
-        let mut sorted = alike.clone();
-        sorted.sort_by(|&a, &b| total(a).total_cmp(&total(b)).then(a.cmp(&b)));
-        let chosen = sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0);
-        let median = |place: usize| {
-            let times: Vec<f64> = alike.iter().map(|&run| self.runs[run][place].seconds).collect();
-            Statistics::of(&times).map_or(0.0, |s| s.median_s)
-        };
-        let run = self.runs.get(chosen).map_or(&[][..], Vec::as_slice);
-        let merged = run.iter().enumerate().map(|(i, s)| Sample { seconds: median(i), ..s.clone() });
-        (chosen, merged.collect())
-    }
 }
 
 impl Profile {
@@ -286,68 +144,6 @@ impl Profile {
             timeline: Vec::new(),
         }
     }
-}
-
-impl KernelProfile {
-    fn of(report: &Report, group: &Group, launches: &[Sample]) -> KernelProfile {
-        let rows: Vec<&Row> = group.rows.iter().map(|&row| &report.kernels[row]).collect();
-        let launches: Vec<Sample> =
-            group.calls.iter().flat_map(|call| &launches[call.clone()]).cloned().collect();
-        let calls = group.calls.len();
-        let each = |of: fn(&Row) -> Option<u64>| Some(of(rows.first()?)? * calls as u64);
-        let mut sources: Vec<String> = Vec::new();
-        for source in rows.iter().flat_map(|row| &row.sources) {
-            if !sources.contains(source) {
-                sources.push(source.clone());
-            }
-        }
-        let unknown = || launches.first().map(|sample| sample.function.clone()).unwrap_or_default();
-        let mut kernel = KernelProfile {
-            numbers: group.rows.clone(),
-            name: rows.first().map_or_else(unknown, |row| row.name.clone()),
-            operators: rows.first().map(|row| row.operators.clone()).unwrap_or_default(),
-            sources,
-            calls,
-            seconds: launches.iter().map(|sample| sample.seconds).sum(),
-            share: 0.0,
-            bytes: each(|row| row.bytes),
-            flops: each(|row| row.flops),
-            gbytes_per_s: None,
-            gflops: None,
-            predicted_s: rows.first().and_then(|row| row.predicted_s).map(|s| s * calls as f64),
-            roof_s: None,
-            of_roof: None,
-            bound_by: None,
-            launches,
-        };
-        kernel.rate(report.machine.as_ref(), rows.iter().any(|row| row.multiplies_matrices()));
-        kernel
-    }
-
-    /// Fills in what follows from seconds, bytes and FLOPs.
-    fn rate(&mut self, machine: Option<&Machine>, by_matrices: bool) {
-        let per_second =
-            |amount: Option<u64>| Some(amount? as f64 / self.seconds).filter(|rate| rate.is_finite());
-        let (bytes, flops) = (per_second(self.bytes), per_second(self.flops));
-        self.gbytes_per_s = bytes.map(|rate| rate / 1e9);
-        self.gflops = flops.map(|rate| rate / 1e9);
-        let (Some(machine), Some(bytes), Some(all)) = (machine, self.bytes, self.flops) else { return };
-        // What a library does not tell its rate shows: matrix instructions alone are faster than all others.
-        let machine = match by_matrices || flops.is_some_and(|rate| rate > machine.peak_flops) {
-            true => machine.with_matrices(),
-            false => machine.clone(),
-        };
-        let calls = self.calls.max(1) as f64;
-        let (flops, bytes) = (all as f64 / calls, bytes as f64 / calls);
-        let roof = calls * machine.roof(flops, bytes);
-        self.roof_s = Some(roof);
-        self.of_roof = Some(roof / self.seconds).filter(|part| part.is_finite());
-        self.bound_by = Some(if machine.is_arithmetic(flops, bytes) { "arithmetic" } else { "memory" });
-    }
-}
-
-fn as_map<S: Serializer>(counters: &IndexMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(counters)
 }
 
 /// The calls and their launches as they happened, and copies. Launches without a time come one behind another.

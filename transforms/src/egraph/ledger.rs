@@ -5,7 +5,8 @@
 
 use super::extract::bound::lower_bound;
 use super::extract::kernel::Kernel;
-use super::extract::search::{Plan, SearchReport};
+use super::extract::plan::Plan;
+use super::extract::search::SearchReport;
 use super::extract::space::{ClassId, Space};
 use super::proof::Proof;
 use super::read::Program;

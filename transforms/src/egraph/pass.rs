@@ -172,7 +172,7 @@ const TOLERANCE: f64 = 1e-4;
 fn proofs(
     program: &mut Program,
     space: &Space,
-    plan: &super::extract::search::Plan,
+    plan: &super::extract::plan::Plan,
     names: &[String],
 ) -> Vec<Proof> {
     let mut proofs = Vec::new();

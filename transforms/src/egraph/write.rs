@@ -5,7 +5,7 @@
 //! computed here, once, by the reference semantics. At last the old calls are erased.
 
 use super::extract::kernel::Kernel;
-use super::extract::search::Plan;
+use super::extract::plan::Plan;
 use super::extract::space::{ClassId, Space};
 use super::fold::Folder;
 use super::language::Head;

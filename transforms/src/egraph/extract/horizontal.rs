@@ -9,7 +9,7 @@
 //! that share an operand, or of which one reads the other, were joined before, with what they gain in memory. This comes last: it looks
 //! at all kernels, and no other decision would be another one for it.
 
-use super::search::Plan;
+use super::plan::Plan;
 use super::space::{ClassId, Space};
 use fusion_operators::{Dim, FusionKind};
 use std::collections::BTreeMap;

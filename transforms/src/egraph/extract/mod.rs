@@ -7,6 +7,7 @@ pub mod exact;
 mod horizontal;
 pub mod kernel;
 pub mod occupancy;
+pub mod plan;
 pub mod rates;
 pub mod search;
 pub mod space;
