@@ -86,7 +86,8 @@ pub(crate) fn prepare(
             close(module);
             run(module, KNOWN)?;
         }
-        Unfold::Bounded => {
+        // Of a program that takes nothing, all would be run now and nothing later.
+        Unfold::Bounded if takes_something(module_op(module)) => {
             let copy = Module::from_operation((*module.as_operation()).clone());
             if let Some(graph) = copy.filter(|copy| needs_language(module_op(copy))) {
                 close(&graph);
@@ -96,7 +97,7 @@ pub(crate) fn prepare(
                 }
             }
         }
-        Unfold::Never => {}
+        Unfold::Bounded | Unfold::Never => {}
     }
     if !needs_language(module_op(module)) {
         let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
@@ -114,6 +115,10 @@ fn close(module: &Module) {
 
 /// Graphs of more operations are not made of programs that nobody asked to unfold: compiling takes time in proportion.
 const MOST_UNFOLDED: usize = 2048;
+
+fn takes_something(module: Op) -> bool {
+    main_of(module).and_then(signature).is_some_and(|(takes, _)| !takes.is_empty())
+}
 
 /// True when nothing of the language is left, and few operations.
 fn is_small_graph(module: Op) -> bool {

@@ -319,6 +319,23 @@ def @main(%x: {ty}) -> {ty} {{ @run({steps}, %x) }}"
 }
 
 #[test]
+fn a_program_that_takes_nothing_is_not_run_when_compiling() {
+    let directory = tempfile::tempdir().unwrap();
+    let (program, library) = (directory.path().join("fall.relay"), directory.path().join("fall.so"));
+    let text = "#[version = \"0.0.5\"]
+def @fall(%n: int32) -> int32 { if (less_equal(%n, 0)) { %n } else { @fall(subtract(%n, 1)) } }
+def @main() -> int32 { @fall(20) }
+";
+    std::fs::write(&program, text).unwrap();
+    let made = Command::new(env!("CARGO_BIN_EXE_fusion"))
+        .args(["compile", program.to_str().unwrap(), "-o", library.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    assert!(fusion_runtime::NativeProgram::load(&library).unwrap().is_some());
+}
+
+#[test]
 fn libraries_of_programs_of_bounded_length_are_graphs() {
     let directory = tempfile::tempdir().unwrap();
     let library = directory.path().join("steps.so");
