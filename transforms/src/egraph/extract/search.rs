@@ -53,13 +53,14 @@ const LEAST_GAIN: f64 = 1e-2;
 
 /// Finds a good state of a space.
 pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
-    let mut plan = Plan::new(space, State::new(space, cheapest_trees(space)));
+    let start = cheapest_trees(space);
+    let mut plan = Plan::new(space, State::new(space, start.clone()));
     let all: Vec<ClassId> = (0..space.classes.len()).collect();
     plan.settle(space, &all, freedom);
     let mut report = SearchReport { greedy: plan.total(space), ..SearchReport::default() };
     report.is_complete = plan.improve(space, freedom, &mut report);
     if freedom.moves > 0
-        && let Some(state) = exact::solve(space, cheapest_trees(space))
+        && let Some(state) = exact::solve(space, start)
     {
         let mut best = Plan::new(space, state);
         report.exact = Some(best.total(space));

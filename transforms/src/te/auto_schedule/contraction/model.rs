@@ -91,8 +91,8 @@ impl Contraction {
     /// Panels that tiles of rows go over one after the other: as many as half of the second cache holds, in blocks of one size, where
     /// panel after panel would read the other operand or write the result, in narrow pieces, from and to further away each time.
     pub(super) fn panels_at_once(&self, tile: &Tile, machine: &Machine, copied: bool) -> u64 {
-        let others = (0..self.extents.len()).filter(|&a| a != tile.vector && Some(a) != tile.rows);
-        let alone = others.clone().all(|a| self.operands[tile.panel].mentions(a) || self.extents[a] == 1);
+        let mut others = (0..self.extents.len()).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+        let alone = others.all(|a| self.operands[tile.panel].mentions(a) || self.extents[a] == 1);
         let rows = tile.rows.map_or(1, |u| self.extents[u]);
         if !alone || rows <= tile.height {
             return 1;
