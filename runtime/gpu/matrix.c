@@ -242,6 +242,7 @@ void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
         d[i * row->n + j] += a * b[j];
     }
   }
+  fusion_read_together(worker, warp);
   for (uint32_t lane = 0; lane < 32; lane++)
     for (uint32_t i = 0; i < row->c_elements; i++) {
       struct place place = row->c(lane, i);

@@ -12,15 +12,17 @@
 //! memory is the run time's, and each access to it is told, so that two threads that use one element without a barrier
 //! between them are found. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
 
+use crate::loop_to_gpu::maps::{MAP, MAPS};
 use crate::loop_to_gpu::within;
 use fusion_dialects::loops::Op as Loop;
+use fusion_dialects::loops::tensor_copy::{MOST_AXES, TensorCopy};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
     Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, defining_op, dtype_of,
-    function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr,
-    symbol_attr, take_region, type_attr, vector_parts,
+    erase_argument, function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr,
+    set_type, str_attr, symbol_attr, take_region, type_attr, vector_parts,
 };
 use fusion_operators::{Attr, DType};
 use indexmap::IndexMap;
@@ -80,14 +82,18 @@ impl<'c> Emulator<'c> {
             .map(|(inputs, _)| inputs)
             .unwrap_or_default();
         let shared = function.int("workgroup_attributions").unwrap_or(0).max(0) as usize;
+        // The emulator knows maps by their numbers.
+        let pointers = types.len().saturating_sub(function.int(MAPS).unwrap_or(0).max(0) as usize);
         let body: Region = take_region(region);
         if let Some(block) = body.first_block() {
-            self.body(block, types.len(), shared)?;
+            arguments(block)[pointers..types.len()].iter().rev().for_each(|map| erase_argument(*map));
+            self.body(block, pointers, shared)?;
         }
+        let types = &types[..pointers];
         let attrs = [
             ("sym_name", str_attr(context, function.text("sym_name").unwrap_or_default())),
             ("sym_visibility", str_attr(context, "private")),
-            ("function_type", type_attr(function_type(context, &types, &[]))),
+            ("function_type", type_attr(function_type(context, types, &[]))),
         ];
         let build = Build::before(module).at(function.location());
         build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![body]);
@@ -122,7 +128,7 @@ impl<'c> Emulator<'c> {
             replace_uses(*buffer, here);
         }
         for buffer in buffers.into_iter().rev() {
-            fusion_dialects::erase_argument(buffer);
+            erase_argument(buffer);
         }
         let all: Vec<Op> = within(ops_in(block)).collect();
         for op in all {
@@ -159,6 +165,11 @@ impl<'c> Emulator<'c> {
             Some(Kind::Loop(Loop::MultiplyMatrix)) => self.multiply_matrix(op),
             Some(Kind::Loop(Loop::MultiplyShared)) => self.multiply_shared(op),
             Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
+            Some(Kind::Loop(Loop::CopyTensor)) => self.copy_tensor(op)?,
+            Some(Kind::Loop(
+                kind @ (Loop::SignalInit | Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait),
+            )) => self.signal(kind, op),
+            Some(Kind::Loop(Loop::Registers)) => op.erase(),
             Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
             Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
                 self.call(&build, "fusion_emulated_commit", &[], &[]);
@@ -242,6 +253,57 @@ impl<'c> Emulator<'c> {
         };
         let addresses = [(shared, to), (global, from)].map(|(b, i)| self.address(&build, b, Some(i)));
         self.call(&build, "fusion_emulated_copy_async", &[addresses[0], addresses[1], bytes, copied], &[]);
+        op.erase();
+    }
+
+    /// `loop.copy_tensor`: the run time has the tensor's map, and knows it by its number.
+    fn copy_tensor(&mut self, op: Op<'c>) -> Result<(), PassError<'c>> {
+        let build = Build::before(op);
+        let copy = TensorCopy::of(op).filter(|_| op.int(MAP).is_some());
+        let Some((copy, (signals, signal))) = copy.and_then(|copy| Some((copy.clone(), copy.signal?))) else {
+            return Err(PassError::at(op, "has no map, or no signal that tells of it"));
+        };
+        let mut passed = vec![
+            self.int(&build, DType::I32, op.int(MAP).unwrap_or(0)),
+            self.address(&build, copy.buffer, Some(copy.to)),
+            self.address(&build, signals, Some(signal)),
+        ];
+        let wide = scalar_type(build.context(), DType::I64);
+        for axis in 0..MOST_AXES {
+            let index = copy.at.len().checked_sub(axis + 1).map(|place| copy.at[place]);
+            passed.push(match index {
+                Some(index) => build.value("arith.index_cast", &[index], wide, &[]),
+                None => self.int(&build, DType::I64, 0),
+            });
+        }
+        self.call(&build, "fusion_emulated_copy_tensor", &passed, &[]);
+        op.erase();
+        Ok(())
+    }
+
+    /// `loop.signal_init` and those that use what it makes.
+    fn signal(&mut self, kind: Loop, op: Op<'c>) {
+        let (build, operands) = (Build::before(op), op.operand_values());
+        let wide = scalar_type(build.context(), DType::I64);
+        let mut passed = vec![self.address(&build, operands[0], operands.get(1).copied())];
+        let mut number = |n: i64| passed.push(self.int(&build, DType::I64, n));
+        let name = match kind {
+            Loop::SignalInit => {
+                number(buffer_parts(operands[0].r#type()).map_or(0, |(_, n)| n as i64));
+                number(op.int("count").unwrap_or(0));
+                "fusion_emulated_signal_init"
+            }
+            Loop::SignalExpect => {
+                number(op.int("bytes").unwrap_or(0));
+                "fusion_emulated_signal_expect"
+            }
+            Loop::SignalWait => {
+                passed.push(build.value("arith.index_cast", &[operands[2]], wide, &[]));
+                "fusion_emulated_signal_wait"
+            }
+            _ => "fusion_emulated_signal_arrive",
+        };
+        self.call(&build, name, &passed, &[]);
         op.erase();
     }
 

@@ -5,11 +5,12 @@
 //! The functions are in the LLVM dialect already. What the code generator gives is packed as the vendor's run time takes it.
 
 use super::{Image, Vendor, codegen};
+use crate::loop_to_gpu::maps::MAPS;
 use fusion_dialects::loops::SWIZZLED_BYTES;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit,
-    ops_in, parse_module, scalar_type, typed_int_attr,
+    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, array_attr,
+    array_elements, bytes_attr, emit, nested_ops, ops_in, parse_module, scalar_type, typed_int_attr,
 };
 use fusion_operators::DType;
 use std::path::Path;
@@ -90,6 +91,8 @@ impl How<'_> {
             ));
         }
         functions.iter().for_each(|op| leave_open(*op));
+        functions.iter().for_each(|op| pass_maps(*op));
+        functions.iter().for_each(|op| one_block(*op));
         let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
         let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
         let form = if self.assembly { Emit::Assembly } else { self.vendor.emit };
@@ -112,6 +115,31 @@ fn leave_open(op: Op) {
         op.set_attr("linkage", linkage);
         let ty = scalar_type(op.context_ref(), DType::I64);
         op.set_attr("alignment", typed_int_attr(ty, SWIZZLED_BYTES as i64));
+    }
+}
+
+/// Tensor maps are passed by value, and stay where the launch puts them.
+fn pass_maps(function: Op) {
+    let Some(maps) = function.int(MAPS).and_then(|n| usize::try_from(n).ok()) else { return };
+    let context = function.context_ref();
+    let mut all = function.attr("arg_attrs").map(array_elements).unwrap_or_default();
+    let by_value = Attribute::parse(
+        context,
+        "{llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}",
+    );
+    let first = all.len().saturating_sub(maps);
+    if let Some(by_value) = by_value {
+        all[first..].fill(by_value);
+        function.set_attr("arg_attrs", array_attr(context, &all));
+    }
+}
+
+/// Where warps pass registers to each other, the assembler has to know how many a core's blocks have at the begin: all of it is one's.
+fn one_block(function: Op) {
+    let passes = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::SetMaxRegister)));
+    if nested_ops(function).iter().any(passes) {
+        let word = scalar_type(function.context_ref(), DType::I32);
+        function.set_attr("nvvm.minctasm", typed_int_attr(word, 1));
     }
 }
 

@@ -15,6 +15,7 @@ pub mod image;
 pub mod interface;
 pub mod matrix;
 pub mod resources;
+mod tensor_copies;
 mod warp_groups;
 
 use super::{amd, nvidia};
@@ -153,8 +154,8 @@ impl Device {
             (
                 "loop-pipeline",
                 format!(
-                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},loop-unroll,canonicalize,cse))",
-                    gpu.copy_bytes
+                    "builtin.module(func.func(loop-pipeline{{copy-bytes={} registers={}}},loop-unroll,canonicalize,cse))",
+                    gpu.copy_bytes, gpu.registers
                 ),
             ),
             (

@@ -4,10 +4,12 @@ use super::super::super::operands::Operand;
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
 use super::Tile;
+use crate::target::Target;
 use crate::te::expr::{Atom, flatten};
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{Facts, Together};
 use crate::te::layout::{Align, Digit, Layout};
+use crate::te::schedule::primitives::bulk_copy::can_copy;
 use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::tensor_type;
@@ -93,6 +95,32 @@ pub fn copy(
         && lies_together(&writer.tree, copy, access);
     share(writer, copy, (tile.warps, facts.extents()[2]), if wide { access } else { 1 })?;
     Ok(copy)
+}
+
+/// True where a copy of an operand is a box of an argument at each step, in panels as instructions read them.
+pub fn goes_by_boxes(
+    (found, facts): (&Contraction, &Facts),
+    (n, tile, step): (usize, Tile, u64),
+    target: &Target,
+) -> bool {
+    let operand = &found.operands[n];
+    let size = facts.dtype.size() as u64;
+    let Some(panels) = facts.panels.filter(|panels| panels * size == target.gpu.bulk_bytes) else {
+        return false;
+    };
+    let own = dim_of(operand, if n == 0 { found.row } else { found.column });
+    let (Some((own, 1)), Some((deep, 1))) = (own, dim_of(operand, found.depth)) else { return false };
+    let mut extents = vec![1; operand.shape.len()];
+    extents[own] = [tile.rows, tile.columns][n];
+    extents[deep] = step;
+    if let Some(last) = extents.last_mut() {
+        *last = panels;
+    }
+    operand.input.is_some()
+        && !operand.is_fused
+        && own != deep
+        && turns(found, facts, n) == Some(false)
+        && can_copy(&operand.shape, &extents, size)
 }
 
 /// True when elements along the last axis of a stage, that many from a multiple of their number on, are read from as many that lie
