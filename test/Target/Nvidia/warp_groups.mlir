@@ -27,6 +27,7 @@
 // CHECK:     mbarrier.arrive.shared.b64
 // CHECK-NOT: bar.sync
 // CHECK-NOT: .local
+// CHECK:     ret;
 te.kernel @k(%x: tensor<4096x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<4096x4096xf32> {
   %0 = te.compute "y" axes [4096, 4096] reduce [4096] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
@@ -49,12 +50,12 @@ te.kernel @k(%x: tensor<4096x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<409
 // Rows of 4100 elements do not begin at multiples of 16 bytes, so that all threads copy, an element at a time. What they copied is shown to
 // the instruction before the barrier.
 // CHECK-NOT: cp.async.bulk
-// CHECK:     st.shared.b16
-// CHECK:     fence.proxy.async.shared::cta
-// CHECK:     bar.sync
 // CHECK:     wgmma.fence.sync.aligned
-// CHECK:     wgmma.mma_async.sync.aligned
+// CHECK:     wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
 // CHECK:     wgmma.wait_group.sync.aligned 0
+// CHECK:     fence.proxy.async.shared::cta
+// CHECK-SAME: bar.sync
+// CHECK-SAME: st.shared.b16
 te.kernel @k(%x: tensor<4096x4100xf16>, %w: tensor<4100x4096xf16>) -> tensor<4096x4096xf32> {
   %0 = te.compute "y" axes [4096, 4096] reduce [4100] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
