@@ -145,6 +145,9 @@ enum fusion_emulated_instruction {
   FUSION_WGMMA_M64N128K64_BF16,
   FUSION_WGMMA_M64N256K64_F16,
   FUSION_WGMMA_M64N256K64_BF16,
+  FUSION_WGMMA_M64N64K32_TF32, /* four wgmma.mma_async.m64n64k8.f32.tf32.tf32 */
+  FUSION_WGMMA_M64N128K32_TF32,
+  FUSION_WGMMA_M64N256K32_TF32,
   FUSION_INSTRUCTIONS
 };
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);

@@ -302,6 +302,22 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
         compare(text, shapes, gpu, &[], 1e-5);
     }
     compare(text, shapes, "nvidia:sm_80", &["--tf32"], 2e-3);
+    // Four warps, boxes of 32 columns, tails; weights as `dense` has them, and those that are turned around.
+    for (dense, [m, k, n]) in [(true, [140, 260, 133]), (false, [128, 164, 136])] {
+        let w = if dense { [n, k] } else { [k, n] };
+        let large = format!(
+            "func.func @main(%x: tensor<{m}x{k}xf32>, %w: tensor<{}x{}xf32>) -> tensor<{m}x{n}xf32> {{
+               %y = relay.{} %x, %w : (tensor<{m}x{k}xf32>, tensor<{}x{}xf32>) -> tensor<{m}x{n}xf32>
+               return %y : tensor<{m}x{n}xf32>
+             }}",
+            w[0],
+            w[1],
+            if dense { "dense" } else { "matmul" },
+            w[0],
+            w[1]
+        );
+        compare(&large, &[&[m, k], &w], "nvidia:sm_90a", &["--tf32"], 2e-3);
+    }
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("m.mlir"), text).unwrap();
     let matrices = |more: &[&str]| {

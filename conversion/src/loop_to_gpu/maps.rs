@@ -7,9 +7,10 @@
 //! The row is `fusion_gpu_map` of `runtime/gpu/gpu.h`: from it the run time makes what the device is given, for each launch, as it holds the
 //! tensor's address. Copies of the same tensor in boxes of the same size share one.
 
+use super::alignment::divisor;
 use super::{swizzle, within};
 use fusion_dialects::loops::Op as Loop;
-use fusion_dialects::loops::tensor_copy::{MOST_AXES, TensorCopy, strides};
+use fusion_dialects::loops::tensor_copy::{LINE_BYTES, MOST_AXES, TensorCopy, strides};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     Block, OpExt, PassError, ValueLike, arguments, buffer_parts, defining_op, dtype_of, int_attr, key, ops_in,
@@ -37,6 +38,17 @@ pub fn number(block: Block) -> Result<Vec<[i64; NUMBERS]>, PassError> {
         let bytes = element.map_or(0, DType::size) as u64;
         let swizzled = defining_op(copy.buffer).is_some_and(swizzle::is_swizzled);
         copy.limits(bytes, swizzled).map_err(|why| PassError::at(op, why))?;
+        let room = buffer_parts(copy.buffer.r#type()).map_or(0, |(_, n)| n) * bytes;
+        let to = divisor(copy.to).unsigned_abs() * bytes;
+        if !room.is_multiple_of(LINE_BYTES) || !to.is_multiple_of(LINE_BYTES) {
+            return Err(PassError::at(
+                op,
+                format_args!(
+                    "copies a box to a place that is no multiple of {LINE_BYTES} bytes in a buffer of {room}; make the box larger, or leave \
+                     te.bulk_copy away"
+                ),
+            ));
+        }
         let apart: Vec<u64> = strides(&copy.extents).into_iter().map(|n| n * bytes).collect();
         let mut row = [0; NUMBERS];
         row[..4].copy_from_slice(&[

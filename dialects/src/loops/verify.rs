@@ -104,6 +104,12 @@ fn multiply_shared(op: Op) -> Result<(), String> {
             ));
         }
     }
+    if op.attr("transposed").is_some() && row.dtype.size() != 2 {
+        return Err(format!(
+            "violates constraint C3: {} reads columns of b only, which lie together",
+            row.name
+        ));
+    }
     let sums = op.result_values()[0].r#type();
     let wanted = vector_type(scalar_type(op.context_ref(), DType::F32), row.elements[2]);
     if sums != wanted {

@@ -36,7 +36,9 @@ def Loop_Instruction : I64EnumAttr<"Instruction", "An instruction that multiplie
     I64EnumAttrCase<"wmma_16x16x16_f16", 9>, I64EnumAttrCase<"wmma_16x16x16_bf16", 10>,
     I64EnumAttrCase<"wgmma_m64n64k64_f16", 11>, I64EnumAttrCase<"wgmma_m64n64k64_bf16", 12>,
     I64EnumAttrCase<"wgmma_m64n128k64_f16", 13>, I64EnumAttrCase<"wgmma_m64n128k64_bf16", 14>,
-    I64EnumAttrCase<"wgmma_m64n256k64_f16", 15>, I64EnumAttrCase<"wgmma_m64n256k64_bf16", 16>]> {
+    I64EnumAttrCase<"wgmma_m64n256k64_f16", 15>, I64EnumAttrCase<"wgmma_m64n256k64_bf16", 16>,
+    I64EnumAttrCase<"wgmma_m64n64k32_tf32", 17>, I64EnumAttrCase<"wgmma_m64n128k32_tf32", 18>,
+    I64EnumAttrCase<"wgmma_m64n256k32_tf32", 19>]> {
   let cppNamespace = "::fusion::loop";
 }
 
@@ -169,11 +171,12 @@ def Loop_MultiplyMatrixOp : Loop_Op<"multiply_matrix", [Pure, AllTypesMatch<["c"
 def Loop_MultiplySharedOp : Loop_Op<"multiply_shared", [AllTypesMatch<["c", "result"]>]> {
   let summary = "c + a * b of matrices, of which the threads of four warps hold c together and a and b are in shared memory";
   let description = [{
-    All threads of the four warps come to it, and go on when the sums are there. Rows of a have their elements together, one row 64 elements
-    behind the other. So have columns of b; where they are `transposed`, rows of b have 64 of their elements together, one row 64 elements
-    behind the other, and those behind the 64 are `apart` elements from there (NVIDIA, "PTX ISA", wgmma, matrices in shared memory
+    All threads of the four warps come to it, and go on when the sums are there. Rows of a have their elements together, 128 bytes of them, one
+    row behind the other. So have columns of b; where they are `transposed`, rows of b have 64 of their elements together, one row 64 elements
+    behind the other, and those behind the 64 are `apart` elements from there; tf32 is never transposed (NVIDIA, "PTX ISA", wgmma, matrices in shared memory
     with swizzling of 128 bytes). The sums are in f32.
     - C1: a and b are flat buffers of the instruction's elements. C2: c is a vector of as many f32 as a thread has.
+    - C3: elements that are transposed have two bytes.
   }];
   let arguments = (ins Loop_Instruction:$instruction, Arg<AnyMemRef, "", [MemRead]>:$a, Index:$from_a,
                        Arg<AnyMemRef, "", [MemRead]>:$b, Index:$from_b, Index:$apart, AnyVectorOfNonZeroRank:$c, UnitAttr:$transposed);

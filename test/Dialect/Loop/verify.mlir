@@ -387,3 +387,11 @@ func.func @f() {
   loop.registers 20
   return
 }
+
+// -----
+
+func.func @f(%s: memref<2048xf32>, %i: index, %c: vector<32xf32>) {
+  // expected-error @+1 {{violates constraint C3: wgmma_m64n64k32_tf32 reads columns of b only, which lie together}}
+  %d = loop.multiply_shared wgmma_m64n64k32_tf32 %s[%i], transposed %s[%i] apart %i, %c : memref<2048xf32>, memref<2048xf32>, vector<32xf32>
+  return
+}

@@ -262,7 +262,11 @@ fn sizes(
         (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
     let time = |(facts, tile, _): &(&Facts, Tile, u64)| {
         let bytes = facts.dtype.size() as u64;
-        let flops = if bytes == 2 { target.gpu.matrix_flops } else { target.peak_flops };
+        // Instructions that read shared memory take as long for as many bytes.
+        let flops = match facts.panels {
+            None if bytes != 2 => target.peak_flops,
+            _ => target.gpu.matrix_flops * 2.0 / bytes as f64,
+        };
         let blocks = m.div_ceil(tile.rows) * n.div_ceil(tile.columns) * others;
         let multiply = 2.0 * (tile.rows * tile.columns) as f64 / flops.max(1.0);
         let copy = ((tile.rows + tile.columns) * bytes) as f64 / target.l3.bandwidth.max(1.0);
