@@ -167,3 +167,17 @@ func.func @early(%x: memref<4096xf16>, %c: vector<32xf32>) attributes {loop.kern
   }
   return
 }
+
+// -----
+
+func.func @box(%x: memref<4096xf16>, %y: memref<64xf16>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<512xf16>
+  loop.for 64 thread_x {
+  ^bb0(%t: index):
+    %zero = arith.constant 0 : index
+    // expected-error @+1 {{'loop.copy_tensor' op has no signal that tells of it; have its buffer take turns in a loop, by te.double_buffer}}
+    loop.copy_tensor %x[%zero, %zero] of [64, 64] box [8, 64] to %s[%zero] : memref<4096xf16>, memref<512xf16>
+    loop.yield
+  }
+  return
+}
