@@ -47,6 +47,9 @@ use launches::{Launch, Shape};
 /// On a declared function of the host: what calling it launches.
 pub const LAUNCH: &str = "fusion.launch";
 
+/// On a function of the GPU: how many blocks fit into a core by the memory they ask for.
+pub const BLOCKS_OF_CORE: &str = "fusion.blocks_of_core";
+
 /// The pass.
 pub struct ConvertLoopToGpu;
 
@@ -67,6 +70,12 @@ impl Pass for ConvertLoopToGpu {
             kind: OptionKind::Int,
             initial: "49152",
         },
+        OptionSpec {
+            name: "core-bytes",
+            description: "Bytes that the blocks of a core share together; 0 where that is not known",
+            kind: OptionKind::Int,
+            initial: "0",
+        },
     ];
     const DIALECTS: &'static [&'static str] =
         &["gpu", "nvgpu", "nvvm", "llvm", "scf", "memref", "vector", "arith", "func", "affine"];
@@ -77,6 +86,7 @@ impl Pass for ConvertLoopToGpu {
             let target = Target {
                 warp: cx.options.int("warp").max(1) as u64,
                 static_bytes: cx.options.int("static-bytes").max(0) as u64,
+                core_bytes: cx.options.int("core-bytes").max(0) as u64,
             };
             convert(function, target)?;
         }
@@ -98,6 +108,16 @@ struct Target {
     warp: u64,
     /// Bytes that a block can share without asking.
     static_bytes: u64,
+    /// Bytes that the blocks of a core share together, if known.
+    core_bytes: u64,
+}
+
+impl Target {
+    /// How many blocks fit into a core, where what they ask for decides it, which nobody sees in their code.
+    fn blocks_of_core(&self, shape: &Shape) -> Option<u64> {
+        let asks = shape.shared_bytes > self.static_bytes;
+        (asks && self.core_bytes >= shape.shared_bytes).then(|| self.core_bytes / shape.shared_bytes)
+    }
 }
 
 fn convert(function: Op, target: Target) -> Result<(), PassError> {
@@ -239,6 +259,9 @@ fn kernel<'c>(
         ("known_grid_size", sizes(launch.shape.grid)),
         ("workgroup_attributions", int_attr(context, alignments.len() as i64)),
     ];
+    if let Some(blocks) = target.blocks_of_core(&launch.shape) {
+        attrs.push((BLOCKS_OF_CORE, int_attr(context, blocks as i64)));
+    }
     if !rows.is_empty() {
         attrs.push((maps::MAPS, int_attr(context, rows.len() as i64)));
     }

@@ -45,8 +45,15 @@ impl<'c> Fills<'c> {
         let filling: Vec<Op<'c>> = ops.iter().copied().filter(|op| of_staged(*op, true)).collect();
         let place = |op: &Op<'c>| ops.iter().position(|o| o == op);
         let last = place(filling.last()?)?;
-        // All that is read is what this step filled.
-        if ops[..=last].iter().any(|op| of_staged(*op, false)) {
+        // Of each buffer, all that is read is what this step filled.
+        let of = |op: Op<'c>, buffer: usize, writes: bool| {
+            within([op]).any(|o| accessed(o).is_some_and(|(b, w)| w == writes && key(b) == buffer))
+        };
+        let too_early = |buffer: &usize| {
+            let last = ops.iter().rposition(|op| of(*op, *buffer, true));
+            last.is_some_and(|last| ops[..=last].iter().any(|op| of(*op, *buffer, false)))
+        };
+        if staged.iter().any(too_early) {
             return None;
         }
         let written: HashSet<usize> = within(ops.iter().copied())

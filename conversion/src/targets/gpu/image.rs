@@ -5,6 +5,7 @@
 //! The functions are in the LLVM dialect already. What the code generator gives is packed as the vendor's run time takes it.
 
 use super::{Image, Vendor, codegen};
+use crate::loop_to_gpu::BLOCKS_OF_CORE;
 use crate::loop_to_gpu::maps::MAPS;
 use fusion_dialects::loops::SWIZZLED_BYTES;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -92,7 +93,7 @@ impl How<'_> {
         }
         functions.iter().for_each(|op| leave_open(*op));
         functions.iter().for_each(|op| pass_maps(*op));
-        functions.iter().for_each(|op| one_block(*op));
+        functions.iter().for_each(|op| few_blocks(*op));
         let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
         let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
         let form = if self.assembly { Emit::Assembly } else { self.vendor.emit };
@@ -134,12 +135,17 @@ fn pass_maps(function: Op) {
     }
 }
 
-/// Where warps pass registers to each other, the assembler has to know how many a core's blocks have at the begin: all of it is one's.
-fn one_block(function: Op) {
+/// What a launch asks for the assembler of NVIDIA's does not see: where it lets one or two blocks into a core, it is told so, and gives
+/// them more registers instead of spilling. Where warps pass registers to each other, all of a core's are one block's.
+fn few_blocks(function: Op) {
     let passes = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::SetMaxRegister)));
-    if nested_ops(function).iter().any(passes) {
+    let fit = match nested_ops(function).iter().any(passes) {
+        true => Some(1),
+        false => function.int(BLOCKS_OF_CORE).filter(|blocks| (1..=2).contains(blocks)),
+    };
+    if let Some(blocks) = fit.filter(|_| function.attr("nvvm.kernel").is_some()) {
         let word = scalar_type(function.context_ref(), DType::I32);
-        function.set_attr("nvvm.minctasm", typed_int_attr(word, 1));
+        function.set_attr("nvvm.minctasm", typed_int_attr(word, blocks));
     }
 }
 

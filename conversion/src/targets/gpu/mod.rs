@@ -175,10 +175,11 @@ impl Device {
             (
                 "convert-loop-to-gpu",
                 format!(
-                    "builtin.module(convert-loop-to-gpu{{warp={} static-bytes={}}},gpu.module(canonicalize,cse))",
+                    "builtin.module(convert-loop-to-gpu{{warp={} static-bytes={} core-bytes={}}},gpu.module(canonicalize,cse))",
                     gpu.warp,
                     // The emulator's memory is one.
-                    if self.emulated { gpu.most_shared_bytes } else { gpu.shared_bytes }
+                    if self.emulated { gpu.most_shared_bytes } else { gpu.shared_bytes },
+                    gpu.most_shared_bytes
                 ),
             ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),

@@ -46,11 +46,11 @@ pub fn turns(found: &Contraction, facts: &Facts, n: usize) -> Option<bool> {
     Some(dim.is_some_and(|dim| dim + 1 != found.operands[n].shape.len()))
 }
 
-/// A copy of an operand in shared memory, by all threads of the block; a stage that is nothing else is computed there.
+/// A copy of an operand in shared memory, by all threads of the block at a loop of a stage; a stage that is nothing else is computed there.
 pub fn copy(
     writer: &mut Writer,
     sums: StageId,
-    at: AxisId,
+    (stage, at): (StageId, AxisId),
     (found, facts, own): (&Contraction, &Facts, &[StageId]),
     (n, tile, step): (usize, Tile, u64),
 ) -> Result<StageId, String> {
@@ -63,7 +63,7 @@ pub fn copy(
             writer.cache_read(source, &name, &[sums])?
         }
     };
-    writer.compute_at(copy, sums, at)?;
+    writer.compute_at(copy, stage, at)?;
     writer.set_scope(copy, Scope::Shared)?;
     let rank = operand.shape.len();
     let last = rank - 1;

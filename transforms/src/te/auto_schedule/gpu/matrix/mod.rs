@@ -235,7 +235,7 @@ pub fn schedule(
     let wanted = if boxes { SLOTS_OF_BOXES } else { shared::wanted(target) };
     let slots = if windows { 1 } else { shared::slots_of(tile.bytes(&facts, step), steps, room, wanted) };
     for n in 0..2 {
-        let copy = copies::copy(writer, sums, at, (&found, &facts, &own), (n, tile, step))?;
+        let copy = copies::copy(writer, sums, (sums, at), (&found, &facts, &own), (n, tile, step))?;
         if slots > 1 {
             writer.double_buffer(copy, slots)?;
             if boxes {
