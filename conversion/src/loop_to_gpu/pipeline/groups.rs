@@ -24,14 +24,16 @@ use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, ValueLike, ValueMap, buffer_parts, dtype_of, int_attr, is_pure, key,
-    ops_in, unit_attr, users,
+    Build, Op, OpExt, OperationLike, Value, ValueLike, ValueMap, buffer_parts, defining_op, dtype_of,
+    int_attr, is_pure, key, ops_in, unit_attr, users,
 };
 use fusion_operators::DType;
 use std::collections::HashSet;
 
 /// Threads of a group.
 const GROUP: u64 = 128;
+/// Groups of a block, at most.
+const MOST_GROUPS: u64 = 8;
 /// Those that leave and come to signals together.
 const WARP: u64 = 32;
 /// Registers of a thread that copies.
@@ -43,29 +45,43 @@ const MOST_REGISTERS: u64 = 240;
 /// Sums of a thread from which on it needs more registers than all threads can have alike.
 const MANY_SUMS: u64 = 96;
 
+/// The signals of a divided block.
+#[derive(Clone, Copy)]
+struct Signals<'c> {
+    full: Value<'c>,
+    empty: Value<'c>,
+}
+
 /// Divides the block; false, and nothing is changed, where it cannot be.
 pub fn divide<'c>(boxes: &Boxes<'c>, threads: [u64; 3], registers: u64) -> bool {
     let Some(needed) = boxes.made_before().filter(|_| fits(boxes, threads)) else { return false };
-    let (groups, nest) = (threads[2], boxes.nest);
+    let groups = threads[2];
     let all = [threads[0], 1, groups + 1];
-    boxes.buffers.iter().for_each(|op| op.move_before_op(nest));
+    boxes.buffers.iter().for_each(|op| op.move_before_op(boxes.nest));
     let full = boxes.signals(all, 1);
-    let empty = boxes.signals(all, groups * GROUP / WARP);
+    let signals = Signals { full, empty: boxes.signals(all, groups * GROUP / WARP) };
     let own = own_registers(boxes, all, registers);
-    let before = Loops { build: Build::before(nest) };
+    copy(boxes, signals, &needed, (all, own.is_some()));
+    compute(boxes, signals, own);
+    true
+}
+
+/// The last group copies.
+fn copy<'c>(boxes: &Boxes<'c>, signals: Signals<'c>, needed: &[Op<'c>], (threads, passes): ([u64; 3], bool)) {
+    let before = Loops { build: Build::before(boxes.nest) };
     let s = before.scalars();
     let mut map = ValueMap::new();
     needed.iter().for_each(|op| {
         map.clone_op(&before.build, *op);
     });
-    let group = before.thread_index(all[2], LoopKind::ThreadZ);
-    let copies = s.index_compare(Compare::Equal, group, s.index(groups as i64));
+    let group = before.thread_index(threads[2], LoopKind::ThreadZ);
+    let copies = s.index_compare(Compare::Equal, group, s.index(threads[2] as i64 - 1));
     before.guard(copies, |inside| {
-        if own.is_some() {
+        if passes {
             registers_from_here(&inside.build, FEWEST_REGISTERS, true);
         }
         let s = inside.scalars();
-        let thread = inside.thread_index(all[0], LoopKind::ThreadX);
+        let thread = inside.thread_index(threads[0], LoopKind::ThreadX);
         let first = s.index_compare(Compare::Equal, thread, s.index(0));
         inside.guard(first, |inside| {
             inside.each(boxes.extent(), |inside, step| {
@@ -73,30 +89,30 @@ pub fn divide<'c>(boxes: &Boxes<'c>, threads: [u64; 3], registers: u64) -> bool 
                 let slots = boxes.slots as i64;
                 let (slot, turn) = (s.index_mod(step, slots), s.index_div(step, slots));
                 let before = s.index_affine(turn, 1, -1);
-                inside.build.op(Loop::SignalWait.name(), &[empty, slot, before], &[], &[]);
-                boxes.begin(&inside.build, step, full, map);
+                inside.build.op(Loop::SignalWait.name(), &[signals.empty, slot, before], &[], &[]);
+                boxes.begin(&inside.build, step, signals.full, map);
             });
         });
     });
+}
+
+/// The others compute, each step as soon as it is there.
+fn compute<'c>(boxes: &Boxes<'c>, signals: Signals<'c>, registers: Option<u64>) {
     let body = |op: Op<'c>| op.body(0).map(ops_in).unwrap_or_default();
-    if let (Some(own), Some(first)) = (own, body(nest).first()) {
-        registers_from_here(&Build::before(*first), own, false);
+    if let (Some(registers), Some(first)) = (registers, body(boxes.nest).first()) {
+        registers_from_here(&Build::before(*first), registers, false);
     }
-    let inside = body(boxes.around);
-    let (Some(index), Some(first), Some(last)) = (boxes.index(), inside.first(), inside.last()) else {
-        return true;
-    };
-    boxes.wait(&Build::before(*first), index, full);
+    let steps = body(boxes.around);
+    let (Some(index), Some(first), Some(last)) = (boxes.index(), steps.first(), steps.last()) else { return };
+    boxes.wait(&Build::before(*first), index, signals.full);
     let loops = Loops { build: Build::before(*last) };
     let s = loops.scalars();
     let slot = s.index_mod(index, boxes.slots as i64);
-    let thread = loops.thread_index(all[0], LoopKind::ThreadX);
-    let of_warp = s.index_mod(thread, WARP as i64);
+    let of_warp = s.index_mod(loops.thread_index(GROUP, LoopKind::ThreadX), WARP as i64);
     loops.guard(s.index_compare(Compare::Equal, of_warp, s.index(0)), |inside| {
-        inside.build.op(Loop::SignalArrive.name(), &[empty, slot], &[], &[]);
+        inside.build.op(Loop::SignalArrive.name(), &[signals.empty, slot], &[], &[]);
     });
     boxes.fills.erase();
-    true
 }
 
 /// True where a block can be divided.
@@ -112,12 +128,11 @@ fn fits(boxes: &Boxes, threads: [u64; 3]) -> bool {
         .filter_map(|op| result(*op))
         .flat_map(users)
         .all(|user| is_copy(user) || matches!(user.kind(), Some(Kind::Loop(Loop::MultiplyShared))));
-    let others = |op: &Op| match op.kind() {
-        Some(Kind::Loop(Loop::Alloc)) => {
-            scope(*op) != Some(Scope::Shared) || result(*op).is_some_and(|v| buffers.contains(&key(v)))
-        }
-        Some(Kind::Loop(kind)) => !matches!(kind, Loop::Barrier | Loop::AllReduce),
-        _ => true,
+    // Nobody of it waits for the others, or exchanges anything else with them.
+    let is_shared = |v: &Value| defining_op(*v).is_some_and(|op| scope(op) == Some(Scope::Shared));
+    let alone = |op: &Op| {
+        let waits = matches!(op.kind(), Some(Kind::Loop(Loop::Barrier | Loop::AllReduce)));
+        !waits && op.operand_values().iter().all(|v| !is_shared(v) || buffers.contains(&key(*v)))
     };
     // Beside the nest there is nothing to do.
     let beside = |op: Op| {
@@ -136,8 +151,9 @@ fn fits(boxes: &Boxes, threads: [u64; 3]) -> bool {
     by_groups
         && threads[0] == GROUP
         && threads[1] == 1
+        && threads[2] < MOST_GROUPS
         && read_by_instructions
-        && within([nest]).all(|op| others(&op))
+        && within([nest]).all(|op| alone(&op))
         && is_alone
 }
 
