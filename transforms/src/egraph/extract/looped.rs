@@ -1,0 +1,153 @@
+//! What a loop kernel takes, by how many of its steps stand behind each other.
+//!
+//!     for 100 { x = f(x) }        =>        for 25 { x = f(f(f(f(x)))) }
+//!
+//!     cycles = blocks * (trips * step + iterations * counting + loops * entry)
+//!     step   = max(operations * vectors / multiply_adds, chain * latency, code that must be decoded / 16 bytes)  + spills
+//!
+//! A block is as many vectors of elements as the schedule lets take turns. Counting goes on beside a chain that waits for itself, and costs
+//! where the units are busy. Steps that stand behind each other need no more registers than one, since each needs what the one before
+//! gave; what does not fit in registers is stored and loaded in each step, however they stand. What more steps cost is code: a
+//! processor keeps only so many operations decoded. On a GPU a thread is an element, its threads hide the chain, and counting
+//! takes the place of operations.
+
+use super::occupancy::Occupancy;
+use crate::relay::loop_kernels::Steps;
+use crate::target::Target;
+use crate::te::side_by_side;
+
+/// Operations that counting, comparing and going back take, and of which it hides some behind others.
+const COUNTING: f64 = 3.0;
+/// Operations of any kind that begin in a cycle.
+const WIDTH: f64 = 4.0;
+/// Cycles that the end of a loop costs, whose last branch goes another way than those before.
+const ENTRY: f64 = 20.0;
+/// Operations that are kept decoded, on the smallest of today's cores.
+const DECODED: f64 = 1500.0;
+/// Bytes of an operation, and those decoded in a cycle.
+const BYTES: f64 = 7.0;
+const DECODED_BYTES: f64 = 16.0;
+/// More operations than this make a kernel whose compilation takes seconds.
+const MOST_OPERATIONS: f64 = 4096.0;
+/// More steps than this find nothing left to save.
+const MOST_STEPS: u64 = 16;
+
+/// The rates of what runs a loop in registers.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopRates {
+    clock: f64,
+    lanes: f64,
+    multiply_adds: f64,
+    latency: f64,
+    registers: f64,
+    loads: f64,
+    /// Operations a second of all threads of a GPU; none on a processor.
+    threads: Option<f64>,
+    occupancy: Occupancy,
+}
+
+impl LoopRates {
+    /// Those of a target: of one core, or of a whole GPU.
+    pub fn of(target: &Target) -> LoopRates {
+        LoopRates {
+            clock: target.clock(),
+            lanes: target.lanes(4) as f64,
+            multiply_adds: target.multiply_adds.max(1) as f64,
+            latency: target.latency as f64,
+            registers: target.vector_registers as f64,
+            loads: target.loads.max(1) as f64,
+            threads: target.is_gpu().then(|| target.flops_of(target.cores) / 2.0),
+            occupancy: Occupancy::of(target),
+        }
+    }
+
+    /// Seconds that the loop of a kernel takes with so many steps behind each other: without the call, and what is read and written.
+    pub fn seconds(&self, steps: &Steps, together: u64) -> f64 {
+        let together = together.clamp(1, steps.trips.max(1));
+        let (trips, elements) = (steps.trips as f64, steps.elements as f64);
+        let (rounds, rest) = (steps.trips / together, steps.trips % together);
+        let counted = |trips: u64| trips > 1;
+        // A loop of one round is none.
+        let loops = u64::from(counted(rounds)) + u64::from(counted(rest));
+        let iterations = if counted(rounds) { rounds } else { 0 } + if counted(rest) { rest } else { 0 };
+        if let Some(rate) = self.threads {
+            let operations = trips * (steps.operations + steps.moved as f64 / together as f64)
+                + iterations as f64 * COUNTING;
+            return elements * operations / rate / self.occupancy.share(elements, 0.0);
+        }
+        let vectors = (side_by_side(steps.carried) as f64).min((elements / self.lanes).ceil()).max(1.0);
+        let blocks = (elements / (self.lanes * vectors)).ceil();
+        let pressure = (steps.live as f64 * vectors - self.registers).max(0.0);
+        let busy = steps.operations * vectors / self.multiply_adds + 2.0 * pressure / self.loads;
+        let code = steps.operations * vectors * (together + if rest > 0 { 1 } else { 0 }) as f64;
+        let decoding = if code > DECODED { steps.operations * vectors * BYTES / DECODED_BYTES } else { 0.0 };
+        let moving = steps.moved as f64 * vectors;
+        let counting = (COUNTING + moving) / WIDTH * iterations as f64 / trips.max(1.0);
+        let step = (busy + counting).max(steps.chain * self.latency).max(decoding);
+        blocks * (trips * step + loops as f64 * ENTRY) / self.clock
+    }
+
+    /// The numbers of steps that may stand behind each other: divisors of all steps, and powers of two.
+    pub fn choices(&self, steps: &Steps) -> Vec<u64> {
+        let most = MOST_STEPS.min(steps.trips);
+        let fits = |n: u64| {
+            steps.operations * side_by_side(steps.carried) as f64 * n as f64 <= MOST_OPERATIONS || n == 1
+        };
+        (1..=most).filter(|n| steps.trips.is_multiple_of(*n) || n.is_power_of_two()).filter(|n| fits(*n)).collect()
+    }
+
+    /// How many steps stand behind each other: the fewest that are as quick as any, but for a share that is noise of the model.
+    pub fn choose(&self, steps: &Steps, noise: f64) -> u64 {
+        let priced: Vec<(u64, f64)> =
+            self.choices(steps).into_iter().map(|n| (n, self.seconds(steps, n))).collect();
+        let least = priced.iter().map(|(_, s)| *s).fold(f64::INFINITY, f64::min);
+        priced.iter().find(|(_, s)| *s <= least * (1.0 + noise)).map_or(1, |(n, _)| *n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Steps {
+        Steps { trips: 100, elements: 4096, operations: 1.0, chain: 1.0, carried: 1, moved: 0, live: 2 }
+    }
+
+    #[test]
+    fn small_steps_stand_behind_each_other_and_large_ones_do_not() {
+        let rates = LoopRates::of(&Target { latency: 1, ..Target::default() });
+        assert!(rates.choose(&small(), 0.01) > 1);
+        let large = Steps { operations: 200.0, chain: 50.0, carried: 4, live: 8, ..small() };
+        assert_eq!(rates.choose(&large, 0.01), 1);
+    }
+
+    #[test]
+    fn a_chain_that_waits_for_itself_hides_counting() {
+        let rates = LoopRates::of(&Target::default());
+        let chain = Steps { chain: 6.0, operations: 6.0, carried: 8, elements: 16, ..small() };
+        assert_eq!(rates.choose(&chain, 0.01), 1);
+    }
+
+    #[test]
+    fn more_code_than_is_kept_decoded_costs() {
+        let rates = LoopRates::of(&Target { latency: 1, multiply_adds: 4, ..Target::default() });
+        let steps = Steps { operations: 60.0, chain: 1.0, ..small() };
+        assert!(rates.seconds(&steps, 10) > rates.seconds(&steps, 2));
+    }
+
+    #[test]
+    fn a_state_that_changes_places_does_not_when_steps_bring_it_back() {
+        let rates = LoopRates::of(&Target { latency: 1, ..Target::default() });
+        let swapping = Steps { moved: 2, carried: 2, live: 3, ..small() };
+        assert!(rates.seconds(&swapping, 2) < 0.8 * rates.seconds(&swapping, 1));
+    }
+
+    #[test]
+    fn a_loop_of_few_steps_becomes_none() {
+        let rates = LoopRates::of(&Target { latency: 1, ..Target::default() });
+        let few = Steps { trips: 7, ..small() };
+        assert_eq!(rates.choose(&few, 0.01), 7);
+        let one = Steps { trips: 1, ..small() };
+        assert_eq!(rates.choose(&one, 0.01), 1);
+    }
+}
