@@ -118,7 +118,12 @@ type Column = (&'static str, Align, fn(&Row) -> String, fn(&Totals) -> String);
 /// The columns.
 const COLUMNS: &[Column] = &[
     ("kernel", Align::Left, |row| row.name.clone(), |_| "total".to_owned()),
-    ("runs", Align::Right, |row| if row.runs > 1 { row.runs.to_string() } else { String::new() }, |_| String::new()),
+    (
+        "runs",
+        Align::Right,
+        |row| if row.runs > 1 { row.runs.to_string() } else { String::new() },
+        |_| String::new(),
+    ),
     ("bytes", Align::Right, |row| amount(row.bytes, "B"), |all| amount(all.bytes, "B")),
     ("FLOPs", Align::Right, |row| amount(row.flops, "FLOP"), |all| amount(all.flops, "FLOP")),
     ("predicted", Align::Right, |row| seconds(row.predicted_s), |all| seconds(all.predicted_s)),

@@ -42,7 +42,8 @@ impl Totals {
         let all_runs = |row: &Row, one: Option<u64>| one.map(|n| n.saturating_mul(row.runs));
         let each = |of: fn(&BlockLedger) -> f64| blocks.iter().map(|b| b.runs as f64 * of(b)).sum::<f64>();
         let plus = |values: f64, more: f64| known.then_some((values + more) as u64);
-        let others_predicted: f64 = others.iter().filter_map(|row| Some(row.runs as f64 * row.predicted_s?)).sum();
+        let others_predicted: f64 =
+            others.iter().filter_map(|row| Some(row.runs as f64 * row.predicted_s?)).sum();
         Totals {
             kernels_before: known
                 .then(|| blocks.iter().map(|b| b.before.kernels).sum::<usize>() + others.len()),

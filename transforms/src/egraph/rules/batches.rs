@@ -11,6 +11,7 @@ use super::super::analysis::{Graph, only_type};
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
+use super::needs::Needs;
 use super::pieces::slicing;
 use egg::Id;
 use fusion_operators::ops::contraction::MATMUL;
@@ -18,7 +19,6 @@ use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::shape::{CONCAT, RESHAPE, SLICE};
 use fusion_operators::{Attrs, Operator, TensorType};
 use indexmap::IndexMap;
-use std::collections::HashMap;
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[
@@ -59,7 +59,8 @@ fn all(graph: &Graph, operator: &'static Operator, merge: Merge) -> Vec<Draft> {
         if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant || !is_new(x) {
             continue;
         }
-        let Some(types) = [x, y].into_iter().map(|id| only_type(graph, id)).collect::<Option<Vec<_>>>() else {
+        let Some(types) = [x, y].into_iter().map(|id| only_type(graph, id)).collect::<Option<Vec<_>>>()
+        else {
             continue;
         };
         if types.iter().any(|t| t.shape().is_none()) {
@@ -79,7 +80,7 @@ fn all(graph: &Graph, operator: &'static Operator, merge: Merge) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for ((attrs, _), members) in groups {
         let attrs = attrs_of(graph, attrs);
-        for batch in needs.apart(&members) {
+        for batch in apart(&needs, &members) {
             let shared = |k: usize| batch.iter().all(|m| m.operands[k] == batch[0].operands[k]);
             if (2..=MOST).contains(&batch.len()) && !shared(0) && !shared(1) {
                 drafts.extend(merge(graph, &attrs, &batch).unwrap_or_default());
@@ -89,79 +90,19 @@ fn all(graph: &Graph, operator: &'static Operator, merge: Merge) -> Vec<Draft> {
     drafts
 }
 
-/// Which of some classes any form of a class needs, as bits.
-struct Needs {
-    bits: HashMap<Id, Vec<u64>>,
-    number: HashMap<Id, usize>,
-}
-
-impl Needs {
-    fn of(graph: &Graph, classes: &[Id]) -> Needs {
-        let number: HashMap<Id, usize> = classes.iter().enumerate().map(|(n, &c)| (c, n)).collect();
-        let words = classes.len().div_ceil(64);
-        let order = operands_first(graph, classes);
-        let mut needs = Needs { bits: HashMap::new(), number };
-        // In order of operands one round is enough, but for classes that are equal to what is computed of them.
-        loop {
-            let mut changed = false;
-            for &class in &order {
-                let mut own = needs.bits.get(&class).cloned().unwrap_or_else(|| vec![0; words]);
-                let before = own.clone();
-                for child in graph[class].nodes.iter().flat_map(|n| &n.children) {
-                    let child = graph.find(*child);
-                    if let Some(bits) = needs.bits.get(&child) {
-                        own.iter_mut().zip(bits).for_each(|(a, b)| *a |= b);
-                    }
-                    if let Some(&bit) = needs.number.get(&child) {
-                        own[bit / 64] |= 1 << (bit % 64);
-                    }
-                }
-                changed |= own != before;
-                needs.bits.insert(class, own);
-            }
-            if !changed {
-                return needs;
-            }
+/// Parts members so that in no part one needs another.
+fn apart(needs: &Needs, members: &[Member]) -> Vec<Vec<Member>> {
+    let mut parts: Vec<Vec<Member>> = Vec::new();
+    for &member in members {
+        let free = |part: &&mut Vec<Member>| {
+            part.iter().all(|m| !needs.has(m.class, member.class) && !needs.has(member.class, m.class))
+        };
+        match parts.iter_mut().find(free) {
+            Some(part) => part.push(member),
+            None => parts.push(vec![member]),
         }
     }
-
-    /// True when the value of one needs that of another.
-    fn has(&self, of: Id, other: Id) -> bool {
-        let bit = self.number.get(&other).copied();
-        self.bits.get(&of).zip(bit).is_some_and(|(bits, bit)| bits[bit / 64] >> (bit % 64) & 1 == 1)
-    }
-
-    /// Parts members so that in no part one needs another.
-    fn apart(&self, members: &[Member]) -> Vec<Vec<Member>> {
-        let mut parts: Vec<Vec<Member>> = Vec::new();
-        for &member in members {
-            let free = |part: &&mut Vec<Member>| {
-                part.iter().all(|m| !self.has(m.class, member.class) && !self.has(member.class, m.class))
-            };
-            match parts.iter_mut().find(free) {
-                Some(part) => part.push(member),
-                None => parts.push(vec![member]),
-            }
-        }
-        parts
-    }
-}
-
-/// Some classes and what they are computed of, operands first.
-fn operands_first(graph: &Graph, classes: &[Id]) -> Vec<Id> {
-    let mut order = Vec::new();
-    let mut seen: HashMap<Id, ()> = HashMap::new();
-    let mut stack: Vec<(Id, bool)> = classes.iter().map(|&c| (c, false)).collect();
-    while let Some((class, done)) = stack.pop() {
-        if done {
-            order.push(class);
-        } else if seen.insert(class, ()).is_none() {
-            stack.push((class, true));
-            let children = graph[class].nodes.iter().flat_map(|n| &n.children);
-            stack.extend(children.map(|c| (graph.find(*c), false)));
-        }
-    }
-    order
+    parts
 }
 
 /// Joins operands along an axis, each in a shape.

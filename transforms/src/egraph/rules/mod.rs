@@ -10,6 +10,7 @@ pub mod batches;
 pub mod conditions;
 pub mod contraction;
 pub mod convolution;
+mod needs;
 pub mod normalization;
 pub mod pieces;
 pub mod products;

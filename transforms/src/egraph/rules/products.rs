@@ -40,11 +40,16 @@ pub fn rules() -> Vec<Rule> {
         .with("?s", |m| extents(m).map(|e| e.summed_second(m, "transpose_b", false)))
         .with("?b", |m| extents(m).map(|e| Node::attrs(shaping(&[1, e.j, e.s * e.d]))))
         .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
-        rule("scale-of-matmul", "c (x y) = (c x) y", "(mul ?a (matmul ?m ?x ?y) ?c)", "(matmul ?m (mul ?a ?x ?c) ?y)")
-            .when("c is one number without axes, x is smaller than x y", |m| {
-                let smaller = m.ty("?x")?.elements()? < m.result()?.elements()?;
-                Some(smaller && m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
-            }),
+        rule(
+            "scale-of-matmul",
+            "c (x y) = (c x) y",
+            "(mul ?a (matmul ?m ?x ?y) ?c)",
+            "(matmul ?m (mul ?a ?x ?c) ?y)",
+        )
+        .when("c is one number without axes, x is smaller than x y", |m| {
+            let smaller = m.ty("?x")?.elements()? < m.result()?.elements()?;
+            Some(smaller && m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
+        }),
     ]
 }
 
@@ -60,7 +65,8 @@ struct Extents {
 
 /// The extents of `reshape(transpose(reshape(x y))) w`, where it is a weighted outer product.
 fn extents(found: &Match) -> Option<Extents> {
-    let apart: Vec<u64> = found.attrs("?q")?.ints("shape")?.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
+    let apart: Vec<u64> =
+        found.attrs("?q")?.ints("shape")?.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
     let rank = apart.len();
     let (ones, pairs) = apart.split_at(rank.checked_sub(4)?);
     let &[i, c, j, d] = pairs else { return None };

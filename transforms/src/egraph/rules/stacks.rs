@@ -40,7 +40,8 @@ fn cut(graph: &Graph, parts: &[Id]) -> Option<(Id, usize, u64)> {
     let width = end - begin;
     let extent = *only_type(graph, source)?.shape()?.get(axis)?;
     let in_order = found.iter().enumerate().all(|(n, &(a, b, e, s))| {
-        (a, graph.find(s)) == (axis, graph.find(source)) && (b, e) == (n as i64 * width, (n as i64 + 1) * width)
+        (a, graph.find(s)) == (axis, graph.find(source))
+            && (b, e) == (n as i64 * width, (n as i64 + 1) * width)
     });
     let count = parts.len() as u64;
     (in_order && width > 0 && count > 1 && count * width as u64 == extent).then_some((source, axis, count))

@@ -60,7 +60,8 @@ pub fn steps(op: Op) -> Option<Steps> {
     for op in &ops {
         let work = if is_added(*op) { 0.0 } else { of_an_element(*op, elements) };
         steps.operations += work;
-        let before = op.operand_values().iter().filter_map(|v| depth.get(&key(*v))).copied().fold(0.0, f64::max);
+        let before =
+            op.operand_values().iter().filter_map(|v| depth.get(&key(*v))).copied().fold(0.0, f64::max);
         op.result_values().iter().for_each(|v| _ = depth.insert(key(*v), before + work));
     }
     steps.chain = next.iter().filter_map(|v| depth.get(&key(*v))).copied().fold(0.0, f64::max);
