@@ -2,7 +2,7 @@
 //!
 //!     for 100 { x = f(x) }        =>        for 25 { x = f(f(f(f(x)))) }
 //!
-//!     cycles = blocks * (trips * step + loops * entry)
+//!     cycles = blocks * trips * step
 //!     step   = max(operations * vectors / multiply_adds + spills, chain * latency, begun / width, decoding)
 //!     begun  = operations * vectors + counting / together + moves
 //!
@@ -22,10 +22,6 @@ use crate::te::side_by_side;
 const COUNTING: f64 = 3.0;
 /// Operations of any kind that begin in a cycle.
 const WIDTH: f64 = 4.0;
-/// Cycles that the end of a loop costs, whose last branch goes another way than those before.
-const ENTRY: f64 = 20.0;
-/// The most rounds after which the end of a loop is foreseen.
-const FORESEEN: u64 = 32;
 /// Operations that are kept decoded, on the smallest of today's cores.
 const DECODED: f64 = 1500.0;
 /// Bytes of an operation, and those decoded in a cycle.
@@ -70,9 +66,8 @@ impl LoopRates {
         let together = together.clamp(1, steps.trips.max(1));
         let (trips, elements) = (steps.trips as f64, steps.elements as f64);
         let (rounds, rest) = (steps.trips / together, steps.trips % together);
-        // A loop of one round is none, and the end of a short one is foreseen.
+        // A loop of one round is none.
         let iterations: u64 = [rounds, rest].into_iter().filter(|n| *n > 1).sum();
-        let loops = [rounds, rest].into_iter().filter(|n| *n > FORESEEN).count();
         if let Some(rate) = self.threads {
             let operations = trips * (steps.operations + steps.moved as f64 / together as f64)
                 + iterations as f64 * COUNTING;
@@ -87,7 +82,7 @@ impl LoopRates {
         let decoding = if code > DECODED { work * BYTES / DECODED_BYTES } else { 0.0 };
         let counting = (COUNTING + steps.moved as f64 * vectors) * iterations as f64 / trips.max(1.0);
         let step = busy.max(steps.chain * self.latency).max((work + counting) / WIDTH).max(decoding);
-        blocks * (trips * step + loops as f64 * ENTRY) / self.clock
+        blocks * trips * step / self.clock
     }
 
     /// The numbers of steps that may stand behind each other: divisors of all steps, and powers of two.
