@@ -123,7 +123,7 @@ mod tests {
     fn counting_costs_where_it_keeps_operations_from_beginning() {
         assert!(wide().choose(&small(), 0.01) > 1);
         // As many units as operations begin in a cycle: with many operations counting is hidden but for a part that is noise.
-        let large = Steps { operations: 200.0, chain: 50.0, carried: 4, live: 8, ..small() };
+        let large = Steps { operations: 600.0, chain: 50.0, carried: 4, live: 8, ..small() };
         assert_eq!(wide().choose(&large, 0.01), 1);
         // Two units are what large bodies and small ones wait for.
         let usual = LoopRates::of(&Target::default());

@@ -5,7 +5,8 @@
 //!
 //! (The products of heads or of experts, branches of like layers, groups that an exporter wrote out.) What is spared is calls, which
 //! are dear on a GPU, whose cores one small product does not keep busy either. What is paid is bringing the operands together, and that
-//! is nothing where they were pieces of one tensor, or are constants. None of the calls may need what another gives.
+//! is nothing where they were pieces of one tensor, or are constants. Elsewhere it takes a kernel for each side, and one to cut the result, so
+//! that there must be more calls than that. None of the calls may need what another gives.
 
 use super::super::analysis::{Graph, only_type};
 use super::super::search_rule::{Draft, Place, SearchRule};
@@ -13,6 +14,7 @@ use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
 use super::needs::Needs;
 use super::pieces::slicing;
+use super::stacks::piece_of;
 use egg::Id;
 use fusion_operators::ops::contraction::MATMUL;
 use fusion_operators::ops::convolution::CONV2D;
@@ -25,13 +27,21 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "batch-matmuls",
         equation: "x0 y0, x1 y1 = slices of [x0; x1] [y0; y1]",
-        conditions: &["the operands have like shapes, and not all share one", "no product needs another"],
+        conditions: &[
+            "the operands have like shapes, and not all share one",
+            "each side are constants or pieces of one tensor, or there are more products than kernels that bring them together",
+            "no product needs another",
+        ],
         find: |graph| all(graph, &MATMUL, batched),
     },
     SearchRule {
         name: "group-conv2ds",
         equation: "x * v, y * w = channels of (x | y) * [v; w]",
-        conditions: &["the operands have like shapes, and not all share one", "no convolution needs another"],
+        conditions: &[
+            "the operands have like shapes, and not all share one",
+            "each side are constants or pieces of one tensor, or there are more convolutions than kernels that bring them together",
+            "no convolution needs another",
+        ],
         find: |graph| all(graph, &CONV2D, grouped),
     },
 ];
@@ -82,12 +92,25 @@ fn all(graph: &Graph, operator: &'static Operator, merge: Merge) -> Vec<Draft> {
         let attrs = attrs_of(graph, attrs);
         for batch in apart(&needs, &members) {
             let shared = |k: usize| batch.iter().all(|m| m.operands[k] == batch[0].operands[k]);
-            if (2..=MOST).contains(&batch.len()) && !shared(0) && !shared(1) {
+            let spares = match (0..2).filter(|&k| !lies_together(graph, &batch, k)).count() {
+                0 => batch.len() > 1,
+                sides => batch.len() > sides + 2,
+            };
+            if spares && batch.len() <= MOST && !shared(0) && !shared(1) {
                 drafts.extend(merge(graph, &attrs, &batch).unwrap_or_default());
             }
         }
     }
     drafts
+}
+
+/// True when the operands of one side are constants, or pieces of one tensor.
+fn lies_together(graph: &Graph, members: &[Member], side: usize) -> bool {
+    let operands = || members.iter().map(|m| m.operands[side]);
+    let source = |id: Id| piece_of(graph, id).map(|(.., source)| graph.find(source));
+    let first = source(members[0].operands[side]);
+    operands().all(|id| graph[id].data.is_constant)
+        || first.is_some() && operands().all(|id| source(id) == first)
 }
 
 /// Parts members so that in no part one needs another.

@@ -48,7 +48,7 @@ fn cut(graph: &Graph, parts: &[Id]) -> Option<(Id, usize, u64)> {
 }
 
 /// The piece that a class is, under any shape.
-fn piece_of(graph: &Graph, id: Id) -> Option<(usize, i64, i64, Id)> {
+pub fn piece_of(graph: &Graph, id: Id) -> Option<(usize, i64, i64, Id)> {
     let direct = graph[id].nodes.iter().find_map(|n| piece(graph, n));
     direct.or_else(|| {
         let reshaped = |n: &&super::super::language::Node| n.operator().is_some_and(|o| o.is(&RESHAPE));
