@@ -10,6 +10,7 @@ pub mod batches;
 pub mod conditions;
 pub mod contraction;
 pub mod convolution;
+pub mod groups;
 mod needs;
 pub mod normalization;
 pub mod pieces;
@@ -92,6 +93,7 @@ impl Family {
         let lists: &[&[SearchRule]] = match self {
             Family::Axes => &[axes::SEARCH_RULES],
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
+            Family::Convolution => &[groups::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],
         };
