@@ -12,6 +12,7 @@ use super::super::analysis::{Graph, only_type};
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
+use super::groups::FEWEST_CHANNELS;
 use super::needs::Needs;
 use super::pieces::slicing;
 use super::stacks::piece_of;
@@ -40,6 +41,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         conditions: &[
             "the operands have like shapes, and not all share one",
             "each side are constants or pieces of one tensor, or there are more convolutions than kernels that bring them together",
+            "a group has fewer channels than those that are worth kernels of their own",
             "no convolution needs another",
         ],
         find: |graph| all(graph, &CONV2D, grouped),
@@ -166,6 +168,11 @@ fn batched(graph: &Graph, attrs: &Attrs, members: &[Member]) -> Option<Vec<Draft
 }
 
 fn grouped(graph: &Graph, attrs: &Attrs, members: &[Member]) -> Option<Vec<Draft>> {
+    let weight = only_type(graph, members[0].operands[1])?.shape()?;
+    // Groups of many channels are worth kernels of their own.
+    if weight[0].min(weight[1]) >= FEWEST_CHANNELS {
+        return None;
+    }
     let mut drafts = Vec::new();
     let mut more = attrs.clone();
     more.set("groups", attrs.int_or("groups", 1) * members.len() as i64);
