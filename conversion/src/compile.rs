@@ -17,8 +17,10 @@ use fusion_dialects::{
     CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, tensor_type, top_level,
 };
 use fusion_operators::{Call, TensorType};
-use fusion_transforms::egraph::extract::cost::arithmetic;
+use fusion_transforms::egraph::extract::cost::{arithmetic, roof};
 use fusion_transforms::egraph::extract::rates::Rates;
+use fusion_transforms::egraph::unrolling::runs;
+use fusion_transforms::relay::loop_kernels::{UNROLL, loop_of, steps};
 use fusion_transforms::target::Target;
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -111,6 +113,8 @@ pub struct Kernel {
     pub bytes: u64,
     /// Seconds of one run on one core, by the roofline that kernels are chosen by.
     pub seconds: f64,
+    /// How often it runs, by the loops of known length that it is in.
+    pub runs: u64,
 }
 
 /// Why there is no code.
@@ -232,16 +236,23 @@ fn describe(name: &str, call: Op, function: Op, rates: &Rates) -> Kernel {
     let bytes = moved.iter().filter_map(TensorType::bytes).sum();
     let memory: f64 = moved.iter().filter_map(TensorType::bytes).map(|b| rates.moving(b as f64)).sum();
     let (mut operators, mut flops, mut compute) = (Vec::new(), 0.0, 0.0);
+    // A loop that is a kernel has its own price, and does all of its steps in one run.
+    let looped = loop_of(function).and_then(|op| Some((op, steps(op)?)));
+    let trips = looped.map_or(1.0, |(_, steps)| steps.trips as f64);
     for op in nested_ops(function) {
         if let Some(Kind::Operator(operator)) = kind_of(op) {
             let (operands, results) = (types(op.operand_values()), types(op.result_values()));
             let attrs = op.attrs();
             let call = Call { op: operator, operands: &operands, attrs: &attrs };
-            flops += (operator.cost)(&call, &results);
+            flops += trips * (operator.cost)(&call, &results);
             compute += arithmetic(&call, &results, rates);
             operators.push(operator.name.to_owned());
         }
     }
-    let seconds = rates.call + f64::max(compute, memory);
-    Kernel { name: name.to_owned(), operators, flops: flops as u64, bytes, seconds }
+    if let Some((op, steps)) = looped {
+        let together = op.int(UNROLL).and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
+        compute = rates.loops.seconds(&steps, together);
+    }
+    let seconds = rates.call + roof(compute, memory);
+    Kernel { name: name.to_owned(), operators, flops: flops as u64, bytes, seconds, runs: runs(call) }
 }

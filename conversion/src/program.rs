@@ -124,7 +124,7 @@ fn open(
     let temporaries = main().and_then(|main| main.attr(TEMPORARIES)).map(array_elements).unwrap_or_default();
     shapes.temporaries =
         temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
-    let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0 };
+    let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0, runs: 1 };
     Ok((unit(part, name, symbol, 0), described))
 }
 

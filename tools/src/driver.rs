@@ -93,14 +93,30 @@ pub struct Compiled {
     pub code: Code,
     /// Its weights.
     pub constants: OwnedConstants,
-    /// Seconds that each of its kernels is predicted to take on one core.
-    pub predicted: Vec<f64>,
+    /// What is predicted of each of its kernels.
+    pub predicted: Vec<Predicted>,
     /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
     pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
     pub ledger: Option<Ledger>,
     /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
     pub programs: IndexMap<String, String>,
+}
+
+/// What is predicted of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Predicted {
+    /// Seconds of a run on one core.
+    pub seconds: f64,
+    /// How often it runs, by the loops of known length that it is in.
+    pub runs: u64,
+}
+
+impl Predicted {
+    /// Of a kernel of a compilation.
+    pub(crate) fn of(kernel: &conversion::Kernel) -> Predicted {
+        Predicted { seconds: kernel.seconds, runs: kernel.runs }
+    }
 }
 
 /// The code of a compiled model.
@@ -189,7 +205,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
         input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
-    let predicted = compilation.kernels.iter().map(|kernel| kernel.seconds).collect();
+    let predicted = compilation.kernels.iter().map(Predicted::of).collect();
     let ledger = match ledger.filter(|file| file.exists()) {
         Some(file) => Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?),
         None => None,

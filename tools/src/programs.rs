@@ -7,7 +7,9 @@
 //!                                                              +--> aot   native code, in a library with the C interface
 //! ```
 
-use crate::driver::{self, Code, CompileOptions, Compiled, DriverError, OwnedConstants, Unfold, failed};
+use crate::driver::{
+    self, Code, CompileOptions, Compiled, DriverError, OwnedConstants, Predicted, Unfold, failed,
+};
 use crate::failure::Failure;
 use fusion_bytecode::ProgramFile;
 use fusion_conversion::bytecode_to_llvm::compile_with_kernels;
@@ -320,7 +322,7 @@ pub(crate) fn ahead_of_time(
     let native = compile_with_kernels(context, &program, constants, &target).map_err(failed)?;
     objects.push(native.object);
     let kernels: Vec<_> = kernels.into_iter().flatten().collect();
-    let predicted = kernels.iter().map(|kernel| kernel.seconds).collect();
+    let predicted = kernels.iter().map(Predicted::of).collect();
     let mut description =
         ModelDescription::of_program(&driver::name_of(model), &options.target.name, &program);
     description.kernels = kernels.into_iter().map(driver::kernel).collect();

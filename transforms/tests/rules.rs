@@ -151,6 +151,16 @@ const SAMPLES: &[Sample] = &[
     ("matmul-keys-by-row", "(matmul {} q:[e,a,b] k:[e,b,f])"),
     ("attention-of-scaled", "(attention {scale=2.0} (mul {} q:[e,a,b] 0.25) k:[e,f,b] v:[e,f,h])"),
     ("attention-of-scaled-bias", "(attention {scale=2.0} (mul {} q:[e,a,b] 0.25) k:[e,f,b] v:[e,f,h] z:[a,f])"),
+    ("weighted-outer-product", "(matmul {} (reshape {shape=[1,3,2,20]} (transpose {axes=[0,1,3,2,4]} (reshape {shape=[1,3,4,2,5]} (matmul {transpose_a=true} x:[1,a,12] y:[1,a,10])))) w:[20,b])"),
+    ("weighted-outer-product", "(matmul {} (reshape {shape=[6,20]} (transpose {axes=[0,2,1,3]} (reshape {shape=[3,4,2,5]} (matmul {transpose_b=true} x:[12,a] y:[10,a])))) w:[20,b])"),
+    ("scale-of-matmul", "(mul {} (matmul {} x:[7,2] y:[2,9]) 0.5)"),
+    ("batch-matmuls", "(add {} (matmul {} (slice {begin=[0],end=[2],axes=[0]} x:[4,b]) c:[b,e]) (matmul {} (slice {begin=[2],end=[4],axes=[0]} x:[4,b]) d:[b,e]))"),
+    ("batch-matmuls", "(add {} (matmul {transpose_b=true} (slice {begin=[0],end=[1],axes=[0]} x:[2,a,b]) c:[e,b]) (matmul {transpose_b=true} (slice {begin=[1],end=[2],axes=[0]} x:[2,a,b]) d:[e,b]))"),
+    ("batch-matmuls", "(add {} (matmul {} x:[a,b] c:[b,e]) (add {} (matmul {} (tanh {} x:[a,b]) d:[b,e]) (add {} (matmul {} (exp {} x:[a,b]) c:[b,e]) (matmul {} (abs {} x:[a,b]) d:[b,e]))))"),
+    ("group-conv2ds", "(add {} (conv2d {padding=[1,1,1,1]} (slice {begin=[0],end=[2],axes=[1]} x:[a,4,5,5]) c:[f,2,3,3]) (conv2d {padding=[1,1,1,1]} (slice {begin=[2],end=[4],axes=[1]} x:[a,4,5,5]) d:[f,2,3,3]))"),
+    ("group-conv2ds", "(add {} (conv2d {groups=2} (slice {begin=[0],end=[4],axes=[1]} x:[a,8,5,5]) c:[6,2,3,3]) (conv2d {groups=2} (slice {begin=[4],end=[8],axes=[1]} x:[a,8,5,5]) d:[6,2,3,3]))"),
+    ("stack-of-slices", "(concat {axis=0} (reshape {shape=[1,-1,3]} (slice {begin=[0],end=[3],axes=[1]} x:[a,6])) (reshape {shape=[1,-1,3]} (slice {begin=[3],end=[6],axes=[1]} x:[a,6])))"),
+    ("concat-of-stacked", "(concat {axis=1} (reshape {shape=[5,3]} (slice {begin=[0],end=[1],axes=[0]} x:[2,5,3])) (reshape {shape=[5,3]} (slice {begin=[1],end=[2],axes=[0]} x:[2,5,3])))"),
     ("winograd", "(conv2d {padding=[1,1,1,1]} x:[1,32,16,16] c:[32,32,3,3])"),
 ];
 

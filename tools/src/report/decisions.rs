@@ -148,6 +148,7 @@ pub fn subject(subject: Subject) -> &'static str {
         Subject::Fusion => "fusion",
         Subject::Joining => "joining",
         Subject::Algebra => "algebra",
+        Subject::Unrolling => "unrolling",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::gpu::Launch;
 use super::table::{Align, table};
 use super::totals::Totals;
+use crate::driver::Predicted;
 use crate::print;
 use fusion_runtime::KernelDescription;
 use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry};
@@ -27,6 +28,8 @@ pub struct Row {
     pub operators: Vec<String>,
     /// The operations of the source that it stands for.
     pub sources: Vec<String>,
+    /// How often it runs, by the loops of known length that it is in; what follows is of one run.
+    pub runs: u64,
     /// Arithmetic operations, when known.
     pub flops: Option<u64>,
     /// Bytes read and written, when known.
@@ -50,7 +53,7 @@ impl Row {
 }
 
 /// The kernels of a description in their order, each with what a ledger knows of it.
-pub fn rows(kernels: &[KernelDescription], predicted: &[f64], blocks: &[BlockLedger]) -> Vec<Row> {
+pub fn rows(kernels: &[KernelDescription], predicted: &[Predicted], blocks: &[BlockLedger]) -> Vec<Row> {
     // Of kernels that are the same, the first call is the first entry.
     let mut entries: HashMap<&str, VecDeque<(usize, usize, &KernelEntry)>> = HashMap::new();
     for (number, block) in blocks.iter().enumerate() {
@@ -66,9 +69,12 @@ pub fn rows(kernels: &[KernelDescription], predicted: &[f64], blocks: &[BlockLed
             at: found.map(|(block, place, _)| (block, place)),
             operators: kernel.operators.clone(),
             sources: found.map(|(_, _, entry)| sources(entry)).unwrap_or_default(),
+            runs: predicted.get(number).map_or(1, |p| p.runs),
             flops: kernel.flops,
             bytes: kernel.bytes,
-            predicted_s: found.map(|(_, _, entry)| entry.seconds).or(predicted.get(number).copied()),
+            predicted_s: found
+                .map(|(_, _, entry)| entry.seconds)
+                .or(predicted.get(number).map(|p| p.seconds)),
             measured_s: None,
             roofline: None,
             launches: Vec::new(),
@@ -112,6 +118,12 @@ type Column = (&'static str, Align, fn(&Row) -> String, fn(&Totals) -> String);
 /// The columns.
 const COLUMNS: &[Column] = &[
     ("kernel", Align::Left, |row| row.name.clone(), |_| "total".to_owned()),
+    (
+        "runs",
+        Align::Right,
+        |row| if row.runs > 1 { row.runs.to_string() } else { String::new() },
+        |_| String::new(),
+    ),
     ("bytes", Align::Right, |row| amount(row.bytes, "B"), |all| amount(all.bytes, "B")),
     ("FLOPs", Align::Right, |row| amount(row.flops, "FLOP"), |all| amount(all.flops, "FLOP")),
     ("predicted", Align::Right, |row| seconds(row.predicted_s), |all| seconds(all.predicted_s)),

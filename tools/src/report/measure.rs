@@ -44,7 +44,7 @@ pub fn kernels(
     let call = run(NOTHING)?;
     let mut order: IndexMap<&str, f64> = IndexMap::new();
     for row in &report.kernels {
-        *order.entry(&row.name).or_default() += row.predicted_s.unwrap_or(0.0);
+        *order.entry(&row.name).or_default() += row.runs as f64 * row.predicted_s.unwrap_or(0.0);
     }
     order.sort_by(|_, a, _, b| b.total_cmp(a));
     let mut measured: IndexMap<String, f64> = IndexMap::new();

@@ -19,7 +19,7 @@ pub mod saturation;
 pub mod table;
 pub mod totals;
 
-use crate::driver::{CompileOptions, Compiled};
+use crate::driver::{CompileOptions, Compiled, Predicted};
 use crate::print;
 use fusion_runtime::{ArgumentDescription, ModelDescription};
 use fusion_transforms::egraph::ledger::{BlockLedger, Ledger};
@@ -73,7 +73,7 @@ impl Report {
         Report { strategy: Some(options.strategy.name()), machine, ..report }
     }
 
-    fn new(description: &ModelDescription, predicted: &[f64], ledger: Option<Ledger>) -> Report {
+    fn new(description: &ModelDescription, predicted: &[Predicted], ledger: Option<Ledger>) -> Report {
         let blocks = ledger.as_ref().map_or(&[][..], |l| &l.blocks);
         let kernels = rows(&description.kernels, predicted, blocks);
         Report {

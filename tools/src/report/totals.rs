@@ -5,7 +5,7 @@ use crate::print;
 use fusion_transforms::egraph::ledger::BlockLedger;
 use serde::Serialize;
 
-/// Sums. Kernels in a loop count once, as in the table of kernels.
+/// Sums. Kernels in a loop are counted once, as in the table of kernels; what they take is that of all their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Totals {
     /// Kernels with every operator of the source as one, when known.
@@ -39,27 +39,30 @@ impl Totals {
         // What no block has was a kernel before.
         let others: Vec<&Row> = rows.iter().filter(|row| row.at.is_none()).collect();
         let predicted_s = sum(rows, |row| row.predicted_s);
+        let all_runs = |row: &Row, one: Option<u64>| one.map(|n| n.saturating_mul(row.runs));
+        let each = |of: fn(&BlockLedger) -> f64| blocks.iter().map(|b| b.runs as f64 * of(b)).sum::<f64>();
         let plus = |values: f64, more: f64| known.then_some((values + more) as u64);
-        let others_predicted: f64 = others.iter().filter_map(|row| row.predicted_s).sum();
+        let others_predicted: f64 =
+            others.iter().filter_map(|row| Some(row.runs as f64 * row.predicted_s?)).sum();
         Totals {
             kernels_before: known
                 .then(|| blocks.iter().map(|b| b.before.kernels).sum::<usize>() + others.len()),
             bytes_before: plus(
-                blocks.iter().map(|b| b.before.bytes).sum(),
-                others.iter().filter_map(|r| r.bytes).sum::<u64>() as f64,
+                each(|b| b.before.bytes),
+                others.iter().filter_map(|r| all_runs(r, r.bytes)).sum::<u64>() as f64,
             ),
             flops_before: plus(
-                blocks.iter().map(|b| b.before.flops).sum(),
-                others.iter().filter_map(|r| r.flops).sum::<u64>() as f64,
+                each(|b| b.before.flops),
+                others.iter().filter_map(|r| all_runs(r, r.flops)).sum::<u64>() as f64,
             ),
             kernels: rows.len(),
-            bytes: rows.iter().map(|row| row.bytes).sum(),
-            flops: rows.iter().map(|row| row.flops).sum(),
+            bytes: rows.iter().map(|row| all_runs(row, row.bytes)).sum(),
+            flops: rows.iter().map(|row| all_runs(row, row.flops)).sum(),
             predicted_s,
-            bound_s: known.then(|| blocks.iter().map(|b| b.bound).sum::<f64>() + others_predicted),
+            bound_s: known.then(|| each(|b| b.bound) + others_predicted),
             exact_s: blocks
                 .iter()
-                .map(|b| b.search.exact)
+                .map(|b| Some(b.runs as f64 * b.search.exact?))
                 .sum::<Option<f64>>()
                 .filter(|_| known)
                 .map(|s| s + others_predicted),
@@ -134,9 +137,9 @@ pub fn saved(before: u64, after: u64, part: f64) -> String {
     format!("{} {word} ({:.1} %)", print::amount(before.abs_diff(after), "B"), 100.0 * part.abs())
 }
 
-/// A sum over rows; none where a row does not know, or there is none.
+/// A sum over all runs of rows; none where a row does not know, or there is none.
 fn sum(rows: &[Row], of: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
-    let all: Option<Vec<f64>> = rows.iter().map(of).collect();
+    let all: Option<Vec<f64>> = rows.iter().map(|row| Some(row.runs as f64 * of(row)?)).collect();
     all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
 }
 

@@ -8,10 +8,12 @@ use super::extract::kernel::Kernel;
 use super::extract::plan::Plan;
 use super::extract::search::SearchReport;
 use super::extract::space::{ClassId, Space};
+use super::language::Head;
 use super::proof::Proof;
 use super::read::Program;
 use super::saturate::Report;
 use super::write::Written;
+use fusion_dialects::{OperationLike, defining_op, name_of_location};
 use fusion_operators::Call;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -28,6 +30,9 @@ pub struct Ledger {
 pub struct BlockLedger {
     /// The function that has the block.
     pub function: String,
+    /// How often the block runs, by the loops of known length that it is in.
+    #[serde(default = "once")]
+    pub runs: u64,
     /// What saturation did.
     pub saturation: Report,
     /// What the search did.
@@ -45,6 +50,10 @@ pub struct BlockLedger {
     /// By which rules values came to be computed as they are, where that was asked for.
     #[serde(default)]
     pub proofs: Vec<Proof>,
+}
+
+fn once() -> u64 {
+    1
 }
 
 /// Sums over kernels.
@@ -116,6 +125,8 @@ pub enum Subject {
     Joining,
     /// A value that is computed in another way.
     Algebra,
+    /// A loop, of which some steps stand behind each other.
+    Unrolling,
 }
 
 /// A decision.
@@ -174,9 +185,10 @@ pub fn names(program: &Program, space: &Space) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
     for (number, class) in space.classes.iter().enumerate() {
         let origin = program.graph[class.id].data.origins.first();
-        let source = origin.and_then(|&o| program.sources.get(o as usize)).filter(|s| !s.is_empty());
+        let source = origin.and_then(|&o| program.sources.get(o as usize).cloned());
+        let source = source.or_else(|| given(program, class.id)).filter(|s| !s.is_empty());
         let name = match source {
-            Some(source) if !seen.contains(source) => source.clone(),
+            Some(source) if !seen.contains(&source) => source,
             Some(source) => format!("{source}#{number}"),
             None => format!("v{number}"),
         };
@@ -186,9 +198,18 @@ pub fn names(program: &Program, space: &Space) -> Vec<String> {
     names
 }
 
+/// What the source calls the operation that gives a value from outside, which is no call of an operator.
+fn given(program: &Program, class: egg::Id) -> Option<String> {
+    let number = program.graph[class].nodes.iter().find_map(|n| match n.head {
+        Head::Leaf(number) => Some(number),
+        _ => None,
+    })?;
+    Some(name_of_location(defining_op(program.leaves[number as usize])?.location()))
+}
+
 impl Block<'_, '_> {
-    /// The entry of the block.
-    pub fn entry(&self, function: &str, saturation: Report, search: SearchReport) -> BlockLedger {
+    /// The entry of the block, which is in a function and runs so often.
+    pub fn entry(&self, function: (&str, u64), saturation: Report, search: SearchReport) -> BlockLedger {
         let kernels: Vec<KernelEntry> = self.written.iter().map(|w| self.kernel(w)).collect();
         let mut after = Totals { kernels: kernels.len(), ..Totals::default() };
         for kernel in &kernels {
@@ -196,7 +217,8 @@ impl Block<'_, '_> {
             after.flops += kernel.flops;
         }
         BlockLedger {
-            function: function.to_owned(),
+            function: function.0.to_owned(),
+            runs: function.1,
             saturation,
             search,
             bound: lower_bound(self.space),
@@ -245,7 +267,8 @@ impl Block<'_, '_> {
         sources.filter(|s| !s.is_empty()).cloned().collect()
     }
 
-    fn tensor(&self, class: ClassId) -> TensorEntry {
+    /// A tensor that a kernel reads or writes.
+    pub fn tensor(&self, class: ClassId) -> TensorEntry {
         let facts = &self.space.classes[class];
         // A view is the same memory as what it is a view of.
         let mut stored = class;

@@ -28,6 +28,7 @@ pub mod rules;
 pub mod saturate;
 pub mod search_rule;
 mod settings;
+pub mod unrolling;
 mod write;
 
 pub use pass::RelayOptimize;

@@ -11,6 +11,7 @@ use super::read::{self, Program};
 use super::rules::Rules;
 use super::saturate::{Budget, saturate};
 use super::settings::{OPTIONS, Settings, Strategy};
+use super::unrolling::{self, LoopKernels};
 use super::write;
 use crate::relay::fuse_ops::{MOST, Outliner, PRIMITIVE, blocks_under, fuse_module};
 use crate::target::Target;
@@ -52,6 +53,8 @@ pub(super) fn optimize<'c>(
     log: &mut Log,
     cx: &mut RunContext,
 ) -> Result<(), PassError<'c>> {
+    let rates = Rates::of(&Target::of(module)?);
+    let loops = unrolling::decide(module, &rates.loops);
     let families = match settings.strategy {
         Strategy::None => return fuse_module(module, 1, cx),
         Strategy::Relay => return fuse_module(module, MOST, cx),
@@ -62,7 +65,8 @@ pub(super) fn optimize<'c>(
     let Some(outliner) = Outliner::new(module) else { return Ok(()) };
     let mut optimizer = Optimizer {
         rules: Rules::of(families).map_err(wrong_rule)?,
-        rates: Rates::of(&Target::of(module)?),
+        rates,
+        loops,
         settings,
         outliner,
         ledger: Ledger::default(),
@@ -89,6 +93,7 @@ struct Optimizer<'a, 'c> {
     settings: &'a Settings,
     rules: Rules,
     rates: Rates,
+    loops: LoopKernels,
     outliner: Outliner<'c>,
     ledger: Ledger,
     log: &'a mut Log,
@@ -133,7 +138,9 @@ impl<'c> Optimizer<'_, 'c> {
             let names = ledger::names(&program, &space);
             let block =
                 ledger::Block { program: &program, space: &space, plan: &plan, names, written: &written };
-            let mut entry = block.entry(function, saturation, report);
+            let runs = program.uses.first().map_or(1, |used| unrolling::runs(used.by));
+            let mut entry = block.entry((function, runs), saturation, report);
+            unrolling::tell(&block, &self.loops, &mut entry);
             if self.settings.proofs {
                 let names = ledger::names(&program, &space);
                 entry.proofs = proofs(&mut program, &space, &plan, &names);

@@ -9,3 +9,5 @@ pub mod merge;
 pub mod pack_arguments;
 pub mod schedule;
 pub mod threads;
+
+pub use auto_schedule::side_by_side;

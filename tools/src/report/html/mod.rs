@@ -48,7 +48,7 @@ pub fn page(report: &Report) -> String {
              placeholder=\"words that must occur\" aria-label=\"words that must occur\">{}{}<span id=\"count\" class=\"dim\"></span></div>\n\
              <div class=\"scroll\">{}</div>\n",
             choice("outcome", &["accepted", "rejected"]),
-            choice("subject", &["fusion", "joining", "algebra"]),
+            choice("subject", &["fusion", "joining", "algebra", "unrolling"]),
             tables::decisions(report)
         );
     }

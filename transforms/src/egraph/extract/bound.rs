@@ -9,20 +9,27 @@
 //!
 //!     chain(c) = min over candidates (own arithmetic + max over operands chain(operand))
 //!
+//! A needed class that may also be a piece of a larger one (of a product of a batch, of merged siblings) takes its share of that one's arithmetic at
+//! least: pieces of one are different classes, and together no more than all of it counts.
+//!
 //! Whichever takes longest is the bound, and at least one kernel is called. Fusion cannot avoid any of these.
 
-use super::space::Space;
+use super::space::{Candidate, ClassId, Space};
+use fusion_operators::ops::shape::SLICE;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Seconds that no state of the space goes below.
 pub fn lower_bound(space: &Space) -> f64 {
     let needed = needed(space);
+    let shares = Shares::of(space, &needed);
     let mut compute = 0.0;
     let mut memory = 0.0;
     for (class, facts) in space.classes.iter().enumerate().filter(|(class, _)| needed.contains(*class)) {
         match facts.is_external {
             true => {}
             false => {
-                let quickest = facts.candidates.iter().map(|c| c.seconds).fold(f64::INFINITY, f64::min);
+                let least = |c: &Candidate| c.seconds + shares.seconds(space, class, c);
+                let quickest = facts.candidates.iter().map(least).fold(f64::INFINITY, f64::min);
                 compute += if quickest.is_finite() { quickest } else { 0.0 };
             }
         }
@@ -37,6 +44,53 @@ pub fn lower_bound(space: &Space) -> f64 {
     let chains = chains(space);
     let longest = space.roots.iter().map(|&root| chains[root]).fold(0.0, f64::max);
     compute.max(memory).max(longest) + if works { space.rates.call } else { 0.0 }
+}
+
+/// What pieces of larger classes take of these: the part of needed classes that may be pieces of each.
+struct Shares(BTreeMap<ClassId, f64>);
+
+impl Shares {
+    fn of(space: &Space, needed: &Set) -> Shares {
+        let mut asked: BTreeMap<ClassId, f64> = BTreeMap::new();
+        for (class, facts) in space.classes.iter().enumerate().filter(|(class, _)| needed.contains(*class)) {
+            let wholes: BTreeSet<ClassId> = facts.candidates.iter().filter_map(|c| whole(space, c)).collect();
+            // What is needed itself is counted already.
+            for whole in wholes.into_iter().filter(|whole| !needed.contains(*whole)) {
+                *asked.entry(whole).or_default() += part(space, class, whole);
+            }
+        }
+        Shares(asked)
+    }
+
+    /// The seconds that a class takes at least of what it is a piece of, where it is one by that candidate.
+    fn seconds(&self, space: &Space, class: ClassId, candidate: &Candidate) -> f64 {
+        let Some((whole, asked)) = whole(space, candidate).and_then(|w| Some((w, self.0.get(&w)?))) else {
+            return 0.0;
+        };
+        let quickest =
+            space.classes[whole].candidates.iter().map(|c| c.seconds).fold(f64::INFINITY, f64::min);
+        let seconds = if quickest.is_finite() { quickest } else { 0.0 };
+        seconds * part(space, class, whole) / asked.max(1.0)
+    }
+}
+
+fn part(space: &Space, class: ClassId, whole: ClassId) -> f64 {
+    space.classes[class].bytes / space.classes[whole].bytes.max(1.0)
+}
+
+/// What a candidate cuts a piece from, with nothing but another shape in between.
+fn whole(space: &Space, candidate: &Candidate) -> Option<ClassId> {
+    let mut at = candidate;
+    loop {
+        let operand = *at.operands.first()?;
+        if at.operator.is_some_and(|o| o.is(&SLICE)) {
+            return Some(operand).filter(|o| !space.classes[*o].is_external);
+        }
+        match &space.classes[operand].candidates[..] {
+            [only] if at.is_view => at = only,
+            _ => return None,
+        }
+    }
 }
 
 /// The least arithmetic of the longest chain to each class.

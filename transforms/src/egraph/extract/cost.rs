@@ -37,6 +37,11 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
 /// The share of arithmetic or memory that the other does not hide.
 const NOT_HIDDEN: f64 = 0.25;
 
+/// Seconds of arithmetic and memory together.
+pub fn roof(arithmetic: f64, memory: f64) -> f64 {
+    f64::max(arithmetic, memory) + NOT_HIDDEN * f64::min(arithmetic, memory)
+}
+
 /// Seconds of a kernel.
 pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     if kernel.members.is_empty() {
@@ -56,7 +61,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     }
     let busy =
         rates.occupancy.share(most_elements(space, &kernel.results), most_elements(space, &kernel.inputs));
-    rates.call + (f64::max(compute, memory) + NOT_HIDDEN * f64::min(compute, memory)) / busy
+    rates.call + roof(compute, memory) / busy
 }
 
 /// Elements of the largest of some tensors, if they have four bytes each.

@@ -6,6 +6,7 @@ pub mod cost;
 pub mod exact;
 mod horizontal;
 pub mod kernel;
+pub mod looped;
 pub mod occupancy;
 pub mod plan;
 pub mod rates;

@@ -1,5 +1,6 @@
 //! The rates that kernels are costed with: those of one core, or of a whole GPU.
 
+use super::looped::LoopRates;
 use super::occupancy::Occupancy;
 use crate::target::Target;
 use crate::te::intrinsics;
@@ -20,6 +21,8 @@ pub struct Rates {
     pub call: f64,
     /// How much of them kernels reach.
     pub occupancy: Occupancy,
+    /// Those of what runs a loop in registers.
+    pub loops: LoopRates,
 }
 
 /// The share of the peak that contractions reach.
@@ -44,6 +47,7 @@ impl Rates {
             memories,
             call: target.kernel_call,
             occupancy: Occupancy::default(),
+            loops: LoopRates::of(target),
         }
     }
 
@@ -64,6 +68,7 @@ impl Rates {
             memories,
             call: target.kernel_call,
             occupancy: Occupancy::of(target),
+            loops: LoopRates::of(target),
         }
     }
 

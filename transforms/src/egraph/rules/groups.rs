@@ -16,7 +16,7 @@ use fusion_operators::ops::shape::{CONCAT, SLICE};
 /// More kernels than this cost more than they gain.
 const MOST_GROUPS: i64 = 4;
 /// Channels of data and of the result that a group has at least.
-const FEWEST_CHANNELS: u64 = 32;
+pub const FEWEST_CHANNELS: u64 = 32;
 
 /// The rule.
 pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {

@@ -6,13 +6,17 @@ pub mod activation;
 pub mod algebra;
 pub mod attention;
 pub mod axes;
+pub mod batches;
 pub mod conditions;
 pub mod contraction;
 pub mod convolution;
 pub mod groups;
+mod needs;
 pub mod normalization;
 pub mod pieces;
+pub mod products;
 pub mod siblings;
+pub mod stacks;
 pub mod winograd;
 
 use super::analysis::Graph;
@@ -74,7 +78,7 @@ impl Family {
             Family::Algebra => algebra::rules(),
             Family::Axes => axes::rules(),
             Family::Pieces => pieces::rules(),
-            Family::Contraction => contraction::rules(),
+            Family::Contraction => [contraction::rules(), products::rules()].concat(),
             Family::Convolution => convolution::rules(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
@@ -85,14 +89,15 @@ impl Family {
     }
 
     /// Its rules that look at the whole graph.
-    pub fn search_rules(self) -> &'static [SearchRule] {
-        match self {
-            Family::Axes => axes::SEARCH_RULES,
-            Family::Pieces => pieces::SEARCH_RULES,
-            Family::Convolution => groups::SEARCH_RULES,
-            Family::Siblings => siblings::SEARCH_RULES,
+    pub fn search_rules(self) -> impl Iterator<Item = &'static SearchRule> {
+        let lists: &[&[SearchRule]] = match self {
+            Family::Axes => &[axes::SEARCH_RULES],
+            Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
+            Family::Convolution => &[groups::SEARCH_RULES],
+            Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],
-        }
+        };
+        lists.iter().copied().flatten()
     }
 }
 
@@ -169,7 +174,7 @@ impl Rules {
             for rule in family.rules().into_iter().chain(added) {
                 rules.push(AnyRule::Term(family, Box::new(rule.build()?)));
             }
-            rules.extend(family.search_rules().iter().map(|rule| AnyRule::Search(family, *rule)));
+            rules.extend(family.search_rules().map(|rule| AnyRule::Search(family, *rule)));
         }
         Ok(Rules(rules))
     }

@@ -92,7 +92,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
 ];
 
 /// Axis, begin, end and source of a node that cuts one axis without stride.
-fn piece(graph: &Graph, node: &Node) -> Option<(usize, i64, i64, Id)> {
+pub fn piece(graph: &Graph, node: &Node) -> Option<(usize, i64, i64, Id)> {
     node.operator().filter(|o| o.is(&SLICE))?;
     let (attrs, source) = (attrs_of(graph, node.children[0]), node.children[1]);
     let dims = &only_type(graph, source)?.dims;
@@ -111,7 +111,7 @@ fn piece(graph: &Graph, node: &Node) -> Option<(usize, i64, i64, Id)> {
 }
 
 /// Axis and operands of a node that joins.
-fn joined<'n>(graph: &Graph, node: &'n Node) -> Option<(usize, &'n [Id])> {
+pub fn joined<'n>(graph: &Graph, node: &'n Node) -> Option<(usize, &'n [Id])> {
     node.operator().filter(|o| o.is(&CONCAT))?;
     let rank = only_type(graph, *node.children.get(1)?)?.rank();
     let axis = attrs_of(graph, node.children[0]).int_or("axis", 0);

@@ -14,6 +14,7 @@ use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
+use super::needs::Needs;
 use super::pieces::slicing;
 use egg::Id;
 use fusion_operators::ops::contraction::{DENSE, MATMUL};
@@ -21,7 +22,6 @@ use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::shape::{CONCAT, SLICE};
 use fusion_operators::{Attrs, Dim, Operator, TensorType};
 use indexmap::IndexMap;
-use std::collections::HashSet;
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[
@@ -94,29 +94,18 @@ fn stacked(graph: &Graph, operator: &'static Operator) -> Vec<Draft> {
             group.push((class, graph.find(data)));
         }
     }
+    groups.retain(|_, members| members.len() > 1);
+    let results: Vec<Id> = groups.values().flatten().map(|(class, _)| *class).collect();
+    let needs = Needs::of(graph, &results);
     let mut drafts = Vec::new();
     for ((attrs, weight, _), members) in groups {
-        let results: Vec<Id> = members.iter().map(|(class, _)| *class).collect();
-        let free: Vec<(Id, Id)> =
-            members.into_iter().filter(|(_, data)| !needs(graph, *data, &results)).collect();
+        let needs_one = |data: Id| members.iter().any(|(other, _)| data == *other || needs.has(data, *other));
+        let free: Vec<Sibling> = members.iter().filter(|(_, data)| !needs_one(*data)).copied().collect();
         if (2..=MOST_STACKED).contains(&free.len()) {
             drafts.extend(rows(graph, operator, &attrs_of(graph, attrs), weight, &free).unwrap_or_default());
         }
     }
     drafts
-}
-
-/// True when some form of a class needs one of others.
-fn needs(graph: &Graph, class: Id, others: &[Id]) -> bool {
-    let (mut seen, mut stack) = (HashSet::from([class]), vec![class]);
-    while let Some(at) = stack.pop() {
-        if others.contains(&at) {
-            return true;
-        }
-        let children = graph[at].nodes.iter().flat_map(|n| &n.children);
-        stack.extend(children.map(|&c| graph.find(c)).filter(|&c| seen.insert(c)));
-    }
-    false
 }
 
 fn rows(

@@ -11,10 +11,13 @@
 //! Loops that ask the data whether to go on, and those with anything else in the body, stay as they are.
 //!
 //! This is fusion along time: XLA and others fuse the body and go through memory in each step.
+//!
+//! How many steps stand behind each other in the kernel is a choice of `relay-optimize` by what they take ([`steps`]).
 
 mod counting;
 mod outline;
 mod pieces;
+mod steps;
 
 pub use counting::{Counting, counting};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -24,8 +27,9 @@ use fusion_dialects::{
 };
 pub use outline::outline;
 pub use pieces::{Form, form};
+pub use steps::{Steps, loop_of, steps};
 
-/// The attribute of a loop with the number of steps whose operations stand behind each other.
+/// The attribute of a loop with the number of steps whose operations stand behind each other; one where it has none.
 pub const UNROLL: &str = "unroll";
 
 /// The pass.
@@ -38,9 +42,9 @@ impl Pass for LoopKernels {
     const OPTIONS: &'static [OptionSpec] = &[
         OptionSpec {
             name: "unroll",
-            description: "Steps whose operations stand behind each other in the kernel",
+            description: "Steps whose operations stand behind each other in the kernel; 0 leaves that to relay-optimize",
             kind: OptionKind::Int,
-            initial: "1",
+            initial: "0",
         },
         OptionSpec {
             name: "max-operators",
@@ -54,7 +58,7 @@ impl Pass for LoopKernels {
     const DIALECTS: &'static [&'static str] = &["relay", "func"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
-        let (unroll, most) = (cx.options.int("unroll").max(1), cx.options.int("max-operators"));
+        let (unroll, most) = (cx.options.int("unroll").max(0), cx.options.int("max-operators"));
         for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
             if function.attr(super::fuse_ops::PRIMITIVE).is_some() {
                 continue;

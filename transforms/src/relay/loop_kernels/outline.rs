@@ -23,7 +23,7 @@ use std::collections::HashMap;
 type Pieces<'c> = HashMap<usize, Vec<Value<'c>>>;
 
 /// Puts a loop of that form into a primitive function of the module and calls it in its place; the operation is gone then.
-/// `unroll` steps stand behind each other in the kernel.
+/// `unroll` steps stand behind each other in the kernel; with 0 that is not said.
 pub fn outline<'c>(module: Op<'c>, op: Op<'c>, form: &Form, unroll: u64) -> Result<(), PassError<'c>> {
     let Some(block) = module.body(0) else { return Ok(()) };
     let context = op.context_ref();
@@ -139,7 +139,7 @@ impl<'c> Maker<'c, '_> {
             |b, own| Ok(b.op(&LESS, &[own[0], scalar(&b, end, &carried[counter])], &Attrs::new())?[0]),
             |b, own| self.step(&b, op, body, state, &known, own),
         )?;
-        if unroll > 1 {
+        if unroll > 0 {
             looped.set_attr(super::UNROLL, int_attr(self.builder.build().context(), unroll as i64));
         }
         let mut results = looped.result_values().split_off(1);

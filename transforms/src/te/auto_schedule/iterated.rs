@@ -24,9 +24,14 @@ pub fn vectors(tree: &Schedule, stage: StageId) -> u64 {
     let body = tree.stages[stage].op.body(0).map(ops_in).unwrap_or_default();
     let is_loop = |op: &&fusion_dialects::Op| matches!(kind_of(**op), Some(Kind::Loop(Loop::For)));
     match body.iter().filter(is_loop).map(|op| op.operand_values().len() as u64).max() {
-        Some(carried) => (CARRIED_REGISTERS / carried.max(1)).clamp(1, MOST_VECTORS),
+        Some(carried) => side_by_side(carried),
         None => 1,
     }
+}
+
+/// How many vectors take turns in a loop that carries so many values.
+pub fn side_by_side(carried: u64) -> u64 {
+    (CARRIED_REGISTERS / carried.max(1)).clamp(1, MOST_VECTORS)
 }
 
 /// Operations that a block of scalars takes, in all steps of the loops inside.

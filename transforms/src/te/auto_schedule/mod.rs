@@ -32,6 +32,7 @@ use fusion_dialects::{
     Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of, nested_ops,
     top_level,
 };
+pub use iterated::side_by_side;
 use machine::Machine;
 pub use reductions::{fits_lanes, reads_once};
 use std::collections::{HashMap, HashSet};
