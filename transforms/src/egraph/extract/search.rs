@@ -329,8 +329,7 @@ impl Plan {
 /// Classes and the candidates that compute them after the move.
 type Move = Vec<(ClassId, usize)>;
 
-/// Single changes, then for each class that several others could read: all of them read it. Pieces that a rule cut from the class and
-/// that have no other form stand for those who could read them.
+/// Single changes, then for each class that several others could read: all of them read it.
 fn moves(space: &Space) -> Vec<Move> {
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
@@ -339,23 +338,15 @@ fn moves(space: &Space) -> Vec<Move> {
         );
     }
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
-        let reading = |of: ClassId, parent: ClassId| {
-            let candidates = &space.classes[parent].candidates;
-            let reads = candidates.iter().position(|c| c.operands.contains(&of))?;
-            (candidates.len() > 1).then_some((parent, reads))
-        };
-        let mut together: Move = Vec::new();
-        for &parent in &facts.parents {
-            match &space.classes[parent].candidates[..] {
-                [only] if only.rule.is_some() => {
-                    let beyond = &space.classes[parent].parents;
-                    together.extend(beyond.iter().filter_map(|&reader| reading(parent, reader)));
-                }
-                _ => together.extend(reading(class, parent)),
-            }
-        }
-        let mut seen = BTreeSet::new();
-        together.retain(|(class, _)| seen.insert(*class));
+        let together: Move = facts
+            .parents
+            .iter()
+            .filter_map(|&parent| {
+                let candidates = &space.classes[parent].candidates;
+                let reads = candidates.iter().position(|c| c.operands.contains(&class))?;
+                (candidates.len() > 1).then_some((parent, reads))
+            })
+            .collect();
         if together.len() > 1 {
             moves.push(together);
         }
