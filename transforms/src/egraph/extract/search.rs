@@ -12,6 +12,7 @@
 //!
 //! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
 
+use super::cost;
 use super::exact;
 use super::kernel::Kernel;
 use super::plan::Plan;
@@ -49,7 +50,7 @@ pub struct SearchReport {
 }
 
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
-const LEAST_GAIN: f64 = 1e-2;
+pub(super) const LEAST_GAIN: f64 = 1e-2;
 
 /// Finds a good state of a space.
 pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
@@ -174,18 +175,19 @@ impl Plan {
     /// Seconds that a class gains by becoming lazy, when that is legal and a gain.
     fn gain_of_lazy(&mut self, space: &Space, class: ClassId) -> Option<f64> {
         let readers = self.readers(space, class);
-        let before: f64 = self.cost(class) + readers.iter().map(|&r| self.costs[r]).sum::<f64>();
+        let before: f64 = self.cost(class) + readers.iter().map(|&r| self.cost(r)).sum::<f64>();
         self.state.set_stored(class, false);
         let mut after = Some(0.0);
         for &reader in &readers {
-            after = after.zip(self.legal(space, reader).ok()).map(|(sum, cost)| sum + cost);
+            let kernel = self.legal(space, reader).ok();
+            after = after.zip(kernel).map(|(sum, kernel)| sum + cost::kernel(space, &self.state, &kernel));
             if after.is_none() {
                 break;
             }
         }
         self.state.set_stored(class, true);
         let after = after?;
-        let quickest = readers.iter().map(|&r| self.costs[r]).fold(self.cost(class), f64::min);
+        let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
         (before - after > LEAST_GAIN * quickest).then_some(before - after)
     }
 
@@ -202,26 +204,6 @@ impl Plan {
             found.extend(kernel.stored);
         }
         found
-    }
-
-    fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) {
-        for &class in classes {
-            if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class)
-            {
-                continue;
-            }
-            for other in self.partners(space, class) {
-                if self.state.group(other) == self.state.group(class) {
-                    continue;
-                }
-                let quickest = self.cost(class).min(self.cost(other));
-                if let Ok((plan, gain)) = self.joined(space, class, other)
-                    && gain > LEAST_GAIN * quickest
-                {
-                    *self = plan;
-                }
-            }
-        }
     }
 
     /// The moves, until none gains or so many were tried. True when none gains.
@@ -273,6 +255,7 @@ impl Plan {
             }
         }
         plan.recost(space, &self.state, &dirty);
+        plan.part_cycles(space);
         Some(plan)
     }
 
@@ -292,11 +275,18 @@ impl Plan {
         concerned
     }
 
-    /// Computes the costs of some classes' kernels, and of those that another state does not have.
+    /// Finds out anew what some classes' kernels cost, and those that another state does not have: of new classes, and of groups that
+    /// a class has left.
     fn recost(&mut self, space: &Space, before: &State, dirty: &BTreeSet<ClassId>) {
+        let mut left: BTreeSet<ClassId> = BTreeSet::new();
+        for class in (0..space.classes.len()).filter(|&c| before.is_live(c) && !self.state.is_live(c)) {
+            let rest = before.group_of(class).into_iter().filter(|&c| self.state.is_live(c));
+            left.extend(rest.map(|c| self.state.group(c)));
+        }
         for class in 0..space.classes.len() {
-            if self.has_kernel(space, class) && (!before.is_live(class) || dirty.contains(&class)) {
-                self.costs[class] = self.kernel(space, class).1;
+            let changed = !before.is_live(class) || dirty.contains(&class) || left.contains(&class);
+            if changed && self.has_kernel(space, class) {
+                self.measure(space, class);
             }
         }
     }
