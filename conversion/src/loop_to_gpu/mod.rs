@@ -24,6 +24,7 @@ pub mod launches;
 pub mod math;
 mod memory;
 pub mod once;
+mod owners;
 pub mod pipeline;
 mod places;
 mod reduce;

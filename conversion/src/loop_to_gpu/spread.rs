@@ -9,9 +9,11 @@
 //!
 //! Iterations of such a loop write nothing that another one reads or writes, whatever the other loops of the nest are at. So it may
 //! become the outermost one, and what stands between is done by each thread anew, as long as it writes nothing. Updates of one
-//! element stay in their order, which atomic operations would not keep.
+//! element stay in their order, which atomic operations would not keep. Where these are fewer than the threads of a warp, the elements
+//! that are written are given out instead (`owners`), if that is possible.
 
 use super::launches::is_bound;
+use super::owners;
 use super::within;
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, loop_kind};
@@ -21,6 +23,9 @@ use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
     Value, ValueMap, arguments, dictionary_attr, is_pure, nested_ops, op_key, ops_in,
 };
+
+/// Iterations of independent loops below which a nest has too few threads.
+const FEWEST: u64 = 32;
 
 /// The pass.
 pub struct LoopSpread;
@@ -44,11 +49,17 @@ impl Pass for LoopSpread {
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
         for nest in ops_in(body).into_iter().filter(|op| is_loop(*op)) {
             let bound = within([nest]).any(is_bound) || nest.result_count() > 0;
-            let chosen = if bound { Vec::new() } else { independent(nest) };
-            if !chosen.is_empty() {
-                spread(nest, &chosen, threads);
-                cx.count(0, 1);
+            if bound {
+                continue;
             }
+            let chosen = independent(nest);
+            let owners = if iterations(nest, &chosen) < FEWEST { owners::find(nest) } else { None };
+            match owners {
+                Some(owners) => owners::share(nest, &owners, threads),
+                None if chosen.is_empty() => continue,
+                None => spread(nest, &chosen, threads),
+            }
+            cx.count(0, 1);
         }
         Ok(())
     }
@@ -59,7 +70,7 @@ fn is_loop(op: Op) -> bool {
 }
 
 /// A nest and all in it; a loop comes before what is in it.
-fn outside_in(nest: Op) -> Vec<Op> {
+pub(super) fn outside_in(nest: Op) -> Vec<Op> {
     [nest].into_iter().chain(nested_ops(nest)).collect()
 }
 
@@ -82,7 +93,7 @@ fn independent(nest: Op) -> Vec<usize> {
 }
 
 /// True for what is no loop, condition or load, and does more than to give a value.
-fn may_write(op: Op) -> bool {
+pub(super) fn may_write(op: Op) -> bool {
     let reads = |kind| matches!(kind, Loop::Load | Loop::LoadStrided | Loop::Gather);
     let structure = |kind| matches!(kind, Loop::For | Loop::Upto | Loop::Guard | Loop::Yield);
     match op.kind() {
@@ -91,12 +102,20 @@ fn may_write(op: Op) -> bool {
     }
 }
 
+/// Iterations of each of the chosen loops.
+fn extents(nest: Op, chosen: &[usize]) -> Vec<u64> {
+    let all = outside_in(nest);
+    chosen.iter().map(|&place| all[place].int("extent").unwrap_or(1).max(1) as u64).collect()
+}
+
+/// Iterations of all of them together.
+fn iterations(nest: Op, chosen: &[usize]) -> u64 {
+    extents(nest, chosen).iter().fold(1u64, |n, e| n.saturating_mul(*e))
+}
+
 /// A thread for each iteration of the chosen loops together.
 fn spread(nest: Op, chosen: &[usize], threads: u64) {
-    let all = outside_in(nest);
-    let extents: Vec<u64> =
-        chosen.iter().map(|&place| all[place].int("extent").unwrap_or(1).max(1) as u64).collect();
-    let iterations = extents.iter().fold(1u64, |n, e| n.saturating_mul(*e));
+    let (extents, iterations) = (extents(nest, chosen), iterations(nest, chosen));
     let threads = threads.min(iterations.next_multiple_of(32));
     let blocks = iterations.div_ceil(threads);
     let loops = Loops { build: Build::before(nest) };

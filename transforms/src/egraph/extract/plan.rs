@@ -5,6 +5,7 @@ use super::cost;
 use super::kernel::{Illegal, Kernel};
 use super::space::{ClassId, Space};
 use super::state::State;
+use fusion_operators::FusionKind;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -30,23 +31,34 @@ pub(super) struct Facts {
     pub inputs: Vec<ClassId>,
     /// What members, and views at their beginnings and ends, read: no members.
     pub touches: Vec<ClassId>,
+    /// True where a member stays alone.
+    is_opaque: bool,
+    /// The member that is a contraction.
+    contraction: Option<ClassId>,
+    /// True where a member is neither a contraction nor elementwise.
+    moves_or_reduces: bool,
 }
 
 impl Facts {
     fn of(space: &Space, state: &State, kernel: Kernel) -> Rc<Facts> {
-        let mut touches: Vec<ClassId> = Vec::new();
-        for &member in &kernel.all {
-            touches.extend(&state.candidate(space, member).operands);
-        }
-        touches.sort_unstable();
-        touches.dedup();
-        touches.retain(|class| !kernel.members.contains(class));
+        let mut known = ClassSet::of(space.classes.len());
+        kernel.members.iter().for_each(|&member| _ = known.add(member));
+        let read = kernel.all.iter().flat_map(|&member| &state.candidate(space, member).operands);
+        let touches = read.copied().filter(|&class| known.add(class)).collect();
+        let of_kind = |kind: FusionKind| {
+            kernel.members.iter().copied().find(|&m| state.candidate(space, m).kind == kind)
+        };
+        let is_simple =
+            |kind| matches!(kind, FusionKind::Contraction | FusionKind::Elementwise | FusionKind::Broadcast);
         Rc::new(Facts {
             seconds: cost::kernel(space, state, &kernel),
             computes: !kernel.members.is_empty(),
             reads: kernel.reads(space, state),
-            inputs: kernel.inputs,
             touches,
+            is_opaque: of_kind(FusionKind::Opaque).is_some(),
+            contraction: of_kind(FusionKind::Contraction),
+            moves_or_reduces: kernel.members.iter().any(|&m| !is_simple(state.candidate(space, m).kind)),
+            inputs: kernel.inputs,
         })
     }
 }
@@ -97,6 +109,22 @@ impl Plan {
         (kernel, cost)
     }
 
+    /// True when the kernel of a stored class may surely not be computed in one that reads it, as what is known of both says: most may
+    /// not, and to look at all of their members takes longer.
+    pub(super) fn stays_apart(&self, space: &Space, class: ClassId, reader: ClassId) -> bool {
+        let (own, reader) = (self.facts(class), self.facts(reader));
+        let two = own.contraction.zip(reader.contraction).is_some_and(|(a, b)| a != b);
+        let is_operand =
+            |contraction: ClassId| self.state.candidate(space, contraction).operands.contains(&class);
+        own.computes
+            && reader.computes
+            && (own.is_opaque
+                || reader.is_opaque
+                || two
+                || own.contraction.is_some() && reader.moves_or_reduces
+                || reader.contraction.is_some_and(|c| own.moves_or_reduces || is_operand(c)))
+    }
+
     /// The kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes longer to
     /// find out.
     pub(super) fn legal(&self, space: &Space, class: ClassId) -> Result<Kernel, Illegal> {
@@ -140,6 +168,13 @@ impl Plan {
             after += plan.cost(reader);
         }
         Ok((plan, before - after))
+    }
+
+    /// Makes a stored class lazy, which is known to be legal.
+    pub(super) fn make_lazy(&mut self, space: &Space, class: ClassId) {
+        let readers = self.readers(space, class);
+        self.state.set_stored(class, false);
+        readers.into_iter().for_each(|reader| self.measure(space, reader));
     }
 
     /// The plan with the kernels of two stored classes joined, and the seconds that gains.

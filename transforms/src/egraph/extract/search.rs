@@ -16,8 +16,9 @@ use super::cost;
 use super::exact;
 use super::kernel::Kernel;
 use super::plan::Plan;
-use super::space::{ClassId, Space};
+use super::space::{Candidate, ClassId, Space};
 use super::state::State;
+use fusion_operators::FusionKind;
 use std::collections::BTreeSet;
 
 /// What may be decided.
@@ -159,14 +160,11 @@ impl Plan {
                 );
             let Some((class, _)) = best else { return };
             stale.extend(self.neighbours(space, class));
-            if let Ok((plan, _)) = self.lazy(space, class) {
-                *self = plan;
-            }
+            self.make_lazy(space, class);
             gains[class] = None;
             for kernel in self.kernels_with(space, class) {
-                let kernel = Kernel::of(space, &self.state, kernel);
-                stale.extend(kernel.reads(space, &self.state));
-                stale.extend(kernel.stored);
+                stale.extend(&self.facts(kernel).reads);
+                stale.extend(self.state.group_of(kernel));
             }
             stale.remove(&class);
         }
@@ -175,6 +173,9 @@ impl Plan {
     /// Seconds that a class gains by becoming lazy, when that is legal and a gain.
     fn gain_of_lazy(&mut self, space: &Space, class: ClassId) -> Option<f64> {
         let readers = self.readers(space, class);
+        if readers.iter().any(|&reader| self.stays_apart(space, class, reader)) {
+            return None;
+        }
         let before: f64 = self.cost(class) + readers.iter().map(|&r| self.cost(r)).sum::<f64>();
         self.state.set_stored(class, false);
         let mut after = Some(0.0);
@@ -197,11 +198,8 @@ impl Plan {
         kernels.insert(self.state.group(class));
         let mut found = Vec::new();
         for kernel in kernels {
-            let kernel = Kernel::of(space, &self.state, kernel);
-            for read in kernel.reads(space, &self.state) {
-                found.push(read);
-            }
-            found.extend(kernel.stored);
+            found.extend(&self.facts(kernel).reads);
+            found.extend(self.state.group_of(kernel));
         }
         found
     }
@@ -323,9 +321,10 @@ type Move = Vec<(ClassId, usize)>;
 fn moves(space: &Space) -> Vec<Move> {
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
-        moves.extend(
-            (0..facts.candidates.len()).filter(|_| facts.candidates.len() > 1).map(|n| vec![(class, n)]),
-        );
+        let candidates = &facts.candidates;
+        let differs = |n: &usize| !candidates[..*n].iter().any(|before| is_alike(before, &candidates[*n]));
+        let different: Vec<usize> = (0..candidates.len()).filter(differs).collect();
+        moves.extend(different.iter().filter(|_| different.len() > 1).map(|&n| vec![(class, n)]));
     }
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let together: Move = facts
@@ -342,4 +341,15 @@ fn moves(space: &Space) -> Vec<Move> {
         }
     }
     moves
+}
+
+/// True for two candidates that no kernel tells apart: of the same operands in another order, element by element.
+fn is_alike(a: &Candidate, b: &Candidate) -> bool {
+    let by_element = |c: &Candidate| matches!(c.kind, FusionKind::Elementwise | FusionKind::Broadcast);
+    let sorted = |c: &Candidate| {
+        let mut operands = c.operands.clone();
+        operands.sort_unstable();
+        operands
+    };
+    by_element(a) && by_element(b) && a.seconds == b.seconds && sorted(a) == sorted(b)
 }

@@ -1,4 +1,5 @@
 //! Products of matrices by matrix instructions: a tile of the result for each block, a part of it for each warp, in registers.
+//! How large these are, and whether blocks share what is summed up, is in `sizes`.
 //!
 //! ```text
 //!   io (block_y)  jo (block_x)                            128 x 128 results a block
@@ -17,13 +18,14 @@
 mod arrange;
 pub mod attention;
 mod copies;
+mod sizes;
 mod windows;
 
 use super::super::operands::Operand;
 use super::super::placement::{self, Nest};
 use super::super::writer::Writer;
 use super::contraction::{self, Contraction};
-use super::shared;
+use super::{elements, parts, shared};
 use crate::target::Target;
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{self, Facts};
@@ -35,16 +37,13 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, ValueLike, kind_of, ops_in, tensor_type};
 use fusion_operators::DType;
+use sizes::step_of;
 use windows::Windows;
 
 /// Threads that do an instruction together, from which on they are four warps.
 const GROUP: u64 = 128;
-/// Rows and columns of a block's tile, at most. The largest is for instructions that read shared memory themselves.
-const SIZES: [u64; 4] = [256, 128, 64, 32];
 /// Registers of a thread that hold sums, at most; where they are so many, one block fits into a core.
 const MOST_SUMS: u64 = 128;
-/// Bytes of a row of an operand that are copied at a time.
-const STEP_BYTES: u64 = 64;
 /// Extents below this are no rows, no columns and no depth.
 const FEWEST: u64 = 16;
 
@@ -182,6 +181,30 @@ pub fn schedule(
     if axes(host) != axes(product.reduction) || !(product.windows.is_some() || plain()) {
         return Ok(false);
     }
+    if product.windows.is_none()
+        && let Some(partial) = in_parts(writer, product, target)?
+    {
+        write(writer, &Nest { stage: partial, reduction: None }, product, target)?;
+        parts::apart(writer, partial)?;
+        return elements::schedule(writer, nest, target);
+    }
+    write(writer, nest, product, target)
+}
+
+/// Has parts of a product summed up by a stage of their own, which is given, where that takes less.
+fn in_parts(writer: &mut Writer, product: &Product, target: &Target) -> Result<Option<StageId>, String> {
+    let reduction = product.reduction;
+    let Some((found, facts)) = best(&writer.tree, reduction, &product.facts) else { return Ok(None) };
+    let Some(parts) = sizes::parts(&writer.tree, reduction, (&found, &facts), target) else {
+        return Ok(None);
+    };
+    let Some(partial) = parts::of(writer, reduction, found.depth, parts)? else { return Ok(None) };
+    Ok(Some(partial))
+}
+
+/// Writes the primitives of a product that is computed whole, or of its parts.
+fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -> Result<bool, String> {
+    let host = nest.stage;
     let sums = match nest.reduction {
         Some(reduction) => reduction,
         None => {
@@ -209,7 +232,7 @@ pub fn schedule(
     }
     let (found, facts) = best(&writer.tree, sums, &product.facts)
         .ok_or("has a sum of products of which no product of matrices was made")?;
-    let (facts, tile, step) = sizes(&writer.tree, sums, (&found, &facts), target)
+    let (facts, tile, step) = sizes::sizes(&writer.tree, sums, (&found, &facts), target)
         .ok_or("has a sum of products whose smallest tile is too large for this GPU")?;
     // The columns of the sums are, in the host, one loop over several axes.
     let place = |axis: AxisId| places.filter(|(of, _)| *of == axis).map_or(axis, |(_, fused)| fused);
@@ -233,51 +256,4 @@ pub fn schedule(
     }
     writer.tensorize(sums, instruction, &facts.name)?;
     Ok(true)
-}
-
-/// The instruction, the tile of a block and the steps of the sum that take the least time: each core computes its share of the blocks one
-/// after another, and in each either multiplies or waits for what is copied.
-fn sizes(
-    tree: &Schedule,
-    sums: StageId,
-    (found, facts): (&Contraction, &[Facts]),
-    target: &Target,
-) -> Option<(Facts, Tile, u64)> {
-    let axes = &tree.stages[sums].axes;
-    let rank = tree.stages[sums].rank();
-    let (m, n, k) = (axes[found.row].extent, axes[found.column].extent, axes[found.depth].extent);
-    let others: u64 =
-        (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let time = |(facts, tile, _): &(&Facts, Tile, u64)| {
-        let bytes = facts.dtype.size() as u64;
-        let flops = if bytes == 2 { target.gpu.matrix_flops } else { target.peak_flops };
-        let blocks = m.div_ceil(tile.rows) * n.div_ceil(tile.columns) * others;
-        let multiply = 2.0 * (tile.rows * tile.columns) as f64 / flops.max(1.0);
-        let copy = ((tile.rows + tile.columns) * bytes) as f64 / target.l3.bandwidth.max(1.0);
-        blocks.div_ceil(target.cores) as f64 * multiply.max(copy)
-    };
-    let all = facts.iter().flat_map(|facts| {
-        let (warps, step) = (warps(facts), step_of(facts, k));
-        let tile = move |rows, columns| (facts, Tile { rows, columns, warps }, step);
-        SIZES.iter().flat_map(move |&rows| SIZES.iter().map(move |&columns| tile(rows, columns)))
-    });
-    let fits = |(facts, tile, step): &(&Facts, Tile, u64)| {
-        let [rows, columns, lanes] = facts.extents();
-        let (down, along) = (tile.rows / tile.warps[0], tile.columns / tile.warps[1]);
-        down.is_multiple_of(rows)
-            && along.is_multiple_of(columns)
-            && (tile.rows.max(tile.columns) < SIZES[0] || facts.panels.is_some())
-            && tile.sums(lanes) <= MOST_SUMS
-            && tile.bytes(facts, *step) <= target.gpu.shared_bytes
-            && tile.warps[0] * tile.warps[1] * lanes <= target.gpu.block_threads
-    };
-    let (facts, tile, step) = all.filter(fits).min_by(|a, b| time(a).total_cmp(&time(b)))?;
-    Some((facts.clone(), tile, step))
-}
-
-/// How much of the depth is copied at a time.
-fn step_of(facts: &Facts, depth: u64) -> u64 {
-    let longest = (STEP_BYTES / facts.dtype.size() as u64).max(facts.depth);
-    let mut halves = std::iter::successors(Some(longest), |n| Some(n / 2).filter(|n| *n >= facts.depth));
-    halves.find(|n| depth.is_multiple_of(*n)).unwrap_or(longest.min(depth.next_multiple_of(facts.depth)))
 }
