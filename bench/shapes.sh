@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Times operators of shapes that are no round numbers: odd, prime, batched, grouped, strided, dilated. The first shape of each
-# kind is a regular one; of the others it is told what part of its rate they reach. shapes.sh FUSION [THREADS] [KIND...]
+# kind in shapes.txt is a regular one; of the others it is told what part of its rate they reach.
+# shapes.sh FUSION [THREADS] [KIND...]
 set -euo pipefail
 
 fusion=$1
@@ -79,80 +80,6 @@ plain() {
   }"
 }
 
-# KIND RATE PROGRAM ARGUMENTS, the regular shape of a kind first
-cases() {
-  cat <<'END'
-matmul      GFLOP/s matmul 512 512 512
-matmul      GFLOP/s matmul 511 513 509
-matmul      GFLOP/s matmul 509 1021 257
-matmul      GFLOP/s matmul 33 512 512
-matmul      GFLOP/s matmul 512 512 33
-matmul      GFLOP/s matmul 512 33 512
-matmul      GFLOP/s matmul 127 127 127
-matmul      GFLOP/s matmul 64 64 64 16
-matmul      GFLOP/s matmul 61 67 71 16
-dense       GFLOP/s dense 128 768 3072
-dense       GFLOP/s dense 127 769 3067
-dense       GFLOP/s dense 8 768 3072
-dense       GFLOP/s dense 5 773 3067
-dense       GFLOP/s dense 1 769 3067
-conv3x3     GFLOP/s conv 1 64 56 56 64 3 1 1 1
-conv3x3     GFLOP/s conv 1 61 53 59 67 3 1 1 1
-conv3x3     GFLOP/s conv 4 64 28 28 64 3 1 1 1
-conv3x3     GFLOP/s conv 3 64 7 7 64 3 1 1 1
-strided     GFLOP/s conv 1 64 56 56 128 3 2 1 1
-strided     GFLOP/s conv 1 61 55 57 131 3 2 1 1
-strided     GFLOP/s conv 2 64 56 56 128 3 3 1 1
-strided     GFLOP/s conv 1 64 56 56 128 5 2 1 1
-strided     GFLOP/s conv 1 64 56 56 128 3 1 1 2
-strided     GFLOP/s conv 1 64 55 55 128 3 1 1 3
-grouped     GFLOP/s conv 1 128 28 28 128 3 1 1 1
-grouped     GFLOP/s conv 1 128 28 28 128 3 1 2 1
-grouped     GFLOP/s conv 1 128 28 28 128 3 1 4 1
-grouped     GFLOP/s conv 1 128 28 28 128 3 1 32 1
-grouped     GFLOP/s conv 1 122 27 29 61 3 2 61 1
-pointwise   GFLOP/s conv 1 64 56 56 256 1 1 1 1
-pointwise   GFLOP/s conv 1 61 53 59 251 1 1 1 1
-pointwise   GFLOP/s conv 1 64 56 56 256 1 2 1 1
-pointwise   GFLOP/s conv 8 256 7 7 256 1 1 1 1
-depthwise   GB/s    conv 1 32 112 112 32 3 1 32 1
-depthwise   GB/s    conv 1 96 112 112 96 3 2 96 1
-depthwise   GB/s    conv 1 97 55 59 97 3 1 97 1
-depthwise   GB/s    conv 1 384 14 14 384 3 1 384 1
-depthwise   GB/s    conv 1 960 7 7 960 3 1 960 1
-depthwise   GB/s    conv 1 576 14 14 576 3 2 576 1
-depthwise   GB/s    conv 1 128 28 28 128 5 1 128 1
-depthwise   GB/s    conv 1 128 28 28 128 7 1 128 1
-depthwise   GB/s    conv 1 128 28 28 128 3 1 128 2
-depthwise   GB/s    conv 4 64 28 28 64 3 1 64 1
-depthwise   GB/s    conv 1 64 28 28 128 3 1 64 1
-pool        GB/s    pool 64 112 3 2
-pool        GB/s    pool 61 111 3 2
-pool        GB/s    pool 64 56 3 1
-pool        GB/s    pool 192 27 5 1
-softmax     GB/s    softmax 128 1024
-softmax     GB/s    softmax 131 1021
-softmax     GB/s    softmax 1024 100
-softmax     GB/s    softmax 4096 17
-softmax     GB/s    softmax 2 65537
-tanh        GB/s    tanh 1024 256
-tanh        GB/s    tanh 1021 257
-tanh        GB/s    tanh 1 100003
-transpose   GB/s    transpose 512 512
-transpose   GB/s    transpose 509 521
-transpose   GB/s    transpose 3 100003
-transpose   GB/s    transpose 4096 7
-sum         GB/s    rows 512 512
-sum         GB/s    rows 509 521
-sum         GB/s    rows 100003 3
-sum         GB/s    rows 2 100003
-sum         GB/s    columns 512 512
-sum         GB/s    columns 509 521
-sum         GB/s    columns 100003 3
-sum         GB/s    columns 3 100003
-END
-}
-
 printf '%-40s %12s %20s %12s\n' "$threads thread(s)" 'median ms' rate 'of regular'
 last= regular=1
 while read -r kind unit program arguments; do
@@ -167,4 +94,4 @@ while read -r kind unit program arguments; do
   last=$kind
   printf '%-40s %12s %20s %12s\n' "$program $arguments" "$(printf %.4f "$ms")" "$rate $unit" \
     "$(awk -v a="$rate" -v b="$regular" 'BEGIN { printf "%.2f", a / b }')"
-done < <(cases)
+done < <(grep -v '^#' "$(dirname "$0")/shapes.txt")

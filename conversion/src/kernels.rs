@@ -7,6 +7,7 @@
 use crate::cache::{Cache, Key};
 use crate::compile::CompileError;
 use crate::pipelines::{LLVM, LOOP, Runner, Stage};
+use crate::targets::cpu;
 use crate::targets::gpu::Device;
 use crate::units::Unit;
 use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module};
@@ -54,10 +55,11 @@ impl Workshop<'_> {
         let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         // What all keys have in common.
         let common = self.cache.and_then(|_| self.fingerprint());
+        let pipelines = self.pipelines();
         let work = || {
             let mut context = None;
             while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let outcome = self.one(&units[*at], common.as_ref(), &mut context);
+                let outcome = self.one(&units[*at], (common.as_ref(), &pipelines), &mut context);
                 if outcome.is_err() {
                     next.store(order.len(), Ordering::Relaxed);
                 }
@@ -97,11 +99,11 @@ impl Workshop<'_> {
     fn one(
         &self,
         unit: &Unit,
-        common: Option<&Key>,
+        (common, pipelines): (Option<&Key>, &[(&'static str, String)]),
         context: &mut Option<Context>,
     ) -> Result<Done, CompileError> {
         let mut runner = Runner::of_kernel(&unit.name);
-        runner.replace(self.device.map(Device::pipelines).unwrap_or_default());
+        runner.replace(pipelines.to_vec());
         let entry = self.cache.zip(common).map(|(cache, common)| {
             let mut hash = blake3::Hasher::new_keyed(common.as_bytes());
             // Neither holds a NUL.
@@ -128,6 +130,11 @@ impl Workshop<'_> {
         Ok(Done { object, timings: runner.timings, cached: false })
     }
 
+    /// What the machine has done in its own way.
+    fn pipelines(&self) -> Vec<(&'static str, String)> {
+        self.device.map_or_else(|| cpu::pipelines(self.target), Device::pipelines)
+    }
+
     /// From loops to what LLVM's stages go on with.
     fn stages(&self) -> Vec<&'static [Stage]> {
         self.device.map_or_else(|| vec![LOOP], Device::stages)
@@ -148,7 +155,7 @@ impl Workshop<'_> {
         ];
         let stages = self.stages().into_iter().chain([LLVM]).flatten();
         parts.extend(stages.map(|stage| stage.pipeline.to_owned()));
-        parts.extend(self.device.into_iter().flat_map(Device::pipelines).map(|(_, pipeline)| pipeline));
+        parts.extend(self.pipelines().into_iter().map(|(_, pipeline)| pipeline));
         Some(blake3::hash(parts.join("\0").as_bytes()))
     }
 }

@@ -117,7 +117,7 @@ pub const GPU_EMULATED: &[Stage] = &[stage("gpu-emulate", "builtin.module(gpu-em
 /// Upstream's way to LLVM.
 pub const LLVM: &[Stage] = &[
     stage("simplify-scf", "builtin.module(func.func(canonicalize,cse))"),
-    stage("math-approximate", "builtin.module(func.func(math-approximate))"),
+    stage("math-approximate", "builtin.module(func.func(math-approximate{extremes=true}))"),
     stage(
         "convert-to-llvm",
         "builtin.module(\

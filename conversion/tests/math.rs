@@ -2,6 +2,7 @@
 //! all that stand around powers of two, for vectors and for scalars.
 
 use fusion_conversion::pipelines::{LLVM, LOOP, Runner};
+use fusion_conversion::targets::cpu;
 use fusion_dialects::{
     Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
 };
@@ -48,6 +49,7 @@ fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit
     let context = load_context();
     let module: Module = parse_module(&context, &source).unwrap_or_else(|why| panic!("{}", why.join("\n")));
     let mut runner = Runner::default();
+    runner.replace(cpu::pipelines(&Target::default()));
     for stages in [LOOP, LLVM] {
         runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
     }

@@ -106,6 +106,7 @@ const SAMPLES: &[Sample] = &[
     ("batch-norm", "(batch_norm {epsilon=0.01} x:[a,b,e,f] g:[b] h:[b] m:[b] (exp {} v:[b]))"),
     ("pad-conv2d", "(conv2d {padding=[1,0,0,1]} (pad {padding=[0,0,1,2,0,0,0,1]} x:[a,b,6,7]) w:[f,b,3,3])"),
     ("pointwise-conv2d", "(conv2d {} x:[a,b,e,f] w:[h,b,1,1])"),
+    ("conv2d-by-groups", "(conv2d {groups=2,padding=[1,1,1,1],strides=[2,1]} x:[a,64,5,4] c:[66,32,3,3])"),
     ("conv1d-scale", "(mul {} (conv1d {} x:[a,b,7] c:[f,b,3]) d:[f,1])"),
     ("conv2d-scale", "(mul {} (conv2d {groups=2,strides=[2,1]} x:[a,4,7,6] c:[6,2,3,3]) d:[6,1,1])"),
     ("conv3d-scale", "(mul {} (conv3d {} x:[a,b,4,4,4] c:[f,b,3,3,3]) d:[1,f,1,1,1])"),

@@ -278,6 +278,7 @@ fn dialect_handle(name: &str) -> Option<MlirDialectHandle> {
             "nvgpu" => mlirGetDialectHandle__nvgpu__(),
             "nvvm" => mlirGetDialectHandle__nvvm__(),
             "amdgpu" => mlirGetDialectHandle__amdgpu__(),
+            "x86vector" => mlirGetDialectHandle__x86vector__(),
             _ => return None,
         })
     }

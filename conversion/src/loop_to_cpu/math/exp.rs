@@ -44,8 +44,11 @@ pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
 /// `e^(x + low)`, for a small `low`.
 pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> Value<'c> {
     let x = m.at_most(m.at_least(x, m.in_precision(LEAST.0, LEAST.1)), m.in_precision(MOST.0, MOST.1));
-    let (n, p) = reduced(m, x, low);
-    // 2^n has no representation for all n: half of n is applied first. What the rounding added to n is shifted out.
+    let (n, multiple, p) = reduced(m, x, low);
+    if let Some(scaled) = m.scaled(p, multiple) {
+        return scaled;
+    }
+    // In two steps, as 2^n has no representation for all n. What the rounding added to n is shifted out.
     let bits = m.mantissa_bits();
     let whole = m.shift_left(n, bits);
     let half = m.shift_left(m.shift_right(n, 1), bits);
@@ -63,12 +66,12 @@ pub fn exp_in_range<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     m.of_bits(m.int_add(m.bits(p), m.shift_left(n, m.mantissa_bits())))
 }
 
-/// `n` in the low bits of an integer, and `e^r`.
-fn reduced<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> (Value<'c>, Value<'c>) {
+/// `n` in the low bits of an integer and as a float, and `e^r`.
+fn reduced<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> (Value<'c>, Value<'c>, Value<'c>) {
     let (bits, n) = m.round(x, LOG2_E);
     let r = m.fma(n, m.float(-LN_2), x);
     let r = m.fma(n, m.float(-m.in_precision(LN_2_LOW.0, LN_2_LOW.1)), r);
-    (bits, of_rest(m, low.map_or(r, |low| m.add(r, low))))
+    (bits, n, of_rest(m, low.map_or(r, |low| m.add(r, low))))
 }
 
 /// `e^r`.

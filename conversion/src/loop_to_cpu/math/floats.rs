@@ -42,6 +42,8 @@ pub struct Floats<'c> {
     pub dtype: DType,
     /// The largest absolute value an operand of the function can have.
     pub within: f64,
+    /// Whether one instruction multiplies a whole register by powers of two.
+    pub power_scaling: bool,
 }
 
 impl<'c> Floats<'c> {
@@ -200,6 +202,24 @@ impl<'c> Floats<'c> {
     pub fn at_most(&self, a: Value<'c>, most: impl Into<f64>) -> Value<'c> {
         let most = self.float(most);
         self.select(self.is(Is::Below, most, a), most, a)
+    }
+
+    /// `a * 2^n` for an `n` that is a float, rounded once; `None` where there is no instruction for it.
+    pub fn scaled(&self, a: Value<'c>, n: Value<'c>) -> Option<Value<'c>> {
+        const CURRENT_ROUNDING: i64 = 4;
+        if !self.power_scaling || self.lanes != Some(16) || self.is_double() {
+            return None;
+        }
+        let context = self.build.context();
+        let constant = |value: i64, dtype| {
+            let ty = scalar_type(context, dtype);
+            let value = Attribute::parse(context, &format!("{value} : {ty}"));
+            let attributes: Vec<_> = value.map(|v| ("value", v)).into_iter().collect();
+            self.build.value("arith.constant", &[], ty, &attributes)
+        };
+        let (all, rounding) = (constant(-1, DType::I16), constant(CURRENT_ROUNDING, DType::I32));
+        // The intrinsic's order, in which lanes that are left out come third; upstream's names of the operands say another.
+        Some(self.make("x86vector.avx512.mask.scalef", &[a, n, a, all, rounding], self.dtype))
     }
 
     /// The nearest integer to `a * b`, as the low bits of an integer and as a float. The product is below `2^22`, or `2^51`.

@@ -12,6 +12,7 @@ mod atan;
 mod double_quarters;
 mod erf;
 mod exp;
+mod extremes;
 pub(crate) mod floats;
 mod inverse_hyperbolic;
 mod log;
@@ -57,30 +58,44 @@ const FUNCTIONS: &[(Upstream, Function)] = &[
     (Upstream::PowF, |m, x| pow::pow(m, x[0], x[1])),
 ];
 
+/// What has instructions on GPUs.
+const EXTREMES: &[(Upstream, Function)] = &[
+    (Upstream::MaximumF, |m, x| extremes::maximum(m, x[0], x[1])),
+    (Upstream::MinimumF, |m, x| extremes::minimum(m, x[0], x[1])),
+];
+
 impl Pass for MathApproximate {
     const NAME: &'static str = "math-approximate";
     const DESCRIPTION: &'static str = "Replace calls of the C library by polynomials that are as good";
     const ANCHOR: Option<&'static str> = Some("func.func");
-    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-        name: "doubles",
-        description: "Functions of f64 as well",
-        kind: OptionKind::Flag,
-        initial: "false",
-    }];
-    const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf"];
+    const OPTIONS: &'static [OptionSpec] = &[
+        flag("doubles", "Functions of f64 as well"),
+        flag("extremes", "Maxima and minima as well, of all types"),
+        flag("power-scaling", "Use the instruction of AVX-512 that multiplies by powers of two"),
+    ];
+    const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf", "x86vector"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let flag = |name| cx.options.flag(name);
+        let (doubles, extremes, power_scaling) = (flag("doubles"), flag("extremes"), flag("power-scaling"));
         for op in nested_ops(function) {
             let Some(Kind::Upstream(kind)) = op.kind() else { continue };
-            if let Some((_, build)) = FUNCTIONS.iter().find(|(k, _)| *k == kind) {
-                replace(op, *build, cx.options.flag("doubles"));
+            let find = |list: &[(Upstream, Function)]| list.iter().find(|(k, _)| *k == kind).map(|(_, f)| *f);
+            if let Some(build) = find(FUNCTIONS) {
+                replace(op, build, doubles, power_scaling);
+            } else if let Some(build) = find(EXTREMES).filter(|_| extremes) {
+                replace(op, build, true, power_scaling);
             }
         }
         Ok(())
     }
 }
 
-fn replace(op: Op, function: Function, doubles: bool) {
+const fn flag(name: &'static str, description: &'static str) -> OptionSpec {
+    OptionSpec { name, description, kind: OptionKind::Flag, initial: "false" }
+}
+
+fn replace(op: Op, function: Function, doubles: bool, power_scaling: bool) {
     let Some(ty) = op.result_values().first().map(|v| v.r#type()) else { return };
     let (element, lanes) = match vector_parts(ty) {
         Some((element, lanes)) => (element, Some(lanes)),
@@ -89,7 +104,7 @@ fn replace(op: Op, function: Function, doubles: bool) {
     let dtype = dtype_of(element);
     let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
     let within = op.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
-    let floats = Floats { build: Build::before(op), lanes, dtype: inside, within };
+    let floats = Floats { build: Build::before(op), lanes, dtype: inside, within, power_scaling };
     let computed = match dtype {
         Some(DType::F64) if doubles => function(&floats, &op.operand_values()),
         Some(DType::F32) => function(&floats, &op.operand_values()),

@@ -86,6 +86,13 @@ pub enum ProcessorError {
     },
 }
 
+/// Pipelines of stages that a processor has in its own way.
+pub fn pipelines(target: &Codegen) -> Vec<(&'static str, String)> {
+    let powers = target.processor_features().iter().any(|f| f == "avx512f");
+    let stage = "builtin.module(func.func(math-approximate{extremes=true power-scaling=true}))";
+    powers.then(|| ("math-approximate", stage.to_owned())).into_iter().collect()
+}
+
 /// Where users keep descriptions, `NAME.toml` each: `FUSION_TARGETS`, else where configurations of users are.
 pub fn directory() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

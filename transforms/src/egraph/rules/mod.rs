@@ -9,6 +9,7 @@ pub mod axes;
 pub mod conditions;
 pub mod contraction;
 pub mod convolution;
+pub mod groups;
 pub mod normalization;
 pub mod pieces;
 pub mod siblings;
@@ -88,6 +89,7 @@ impl Family {
         match self {
             Family::Axes => axes::SEARCH_RULES,
             Family::Pieces => pieces::SEARCH_RULES,
+            Family::Convolution => groups::SEARCH_RULES,
             Family::Siblings => siblings::SEARCH_RULES,
             _ => &[],
         }

@@ -147,7 +147,7 @@ pub(super) fn copy_panels(
     let axes = writer.tree.stages[copy].leaves.clone();
     let mut order: Vec<AxisId> = (0..rank).filter(|&a| a != dimension).map(|a| axes[a]).collect();
     let contiguous = (0..rank).rev().find(|&a| panel.shape[a] > 1).unwrap_or(dimension);
-    let mut inner = Vec::new();
+    let (mut inner, mut transposed) = (Vec::new(), None);
     if contiguous != dimension && panel.shape[contiguous] > lanes {
         // Vectors across the panel, as many as they have lanes: the code generator transposes the block.
         let (outer, copies) = writer.split(copy, axes[contiguous], lanes)?;
@@ -155,6 +155,7 @@ pub(super) fn copy_panels(
         let place = order.iter().position(|&a| a == axes[contiguous]).unwrap_or(0);
         order[place] = outer;
         inner.push(copies);
+        transposed = Some(place);
     }
     let mut along = axes[dimension];
     let mut several = None;
@@ -162,10 +163,12 @@ pub(super) fn copy_panels(
         let (outer, one) = writer.split(copy, along, width)?;
         order.insert(0, outer);
         (several, along) = (Some((copy, outer)), one);
+        transposed = transposed.map(|place| place + 1);
     }
     if writer.tree.stages[copy].axes[along].extent > lanes {
         let (outer, vector) = writer.split(copy, along, lanes)?;
-        order.push(outer);
+        // The rows of a transposed block are read to their ends.
+        order.insert(transposed.unwrap_or(order.len()), outer);
         along = vector;
     }
     inner.push(along);
