@@ -16,6 +16,8 @@ pub struct Plan {
     pub state: State,
     /// What is known of the kernel of each class that is the first of its group. Moves copy plans, and change few kernels.
     facts: Vec<Rc<Facts>>,
+    /// Members of kernels that were looked at so far, which is what a search takes.
+    pub(super) looked_at: u64,
 }
 
 /// What is asked of a kernel again and again.
@@ -23,6 +25,8 @@ pub struct Plan {
 pub(super) struct Facts {
     /// Seconds.
     pub seconds: f64,
+    /// How many classes it computes, and how many are views at its beginnings and ends.
+    pub members: u64,
     /// False for one that moves nothing: what it stores is a view.
     pub computes: bool,
     /// The stored classes of other kernels that it reads, below any views.
@@ -52,6 +56,7 @@ impl Facts {
             |kind| matches!(kind, FusionKind::Contraction | FusionKind::Elementwise | FusionKind::Broadcast);
         Rc::new(Facts {
             seconds: cost::kernel(space, state, &kernel),
+            members: kernel.all.len() as u64,
             computes: !kernel.members.is_empty(),
             reads: kernel.reads(space, state),
             touches,
@@ -65,7 +70,8 @@ impl Facts {
 
 impl Plan {
     pub(super) fn new(space: &Space, state: State) -> Plan {
-        let mut plan = Plan { state, facts: vec![Rc::new(Facts::default()); space.classes.len()] };
+        let mut plan =
+            Plan { state, facts: vec![Rc::new(Facts::default()); space.classes.len()], looked_at: 0 };
         for class in 0..space.classes.len() {
             if plan.has_kernel(space, class) {
                 plan.measure(space, class);

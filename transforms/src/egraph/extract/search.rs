@@ -53,6 +53,12 @@ pub struct SearchReport {
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
 pub(super) const LEAST_GAIN: f64 = 1e-2;
 
+/// Members of kernels that the improvement looks at, at most, some two million a second; and as long as it tries moves that only have
+/// kernels fused anew. Most graphs need some thousands. Those that were unrolled over time, whose kernels compute the steps before again
+/// where calls cost much, would take minutes.
+const MOST_LOOKED_AT: u64 = 8_000_000;
+const MOST_FOR_NOTHING: u64 = 1_500_000;
+
 /// Finds a good state of a space.
 pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
     let start = cheapest_trees(space);
@@ -180,6 +186,7 @@ impl Plan {
         self.state.set_stored(class, false);
         let mut after = Some(0.0);
         for &reader in &readers {
+            self.looked_at += 1 + self.facts(class).members + self.facts(reader).members;
             let kernel = self.legal(space, reader).ok();
             after = after.zip(kernel).map(|(sum, kernel)| sum + cost::kernel(space, &self.state, &kernel));
             if after.is_none() {
@@ -207,27 +214,30 @@ impl Plan {
     /// The moves, until none gains or so many were tried. True when none gains.
     fn improve(&mut self, space: &Space, freedom: Freedom, report: &mut SearchReport) -> bool {
         let moves = moves(space);
-        let mut idle = 0;
-        while idle < moves.len() {
-            for step in &moves {
-                if idle >= moves.len() {
-                    break;
-                }
-                if report.tried >= freedom.moves {
-                    return false;
-                }
-                idle += 1;
-                let Some(mut plan) = self.moved(space, step) else { continue };
-                report.tried += 1;
-                plan.settle(space, &plan.around(space, step), freedom);
-                if plan.total(space) < self.total(space) * (1.0 - 1e-6) {
-                    *self = plan;
-                    report.kept += 1;
-                    idle = 0;
-                }
+        let (mut idle, mut skipped) = (0, false);
+        for (step, changes) in moves.iter().cycle() {
+            if idle == moves.len() {
+                break;
+            }
+            idle += 1;
+            if !changes && self.looked_at > MOST_FOR_NOTHING {
+                skipped = true;
+                continue;
+            }
+            if report.tried >= freedom.moves || self.looked_at > MOST_LOOKED_AT {
+                return false;
+            }
+            let Some(mut plan) = self.moved(space, step) else { continue };
+            report.tried += 1;
+            plan.settle(space, &plan.around(space, step), freedom);
+            self.looked_at = plan.looked_at;
+            if plan.total(space) < self.total(space) * (1.0 - 1e-6) {
+                *self = plan;
+                report.kept += 1;
+                idle = 0;
             }
         }
-        true
+        !skipped
     }
 
     /// The plan after a move; `None` when the move changes nothing or is not possible.
@@ -317,14 +327,18 @@ impl Plan {
 /// Classes and the candidates that compute them after the move.
 type Move = Vec<(ClassId, usize)>;
 
-/// Single changes, then for each class that several others could read: all of them read it.
-fn moves(space: &Space) -> Vec<Move> {
+/// Single changes, then for each class that several others could read: all of them read it. With each whether it may make another kernel:
+/// what computes a class by the same operands in another order only has what is around it fused anew.
+fn moves(space: &Space) -> Vec<(Move, bool)> {
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let candidates = &facts.candidates;
-        let differs = |n: &usize| !candidates[..*n].iter().any(|before| is_alike(before, &candidates[*n]));
-        let different: Vec<usize> = (0..candidates.len()).filter(differs).collect();
-        moves.extend(different.iter().filter(|_| different.len() > 1).map(|&n| vec![(class, n)]));
+        if candidates.len() < 2 {
+            continue;
+        }
+        let differs = |n: usize| !candidates[..n].iter().any(|before| is_alike(before, &candidates[n]));
+        let different = (0..candidates.len()).filter(|&n| differs(n)).count();
+        moves.extend((0..candidates.len()).map(|n| (vec![(class, n)], different > 1 && differs(n))));
     }
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let together: Move = facts
@@ -337,7 +351,7 @@ fn moves(space: &Space) -> Vec<Move> {
             })
             .collect();
         if together.len() > 1 {
-            moves.push(together);
+            moves.push((together, true));
         }
     }
     moves

@@ -37,7 +37,7 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, ValueLike, kind_of, ops_in, tensor_type};
 use fusion_operators::DType;
-use sizes::step_of;
+use sizes::{Extents, step_of};
 use windows::Windows;
 
 /// Threads that do an instruction together, from which on they are four warps.
@@ -96,7 +96,7 @@ pub fn find(tree: &Schedule, target: &Target) -> Result<Vec<Product>, String> {
     let product = |reduction: StageId| {
         let dtype = product_of(tree.stages[reduction].op)?;
         let facts: Vec<Facts> = all.iter().filter(|facts| facts.dtype == dtype).cloned().collect();
-        let windows = windows::of(tree, reduction).filter(|_| !facts.is_empty());
+        let windows = windows::of(tree, reduction, 0).filter(|_| !facts.is_empty());
         if windows.is_none() {
             best(tree, reduction, &facts)?;
         }
@@ -181,29 +181,49 @@ pub fn schedule(
     if axes(host) != axes(product.reduction) || !(product.windows.is_some() || plain()) {
         return Ok(false);
     }
-    if product.windows.is_none()
-        && let Some(partial) = in_parts(writer, product, target)?
-    {
-        write(writer, &Nest { stage: partial, reduction: None }, product, target)?;
-        parts::apart(writer, partial)?;
-        return elements::schedule(writer, nest, target);
+    let Some(partial) = in_parts(writer, product, target)? else {
+        return write(writer, nest, product, product.windows.as_ref(), target);
+    };
+    let windows = product.windows.as_ref().and_then(|_| windows::of(&writer.tree, partial, 1));
+    let own = Nest { stage: partial, reduction: None };
+    if windows.is_some() == product.windows.is_some() {
+        write(writer, &own, product, windows.as_ref(), target)?;
+    } else {
+        product.sources.iter().try_for_each(|source| writer.inline(*source))?;
+        elements::schedule(writer, &own, target)?;
     }
-    write(writer, nest, product, target)
+    parts::apart(writer, partial)?;
+    elements::schedule(writer, nest, target)
 }
 
 /// Has parts of a product summed up by a stage of their own, which is given, where that takes less.
 fn in_parts(writer: &mut Writer, product: &Product, target: &Target) -> Result<Option<StageId>, String> {
-    let reduction = product.reduction;
-    let Some((found, facts)) = best(&writer.tree, reduction, &product.facts) else { return Ok(None) };
-    let Some(parts) = sizes::parts(&writer.tree, reduction, (&found, &facts), target) else {
-        return Ok(None);
+    let (tree, reduction) = (&writer.tree, product.reduction);
+    let number = match &product.windows {
+        Some(windows) => {
+            let extent = tree.stages[reduction].axes[windows.longest].extent;
+            let parts = sizes::parts(&windows.extents, extent, &product.facts, target);
+            parts.map(|parts| (windows.longest, parts))
+        }
+        None => best(tree, reduction, &product.facts).and_then(|(found, facts)| {
+            let extents = Extents::of(tree, reduction, &found);
+            Some((found.depth, sizes::parts(&extents, extents.depth, &facts, target)?))
+        }),
     };
-    let Some(partial) = parts::of(writer, reduction, found.depth, parts)? else { return Ok(None) };
-    Ok(Some(partial))
+    match number {
+        Some((axis, parts)) => parts::of(writer, reduction, axis, parts),
+        None => Ok(None),
+    }
 }
 
 /// Writes the primitives of a product that is computed whole, or of its parts.
-fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -> Result<bool, String> {
+fn write(
+    writer: &mut Writer,
+    nest: &Nest,
+    product: &Product,
+    windows: Option<&Windows>,
+    target: &Target,
+) -> Result<bool, String> {
     let host = nest.stage;
     let sums = match nest.reduction {
         Some(reduction) => reduction,
@@ -213,7 +233,7 @@ fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -
         }
     };
     let (mut own, mut places) = (product.sources.clone(), None);
-    if let Some(windows) = &product.windows {
+    if let Some(windows) = windows {
         let name = |n: usize| {
             let what = if n == windows.operand { "columns" } else { "rows" };
             format!("{what}_of_{}", writer.tree.stages[sums].name)

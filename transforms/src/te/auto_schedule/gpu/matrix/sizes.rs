@@ -33,15 +33,16 @@ const STEPS_AROUND: f64 = 3.0;
 const LEAST_GAIN: f64 = 0.85;
 
 /// The extents of a product, and of how many there are beside each other.
-struct Extents {
-    rows: u64,
-    columns: u64,
-    depth: u64,
-    others: u64,
+pub struct Extents {
+    pub rows: u64,
+    pub columns: u64,
+    pub depth: u64,
+    pub others: u64,
 }
 
 impl Extents {
-    fn of(tree: &Schedule, sums: StageId, found: &Contraction) -> Extents {
+    /// Those of a product of matrices.
+    pub fn of(tree: &Schedule, sums: StageId, found: &Contraction) -> Extents {
         let s = &tree.stages[sums];
         let extent = |axis: usize| s.axes[axis].extent;
         let others = (0..s.rank()).filter(|a| *a != found.row && *a != found.column).map(extent).product();
@@ -70,14 +71,8 @@ pub fn sizes(
     Some((facts.clone(), tile, step))
 }
 
-/// The number of parts of a product's depth, where some take less time than the whole.
-pub fn parts(
-    tree: &Schedule,
-    sums: StageId,
-    (found, facts): (&Contraction, &[Facts]),
-    target: &Target,
-) -> Option<u64> {
-    let extents = Extents::of(tree, sums, found);
+/// The number of parts of a product's depth, where some take less time than the whole: of an axis that it is, or is made of.
+pub fn parts(extents: &Extents, axis: u64, facts: &[Facts], target: &Target) -> Option<u64> {
     let results = (extents.rows * extents.columns * extents.others) as f64;
     let of_parts = |parts: u64| {
         let depth = extents.depth / parts;
@@ -88,7 +83,7 @@ pub fn parts(
         let whole = |(_, _, step): &&(&Facts, Tile, u64)| {
             parts == 1 || depth.is_multiple_of(*step) && depth / step >= FEWEST_STEPS
         };
-        let all = tiles(&extents, facts, target);
+        let all = tiles(extents, facts, target);
         all.iter().filter(whole).map(time).min_by(f64::total_cmp)
     };
     // Each part is written once and read once, in f32.
@@ -99,7 +94,7 @@ pub fn parts(
         target.kernel_call + 2.0 * bytes / rate.max(1.0)
     };
     let whole = of_parts(1)?;
-    let divides = (2..=MOST_PARTS).filter(|parts| extents.depth.is_multiple_of(*parts));
+    let divides = (2..=MOST_PARTS).filter(|parts| axis.is_multiple_of(*parts));
     let timed = divides.filter_map(|parts| Some((parts, of_parts(parts)? + adding_up(parts))));
     let (parts, least) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     (least < LEAST_GAIN * whole).then_some(parts)
