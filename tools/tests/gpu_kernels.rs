@@ -433,7 +433,7 @@ const LARGE: [fn(&mut Program) -> Value; 3] = [
     |p| {
         let x = p.input(&[1, 64, 115, 115]);
         let attributes =
-            "pool_size = array<i64: 3, 3>, strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>";
+            "kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>";
         p.op("max_pool2d", &[&x], attributes, &[1, 64, 115, 115])
     },
     |p| {

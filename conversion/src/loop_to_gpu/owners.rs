@@ -1,5 +1,5 @@
-//! Nests that write where data says, and of which no loops are independent: each thread has some of the elements, goes through all
-//! that is written, and writes what is its own.
+//! Nests that write where data says: besides its iterations of the independent loops, each thread has some of the elements, goes
+//! through all that is written, and writes what is its own.
 //!
 //! ```text
 //!   loop.for 300 { ^(%u):                             loop.for 2 block_x {  loop.for 32 thread_x {       %t = the thread's number
@@ -15,28 +15,48 @@
 
 use super::put_under;
 use super::spread::{may_write, outside_in};
-use fusion_dialects::loops::{LoopKind, Loops, Op as Loop};
+use fusion_dialects::loops::{Loops, Op as Loop};
 use fusion_dialects::rows::Kind;
-use fusion_dialects::te::{Compare, Scalar};
+use fusion_dialects::te::Compare;
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, Value, ValueLike, ValueMap, buffer_parts, defining_op, key, op_key,
-    ops_in,
+    Build, Op, OpExt, OperationLike, Value, ValueLike, buffer_parts, defining_op, key, op_key, ops_in,
 };
 
-/// Threads of a nest, at most: each of them goes through all of it.
+/// Threads of a nest that has owners, at most: each of them goes through all of it.
 const MOST: u64 = 1 << 14;
 
 /// How the elements that a nest writes are given out.
 pub struct Owners {
     /// The place of the only store among all operations of the nest.
     store: usize,
-    /// Threads, each of which has every so many-th element.
-    threads: u64,
+    /// Elements that are written.
+    elements: u64,
+    /// Iterations of the independent loops, each of which has owners of its own.
+    iterations: u64,
+}
+
+impl Owners {
+    /// How many owners there are of each iteration.
+    pub fn number(&self) -> u64 {
+        self.elements.min(MOST) / self.iterations
+    }
+
+    /// Has a copy of the nest write only what an owner has.
+    pub fn restrict<'c>(&self, nest: Op<'c>, owner: Value<'c>) {
+        let store = outside_in(nest)[self.store];
+        let Some(&to) = store.operand_values().get(2) else { return };
+        let Some(own) = behind(store, to) else { return };
+        let Some(&first) = own.first() else { return };
+        let s = Loops { build: Build::before(first) }.scalars();
+        let group = if self.iterations > 1 { s.index_div(to, self.iterations as i64) } else { to };
+        let of = s.index_mod(group, self.number() as i64);
+        put_under(first, s.index_compare(Compare::Equal, of, owner), &own);
+    }
 }
 
 /// Of a nest whose only store goes to a place that is computed in it, and which reads that buffer at the same place beside it or not at
-/// all.
-pub fn find(nest: Op) -> Option<Owners> {
+/// all; where there are several of each iteration of its independent loops.
+pub fn find(nest: Op, iterations: u64) -> Option<Owners> {
     let all = outside_in(nest);
     let mut writes = (0..all.len()).filter(|&place| may_write(all[place]));
     let (store, others) = (writes.next()?, writes.next());
@@ -53,8 +73,8 @@ pub fn find(nest: Op) -> Option<Owners> {
         !reads || here && op.operand_values().iter().any(|v| key(*v) == key(to))
     };
     let (_, elements) = buffer_parts(buffer.r#type())?;
-    let threads = elements.min(MOST).next_multiple_of(32);
-    (computed && elements > 1 && all.iter().all(own)).then_some(Owners { store, threads })
+    let owners = Owners { store, elements, iterations };
+    (computed && owners.number() > 1 && all.iter().all(own)).then_some(owners)
 }
 
 /// The operations of a store's block behind the one that computes its place; none where one of them gives something to what is around
@@ -67,31 +87,4 @@ fn behind<'c>(store: Op<'c>, to: Value<'c>) -> Option<Vec<Op<'c>>> {
     let first = defining_op(to).and_then(at).map_or(0, |place| place + 1);
     let (terminator, inside) = block[first..].split_last()?;
     terminator.operand_values().is_empty().then(|| inside.to_vec())
-}
-
-/// Has the threads go through a nest.
-pub fn share(nest: Op, owners: &Owners, block_threads: u64) {
-    let threads = block_threads.min(owners.threads);
-    let blocks = owners.threads.div_ceil(threads);
-    let all = blocks * threads;
-    let loops = Loops { build: Build::before(nest) };
-    loops.for_(blocks, LoopKind::BlockX, &[], |outer, block, _| {
-        outer.for_(threads, LoopKind::ThreadX, &[], |inner, thread, _| {
-            let s = inner.scalars();
-            let number = s.index_add(s.index_affine(block, threads as i64, 0), thread);
-            let copy = ValueMap::new().clone_op(&inner.build, nest);
-            let store = outside_in(copy)[owners.store];
-            let place = store.operand_values().get(2).copied();
-            if let Some((to, own)) = place.and_then(|to| Some((to, behind(store, to)?)))
-                && let Some(&first) = own.first()
-            {
-                let s = Loops { build: Build::before(first) }.scalars();
-                let is_own: Scalar = s.index_compare(Compare::Equal, s.index_mod(to, all as i64), number);
-                put_under(first, is_own, &own);
-            }
-            Vec::new()
-        });
-        Vec::new()
-    });
-    nest.erase();
 }

@@ -9,11 +9,11 @@
 //!
 //! Iterations of such a loop write nothing that another one reads or writes, whatever the other loops of the nest are at. So it may
 //! become the outermost one, and what stands between is done by each thread anew, as long as it writes nothing. Updates of one
-//! element stay in their order, which atomic operations would not keep. Where these are fewer than the threads of a warp, the elements
-//! that are written are given out instead (`owners`), if that is possible.
+//! element stay in their order, which atomic operations would not keep. Where more elements are written than there are such iterations,
+//! each of these has several threads, which have some of the elements each (`owners`), if that is possible.
 
 use super::launches::is_bound;
-use super::owners;
+use super::owners::{self, Owners};
 use super::within;
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, loop_kind};
@@ -23,9 +23,6 @@ use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
     Value, ValueMap, arguments, dictionary_attr, is_pure, nested_ops, op_key, ops_in,
 };
-
-/// Iterations of independent loops below which a nest has too few threads.
-const FEWEST: u64 = 32;
 
 /// The pass.
 pub struct LoopSpread;
@@ -53,13 +50,11 @@ impl Pass for LoopSpread {
                 continue;
             }
             let chosen = independent(nest);
-            let owners = if iterations(nest, &chosen) < FEWEST { owners::find(nest) } else { None };
-            match owners {
-                Some(owners) => owners::share(nest, &owners, threads),
-                None if chosen.is_empty() => continue,
-                None => spread(nest, &chosen, threads),
+            let owners = owners::find(nest, iterations(&extents(nest, &chosen)));
+            if owners.is_some() || !chosen.is_empty() {
+                spread(nest, &chosen, owners.as_ref(), threads);
+                cx.count(0, 1);
             }
-            cx.count(0, 1);
         }
         Ok(())
     }
@@ -108,26 +103,27 @@ fn extents(nest: Op, chosen: &[usize]) -> Vec<u64> {
     chosen.iter().map(|&place| all[place].int("extent").unwrap_or(1).max(1) as u64).collect()
 }
 
-/// Iterations of all of them together.
-fn iterations(nest: Op, chosen: &[usize]) -> u64 {
-    extents(nest, chosen).iter().fold(1u64, |n, e| n.saturating_mul(*e))
+/// Iterations of several loops together.
+fn iterations(extents: &[u64]) -> u64 {
+    extents.iter().fold(1u64, |n, e| n.saturating_mul(*e))
 }
 
-/// A thread for each iteration of the chosen loops together.
-fn spread(nest: Op, chosen: &[usize], threads: u64) {
-    let (extents, iterations) = (extents(nest, chosen), iterations(nest, chosen));
-    let threads = threads.min(iterations.next_multiple_of(32));
-    let blocks = iterations.div_ceil(threads);
+/// A thread for each iteration of the chosen loops together, and each owner of what is written there.
+fn spread(nest: Op, chosen: &[usize], owners: Option<&Owners>, threads: u64) {
+    let extents = extents(nest, chosen);
+    let all = iterations(&extents).saturating_mul(owners.map_or(1, Owners::number));
+    let threads = threads.min(all.next_multiple_of(32));
+    let blocks = all.div_ceil(threads);
     let loops = Loops { build: Build::before(nest) };
     loops.for_(blocks, LoopKind::BlockX, &[], |outer, block, _| {
         outer.for_(threads, LoopKind::ThreadX, &[], |inner, thread, _| {
             let s = inner.scalars();
             let number = s.index_add(s.index_affine(block, threads as i64, 0), thread);
-            match iterations.is_multiple_of(threads) {
-                true => copy(inner, nest, chosen, &extents, number),
+            match all.is_multiple_of(threads) {
+                true => copy(inner, nest, (chosen, &extents), owners, number),
                 false => {
-                    let there = s.index_compare(Compare::Less, number, s.index(iterations as i64));
-                    inner.guard(there, |l| copy(l, nest, chosen, &extents, number));
+                    let there = s.index_compare(Compare::Less, number, s.index(all as i64));
+                    inner.guard(there, |l| copy(l, nest, (chosen, &extents), owners, number));
                 }
             }
             Vec::new()
@@ -137,12 +133,18 @@ fn spread(nest: Op, chosen: &[usize], threads: u64) {
     nest.erase();
 }
 
-/// The nest with one iteration of each of the chosen loops, of which the last one goes on with the number.
-fn copy<'c>(loops: &Loops<'c>, nest: Op<'c>, chosen: &[usize], extents: &[u64], number: Value<'c>) {
+/// The nest with one iteration of each of the chosen loops, of which the last one goes on with the number, and one owner.
+fn copy<'c>(
+    loops: &Loops<'c>,
+    nest: Op<'c>,
+    (chosen, extents): (&[usize], &[u64]),
+    owners: Option<&Owners>,
+    number: Value<'c>,
+) {
     let s = loops.scalars();
     let (mut left, mut indices) = (number, Vec::new());
     for (place, extent) in extents.iter().enumerate().rev() {
-        if place == 0 {
+        if place == 0 && owners.is_none() {
             indices.push(left);
         } else {
             indices.push(s.index_mod(left, *extent as i64));
@@ -152,6 +154,9 @@ fn copy<'c>(loops: &Loops<'c>, nest: Op<'c>, chosen: &[usize], extents: &[u64], 
     indices.reverse();
     let cloned = ValueMap::new().clone_op(&loops.build, nest);
     let all = outside_in(cloned);
+    if let Some(owners) = owners {
+        owners.restrict(cloned, left);
+    }
     // Inner ones first: what is moved out of a loop goes with it.
     for (&place, &index) in chosen.iter().zip(&indices).rev() {
         once(all[place], index);
