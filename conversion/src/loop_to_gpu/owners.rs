@@ -25,6 +25,9 @@ use fusion_dialects::{
 /// Threads of a nest that has owners, at most: each of them goes through all of it.
 const MOST: u64 = 1 << 14;
 
+/// Iterations of a loop that is gone through, at least: fewer are soon done by one thread.
+const FEWEST: i64 = 4;
+
 /// How the elements that a nest writes are given out.
 pub struct Owners {
     /// The place of the only store among all operations of the nest.
@@ -48,6 +51,7 @@ impl Owners {
         let Some(own) = behind(store, to) else { return };
         let Some(&first) = own.first() else { return };
         let s = Loops { build: Build::before(first) }.scalars();
+        // What one iteration writes lies about as many elements apart as there are iterations: all owners get some of it.
         let group = if self.iterations > 1 { s.index_div(to, self.iterations as i64) } else { to };
         let of = s.index_mod(group, self.number() as i64);
         put_under(first, s.index_compare(Compare::Equal, of, owner), &own);
@@ -55,9 +59,14 @@ impl Owners {
 }
 
 /// Of a nest whose only store goes to a place that is computed in it, and which reads that buffer at the same place beside it or not at
-/// all; where there are several of each iteration of its independent loops.
-pub fn find(nest: Op, iterations: u64) -> Option<Owners> {
+/// all; where there are several of each iteration of the independent loops, those at the given places, and enough to go through.
+pub fn find(nest: Op, independent: &[usize], iterations: u64) -> Option<Owners> {
     let all = outside_in(nest);
+    let goes_through = |place: &usize| {
+        let is_loop = matches!(all[*place].kind(), Some(Kind::Loop(Loop::For | Loop::Upto)));
+        is_loop && !independent.contains(place) && all[*place].int("extent").is_none_or(|n| n >= FEWEST)
+    };
+    (0..all.len()).find(goes_through)?;
     let mut writes = (0..all.len()).filter(|&place| may_write(all[place]));
     let (store, others) = (writes.next()?, writes.next());
     if others.is_some() || !matches!(all[store].kind(), Some(Kind::Loop(Loop::Store))) {

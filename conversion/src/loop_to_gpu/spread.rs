@@ -50,7 +50,7 @@ impl Pass for LoopSpread {
                 continue;
             }
             let chosen = independent(nest);
-            let owners = owners::find(nest, iterations(&extents(nest, &chosen)));
+            let owners = owners::find(nest, &chosen, iterations(&extents(nest, &chosen)));
             if owners.is_some() || !chosen.is_empty() {
                 spread(nest, &chosen, owners.as_ref(), threads);
                 cx.count(0, 1);

@@ -69,7 +69,8 @@ impl Facts {
 }
 
 impl Plan {
-    pub(super) fn new(space: &Space, state: State) -> Plan {
+    /// The plan of a state.
+    pub fn new(space: &Space, state: State) -> Plan {
         let mut plan =
             Plan { state, facts: vec![Rc::new(Facts::default()); space.classes.len()], looked_at: 0 };
         for class in 0..space.classes.len() {
@@ -223,7 +224,7 @@ impl Plan {
     /// Parts kernels of several results that, with what their classes are computed by now, would wait for each other:
     ///
     ///     a, b stored together; b is computed by another candidate now, which reads c, which reads a
-    pub(super) fn part_cycles(&mut self, space: &Space) {
+    pub fn part_cycles(&mut self, space: &Space) {
         while let Some(cycle) = self.cycle(space) {
             // Classes alone need nothing that needs them: one of these kernels has several.
             let mut parted = false;
