@@ -42,7 +42,8 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
         && !reduces
         && let Some(across) = transposing::across(&accesses, &extents, together)
     {
-        return transposing::tile(writer, stage, (across, inner), (extents[across], extent), vector_bytes);
+        let sides = (extents[across], extent);
+        return transposing::tile(writer, stage, (across, inner), sides, &along, vector_bytes);
     }
     // Elements a few places apart are loaded whole and shuffled, where those between them are not read as well.
     let apart = nest.reduction.unwrap_or(stage);

@@ -14,6 +14,9 @@ use crate::te::schedule::{AxisId, StageId};
 /// Elements of a side of the blocks between which pages and lines of the cache change.
 const BLOCK: u64 = 64;
 
+/// Elements of four bytes from one to the next that has the same place in a page: a first cache's sets are those of a page.
+const SAME_SET: i64 = 1024;
+
 /// The axis along which everything that is not contiguous along the last axes (`together` of them) is.
 pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Option<AxisId> {
     let last = extents.len().checked_sub(1)?;
@@ -33,12 +36,13 @@ pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Op
         .find(|&a| strided().all(|e| is_known(e) && e.as_ref().is_some_and(|e| e.coefficient(a) == Some(1))))
 }
 
-/// Tiles in registers of the axis `across` and the last one, in blocks.
+/// Tiles in registers of the axis `across` and the last one, in blocks; `distances` are those of elements along the last axis.
 pub fn tile(
     writer: &mut Writer,
     stage: StageId,
     (across, last): (AxisId, AxisId),
     (rows, columns): (u64, u64),
+    distances: &[Option<i64>],
     vector_bytes: u64,
 ) -> Result<(), String> {
     let lanes = lanes(writer, stage, vector_bytes);
@@ -63,6 +67,10 @@ pub fn tile(
     writer.unroll(stage, inner[0])?;
     writer.vectorize(stage, inner[1])?;
     order.extend(blocks);
+    // Rows that fall on one set of the caches push each other out: some of them are read to their ends.
+    if distances.iter().flatten().any(|&n| n != 0 && n % SAME_SET == 0) {
+        tiles.reverse();
+    }
     order.extend(tiles);
     order.extend(inner);
     writer.reorder(stage, &order)

@@ -22,8 +22,12 @@ use std::collections::BTreeSet;
 
 /// Windows of more elements are loops.
 const MOST_TAPS: u64 = 49;
-/// Elements combined in the body of the innermost loop, at most: its code stays in the first cache.
+/// Elements combined in the body of the innermost loop, at most: what is multiplied with them stays in registers.
 const MOST_BODY: u64 = 100;
+/// The same where they are multiplied with nothing: the code stays in the first cache.
+const MOST_BODY_ALONE: u64 = 400;
+/// With fewer rows in a body, the chains of additions keep the core waiting.
+const FEWEST_ROWS: u64 = 4;
 /// Rows of a tile: chains of additions of four cycles, two of which begin in each.
 const MOST_ROWS: u64 = 8;
 /// How far apart the elements of a vector may lie to be loaded whole and shuffled.
@@ -42,6 +46,8 @@ struct Windows {
     sliding: BTreeSet<usize>,
     /// Elements of a window.
     taps: u64,
+    /// Elements combined in the body of the innermost loop, at most.
+    most_body: u64,
 }
 
 /// Schedules a nest of that kind; `false` for one of another kind, for which nothing was written.
@@ -93,7 +99,8 @@ fn recognize(tree: &Schedule, reduction: StageId) -> Option<Windows> {
         && (1..=FURTHEST).contains(&apart)
         && inner
         && rest.iter().all(|o| !o.mentions(last));
-    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, taps })
+    let most_body = if rest.is_empty() { MOST_BODY_ALONE } else { MOST_BODY };
+    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, taps, most_body })
 }
 
 /// A constant, or an axis as it is.
@@ -181,7 +188,7 @@ impl Windows {
         let mut body = rows;
         for step in steps.collect::<Vec<_>>().into_iter().rev() {
             body *= writer.tree.stages[reduction].axes[step].extent;
-            if body > MOST_BODY {
+            if body > self.most_body {
                 break;
             }
             writer.unroll(reduction, step)?;
@@ -192,9 +199,11 @@ impl Windows {
         Ok(at)
     }
 
-    /// Rows of a tile: a divisor near the most there is code for.
+    /// Rows of a tile: a divisor near the most there is code for. Where that is code for too few whole windows, it is code for
+    /// some rows of the windows.
     fn rows(&self, extent: u64) -> u64 {
-        let most = (MOST_BODY / self.taps).clamp(1, MOST_ROWS);
+        let whole = (self.most_body / self.taps).min(MOST_ROWS);
+        let most = if whole < FEWEST_ROWS { MOST_ROWS } else { whole };
         if extent <= most {
             return extent;
         }

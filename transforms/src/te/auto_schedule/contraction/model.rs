@@ -91,10 +91,18 @@ impl Contraction {
     /// Panels that tiles of rows go over one after the other: as many as half of the second cache holds, in blocks of one size, where
     /// panel after panel would read the other operand or write the result, in narrow pieces, from and to further away each time.
     pub(super) fn panels_at_once(&self, tile: &Tile, machine: &Machine, copied: bool) -> u64 {
-        let mut others = (0..self.extents.len()).filter(|&a| a != tile.vector && Some(a) != tile.rows);
-        let alone = others.all(|a| self.operands[tile.panel].mentions(a) || self.extents[a] == 1);
-        let rows = tile.rows.map_or(1, |u| self.extents[u]);
-        if !alone || rows <= tile.height {
+        let (panel, other) = (&self.operands[tile.panel], &self.operands[1 - tile.panel]);
+        let outside = (0..self.extents.len()).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+        let used_again = outside.filter(|&a| !panel.mentions(a) && self.extents[a] > 1);
+        let mut rows = tile.rows.map_or(1, |u| self.extents[u]);
+        for axis in used_again {
+            // Windows that overlap are read from nearby.
+            if other.dimension(axis, self.extents[axis]).is_none() {
+                return 1;
+            }
+            rows *= self.extents[axis];
+        }
+        if rows <= tile.height {
             return 1;
         }
         let (near, columns) = (machine.second_cache / 2, self.extents[tile.vector]);
