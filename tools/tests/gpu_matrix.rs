@@ -120,8 +120,8 @@ fn products_of_any_extents_are_those_of_the_processor() {
 
 #[test]
 fn blocks_share_long_sums_in_the_same_order_in_every_run() {
-    // Few tiles; a batch of them; the tail of a tile.
-    for (batch, extents) in [(1, [64, 4096, 64]), (2, [48, 2048, 80]), (1, [33, 3072, 40])] {
+    // Few tiles; a batch of them with tails.
+    for (batch, extents) in [(1, [64, 2048, 64]), (2, [33, 1024, 40])] {
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);
         for gpu in GPUS {

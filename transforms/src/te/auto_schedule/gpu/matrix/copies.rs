@@ -91,8 +91,8 @@ pub fn copy(
     let straight = turns(found, facts, n) == Some(false);
     let whole =
         |width: &u64| straight && along.is_multiple_of(*width) && lies_together(&writer.tree, copy, *width);
-    let halves = std::iter::successors(Some(access), |width| Some(width / 2).filter(|width| *width > 1));
-    let width = halves.into_iter().find(whole).unwrap_or(1);
+    let mut halves = std::iter::successors(Some(access), |width| Some(width / 2).filter(|width| *width > 1));
+    let width = halves.find(whole).unwrap_or(1);
     share(writer, copy, (tile.warps, facts.extents()[2]), width)?;
     Ok(copy)
 }
