@@ -16,10 +16,12 @@ const SOURCES: &[&str] = &[
     "gpu/emulate.c",
     "gpu/entry.c",
     "gpu/hip.c",
+    "gpu/maps.c",
     "gpu/matrix.c",
     "gpu/profile.c",
     "gpu/races.c",
     "gpu/run.c",
+    "gpu/signals.c",
     "gpu/stream.c",
 ];
 const HEADERS: &[&str] =

@@ -13,7 +13,7 @@ const MOST: f64 = 2.0;
 /// The same for those that are composed of several functions.
 const MOST_COMPOSED: f64 = 3.0;
 
-/// A kernel that computes a function of `COUNT` numbers, in vectors of 16 or one after another.
+/// A kernel that computes a function, of dialect `math` unless it names its own, of `COUNT` numbers, in vectors of 16 or one after another.
 fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit {
     register_upstream_passes();
     fusion_transforms::register();
@@ -24,6 +24,7 @@ fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit
             (format!("%x{i}: memref<{COUNT}xf32>"), load)
         })
         .unzip();
+    let function = if function.contains('.') { function.to_owned() } else { format!("math.{function}") };
     let names: Vec<_> = (0..operands).map(|i| format!("%a{i}")).collect();
     let source = format!(
         "func.func @f({}, %y: memref<{COUNT}xf32>) {{
@@ -33,7 +34,7 @@ fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit
              ^bb0(%l: index):
                %i = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%o, %l)
                {}
-               %r = math.{function} {} {attributes} : f32
+               %r = {function} {} {attributes} : f32
                loop.store %r, %y[%i] : f32, memref<{COUNT}xf32>
                loop.yield
              }}
@@ -145,6 +146,19 @@ fn angles(function: &str, most: f64, exact: fn(f64) -> f64) {
         let column: Vec<f32> = numbers().into_iter().filter(|x| x.abs() <= within || x.is_nan()).collect();
         check_with(&attribute, function, most, &[column], |x| exact(f64::from(x[0])));
     }
+}
+
+/// What is no number stays, whichever operand it is.
+#[test]
+fn extremes() {
+    let (some, nan) = (numbers().into_iter().step_by(16).collect::<Vec<f32>>(), f32::NAN);
+    let mut other: Vec<f32> = some.iter().rev().copied().collect();
+    other.iter_mut().step_by(7).for_each(|x| *x = nan);
+    let any_nan = |x: &[f32]| x.iter().any(|x| x.is_nan());
+    let exact =
+        |of: fn(f32, f32) -> f32| move |x: &[f32]| f64::from(if any_nan(x) { nan } else { of(x[0], x[1]) });
+    check("arith.maximumf", 0.0, &[some.clone(), other.clone()], exact(f32::max));
+    check("arith.minimumf", 0.0, &[other, some], exact(f32::min));
 }
 
 #[test]

@@ -42,6 +42,7 @@ static const struct vendor facts = {
             [RECORD_EVENT] = "cuEventRecord",
             [TIME_BETWEEN] = "cuEventElapsedTime",
             [DESTROY_EVENT] = "cuEventDestroy_v2",
+            [ENCODE_MAP] = "cuTensorMapEncodeTiled",
         },
     .major = 75,
     .minor = 76,

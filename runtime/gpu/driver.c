@@ -180,7 +180,7 @@ void fusion_driver_close(struct device *device) {
   while (driver->loaded) {
     struct loaded *next = driver->loaded->next;
     driver->loaded->kernel->state = NULL;
-    free(driver->loaded);
+    fusion_driver_free_loaded(driver->loaded);
     driver->loaded = next;
   }
   _Bool entered = driver->has_stream && fusion_driver_enter(device);
@@ -358,12 +358,14 @@ static struct loaded *prepare(struct driver *driver, struct fusion_gpu_kernel *k
       return NULL;
     }
   }
-  struct loaded *loaded = calloc(1, sizeof *loaded + kernel->arguments * sizeof(void *));
+  struct loaded *loaded = fusion_driver_new_loaded(kernel);
   if (!loaded) {
     fusion_gpu_fail("There is no memory for launching kernel \"%.200s\".", kernel->name);
     return NULL;
   }
-  *loaded = (struct loaded){.next = driver->loaded, .kernel = kernel, .function = function};
+  loaded->next = driver->loaded;
+  loaded->kernel = kernel;
+  loaded->function = function;
   driver->loaded = loaded;
   return kernel->state = loaded;
 }
@@ -385,6 +387,8 @@ _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kern
     return 0;
   for (uint32_t i = 0; i < kernel->arguments; i++)
     loaded->places[i] = (void *)(uintptr_t)&arguments[i];
+  if (!fusion_driver_maps(driver, loaded, arguments))
+    return 0;
   const uint32_t *grid = kernel->grid, *block = kernel->block;
   int code = CALL(driver, LAUNCH, of_launch)(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                              kernel->dynamic_bytes, driver->stream, loaded->places, NULL);

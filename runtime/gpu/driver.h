@@ -19,6 +19,8 @@ enum function {
   BEGIN_CAPTURE, END_CAPTURE, MAKE_GRAPH, LAUNCH_GRAPH, DESTROY_GRAPH, DESTROY_RECORDING,
   /* These are asked for when a run is timed. */
   CREATE_EVENT, RECORD_EVENT, TIME_BETWEEN, DESTROY_EVENT,
+  /* This one by kernels that copy boxes of tensors. */
+  ENCODE_MAP,
   FUNCTIONS
 };
 
@@ -41,12 +43,19 @@ struct module {
   void *handle;
 };
 
+/* CUtensorMap. */
+struct tensor_map {
+  _Alignas(128) unsigned char bytes[128];
+};
+
 /* A kernel that was launched before. */
 struct loaded {
   struct loaded *next;
   struct fusion_gpu_kernel *kernel;
   void *function;
-  void *places[];  /* of the arguments; filled for each launch */
+  struct tensor_map *maps;
+  void **tensors;  /* where those were that the maps are of */
+  void *places[];  /* of the arguments, then of the maps; filled for each launch */
 };
 
 struct driver {
@@ -90,6 +99,8 @@ typedef int of_end_capture(void *, void **);
 typedef int of_make_graph(void **, void *, unsigned long long);
 typedef int of_launch_graph(void *, void *);
 typedef int of_elapsed(float *, void *, void *);
+typedef int of_encode_map(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int,
+                          int, int);
 typedef int writes_text(int, const char **);
 typedef const char *gives_text(int);
 #define CALL(driver, which, type) ((type *)(uintptr_t)(driver)->functions[which])
@@ -108,6 +119,12 @@ _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kern
 _Bool fusion_driver_wait(struct device *device);
 /* Says what went wrong, what the driver says of it, and what to do; gives 0. */
 _Bool fusion_driver_fail(struct driver *driver, int code, const char *what);
+
+/* maps.c */
+struct loaded *fusion_driver_new_loaded(struct fusion_gpu_kernel *kernel);
+void fusion_driver_free_loaded(struct loaded *loaded);
+/* Describes the tensors that a launch copies boxes of. */
+_Bool fusion_driver_maps(struct driver *driver, struct loaded *loaded, void *const *arguments);
 
 /* stream.c */
 _Bool fusion_driver_begin_recording(struct device *device);

@@ -148,7 +148,7 @@ static void fiber_main(void) {
   fusion_switch(&nobody, worker->outside);
 }
 
-static void stop_here(struct worker *worker) {
+void fusion_stop_here(struct worker *worker) {
   fusion_switch(&worker->current->stack_pointer, worker->outside);
 }
 
@@ -219,7 +219,13 @@ static const struct thread *first_with(const struct worker *worker, int state) {
 /* No thread can go on: all have ended, or something they wait for never comes. */
 static void look_why(struct worker *worker) {
   const struct thread *waiting = first_with(worker, AT_COLLECTIVE), *at_barrier = first_with(worker, AT_BARRIER);
-  if (waiting) {
+  const struct thread *at_signal = first_with(worker, AT_SIGNAL);
+  const struct signal *left = fusion_left_signal(worker);
+  if (at_signal) {
+    char why[200];
+    fusion_describe_wait(worker, at_signal, why, sizeof why);
+    fail_outside(worker, at_signal, "%s", why);
+  } else if (waiting) {
     static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix", "wgmma"};
     fail_outside(worker, waiting,
                  "%s in divergent control flow: other threads of its warp wait at a barrier instead; let all threads of a "
@@ -231,6 +237,10 @@ static void look_why(struct worker *worker) {
                  "barrier in divergent control flow: thread (%u, %u, %u) ended without coming to it; let all threads of a "
                  "block come to it",
                  place[0], place[1], place[2]);
+  } else if (left) {
+    fail_outside(worker, worker->threads,
+                 "the block ended while copies of a tensor were under way, of the signal at byte %llu; wait for each phase of it",
+                 (unsigned long long)left->place);
   }
 }
 
@@ -250,6 +260,7 @@ static void begin_block(struct worker *worker, uint64_t number) {
     thread->state = NOT_STARTED;
     thread->groups = 0;
   }
+  fusion_begin_signals(worker);
   fusion_next_interval(worker);
   memset(worker->shared, UNWRITTEN, worker->shared_bytes);
 }
@@ -277,7 +288,7 @@ void fusion_emulated_barrier(void) {
   struct worker *worker = self;
   if (++worker->at_barrier < worker->count) {
     worker->current->state = AT_BARRIER;
-    stop_here(worker);
+    fusion_stop_here(worker);
     return;
   }
   for (uint32_t i = 0; i < worker->count; i++)
@@ -386,7 +397,7 @@ void fusion_collective(struct worker *worker, const struct request *request) {
   thread->request = *request;
   if (++warp->arrived < warp->live) {
     thread->state = AT_COLLECTIVE;
-    stop_here(worker);
+    fusion_stop_here(worker);
     return;
   }
   do_collective(worker, warp);
@@ -422,6 +433,7 @@ static void free_worker(struct worker *worker) {
   free(worker->warps);
   free(worker->shared);
   free(worker->shadow);
+  free(worker->clocks);
   free(worker);
 }
 

@@ -8,7 +8,9 @@
 enum {
   MOST_THREADS = 1024,           /* of a block, as on all devices there are */
   MOST_SHARED = 256 << 10,       /* bytes of shared memory of a block */
-  NOBODY = 0xffff,               /* no thread of the block */
+  MOST_SIGNALS = 64,             /* of a block */
+  ACTORS = MOST_THREADS + MOST_SIGNALS,  /* who writes shared memory: threads, and the copies that a signal tells of */
+  NOBODY = 0xffff,               /* none of them */
 };
 
 /* What a thread came with to something that all of its warp do together. */
@@ -28,6 +30,19 @@ struct copy {
   const unsigned char *from;
   uint32_t bytes, copied;
   uint64_t group;
+  /* Of a box of a tensor. */
+  const struct fusion_gpu_map *map;
+  int64_t at[FUSION_MAP_AXES];
+};
+
+/* What threads come to and wait for (signals.c). */
+struct signal {
+  uint64_t place;                /* in shared memory */
+  uint32_t count, missing;       /* threads of a phase, and those that have not come in this one */
+  int64_t phase;                 /* the one that is under way */
+  int64_t expected, asked;       /* bytes of this phase, and those that copies were begun for */
+  struct copy *copies;           /* of this phase */
+  uint32_t done;                 /* phases that copied something */
 };
 
 struct thread {
@@ -35,7 +50,9 @@ struct thread {
   struct fiber *fiber;           /* its stack while it waits */
   uint32_t place[3];
   uint16_t number;
-  enum { NOT_STARTED, RUNS, AT_BARRIER, AT_COLLECTIVE, ENDED } state;
+  enum { NOT_STARTED, RUNS, AT_BARRIER, AT_COLLECTIVE, AT_SIGNAL, ENDED } state;
+  uint32_t signal;               /* the one that it waits for, ... */
+  int64_t phase;                 /* ... and until which phase is over */
   struct request request;
   struct copy *copies, **last_copy;
   uint64_t groups;               /* that it closed */
@@ -47,9 +64,10 @@ struct warp {
   uint32_t count, live, arrived;
 };
 
-/* Who did what with a byte of shared memory since the barrier number `interval`. */
+/* Who did what with a byte of shared memory since the barrier number `interval`, and when by the own clock of each. */
 struct shadow {
   uint32_t interval;
+  uint32_t written, read, read_otherwise;
   uint16_t writer, reader, other_reader;
   uint16_t copier;               /* whose copy to it has not happened; of any interval */
 };
@@ -68,6 +86,9 @@ struct worker {
   uint64_t shared_bytes;
   struct shadow *shadow;
   uint32_t interval;
+  struct signal signals[MOST_SIGNALS];
+  uint32_t signal_count;
+  uint32_t (*clocks)[ACTORS];    /* what each thread knows of the others' clocks since the last barrier, then each signal; or null */
   struct copy *spare_copies;
   struct fiber *spare_fibers;
   char *stacks;                  /* of fibers; made when first needed */
@@ -84,11 +105,30 @@ _Noreturn void fusion_emulated_fail(struct worker *worker, const struct thread *
     __attribute__((format(printf, 3, 4)));
 /* Waits until all threads of the warp have come, and what they came for is done. */
 void fusion_collective(struct worker *worker, const struct request *request);
+/* The thread goes on when its state is RUNS again. */
+void fusion_stop_here(struct worker *worker);
 
 /* races.c */
 void fusion_note_access(struct worker *worker, const struct thread *thread, const void *address, uint64_t bytes, _Bool is_write);
 void fusion_next_interval(struct worker *worker);
 void fusion_drop_copies(struct worker *worker, struct thread *thread);
+/* The place in shared memory, of which there must be so much. */
+uint64_t fusion_place_of(struct worker *worker, const struct thread *thread, const void *address, uint64_t bytes, const char *does);
+struct copy *fusion_new_copy(struct worker *worker, const struct thread *thread);
+/* That an asynchronous copy to these bytes is under way, or, where the copier is 0, is not. */
+void fusion_set_copier(struct worker *worker, const struct copy *copy, uint16_t copier);
+
+/* signals.c */
+enum { SIGNALS_OVER = MOST_THREADS + MOST_SIGNALS };  /* rows of clocks: threads, then what came to each signal */
+void fusion_begin_signals(struct worker *worker);
+void fusion_clocks_at_barrier(struct worker *worker);
+/* All threads of the warp have waited for what each of them did. */
+void fusion_read_together(struct worker *worker, const struct warp *warp);
+/* Whether what an actor did at that time of its clock comes before what the thread does now. */
+_Bool fusion_is_before(const struct worker *worker, uint16_t actor, uint32_t when, const struct thread *thread);
+/* Why a thread waits for ever, and whether copies are left when all have ended. */
+void fusion_describe_wait(const struct worker *worker, const struct thread *thread, char *text, size_t bytes);
+const struct signal *fusion_left_signal(const struct worker *worker);
 
 /* matrix.c: on behalf of all threads of the warp, which have come. */
 void fusion_do_matrix(struct worker *worker, struct warp *warp);

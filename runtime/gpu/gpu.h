@@ -17,6 +17,19 @@
 
 enum fusion_gpu_kind { FUSION_CUDA = 1, FUSION_HIP = 2, FUSION_EMULATED = 3 };
 
+/* A tensor of the device's memory of which a kernel copies boxes (cp.async.bulk.tensor), innermost axis first. A kernel of CUDA gets a tensor
+ * map of each, 128 bytes, behind its pointers. */
+enum { FUSION_MAP_AXES = 5 };
+struct fusion_gpu_map {
+  uint64_t argument;                          /* which of the kernel's the tensor is */
+  uint64_t element_bytes;                     /* 1, 2, 4 or 8 */
+  uint64_t rank;
+  uint64_t swizzled;                          /* whether lines of 128 bytes have their groups of 16 exchanged in shared memory */
+  uint64_t extents[FUSION_MAP_AXES];
+  uint64_t strides[FUSION_MAP_AXES];          /* bytes from one to the next along each axis */
+  uint64_t box[FUSION_MAP_AXES];              /* elements that are copied at a time */
+};
+
 /* One launch; a global of the object that its stub is in, and writable. */
 struct fusion_gpu_kernel {
   const char *name;                           /* the entry in the image */
@@ -28,6 +41,8 @@ struct fusion_gpu_kernel {
   uint32_t arguments;                         /* how many; each is a pointer of the device */
   uint32_t warp;                              /* threads that run in step: 32, or the 64 of a wave; 0 stands for 32 */
   uint32_t dynamic_bytes;                     /* of shared memory the launch asks for besides */
+  const struct fusion_gpu_map *map;
+  uint32_t maps;                              /* how many of these */
   void *state;                                /* the run time's own; starts null */
 };
 
@@ -101,6 +116,16 @@ void fusion_emulated_copy_async(void *shared, const void *global, int64_t bytes,
 void fusion_emulated_commit(void);
 void fusion_emulated_wait(int64_t groups_left);
 
+/* Signals (mbarrier) are 8 bytes of shared memory each, of which a phase is over when `count` threads have come and all bytes it was told to
+ * expect have been copied. Who waits for a phase, numbered from 0, goes on when it is over; that before the first one is. */
+void fusion_emulated_signal_init(void *signal, int64_t signals, int64_t count);
+void fusion_emulated_signal_expect(void *signal, int64_t bytes);   /* comes to it as well */
+void fusion_emulated_signal_arrive(void *signal);
+void fusion_emulated_signal_wait(void *signal, int64_t phase);
+/* Copies a box of the kernel's tensor of that number, from these indices on, innermost first; what is beyond the tensor is 0. It happens when
+ * somebody waits for the signal. */
+void fusion_emulated_copy_tensor(int32_t map, void *shared, void *signal, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e);
+
 /* d = a * b + c by all threads of a warp; each gives and gets its registers in their order. */
 enum fusion_emulated_instruction {
   FUSION_MMA_M16N8K16_F16,   /* mma.sync.m16n8k16.row.col.f32.f16.f16.f32 */
@@ -120,6 +145,9 @@ enum fusion_emulated_instruction {
   FUSION_WGMMA_M64N128K64_BF16,
   FUSION_WGMMA_M64N256K64_F16,
   FUSION_WGMMA_M64N256K64_BF16,
+  FUSION_WGMMA_M64N64K32_TF32, /* four wgmma.mma_async.m64n64k8.f32.tf32.tf32 */
+  FUSION_WGMMA_M64N128K32_TF32,
+  FUSION_WGMMA_M64N256K32_TF32,
   FUSION_INSTRUCTIONS
 };
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);

@@ -83,6 +83,9 @@ static const struct instruction instructions[FUSION_INSTRUCTIONS] = {
     [FUSION_WGMMA_M64N128K64_BF16] = {"wgmma m64n128 bf16", 64, 128, 64, 128, BF16, 0, 0, 64, NULL, NULL, c_m16},
     [FUSION_WGMMA_M64N256K64_F16] = {"wgmma m64n256 f16", 64, 256, 64, 128, F16, 0, 0, 128, NULL, NULL, c_m16},
     [FUSION_WGMMA_M64N256K64_BF16] = {"wgmma m64n256 bf16", 64, 256, 64, 128, BF16, 0, 0, 128, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N64K32_TF32] = {"wgmma m64n64 tf32", 64, 64, 32, 128, TF32, 0, 0, 32, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N128K32_TF32] = {"wgmma m64n128 tf32", 64, 128, 32, 128, TF32, 0, 0, 64, NULL, NULL, c_m16},
+    [FUSION_WGMMA_M64N256K32_TF32] = {"wgmma m64n256 tf32", 64, 256, 32, 128, TF32, 0, 0, 128, NULL, NULL, c_m16},
 };
 
 /* Elements. */
@@ -193,9 +196,10 @@ static const char *swizzled(const struct worker *worker, const char *place) {
 
 /* An element of a factor in shared memory: lines of 128 bytes, one below the other. Of those that are transposed, lines are along what is
  * not summed up, 64 elements of it; the next ones are in the next panel. */
-static const char *of_factor(const struct worker *worker, const struct request *r, _Bool is_a, uint32_t own, uint32_t deep) {
+static const char *of_factor(const struct worker *worker, const struct request *r, uint32_t size, _Bool is_a, uint32_t own,
+                             uint32_t deep) {
   const char *begin = is_a ? r->a : r->b;
-  int64_t byte = 128 * (int64_t)own + 2 * (int64_t)deep;
+  int64_t byte = 128 * (int64_t)own + size * (int64_t)deep;
   if (!is_a && r->width)
     byte = r->bits * (own / 64) + 128 * (int64_t)deep + 2 * (own % 64);
   return swizzled(worker, begin + byte);
@@ -220,7 +224,9 @@ void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
     fusion_emulated_fail(worker, warp->threads, "%s is of four warps, but the block has %u threads", row->name, worker->count);
   if (((uintptr_t)r->a | (uintptr_t)r->b) % 16)
     fusion_emulated_fail(worker, warp->threads, "%s reads from an address that is not a multiple of 16 bytes", row->name);
-  uint32_t first = warp->threads[0].number / 32 % 4 * ROWS;
+  uint32_t first = warp->threads[0].number / 32 % 4 * ROWS, size = row->type == TF32 ? 4 : 2;
+  if (r->width && size != 2)
+    fusion_emulated_fail(worker, warp->threads, "%s reads columns of its right factor only, which lie together", row->name);
   float d[ROWS * MOST_COLUMNS], b[MOST_COLUMNS];
   for (uint32_t lane = 0; lane < 32; lane++)
     for (uint32_t i = 0; i < row->c_elements; i++) {
@@ -230,18 +236,19 @@ void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
   for (uint32_t l = 0; l < row->k; l++) {
     const struct thread *reader = &warp->threads[l % 32];
     for (uint32_t j = 0; j < row->n; j++) {
-      const char *from = of_factor(worker, r, 0, j, l);
-      fusion_note_access(worker, reader, from, 2, 0);
+      const char *from = of_factor(worker, r, size, 0, j, l);
+      fusion_note_access(worker, reader, from, size, 0);
       b[j] = element(row->type, from, 0);
     }
     for (uint32_t i = 0; i < ROWS; i++) {
-      const char *from = of_factor(worker, r, 1, first + i, l);
-      fusion_note_access(worker, reader, from, 2, 0);
+      const char *from = of_factor(worker, r, size, 1, first + i, l);
+      fusion_note_access(worker, reader, from, size, 0);
       float a = element(row->type, from, 0);
       for (uint32_t j = 0; j < row->n; j++)
         d[i * row->n + j] += a * b[j];
     }
   }
+  fusion_read_together(worker, warp);
   for (uint32_t lane = 0; lane < 32; lane++)
     for (uint32_t i = 0; i < row->c_elements; i++) {
       struct place place = row->c(lane, i);

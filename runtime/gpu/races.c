@@ -6,18 +6,28 @@
  *   thread 5 reads  byte 8
  *
  * Two accesses of one byte by different threads in one interval race unless both are reads. Each byte has a shadow that says
- * who did what in which interval; an older interval counts as nothing. An asynchronous copy writes from where it is asked for
- * until it is waited for: nobody may touch its bytes in between. */
+ * who did what in which interval; an older interval counts as nothing. Within an interval, signals order accesses (signals.c); of those
+ * that read a byte at the same time, two are remembered. An asynchronous copy writes from where it is asked for until it is waited
+ * for: nobody may touch its bytes in between. */
 
 #include "emulate.h"
 
 static void race(struct worker *worker, const struct thread *thread, const char *does, uint64_t byte, uint16_t other,
                  const char *did) {
+  if (other >= MOST_THREADS)
+    fusion_emulated_fail(worker, thread,
+                         "a race: it %s byte %llu of shared memory, which a copy of a tensor %s; it has not waited for the signal of the copy",
+                         does, (unsigned long long)byte, did);
   const uint32_t *place = worker->threads[other].place;
   fusion_emulated_fail(worker, thread,
                        "a race: it %s byte %llu of shared memory, which thread (%u, %u, %u) %s since the last barrier; a barrier "
                        "is missing between the two",
                        does, (unsigned long long)byte, place[0], place[1], place[2], did);
+}
+
+/* Whether an access is before what the thread does now; one that nobody made is. */
+static _Bool happened(const struct worker *worker, uint16_t actor, uint32_t when, const struct thread *thread) {
+  return actor == NOBODY || fusion_is_before(worker, actor, when, thread);
 }
 
 static void touch(struct worker *worker, const struct thread *thread, uint64_t byte, _Bool is_write) {
@@ -27,22 +37,27 @@ static void touch(struct worker *worker, const struct thread *thread, uint64_t b
     shadow->interval = worker->interval;
     shadow->writer = shadow->reader = shadow->other_reader = NOBODY;
   }
-  if (shadow->writer != NOBODY && shadow->writer != number)
+  uint32_t now = worker->signal_count ? worker->clocks[number][number] : 1;
+  if (!happened(worker, shadow->writer, shadow->written, thread))
     race(worker, thread, is_write ? "writes" : "reads", byte, shadow->writer, "wrote");
   if (is_write) {
-    uint16_t reader = shadow->reader != number ? shadow->reader : shadow->other_reader;
-    if (reader != NOBODY)
-      race(worker, thread, "writes", byte, reader, "read");
+    if (!happened(worker, shadow->reader, shadow->read, thread))
+      race(worker, thread, "writes", byte, shadow->reader, "read");
+    if (!happened(worker, shadow->other_reader, shadow->read_otherwise, thread))
+      race(worker, thread, "writes", byte, shadow->other_reader, "read");
     shadow->writer = number;
-  } else if (shadow->reader == NOBODY) {
+    shadow->written = now;
+  } else if (happened(worker, shadow->reader, shadow->read, thread)) {
     shadow->reader = number;
-  } else if (shadow->reader != number) {
+    shadow->read = now;
+  } else {
     shadow->other_reader = number;
+    shadow->read_otherwise = now;
   }
 }
 
 /* The place in shared memory, of which there must be so much. */
-static uint64_t place_of(struct worker *worker, const struct thread *thread, const void *address, uint64_t bytes,
+uint64_t fusion_place_of(struct worker *worker, const struct thread *thread, const void *address, uint64_t bytes,
                          const char *does) {
   uint64_t byte = (uint64_t)((uintptr_t)address - (uintptr_t)worker->shared);
   if (byte > worker->shared_bytes || bytes > worker->shared_bytes - byte)
@@ -53,7 +68,7 @@ static uint64_t place_of(struct worker *worker, const struct thread *thread, con
 
 void fusion_note_access(struct worker *worker, const struct thread *thread, const void *address, uint64_t bytes, _Bool is_write) {
   const char *does = is_write ? "writes" : "reads";
-  uint64_t first = place_of(worker, thread, address, bytes, does);
+  uint64_t first = fusion_place_of(worker, thread, address, bytes, does);
   for (uint64_t byte = first; byte < first + bytes; byte++) {
     uint16_t copier = worker->shadow[byte].copier;
     if (copier) {
@@ -73,6 +88,7 @@ void fusion_emulated_access(const void *address, int64_t bytes, int32_t is_write
 }
 
 void fusion_next_interval(struct worker *worker) {
+  fusion_clocks_at_barrier(worker);
   if (++worker->interval != 0)
     return;
   for (uint64_t byte = 0; byte < MOST_SHARED; byte++)
@@ -82,16 +98,25 @@ void fusion_next_interval(struct worker *worker) {
 
 /* Asynchronous copies. */
 
-static void set_copier(struct worker *worker, const struct copy *copy, uint16_t copier) {
+void fusion_set_copier(struct worker *worker, const struct copy *copy, uint16_t copier) {
   uint64_t first = (uint64_t)(copy->to - worker->shared);
   for (uint64_t byte = first; byte < first + copy->bytes; byte++)
     worker->shadow[byte].copier = copier;
 }
 
+struct copy *fusion_new_copy(struct worker *worker, const struct thread *thread) {
+  struct copy *copy = worker->spare_copies;
+  if (copy)
+    worker->spare_copies = copy->next;
+  else if (!(copy = malloc(sizeof *copy)))
+    fusion_emulated_fail(worker, thread, "there is no memory for an asynchronous copy");
+  return copy;
+}
+
 /* Takes the thread's first copy out of its list. */
 static void finish(struct worker *worker, struct thread *thread) {
   struct copy *copy = thread->copies;
-  set_copier(worker, copy, 0);
+  fusion_set_copier(worker, copy, 0);
   if (!(thread->copies = copy->next))
     thread->last_copy = &thread->copies;
   copy->next = worker->spare_copies;
@@ -113,17 +138,13 @@ void fusion_emulated_copy_async(void *shared, const void *global, int64_t bytes,
     fusion_emulated_fail(worker, thread, "an asynchronous copy of %lld bytes from or to an address that is not a multiple of it",
                          (long long)bytes);
   fusion_note_access(worker, thread, shared, (uint64_t)bytes, 1);
-  struct copy *copy = worker->spare_copies;
-  if (copy)
-    worker->spare_copies = copy->next;
-  else if (!(copy = malloc(sizeof *copy)))
-    fusion_emulated_fail(worker, thread, "there is no memory for an asynchronous copy");
+  struct copy *copy = fusion_new_copy(worker, thread);
   *copy = (struct copy){
       .to = shared, .from = global, .bytes = (uint32_t)bytes, .copied = (uint32_t)copied, .group = thread->groups};
   *thread->last_copy = copy;
   thread->last_copy = &copy->next;
   memset(shared, 0xff, (size_t)bytes); /* who reads it too early sees NaNs */
-  set_copier(worker, copy, (uint16_t)(thread->number + 1));
+  fusion_set_copier(worker, copy, (uint16_t)(thread->number + 1));
 }
 
 void fusion_emulated_commit(void) { fusion_worker()->current->groups++; }

@@ -35,12 +35,25 @@ impl Numbers {
 /// Runs a program of f32 inputs on the processor and on a GPU; fails where results are further apart than allowed, of the
 /// largest one.
 fn compare(text: &str, shapes: &[&[usize]], gpu: &str, more: &[&str], allowed: f64) {
+    let inputs: Vec<(&[usize], DType)> = shapes.iter().map(|shape| (*shape, DType::F32)).collect();
+    compare_of(text, &inputs, gpu, more, allowed);
+}
+
+/// The same of inputs of any type.
+fn compare_of(text: &str, inputs: &[(&[usize], DType)], gpu: &str, more: &[&str], allowed: f64) {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("m.mlir"), text).unwrap();
     let mut numbers = Numbers(7);
+    let mut tensor = |(shape, dtype): &(&[usize], DType)| {
+        let tensor = numbers.tensor(shape);
+        if *dtype == DType::F32 {
+            return tensor;
+        }
+        Tensor::from_f64s(*dtype, shape, &tensor.to_f64s()).unwrap()
+    };
     let inputs: Vec<(String, Tensor)> =
-        shapes.iter().enumerate().map(|(i, shape)| (format!("input_{i}"), numbers.tensor(shape))).collect();
+        inputs.iter().enumerate().map(|(i, input)| (format!("input_{i}"), tensor(input))).collect();
     npz::write(&here.join("x.npz"), inputs.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
     let outcome = |more: &[&str]| {
         let args = ["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"];
@@ -115,6 +128,78 @@ fn products_of_any_extents_are_those_of_the_processor() {
         for gpu in GPUS {
             compare(&text, &[&[batch, m, k], &[batch, k, n], &[n]], gpu, &[], 2e-3);
         }
+    }
+}
+
+/// `y = x w + b`, or `y + y erf(y)` of it, of a batch of operands of f16; the weights as `matmul` has them, or as `dense` does.
+fn narrow_product(batch: usize, [m, k, n]: [usize; 3], dense: bool, gelu: bool) -> String {
+    let narrow = "f16";
+    let lead = if dense { String::new() } else { format!("{batch}x") };
+    let ty = |shape: String, dtype: &str| format!("tensor<{lead}{shape}x{dtype}>");
+    let (x, w) = (
+        ty(format!("{m}x{k}"), narrow),
+        ty(if dense { format!("{n}x{k}") } else { format!("{k}x{n}") }, narrow),
+    );
+    let (y, yn) = (ty(format!("{m}x{n}"), "f32"), ty(format!("{m}x{n}"), narrow));
+    let last = if gelu {
+        format!(
+            "%e = relay.erf %s : ({y}) -> {y}
+           %t = relay.mul %s, %e : ({y}, {y}) -> {y}
+           %g = relay.add %s, %t : ({y}, {y}) -> {y}
+           return %g : {y}"
+        )
+    } else {
+        format!("return %s : {y}")
+    };
+    let product = if dense { "dense" } else { "batch_matmul" };
+    format!(
+        "func.func @main(%x: {x}, %w: {w}, %b: tensor<{n}xf32>) -> {y} {{
+           %p = relay.{product} %x, %w : ({x}, {w}) -> {yn}
+           %wide = relay.cast %p {{dtype = f32}} : ({yn}) -> {y}
+           %s = relay.add %wide, %b : ({y}, tensor<{n}xf32>) -> {y}
+           {last}
+         }}"
+    )
+}
+
+/// Compares such a product on sm_90a, which copies its operands in boxes.
+fn compare_narrow(batch: usize, extents: [usize; 3], dense: bool, gelu: bool) {
+    let [m, k, n] = extents;
+    let (x, w) = match dense {
+        true => (vec![m, k], vec![n, k]),
+        false => (vec![batch, m, k], vec![batch, k, n]),
+    };
+    let inputs: &[(&[usize], DType)] = &[(&x, DType::F16), (&w, DType::F16), (&[n], DType::F32)];
+    let text = narrow_product(batch, extents, dense, gelu);
+    compare_of(&text, inputs, "nvidia:sm_90a", &[], 2e-3);
+}
+
+#[test]
+fn operands_come_in_boxes_of_which_the_last_are_filled_up_with_zeros() {
+    // Whole tiles; tails in all extents; lines that begin at no multiple of 16 bytes; fewer rows than a tile; a batch; either order of
+    // weights, with and without a function behind.
+    let all = [
+        (1, [256, 256, 256], false, false),
+        (2, [131, 264, 136], false, true),
+        (1, [129, 333, 200], false, false),
+        (3, [128, 1000, 72], false, false),
+        (1, [140, 520, 333], true, true),
+        (1, [257, 264, 137], true, false),
+        (1, [512, 320, 128], true, false),
+    ];
+    for (batch, extents, dense, gelu) in all {
+        compare_narrow(batch, extents, dense, gelu);
+    }
+}
+
+#[test]
+fn random_products_of_operands_in_boxes_are_those_of_the_processor() {
+    let mut numbers = Numbers(11);
+    let mut extent = |least: u64, step: u64, count: u64| (least + step * (numbers.next() % count)) as usize;
+    for case in 0..6 {
+        let extents = [extent(128, 1, 150), extent(256, 8, 60), extent(64, if case < 3 { 8 } else { 1 }, 30)];
+        let (batch, dense) = (extent(1, 1, 3), case >= 3);
+        compare_narrow(batch, extents, dense, case % 2 == 1);
     }
 }
 
@@ -239,6 +324,22 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
         compare(text, shapes, gpu, &[], 1e-5);
     }
     compare(text, shapes, "nvidia:sm_80", &["--tf32"], 2e-3);
+    // Four warps, boxes of 32 columns, tails; weights as `dense` has them, and those that are turned around.
+    for (dense, [m, k, n]) in [(true, [140, 260, 133]), (false, [128, 164, 136])] {
+        let w = if dense { [n, k] } else { [k, n] };
+        let large = format!(
+            "func.func @main(%x: tensor<{m}x{k}xf32>, %w: tensor<{}x{}xf32>) -> tensor<{m}x{n}xf32> {{
+               %y = relay.{} %x, %w : (tensor<{m}x{k}xf32>, tensor<{}x{}xf32>) -> tensor<{m}x{n}xf32>
+               return %y : tensor<{m}x{n}xf32>
+             }}",
+            w[0],
+            w[1],
+            if dense { "dense" } else { "matmul" },
+            w[0],
+            w[1]
+        );
+        compare(&large, &[&[m, k], &w], "nvidia:sm_90a", &["--tf32"], 2e-3);
+    }
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("m.mlir"), text).unwrap();
     let matrices = |more: &[&str]| {

@@ -16,12 +16,14 @@
 //! A store that writes another place each time (`places`) needs no barrier against itself.
 //!
 //! An asynchronous copy writes where its thread waits for it, but what it writes to must not be in use from where it begins. In a
-//! loop whose slots `loop-pipeline` fills ahead, the accesses of one step are to different slots: only a later step meets them.
+//! loop whose slots `loop-pipeline` fills ahead, the accesses of one step are to different slots: only a later step meets them. A box of a
+//! tensor needs no barrier before it is read, as all who read it wait for its signal; signals are made before a barrier.
 
 use super::launches::{self, binding, is_bound, scope};
 use super::places::writes_apart;
 use super::result;
 use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -80,6 +82,8 @@ struct Accesses {
     written: HashMap<usize, Option<usize>>,
     /// Those that asynchronous copies begin to write.
     copied: HashSet<usize>,
+    /// Those that boxes of tensors are copied to, which are there for all who wait for their signals.
+    boxes: HashSet<usize>,
 }
 
 impl Accesses {
@@ -91,7 +95,7 @@ impl Accesses {
             self.read.contains(buffer) || (self.written.contains_key(buffer) && !same)
         };
         later.read.iter().any(|b| self.written.contains_key(b))
-            || later.copied.iter().any(touched)
+            || later.copied.iter().chain(&later.boxes).any(touched)
             || later.written.iter().any(overwrites)
     }
 
@@ -242,6 +246,19 @@ impl Walk<'_> {
                     shared(1).into_iter().for_each(|buffer| found.write(buffer, None));
                 }
                 Some(Kind::Loop(Loop::CopyAsync)) => found.copied.extend(shared(2)),
+                Some(Kind::Loop(Loop::CopyTensor)) => {
+                    if let Some(copy) = TensorCopy::of(op) {
+                        let shared = |v| Some(key(v)).filter(|b| self.shared.contains(b));
+                        found.boxes.extend(shared(copy.buffer));
+                        found.read.extend(copy.signal.and_then(|(signals, _)| shared(signals)));
+                    }
+                }
+                Some(Kind::Loop(Loop::SignalInit)) => {
+                    shared(0).into_iter().for_each(|buffer| found.write(buffer, None));
+                }
+                Some(Kind::Loop(Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait)) => {
+                    found.read.extend(shared(0))
+                }
                 Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => {
                     found.read.extend(shared(0))
                 }

@@ -11,11 +11,13 @@
 use super::launches::{bytes, scope};
 use super::{result, swizzle, within};
 use crate::loop_to_cpu::memory::buffer_bytes;
+use fusion_dialects::loops::tensor_copy::{LINE_BYTES, TensorCopy};
 use fusion_dialects::loops::{SWIZZLED_BYTES, Scope};
 use fusion_dialects::rows::Upstream;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Block, BlockLike, Build, Op, OpExt, OperationLike, PassError, Type, ValueLike, buffer_parts, ops_in,
+    users,
 };
 
 /// What a thread can keep in memory of its own: code generators and the emulator have about twice that much for all it needs.
@@ -47,8 +49,11 @@ pub fn place(block: Block, asks: bool) -> Result<Vec<u64>, PassError> {
         shared.into_iter().partition(|op| swizzle::is_swizzled(*op));
     shared.iter().try_for_each(|op| swizzle::exchange(*op))?;
     let mut alignments = vec![SWIZZLED_BYTES; shared.len()];
-    shared.extend(others);
-    alignments.resize(shared.len(), BUFFERS);
+    let (boxes, others): (Vec<Op>, Vec<Op>) = others.into_iter().partition(|op| takes_boxes(*op));
+    for (more, alignment) in [(boxes, LINE_BYTES), (others, BUFFERS)] {
+        shared.extend(more);
+        alignments.resize(shared.len(), alignment);
+    }
     if asks {
         views(block, &shared)?;
         shared.clear();
@@ -64,6 +69,12 @@ pub fn place(block: Block, asks: bool) -> Result<Vec<u64>, PassError> {
         }
     }
     Ok(alignments)
+}
+
+/// True for buffers that boxes of tensors are copied to.
+fn takes_boxes(op: Op) -> bool {
+    let users = result(op).map(users).unwrap_or_default();
+    users.into_iter().any(|user| TensorCopy::of(user).is_some_and(|copy| Some(copy.buffer) == result(op)))
 }
 
 /// Makes views of the memory that the launch asks for, one behind the other.

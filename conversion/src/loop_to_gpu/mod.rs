@@ -12,7 +12,7 @@
 //!
 //! Launches of a stream run in order, so that what a nest reads was written by those before it. Code that is bound to nothing
 //! runs on one thread. What is in a nest and how it is cut up is in `launches`, what becomes of bound loops in `bindings`, of
-//! buffers in `memory`, of values that threads combine in `reduce`; loops that are left go the way of `loop_to_cpu`.
+//! buffers in `memory`, of values that threads combine in `reduce`, of tensors whose boxes are copied in `maps`; loops that are left go the way of `loop_to_cpu`.
 
 mod alignment;
 pub mod barriers;
@@ -21,6 +21,7 @@ mod copies;
 pub mod equal;
 pub mod fragments;
 pub mod launches;
+pub mod maps;
 pub mod math;
 mod memory;
 pub mod once;
@@ -38,14 +39,17 @@ use fusion_dialects::loops::{Loops, Op as Loop};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalar;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Value,
-    ValueLike, ValueMap, arguments, defining_op, dict_attr, function_type, int_attr, ints_attr, nested_ops,
-    none_left, ops_in, str_attr, symbol_attr, top_level, type_attr, unit_attr,
+    Attribute, BlockLike, Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError,
+    RunContext, Value, ValueLike, ValueMap, arguments, defining_op, dict_attr, function_type, int_attr,
+    ints_attr, nested_ops, none_left, ops_in, str_attr, symbol_attr, top_level, type_attr, unit_attr,
 };
 use launches::{Launch, Shape};
 
 /// On a declared function of the host: what calling it launches.
 pub const LAUNCH: &str = "fusion.launch";
+
+/// On a function of the GPU: how many blocks fit into a core by the memory they ask for.
+pub const BLOCKS_OF_CORE: &str = "fusion.blocks_of_core";
 
 /// The pass.
 pub struct ConvertLoopToGpu;
@@ -67,9 +71,15 @@ impl Pass for ConvertLoopToGpu {
             kind: OptionKind::Int,
             initial: "49152",
         },
+        OptionSpec {
+            name: "core-bytes",
+            description: "Bytes that the blocks of a core share together; 0 where that is not known",
+            kind: OptionKind::Int,
+            initial: "0",
+        },
     ];
     const DIALECTS: &'static [&'static str] =
-        &["gpu", "nvgpu", "nvvm", "scf", "memref", "vector", "arith", "func", "affine"];
+        &["gpu", "nvgpu", "nvvm", "llvm", "scf", "memref", "vector", "arith", "func", "affine"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
@@ -77,11 +87,17 @@ impl Pass for ConvertLoopToGpu {
             let target = Target {
                 warp: cx.options.int("warp").max(1) as u64,
                 static_bytes: cx.options.int("static-bytes").max(0) as u64,
+                core_bytes: cx.options.int("core-bytes").max(0) as u64,
             };
             convert(function, target)?;
         }
         // What a warp does together stays: see `gpu-matrix` and `gpu-emulate`.
-        let of_a_warp = |kind| matches!(kind, Loop::MultiplyMatrix | Loop::MultiplyShared | Loop::LoadMatrix);
+        let of_a_warp = |kind| {
+            use Loop::*;
+            let multiplies = matches!(kind, MultiplyMatrix | MultiplyShared | LoadMatrix);
+            let signals = matches!(kind, SignalInit | SignalExpect | SignalArrive | SignalWait);
+            multiplies || signals || matches!(kind, CopyTensor | Registers)
+        };
         none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(kind) if !of_a_warp(kind)))
     }
 }
@@ -93,6 +109,16 @@ struct Target {
     warp: u64,
     /// Bytes that a block can share without asking.
     static_bytes: u64,
+    /// Bytes that the blocks of a core share together, if known.
+    core_bytes: u64,
+}
+
+impl Target {
+    /// How many blocks fit into a core, where what they ask for decides it, which nobody sees in their code.
+    fn blocks_of_core(&self, shape: &Shape) -> Option<u64> {
+        let asks = shape.shared_bytes > self.static_bytes;
+        (asks && self.core_bytes >= shape.shared_bytes).then(|| self.core_bytes / shape.shared_bytes)
+    }
 }
 
 fn convert(function: Op, target: Target) -> Result<(), PassError> {
@@ -103,18 +129,21 @@ fn convert(function: Op, target: Target) -> Result<(), PassError> {
     let context = build.context();
     let gpu = format!("{name}_gpu");
     let mut outcome = Ok(());
+    let mut maps = Vec::new();
     let region = build.region(&[], |inside, _| {
         for (number, launch) in launches.iter().enumerate() {
             let made = kernel(&inside, function, &format!("{name}_{number}"), &shared, launch, target);
-            outcome = std::mem::replace(&mut outcome, Ok(())).and(made);
+            let before = std::mem::replace(&mut outcome, Ok(()));
+            outcome = before.and(made.map(|rows| maps.push(rows)));
         }
     });
     build.op_with_regions("gpu.module", &[], &[], &[("sym_name", str_attr(context, &gpu))], vec![region]);
     outcome?;
     let passed = arguments(block);
-    for (number, launch) in launches.iter().enumerate() {
+    for (number, (launch, maps)) in launches.iter().zip(maps).enumerate() {
         let (of, declared) = (format!("{name}_{number}"), format!("{name}_launch_{number}"));
-        declare(&build, function, &declared, &describe(function, &gpu, &of, &launch.shape, target));
+        let names = [gpu.as_str(), of.as_str()];
+        declare(&build, function, &declared, &describe(function, names, (&launch.shape, &maps), target));
         let place = launch.ops[0];
         let callee = [("callee", symbol_attr(context, &declared))];
         Build::before(place).op(Upstream::Call.name(), &passed, &[], &callee);
@@ -129,7 +158,12 @@ fn convert(function: Op, target: Target) -> Result<(), PassError> {
 }
 
 /// What a launch is, for who makes the call of it.
-fn describe<'c>(function: Op<'c>, module: &str, name: &str, shape: &Shape, target: Target) -> Attribute<'c> {
+fn describe<'c>(
+    function: Op<'c>,
+    [module, name]: [&str; 2],
+    (shape, maps): (&Shape, &[[i64; maps::NUMBERS]]),
+    target: Target,
+) -> Attribute<'c> {
     let context = function.context_ref();
     let asks = shape.shared_bytes > target.static_bytes;
     let (fixed, asked) = if asks { (0, shape.shared_bytes) } else { (shape.shared_bytes, 0) };
@@ -143,6 +177,9 @@ fn describe<'c>(function: Op<'c>, module: &str, name: &str, shape: &Shape, targe
     ];
     if asked > 0 {
         entries.push(("shared_asked", int_attr(context, asked as i64)));
+    }
+    if !maps.is_empty() {
+        entries.push(("maps", ints_attr(context, maps.as_flattened())));
     }
     dict_attr(context, &entries)
 }
@@ -159,7 +196,7 @@ fn declare<'c>(build: &Build<'c>, function: Op<'c>, name: &str, launch: &Attribu
     build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![fusion_dialects::Region::new()]);
 }
 
-/// The function of the GPU for a nest.
+/// The function of the GPU for a nest; gives the tensor maps it wants.
 fn kernel<'c>(
     build: &Build<'c>,
     function: Op<'c>,
@@ -167,13 +204,13 @@ fn kernel<'c>(
     shared: &[Op<'c>],
     launch: &Launch<'c>,
     target: Target,
-) -> Result<(), PassError<'c>> {
+) -> Result<Vec<[i64; maps::NUMBERS]>, PassError<'c>> {
     let context = build.context();
-    let Some(block) = function.body(0) else { return Ok(()) };
+    let Some(block) = function.body(0) else { return Ok(Vec::new()) };
     let parameters = arguments(block);
-    let types: Vec<_> = parameters.iter().map(|v| v.r#type()).collect();
+    let mut types: Vec<_> = parameters.iter().map(|v| v.r#type()).collect();
     let mut outcome = Ok(());
-    let mut alignments = Vec::new();
+    let (mut alignments, mut rows) = (Vec::new(), Vec::new());
     let region = build.region(&types, |inside, given| {
         let mut map = ValueMap::new();
         for (old, new) in parameters.iter().zip(given) {
@@ -185,6 +222,13 @@ fn kernel<'c>(
         inside.op("gpu.return", &[], &[], &[]);
         outcome = bindings::bind(inside.block(), &launch.shape)
             .and_then(|()| reduce::expand(inside.block(), target.warp))
+            .and_then(|()| maps::number(inside.block()))
+            .map(|numbered| {
+                rows = numbered;
+                rows.iter().for_each(|_| {
+                    inside.block().add_argument(fusion_dialects::llvm_pointer(context), function.location());
+                });
+            })
             .and_then(|()| memory::place(inside.block(), launch.shape.shared_bytes > target.static_bytes))
             .and_then(|placed| {
                 alignments = placed;
@@ -197,12 +241,15 @@ fn kernel<'c>(
         let text = sizes.map(|n| n.to_string()).join(", ");
         Attribute::parse(context, &format!("array<i32: {text}>")).unwrap_or_else(|| unit_attr(context))
     };
-    let aligned = vec!["{llvm.align = 16 : i64}"; types.len()].join(", ");
+    let mut aligned = vec!["{llvm.align = 16 : i64}"; types.len()];
+    types.resize(types.len() + rows.len(), fusion_dialects::llvm_pointer(context));
+    aligned.resize(types.len(), "{llvm.align = 64 : i64}");
+    let aligned = aligned.join(", ");
     let aligned = Attribute::parse(context, &format!("[{aligned}]")).unwrap_or_else(|| unit_attr(context));
     let shared: Vec<String> = alignments.iter().map(|n| format!("{{llvm.align = {n} : i64}}")).collect();
     let shared =
         Attribute::parse(context, &format!("[{}]", shared.join(", "))).unwrap_or_else(|| unit_attr(context));
-    let attrs = [
+    let mut attrs = vec![
         ("sym_name", str_attr(context, name)),
         ("function_type", type_attr(function_type(context, &types, &[]))),
         ("workgroup_attrib_attrs", shared),
@@ -213,8 +260,14 @@ fn kernel<'c>(
         ("known_grid_size", sizes(launch.shape.grid)),
         ("workgroup_attributions", int_attr(context, alignments.len() as i64)),
     ];
+    if let Some(blocks) = target.blocks_of_core(&launch.shape) {
+        attrs.push((BLOCKS_OF_CORE, int_attr(context, blocks as i64)));
+    }
+    if !rows.is_empty() {
+        attrs.push((maps::MAPS, int_attr(context, rows.len() as i64)));
+    }
     build.at(launch.ops[0].location()).op_with_regions("gpu.func", &[], &[], &attrs, vec![region]);
-    outcome
+    outcome.map(|()| rows)
 }
 
 /// Operations with all that is in them, which comes first.

@@ -36,7 +36,7 @@ pub fn exchange(buffer: Op) -> Result<(), PassError> {
             |value: Option<Value>| value.map_or(1, |v| vector_parts(v.r#type()).map_or(1, |(_, n)| n as i64));
         // Which operand is the buffer and which its index, and how many elements lie together.
         let (of, at, lanes) = match user.kind() {
-            Some(Kind::Loop(Loop::MultiplyShared)) => continue,
+            Some(Kind::Loop(Loop::MultiplyShared | Loop::CopyTensor)) => continue,
             Some(Kind::Loop(Loop::Load)) => (0, 1, wide(result(user))),
             Some(Kind::Loop(Loop::Store)) => (1, 2, wide(operands.first().copied())),
             Some(Kind::Loop(Loop::LoadMatrix)) => (0, 1, GROUP / size),

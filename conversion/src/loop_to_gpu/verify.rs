@@ -13,6 +13,7 @@ use super::barriers::AHEAD;
 use super::launches::{self, Shape, binding, scope};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::matrix::Instruction;
+use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -71,7 +72,19 @@ fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
             Some(Kind::Loop(Loop::CopyAsync)) if !parents(op).any(|o| o.attr(AHEAD).is_some()) => {
                 copied.extend(operand(2).map(key));
             }
-            Some(Kind::Loop(Loop::CopyWait)) => copied.clear(),
+            Some(Kind::Loop(Loop::CopyTensor)) => {
+                let Some(copy) = TensorCopy::of(op) else { continue };
+                if copy.signal.is_none() {
+                    return Err(PassError::at(
+                        op,
+                        "has no signal that tells of it; have its buffer take turns in a loop, by te.double_buffer",
+                    ));
+                }
+                if !parents(op).any(|o| o.attr(AHEAD).is_some()) {
+                    copied.insert(key(copy.buffer));
+                }
+            }
+            Some(Kind::Loop(Loop::CopyWait | Loop::SignalWait)) => copied.clear(),
             Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix))
                 if operand(0).is_some_and(|b| copied.contains(&key(b))) =>
             {
@@ -91,7 +104,7 @@ fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
 fn too_early<'c>(op: Op<'c>) -> PassError<'c> {
     PassError::at(
         op,
-        "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait before it",
+        "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.signal_wait before it",
     )
 }
 

@@ -51,7 +51,7 @@ const fn row(
 
 /// All of them, each at its number.
 #[rustfmt::skip]
-pub const INSTRUCTIONS: [Instruction; 17] = {
+pub const INSTRUCTIONS: [Instruction; 20] = {
     use DType::{BF16, F16, F32};
     use Family::{Mfma, Mma, Wgmma, Wmma};
     [
@@ -72,6 +72,9 @@ pub const INSTRUCTIONS: [Instruction; 17] = {
         row("wgmma_m64n128k64_bf16",  Wgmma, [64, 128, 64], BF16, 128, [0, 0, 64]),
         row("wgmma_m64n256k64_f16",   Wgmma, [64, 256, 64], F16,  128, [0, 0, 128]),
         row("wgmma_m64n256k64_bf16",  Wgmma, [64, 256, 64], BF16, 128, [0, 0, 128]),
+        row("wgmma_m64n64k32_tf32",   Wgmma, [64, 64, 32],  F32,  128, [0, 0, 32]),
+        row("wgmma_m64n128k32_tf32",  Wgmma, [64, 128, 32], F32,  128, [0, 0, 64]),
+        row("wgmma_m64n256k32_tf32",  Wgmma, [64, 256, 32], F32,  128, [0, 0, 128]),
     ]
 };
 

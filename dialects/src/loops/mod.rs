@@ -2,6 +2,7 @@
 
 mod builder;
 pub mod matrix;
+pub mod tensor_copy;
 pub mod verify;
 
 pub use builder::{Buffer, Loops};
@@ -30,6 +31,12 @@ crate::operations! {
         CopyAsync = "loop.copy_async",
         CopyCommit = "loop.copy_commit",
         CopyWait = "loop.copy_wait",
+        CopyTensor = "loop.copy_tensor",
+        SignalInit = "loop.signal_init",
+        SignalExpect = "loop.signal_expect",
+        SignalArrive = "loop.signal_arrive",
+        SignalWait = "loop.signal_wait",
+        Registers = "loop.registers",
     }
 }
 

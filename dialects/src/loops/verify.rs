@@ -1,11 +1,12 @@
 //! Verifiers of loop.
 
 use super::matrix::{Family, Instruction};
+use super::tensor_copy::TensorCopy;
 use super::{LoopKind, Op as Loop, SWIZZLED_BYTES, Scope, loop_kind};
 use crate::rows::Kind;
 use crate::{
-    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, dtype_of, ops_in, scalar_type,
-    vector_parts, vector_type,
+    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, defining_op, dtype_of, ops_in,
+    scalar_type, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
@@ -47,6 +48,9 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::MultiplyShared => multiply_shared(op),
         Loop::LoadMatrix => load_matrix(op),
         Loop::CopyAsync => copy_async(op),
+        Loop::CopyTensor => tensor_copy(op),
+        Loop::SignalInit | Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait => signal(kind, op),
+        Loop::Registers => registers(op),
         Loop::CopyWait if op.int("groups").is_some_and(|n| n < 0) => {
             Err("violates constraint C1: a number of groups is not negative".into())
         }
@@ -99,6 +103,12 @@ fn multiply_shared(op: Op) -> Result<(), String> {
                 row.name
             ));
         }
+    }
+    if op.attr("transposed").is_some() && row.dtype.size() != 2 {
+        return Err(format!(
+            "violates constraint C3: {} reads columns of b only, which lie together",
+            row.name
+        ));
     }
     let sums = op.result_values()[0].r#type();
     let wanted = vector_type(scalar_type(op.context_ref(), DType::F32), row.elements[2]);
@@ -193,6 +203,61 @@ fn copy_async(op: Op) -> Result<(), String> {
     match op.int("elements").unwrap_or(0).saturating_mul(size) {
         4 | 8 | 16 => Ok(()),
         bytes => Err(format!("violates constraint C2: copies {bytes} bytes; 4, 8 or 16 can be copied")),
+    }
+}
+
+fn tensor_copy(op: Op) -> Result<(), String> {
+    let Some(copy) = TensorCopy::of(op) else {
+        return Err(
+            "violates constraint C2: there must be a place, an extent and a box for each of one to five axes"
+                .into(),
+        );
+    };
+    let (source, buffer) = (copy.source.r#type(), copy.buffer.r#type());
+    let (Some((from, room)), Some((to, _))) = (buffer_parts(source), buffer_parts(buffer)) else {
+        return Err("violates constraint C1: both must be flat buffers of known length, memref<NxT>".into());
+    };
+    if from != to {
+        return Err(format!("violates constraint C1: copies elements of type {from} to a buffer of {to}"));
+    }
+    if let Some((signals, _)) = copy.signal {
+        of_signals(signals)?;
+    }
+    let elements = copy.extents.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+    if elements > room {
+        return Err(format!(
+            "violates constraint C2: a tensor of {elements} elements is in a buffer of {room}"
+        ));
+    }
+    let swizzled = defining_op(copy.buffer).is_some_and(|op| op.attr("swizzled").is_some());
+    copy.limits(dtype_of(from).map_or(0, |t| t.size() as u64), swizzled)
+}
+
+fn of_signals(signals: Value) -> Result<(), String> {
+    let ty = signals.r#type();
+    match buffer_parts(ty).and_then(|(element, _)| dtype_of(element)) {
+        Some(DType::I64) => Ok(()),
+        _ => Err(format!("violates constraint C1: signals are in a flat buffer of i64, found {ty}")),
+    }
+}
+
+fn signal(kind: Loop, op: Op) -> Result<(), String> {
+    of_signals(op.operand_values()[0])?;
+    let number = match kind {
+        Loop::SignalInit => op.int("count"),
+        Loop::SignalExpect => op.int("bytes"),
+        _ => None,
+    };
+    match number.filter(|n| *n < 1) {
+        Some(number) => Err(format!("violates constraint C2: {number} is not above 0")),
+        None => Ok(()),
+    }
+}
+
+fn registers(op: Op) -> Result<(), String> {
+    match op.int("count").unwrap_or(0) {
+        count if (24..=256).contains(&count) && count % 8 == 0 => Ok(()),
+        count => Err(format!("violates constraint C1: {count} is no multiple of 8 from 24 to 256")),
     }
 }
 

@@ -54,6 +54,7 @@ crate::operations! {
         DoubleBuffer = "te.double_buffer",
         StorageAlign = "te.storage_align",
         StorageSwizzle = "te.storage_swizzle",
+        BulkCopy = "te.bulk_copy",
         Prefetch = "te.prefetch",
         Bind = "te.bind",
         Annotate = "te.annotate",

@@ -36,7 +36,9 @@ def Loop_Instruction : I64EnumAttr<"Instruction", "An instruction that multiplie
     I64EnumAttrCase<"wmma_16x16x16_f16", 9>, I64EnumAttrCase<"wmma_16x16x16_bf16", 10>,
     I64EnumAttrCase<"wgmma_m64n64k64_f16", 11>, I64EnumAttrCase<"wgmma_m64n64k64_bf16", 12>,
     I64EnumAttrCase<"wgmma_m64n128k64_f16", 13>, I64EnumAttrCase<"wgmma_m64n128k64_bf16", 14>,
-    I64EnumAttrCase<"wgmma_m64n256k64_f16", 15>, I64EnumAttrCase<"wgmma_m64n256k64_bf16", 16>]> {
+    I64EnumAttrCase<"wgmma_m64n256k64_f16", 15>, I64EnumAttrCase<"wgmma_m64n256k64_bf16", 16>,
+    I64EnumAttrCase<"wgmma_m64n64k32_tf32", 17>, I64EnumAttrCase<"wgmma_m64n128k32_tf32", 18>,
+    I64EnumAttrCase<"wgmma_m64n256k32_tf32", 19>]> {
   let cppNamespace = "::fusion::loop";
 }
 
@@ -169,11 +171,12 @@ def Loop_MultiplyMatrixOp : Loop_Op<"multiply_matrix", [Pure, AllTypesMatch<["c"
 def Loop_MultiplySharedOp : Loop_Op<"multiply_shared", [AllTypesMatch<["c", "result"]>]> {
   let summary = "c + a * b of matrices, of which the threads of four warps hold c together and a and b are in shared memory";
   let description = [{
-    All threads of the four warps come to it, and go on when the sums are there. Rows of a have their elements together, one row 64 elements
-    behind the other. So have columns of b; where they are `transposed`, rows of b have 64 of their elements together, one row 64 elements
-    behind the other, and those behind the 64 are `apart` elements from there (NVIDIA, "PTX ISA", wgmma, matrices in shared memory
+    All threads of the four warps come to it, and go on when the sums are there. Rows of a have their elements together, 128 bytes of them, one
+    row behind the other. So have columns of b; where they are `transposed`, rows of b have 64 of their elements together, one row 64 elements
+    behind the other, and those behind the 64 are `apart` elements from there; tf32 is never transposed (NVIDIA, "PTX ISA", wgmma, matrices in shared memory
     with swizzling of 128 bytes). The sums are in f32.
     - C1: a and b are flat buffers of the instruction's elements. C2: c is a vector of as many f32 as a thread has.
+    - C3: elements that are transposed have two bytes.
   }];
   let arguments = (ins Loop_Instruction:$instruction, Arg<AnyMemRef, "", [MemRead]>:$a, Index:$from_a,
                        Arg<AnyMemRef, "", [MemRead]>:$b, Index:$from_b, Index:$apart, AnyVectorOfNonZeroRank:$c, UnitAttr:$transposed);
@@ -211,4 +214,55 @@ def Loop_CopyWaitOp : Loop_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]>
   let description = [{ C1: the number is not negative. }];
   let arguments = (ins I64Attr:$groups);
   let assemblyFormat = "$groups attr-dict";
+}
+
+//===- Copies of whole tiles, and the signals that tell of them -------------===//
+
+def Loop_CopyTensorOp : Loop_Op<"copy_tensor", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Begins to copy a box of a tensor to shared memory; what is beyond the tensor's ends is 0";
+  let description = [{
+    The tensor is row-major in the device's memory, the box row-major in the buffer. One thread does it for all: where there are signals the thread
+    that comes to it, and its bytes count for the phase of the signal. Without signals all threads come to it, one of them copies, and
+    the box is there for what comes after it: `loop-pipeline` makes the other form of this one (NVIDIA, "PTX ISA", cp.async.bulk.tensor).
+    - C1: two flat buffers of the same element type, and signals of i64. C2: places, extents and box are of one to five axes, and the
+      tensor is no larger than its buffer.
+    - C3: elements along the last axis of the box are whole 16 bytes, at most 128 where the buffer is swizzled; the box has 1 to 256 of each axis.
+    - C4: neighbours along the other axes of the tensor are whole 16 bytes apart.
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$at, AnyMemRef:$buffer, Index:$to, Optional<AnyMemRef>:$signals,
+                       Optional<Index>:$signal, DenseI64ArrayAttr:$extents, DenseI64ArrayAttr:$box);
+  let assemblyFormat = "$source `[` $at `]` `of` $extents `box` $box `to` $buffer `[` $to `]` (`signals` $signals^ `[` $signal `]`)? attr-dict `:` type($source) `,` type($buffer) (`,` type($signals)^)?";
+}
+def Loop_SignalInitOp : Loop_Op<"signal_init", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Makes signals, of whose phases each is over when so many threads have come and all bytes it expects are there";
+  let description = [{ One thread does it; others use them behind a barrier. C1: a flat buffer of i64. C2: the number is above 0. }];
+  let arguments = (ins AnyMemRef:$signals, I64Attr:$count);
+  let assemblyFormat = "$signals `of` $count attr-dict `:` type($signals)";
+}
+def Loop_SignalExpectOp : Loop_Op<"signal_expect", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "A thread comes to a signal, whose phase has to see so many more bytes copied";
+  let description = [{ C1: a flat buffer of i64. C2: the number is above 0. }];
+  let arguments = (ins AnyMemRef:$signals, Index:$signal, I64Attr:$bytes);
+  let assemblyFormat = "$signals `[` $signal `]` `bytes` $bytes attr-dict `:` type($signals)";
+}
+def Loop_SignalArriveOp : Loop_Op<"signal_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "A thread comes to a signal, and has done what it did before";
+  let description = [{ C1: a flat buffer of i64. }];
+  let arguments = (ins AnyMemRef:$signals, Index:$signal);
+  let assemblyFormat = "$signals `[` $signal `]` attr-dict `:` type($signals)";
+}
+def Loop_SignalWaitOp : Loop_Op<"signal_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until the phase of a signal with that number is over; what came to it is there then";
+  let description = [{
+    Phases are numbered from 0; the one before the first, -1, is over. It must be the phase that is under way, or the one before it: what runs
+    knows them by whether they are even. C1: a flat buffer of i64.
+  }];
+  let arguments = (ins AnyMemRef:$signals, Index:$signal, Index:$phase);
+  let assemblyFormat = "$signals `[` $signal `]` `phase` $phase attr-dict `:` type($signals)";
+}
+def Loop_RegistersOp : Loop_Op<"registers", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The threads of four warps have so many registers from here on: more, or `fewer`, than at the begin of the kernel";
+  let description = [{ All threads of the four warps come to it. C1: a multiple of 8 from 24 to 256. }];
+  let arguments = (ins I64Attr:$count, UnitAttr:$fewer);
+  let assemblyFormat = "(`fewer` $fewer^)? $count attr-dict";
 }

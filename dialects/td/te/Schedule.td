@@ -161,6 +161,11 @@ def Te_StorageSwizzleOp : Te_Primitive<"storage_swizzle"> {
   let arguments = (ins Te_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";
 }
+def Te_BulkCopyOp : Te_Primitive<"bulk_copy"> {
+  let summary = "Has a stage that copies an argument copied by boxes, which one thread asks for";
+  let arguments = (ins Te_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
 def Te_PrefetchOp : Te_Primitive<"prefetch"> {
   let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads of a stage's result or an argument";
   let description = [{ C1: the number of iterations ahead is above 0. }];

@@ -197,6 +197,26 @@ fn what_the_host_decides_by_is_read_in_every_run() {
     }
 }
 
+#[test]
+fn tensors_are_described_where_they_are() {
+    let map = "static const struct fusion_gpu_map map = {.argument = 0, .element_bytes = 4, .rank = 2,
+        .extents = {4, 2}, .strides = {4, 16}, .box = {4, 2}};
+        static struct fusion_gpu_kernel first = {.name = \"mapped\", .map = &map, .maps = 1,";
+    let code = CODE.replace("static struct fusion_gpu_kernel first = {.name = \"twice\",", map);
+    let bench = Bench::of(&code, Device::Cuda, &[]);
+    assert_eq!(bench.runs(&[]), ["right"; 5]);
+    // It lies elsewhere in the last run.
+    assert_eq!(bench.calls(&[]).iter().filter(|call| *call == "encode").count(), 2);
+    let encode = bench.calls(&[]).iter().position(|call| call == "encode").unwrap() + 1;
+    let said = bench.runs(&[("FAKE_FAIL", &format!("{encode}:1"))]);
+    assert!(
+        said[0].contains("Describing argument 0 of kernel \"mapped\" failed") && said[1..] == ["right"; 4],
+        "{said:?}"
+    );
+    let old = Bench::of(&code, Device::Cuda, &["-DOLD"]).runs(&[]);
+    assert!(old[0].contains("Kernel \"mapped\" copies boxes of tensors, which the NVIDIA driver"), "{old:?}");
+}
+
 /// What each call does for a run when it fails: those whose failure is no matter, and those that end what was to be given back.
 const NO_MATTER: &[&str] = &[
     "name",

@@ -1,4 +1,5 @@
-/* A driver without a device: memory is the host's, and the one kernel there is, "twice", is done by hand.
+/* A driver without a device: memory is the host's, and the one kernel there is, "twice", is done by hand; "mapped" does the same with what
+ * its tensor map says where it is.
  *
  *   FAKE_CALLS=1        names each call on standard error
  *   FAKE_FAIL=n:code    call number n gives this error instead of doing anything
@@ -105,7 +106,23 @@ int cuModuleLoadDataEx(function **module, const char *image, unsigned count, con
 #define UNLOAD NAME(cuModuleUnload, hipModuleUnload)
 int UNLOAD(function *module) { CALLED("unload"); modules--; free(module); return 0; }
 #define FIND NAME(cuModuleGetFunction, hipModuleGetFunction)
-int FIND(function **f, function *module, const char *name) { CALLED("find"); *f = module; return strcmp(name, "twice") ? 500 : 0; }
+static function mapped;
+int FIND(function **f, function *module, const char *name) {
+  CALLED("find");
+  *f = strcmp(name, "mapped") ? module : &mapped;
+  return *f == module && strcmp(name, "twice") ? 500 : 0;
+}
+
+#if !defined(HIP) && !defined(OLD)
+/* Of a tensor of 4 x 2 floats, boxes of as many, as they lie. */
+int cuTensorMapEncodeTiled(void **map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,
+                           const unsigned *box, const unsigned *steps, int interleave, int swizzle, int promotion, int beyond) {
+  CALLED("encode");
+  map[1] = tensor;
+  return (uintptr_t)map % 64 || type != 2 || rank != 2 || extents[0] != 4 || extents[1] != 2 || strides[0] != 16 || box[0] != 4 ||
+         box[1] != 2 || steps[0] != 1 || steps[1] != 1 || interleave || swizzle || promotion < 0 || beyond;
+}
+#endif
 
 /* Milliseconds: one for each mark, and one for each thread of a launch. */
 static int now;
@@ -123,6 +140,8 @@ int LAUNCH(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsi
     return 1;
   now += gx * gy * gz * bx * by * bz;
   launch l = {gx * gy * gz, bx * by * bz, dynamic, *(void **)places[0], *(void **)places[1]};
+  if (f == &mapped)
+    l.in = ((void **)places[2])[1];
   if (recording)
     recording->launches[recording->count++] = l;
   else

@@ -20,7 +20,7 @@ static inline float get(int64_t i) { fusion_emulated_access(shared(i), 4, 0); re
 /// The launch and the program.
 const END: &str = r#"
 static struct fusion_gpu_kernel launch = {.name = "kernel", .host = kernel, .grid = {@GRID@}, .block = {@BLOCK@},
-    .shared_bytes = @SHARED@, .arguments = @ARGUMENTS@, .warp = @WARP@};
+    .shared_bytes = @SHARED@, .arguments = @ARGUMENTS@, .warp = @WARP@, .map = @MAP@, .maps = @MAPS@};
 static void all(void *const *pointers) { fusion_gpu_launch(&launch, pointers); }
 static const uint64_t bytes[] = {@BYTES@};
 struct fusion_gpu_program fusion_gpu_program = {.kind = FUSION_EMULATED, .inputs = @INPUTS@, .outputs = @OUTPUTS@,
@@ -36,6 +36,8 @@ pub struct Kernel<'a> {
     pub block: [u32; 3],
     pub shared_bytes: u32,
     pub warp: u32,
+    /// Tensor maps, which the code calls `map`.
+    pub maps: u32,
     /// Bytes of the outputs.
     pub outputs: Vec<usize>,
 }
@@ -49,6 +51,7 @@ impl Kernel<'_> {
             block: [threads, 1, 1],
             shared_bytes: 1024,
             warp: 32,
+            maps: 0,
             outputs: vec![4 * floats],
         }
     }
@@ -61,6 +64,8 @@ impl Kernel<'_> {
             .replace("@BLOCK@", &self.block.map(|n| n.to_string()).join(", "))
             .replace("@SHARED@", &self.shared_bytes.to_string())
             .replace("@WARP@", &self.warp.to_string())
+            .replace("@MAP@", if self.maps > 0 { "map" } else { "0" })
+            .replace("@MAPS@", &self.maps.to_string())
             .replace("@ARGUMENTS@", &(all.len() + 2).to_string())
             .replace("@BYTES@", &all.join(", "))
             .replace("@INPUTS@", &inputs.len().to_string())

@@ -11,4 +11,5 @@ mod matrix;
 mod profile;
 mod races;
 mod shuffles;
+mod signals;
 mod warp_groups;

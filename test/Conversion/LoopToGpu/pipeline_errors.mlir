@@ -20,3 +20,31 @@ func.func @two(%x: memref<256xf32>, %y: memref<256xf32>) attributes {loop.kernel
   }
   return
 }
+
+// -----
+
+// Boxes are copied ahead of a loop that runs once in each block.
+func.func @again(%x: memref<4096xf16>, %y: memref<64xf16>) attributes {loop.kernel} {
+  loop.for 64 thread_x {
+  ^bb0(%t: index):
+    loop.for 2 serial {
+    ^bb0(%i: index):
+      %s = loop.alloc shared slots 2 : memref<1024xf16>
+      // expected-error @+1 {{runs again and again in a loop or under a condition, so that no boxes can be copied ahead of it; leave te.bulk_copy away}}
+      loop.for 8 serial {
+      ^bb0(%k: index):
+        %zero = arith.constant 0 : index
+        %row = affine.apply affine_map<(d0) -> (d0 * 8)>(%k)
+        %to = affine.apply affine_map<(d0) -> ((d0 mod 2) * 512)>(%k)
+        loop.copy_tensor %x[%row, %zero] of [64, 64] box [8, 64] to %s[%to] : memref<4096xf16>, memref<1024xf16>
+        %from = affine.apply affine_map<(d0, d1) -> ((d0 mod 2) * 512 + d1)>(%k, %t)
+        %v = loop.load %s[%from] : memref<1024xf16> -> f16
+        loop.store %v, %y[%t] : f16, memref<64xf16>
+        loop.yield
+      }
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}

@@ -314,3 +314,84 @@ func.func @f(%s: memref<4096xf16>, %i: index, %c: vector<4xf32>) {
   %d = loop.multiply_shared wgmma_m64n64k64_f16 %s[%i], %s[%i] apart %i, %c : memref<4096xf16>, memref<4096xf16>, vector<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: memref<1280xf32>, %i: index, %s: memref<1024xf16>) {
+  // expected-error @+1 {{violates constraint C1: copies elements of type f32 to a buffer of f16}}
+  loop.copy_tensor %x[%i, %i] of [20, 64] box [8, 64] to %s[%i] : memref<1280xf32>, memref<1024xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1280xf16>, %i: index, %s: memref<1024xf16>) {
+  // expected-error @+1 {{violates constraint C2: there must be a place, an extent and a box for each of one to five axes}}
+  loop.copy_tensor %x[%i, %i] of [20, 64] box [64] to %s[%i] : memref<1280xf16>, memref<1024xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1280xf16>, %i: index, %s: memref<1024xf16>) {
+  // expected-error @+1 {{violates constraint C2: a tensor of 1344 elements is in a buffer of 1280}}
+  loop.copy_tensor %x[%i, %i] of [21, 64] box [8, 64] to %s[%i] : memref<1280xf16>, memref<1024xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1280xf16>, %i: index) {
+  %s = loop.alloc shared swizzled : memref<1024xf16>
+  // expected-error @+1 {{violates constraint C3: lines of the box have 256 bytes; they have a multiple of 16, at most 128 where they are swizzled}}
+  loop.copy_tensor %x[%i, %i] of [10, 128] box [4, 128] to %s[%i] : memref<1280xf16>, memref<1024xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1280xf16>, %i: index, %s: memref<1024xf16>) {
+  // expected-error @+1 {{violates constraint C3: the box has 512 elements along an axis, not 1 to 256}}
+  loop.copy_tensor %x[%i, %i] of [20, 64] box [512, 8] to %s[%i] : memref<1280xf16>, memref<1024xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1280xf16>, %i: index, %s: memref<1024xf16>) {
+  // expected-error @+1 {{violates constraint C4: neighbours along an axis of the tensor are 40 bytes apart, which is no multiple of 16 below 1099511627776}}
+  loop.copy_tensor %x[%i, %i] of [64, 20] box [8, 8] to %s[%i] : memref<1280xf16>, memref<1024xf16>
+  return
+}
+
+// -----
+
+func.func @f(%f: memref<2xi32>) {
+  // expected-error @+1 {{violates constraint C1: signals are in a flat buffer of i64, found memref<2xi32>}}
+  loop.signal_init %f of 1 : memref<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%f: memref<2xi64>, %i: index) {
+  // expected-error @+1 {{violates constraint C2: 0 is not above 0}}
+  loop.signal_expect %f[%i] bytes 0 : memref<2xi64>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{violates constraint C1: 20 is no multiple of 8 from 24 to 256}}
+  loop.registers 20
+  return
+}
+
+// -----
+
+func.func @f(%s: memref<2048xf32>, %i: index, %c: vector<32xf32>) {
+  // expected-error @+1 {{violates constraint C3: wgmma_m64n64k32_tf32 reads columns of b only, which lie together}}
+  %d = loop.multiply_shared wgmma_m64n64k32_tf32 %s[%i], transposed %s[%i] apart %i, %c : memref<2048xf32>, memref<2048xf32>, vector<32xf32>
+  return
+}

@@ -32,3 +32,16 @@ func.func @near(%x: tensor<512x32xf32>, %w: tensor<32x512xf32>) -> tensor<512x51
   %0 = relay.matmul %x, %w : (tensor<512x32xf32>, tensor<32x512xf32>) -> tensor<512x512xf32>
   return %0 : tensor<512x512xf32>
 }
+
+// -----
+
+// All images share the panels: the tiles of rows of each go over these, not each panel over all images.
+// CHECK-LABEL: te.schedule for @images
+// CHECK:         %[[A:.*]]:5 = te.axes
+// CHECK:         %[[P:.*]], %{{.*}} = te.split %[[A]]#3 by
+// CHECK:         %[[R:.*]], %{{.*}} = te.split %[[A]]#2 by
+// CHECK:         te.reorder %[[A]]#0, %[[A]]#1, %[[R]], %[[P]],
+func.func @images(%x: tensor<1x64x64x128xf32>, %w: tensor<128x128xf32>) -> tensor<1x64x64x128xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<1x64x64x128xf32>, tensor<128x128xf32>) -> tensor<1x64x64x128xf32>
+  return %0 : tensor<1x64x64x128xf32>
+}

@@ -52,3 +52,17 @@ func.func @main(%x: tensor<1x64x28x28xf32>, %w: tensor<64x16x3x3xf32>) -> tensor
   %0 = relay.conv2d %x, %w {padding = array<i64: 1, 1, 1, 1>, groups = 4 : i64} : (tensor<1x64x28x28xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x28x28xf32>
   return %0 : tensor<1x64x28x28xf32>
 }
+
+// -----
+
+// Of large windows there is code for one row; the rows of a tile stay, as there have to be several chains of additions.
+// CHECK-LABEL: te.schedule for @fused_conv2d
+// CHECK:         %[[A:.*]]:7 = te.axes
+// CHECK:         te.split %[[A]]#2 by 7
+// CHECK:         te.unroll %[[A]]#6
+// CHECK-NOT:     te.unroll %[[A]]#5
+// CHECK:         te.compute_at
+func.func @main(%x: tensor<1x32x28x28xf32>, %w: tensor<32x1x7x7xf32>) -> tensor<1x32x28x28xf32> {
+  %0 = relay.conv2d %x, %w {padding = array<i64: 3, 3, 3, 3>, groups = 32 : i64} : (tensor<1x32x28x28xf32>, tensor<32x1x7x7xf32>) -> tensor<1x32x28x28xf32>
+  return %0 : tensor<1x32x28x28xf32>
+}

@@ -170,8 +170,19 @@ fn is_free(op: Op) -> bool {
 fn may_jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>) -> bool {
     let inside = nested_ops(op);
     let known = inside.iter().all(|inner| match kind_of(*inner) {
-        // It reads two buffers, which an access does not say.
-        Some(Kind::Loop(kind)) => !matches!(kind, Loop::Alloc | Loop::Barrier | Loop::MultiplyShared),
+        // What reads two buffers, or copies, is more than an access says; what waits has its place.
+        Some(Kind::Loop(kind)) => !matches!(
+            kind,
+            Loop::Alloc
+                | Loop::Barrier
+                | Loop::MultiplyShared
+                | Loop::CopyTensor
+                | Loop::SignalInit
+                | Loop::SignalExpect
+                | Loop::SignalArrive
+                | Loop::SignalWait
+                | Loop::Registers
+        ),
         _ => is_free(*inner) || Access::of(*inner).is_some(),
     });
     if !known {

@@ -8,6 +8,7 @@
 use super::super::alignment::{base_of, divisor};
 use super::super::launches::{is_bound, scope};
 use super::super::{result, within};
+use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops, Op as Loop, Scope};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -44,8 +45,15 @@ impl<'c> Fills<'c> {
         let filling: Vec<Op<'c>> = ops.iter().copied().filter(|op| of_staged(*op, true)).collect();
         let place = |op: &Op<'c>| ops.iter().position(|o| o == op);
         let last = place(filling.last()?)?;
-        // All that is read is what this step filled.
-        if ops[..=last].iter().any(|op| of_staged(*op, false)) {
+        // Of each buffer, all that is read is what this step filled.
+        let of = |op: Op<'c>, buffer: usize, writes: bool| {
+            within([op]).any(|o| accessed(o).is_some_and(|(b, w)| w == writes && key(b) == buffer))
+        };
+        let too_early = |buffer: &usize| {
+            let last = ops.iter().rposition(|op| of(*op, *buffer, true));
+            last.is_some_and(|last| ops[..=last].iter().any(|op| of(*op, *buffer, false)))
+        };
+        if staged.iter().any(too_early) {
             return None;
         }
         let written: HashSet<usize> = within(ops.iter().copied())
@@ -86,9 +94,23 @@ impl<'c> Fills<'c> {
         }
     }
 
+    /// They, and what they need of the body.
+    pub fn all(&self) -> impl Iterator<Item = Op<'c>> {
+        self.all.iter().copied()
+    }
+
+    /// They.
+    pub fn filling(&self) -> impl Iterator<Item = Op<'c>> {
+        self.all().filter(|op| self.filling.contains(&op_key(*op)))
+    }
+
     /// What they do in another iteration.
     pub fn repeat(&self, build: &Build<'c>, index: Value<'c>) -> Vec<Op<'c>> {
-        let mut map = ValueMap::new();
+        self.repeat_with(build, index, ValueMap::new())
+    }
+
+    /// The same with other values in place of some.
+    pub fn repeat_with(&self, build: &Build<'c>, index: Value<'c>, mut map: ValueMap<'c>) -> Vec<Op<'c>> {
         map.insert(self.index, index);
         let mut made = Vec::new();
         for op in &self.all {
@@ -102,8 +124,7 @@ impl<'c> Fills<'c> {
 
     /// The stores, each with the operation of the body that it is in.
     fn stores(&self) -> Vec<(Op<'c>, Op<'c>)> {
-        let filling = self.all.iter().filter(|op| self.filling.contains(&op_key(**op)));
-        stores_of(&filling.copied().collect::<Vec<_>>())
+        stores_of(&self.filling().collect::<Vec<_>>())
     }
 
     /// True when each store copies bytes that an asynchronous copy can.
@@ -180,6 +201,7 @@ fn accessed<'c>(op: Op<'c>) -> Option<(Value<'c>, bool)> {
         )) => (0, false),
         Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, true),
         Some(Kind::Loop(Loop::CopyAsync)) => (2, true),
+        Some(Kind::Loop(Loop::CopyTensor)) => return TensorCopy::of(op).map(|copy| (copy.buffer, true)),
         Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => (0, false),
         Some(Kind::Upstream(Upstream::MaskedStore | Upstream::MaskedScatter)) => (0, true),
         _ => return None,
@@ -191,6 +213,9 @@ fn accessed<'c>(op: Op<'c>) -> Option<(Value<'c>, bool)> {
 fn may_repeat(op: Op, staged: &HashSet<usize>, written: &HashSet<usize>) -> bool {
     match op.kind() {
         Some(Kind::Loop(Loop::For | Loop::Guard | Loop::Yield)) => true,
+        Some(Kind::Loop(Loop::CopyTensor)) => {
+            TensorCopy::of(op).is_some_and(|copy| !written.contains(&key(copy.source)))
+        }
         Some(Kind::Loop(Loop::Store)) => {
             let buffer = op.operand_values().get(1).map(|v| key(*v));
             buffer.is_some_and(|b| staged.contains(&b)) && lanes_of(op).is_some()

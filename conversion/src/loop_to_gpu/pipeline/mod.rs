@@ -14,12 +14,14 @@
 //! So memory is waited for while something is computed: the software pipelining of Lam ("Software Pipelining", 1988), with the
 //! stages of a copy that CUTLASS has ("multistage"). One barrier a step is enough (`loop-insert-barriers` puts it): a slot is
 //! filled again only after the step behind the one that read it has begun. A loop stays as it is where what fills the
-//! buffer needs something that the loop makes, or also reads it.
+//! buffer needs something that the loop makes, or also reads it. Boxes of tensors are copied by one thread for all (`boxes`).
 
+mod boxes;
 mod fills;
+mod groups;
 
 use super::barriers::AHEAD;
-use super::result;
+use super::{launches, result, within};
 use crate::te_to_loop::lower::KERNEL;
 use fills::{Fills, MOST_REGISTER_BYTES};
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
@@ -38,15 +40,24 @@ impl Pass for LoopPipeline {
     const NAME: &'static str = "loop-pipeline";
     const DESCRIPTION: &'static str = "Fill buffers of several slots ahead of what reads them";
     const ANCHOR: Option<&'static str> = Some("func.func");
-    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-        name: "copy-bytes",
-        description: "Bytes of the largest asynchronous copy to shared memory; 0 where there are none",
-        kind: OptionKind::Int,
-        initial: "0",
-    }];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "copy-bytes",
+            description: "Bytes of the largest asynchronous copy to shared memory; 0 where there are none",
+            kind: OptionKind::Int,
+            initial: "0",
+        },
+        OptionSpec {
+            name: "registers",
+            description: "Registers of a core, which warps of a block can pass to each other",
+            kind: OptionKind::Int,
+            initial: "65536",
+        },
+    ];
     const STATISTICS: &'static [StatisticSpec] = &[
         StatisticSpec { name: "copied", description: "Loops whose buffers asynchronous copies fill" },
         StatisticSpec { name: "fetched", description: "Loops whose buffers are filled through registers" },
+        StatisticSpec { name: "boxes", description: "Loops whose buffers boxes of tensors are copied to" },
     ];
     const DIALECTS: &'static [&'static str] = &["loop", "arith"];
 
@@ -55,7 +66,13 @@ impl Pass for LoopPipeline {
             return Ok(());
         }
         let copy_bytes = cx.options.int("copy-bytes").max(0) as u64;
+        let registers = cx.options.int("registers").max(0) as u64;
         for (around, buffers) in loops_in_turn(function)? {
+            if boxes::are_in(around) {
+                boxes::fill(around, &buffers, threads_around(function, around), registers)?;
+                cx.count(2, 1);
+                continue;
+            }
             let Some(fills) = Fills::of(around, &buffers) else { continue };
             let slots = slots(buffers[0]).unwrap_or(2);
             if copy_bytes > 0 && fills.are_copies(copy_bytes) {
@@ -75,9 +92,17 @@ impl Pass for LoopPipeline {
     }
 }
 
+/// The threads of a block of the launch that an operation is in.
+fn threads_around(function: Op, op: Op) -> [u64; 3] {
+    let Some(body) = function.body(0) else { return [1; 3] };
+    let (_, all) = launches::of(body);
+    let of = all.into_iter().find(|launch| within(launch.ops.iter().copied()).any(|inner| inner == op));
+    of.map_or([1; 3], |launch| launch.shape.block)
+}
+
 /// The number of slots of a buffer that the threads of a block share.
 fn slots(op: Op) -> Option<u64> {
-    let shared = super::launches::scope(op) == Some(Scope::Shared);
+    let shared = launches::scope(op) == Some(Scope::Shared);
     op.int("slots").filter(|_| shared).and_then(|n| u64::try_from(n).ok())
 }
 

@@ -14,7 +14,8 @@
 //! arguments as a list.
 
 use super::image::IMAGE;
-use crate::loop_to_gpu::LAUNCH;
+use super::interface;
+use crate::loop_to_gpu::{LAUNCH, maps};
 use crate::targets::spelled::Spelled;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -27,7 +28,7 @@ use fusion_operators::Attr;
 const START: &str = "fusion_gpu_launch";
 /// `struct fusion_gpu_kernel`.
 const KERNEL: &str =
-    "!llvm.struct<(ptr, ptr, i64, ptr, array<3 x i32>, array<3 x i32>, i32, i32, i32, i32, ptr)>";
+    "!llvm.struct<(ptr, ptr, i64, ptr, array<3 x i32>, array<3 x i32>, i32, i32, i32, i32, ptr, i32, ptr)>";
 
 /// The pass.
 pub struct GpuCalls;
@@ -219,6 +220,14 @@ fn write<'c>(
         Some(_) => Some(by_list(&lib, &kernel, count)?),
         None => None,
     };
+    let maps = match dictionary_attr(launch, "maps") {
+        Some(Attr::Ints(numbers)) => numbers,
+        _ => Vec::new(),
+    };
+    let (list, maps_count) = (format!("{kernel}_maps"), maps.len() / maps::NUMBERS);
+    if maps_count > 0 {
+        interface::list(&lib, &list, &maps)?;
+    }
     let record = format!("{kernel}_kernel");
     structure(&lib, (&record, "internal"), KERNEL, |inner| {
         let null = || inner.value("llvm.mlir.zero", &[], lib.pointer, &[]);
@@ -240,6 +249,8 @@ fn write<'c>(
             number(&lib, inner, "i32", count as u64)?,
             number(&lib, inner, "i32", warp.max(0) as u64)?,
             number(&lib, inner, "i32", asked)?,
+            if maps_count > 0 { address(&list) } else { null() },
+            number(&lib, inner, "i32", maps_count as u64)?,
             null(),
         ])
     })?;

@@ -12,6 +12,9 @@
 //! memory is the run time's, and each access to it is told, so that two threads that use one element without a barrier
 //! between them are found. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
 
+mod signals;
+
+use crate::loop_to_gpu::maps::MAPS;
 use crate::loop_to_gpu::within;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -19,8 +22,8 @@ use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
     Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, defining_op, dtype_of,
-    function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr, set_type, str_attr,
-    symbol_attr, take_region, type_attr, vector_parts,
+    erase_argument, function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr,
+    set_type, str_attr, symbol_attr, take_region, type_attr, vector_parts,
 };
 use fusion_operators::{Attr, DType};
 use indexmap::IndexMap;
@@ -80,14 +83,18 @@ impl<'c> Emulator<'c> {
             .map(|(inputs, _)| inputs)
             .unwrap_or_default();
         let shared = function.int("workgroup_attributions").unwrap_or(0).max(0) as usize;
+        // The emulator knows maps by their numbers.
+        let pointers = types.len().saturating_sub(function.int(MAPS).unwrap_or(0).max(0) as usize);
         let body: Region = take_region(region);
         if let Some(block) = body.first_block() {
-            self.body(block, types.len(), shared)?;
+            arguments(block)[pointers..types.len()].iter().rev().for_each(|map| erase_argument(*map));
+            self.body(block, pointers, shared)?;
         }
+        let types = &types[..pointers];
         let attrs = [
             ("sym_name", str_attr(context, function.text("sym_name").unwrap_or_default())),
             ("sym_visibility", str_attr(context, "private")),
-            ("function_type", type_attr(function_type(context, &types, &[]))),
+            ("function_type", type_attr(function_type(context, types, &[]))),
         ];
         let build = Build::before(module).at(function.location());
         build.op_with_regions(Upstream::Func.name(), &[], &[], &attrs, vec![body]);
@@ -122,7 +129,7 @@ impl<'c> Emulator<'c> {
             replace_uses(*buffer, here);
         }
         for buffer in buffers.into_iter().rev() {
-            fusion_dialects::erase_argument(buffer);
+            erase_argument(buffer);
         }
         let all: Vec<Op> = within(ops_in(block)).collect();
         for op in all {
@@ -159,6 +166,11 @@ impl<'c> Emulator<'c> {
             Some(Kind::Loop(Loop::MultiplyMatrix)) => self.multiply_matrix(op),
             Some(Kind::Loop(Loop::MultiplyShared)) => self.multiply_shared(op),
             Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
+            Some(Kind::Loop(Loop::CopyTensor)) => self.copy_tensor(op)?,
+            Some(Kind::Loop(
+                kind @ (Loop::SignalInit | Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait),
+            )) => self.signal(kind, op),
+            Some(Kind::Loop(Loop::Registers)) => op.erase(),
             Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
             Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
                 self.call(&build, "fusion_emulated_commit", &[], &[]);

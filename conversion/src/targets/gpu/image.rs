@@ -5,11 +5,13 @@
 //! The functions are in the LLVM dialect already. What the code generator gives is packed as the vendor's run time takes it.
 
 use super::{Image, Vendor, codegen};
+use crate::loop_to_gpu::BLOCKS_OF_CORE;
+use crate::loop_to_gpu::maps::MAPS;
 use fusion_dialects::loops::SWIZZLED_BYTES;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, bytes_attr, emit,
-    ops_in, parse_module, scalar_type, typed_int_attr,
+    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, array_attr,
+    array_elements, bytes_attr, emit, nested_ops, ops_in, parse_module, scalar_type, typed_int_attr,
 };
 use fusion_operators::DType;
 use std::path::Path;
@@ -90,6 +92,8 @@ impl How<'_> {
             ));
         }
         functions.iter().for_each(|op| leave_open(*op));
+        functions.iter().for_each(|op| pass_maps(*op));
+        functions.iter().for_each(|op| few_blocks(*op));
         let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
         let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
         let form = if self.assembly { Emit::Assembly } else { self.vendor.emit };
@@ -112,6 +116,36 @@ fn leave_open(op: Op) {
         op.set_attr("linkage", linkage);
         let ty = scalar_type(op.context_ref(), DType::I64);
         op.set_attr("alignment", typed_int_attr(ty, SWIZZLED_BYTES as i64));
+    }
+}
+
+/// Tensor maps are passed by value, and stay where the launch puts them.
+fn pass_maps(function: Op) {
+    let Some(maps) = function.int(MAPS).and_then(|n| usize::try_from(n).ok()) else { return };
+    let context = function.context_ref();
+    let mut all = function.attr("arg_attrs").map(array_elements).unwrap_or_default();
+    let by_value = Attribute::parse(
+        context,
+        "{llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}",
+    );
+    let first = all.len().saturating_sub(maps);
+    if let Some(by_value) = by_value {
+        all[first..].fill(by_value);
+        function.set_attr("arg_attrs", array_attr(context, &all));
+    }
+}
+
+/// What a launch asks for the assembler of NVIDIA's does not see: where it lets one or two blocks into a core, it is told so, and gives
+/// them more registers instead of spilling. Where warps pass registers to each other, all of a core's are one block's.
+fn few_blocks(function: Op) {
+    let passes = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::SetMaxRegister)));
+    let fit = match nested_ops(function).iter().any(passes) {
+        true => Some(1),
+        false => function.int(BLOCKS_OF_CORE).filter(|blocks| (1..=2).contains(blocks)),
+    };
+    if let Some(blocks) = fit.filter(|_| function.attr("nvvm.kernel").is_some()) {
+        let word = scalar_type(function.context_ref(), DType::I32);
+        function.set_attr("nvvm.minctasm", typed_int_attr(word, blocks));
     }
 }
 

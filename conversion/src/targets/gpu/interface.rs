@@ -65,7 +65,7 @@ impl Program<'_> {
 }
 
 /// A constant list of numbers of 64 bits.
-fn list<'c>(lib: &Spelled<'c>, name: &str, numbers: &[i64]) -> Result<(), PassError<'c>> {
+pub(super) fn list<'c>(lib: &Spelled<'c>, name: &str, numbers: &[i64]) -> Result<(), PassError<'c>> {
     let text = numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let (count, text) = (numbers.len().max(1), if numbers.is_empty() { "0".to_owned() } else { text });
     let value = lib.attribute(&format!("dense<[{text}]> : tensor<{count}xi64>"))?;

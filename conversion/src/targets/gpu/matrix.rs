@@ -3,12 +3,13 @@
 //!     loop.multiply_matrix mma_m16n8k16_f16     =>      nvvm.mma.sync, a register an operand
 //!     loop.load_matrix                          =>      nvgpu.ldmatrix
 //!     loop.multiply_shared wgmma_m64n128k64_f16 =>      nvvm.wgmma.mma_async (`warp_groups`)
+//!     loop.copy_tensor and signals              =>      nvvm.cp.async.bulk.tensor, nvvm.mbarrier (`tensor_copies`)
 //!     loop.multiply_matrix mfma_16x16x16_f16    =>      amdgpu.mfma 16x16x16
 //!     loop.multiply_matrix wmma_16x16x16_f16    =>      amdgpu.wmma 16x16x16
 //!
 //! Emulated, they are calls of the run time (`emulate`).
 
-use super::warp_groups;
+use super::{tensor_copies, warp_groups};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::{Family, Instruction};
 use fusion_dialects::rows::Kind;
@@ -31,6 +32,9 @@ impl Pass for GpuMatrix {
     fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
         warp_groups::show_writes(module);
         for op in nested_ops(module) {
+            if tensor_copies::convert(op)? {
+                continue;
+            }
             let made = match op.kind() {
                 Some(Kind::Loop(Loop::MultiplyMatrix)) => multiply(op)?,
                 Some(Kind::Loop(Loop::MultiplyShared)) => warp_groups::multiply(op)?,

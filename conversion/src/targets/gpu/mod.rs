@@ -15,6 +15,7 @@ pub mod image;
 pub mod interface;
 pub mod matrix;
 pub mod resources;
+mod tensor_copies;
 mod warp_groups;
 
 use super::{amd, nvidia};
@@ -153,8 +154,8 @@ impl Device {
             (
                 "loop-pipeline",
                 format!(
-                    "builtin.module(func.func(loop-pipeline{{copy-bytes={}}},loop-unroll,canonicalize,cse))",
-                    gpu.copy_bytes
+                    "builtin.module(func.func(loop-pipeline{{copy-bytes={} registers={}}},loop-unroll,canonicalize,cse))",
+                    gpu.copy_bytes, gpu.registers
                 ),
             ),
             (
@@ -174,10 +175,11 @@ impl Device {
             (
                 "convert-loop-to-gpu",
                 format!(
-                    "builtin.module(convert-loop-to-gpu{{warp={} static-bytes={}}},gpu.module(canonicalize,cse))",
+                    "builtin.module(convert-loop-to-gpu{{warp={} static-bytes={} core-bytes={}}},gpu.module(canonicalize,cse))",
                     gpu.warp,
                     // The emulator's memory is one.
-                    if self.emulated { gpu.most_shared_bytes } else { gpu.shared_bytes }
+                    if self.emulated { gpu.most_shared_bytes } else { gpu.shared_bytes },
+                    gpu.most_shared_bytes
                 ),
             ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),

@@ -23,8 +23,8 @@ use fusion_dialects::{
 };
 use fusion_operators::DType;
 
-/// Products that one instruction sums up.
-const DEPTH: u64 = 16;
+/// Bytes of a row's factors that one instruction reads: of 16 products, or of 8 of tf32.
+const DEPTH: i64 = 32;
 /// Bytes of a line, and of a group of 8 lines.
 const LINE: i64 = 128;
 const LINES: i64 = 8 * LINE;
@@ -65,13 +65,13 @@ pub fn multiply<'c>(op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
     let one = Scalars { build }.index(0);
     let left = Descriptor::of(op, a, from_a, one)?;
     let right = Descriptor::of(op, b, from_b, if transposed { apart } else { one })?;
-    let along = DEPTH as i64 * row.dtype.size() as i64;
-    let down = if transposed { DEPTH as i64 * LINE } else { along };
-    let [m, n, _] = row.shape;
-    let kind = row.dtype.mlir_name();
+    let [m, n, all_deep] = row.shape;
+    let deep = DEPTH as u64 / row.dtype.size() as u64;
+    let down = if transposed { deep as i64 * LINE } else { DEPTH };
+    let kind = if row.dtype == DType::F32 { "tf32" } else { row.dtype.mlir_name() };
     let attribute = |text: &str| parsed(op, text);
     let attrs = [
-        ("shape", attribute(&format!("#nvvm.shape<m = {m}, n = {n}, k = {DEPTH}>"))?),
+        ("shape", attribute(&format!("#nvvm.shape<m = {m}, n = {n}, k = {deep}>"))?),
         ("typeA", attribute(&format!("#nvvm.wgmma_type<{kind}>"))?),
         ("typeB", attribute(&format!("#nvvm.wgmma_type<{kind}>"))?),
         ("typeD", attribute("#nvvm.wgmma_type<f32>")?),
@@ -89,8 +89,8 @@ pub fn multiply<'c>(op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
         state = build.value("llvm.insertvalue", &[state, element(&build, sums, i)], all, &at);
     }
     build.op("nvvm.wgmma.fence.aligned", &[], &[], &[]);
-    for step in 0..(row.shape[2] / DEPTH) as i64 {
-        let factors = [left.moved(&build, step * along), right.moved(&build, step * down)];
+    for step in 0..(all_deep / deep) as i64 {
+        let factors = [left.moved(&build, step * DEPTH), right.moved(&build, step * down)];
         state = build.value("nvvm.wgmma.mma_async", &[&[state], &factors[..]].concat(), all, &attrs);
     }
     build.op("nvvm.wgmma.commit.group.sync.aligned", &[], &[], &[]);

@@ -123,6 +123,10 @@ impl<'c> Lowering<'c, '_> {
             None => self.give_buffer(loops, stage, region.clone()),
             Some((turn, outside)) => {
                 self.give_buffers(&outside, stage, region.clone(), Some(turn.modulo(s.buffers as i64)));
+                if s.bulk {
+                    self.copy_boxes(loops, stage, &region);
+                    return;
+                }
             }
         }
         self.stage(loops, stage, region);

@@ -3,9 +3,9 @@
 use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bind, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel, prefetch,
-    reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize, transform_layout,
-    unroll, vectorize,
+    bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel,
+    prefetch, reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize,
+    transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -192,6 +192,14 @@ impl<'c> Writer<'c> {
         let handle = self.stage(stage);
         storage_swizzle::storage_swizzle(&mut self.tree, stage)?;
         self.build.op(Te::StorageSwizzle.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Has boxes copied to a stage.
+    pub fn bulk_copy(&mut self, stage: StageId) -> Result<(), String> {
+        let handle = self.stage(stage);
+        bulk_copy::bulk_copy(&mut self.tree, stage)?;
+        self.build.op(Te::BulkCopy.name(), &[handle], &[], &[]);
         Ok(())
     }
 

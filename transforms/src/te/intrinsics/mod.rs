@@ -3,8 +3,8 @@
 //!     te.tensorize %loop with @mma_m16n8k16_f16        the declaration is put into the module when it is first named
 //!
 //! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is for several numbers of
-//! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, and
-//! `SUMS` for those of a thread. A target's description lists those it has, the best one first.
+//! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, `COPIED` for
+//! those of 32, and `SUMS` for those of a thread. A target's description lists those it has, the best one first.
 
 pub mod facts;
 
@@ -44,6 +44,7 @@ impl Declared {
             ("COLUMNS", self.columns),
             ("PANELS", self.columns / 64),
             ("FACTORS", 64 * self.columns),
+            ("COPIED", 32 * self.columns),
             ("SUMS", self.columns / 2),
         ];
         let text = self.text.replace("TYPE", self.element).replace("NAME", self.name);
@@ -57,6 +58,7 @@ const MFMA: &str = include_str!("mfma_16x16x16.mlir");
 const MFMA_LARGE: &str = include_str!("mfma_32x32x8.mlir");
 const WMMA: &str = include_str!("wmma_16x16x16.mlir");
 const WGMMA: &str = include_str!("wgmma_m64k64.mlir");
+const WGMMA_TF32: &str = include_str!("wgmma_m64k32.mlir");
 const WGMMA_ROWS: &str = include_str!("wgmma_m64k64_rows.mlir");
 
 /// All of them.
@@ -85,6 +87,9 @@ pub const DECLARED: &[Declared] = &[
     of_columns(256, "wgmma_m64n256k64_f16_rows", "f16", WGMMA_ROWS),
     of_columns(256, "wgmma_m64n256k64_bf16", "bf16", WGMMA),
     of_columns(256, "wgmma_m64n256k64_bf16_rows", "bf16", WGMMA_ROWS),
+    of_columns(64, "wgmma_m64n64k32_tf32", "f32", WGMMA_TF32),
+    of_columns(128, "wgmma_m64n128k32_tf32", "f32", WGMMA_TF32),
+    of_columns(256, "wgmma_m64n256k32_tf32", "f32", WGMMA_TF32),
 ];
 
 /// The types of elements that a target multiplies matrices of by instructions.

@@ -158,6 +158,8 @@ pub struct Stage<'c> {
     pub scope: Option<Scope>,
     /// How many buffers take turns; 1 where there is only one.
     pub buffers: u64,
+    /// Whether boxes are copied to it.
+    pub bulk: bool,
     /// What its loops ask for ahead.
     pub prefetches: Vec<Prefetch<'c>>,
     /// What is kept on its loops.
@@ -371,6 +373,7 @@ fn stage_of(op: Op) -> Stage {
         store: None,
         scope: None,
         buffers: 1,
+        bulk: false,
         prefetches: Vec::new(),
         notes: Vec::new(),
         tensorized: None,

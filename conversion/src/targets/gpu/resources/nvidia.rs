@@ -14,6 +14,8 @@ const PREFIXES: &[&str] = &[
     "wgmma.mma_async",
     "ldmatrix",
     "cp.async",
+    "mbarrier.try_wait",
+    "setmaxnreg",
     "ld.global.v4",
     "ld.global.nc.v4",
     "st.global.v4",

@@ -110,12 +110,16 @@ fn bytes(tiles: &[Tile]) -> u64 {
 pub fn slots(tiles: &[Tile], steps: u64, whole: bool, target: &Target) -> u64 {
     // What is left over behind the last whole step has tiles of its own.
     let (half, bytes) = (target.gpu.most_shared_bytes / 2, bytes(tiles));
-    slots_of(bytes, steps, half - if whole { 0 } else { bytes.min(half) }, target)
+    slots_of(bytes, steps, half - if whole { 0 } else { bytes.min(half) }, wanted(target))
+}
+
+/// How many slots tiles have that all threads copy.
+pub fn wanted(target: &Target) -> u64 {
+    if target.gpu.copy_bytes > 0 { 3 } else { 2 }
 }
 
 /// Slots of tiles of so many bytes together, where there are so many bytes for them.
-pub fn slots_of(bytes: u64, steps: u64, room: u64, target: &Target) -> u64 {
-    let wanted = if target.gpu.copy_bytes > 0 { 3 } else { 2 };
+pub fn slots_of(bytes: u64, steps: u64, room: u64, wanted: u64) -> u64 {
     let fits = |n: &u64| bytes.saturating_mul(*n) <= room;
     let most = (2..=wanted).rev().find(fits).unwrap_or(1);
     if steps < FEWEST_STEPS { 1 } else { most }

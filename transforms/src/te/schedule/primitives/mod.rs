@@ -2,6 +2,7 @@
 
 pub mod annotate;
 pub mod bind;
+pub mod bulk_copy;
 pub mod cache_read;
 pub mod cache_write;
 pub mod compute_at;
@@ -54,6 +55,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::DoubleBuffer, double_buffer::apply),
     (Te::StorageAlign, storage_align::apply),
     (Te::StorageSwizzle, storage_swizzle::apply),
+    (Te::BulkCopy, bulk_copy::apply),
     (Te::Prefetch, prefetch::apply),
     (Te::Bind, bind::apply),
     (Te::Annotate, annotate::apply),

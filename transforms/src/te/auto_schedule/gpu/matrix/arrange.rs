@@ -8,6 +8,9 @@ use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::LoopKind;
 
+/// Rows of tiles whose blocks are numbered one after another, where there are more than twice as many columns of tiles.
+const NEAR: u64 = 8;
+
 /// Splits the loop over an instruction's rows or columns into the axes it has for them.
 fn cut(
     writer: &mut Writer,
@@ -49,14 +52,39 @@ pub fn arrange(
         blocks.push(block);
         inner.push(inside);
     }
-    writer.bind(host, blocks[0], LoopKind::BlockY)?;
-    writer.bind(host, blocks[1], LoopKind::BlockX)?;
+    let extent = |axis: AxisId| writer.tree.stages[host].axes[axis].extent;
+    let blocks = match extent(blocks[0]).is_multiple_of(NEAR) && extent(blocks[1]) > 2 * NEAR {
+        true => vec![near_each_other(writer, host, (&others, [blocks[0], blocks[1]]))?],
+        false => {
+            writer.bind(host, blocks[0], LoopKind::BlockY)?;
+            writer.bind(host, blocks[1], LoopKind::BlockX)?;
+            blocks
+        }
+    };
     let around = [others.as_slice(), &blocks].concat();
     let at = within_block(writer, host, facts, (&around, [inner[0], inner[1]]), (tile, exact))?;
     if let Some(other) = writer.fuse_all(host, &others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
     Ok(at)
+}
+
+/// Has blocks that run at the same time read the same rows and columns, which the cache of all cores holds then: those of a few rows of
+/// tiles come one column after another.
+fn near_each_other(
+    writer: &mut Writer,
+    host: StageId,
+    (others, [rows, columns]): (&[AxisId], [AxisId; 2]),
+) -> Result<AxisId, String> {
+    let (far, near) = writer.split(host, rows, NEAR)?;
+    let first = [others, &[far, columns, near]].concat();
+    let rest = writer.tree.stages[host].leaves.iter().copied().filter(|axis| !first.contains(axis));
+    let order: Vec<AxisId> = first.iter().copied().chain(rest).collect();
+    writer.reorder(host, &order)?;
+    let outer = writer.fuse(host, far, columns)?;
+    let all = writer.fuse(host, outer, near)?;
+    writer.bind(host, all, LoopKind::BlockX)?;
+    Ok(all)
 }
 
 /// Warps and lanes of a stage's rows and columns in a block, inside of other loops; gives the loop inside of which its sums are computed.

@@ -12,6 +12,8 @@
 //!       y = O / Z
 //! ```
 //!
+//! Where there is room, queries are copied once, and keys and values a chunk ahead of what is computed with them.
+//!
 //! The loops are those of `super::super::attention`, which multiplies by multiply-adds; tiles of queries, keys and values are copied as those
 //! of other products are (Dao, "FlashAttention-2", 2023).
 
@@ -33,6 +35,8 @@ const THREADS: u64 = 256;
 const ALONG: u64 = 4;
 /// Queries of a block, as many as there is memory for.
 const QUERIES: [u64; 2] = [64, 32];
+/// Chunks of keys and values that are in shared memory where one is copied ahead.
+const SLOTS: u64 = 2;
 /// Results that a thread has, at most: as many maxima and sums belong to them.
 const MOST_RESULTS: u64 = 32;
 
@@ -51,10 +55,14 @@ struct Block<'a> {
     values: ByMatrices<'a>,
     /// Queries.
     rows: u64,
+    /// Elements of a query.
+    width: u64,
     /// Columns of the result: whole tiles of all warps.
     columns: u64,
     warps: [u64; 2],
     lanes: u64,
+    /// Whether the next chunk of keys and values is on its way while one is computed with, and queries stay where they are.
+    ahead: bool,
 }
 
 impl Block<'_> {
@@ -68,10 +76,14 @@ impl Block<'_> {
         let keys = self.scores.tile.columns;
         let size = self.scores.facts.dtype.size() as u64;
         let line = |n: u64| n * size + ACCESS_BYTES;
-        let [scores, values] = [&self.scores, &self.values].map(|p| p.step);
-        let turned = (self.columns * line(values)).max(values * line(self.columns));
+        let [scores, values] = match self.ahead {
+            true => [self.width, keys],
+            false => [&self.scores, &self.values].map(|p| p.step),
+        };
+        let slots = if self.ahead { SLOTS } else { 1 };
+        let turned = slots * (self.columns * line(values)).max(values * line(self.columns));
         self.rows * (4 * keys + line(keys) + 4 * self.columns + 16)
-            + (self.rows + keys) * line(scores)
+            + (self.rows + slots * keys) * line(scores)
             + turned
     }
 }
@@ -87,7 +99,7 @@ fn block<'a>(
     let rank = writer.tree.stages[group.host].rank();
     let [queries, columns] = [rank - 2, rank - 1].map(|axis| axes(group.host)[axis].extent);
     let keys = axes(group.weights)[rank].extent;
-    let make = |rows: u64| {
+    let make = |(rows, ahead): (u64, bool)| {
         let product = |stage: StageId, depth: u64, columns: u64| {
             let product = products.iter().find(|p| p.reduction == stage)?;
             let by_warps: Vec<Facts> = product.facts.iter().filter(|f| f.panels.is_none()).cloned().collect();
@@ -102,7 +114,8 @@ fn block<'a>(
         let width = axes(group.product)[own - 1].extent;
         let (scores, values) = (product(group.product, width, keys)?, product(group.values, keys, columns)?);
         let (tile, lanes) = (values.tile, values.facts.extents()[2]);
-        Some(Block { rows, columns: tile.columns, warps: tile.warps, lanes, scores, values })
+        let columns = tile.columns;
+        Some(Block { rows, width, columns, warps: tile.warps, lanes, ahead, scores, values })
     };
     let fits = |block: &Block| {
         let [rows, _, lanes] = block.scores.facts.extents();
@@ -113,14 +126,18 @@ fn block<'a>(
             && block.columns == columns
             && block.scores.tile.columns == keys
             && down.is_multiple_of(rows)
+            && (!block.ahead || block.width.is_multiple_of(block.scores.step))
             && block.columns.is_multiple_of(block.lanes)
             && row > 0
             && row * column <= MOST_RESULTS
             && keys.is_multiple_of(block.lanes)
-            && block.shared_bytes() <= target.gpu.most_shared_bytes
+            && block.shared_bytes() <= target.gpu.most_shared_bytes / if block.ahead { 2 } else { 1 }
     };
     let large = columns >= FEWEST && THREADS <= target.gpu.block_threads;
-    QUERIES.into_iter().filter(|_| large).filter_map(make).find(fits)
+    // Copies that nobody waits for are worth their memory where two blocks still fit into a core.
+    let ways = [true, false].into_iter().filter(|ahead| !ahead || target.gpu.copy_bytes > 0);
+    let all = QUERIES.into_iter().flat_map(|rows| ways.clone().map(move |ahead| (rows, ahead)));
+    all.filter(|_| large).filter_map(make).find(fits)
 }
 
 /// Writes the primitives; false where matrix instructions do not compute it.
@@ -132,11 +149,13 @@ pub fn schedule(
 ) -> Result<bool, String> {
     let Some(block) = block(writer, group, products, target) else { return Ok(false) };
     let sums = writer.cache_write(group.values, "sums_of_values")?;
-    let chunks = results(writer, group, &block)?;
+    let (within, chunks) = results(writer, group, &block)?;
     // Each before what it reads: all are computed at the same loop, the sums of values in that of the values.
     writer.compute_at(group.values, group.online, chunks)?;
     writer.set_scope(group.values, Scope::Shared)?;
-    multiply(writer, (group.values, sums), &block.values, &[1])?;
+    let chunk = (group.online, chunks, SLOTS);
+    let copied = Copied { operand: 1, whole: block.ahead.then_some((chunk, block.scores.tile.columns)) };
+    multiply(writer, (group.values, sums), &block.values, &[copied])?;
     let mut inside = [&[group.weights, group.scaled], group.rows.as_slice()].concat();
     inside.sort_unstable();
     for &stage in inside.iter().rev() {
@@ -150,12 +169,17 @@ pub fn schedule(
     for &stage in &group.rows {
         by_rows(writer, stage, &block)?;
     }
-    multiply(writer, (group.scaled, group.product), &block.scores, &[0, 1])?;
+    let once = (group.host, within, 1);
+    let copied = [(0, once), (1, chunk)].map(|(operand, place)| {
+        let whole = block.ahead.then_some((place, block.width));
+        Copied { operand, whole }
+    });
+    multiply(writer, (group.scaled, group.product), &block.scores, &copied)?;
     Ok(true)
 }
 
-/// Which thread has which of the results, and goes through chunks of keys with them; gives the loop over these.
-fn results(writer: &mut Writer, group: &Attention, block: &Block) -> Result<AxisId, String> {
+/// Which thread has which of the results, and goes through chunks of keys with them; gives the loop over threads and the one over chunks.
+fn results(writer: &mut Writer, group: &Attention, block: &Block) -> Result<(AxisId, AxisId), String> {
     let rank = writer.tree.stages[group.host].rank();
     let lead: Vec<AxisId> = (0..rank - 2).collect();
     let (row, column) = (rank - 2, rank - 1);
@@ -182,7 +206,7 @@ fn results(writer: &mut Writer, group: &Attention, block: &Block) -> Result<Axis
     writer.reorder(group.online, &[lead.as_slice(), &[ro, co, chunks, ri, ci]].concat())?;
     writer.unroll(group.online, ri)?;
     writer.unroll(group.online, ci)?;
-    Ok(chunks)
+    Ok((x, chunks))
 }
 
 /// A number of each row, which a warp computes together.
@@ -197,12 +221,18 @@ fn by_rows(writer: &mut Writer, stage: StageId, block: &Block) -> Result<(), Str
     Ok(())
 }
 
+/// An operand that is copied: what a step of its product reads, or all of it, of so many steps, at a loop of another stage in so many slots.
+struct Copied {
+    operand: usize,
+    whole: Option<((StageId, AxisId, u64), u64)>,
+}
+
 /// One of the products: a stage in shared memory, whose sums are a fragment, and copies of some of the operands.
 fn multiply(
     writer: &mut Writer,
     (host, sums): (StageId, StageId),
     by: &ByMatrices,
-    copied: &[usize],
+    copied: &[Copied],
 ) -> Result<(), String> {
     let both = (&by.found, &by.facts);
     let rank = writer.tree.stages[host].rank();
@@ -214,9 +244,13 @@ fn multiply(
     let layout = fragment(&writer.tree, sums, both)?;
     writer.transform_layout(Handle::Stage(sums), layout)?;
     let (at, instruction) = sum_up(writer, sums, both, (by.tile, by.step))?;
-    for &n in copied {
+    for Copied { operand, whole } in copied {
         let own = (&by.found, &by.facts, by.product.sources.as_slice());
-        copies::copy(writer, sums, at, own, (n, by.tile, by.step))?;
+        let ((stage, at, slots), step) = whole.unwrap_or(((sums, at, 1), by.step));
+        let copy = copies::copy(writer, sums, (stage, at), own, (*operand, by.tile, step))?;
+        if slots > 1 {
+            writer.double_buffer(copy, slots)?;
+        }
     }
     writer.tensorize(sums, instruction, &by.facts.name)
 }

@@ -4,10 +4,12 @@ use super::super::super::operands::Operand;
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
 use super::Tile;
+use crate::target::Target;
 use crate::te::expr::{Atom, flatten};
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{Facts, Together};
 use crate::te::layout::{Align, Digit, Layout};
+use crate::te::schedule::primitives::bulk_copy::can_copy;
 use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::tensor_type;
@@ -44,11 +46,11 @@ pub fn turns(found: &Contraction, facts: &Facts, n: usize) -> Option<bool> {
     Some(dim.is_some_and(|dim| dim + 1 != found.operands[n].shape.len()))
 }
 
-/// A copy of an operand in shared memory, by all threads of the block; a stage that is nothing else is computed there.
+/// A copy of an operand in shared memory, by all threads of the block at a loop of a stage; a stage that is nothing else is computed there.
 pub fn copy(
     writer: &mut Writer,
     sums: StageId,
-    at: AxisId,
+    (stage, at): (StageId, AxisId),
     (found, facts, own): (&Contraction, &Facts, &[StageId]),
     (n, tile, step): (usize, Tile, u64),
 ) -> Result<StageId, String> {
@@ -61,7 +63,7 @@ pub fn copy(
             writer.cache_read(source, &name, &[sums])?
         }
     };
-    writer.compute_at(copy, sums, at)?;
+    writer.compute_at(copy, stage, at)?;
     writer.set_scope(copy, Scope::Shared)?;
     let rank = operand.shape.len();
     let last = rank - 1;
@@ -95,6 +97,32 @@ pub fn copy(
     let width = halves.find(whole).unwrap_or(1);
     share(writer, copy, (tile.warps, facts.extents()[2]), width)?;
     Ok(copy)
+}
+
+/// True where a copy of an operand is a box of an argument at each step, in panels as instructions read them.
+pub fn goes_by_boxes(
+    (found, facts): (&Contraction, &Facts),
+    (n, tile, step): (usize, Tile, u64),
+    target: &Target,
+) -> bool {
+    let operand = &found.operands[n];
+    let size = facts.dtype.size() as u64;
+    let Some(panels) = facts.panels.filter(|panels| panels * size == target.gpu.bulk_bytes) else {
+        return false;
+    };
+    let own = dim_of(operand, if n == 0 { found.row } else { found.column });
+    let (Some((own, 1)), Some((deep, 1))) = (own, dim_of(operand, found.depth)) else { return false };
+    let mut extents = vec![1; operand.shape.len()];
+    extents[own] = [tile.rows, tile.columns][n];
+    extents[deep] = step;
+    if let Some(last) = extents.last_mut() {
+        *last = panels;
+    }
+    operand.input.is_some()
+        && !operand.is_fused
+        && own != deep
+        && turns(found, facts, n) == Some(false)
+        && can_copy(&operand.shape, &extents, size)
 }
 
 /// True when elements along the last axis of a stage, that many from a multiple of their number on, are read from as many that lie

@@ -1,0 +1,166 @@
+//! Blocks divided into groups of four warps: one copies, the others compute ("warp specialization", CUTLASS).
+//!
+//! ```text
+//!   threads 0..128 of z = Z: copies              z < Z: computes                            signals, one of each a slot
+//!     fewer registers                              more registers
+//!     one thread: for k of K {                     for k of K {
+//!       wait: empty[k mod n] ----<---------------+   wait: full[k mod n]                    full: 1 thread, and the bytes of a step
+//!       expect full[k mod n]                     |   use s[k mod n]
+//!       copy_tensor to s[k mod n] -> full[..]    +-- a thread of each warp: empty[k mod n]  empty: the warps that compute
+//!     }                                            }
+//!                                                  what goes on with the sums
+//! ```
+//!
+//! No barrier of the block stands in the loop: who copies is up to n steps ahead, and who computes goes on as soon as a slot is full. The
+//! first time that a slot is filled nobody has to leave it: phase -1 of a signal is over. A warp has left a slot when the instructions that
+//! read it are done, for which all of the warp wait together.
+//!
+//! A block is divided where the loop is all that its threads do with shared memory, and instructions of four warps are all that reads it.
+
+use super::super::launches::scope;
+use super::super::{result, within};
+use super::boxes::{Boxes, is_copy, parents};
+use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Compare;
+use fusion_dialects::{
+    Build, Op, OpExt, OperationLike, ValueLike, ValueMap, buffer_parts, dtype_of, int_attr, is_pure, key,
+    ops_in, unit_attr, users,
+};
+use fusion_operators::DType;
+use std::collections::HashSet;
+
+/// Threads of a group.
+const GROUP: u64 = 128;
+/// Those that leave and come to signals together.
+const WARP: u64 = 32;
+/// Registers of a thread that copies.
+const FEWEST_REGISTERS: u64 = 24;
+/// What numbers of registers are multiples of.
+const REGISTERS: u64 = 8;
+/// The most that a thread can have.
+const MOST_REGISTERS: u64 = 240;
+/// Sums of a thread from which on it needs more registers than all threads can have alike.
+const MANY_SUMS: u64 = 96;
+
+/// Divides the block; false, and nothing is changed, where it cannot be.
+pub fn divide<'c>(boxes: &Boxes<'c>, threads: [u64; 3], registers: u64) -> bool {
+    let Some(needed) = boxes.made_before().filter(|_| fits(boxes, threads)) else { return false };
+    let (groups, nest) = (threads[2], boxes.nest);
+    let all = [threads[0], 1, groups + 1];
+    boxes.buffers.iter().for_each(|op| op.move_before_op(nest));
+    let full = boxes.signals(all, 1);
+    let empty = boxes.signals(all, groups * GROUP / WARP);
+    let own = own_registers(boxes, all, registers);
+    let before = Loops { build: Build::before(nest) };
+    let s = before.scalars();
+    let mut map = ValueMap::new();
+    needed.iter().for_each(|op| {
+        map.clone_op(&before.build, *op);
+    });
+    let group = before.thread_index(all[2], LoopKind::ThreadZ);
+    let copies = s.index_compare(Compare::Equal, group, s.index(groups as i64));
+    before.guard(copies, |inside| {
+        if own.is_some() {
+            registers_from_here(&inside.build, FEWEST_REGISTERS, true);
+        }
+        let s = inside.scalars();
+        let thread = inside.thread_index(all[0], LoopKind::ThreadX);
+        let first = s.index_compare(Compare::Equal, thread, s.index(0));
+        inside.guard(first, |inside| {
+            inside.each(boxes.extent(), |inside, step| {
+                let s = inside.scalars();
+                let slots = boxes.slots as i64;
+                let (slot, turn) = (s.index_mod(step, slots), s.index_div(step, slots));
+                let before = s.index_affine(turn, 1, -1);
+                inside.build.op(Loop::SignalWait.name(), &[empty, slot, before], &[], &[]);
+                boxes.begin(&inside.build, step, full, map);
+            });
+        });
+    });
+    let body = |op: Op<'c>| op.body(0).map(ops_in).unwrap_or_default();
+    if let (Some(own), Some(first)) = (own, body(nest).first()) {
+        registers_from_here(&Build::before(*first), own, false);
+    }
+    let inside = body(boxes.around);
+    let (Some(index), Some(first), Some(last)) = (boxes.index(), inside.first(), inside.last()) else {
+        return true;
+    };
+    boxes.wait(&Build::before(*first), index, full);
+    let loops = Loops { build: Build::before(*last) };
+    let s = loops.scalars();
+    let slot = s.index_mod(index, boxes.slots as i64);
+    let thread = loops.thread_index(all[0], LoopKind::ThreadX);
+    let of_warp = s.index_mod(thread, WARP as i64);
+    loops.guard(s.index_compare(Compare::Equal, of_warp, s.index(0)), |inside| {
+        inside.build.op(Loop::SignalArrive.name(), &[empty, slot], &[], &[]);
+    });
+    boxes.fills.erase();
+    true
+}
+
+/// True where a block can be divided.
+fn fits(boxes: &Boxes, threads: [u64; 3]) -> bool {
+    let nest = boxes.nest;
+    let by_groups = matches!(nest.kind(), Some(Kind::Loop(Loop::For)))
+        && loop_kind(nest) == LoopKind::ThreadZ
+        && nest.int("extent").is_some_and(|n| n as u64 == threads[2]);
+    let buffers: HashSet<usize> = boxes.buffers.iter().filter_map(|op| result(*op)).map(key).collect();
+    let read_by_instructions = boxes
+        .buffers
+        .iter()
+        .filter_map(|op| result(*op))
+        .flat_map(users)
+        .all(|user| is_copy(user) || matches!(user.kind(), Some(Kind::Loop(Loop::MultiplyShared))));
+    let others = |op: &Op| match op.kind() {
+        Some(Kind::Loop(Loop::Alloc)) => {
+            scope(*op) != Some(Scope::Shared) || result(*op).is_some_and(|v| buffers.contains(&key(v)))
+        }
+        Some(Kind::Loop(kind)) => !matches!(kind, Loop::Barrier | Loop::AllReduce),
+        _ => true,
+    };
+    // Beside the nest there is nothing to do.
+    let beside = |op: Op| {
+        let all = op.block().map(ops_in).unwrap_or_default();
+        all.into_iter().filter(|o| *o != op).all(|o| {
+            matches!(o.kind(), Some(Kind::Loop(Loop::Yield | Loop::Alloc | Loop::ThreadIndex)))
+                || (is_pure(o) && o.regions().next().is_none())
+        })
+    };
+    let mut above = std::iter::once(nest)
+        .chain(parents(nest).take_while(|op| matches!(op.kind(), Some(Kind::Loop(Loop::For)))));
+    let is_alone = above.all(|op| {
+        let at_top = op.parent_operation().is_none_or(|o| !matches!(o.kind(), Some(Kind::Loop(_))));
+        at_top || beside(op)
+    });
+    by_groups
+        && threads[0] == GROUP
+        && threads[1] == 1
+        && read_by_instructions
+        && within([nest]).all(|op| others(&op))
+        && is_alone
+}
+
+/// Registers of a thread that computes, where they are worth asking for.
+fn own_registers(boxes: &Boxes, threads: [u64; 3], registers: u64) -> Option<u64> {
+    let own = within([boxes.nest]).filter(|op| scope(*op) == Some(Scope::Local));
+    let words = own
+        .filter_map(result)
+        .filter_map(|v| buffer_parts(v.r#type()))
+        .map(|(element, n)| n * dtype_of(element).map_or(4, DType::size) as u64 / 4);
+    if words.sum::<u64>() < MANY_SUMS {
+        return None;
+    }
+    let groups = threads[2] - 1;
+    let each = (registers / GROUP).saturating_sub(FEWEST_REGISTERS) / groups;
+    Some((each / REGISTERS * REGISTERS).min(MOST_REGISTERS)).filter(|n| *n > registers / (GROUP * threads[2]))
+}
+
+fn registers_from_here(build: &Build, count: u64, fewer: bool) {
+    let context = build.context();
+    let mut attrs = vec![("count", int_attr(context, count as i64))];
+    if fewer {
+        attrs.push(("fewer", unit_attr(context)));
+    }
+    build.op(Loop::Registers.name(), &[], &[], &attrs);
+}
