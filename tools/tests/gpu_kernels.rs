@@ -17,7 +17,7 @@ const MOST_OFF: f64 = 1e-5;
 /// What is computed, with what is made for it.
 type Kind = (&'static str, fn(&mut Program) -> Value);
 
-const KINDS: [Kind; 22] = [
+const KINDS: [Kind; 25] = [
     ("elements", elements),
     ("broadcast", broadcast),
     ("rows", rows),
@@ -40,6 +40,9 @@ const KINDS: [Kind; 22] = [
     ("cumsum", cumsum),
     ("large_windows", large_windows),
     ("winograd", winograd),
+    ("gather_nd", gather_nd),
+    ("gather_elements", gather_elements),
+    ("scatter_line", scatter_line),
 ];
 
 /// A sequence of numbers that look random.
@@ -296,6 +299,27 @@ fn scatter_nd(p: &mut Program) -> Value {
     p.op("scatter_nd", &[&data, &at, &updates], &format!("reduction = \"{reduction}\""), &[n, m])
 }
 
+fn gather_nd(p: &mut Program) -> Value {
+    let (n, m, k) = (p.extent(), p.extent(), p.extent());
+    let table = p.input(&[n, m]);
+    let at = p.indices(&[k, 1], n);
+    p.op("gather_nd", &[&table, &at], "", &[k, m])
+}
+
+fn gather_elements(p: &mut Program) -> Value {
+    let (n, m, k) = (p.extent(), p.extent(), p.extent());
+    let (table, at) = (p.input(&[n, m]), p.indices(&[n, k], m));
+    p.op("gather_elements", &[&table, &at], "axis = 1 : i64", &[n, k])
+}
+
+/// Updates along the only axis, of which many meet in one element.
+fn scatter_line(p: &mut Program) -> Value {
+    let (n, k) = (p.extent(), p.extent());
+    let (data, at, updates) = (p.input(&[n]), p.indices(&[k], n), p.input(&[k]));
+    let reduction = ["none", "add", "mul", "min"][p.numbers.below(4) as usize];
+    p.op("scatter_elements", &[&data, &at, &updates], &format!("reduction = \"{reduction}\""), &[n])
+}
+
 fn cumsum(p: &mut Program) -> Value {
     let shape = [p.small(1, 7), p.extent(), p.small(1, 40)];
     let axis = p.numbers.below(3);
@@ -355,6 +379,12 @@ fn check(case: u64) -> Option<String> {
     }
     let (kind, build) = KINDS[(case % KINDS.len() as u64) as usize];
     let gpu = GPUS[numbers.below(GPUS.len() as u64) as usize];
+    let wrong = check_on(gpu, numbers, build)?;
+    Some(format!("case {case}, {kind}: {wrong}"))
+}
+
+/// What is wrong with a program on a GPU, if anything.
+fn check_on(gpu: &str, numbers: Numbers, build: fn(&mut Program) -> Value) -> Option<String> {
     let mut program = Program { numbers, inputs: Vec::new(), lines: Vec::new() };
     let result = build(&mut program);
     let text = program.text(&result);
@@ -364,7 +394,7 @@ fn check(case: u64) -> Option<String> {
     let inputs: Vec<(String, &Tensor)> =
         program.inputs.iter().enumerate().map(|(i, (_, tensor))| (format!("input_{i}"), tensor)).collect();
     npz::write(&here.join("x.npz"), inputs.iter().map(|(name, tensor)| (name.as_str(), *tensor))).unwrap();
-    let wrong = |what: String| Some(format!("case {case}, {kind} on {gpu}: {what}\n{text}"));
+    let wrong = |what: String| Some(format!("on {gpu}: {what}\n{text}"));
     let wanted = match run(here, &[]) {
         Ok(wanted) => wanted,
         Err(why) => return wrong(format!("on the processor: {why}")),
@@ -389,4 +419,35 @@ fn random_kernels_compute_what_the_processor_does() {
         .unwrap_or((0, CASES));
     let wrong: Vec<String> = (from..to).filter_map(check).collect();
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), to - from, wrong.join("\n"));
+}
+
+/// Kernels whose threads have several elements each, of which there have to be many.
+const LARGE: [fn(&mut Program) -> Value; 3] = [
+    // Rows of a table, and what is added to each of them.
+    |p| {
+        let (table, at, bias) = (p.input(&[50, 520]), p.indices(&[1100], 50), p.input(&[520]));
+        let rows = p.op("gather", &[&table, &at], "axis = 0 : i64", &[1100, 520]);
+        p.op("add", &[&rows, &bias], "", &[1100, 520])
+    },
+    // Windows whose rows are no multiple of a thread's columns.
+    |p| {
+        let x = p.input(&[1, 64, 115, 115]);
+        let attributes =
+            "kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>";
+        p.op("max_pool2d", &[&x], attributes, &[1, 64, 115, 115])
+    },
+    |p| {
+        let (x, w) = (p.input(&[1, 66, 117, 117]), p.input(&[66, 1, 3, 3]));
+        p.op("conv2d", &[&x, &w], "groups = 66 : i64", &[1, 66, 115, 115])
+    },
+];
+
+#[test]
+fn threads_with_several_elements_compute_what_the_processor_does() {
+    for (number, build) in LARGE.into_iter().enumerate() {
+        for gpu in ["nvidia:sm_80", "amd:gfx1100"] {
+            let wrong = check_on(gpu, Numbers(number as u64), build);
+            assert!(wrong.is_none(), "{}", wrong.unwrap_or_default());
+        }
+    }
 }

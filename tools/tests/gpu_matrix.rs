@@ -204,6 +204,18 @@ fn random_products_of_operands_in_boxes_are_those_of_the_processor() {
 }
 
 #[test]
+fn blocks_share_long_sums_in_the_same_order_in_every_run() {
+    // Few tiles; a batch of them with tails.
+    for (batch, extents) in [(1, [64, 2048, 64]), (2, [33, 1024, 40])] {
+        let [m, k, n] = extents;
+        let text = product(batch, extents, DType::F16);
+        for gpu in GPUS {
+            compare(&text, &[&[batch, m, k], &[batch, k, n], &[n]], gpu, &[], 2e-3);
+        }
+    }
+}
+
+#[test]
 fn bf16_is_summed_up_in_f32() {
     let text = product(2, [48, 72, 40], DType::BF16);
     for gpu in GPUS {
@@ -268,22 +280,35 @@ fn attention_is_two_products() {
     }
 }
 
+/// A convolution by windows of 3 x 3 of so many channels, of f16 operands.
+fn convolution([channels, filters]: [usize; 2], extent: usize, stride: usize) -> String {
+    let out = (extent - 1) / stride + 1;
+    let ty = |shape: [usize; 4], dtype: &str| {
+        format!("tensor<{}x{}x{}x{}x{dtype}>", shape[0], shape[1], shape[2], shape[3])
+    };
+    let shapes = [[1, channels, extent, extent], [filters, channels, 3, 3], [1, filters, out, out]];
+    let [x, w, y] = shapes.map(|shape| ty(shape, "f32"));
+    let [xn, wn, yn] = shapes.map(|shape| ty(shape, "f16"));
+    format!(
+        "func.func @main(%x: {x}, %w: {w}) -> {y} {{
+           %a = relay.cast %x {{dtype = f16}} : ({x}) -> {xn}
+           %b = relay.cast %w {{dtype = f16}} : ({w}) -> {wn}
+           %c = relay.conv2d %a, %b {{padding = array<i64: 1, 1, 1, 1>, strides = array<i64: {stride}, {stride}>}}
+               : ({xn}, {wn}) -> {yn}
+           %y = relay.cast %c {{dtype = f32}} : ({yn}) -> {y}
+           return %y : {y}
+         }}"
+    )
+}
+
 #[test]
 fn convolutions_are_products_of_what_windows_cover() {
-    for (stride, extent) in [(1, 20), (2, 37)] {
-        let out = (extent - 1) / stride + 1;
-        let text = format!(
-            "func.func @main(%x: tensor<1x24x{extent}x{extent}xf32>, %w: tensor<33x24x3x3xf32>) -> tensor<1x33x{out}x{out}xf32> {{
-               %a = relay.cast %x {{dtype = f16}} : (tensor<1x24x{extent}x{extent}xf32>) -> tensor<1x24x{extent}x{extent}xf16>
-               %b = relay.cast %w {{dtype = f16}} : (tensor<33x24x3x3xf32>) -> tensor<33x24x3x3xf16>
-               %c = relay.conv2d %a, %b {{padding = array<i64: 1, 1, 1, 1>, strides = array<i64: {stride}, {stride}>}}
-                   : (tensor<1x24x{extent}x{extent}xf16>, tensor<33x24x3x3xf16>) -> tensor<1x33x{out}x{out}xf16>
-               %y = relay.cast %c {{dtype = f32}} : (tensor<1x33x{out}x{out}xf16>) -> tensor<1x33x{out}x{out}xf32>
-               return %y : tensor<1x33x{out}x{out}xf32>
-             }}"
-        );
+    // Whole; every other place; few places of many channels, whose sums blocks share.
+    for (channels, extent, stride) in [([24, 33], 20, 1), ([24, 33], 37, 2), ([256, 40], 9, 1)] {
+        let text = convolution(channels, extent, stride);
         for gpu in GPUS {
-            compare(&text, &[&[1, 24, extent, extent], &[33, 24, 3, 3]], gpu, &[], 2e-3);
+            let shapes: &[&[usize]] = &[&[1, channels[0], extent, extent], &[channels[1], channels[0], 3, 3]];
+            compare(&text, shapes, gpu, &[], 2e-3);
         }
     }
 }

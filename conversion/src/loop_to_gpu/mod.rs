@@ -25,6 +25,7 @@ pub mod maps;
 pub mod math;
 mod memory;
 pub mod once;
+mod owners;
 pub mod pipeline;
 mod places;
 mod reduce;

@@ -9,9 +9,11 @@
 //!
 //! Iterations of such a loop write nothing that another one reads or writes, whatever the other loops of the nest are at. So it may
 //! become the outermost one, and what stands between is done by each thread anew, as long as it writes nothing. Updates of one
-//! element stay in their order, which atomic operations would not keep.
+//! element stay in their order, which atomic operations would not keep. Where more elements are written than there are such iterations,
+//! each of these has several threads, which have some of the elements each (`owners`), if that is possible.
 
 use super::launches::is_bound;
+use super::owners::{self, Owners};
 use super::within;
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, loop_kind};
@@ -44,9 +46,13 @@ impl Pass for LoopSpread {
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
         for nest in ops_in(body).into_iter().filter(|op| is_loop(*op)) {
             let bound = within([nest]).any(is_bound) || nest.result_count() > 0;
-            let chosen = if bound { Vec::new() } else { independent(nest) };
-            if !chosen.is_empty() {
-                spread(nest, &chosen, threads);
+            if bound {
+                continue;
+            }
+            let chosen = independent(nest);
+            let owners = owners::find(nest, &chosen, iterations(&extents(nest, &chosen)));
+            if owners.is_some() || !chosen.is_empty() {
+                spread(nest, &chosen, owners.as_ref(), threads);
                 cx.count(0, 1);
             }
         }
@@ -59,7 +65,7 @@ fn is_loop(op: Op) -> bool {
 }
 
 /// A nest and all in it; a loop comes before what is in it.
-fn outside_in(nest: Op) -> Vec<Op> {
+pub(super) fn outside_in(nest: Op) -> Vec<Op> {
     [nest].into_iter().chain(nested_ops(nest)).collect()
 }
 
@@ -82,7 +88,7 @@ fn independent(nest: Op) -> Vec<usize> {
 }
 
 /// True for what is no loop, condition or load, and does more than to give a value.
-fn may_write(op: Op) -> bool {
+pub(super) fn may_write(op: Op) -> bool {
     let reads = |kind| matches!(kind, Loop::Load | Loop::LoadStrided | Loop::Gather);
     let structure = |kind| matches!(kind, Loop::For | Loop::Upto | Loop::Guard | Loop::Yield);
     match op.kind() {
@@ -91,24 +97,33 @@ fn may_write(op: Op) -> bool {
     }
 }
 
-/// A thread for each iteration of the chosen loops together.
-fn spread(nest: Op, chosen: &[usize], threads: u64) {
+/// Iterations of each of the chosen loops.
+fn extents(nest: Op, chosen: &[usize]) -> Vec<u64> {
     let all = outside_in(nest);
-    let extents: Vec<u64> =
-        chosen.iter().map(|&place| all[place].int("extent").unwrap_or(1).max(1) as u64).collect();
-    let iterations = extents.iter().fold(1u64, |n, e| n.saturating_mul(*e));
-    let threads = threads.min(iterations.next_multiple_of(32));
-    let blocks = iterations.div_ceil(threads);
+    chosen.iter().map(|&place| all[place].int("extent").unwrap_or(1).max(1) as u64).collect()
+}
+
+/// Iterations of several loops together.
+fn iterations(extents: &[u64]) -> u64 {
+    extents.iter().fold(1u64, |n, e| n.saturating_mul(*e))
+}
+
+/// A thread for each iteration of the chosen loops together, and each owner of what is written there.
+fn spread(nest: Op, chosen: &[usize], owners: Option<&Owners>, threads: u64) {
+    let extents = extents(nest, chosen);
+    let all = iterations(&extents).saturating_mul(owners.map_or(1, Owners::number));
+    let threads = threads.min(all.next_multiple_of(32));
+    let blocks = all.div_ceil(threads);
     let loops = Loops { build: Build::before(nest) };
     loops.for_(blocks, LoopKind::BlockX, &[], |outer, block, _| {
         outer.for_(threads, LoopKind::ThreadX, &[], |inner, thread, _| {
             let s = inner.scalars();
             let number = s.index_add(s.index_affine(block, threads as i64, 0), thread);
-            match iterations.is_multiple_of(threads) {
-                true => copy(inner, nest, chosen, &extents, number),
+            match all.is_multiple_of(threads) {
+                true => copy(inner, nest, (chosen, &extents), owners, number),
                 false => {
-                    let there = s.index_compare(Compare::Less, number, s.index(iterations as i64));
-                    inner.guard(there, |l| copy(l, nest, chosen, &extents, number));
+                    let there = s.index_compare(Compare::Less, number, s.index(all as i64));
+                    inner.guard(there, |l| copy(l, nest, (chosen, &extents), owners, number));
                 }
             }
             Vec::new()
@@ -118,12 +133,18 @@ fn spread(nest: Op, chosen: &[usize], threads: u64) {
     nest.erase();
 }
 
-/// The nest with one iteration of each of the chosen loops, of which the last one goes on with the number.
-fn copy<'c>(loops: &Loops<'c>, nest: Op<'c>, chosen: &[usize], extents: &[u64], number: Value<'c>) {
+/// The nest with one iteration of each of the chosen loops, of which the last one goes on with the number, and one owner.
+fn copy<'c>(
+    loops: &Loops<'c>,
+    nest: Op<'c>,
+    (chosen, extents): (&[usize], &[u64]),
+    owners: Option<&Owners>,
+    number: Value<'c>,
+) {
     let s = loops.scalars();
     let (mut left, mut indices) = (number, Vec::new());
     for (place, extent) in extents.iter().enumerate().rev() {
-        if place == 0 {
+        if place == 0 && owners.is_none() {
             indices.push(left);
         } else {
             indices.push(s.index_mod(left, *extent as i64));
@@ -133,6 +154,9 @@ fn copy<'c>(loops: &Loops<'c>, nest: Op<'c>, chosen: &[usize], extents: &[u64], 
     indices.reverse();
     let cloned = ValueMap::new().clone_op(&loops.build, nest);
     let all = outside_in(cloned);
+    if let Some(owners) = owners {
+        owners.restrict(cloned, left);
+    }
     // Inner ones first: what is moved out of a loop goes with it.
     for (&place, &index) in chosen.iter().zip(&indices).rev() {
         once(all[place], index);

@@ -59,30 +59,108 @@ func.func @columns(%x: memref<640xf32>, %y: memref<128xf32>) attributes {loop.ke
 
 // What stands around the loop is read and decided by each thread.
 // CHECK-LABEL: @rows
-// CHECK:       loop.for 1 block_x
-// CHECK:         loop.for 32 thread_x
+// CHECK:       loop.for 2 block_x
+// CHECK:         loop.for 64 thread_x
 // CHECK:           loop.guard
 // CHECK:             loop.for 6 serial
 // CHECK:               loop.load
 // CHECK:               loop.guard
 // CHECK-NOT:             loop.for
 // CHECK:                 loop.store
-func.func @rows(%at: memref<6xindex>, %x: memref<8xf32>, %y: memref<80xf32>) attributes {loop.kernel} {
+func.func @rows(%at: memref<6xindex>, %x: memref<66xf32>, %y: memref<80xf32>) attributes {loop.kernel} {
   %c10 = arith.constant 10 : index
   loop.for 6 serial {
   ^bb0(%k: index):
     %row = loop.load %at[%k] : memref<6xindex> -> index
     %inside = arith.cmpi slt, %row, %c10 : index
     loop.guard %inside {
-      loop.for 8 serial {
+      loop.for 66 serial {
       ^bb0(%i: index):
-        %to = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 8)>(%i)[%row]
-        %a = loop.load %x[%i] : memref<8xf32> -> f32
+        %to = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 66)>(%i)[%row]
+        %a = loop.load %x[%i] : memref<66xf32> -> f32
         loop.store %a, %y[%to] : f32, memref<80xf32>
         loop.yield
       } {annotations = {independent = 1 : i64}}
       loop.yield
     }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// No loop is independent: each thread goes through all updates, and makes those of its elements.
+// CHECK-LABEL: @owners
+// CHECK:       loop.for 2 block_x
+// CHECK:       ^bb0(%[[B:.*]]: index):
+// CHECK:         loop.for 64 thread_x
+// CHECK:           %[[OWN:.*]] = arith.addi %{{.*}}, %{{.*}} : index
+// CHECK:           loop.guard
+// CHECK:             loop.for 6 serial
+// CHECK:               %[[TO:.*]] = loop.load
+// CHECK-NEXT:          %[[ALL:.*]] = arith.constant 100
+// CHECK-NEXT:          %[[OF:.*]] = arith.remui %[[TO]], %[[ALL]]
+// CHECK-NEXT:          %[[IS:.*]] = arith.cmpi eq, %[[OF]], %[[OWN]]
+// CHECK-NEXT:          loop.guard %[[IS]]
+// CHECK-NEXT:            loop.load %{{.*}}[%[[TO]]]
+// CHECK:                 loop.store %{{.*}}, %{{.*}}[%[[TO]]]
+func.func @owners(%at: memref<6xindex>, %x: memref<6xf32>, %y: memref<100xf32>) attributes {loop.kernel} {
+  loop.for 6 serial {
+  ^bb0(%k: index):
+    %to = loop.load %at[%k] : memref<6xindex> -> index
+    %a = loop.load %y[%to] : memref<100xf32> -> f32
+    %b = loop.load %x[%k] : memref<6xf32> -> f32
+    %c = arith.addf %a, %b : f32
+    loop.store %c, %y[%to] : f32, memref<100xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Each column has several owners, of some of its rows each.
+// CHECK-LABEL: @rows_of_owners
+// CHECK:       loop.for 5 block_x
+// CHECK:         loop.for 64 thread_x
+// CHECK-DAG:       %[[I:.*]] = arith.remui %[[N:.*]], %{{.*}}
+// CHECK-DAG:       %[[OWN:.*]] = arith.divui %[[N]], %{{.*}}
+// CHECK:           loop.for 6 serial
+// CHECK-NOT:         loop.for
+// CHECK:             %[[TO:.*]] = affine.apply
+// CHECK:             %[[ROW:.*]] = arith.divui %[[TO]], %{{.*}}
+// CHECK:             %[[OF:.*]] = arith.remui %[[ROW]], %{{.*}}
+// CHECK-NEXT:        %[[IS:.*]] = arith.cmpi eq, %[[OF]], %[[OWN]]
+// CHECK-NEXT:        loop.guard %[[IS]]
+// CHECK:               loop.store
+func.func @rows_of_owners(%at: memref<6xindex>, %x: memref<32xf32>, %y: memref<320xf32>) attributes {loop.kernel} {
+  loop.for 6 serial {
+  ^bb0(%k: index):
+    %row = loop.load %at[%k] : memref<6xindex> -> index
+    loop.for 32 serial {
+    ^bb0(%i: index):
+      %to = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 32)>(%i)[%row]
+      %a = loop.load %x[%i] : memref<32xf32> -> f32
+      loop.store %a, %y[%to] : f32, memref<320xf32>
+      loop.yield
+    } {annotations = {independent = 1 : i64}}
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// What is read of the result at another place may be another thread's: one thread it is.
+// CHECK-LABEL: @neighbours
+// CHECK-NOT:   thread_x
+func.func @neighbours(%at: memref<6xindex>, %y: memref<100xf32>) attributes {loop.kernel} {
+  loop.for 6 serial {
+  ^bb0(%k: index):
+    %to = loop.load %at[%k] : memref<6xindex> -> index
+    %a = loop.load %y[%k] : memref<100xf32> -> f32
+    loop.store %a, %y[%to] : f32, memref<100xf32>
     loop.yield
   }
   return

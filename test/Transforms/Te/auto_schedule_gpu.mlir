@@ -73,7 +73,44 @@ func.func @main(%x: tensor<64x8192xf32>, %w: tensor<8192x64xf32>) -> tensor<64x6
 
 // -----
 
-// So is the sum of one long row.
+// By matrix instructions as well; each part's results lie together.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK:         %[[P:.*]] = te.rfactor %{{.*}} as "parts_of_matmul"
+// CHECK:         %[[S:.*]] = te.cache_write %[[P]] as "sums_of_parts_of_matmul"
+// CHECK:         te.bind %{{.*}} to block_z
+// CHECK:         te.tensorize %{{.*}} with @mma_m16n8k16_f16_rows
+// CHECK-NEXT:    te.transform_layout %[[P]] by
+func.func @main(%x: tensor<64x8192xf16>, %w: tensor<8192x64xf16>) -> tensor<64x64xf16> {
+  %0 = relay.matmul %x, %w : (tensor<64x8192xf16>, tensor<8192x64xf16>) -> tensor<64x64xf16>
+  return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+// A thread has 16 bytes of a row that is read at a place from data, and of what is added to every row.
+// CHECK-LABEL: te.schedule for @fused_gather_add_0
+// CHECK:         %[[J:.*]], %[[L:.*]] = te.split %{{.*}} by 4
+// CHECK-NEXT:    te.vectorize %[[L]]
+// CHECK-NEXT:    te.fuse %{{.*}}, %[[J]]
+func.func @main(%x: tensor<30000x768xf32>, %at: tensor<4096xi64>, %b: tensor<768xf32>) -> tensor<4096x768xf32> {
+  %0 = relay.gather %x, %at {axis = 0 : i64} : (tensor<30000x768xf32>, tensor<4096xi64>) -> tensor<4096x768xf32>
+  %1 = relay.add %0, %b : (tensor<4096x768xf32>, tensor<768xf32>) -> tensor<4096x768xf32>
+  return %1 : tensor<4096x768xf32>
+}
+
+// -----
+
+// Not where each element of a row is read elsewhere.
+// CHECK-LABEL: te.schedule for @fused_gather_elements_0
+// CHECK-NOT:     te.vectorize
+func.func @main(%x: tensor<4096x768xf32>, %at: tensor<4096x768xi64>) -> tensor<4096x768xf32> {
+  %0 = relay.gather_elements %x, %at {axis = 1 : i64} : (tensor<4096x768xf32>, tensor<4096x768xi64>) -> tensor<4096x768xf32>
+  return %0 : tensor<4096x768xf32>
+}
+
+// -----
+
+// The sum of one long row is cut into parts as well.
 // CHECK-LABEL: te.schedule for @fused_reduce_sum_0
 // CHECK:         te.rfactor %{{.*}} as "parts_of_reduce_sum"
 func.func @main(%x: tensor<1x1048576xf32>) -> tensor<1xf32> {

@@ -17,7 +17,7 @@ use fusion_dialects::{
     Build, Location, Op, OpExt, OperationLike, PassError, Value, ValueLike, defining_op, relay, replace_uses,
     unused,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A kernel that was written.
 pub struct Written {
@@ -90,22 +90,31 @@ struct Writer<'a, 'c> {
 impl<'c> Writer<'_, 'c> {
     /// Writes all kernels that a class needs, operands first.
     fn need(&mut self, build: &Build<'c>, class: ClassId) -> Result<(), PassError<'c>> {
+        let (state, mut waiting) = (&self.plan.state, HashSet::new());
         let mut stack = vec![class];
         while let Some(&at) = stack.last() {
             if self.space.classes[at].is_external || self.values.contains_key(&at) {
                 stack.pop();
                 continue;
             }
-            let kernel = Kernel::of(self.space, &self.plan.state, at);
+            let kernel = Kernel::of(self.space, state, at);
             let missing: Vec<ClassId> = kernel
-                .reads(self.space, &self.plan.state)
+                .reads(self.space, state)
                 .into_iter()
                 .filter(|c| !self.values.contains_key(c))
                 .collect();
             if missing.is_empty() {
                 self.kernel(build, kernel)?;
+                waiting.remove(&state.group(at));
                 stack.pop();
             } else {
+                waiting.insert(state.group(at));
+                if missing.iter().any(|&read| waiting.contains(&state.group(read))) {
+                    return Err(PassError::new(
+                        self.location(build, at),
+                        "is computed by a kernel that would wait for itself",
+                    ));
+                }
                 stack.extend(missing);
             }
         }

@@ -152,9 +152,11 @@ pub fn accesses<'c>(compute: Op<'c>) -> Vec<Access<'c>> {
 
 /// The expression of a value: known, or a constant that was moved out of the body.
 fn value_of(value: Value, known: &HashMap<usize, Expr>) -> Option<Expr> {
-    if let Some(e) = known.get(&key(value)) {
-        return Some(e.clone());
-    }
+    known.get(&key(value)).cloned().or_else(|| constant(value))
+}
+
+/// The expression of a value that is a constant.
+pub fn constant(value: Value) -> Option<Expr> {
     let op = fusion_dialects::defining_op(value)?;
     matches!(kind_of(op), Some(Kind::Upstream(Upstream::ArithConstant)))
         .then(|| op.int("value"))?

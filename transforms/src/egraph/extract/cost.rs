@@ -11,7 +11,6 @@ use super::state::State;
 use crate::relay::winograd;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, TensorType};
-use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of tensors; unknown extents count as 1.
 pub fn bytes(types: &[TensorType]) -> f64 {
@@ -84,33 +83,42 @@ fn repeats(space: &Space, state: &State, kernel: &Kernel) -> Vec<f64> {
     if !members.iter().any(|&m| moves(m)) {
         return vec![1.0; members.len()];
     }
-    let place_of: HashMap<ClassId, usize> = members.iter().enumerate().map(|(at, &m)| (m, at)).collect();
-    let mut places: Vec<BTreeMap<u64, f64>> = vec![BTreeMap::new(); members.len()];
+    let mut place_of: Vec<u32> = vec![u32::MAX; space.classes.len()];
+    // Few, in order.
+    let mut places: Vec<Vec<(u64, f64)>> = vec![Vec::new(); members.len()];
     for (at, member) in members.iter().enumerate() {
+        place_of[*member] = at as u32;
         if kernel.results.contains(member) {
-            places[at].insert(0, 1.0);
+            places[at].push((0, 1.0));
         }
     }
+    let mut times = vec![0.0; members.len()];
     // Those who read a member stand behind it.
     for at in (0..members.len()).rev() {
-        let own = places[at].clone();
+        let own = std::mem::take(&mut places[at]);
         let operands = &state.candidate(space, members[at]).operands;
         for (number, operand) in operands.iter().enumerate() {
-            let Some(&read) = place_of.get(operand).filter(|read| **read < at) else { continue };
+            let read = place_of[*operand] as usize;
+            if read >= at {
+                continue;
+            }
             let part = (space.classes[members[at]].bytes / space.classes[*operand].bytes.max(1.0)).min(1.0);
-            for (&place, &share) in &own {
+            for &(place, share) in &own {
                 let (place, share) = match moves(members[at]) {
                     true => (below(place, at, number), share * part),
                     false => (place, share),
                 };
-                if places[read].len() < MOST_PLACES {
-                    let known = places[read].entry(place).or_insert(share);
-                    *known = known.max(share);
+                let known = places[read].binary_search_by_key(&place, |(place, _)| *place);
+                match known {
+                    _ if places[read].len() >= MOST_PLACES => {}
+                    Ok(known) => places[read][known].1 = places[read][known].1.max(share),
+                    Err(new) => places[read].insert(new, (place, share)),
                 }
             }
         }
+        times[at] = own.iter().map(|(_, share)| share).sum();
     }
-    places.iter().map(|p| p.values().sum()).collect()
+    times
 }
 
 /// Places that are told apart.

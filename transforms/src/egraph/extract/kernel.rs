@@ -80,7 +80,7 @@ impl Kernel {
 
     /// The stored classes of other kernels that it reads, below any views.
     pub fn reads(&self, space: &Space, state: &State) -> Vec<ClassId> {
-        let mut found = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), ClassSet::of(space.classes.len()));
         let inputs = if self.members.is_empty() { &self.stored } else { &self.inputs };
         for &input in inputs {
             let mut at = input;
@@ -90,7 +90,7 @@ impl Kernel {
             {
                 at = state.candidate(space, at).operands[0];
             }
-            if !space.classes[at].is_external && !found.contains(&at) {
+            if !space.classes[at].is_external && seen.add(at) {
                 found.push(at);
             }
         }
@@ -159,6 +159,7 @@ impl Kernel {
                 self.results.push(at);
             }
         }
+        let mut place_of: Vec<u32> = vec![u32::MAX; space.classes.len()];
         for &member in &inside {
             let candidate = state.candidate(space, member);
             for &operand in candidate.operands.iter().filter(|o| !has.has(**o)) {
@@ -167,9 +168,10 @@ impl Kernel {
                     FusionKind::Injective => result,
                     _ => f64::INFINITY,
                 };
-                match self.inputs.iter().position(|&i| i == operand) {
-                    Some(at) => self.read[at] += read,
+                match self.read.get_mut(place_of[operand] as usize) {
+                    Some(so_far) => *so_far += read,
                     None => {
+                        place_of[operand] = self.inputs.len() as u32;
                         self.inputs.push(operand);
                         self.read.push(read);
                     }

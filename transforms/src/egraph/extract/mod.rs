@@ -5,6 +5,7 @@ mod class_set;
 pub mod cost;
 pub mod exact;
 mod horizontal;
+mod joining;
 pub mod kernel;
 pub mod looped;
 pub mod occupancy;

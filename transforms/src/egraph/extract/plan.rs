@@ -1,29 +1,94 @@
 //! A plan: a state with what its kernels take, and what single edits of it would gain.
 
+use super::class_set::ClassSet;
 use super::cost;
 use super::kernel::{Illegal, Kernel};
 use super::space::{ClassId, Space};
 use super::state::State;
+use fusion_operators::FusionKind;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A state with the costs of its kernels.
 #[derive(Clone)]
 pub struct Plan {
     /// The state.
     pub state: State,
-    /// Seconds of the kernel of each class that is the first of its group.
-    pub(super) costs: Vec<f64>,
+    /// What is known of the kernel of each class that is the first of its group. Moves copy plans, and change few kernels.
+    facts: Vec<Rc<Facts>>,
+    /// Members of kernels that were looked at so far, which is what a search takes.
+    pub(super) looked_at: u64,
+}
+
+/// What is asked of a kernel again and again.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// Seconds.
+    pub seconds: f64,
+    /// How many classes it computes, and how many are views at its beginnings and ends.
+    pub members: u64,
+    /// False for one that moves nothing: what it stores is a view.
+    pub computes: bool,
+    /// The stored classes of other kernels that it reads, below any views.
+    pub reads: Vec<ClassId>,
+    /// What members read from outside of them.
+    pub inputs: Vec<ClassId>,
+    /// What members, and views at their beginnings and ends, read: no members.
+    pub touches: Vec<ClassId>,
+    /// True where a member stays alone.
+    is_opaque: bool,
+    /// The member that is a contraction.
+    contraction: Option<ClassId>,
+    /// True where a member is neither a contraction nor elementwise.
+    moves_or_reduces: bool,
+}
+
+impl Facts {
+    fn of(space: &Space, state: &State, kernel: Kernel) -> Rc<Facts> {
+        let mut known = ClassSet::of(space.classes.len());
+        kernel.members.iter().for_each(|&member| _ = known.add(member));
+        let read = kernel.all.iter().flat_map(|&member| &state.candidate(space, member).operands);
+        let touches = read.copied().filter(|&class| known.add(class)).collect();
+        let of_kind = |kind: FusionKind| {
+            kernel.members.iter().copied().find(|&m| state.candidate(space, m).kind == kind)
+        };
+        let is_simple =
+            |kind| matches!(kind, FusionKind::Contraction | FusionKind::Elementwise | FusionKind::Broadcast);
+        Rc::new(Facts {
+            seconds: cost::kernel(space, state, &kernel),
+            members: kernel.all.len() as u64,
+            computes: !kernel.members.is_empty(),
+            reads: kernel.reads(space, state),
+            touches,
+            is_opaque: of_kind(FusionKind::Opaque).is_some(),
+            contraction: of_kind(FusionKind::Contraction),
+            moves_or_reduces: kernel.members.iter().any(|&m| !is_simple(state.candidate(space, m).kind)),
+            inputs: kernel.inputs,
+        })
+    }
 }
 
 impl Plan {
-    pub(super) fn new(space: &Space, state: State) -> Plan {
-        let mut plan = Plan { state, costs: vec![0.0; space.classes.len()] };
+    /// The plan of a state.
+    pub fn new(space: &Space, state: State) -> Plan {
+        let mut plan =
+            Plan { state, facts: vec![Rc::new(Facts::default()); space.classes.len()], looked_at: 0 };
         for class in 0..space.classes.len() {
             if plan.has_kernel(space, class) {
-                plan.costs[class] = plan.kernel(space, class).1;
+                plan.measure(space, class);
             }
         }
         plan
+    }
+
+    /// Finds out anew what is known of the kernel that a class is the first of.
+    pub(super) fn measure(&mut self, space: &Space, class: ClassId) {
+        self.facts[class] = Facts::of(space, &self.state, Kernel::of(space, &self.state, class));
+    }
+
+    /// What is known of the kernel that stores a class.
+    pub(super) fn facts(&self, class: ClassId) -> &Facts {
+        &self.facts[self.state.group(class)]
     }
 
     /// True when a kernel is named by this class: it is live, stored and the first of its group.
@@ -36,12 +101,12 @@ impl Plan {
 
     /// Seconds of all kernels, added in one order.
     pub fn total(&self, space: &Space) -> f64 {
-        (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)).map(|c| self.costs[c]).sum()
+        (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)).map(|c| self.cost(c)).sum()
     }
 
     /// Seconds of the kernel that stores a class.
     pub fn cost(&self, class: ClassId) -> f64 {
-        self.costs[self.state.group(class)]
+        self.facts(class).seconds
     }
 
     /// The kernel that stores a class, and its seconds.
@@ -51,12 +116,28 @@ impl Plan {
         (kernel, cost)
     }
 
-    /// Seconds of the kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes
-    /// longer to find out.
-    pub(super) fn legal(&self, space: &Space, class: ClassId) -> Result<f64, Illegal> {
+    /// True when the kernel of a stored class may surely not be computed in one that reads it, as what is known of both says: most may
+    /// not, and to look at all of their members takes longer.
+    pub(super) fn stays_apart(&self, space: &Space, class: ClassId, reader: ClassId) -> bool {
+        let (own, reader) = (self.facts(class), self.facts(reader));
+        let two = own.contraction.zip(reader.contraction).is_some_and(|(a, b)| a != b);
+        let is_operand =
+            |contraction: ClassId| self.state.candidate(space, contraction).operands.contains(&class);
+        own.computes
+            && reader.computes
+            && (own.is_opaque
+                || reader.is_opaque
+                || two
+                || own.contraction.is_some() && reader.moves_or_reduces
+                || reader.contraction.is_some_and(|c| own.moves_or_reduces || is_operand(c)))
+    }
+
+    /// The kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes longer to
+    /// find out.
+    pub(super) fn legal(&self, space: &Space, class: ClassId) -> Result<Kernel, Illegal> {
         let kernel = Kernel::of(space, &self.state, class);
         kernel.check(space, &self.state)?;
-        Ok(cost::kernel(space, &self.state, &kernel))
+        Ok(kernel)
     }
 
     /// The kernels that compute a class: its own, or those that it is lazy in.
@@ -85,15 +166,22 @@ impl Plan {
     pub fn lazy(&self, space: &Space, class: ClassId) -> Result<(Plan, f64), Illegal> {
         let mut plan = self.clone();
         let readers = plan.readers(space, class);
-        let before: f64 = plan.cost(class) + readers.iter().map(|&r| plan.costs[r]).sum::<f64>();
+        let before: f64 = plan.cost(class) + readers.iter().map(|&r| plan.cost(r)).sum::<f64>();
         plan.state.set_stored(class, false);
         let mut after = 0.0;
         for reader in readers {
-            let cost = plan.legal(space, reader)?;
-            plan.costs[reader] = cost;
-            after += cost;
+            let kernel = plan.legal(space, reader)?;
+            plan.facts[reader] = Facts::of(space, &plan.state, kernel);
+            after += plan.cost(reader);
         }
         Ok((plan, before - after))
+    }
+
+    /// Makes a stored class lazy, which is known to be legal.
+    pub(super) fn make_lazy(&mut self, space: &Space, class: ClassId) {
+        let readers = self.readers(space, class);
+        self.state.set_stored(class, false);
+        readers.into_iter().for_each(|reader| self.measure(space, reader));
     }
 
     /// The plan with the kernels of two stored classes joined, and the seconds that gains.
@@ -101,12 +189,14 @@ impl Plan {
         let mut plan = self.clone();
         let before = plan.cost(a) + plan.cost(b);
         plan.state.join(a, b);
-        let cost = plan.legal(space, a)?;
+        let kernel = plan.legal(space, a)?;
+        let group = plan.state.group(a);
+        plan.facts[group] = Facts::of(space, &plan.state, kernel);
+        let cost = plan.cost(a);
         // The last question, as it goes over the whole program.
-        if cost < before && plan.is_cyclic(space, a) {
+        if cost < before && plan.is_cyclic(a) {
             return Err(Illegal::Cyclic);
         }
-        plan.costs[plan.state.group(a)] = cost;
         Ok((plan, before - cost))
     }
 
@@ -116,7 +206,7 @@ impl Plan {
         let concerned = plan.kernels_with(space, class);
         plan.state.set_stored(class, true);
         for kernel in concerned.into_iter().chain([class]) {
-            plan.costs[kernel] = plan.kernel(space, kernel).1;
+            plan.measure(space, kernel);
         }
         plan.total(space)
     }
@@ -126,54 +216,71 @@ impl Plan {
         let mut plan = self.clone();
         plan.state.part(group);
         for &class in group {
-            plan.costs[class] = plan.kernel(space, class).1;
+            plan.measure(space, class);
         }
         plan.total(space)
     }
 
-    /// Pairs of kernels of which one reads the other, or that read the same.
-    pub fn pairs(&self, space: &Space) -> Vec<(ClassId, ClassId)> {
-        let mut pairs = BTreeSet::new();
-        for class in (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)) {
-            for other in self.partners(space, class) {
-                pairs.insert((class.min(other), class.max(other)));
+    /// Parts kernels of several results that, with what their classes are computed by now, would wait for each other:
+    ///
+    ///     a, b stored together; b is computed by another candidate now, which reads c, which reads a
+    pub fn part_cycles(&mut self, space: &Space) {
+        while let Some(cycle) = self.cycle(space) {
+            // Classes alone need nothing that needs them: one of these kernels has several.
+            let mut parted = false;
+            for kernel in cycle {
+                let group = self.state.group_of(kernel);
+                if group.len() > 1 {
+                    parted = true;
+                    self.state.part(&group);
+                    group.iter().for_each(|&class| self.measure(space, class));
+                }
+            }
+            if !parted {
+                return;
             }
         }
-        pairs.into_iter().collect()
     }
 
-    /// The kernels that one could be joined with.
-    pub(super) fn partners(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
-        let kernel = Kernel::of(space, &self.state, class);
-        if kernel.members.is_empty() {
-            return BTreeSet::new();
+    /// Kernels each of which reads the one before it, and the first one the last one.
+    fn cycle(&self, space: &Space) -> Option<Vec<ClassId>> {
+        let count = space.classes.len();
+        let (mut open, mut done) = (ClassSet::of(count), ClassSet::of(count));
+        for root in (0..count).filter(|&c| self.has_kernel(space, c)) {
+            let mut path = vec![(root, 0)];
+            while let Some((kernel, next)) = path.pop() {
+                if next == 0 && (done.has(kernel) || !open.add(kernel)) {
+                    continue;
+                }
+                let Some(&read) = self.facts(kernel).reads.get(next) else {
+                    open.remove(kernel);
+                    done.add(kernel);
+                    continue;
+                };
+                path.push((kernel, next + 1));
+                let read = self.state.group(read);
+                if open.has(read) {
+                    let begin = path.iter().position(|(at, _)| *at == read).unwrap_or(0);
+                    return Some(path[begin..].iter().map(|(at, _)| *at).collect());
+                }
+                path.push((read, 0));
+            }
         }
-        let mut others: BTreeSet<ClassId> = self.readers(space, class);
-        for input in kernel.inputs {
-            others.extend(self.readers(space, input));
-        }
-        others.remove(&self.state.group(class));
-        others.retain(|&o| {
-            space.classes[o].place == space.classes[class].place
-                && self.state.group(o) != self.state.group(class)
-                && !Kernel::of(space, &self.state, o).members.is_empty()
-        });
-        others
+        None
     }
 
     /// True when the kernel of a class would need what another kernel makes of its results.
-    fn is_cyclic(&self, space: &Space, class: ClassId) -> bool {
+    fn is_cyclic(&self, class: ClassId) -> bool {
         let own = self.state.group(class);
-        let inputs = |class: ClassId| Kernel::of(space, &self.state, class).reads(space, &self.state);
-        let mut seen = BTreeSet::new();
-        let mut stack: Vec<ClassId> = inputs(class);
+        let mut seen = ClassSet::of(self.facts.len());
+        let mut stack: Vec<ClassId> = self.facts(own).reads.clone();
         while let Some(at) = stack.pop() {
             let group = self.state.group(at);
             if group == own {
                 return true;
             }
-            if seen.insert(group) {
-                stack.extend(inputs(group));
+            if seen.add(group) {
+                stack.extend(&self.facts(group).reads);
             }
         }
         false

@@ -12,11 +12,13 @@
 //!
 //! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
 
+use super::cost;
 use super::exact;
 use super::kernel::Kernel;
 use super::plan::Plan;
-use super::space::{ClassId, Space};
+use super::space::{Candidate, ClassId, Space};
 use super::state::State;
+use fusion_operators::FusionKind;
 use std::collections::BTreeSet;
 
 /// What may be decided.
@@ -49,7 +51,13 @@ pub struct SearchReport {
 }
 
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
-const LEAST_GAIN: f64 = 1e-2;
+pub(super) const LEAST_GAIN: f64 = 1e-2;
+
+/// Members of kernels that the improvement looks at, at most, some two million a second; and as long as it tries moves that only have
+/// kernels fused anew. Most graphs need some thousands. Those that were unrolled over time, whose kernels compute the steps before again
+/// where calls cost much, would take minutes.
+const MOST_LOOKED_AT: u64 = 8_000_000;
+const MOST_FOR_NOTHING: u64 = 1_500_000;
 
 /// Finds a good state of a space.
 pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
@@ -158,14 +166,11 @@ impl Plan {
                 );
             let Some((class, _)) = best else { return };
             stale.extend(self.neighbours(space, class));
-            if let Ok((plan, _)) = self.lazy(space, class) {
-                *self = plan;
-            }
+            self.make_lazy(space, class);
             gains[class] = None;
             for kernel in self.kernels_with(space, class) {
-                let kernel = Kernel::of(space, &self.state, kernel);
-                stale.extend(kernel.reads(space, &self.state));
-                stale.extend(kernel.stored);
+                stale.extend(&self.facts(kernel).reads);
+                stale.extend(self.state.group_of(kernel));
             }
             stale.remove(&class);
         }
@@ -174,18 +179,23 @@ impl Plan {
     /// Seconds that a class gains by becoming lazy, when that is legal and a gain.
     fn gain_of_lazy(&mut self, space: &Space, class: ClassId) -> Option<f64> {
         let readers = self.readers(space, class);
-        let before: f64 = self.cost(class) + readers.iter().map(|&r| self.costs[r]).sum::<f64>();
+        if readers.iter().any(|&reader| self.stays_apart(space, class, reader)) {
+            return None;
+        }
+        let before: f64 = self.cost(class) + readers.iter().map(|&r| self.cost(r)).sum::<f64>();
         self.state.set_stored(class, false);
         let mut after = Some(0.0);
         for &reader in &readers {
-            after = after.zip(self.legal(space, reader).ok()).map(|(sum, cost)| sum + cost);
+            self.looked_at += 1 + self.facts(class).members + self.facts(reader).members;
+            let kernel = self.legal(space, reader).ok();
+            after = after.zip(kernel).map(|(sum, kernel)| sum + cost::kernel(space, &self.state, &kernel));
             if after.is_none() {
                 break;
             }
         }
         self.state.set_stored(class, true);
         let after = after?;
-        let quickest = readers.iter().map(|&r| self.costs[r]).fold(self.cost(class), f64::min);
+        let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
         (before - after > LEAST_GAIN * quickest).then_some(before - after)
     }
 
@@ -195,59 +205,39 @@ impl Plan {
         kernels.insert(self.state.group(class));
         let mut found = Vec::new();
         for kernel in kernels {
-            let kernel = Kernel::of(space, &self.state, kernel);
-            for read in kernel.reads(space, &self.state) {
-                found.push(read);
-            }
-            found.extend(kernel.stored);
+            found.extend(&self.facts(kernel).reads);
+            found.extend(self.state.group_of(kernel));
         }
         found
-    }
-
-    fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) {
-        for &class in classes {
-            if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class)
-            {
-                continue;
-            }
-            for other in self.partners(space, class) {
-                if self.state.group(other) == self.state.group(class) {
-                    continue;
-                }
-                let quickest = self.cost(class).min(self.cost(other));
-                if let Ok((plan, gain)) = self.joined(space, class, other)
-                    && gain > LEAST_GAIN * quickest
-                {
-                    *self = plan;
-                }
-            }
-        }
     }
 
     /// The moves, until none gains or so many were tried. True when none gains.
     fn improve(&mut self, space: &Space, freedom: Freedom, report: &mut SearchReport) -> bool {
         let moves = moves(space);
-        let mut idle = 0;
-        while idle < moves.len() {
-            for step in &moves {
-                if idle >= moves.len() {
-                    break;
-                }
-                if report.tried >= freedom.moves {
-                    return false;
-                }
-                idle += 1;
-                let Some(mut plan) = self.moved(space, step) else { continue };
-                report.tried += 1;
-                plan.settle(space, &plan.around(space, step), freedom);
-                if plan.total(space) < self.total(space) * (1.0 - 1e-6) {
-                    *self = plan;
-                    report.kept += 1;
-                    idle = 0;
-                }
+        let (mut idle, mut skipped) = (0, false);
+        for (step, changes) in moves.iter().cycle() {
+            if idle == moves.len() {
+                break;
+            }
+            idle += 1;
+            if !changes && self.looked_at > MOST_FOR_NOTHING {
+                skipped = true;
+                continue;
+            }
+            if report.tried >= freedom.moves || self.looked_at > MOST_LOOKED_AT {
+                return false;
+            }
+            let Some(mut plan) = self.moved(space, step) else { continue };
+            report.tried += 1;
+            plan.settle(space, &plan.around(space, step), freedom);
+            self.looked_at = plan.looked_at;
+            if plan.total(space) < self.total(space) * (1.0 - 1e-6) {
+                *self = plan;
+                report.kept += 1;
+                idle = 0;
             }
         }
-        true
+        !skipped
     }
 
     /// The plan after a move; `None` when the move changes nothing or is not possible.
@@ -273,6 +263,7 @@ impl Plan {
             }
         }
         plan.recost(space, &self.state, &dirty);
+        plan.part_cycles(space);
         Some(plan)
     }
 
@@ -292,11 +283,18 @@ impl Plan {
         concerned
     }
 
-    /// Computes the costs of some classes' kernels, and of those that another state does not have.
+    /// Finds out anew what some classes' kernels cost, and those that another state does not have: of new classes, and of groups that
+    /// a class has left.
     fn recost(&mut self, space: &Space, before: &State, dirty: &BTreeSet<ClassId>) {
+        let mut left: BTreeSet<ClassId> = BTreeSet::new();
+        for class in (0..space.classes.len()).filter(|&c| before.is_live(c) && !self.state.is_live(c)) {
+            let rest = before.group_of(class).into_iter().filter(|&c| self.state.is_live(c));
+            left.extend(rest.map(|c| self.state.group(c)));
+        }
         for class in 0..space.classes.len() {
-            if self.has_kernel(space, class) && (!before.is_live(class) || dirty.contains(&class)) {
-                self.costs[class] = self.kernel(space, class).1;
+            let changed = !before.is_live(class) || dirty.contains(&class) || left.contains(&class);
+            if changed && self.has_kernel(space, class) {
+                self.measure(space, class);
             }
         }
     }
@@ -329,13 +327,18 @@ impl Plan {
 /// Classes and the candidates that compute them after the move.
 type Move = Vec<(ClassId, usize)>;
 
-/// Single changes, then for each class that several others could read: all of them read it.
-fn moves(space: &Space) -> Vec<Move> {
+/// Single changes, then for each class that several others could read: all of them read it. With each whether it may make another kernel:
+/// what computes a class by the same operands in another order only has what is around it fused anew.
+fn moves(space: &Space) -> Vec<(Move, bool)> {
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
-        moves.extend(
-            (0..facts.candidates.len()).filter(|_| facts.candidates.len() > 1).map(|n| vec![(class, n)]),
-        );
+        let candidates = &facts.candidates;
+        if candidates.len() < 2 {
+            continue;
+        }
+        let differs = |n: usize| !candidates[..n].iter().any(|before| is_alike(before, &candidates[n]));
+        let different = (0..candidates.len()).filter(|&n| differs(n)).count();
+        moves.extend((0..candidates.len()).map(|n| (vec![(class, n)], different > 1 && differs(n))));
     }
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let together: Move = facts
@@ -348,8 +351,19 @@ fn moves(space: &Space) -> Vec<Move> {
             })
             .collect();
         if together.len() > 1 {
-            moves.push(together);
+            moves.push((together, true));
         }
     }
     moves
+}
+
+/// True for two candidates that no kernel tells apart: of the same operands in another order, element by element.
+fn is_alike(a: &Candidate, b: &Candidate) -> bool {
+    let by_element = |c: &Candidate| matches!(c.kind, FusionKind::Elementwise | FusionKind::Broadcast);
+    let sorted = |c: &Candidate| {
+        let mut operands = c.operands.clone();
+        operands.sort_unstable();
+        operands
+    };
+    by_element(a) && by_element(b) && a.seconds == b.seconds && sorted(a) == sorted(b)
 }

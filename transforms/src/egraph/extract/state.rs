@@ -17,8 +17,8 @@ pub struct State {
     stored: Vec<bool>,
     /// The first of the classes that one kernel stores together; itself where there are no others.
     group: Vec<u32>,
-    /// True for classes that were ever joined with another: those of the rest need not be looked for.
-    joined: Vec<bool>,
+    /// The next class of the same group, and behind the last one the first: itself where there are no others.
+    next: Vec<u32>,
 }
 
 impl State {
@@ -31,7 +31,7 @@ impl State {
             uses: vec![0; count],
             stored: vec![true; count],
             group,
-            joined: vec![false; count],
+            next: (0..count as u32).collect(),
         };
         for &root in &space.roots {
             state.acquire(space, root);
@@ -48,8 +48,8 @@ impl State {
             choice[class] = candidate as u32;
             stored[class] = class == stores;
         }
-        let group = (0..count as u32).collect();
-        State { choice, uses: vec![0; count], stored, group, joined: vec![false; count] }
+        let alone: Vec<u32> = (0..count as u32).collect();
+        State { choice, uses: vec![0; count], stored, group: alone.clone(), next: alone }
     }
 
     /// The candidate of a class. Panics for an external class, which has none.
@@ -82,26 +82,39 @@ impl State {
         self.group[class] as usize
     }
 
-    /// The classes that are stored by the same kernel.
+    /// The classes that are stored by the same kernel, in order.
     pub fn group_of(&self, class: ClassId) -> Vec<ClassId> {
-        if !self.joined[class] {
-            return vec![class];
+        let mut group = vec![class];
+        let mut at = self.next[class] as usize;
+        while at != class {
+            group.push(at);
+            at = self.next[at] as usize;
         }
-        let group = self.group[class];
-        (0..self.group.len()).filter(|&c| self.group[c] == group && self.is_live(c)).collect()
+        group.sort_unstable();
+        group
     }
 
     /// Lets one kernel store the classes of two groups.
     pub fn join(&mut self, a: ClassId, b: ClassId) {
-        self.joined[a] = true;
-        self.joined[b] = true;
-        let (first, second) = (self.group[a].min(self.group[b]), self.group[a].max(self.group[b]));
-        self.group.iter_mut().filter(|g| **g == second).for_each(|g| *g = first);
+        if self.group[a] == self.group[b] {
+            return;
+        }
+        self.next.swap(a, b);
+        self.name(a);
     }
 
     /// Lets each class of a group be stored by a kernel of its own.
     pub fn part(&mut self, group: &[ClassId]) {
-        group.iter().for_each(|&class| self.group[class] = class as u32);
+        for &class in group {
+            self.group[class] = class as u32;
+            self.next[class] = class as u32;
+        }
+    }
+
+    /// Names the group of a class by the first of its classes.
+    fn name(&mut self, class: ClassId) {
+        let group = self.group_of(class);
+        group.iter().for_each(|&member| self.group[member] = group[0] as u32);
     }
 
     /// The live classes whose candidate reads a class.
@@ -168,13 +181,14 @@ impl State {
 
     /// Takes a class out of its group.
     fn leave(&mut self, class: ClassId) {
-        if self.joined[class]
-            && self.group[class] as usize == class
-            && let Some(next) = (class + 1..self.group.len()).find(|&c| self.group[c] as usize == class)
-        {
-            self.group.iter_mut().filter(|g| **g as usize == class).for_each(|g| *g = next as u32);
+        let rest = self.next[class] as usize;
+        if let Some(&before) = self.group_of(class).iter().find(|&&c| self.next[c] as usize == class) {
+            self.next[before] = rest as u32;
         }
-        self.group[class] = class as u32;
+        self.part(&[class]);
+        if rest != class {
+            self.name(rest);
+        }
     }
 }
 

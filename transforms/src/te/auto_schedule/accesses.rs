@@ -1,10 +1,11 @@
 //! What the memory accesses of a nest look like: row-major offsets in terms of the nest's axes.
 
 use crate::te::expr::{Expr, flatten};
-use crate::te::indices::{accesses, put};
+use crate::te::indices::{accesses, constant, index_op, load_of, put};
 use crate::te::schedule::{Attach, Schedule, StageId};
-use fusion_dialects::{OpExt, Value, defining_op, op_key, tensor_type};
+use fusion_dialects::{OpExt, Value, arguments, defining_op, key, op_key, ops_in, tensor_type};
 use fusion_operators::TensorType;
+use std::collections::HashMap;
 
 /// Row-major offsets of all loads from memory and stores of a nest: of the stage itself, of what is inlined into it
 /// and of `attached`. `None` for an offset that depends on data. Variable `i` is axis `i` of the stage, parallel
@@ -15,6 +16,93 @@ pub fn offsets(tree: &Schedule, stage: StageId, attached: Option<StageId>) -> Ve
     let axes: Vec<Option<Expr>> = axes.into_iter().map(Some).collect();
     loads(tree, stage, &axes, attached, &mut found);
     found
+}
+
+/// True when along an axis every load from memory of a stage, and of what is inlined into it, stays where it is or goes on to the next
+/// element, also where another index depends on data:
+///
+///     for i, j  y[i, j] = x[p[i], j]      x goes on along j: p[i] stays as it is
+pub fn go_on_along(tree: &Schedule, stage: StageId, axis: usize) -> bool {
+    let axes: Vec<Place> = own_axes(tree, stage).into_iter().map(Place::Known).collect();
+    loads_go_on(tree, stage, &axes, axis)
+}
+
+/// An index, as it depends on one axis.
+#[derive(Clone)]
+enum Place {
+    /// In terms of the axes.
+    Known(Expr),
+    /// Depends on data, which is the same all along the axis.
+    Fixed,
+    /// May be anything.
+    Varies,
+}
+
+impl Place {
+    fn stays(&self, axis: usize) -> bool {
+        match self {
+            Place::Known(e) => !e.mentions(axis) && !e.is_opaque(),
+            Place::Fixed => true,
+            Place::Varies => false,
+        }
+    }
+}
+
+fn loads_go_on(tree: &Schedule, stage: StageId, axes: &[Place], axis: usize) -> bool {
+    let op = tree.stages[stage].op;
+    let Some(body) = op.body(0) else { return false };
+    let mut known: HashMap<usize, Place> = HashMap::new();
+    for (argument, place) in arguments(body).into_iter().zip(axes) {
+        known.insert(key(argument), place.clone());
+    }
+    for op in ops_in(body) {
+        // What is not computed in the body is the same for all elements.
+        let place = |v: &Value| known.get(&key(*v)).cloned().unwrap_or(Place::Fixed);
+        if let Some((tensor, indices)) = load_of(op) {
+            let at: Vec<Place> = indices.iter().map(&place).collect();
+            let inlined = stage_of(tree, tensor).filter(|s| tree.stages[*s].attach == Attach::Inline);
+            let goes_on = match inlined {
+                Some(read) => loads_go_on(tree, read, &at, axis),
+                None => step(tensor, &at, axis).is_some_and(|step| step == 0 || step == 1),
+            };
+            // A condition that differs along the axis would make an access of each element.
+            let rest = &op.operand_values()[1 + indices.len()..];
+            if !goes_on || !rest.iter().all(|v| place(v).stays(axis)) {
+                return false;
+            }
+        }
+        let stays = op.operand_values().iter().all(|v| place(v).stays(axis));
+        let expression = index_op(op, &mut |v| match known.get(&key(v)) {
+            Some(Place::Known(e)) => Some(e.clone()),
+            Some(_) => None,
+            None => constant(v),
+        });
+        let of_results = match expression {
+            Some(e) => Place::Known(e),
+            None if stays => Place::Fixed,
+            None => Place::Varies,
+        };
+        for result in op.result_values() {
+            known.insert(key(result), of_results.clone());
+        }
+    }
+    true
+}
+
+/// How far a load goes on along an axis, in elements of the tensor; none where that differs from element to element.
+fn step(tensor: Value, at: &[Place], axis: usize) -> Option<i64> {
+    let shape = tensor_type(tensor)?.shape()?;
+    let mut step = 0;
+    for (d, place) in at.iter().enumerate() {
+        step += match place {
+            _ if place.stays(axis) => 0,
+            Place::Known(e) if !e.is_opaque() => {
+                e.coefficient(axis)? * shape.get(d + 1..)?.iter().product::<u64>() as i64
+            }
+            _ => return None,
+        };
+    }
+    Some(step)
 }
 
 /// Variables for the axes of a stage.

@@ -116,6 +116,7 @@ fn in_parts(
             elements::schedule(writer, &own, target)?;
         }
     }
+    parts::apart(writer, partial)?;
     elements::schedule(writer, nest, target)
 }
 

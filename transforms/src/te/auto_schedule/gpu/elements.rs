@@ -3,11 +3,15 @@
 //!     for i, j  y[i, j] = f(x[i, j])     =>     for f / 1024 (block_x)  for 256 (thread_x)  for 4 (vectorized)  y[f] = f(x[f])
 //!
 //! All axes become one. Where every access goes on along it, a thread takes 16 bytes at once, which neighbouring threads
-//! continue (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"). A reduction in a nest is computed by the
-//! thread that needs its result.
+//! continue (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"). Where that is so along the last axis only, and this has
+//! whole accesses, it is of the last axis that a thread has several: the rows of a gather, what is added to each row.
+//!
+//!     for i, j  y[i, j] = x[p[i], j]     =>      for f / 256 (block_x)  for 256 (thread_x)  for 4 (vectorized)  f = (i, j / 4)
+//!
+//! A reduction in a nest is computed by the thread that needs its result.
 
-use super::super::accesses::offsets;
-use super::super::fusion::{along_fused, fuse_last};
+use super::super::accesses::{go_on_along, offsets};
+use super::super::fusion::along_fused;
 use super::super::placement::Nest;
 use super::super::writer::Writer;
 use crate::target::Target;
@@ -27,15 +31,23 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     if rank == 0 {
         return Ok(true);
     }
-    let accesses = offsets(&writer.tree, stage, nest.reduction);
     let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
     let elements: u64 = extents.iter().product();
-    let contiguous = along_fused(&accesses, &extents, rank).iter().all(|c| matches!(c, Some(0 | 1)));
     let reduces = nest.reduction.is_some() || writer.tree.stages[stage].is_reduction();
-    let mut axis = fuse_last(writer, stage, rank, rank)?;
-    let lanes = if contiguous && !reduces { lanes(writer, stage, elements, target) } else { 1 };
+    let (lanes, whole) = if reduces { (1, true) } else { lanes(writer, stage, &extents, target) };
     let mut inner: Vec<AxisId> = Vec::new();
-    if lanes > 1 {
+    let mut axes: Vec<AxisId> = (0..rank).collect();
+    if !whole {
+        let (outer, vector) = writer.split(stage, rank - 1, lanes)?;
+        writer.vectorize(stage, vector)?;
+        axes[rank - 1] = outer;
+        inner.push(vector);
+    }
+    let mut axis = axes[0];
+    for next in &axes[1..] {
+        axis = writer.fuse(stage, axis, *next)?;
+    }
+    if whole && lanes > 1 {
         let (outer, vector) = writer.split(stage, axis, lanes)?;
         writer.vectorize(stage, vector)?;
         axis = outer;
@@ -65,11 +77,25 @@ pub(super) fn block_and_thread(
     Ok(thread)
 }
 
-/// Elements of one access: as many as 16 bytes have, of a number that divides all, while the threads stay busy.
-fn lanes(writer: &Writer, stage: usize, elements: u64, target: &Target) -> u64 {
+/// Elements of one access, and whether it may go on from one row to the next: as many as 16 bytes have, of a number that leaves nothing
+/// over, while the threads stay busy.
+fn lanes(writer: &Writer, stage: StageId, extents: &[u64], target: &Target) -> (u64, bool) {
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
     let most = (ACCESS_BYTES / result.map_or(4, |t| t.dtype.size() as u64).max(1)).clamp(1, 8);
     let busy = target.cores * target.gpu.core_threads / 2;
-    let divides = |n: &u64| elements.is_multiple_of(*n) && elements / n >= busy;
-    [8, 4, 2].into_iter().filter(|n| *n <= most).find(divides).unwrap_or(1)
+    let elements: u64 = extents.iter().product();
+    let of = |along: u64| {
+        let divides = |n: &u64| along.is_multiple_of(*n) && elements / n >= busy;
+        [8, 4, 2].into_iter().filter(|n| *n <= most).find(divides)
+    };
+    let accesses = offsets(&writer.tree, stage, None);
+    let contiguous = along_fused(&accesses, extents, extents.len()).iter().all(|c| matches!(c, Some(0 | 1)));
+    if contiguous {
+        return (of(elements).unwrap_or(1), true);
+    }
+    let last = extents.len() - 1;
+    match of(extents[last]).filter(|_| go_on_along(&writer.tree, stage, last)) {
+        Some(lanes) => (lanes, false),
+        None => (1, true),
+    }
 }

@@ -9,8 +9,9 @@
 //! summed up in the same order in every run, which atomic operations would not do.
 
 use super::super::writer::Writer;
+use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::primitives::rfactor;
-use crate::te::schedule::{AxisId, StageId};
+use crate::te::schedule::{AxisId, Handle, StageId};
 
 /// The most parts of a reduction.
 pub const MOST_PARTS: u64 = 256;
@@ -42,6 +43,14 @@ pub fn of(
     let (each, name) = (s.axes[axis].extent / parts.max(1), format!("parts_of_{}", s.name));
     let (part, _) = writer.split(reduction, axis, each)?;
     writer.rfactor(reduction, part, &name).map(Some)
+}
+
+/// Keeps each part's results together in memory, so that neighbouring threads store neighbours, as they would store those of the whole.
+pub fn apart(writer: &mut Writer, partial: StageId) -> Result<(), String> {
+    let rank = writer.tree.stages[partial].rank();
+    let order = [rank - 1].into_iter().chain(0..rank - 1);
+    let digits = order.map(|axis| Digit { axis, unit: 1, base: None }).collect();
+    writer.transform_layout(Handle::Stage(partial), Layout::new(rank, digits)?)
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@
 //! The padded input is no tensor of its own: what is beyond the edge is a condition of each read, which costs less than to write
 //! the input to memory and read it again. A thread reads an element of the filter once for all of its results, and of the 4 + 3 - 1
 //! elements that a row of 4 results needs each only once where they are unrolled side by side (the register tiles of Volkov and Demmel, 2008, for a
-//! stencil). The tile is as large as leaves every core its threads.
+//! stencil). The tile is as large as leaves every core its threads. It may go beyond the end, where nothing is stored, if that is a small
+//! part of all: 7 columns are two tiles of 4.
 
 use super::super::placement::{Nest, is_cheap};
 use super::super::writer::Writer;
@@ -27,6 +28,9 @@ const MOST_POINTS: u64 = 64;
 const MOST_UNROLLED: u64 = 96;
 /// Results of a thread, in rows and columns, those with the most reuse first.
 const TILES: [(u64, u64); 6] = [(2, 4), (1, 4), (2, 2), (4, 1), (1, 2), (2, 1)];
+
+/// One of so many results may be computed for nothing.
+const MOST_BEYOND: u64 = 6;
 
 /// Computes what windows read where they read it: padding, and what else is cheap.
 pub fn inline_sources(writer: &mut Writer) -> Result<(), String> {
@@ -58,13 +62,14 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
             writer.cache_write(host, &name)?
         }
     };
-    let (ho, hi) = writer.split(host, rank - 2, rows)?;
-    let (wo, wi) = writer.split(host, rank - 1, columns)?;
+    let (ho, hi) = writer.split_guarded(host, rank - 2, rows)?;
+    let (wo, wi) = writer.split_guarded(host, rank - 1, columns)?;
     let outer: Vec<AxisId> = (0..rank - 2).chain([ho, wo]).collect();
     writer.reorder(host, &[outer.as_slice(), &[hi, wi]].concat())?;
     writer.unroll(host, hi)?;
     writer.unroll(host, wi)?;
-    let threads: u64 = extents.iter().product::<u64>() / (rows * columns);
+    let [others @ .., height, width] = &extents[..] else { return Ok(false) };
+    let threads = others.iter().product::<u64>() * height.div_ceil(rows) * width.div_ceil(columns);
     if let Some(all) = writer.fuse_all(host, &outer)? {
         let thread = block_and_thread(writer, host, all, threads, target)?;
         writer.compute_at(sums, host, thread)?;
@@ -96,14 +101,15 @@ fn unroll_window(writer: &mut Writer, sums: StageId, (rows, columns): (u64, u64)
     Ok(true)
 }
 
-/// Results of a thread: of the tiles that leave nothing over, and enough threads for all cores.
+/// Results of a thread: of the tiles that go little beyond the end, if at all, and of which there are enough for all cores.
 fn tile(extents: &[u64], target: &Target) -> Option<(u64, u64)> {
     let elements: u64 = extents.iter().product();
     let busy = target.cores * target.gpu.core_threads / 2;
     let [.., height, width] = extents else { return None };
     let fits = |&(rows, columns): &(u64, u64)| {
-        let whole = height.is_multiple_of(rows) && width.is_multiple_of(columns);
-        whole && elements / (rows * columns) >= busy
+        let covered = height.next_multiple_of(rows) * width.next_multiple_of(columns);
+        let little = (covered - height * width) * MOST_BEYOND <= height * width;
+        little && elements / (rows * columns) >= busy
     };
     TILES.into_iter().find(fits)
 }

@@ -85,15 +85,17 @@ pub fn copy(
             writer.storage_align(copy, Align { dim: rank - 2, factor: 2 * access, offset: access })?;
         }
     }
-    // Elements that lie together in memory and in the copy go in one access.
+    // Elements that lie together in memory and in the copy go in one access: fewer of rows that begin at odd places.
     let along = match dim_of(operand, found.depth) {
         Some((dim, 1)) if dim == last => step,
         _ => [tile.rows, tile.columns][n],
     };
-    let wide = turns(found, facts, n) == Some(false)
-        && along.is_multiple_of(access)
-        && lies_together(&writer.tree, copy, access);
-    share(writer, copy, (tile.warps, facts.extents()[2]), if wide { access } else { 1 })?;
+    let straight = turns(found, facts, n) == Some(false);
+    let whole =
+        |width: &u64| straight && along.is_multiple_of(*width) && lies_together(&writer.tree, copy, *width);
+    let mut halves = std::iter::successors(Some(access), |width| Some(width / 2).filter(|width| *width > 1));
+    let width = halves.find(whole).unwrap_or(1);
+    share(writer, copy, (tile.warps, facts.extents()[2]), width)?;
     Ok(copy)
 }
 

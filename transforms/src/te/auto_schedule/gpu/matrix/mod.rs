@@ -1,4 +1,5 @@
 //! Products of matrices by matrix instructions: a tile of the result for each block, a part of it for each warp, in registers.
+//! How large these are, and whether blocks share what is summed up, is in `sizes`.
 //!
 //! ```text
 //!   io (block_y)  jo (block_x)                            128 x 128 results a block
@@ -17,13 +18,14 @@
 mod arrange;
 pub mod attention;
 mod copies;
+mod sizes;
 mod windows;
 
 use super::super::operands::Operand;
 use super::super::placement::{self, Nest};
 use super::super::writer::Writer;
 use super::contraction::{self, Contraction};
-use super::shared;
+use super::{elements, parts, shared};
 use crate::target::Target;
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{self, Facts};
@@ -35,12 +37,11 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, ValueLike, kind_of, ops_in, tensor_type};
 use fusion_operators::DType;
+use sizes::{Extents, step_of};
 use windows::Windows;
 
 /// Threads that do an instruction together, from which on they are four warps.
 const GROUP: u64 = 128;
-/// Rows and columns of a block's tile, at most. The largest is for instructions that read shared memory themselves.
-const SIZES: [u64; 4] = [256, 128, 64, 32];
 /// Registers of a thread that hold sums, at most; where they are so many, one block fits into a core.
 const MOST_SUMS: u64 = 128;
 /// Sums of a thread from which on one block with four more warps, which copy, is all that fits into a core.
@@ -48,8 +49,6 @@ const SUMS_OF_A_BLOCK: u64 = 64;
 /// Slots of tiles that are copied by boxes, and what the signals of them take.
 const SLOTS_OF_BOXES: u64 = 4;
 const SIGNAL_BYTES: u64 = 256;
-/// Bytes of a row of an operand that are copied at a time.
-const STEP_BYTES: u64 = 64;
 /// Extents below this are no rows, no columns and no depth.
 const FEWEST: u64 = 16;
 
@@ -102,7 +101,7 @@ pub fn find(tree: &Schedule, target: &Target) -> Result<Vec<Product>, String> {
     let product = |reduction: StageId| {
         let dtype = product_of(tree.stages[reduction].op)?;
         let facts: Vec<Facts> = all.iter().filter(|facts| facts.dtype == dtype).cloned().collect();
-        let windows = windows::of(tree, reduction).filter(|_| !facts.is_empty());
+        let windows = windows::of(tree, reduction, 0).filter(|_| !facts.is_empty());
         if windows.is_none() {
             best(tree, reduction, &facts)?;
         }
@@ -187,6 +186,50 @@ pub fn schedule(
     if axes(host) != axes(product.reduction) || !(product.windows.is_some() || plain()) {
         return Ok(false);
     }
+    let Some(partial) = in_parts(writer, product, target)? else {
+        return write(writer, nest, product, product.windows.as_ref(), target);
+    };
+    let windows = product.windows.as_ref().and_then(|_| windows::of(&writer.tree, partial, 1));
+    let own = Nest { stage: partial, reduction: None };
+    if windows.is_some() == product.windows.is_some() {
+        write(writer, &own, product, windows.as_ref(), target)?;
+    } else {
+        product.sources.iter().try_for_each(|source| writer.inline(*source))?;
+        elements::schedule(writer, &own, target)?;
+    }
+    parts::apart(writer, partial)?;
+    elements::schedule(writer, nest, target)
+}
+
+/// Has parts of a product summed up by a stage of their own, which is given, where that takes less.
+fn in_parts(writer: &mut Writer, product: &Product, target: &Target) -> Result<Option<StageId>, String> {
+    let (tree, reduction) = (&writer.tree, product.reduction);
+    let number = match &product.windows {
+        Some(windows) => {
+            let extent = tree.stages[reduction].axes[windows.longest].extent;
+            let parts = sizes::parts(&windows.extents, extent, &product.facts, target);
+            parts.map(|parts| (windows.longest, parts))
+        }
+        None => best(tree, reduction, &product.facts).and_then(|(found, facts)| {
+            let extents = Extents::of(tree, reduction, &found);
+            Some((found.depth, sizes::parts(&extents, extents.depth, &facts, target)?))
+        }),
+    };
+    match number {
+        Some((axis, parts)) => parts::of(writer, reduction, axis, parts),
+        None => Ok(None),
+    }
+}
+
+/// Writes the primitives of a product that is computed whole, or of its parts.
+fn write(
+    writer: &mut Writer,
+    nest: &Nest,
+    product: &Product,
+    windows: Option<&Windows>,
+    target: &Target,
+) -> Result<bool, String> {
+    let host = nest.stage;
     let sums = match nest.reduction {
         Some(reduction) => reduction,
         None => {
@@ -195,7 +238,7 @@ pub fn schedule(
         }
     };
     let (mut own, mut places) = (product.sources.clone(), None);
-    if let Some(windows) = &product.windows {
+    if let Some(windows) = windows {
         let name = |n: usize| {
             let what = if n == windows.operand { "columns" } else { "rows" };
             format!("{what}_of_{}", writer.tree.stages[sums].name)
@@ -214,7 +257,7 @@ pub fn schedule(
     }
     let (found, facts) = best(&writer.tree, sums, &product.facts)
         .ok_or("has a sum of products of which no product of matrices was made")?;
-    let (facts, tile, step) = sizes(&writer.tree, sums, (&found, &facts), target)
+    let (facts, tile, step) = sizes::sizes(&writer.tree, sums, (&found, &facts), target)
         .ok_or("has a sum of products whose smallest tile is too large for this GPU")?;
     // The columns of the sums are, in the host, one loop over several axes.
     let place = |axis: AxisId| places.filter(|(of, _)| *of == axis).map_or(axis, |(_, fused)| fused);
@@ -245,55 +288,4 @@ pub fn schedule(
     }
     writer.tensorize(sums, instruction, &facts.name)?;
     Ok(true)
-}
-
-/// The instruction, the tile of a block and the steps of the sum that take the least time: each core computes its share of the blocks one
-/// after another, and in each either multiplies or waits for what is copied.
-fn sizes(
-    tree: &Schedule,
-    sums: StageId,
-    (found, facts): (&Contraction, &[Facts]),
-    target: &Target,
-) -> Option<(Facts, Tile, u64)> {
-    let axes = &tree.stages[sums].axes;
-    let rank = tree.stages[sums].rank();
-    let (m, n, k) = (axes[found.row].extent, axes[found.column].extent, axes[found.depth].extent);
-    let others: u64 =
-        (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let time = |(facts, tile, _): &(&Facts, Tile, u64)| {
-        let bytes = facts.dtype.size() as u64;
-        // Instructions that read shared memory take as long for as many bytes.
-        let flops = match facts.panels {
-            None if bytes != 2 => target.peak_flops,
-            _ => target.gpu.matrix_flops * 2.0 / bytes as f64,
-        };
-        let blocks = m.div_ceil(tile.rows) * n.div_ceil(tile.columns) * others;
-        let multiply = 2.0 * (tile.rows * tile.columns) as f64 / flops.max(1.0);
-        let copy = ((tile.rows + tile.columns) * bytes) as f64 / target.l3.bandwidth.max(1.0);
-        blocks.div_ceil(target.cores) as f64 * multiply.max(copy)
-    };
-    let all = facts.iter().flat_map(|facts| {
-        let (warps, step) = (warps(facts), step_of(facts, k));
-        let tile = move |rows, columns| (facts, Tile { rows, columns, warps }, step);
-        SIZES.iter().flat_map(move |&rows| SIZES.iter().map(move |&columns| tile(rows, columns)))
-    });
-    let fits = |(facts, tile, step): &(&Facts, Tile, u64)| {
-        let [rows, columns, lanes] = facts.extents();
-        let (down, along) = (tile.rows / tile.warps[0], tile.columns / tile.warps[1]);
-        down.is_multiple_of(rows)
-            && along.is_multiple_of(columns)
-            && (tile.rows.max(tile.columns) < SIZES[0] || facts.panels.is_some())
-            && tile.sums(lanes) <= MOST_SUMS
-            && tile.bytes(facts, *step) <= target.gpu.shared_bytes
-            && tile.warps[0] * tile.warps[1] * lanes <= target.gpu.block_threads
-    };
-    let (facts, tile, step) = all.filter(fits).min_by(|a, b| time(a).total_cmp(&time(b)))?;
-    Some((facts.clone(), tile, step))
-}
-
-/// How much of the depth is copied at a time.
-fn step_of(facts: &Facts, depth: u64) -> u64 {
-    let longest = (STEP_BYTES / facts.dtype.size() as u64).max(facts.depth);
-    let mut halves = std::iter::successors(Some(longest), |n| Some(n / 2).filter(|n| *n >= facts.depth));
-    halves.find(|n| depth.is_multiple_of(*n)).unwrap_or(longest.min(depth.next_multiple_of(facts.depth)))
 }

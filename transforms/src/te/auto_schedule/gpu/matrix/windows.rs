@@ -5,9 +5,10 @@
 //! The columns are the last axes of the result, along which one operand goes and the other does not; the depth is all that is summed up.
 
 use super::FEWEST;
+use super::sizes::Extents;
 use crate::te::expr::Expr;
 use crate::te::indices::accesses;
-use crate::te::schedule::{Schedule, StageId};
+use crate::te::schedule::{AxisId, Schedule, StageId};
 use std::ops::Range;
 
 /// The axes of a product of matrices that those of a reduction become.
@@ -20,12 +21,17 @@ pub struct Windows {
     pub operand: usize,
     /// The axes of the copies of both operands, in order.
     pub orders: [Vec<usize>; 2],
+    /// The extents of the product: rows, columns, depth, and how many there are beside each other.
+    pub extents: Extents,
+    /// The longest axis that is summed up.
+    pub longest: AxisId,
 }
 
-/// Those of a reduction that is no plain product of matrices.
-pub fn of(tree: &Schedule, reduction: StageId) -> Option<Windows> {
+/// Those of a reduction that is no plain product of matrices, whose last `parts` axes of the result are parts of what is summed up.
+pub fn of(tree: &Schedule, reduction: StageId, parts: usize) -> Option<Windows> {
     let s = &tree.stages[reduction];
-    let (rank, own) = (s.rank(), s.op_axes());
+    let (all, own) = (s.rank(), s.op_axes());
+    let rank = all.checked_sub(parts)?;
     let read = accesses(s.op);
     let mut operands: Vec<Vec<Expr>> = Vec::new();
     for access in read {
@@ -40,18 +46,20 @@ pub fn of(tree: &Schedule, reduction: StageId) -> Option<Windows> {
     let alone = |axis: usize| goes(along, axis) && !goes(across, axis);
     let begin = (0..rank).rev().take_while(|a| alone(*a)).last()?;
     let rows = (0..begin).any(|a| goes(across, a) && !goes(along, a) && s.axes[a].extent >= FEWEST);
-    let summed = (rank..own).filter(|a| s.axes[*a].extent > 1).count();
+    let summed = (all..own).filter(|a| s.axes[*a].extent > 1).count();
     let plain = begin == last && summed == 1;
-    if plain || !rows || extent(begin..rank) < FEWEST || extent(rank..own) < FEWEST {
+    if plain || !rows || extent(begin..rank) < FEWEST || extent(all..own) < FEWEST {
         return None;
     }
-    let (column, depth) = (begin, begin + 1);
+    let (column, depth) = (begin, begin + 1 + parts);
     let groups = (0..own)
         .map(|a| {
             if a < begin {
                 a
             } else if a < rank {
                 column
+            } else if a < all {
+                column + 1 + a - rank
             } else {
                 depth
             }
@@ -60,7 +68,17 @@ pub fn of(tree: &Schedule, reduction: StageId) -> Option<Windows> {
     let order = |indices: &[Expr]| {
         let outer = (0..begin).filter(|a| goes(indices, *a));
         let columns = Some(column).filter(|_| (begin..rank).any(|a| goes(indices, a)));
-        outer.chain([depth]).chain(columns).collect::<Vec<usize>>()
+        outer.chain(column + 1..depth).chain([depth]).chain(columns).collect::<Vec<usize>>()
     };
-    Some(Windows { groups, columns: begin..rank, operand, orders: [order(first), order(second)] })
+    let is_row = |a: &usize| goes(across, *a) && !goes(along, *a);
+    let rows: u64 = (0..begin).filter(is_row).map(|a| s.axes[a].extent).product();
+    let extents = Extents {
+        rows,
+        columns: extent(begin..rank),
+        depth: extent(all..own),
+        others: extent(0..begin) / rows.max(1) * extent(rank..all),
+    };
+    let longest = (all..own).max_by_key(|a| (s.axes[*a].extent, own - a))?;
+    let orders = [order(first), order(second)];
+    Some(Windows { groups, columns: begin..rank, operand, orders, extents, longest })
 }
