@@ -71,8 +71,8 @@ impl Facts {
 impl Plan {
     /// The plan of a state.
     pub fn new(space: &Space, state: State) -> Plan {
-        let mut plan =
-            Plan { state, facts: vec![Rc::new(Facts::default()); space.classes.len()], looked_at: 0 };
+        let unknown = Rc::new(Facts::default());
+        let mut plan = Plan { state, facts: vec![unknown; space.classes.len()], looked_at: 0 };
         for class in 0..space.classes.len() {
             if plan.has_kernel(space, class) {
                 plan.measure(space, class);
