@@ -47,7 +47,31 @@ te.kernel @k(%x: tensor<4096x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<409
 
 // -----
 
-// Rows of 4100 elements do not begin at multiples of 16 bytes, so that all threads copy, an element at a time. What they copied is shown to
+// Rows of 4100 elements begin at multiples of 8 bytes, and so many are copied at a time while others are multiplied.
+// CHECK-NOT: cp.async.bulk
+// CHECK:     cp.async.ca.shared.global [%{{[^]]*}}], [%{{[^]]*}}], 8, 8;
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// CHECK-SAME: cp.async.wait_group
+te.kernel @k(%x: tensor<4096x4100xf16>, %w: tensor<4100x4096xf16>) -> tensor<4096x4096xf32> {
+  %0 = te.compute "y" axes [4096, 4096] reduce [4100] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<4096x4100xf16> -> f16
+    %wide_a = arith.extf %a : f16 to f32
+    %b = te.load %w[%k, %j] : tensor<4100x4096xf16> -> f16
+    %wide_b = arith.extf %b : f16 to f32
+    %c = arith.mulf %wide_a, %wide_b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<4096x4096xf32>
+  te.return %0 : tensor<4096x4096xf32>
+}
+
+// -----
+
+// Rows of 4101 elements do not begin at multiples of 4 bytes, so that all threads copy, an element at a time. What they copied is shown to
 // the instruction before the barrier.
 // CHECK-NOT: cp.async.bulk
 // CHECK:     wgmma.fence.sync.aligned
@@ -56,12 +80,12 @@ te.kernel @k(%x: tensor<4096x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<409
 // CHECK:     fence.proxy.async.shared::cta
 // CHECK-SAME: bar.sync
 // CHECK-SAME: st.shared.b16
-te.kernel @k(%x: tensor<4096x4100xf16>, %w: tensor<4100x4096xf16>) -> tensor<4096x4096xf32> {
-  %0 = te.compute "y" axes [4096, 4096] reduce [4100] init [0.0 : f32] {
+te.kernel @k(%x: tensor<4096x4101xf16>, %w: tensor<4101x4096xf16>) -> tensor<4096x4096xf32> {
+  %0 = te.compute "y" axes [4096, 4096] reduce [4101] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
-    %a = te.load %x[%i, %k] : tensor<4096x4100xf16> -> f16
+    %a = te.load %x[%i, %k] : tensor<4096x4101xf16> -> f16
     %wide_a = arith.extf %a : f16 to f32
-    %b = te.load %w[%k, %j] : tensor<4100x4096xf16> -> f16
+    %b = te.load %w[%k, %j] : tensor<4101x4096xf16> -> f16
     %wide_b = arith.extf %b : f16 to f32
     %c = arith.mulf %wide_a, %wide_b : f32
     te.yield %c : f32
