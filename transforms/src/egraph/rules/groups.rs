@@ -2,8 +2,8 @@
 //!
 //!     x *' w = concat(x[group 0] * w[group 0], x[group 1] * w[group 1], ...)
 //!
-//! A group of many channels is a convolution that is worth a kernel of its own, in Winograd's form where it has one; the pieces of the data are
-//! read where they lie, and the kernels write their part of the joined result.
+//! A group of many channels is a convolution that is worth a kernel of its own, in Winograd's form where it has one, which pays
+//! for copies of the pieces and of the joined result.
 
 use super::super::analysis::{Graph, only_type};
 use super::super::search_rule::{Draft, SearchRule};
