@@ -53,9 +53,9 @@ impl Workshop<'_> {
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|i| std::cmp::Reverse(units[*i].content.len()));
         let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        // What all keys have in common.
-        let common = self.cache.and_then(|_| self.fingerprint());
         let pipelines = self.pipelines();
+        // What all keys have in common.
+        let common = self.cache.and_then(|_| self.fingerprint(&pipelines));
         let work = || {
             let mut context = None;
             while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -141,7 +141,7 @@ impl Workshop<'_> {
     }
 
     /// A hash of what code follows from besides the kernel; none where it is not known which compiler this is.
-    fn fingerprint(&self) -> Option<Key> {
+    fn fingerprint(&self, pipelines: &[(&'static str, String)]) -> Option<Key> {
         let program = std::env::current_exe().ok()?.metadata().ok()?;
         let built = program.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
         let target = self.target.resolved();
@@ -155,7 +155,7 @@ impl Workshop<'_> {
         ];
         let stages = self.stages().into_iter().chain([LLVM]).flatten();
         parts.extend(stages.map(|stage| stage.pipeline.to_owned()));
-        parts.extend(self.pipelines().into_iter().map(|(_, pipeline)| pipeline));
+        parts.extend(pipelines.iter().map(|(_, pipeline)| pipeline.clone()));
         Some(blake3::hash(parts.join("\0").as_bytes()))
     }
 }

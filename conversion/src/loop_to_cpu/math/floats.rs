@@ -206,18 +206,13 @@ impl<'c> Floats<'c> {
 
     /// `a * 2^n` for an `n` that is a float, rounded once; `None` where there is no instruction for it.
     pub fn scaled(&self, a: Value<'c>, n: Value<'c>) -> Option<Value<'c>> {
-        const CURRENT_ROUNDING: i64 = 4;
+        const CURRENT_ROUNDING: &str = "4";
         if !self.power_scaling || self.lanes != Some(16) || self.is_double() {
             return None;
         }
-        let context = self.build.context();
-        let constant = |value: i64, dtype| {
-            let ty = scalar_type(context, dtype);
-            let value = Attribute::parse(context, &format!("{value} : {ty}"));
-            let attributes: Vec<_> = value.map(|v| ("value", v)).into_iter().collect();
-            self.build.value("arith.constant", &[], ty, &attributes)
-        };
-        let (all, rounding) = (constant(-1, DType::I16), constant(CURRENT_ROUNDING, DType::I32));
+        let scalar = Floats { lanes: None, ..*self };
+        let (all, rounding) =
+            (scalar.literal("-1", DType::I16), scalar.literal(CURRENT_ROUNDING, DType::I32));
         // The intrinsic's order, in which lanes that are left out come third; upstream's names of the operands say another.
         Some(self.make("x86vector.avx512.mask.scalef", &[a, n, a, all, rounding], self.dtype))
     }
