@@ -77,7 +77,7 @@ check: build
 
 docs: deps ## Write docs/dialects, docs/schedules.md and docs/rules.md from what the sources say
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
-	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test docs
+	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test transforms docs
 
 # What is recorded goes to the standard output, the rest elsewhere.
 bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed

@@ -1,8 +1,6 @@
 //! The graph: names, order, functions, values known at import, control flow.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fusion_dialects::{OperationLike, load_context};
 use fusion_importers::onnx::proto::{ModelProto, NodeProto};
 use fusion_importers::onnx::{ImportError, Options, eager, import_module, signature};

@@ -1,11 +1,9 @@
 //! Loading: what a file says is checked against what is there.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{conv_model, f32s};
+use crate::common::{conv_model, f32s};
 use fusion_importers::onnx::model::{LoadError, Model, read_tensor};
 use fusion_importers::onnx::proto::{ModelProto, StringStringEntryProto, TensorProto};
 use fusion_importers::onnx::tensor::{TensorProtoError, tensor};

@@ -1,8 +1,6 @@
 //! Loops that collect values: the shape of the program they become, and its numbers.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fusion_dialects::{OperationLike, load_context};
 use fusion_importers::onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto};
 use fusion_importers::onnx::{Options, import_module};

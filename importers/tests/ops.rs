@@ -1,9 +1,7 @@
 //! Conversions whose meaning depends on the version, and decompositions with edges of their own.
 //! (ONNX's backend test data, run by `examples/onnx_backend`, covers each operator.)
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fusion_importers::onnx::Options;
 use fusion_importers::onnx::proto::{AttributeProto, ModelProto};
 use fusion_operators::{DType, Tensor};

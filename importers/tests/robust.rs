@@ -4,13 +4,11 @@
 //! it is set (FUSION_ONNX_ROUNDS times each; with FUSION_ONNX_MLIR into modules, which then must verify):
 //! bytes of the file, and numbers and names of the decoded message.
 
-mod common;
-
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use common::{Types, conv_model, function_model, loop_model, reshape_model};
+use crate::common::{Types, conv_model, function_model, loop_model, reshape_model};
 use fusion_dialects::{Context, OperationLike, load_context, with_diagnostics};
 use fusion_importers::onnx::model::read_tensor;
 use fusion_importers::onnx::proto::{GraphProto, ModelProto};

@@ -1,8 +1,6 @@
 //! Sequences whose length or positions are known at run time only: lists of the language.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fusion_dialects::{OperationLike, load_context};
 use fusion_importers::onnx::eager::{Computed, run_on};
 use fusion_importers::onnx::proto::*;

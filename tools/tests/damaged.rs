@@ -1,6 +1,6 @@
 //! Damaged programs, which are mostly ill-typed: each is refused with a sentence, or is a program; no pass panics.
 //!
-//!     FUSION_FIRST_SEED=100000 FUSION_SEEDS=50000 cargo test -p fusion-tools --test damaged
+//!     FUSION_FIRST_SEED=100000 FUSION_SEEDS=50000 cargo test -p fusion-tools --test tools damaged
 
 use fusion_operators::random::Random;
 use fusion_tools::driver::{CompileOptions, Target};

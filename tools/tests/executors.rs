@@ -1,6 +1,6 @@
 //! Random programs in all ways there are to run them: the values are the same.
 //!
-//!     FUSION_FIRST_SEED=1000 FUSION_SEEDS=200 cargo test -p fusion-tools --test executors
+//!     FUSION_FIRST_SEED=1000 FUSION_SEEDS=200 cargo test -p fusion-tools --test tools executors
 
 use fusion_interpreter::random_programs::{Contents, inputs, program};
 use fusion_operators::ValueTree;

@@ -52,7 +52,7 @@ fn repeat(example: &Path, mut run: impl FnMut()) {
 
 #[test]
 fn examples_leave_nothing_behind_in_the_virtual_machine() {
-    alone("examples_leave_nothing_behind_in_the_virtual_machine", || {
+    alone("leaks::examples_leave_nothing_behind_in_the_virtual_machine", || {
         for example in examples() {
             let file =
                 programs::bytecode(&example, &CompileOptions::for_target(Target::uncalibrated())).unwrap();
@@ -67,7 +67,7 @@ fn examples_leave_nothing_behind_in_the_virtual_machine() {
 
 #[test]
 fn examples_leave_nothing_behind_in_native_code() {
-    alone("examples_leave_nothing_behind_in_native_code", || {
+    alone("leaks::examples_leave_nothing_behind_in_native_code", || {
         for example in examples() {
             let compiled =
                 programs::native(&example, &CompileOptions::for_target(Target::uncalibrated())).unwrap();

@@ -1,9 +1,7 @@
 //! The integer program finds what trying all states finds, and the search is as good on small programs; plans that could not run are
 //! mended.
 
-mod common;
-
-use common::Reader;
+use crate::common::Reader;
 use fusion_transforms::egraph::extract::cost;
 use fusion_transforms::egraph::extract::exact::solve;
 use fusion_transforms::egraph::extract::kernel::Kernel;

@@ -3,9 +3,7 @@
 //! A sample is a term in which the rule applies. Extents are letters, which become random numbers; `x:[a,b]` is an input, `c:[a,b]` a constant
 //! of random numbers, `2.0` a number, `2.0:[a]` a tensor of one number. Some rules need others to show their left side: `with`.
 
-mod common;
-
-use common::Reader;
+use crate::common::Reader;
 use fusion_operators::Attrs;
 use fusion_transforms::egraph::analysis::Graph;
 use fusion_transforms::egraph::check::check;

@@ -1,6 +1,6 @@
 //! What errors say, and that nothing is left after them.
 
-use crate::common::*;
+use super::common::*;
 use fusion_bytecode::{Instruction as I, ValueType};
 use fusion_conversion::bytecode_to_llvm::{BytecodeError, to_module};
 use fusion_dialects::load_context;

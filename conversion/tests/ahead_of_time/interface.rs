@@ -1,6 +1,6 @@
 //! The C interface of a compiled program.
 
-use crate::common::*;
+use super::common::*;
 use fusion_bytecode::{Instruction as I, ValueType};
 use fusion_runtime::NativeProgram;
 use std::process::Command;

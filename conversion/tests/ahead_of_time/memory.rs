@@ -1,6 +1,6 @@
 //! Stack and memory: tail calls, deep recursion, long lists, many runs, several threads.
 
-use crate::common::*;
+use super::common::*;
 use fusion_bytecode::{Function, Instruction as I, Program, ValueType};
 
 /// `@count(n, sum)`: sum when n < 1, else itself of n - 1 and sum + 1.
@@ -52,7 +52,7 @@ fn alone(test: &str, measure: impl FnOnce()) {
 
 #[test]
 fn tail_calls_need_no_stack() {
-    alone("memory::tail_calls_need_no_stack", || {
+    alone("ahead_of_time::memory::tail_calls_need_no_stack", || {
         let program = native(&counting(true));
         run(&program, &[value(1000)]);
         let before = resident();
@@ -194,7 +194,7 @@ fn deep_trees_are_built_matched_and_freed() {
 
 #[test]
 fn a_thousand_runs_need_no_more_memory_than_ten() {
-    alone("memory::a_thousand_runs_need_no_more_memory_than_ten", || {
+    alone("ahead_of_time::memory::a_thousand_runs_need_no_more_memory_than_ten", || {
         let program = native(&list_sum());
         let many = |runs: usize| {
             for _ in 0..runs {

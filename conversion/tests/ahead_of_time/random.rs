@@ -3,7 +3,7 @@
 //! A program is made as nested expressions are: each leaves its value in a new register and uses variables by copies, and what
 //! is bound is dropped where its scope ends. Functions call only later ones, so all ends.
 
-use crate::common::*;
+use super::common::*;
 use fusion_bytecode::{Function, Instruction as I, Label, Register, Scalar, ValueType};
 use fusion_operators::{DType, ValueTree};
 use fusion_runtime::vm::{KernelLibrary, Machine};

@@ -1,6 +1,6 @@
 //! What instructions compute.
 
-use crate::common::*;
+use super::common::*;
 use fusion_bytecode::{Instruction as I, ValueType};
 use fusion_operators::ValueTree;
 

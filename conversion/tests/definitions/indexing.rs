@@ -12,7 +12,7 @@ fn gathers() {
         let shape = random.shape(1, 1);
         let axis = random.axis(shape.len());
         let at = axis.rem_euclid(shape.len() as i64) as usize;
-        let x = random.tensor_of(&[DType::F32, DType::BF16, DType::I8, DType::Bool], &shape);
+        let x = random.small_of(&[DType::F32, DType::BF16, DType::I8, DType::Bool], &shape);
         let of = random.shape(0, 0);
         let dtype = random.of(INDEX);
         let indices = random.indices(dtype, &of[..of.len().min(2)], shape[at]);
@@ -40,7 +40,7 @@ fn gathers_of_several_axes() {
         let least = shape[batch..batch + k].iter().copied().min().unwrap_or(1);
         let dtype = random.of(INDEX);
         let indices = random.indices(dtype, &of, least);
-        let x = random.tensor(DType::F32, &shape);
+        let x = random.small(DType::F32, &shape);
         check(&GATHER_ND, Attrs::new().with("batch_dims", batch as i64), &[x, indices]);
     }
 }
@@ -52,7 +52,7 @@ fn one_of_many() {
         let shape = random.shape(0, 1);
         let axis = random.axis(shape.len() + 1);
         let dtype = random.of(&[DType::I64, DType::I8, DType::U8, DType::U64]);
-        let indices = random.tensor(dtype, &shape);
+        let indices = random.small(dtype, &shape);
         let number = |v| Tensor::from_f64s(DType::F16, &[], &[v]).unwrap();
         let depth = if seed % 4 == 0 { 300 } else { random.within(0, 8) };
         let attrs = Attrs::new().with("depth", depth).with("axis", axis);

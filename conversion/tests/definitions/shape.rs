@@ -11,7 +11,7 @@ fn reshapes() {
     let mut random = Random::new(1);
     for seed in 0..40 {
         let shape = random.shape(0, if seed % 8 == 0 { 0 } else { 1 });
-        let x = random.tensor(random_type(seed), &shape);
+        let x = random.small(random_type(seed), &shape);
         // Prime factors put together anew.
         let mut rest: usize = shape.iter().product();
         let mut to = Vec::new();
@@ -41,7 +41,7 @@ fn axes_that_move() {
     let mut random = Random::new(2);
     for seed in 0..30 {
         let shape = random.shape(1, 1);
-        let x = random.tensor(random_type(seed), &shape);
+        let x = random.small(random_type(seed), &shape);
         let rank = shape.len();
         check(&TRANSPOSE, Attrs::new().with("axes", random.permutation(rank)), std::slice::from_ref(&x));
         check(&TRANSPOSE, Attrs::new(), std::slice::from_ref(&x));
@@ -71,14 +71,14 @@ fn concatenations_and_splits() {
             .iter()
             .map(|&n| {
                 shape[at] = n;
-                random.tensor(random_type(seed), &shape)
+                random.small(random_type(seed), &shape)
             })
             .collect();
         check(&CONCAT, Attrs::new().with("axis", axis), &parts);
         shape[at] = extents.iter().sum();
         let sections: Vec<i64> = extents.iter().map(|&n| n as i64).collect();
         let attrs = Attrs::new().with("sections", sections).with("axis", axis);
-        check(&SPLIT, attrs, &[random.tensor(random_type(seed), &shape)]);
+        check(&SPLIT, attrs, &[random.small(random_type(seed), &shape)]);
     }
 }
 
@@ -95,7 +95,7 @@ fn slices() {
             .with("end", any(&far))
             .with("strides", any(&[1, 1, 2, 3, -1, -2, i64::MAX]))
             .with("axes", axes.clone());
-        check(&SLICE, attrs, &[random.tensor(random_type(seed), &shape)]);
+        check(&SLICE, attrs, &[random.small(random_type(seed), &shape)]);
     }
 }
 
@@ -108,7 +108,7 @@ fn padding() {
         let x = {
             let rank = random.within(1, 3);
             let shape: Vec<usize> = (0..rank).map(|_| random.within(1, 5) as usize).collect();
-            random.tensor_of(TYPES, &shape)
+            random.small_of(TYPES, &shape)
         };
         let most = random.of(&[0, 4, 9]);
         let padding: Vec<i64> = (0..2 * x.shape().len()).map(|_| random.within(-2, most)).collect();
@@ -153,7 +153,7 @@ fn other_resolutions() {
             random.wild(DType::F32, &shape)
         } else {
             let dtype = if linear { random.of(&[DType::F32, DType::F16, DType::F64]) } else { DType::I32 };
-            random.tensor(dtype, &shape)
+            random.small(dtype, &shape)
         };
         check(&RESIZE, attrs, &[x]);
     }

@@ -1,6 +1,6 @@
 //! Kernels with extents that tiles and vectors do not divide.
 
-use super::common::random::Random;
+use crate::common::random::Random;
 
 /// A kernel `@k`: its text, the shapes of its arguments, and of its results.
 pub struct Kernel {

@@ -1,6 +1,6 @@
 //! Random schedules: primitives on handles that came before, whether they are legal or not.
 
-use super::common::random::Random;
+use crate::common::random::Random;
 use std::fmt::Write;
 
 /// The handles that a schedule has so far.

@@ -1,8 +1,5 @@
 //! Loop nests through the CPU pipeline and into memory, against the same nests run serially and against plain Rust.
 
-#[path = "../common/threads.rs"]
-mod threads;
-
 use fusion_conversion::pipelines::{LLVM, LOOP, Runner, Stage};
 use fusion_dialects::{
     Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
@@ -23,7 +20,7 @@ fn load(source: &str, loops: &'static [Stage]) -> Jit {
         runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
     }
     let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    Jit::new(&[object], &[threads::threads()]).unwrap_or_else(|why| panic!("{why}"))
+    Jit::new(&[object], &[crate::common::threads::threads()]).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// Numbers between -1 and 1 that look random and are the same each time.
@@ -185,7 +182,7 @@ fn register_tiled_gemm_with_remainder_rows_is_right() {
     }
 }
 
-/// `cargo test -p fusion-conversion --test cpu_codegen -- --ignored --nocapture`
+/// `cargo test -p fusion-conversion --test conversion cpu_codegen -- --ignored --nocapture`
 #[test]
 #[ignore = "measures; says nothing on a busy machine"]
 fn register_tiled_gemm_is_fast() {

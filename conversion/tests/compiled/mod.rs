@@ -1,7 +1,5 @@
 //! Random calls of operators, compiled to native code and run: against the reference semantics.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod families;
 mod kernels;
 mod loops;
@@ -10,7 +8,7 @@ mod results;
 mod special;
 mod whole;
 
-use common::{Random, attribute};
+use crate::common::{Random, attribute};
 use fusion_conversion::compile::{Settings, compile};
 use fusion_dialects::{Jit, Symbol, load_context, parse_module};
 use fusion_operators::reference::evaluate;
@@ -126,7 +124,7 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tens
     let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();
-    let symbols = [Symbol { name: "fusion_constants", address }, common::threads::threads()];
+    let symbols = [Symbol { name: "fusion_constants", address }, crate::common::threads::threads()];
     let jit = Jit::new(&compiled.objects, &symbols).map_err(|why| why.to_string())?;
     let inputs: Vec<_> = inputs.iter().map(|t| Aligned::new(t.bytes())).collect();
     let inputs: Vec<_> = inputs.iter().map(Aligned::view).collect();

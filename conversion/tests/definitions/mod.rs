@@ -1,12 +1,10 @@
 //! Random calls of operators: the reference semantics against the definition in tensor expressions, interpreted.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod indexing;
 mod reduction;
 mod shape;
 
-use common::{Random, attribute};
+use crate::common::{Random, attribute};
 use fusion_dialects::{load_context, parse_module};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
@@ -40,15 +38,15 @@ impl Random {
     }
 
     /// Small numbers that every type but the booleans and unsigned ones holds exactly, with repetitions.
-    fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
+    fn small(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
         let values: Vec<f64> = (0..shape.iter().product()).map(|_| self.within(-6, 6) as f64).collect();
         Tensor::from_f64s(dtype, shape, &values).unwrap()
     }
 
-    /// As `tensor`, of one of the types.
-    fn tensor_of(&mut self, dtypes: &[DType], shape: &[usize]) -> Tensor {
+    /// As `small`, of one of the types.
+    fn small_of(&mut self, dtypes: &[DType], shape: &[usize]) -> Tensor {
         let dtype = self.of(dtypes);
-        self.tensor(dtype, shape)
+        self.small(dtype, shape)
     }
 
     fn indices(&mut self, dtype: DType, shape: &[usize], extent: usize) -> Tensor {

@@ -1,12 +1,10 @@
 //! Random schedules compute what their kernels say, after each primitive, and what is no schedule is refused in words.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod kernels;
 mod loops;
 mod random;
 
-use common::random::Random;
+use crate::common::random::Random;
 use fusion_conversion::pipelines::{LLVM, LOOP, Runner};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
@@ -103,7 +101,7 @@ fn compiled(module: &Module, kernel: &Kernel, data: &[Vec<f32>]) -> Vec<Vec<f32>
     }
     let target = Target { optimization: 1, ..Target::default() };
     let object = emit(module, &target, Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    let jit = Jit::new(&[object], &[common::threads::threads()]).unwrap_or_else(|why| panic!("{why}"));
+    let jit = Jit::new(&[object], &[crate::common::threads::threads()]).unwrap_or_else(|why| panic!("{why}"));
     let bytes = |values: &Vec<f32>| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let mut buffers: Vec<Vec<u8>> = data.iter().map(bytes).collect();
     buffers.extend(sizes(&kernel.outputs).into_iter().map(|n| vec![0xa5; 4 * n]));

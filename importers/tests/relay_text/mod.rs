@@ -1,7 +1,6 @@
 //! Relay text: what is written is what was read, whatever the program; and no text, however damaged, makes the importer
 //! panic.
 
-#[path = "relay_text/programs.rs"]
 mod programs;
 
 use fusion_dialects::{OperationLike, load_context, module_op, source_of, with_diagnostics};
@@ -71,7 +70,7 @@ fn random_programs_come_back() {
 
 #[test]
 fn the_whole_prelude_is_read() {
-    let prelude = include_str!("../src/relay_text/prelude.relay");
+    let prelude = include_str!("../../src/relay_text/prelude.relay");
     round_trip(prelude);
 }
 

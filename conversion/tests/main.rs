@@ -1,0 +1,14 @@
+//! What is compiled, against the interpreter and against plain Rust. One executable: each holds all of MLIR and LLVM.
+
+mod ahead_of_time;
+mod arena;
+mod common;
+mod compiled;
+mod cpu_codegen;
+mod definitions;
+mod host_program;
+mod kernels;
+mod math;
+mod math_double;
+mod programs;
+mod schedules;

@@ -1,0 +1,10 @@
+//! Models and Relay texts as they are read, and what is said of bad ones. One executable, which is linked with MLIR once.
+
+mod common;
+mod graph;
+mod load;
+mod loops;
+mod ops;
+mod relay_text;
+mod robust;
+mod sequences;

@@ -1,0 +1,19 @@
+//! The programs and the driver as their users meet them. One executable: each holds all of MLIR and LLVM.
+
+mod bisect;
+mod cli;
+mod compile;
+mod damaged;
+mod executors;
+mod explain;
+mod gpu;
+mod gpu_kernels;
+mod gpu_matrix;
+mod gpu_models;
+mod language;
+mod leaks;
+mod onnx_programs;
+mod open_extents;
+mod profile;
+mod schedules;
+mod validate;
