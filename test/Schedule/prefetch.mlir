@@ -39,8 +39,8 @@ te.schedule for @k {
 // CHECK-SAME:    %[[X:.*]]: memref<144xf32>
 // CHECK:       loop.for 6 serial
 // CHECK-NEXT:  ^bb0(%[[I:.*]]: index):
-// CHECK:         loop.for 2 serial
-// CHECK:           loop.prefetch %[[X]]
+// CHECK-COUNT-2: loop.prefetch %[[X]]
+// CHECK-NOT:     loop.prefetch
 // CHECK:         loop.for 32 serial
 te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
@@ -65,12 +65,15 @@ te.schedule for @k {
 
 // -----
 
-// In panels, the columns of one lie side by side: two lines of 16 for each row.
+// In panels, the columns of one lie side by side: two lines of 16 for each row, the second from the first on.
 // CHECK-LABEL: func.func private @k(
 // CHECK:       loop.for 6 serial
 // CHECK:         loop.for 24 serial
-// CHECK:           loop.for 2 serial
-// CHECK:             loop.prefetch
+// CHECK:           %[[LAST:.*]] = arith.constant 751 : index
+// CHECK:           %[[LINE:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK:           loop.prefetch %[[W:.*]][%[[LINE]]]
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[LINE]],
+// CHECK:           loop.prefetch %[[W]][%[[NEXT]]]
 // CHECK:           loop.for 32 serial
 te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
@@ -94,4 +97,33 @@ te.schedule for @k {
   te.transform_layout %c by affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>
   te.reorder %i, %k, %j
   te.prefetch %c, %k ahead 2
+}
+
+// -----
+
+// More lines than 16 are asked for by a loop.
+// CHECK-LABEL: func.func private @k(
+// CHECK:       loop.for 6 serial
+// CHECK:         loop.for 36 serial
+// CHECK:           loop.prefetch
+// CHECK:         loop.for 32 serial
+te.kernel @k(%x: tensor<6x576xf32>, %w: tensor<576x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [576] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x576xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<576x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %x = te.input 0
+  te.prefetch %x, %i ahead 1
 }
