@@ -126,6 +126,34 @@ fn transposed_convolutions_with_constant_weights() {
 }
 
 #[test]
+fn transposed_convolutions_by_tiles_of_pixels() {
+    let (mut random, mut checker) = (Random::new(47), Checker::default());
+    for round in 0..14 {
+        let (kernel, stride) = (random.within(1, 5), random.within(1, 3));
+        let groups = random.of(&[1, 1, 1, 2]);
+        let (channels, filters) = (groups * random.of(&[1, 5, 12]), random.of(&[3, 16, 17, 40]));
+        let size = [random.within(2, 17) as usize, random.within(2, 17) as usize];
+        let dilation = if round % 5 == 4 { 2 } else { 1 };
+        let attrs = Attrs::new()
+            .with("strides", [stride, stride])
+            .with("padding", [random.within(0, (kernel - 1) / 2); 4])
+            .with("output_padding", [random.within(0, stride - 1), random.within(0, stride - 1)])
+            .with("dilation", [dilation, dilation])
+            .with("groups", groups as i64);
+        let x = random.tensor(F32, &[random.of(&[1, 1, 2]), channels, size[0], size[1]]);
+        let w = random.tensor(F32, &[channels, filters, kernel as usize, kernel as usize]);
+        let bias = random.tensor(F32, &[groups * filters, 1, 1]);
+        let steps = [
+            Step(&CONV2D_TRANSPOSE, attrs, vec![0, 1]),
+            Step(&ADD, Attrs::new(), vec![3, 2]),
+            Step(&RELU, Attrs::new(), vec![4]),
+        ];
+        checker.check(&steps, &[x, w, bias], 1);
+    }
+    checker.finish();
+}
+
+#[test]
 fn attention() {
     let (mut random, mut checker) = (Random::new(36), Checker::default());
     for (queries, keys, width, depth) in [(33, 47, 20, 36), (64, 64, 16, 16), (5, 130, 8, 70)] {

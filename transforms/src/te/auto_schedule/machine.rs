@@ -27,6 +27,8 @@ pub struct Machine {
     pub second_cache: u64,
     /// Bytes that the second-level cache gives in a cycle, over a while.
     pub near_bytes: u64,
+    /// Bytes that come from beyond it in a cycle.
+    pub far_bytes: u64,
 }
 
 impl Machine {
@@ -48,6 +50,7 @@ impl Machine {
             second_cache: target.l2.bytes,
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
+            far_bytes: ((target.l3.bandwidth / target.clock()).max(1.0) as u64).next_power_of_two(),
         }
     }
 

@@ -4,7 +4,10 @@
 //!     for i, j  y[i, j] = x[j, i]    =>    for io, jo  for ib, jb (blocks that stay in the cache)
 //!                                            for ii (16, unrolled)  for jj (16, vectorized)    y[i, j] = x[j, i]
 //!
-//! Each register tile is loaded along `i` and stored along `j`, transposed in registers by `loop-transpose`.
+//! Each register tile is loaded along `i` and stored along `j`, transposed in registers by `loop-transpose`. Where what is read
+//! lies nowhere evenly along `j`, as in the phases of a transposed convolution, vectors are along `i`:
+//!
+//!     y[f, o] = z[o div 2, o mod 2, f]      for fo, oo  for oi (16, unrolled)  for fi (16, vectorized)
 
 use super::tiling::lanes;
 use super::writer::Writer;
@@ -29,7 +32,8 @@ pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Op
             !matches!(along, Some(Some(0 | 1)))
         })
     };
-    let is_known = |e: &Option<Expr>| e.as_ref().is_some_and(|e| e.coefficient(last).is_some());
+    // Those that go elsewhere with each element of the last axis are vectors across it.
+    let is_known = |e: &Option<Expr>| e.as_ref().is_some_and(|e| !e.is_opaque());
     (0..last)
         .rev()
         .filter(|&a| extents[a] >= 4)
@@ -63,6 +67,9 @@ pub fn tile(
             rest = block;
         }
         inner.push(rest);
+    }
+    if distances.iter().any(Option::is_none) {
+        inner.reverse();
     }
     writer.unroll(stage, inner[0])?;
     writer.vectorize(stage, inner[1])?;

@@ -13,10 +13,14 @@
 //! rows and vectors a tile has comes out of a count of cycles: multiply-adds, loads, what tails waste, and what packing and
 //! storing cost when they have to transpose (`model`; `packing` copies). For a convolution `v` is the row of pixels, or the
 //! channels of the result.
+//!
+//! Rows of a transposed convolution's phases may be along two axes, as pixels are: a small image has few along each, and windows that
+//! overlap share what they read (`reach`). There the innermost steps of the reduction, those of the kernel, are written out.
 
 mod groups;
 mod model;
 mod packing;
+mod reach;
 mod streams;
 
 pub use packing::copy_operand;
@@ -38,12 +42,31 @@ struct Tile {
     rows: Option<usize>,
     /// Vectors of a tile.
     vectors: u64,
-    /// Rows of a tile.
+    /// Rows of a tile along that axis.
     height: u64,
+    /// A second axis of rows, and how many of it a tile has.
+    across: Option<(usize, u64)>,
     /// Which operand is the panel.
     panel: usize,
     /// True when the other operand is packed as well, so that the rows of a tile are neighbours.
     packs_rows: bool,
+}
+
+impl Tile {
+    /// Rows of a tile along both axes.
+    fn all_rows(&self) -> u64 {
+        self.height * self.across.map_or(1, |(_, n)| n)
+    }
+
+    /// The axes that a tile has rows along.
+    fn row_axes(&self) -> impl Iterator<Item = usize> {
+        self.rows.into_iter().chain(self.across.map(|(axis, _)| axis))
+    }
+
+    /// True when a tile has rows along the axis.
+    fn has_rows(&self, axis: usize) -> bool {
+        self.row_axes().any(|a| a == axis)
+    }
 }
 
 /// What is to be scheduled.
@@ -58,6 +81,10 @@ struct Contraction {
     groups: Option<(usize, u64)>,
     /// Steps of the reduction.
     depth: u64,
+    /// Its axes of more than one step, the innermost first: their variables, and how many steps each has.
+    steps: Vec<(usize, u64)>,
+    /// True when the sums are computed into memory, and not into what an epilogue uses.
+    is_alone: bool,
     lanes: u64,
 }
 
@@ -118,8 +145,8 @@ pub fn tile_of(
 ) -> Option<RegisterTile> {
     let contraction =
         recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
-    let tile =
-        contraction.best_tile(machine, constant, &|tile| tile.vector == vector && tile.rows == Some(rows))?;
+    let fits = |tile: &Tile| tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none();
+    let tile = contraction.best_tile(machine, constant, &fits)?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
 }
 
@@ -144,6 +171,9 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         extents.push(total);
     }
     let depth = s.axes[s.rank()..].iter().map(|a| a.extent).product();
+    let first = extents.len() + fused - 1;
+    let steps = s.axes[s.rank()..].iter().enumerate().map(|(i, a)| (first + i, a.extent)).rev();
+    let steps = steps.filter(|(_, n)| *n > 1).collect();
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type)?;
     let lanes = machine.lanes(result.dtype.size() as u64);
     (operands.len() == 2 && extents.iter().product::<u64>() > 0 && depth > 0).then_some(Contraction {
@@ -152,6 +182,8 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         fused,
         groups,
         depth,
+        steps,
+        is_alone: stage == reduction,
         lanes,
     })
 }
@@ -193,18 +225,10 @@ fn write(
     let at_once = contraction.panels_at_once(tile, machine, copied);
     let loops = tile_loops(writer, stage, contraction, tile, at_once)?;
 
-    let steps = writer.tree.stages[reduction].leaves.clone();
-    let innermost = steps.iter().rev().find(|&&l| writer.tree.stages[reduction].axes[l].extent > 1);
-    if let Some(&last) = innermost
-        && let a = &writer.tree.stages[reduction].axes[last]
-        && a.reduce
-        && steps.len() - writer.tree.stages[reduction].rank() > 1
-        && a.extent * tile.vectors * tile.height <= 256
-        && a.extent <= 8
-        && nest.reduction.is_some()
-        && !contraction.slides(tile, last + usize::from(contraction.groups.is_some()))
-    {
-        writer.unroll(reduction, last)?;
+    let s = &writer.tree.stages[reduction];
+    let steps = s.leaves.iter().rev().filter(|&&l| s.axes[l].reduce && s.axes[l].extent > 1).copied();
+    for step in steps.take(contraction.written_out(tile, machine)).collect::<Vec<_>>() {
+        writer.unroll(reduction, step)?;
     }
     if nest.reduction.is_some() {
         writer.compute_at(reduction, stage, loops.vector)?;
@@ -279,6 +303,13 @@ fn tile_loops(
         register.push(inner);
         row_blocks = outer;
     }
+    let mut across_blocks = None;
+    if let Some((across, height)) = tile.across {
+        let (outer, inner) = split_above(writer, stage, axes[across], height)?;
+        writer.unroll(stage, inner)?;
+        register.insert(0, inner);
+        across_blocks = outer;
+    }
     let (copies, vector) = split_above(writer, stage, block, contraction.lanes.min(extent))?;
     if let Some(copies) = copies {
         writer.unroll(stage, copies)?;
@@ -289,12 +320,13 @@ fn tile_loops(
 
     // What selects a panel is outside of what goes over all rows with it.
     let panel = &contraction.operands[tile.panel];
-    let others = (0..rank).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+    let others = (0..rank).filter(|&a| a != tile.vector && !tile.has_rows(a));
     let (selecting, rest): (Vec<usize>, Vec<usize>) = others.partition(|&a| panel.mentions(a));
     let mut order: Vec<AxisId> = selecting.iter().map(|&a| axes[a]).collect();
     order.extend(if at_once > 1 { blocks } else { panels });
     let packing = order.last().copied();
     order.extend(rest.iter().map(|&a| axes[a]));
+    order.extend(across_blocks);
     order.extend(row_blocks);
     order.extend(panels.filter(|_| at_once > 1));
     order.extend(&register);
@@ -304,7 +336,8 @@ fn tile_loops(
         writer.reorder(stage, &order)?;
     }
     // Blocks are few: threads share the rows of each.
-    let sharing = row_blocks.filter(|_| selecting.is_empty() && rest.is_empty() && blocks.is_some());
+    let outside = selecting.iter().chain(&rest).map(|&a| axes[a]).chain(across_blocks).next();
+    let sharing = row_blocks.filter(|_| outside.is_none() && blocks.is_some());
     Ok(Loops { packing, vector, sharing })
 }
 

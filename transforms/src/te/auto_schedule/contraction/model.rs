@@ -1,6 +1,7 @@
 //! How long a contraction takes with a tile: a count of cycles.
 
 use super::super::machine::Machine;
+use super::reach::Shared;
 use super::{Contraction, Tile};
 use crate::te::expr::flatten;
 
@@ -30,30 +31,60 @@ impl Contraction {
             }
             let other = 1 - panel;
             let is_row = |&a: &usize| self.operands[other].mentions(a) && !self.operands[panel].mentions(a);
-            let mut rows: Vec<Option<usize>> = (0..self.extents.len()).filter(is_row).map(Some).collect();
+            let second: Vec<usize> = (0..self.extents.len()).filter(is_row).collect();
+            let mut rows: Vec<Option<usize>> = second.iter().copied().map(Some).collect();
             if rows.is_empty() {
                 rows.push(None);
             }
-            for rows in rows {
-                let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
-                for vectors in 1..=most {
-                    // A vector of the panel that is used once needs no register of its own.
-                    let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
-                    let most = rows.map_or(1, |u| self.extents[u].min(room));
-                    for (height, packs_rows) in (1..=most).flat_map(|h| [(h, false), (h, true)]) {
-                        let tile = Tile { vector, rows, vectors, height, panel, packs_rows };
-                        if !allowed(&tile) || packs_rows && self.row_dimension(&tile).is_none() {
-                            continue;
-                        }
-                        let cycles = self.cycles(&tile, machine, constant);
-                        if best.as_ref().is_none_or(|(least, _)| cycles < *least) {
-                            best = Some((cycles, tile));
-                        }
-                    }
+            for tile in rows.iter().flat_map(|&r| self.tiles((vector, panel), r, &second, machine)) {
+                let is_possible = match tile.across {
+                    Some(_) => self.is_by_phases(&tile),
+                    None => !tile.packs_rows || self.row_dimension(&tile).is_some(),
+                };
+                if !is_possible || !allowed(&tile) {
+                    continue;
+                }
+                let cycles = self.cycles(&tile, machine, constant);
+                if best.as_ref().is_none_or(|(least, _)| cycles < *least) {
+                    best = Some((cycles, tile));
                 }
             }
         }
         best.map(|(_, tile)| tile)
+    }
+
+    /// All tiles that registers hold, with vectors along an axis of the panel and rows along another, or two.
+    fn tiles(
+        &self,
+        (vector, panel): (usize, usize),
+        rows: Option<usize>,
+        all_rows: &[usize],
+        machine: &Machine,
+    ) -> Vec<Tile> {
+        let mut tiles = Vec::new();
+        let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
+        for vectors in 1..=most {
+            // A vector of the panel that is used once needs no register of its own.
+            let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
+            let most = rows.map_or(1, |u| self.extents[u].min(room));
+            let tile = |height, packs_rows, across| Tile {
+                vector,
+                rows,
+                vectors,
+                height,
+                across,
+                panel,
+                packs_rows,
+            };
+            tiles.extend((1..=most).flat_map(|h| [tile(h, false, None), tile(h, true, None)]));
+            for &second in all_rows.iter().filter(|&&a| Some(a) != rows) {
+                let along = |h| {
+                    (2..=self.extents[second].min(room / h)).map(move |n| tile(h, false, Some((second, n))))
+                };
+                tiles.extend((2..=most).flat_map(along));
+            }
+        }
+        tiles
     }
 
     /// True when the panel is read in vectors along the axis, as it is or packed.
@@ -92,9 +123,9 @@ impl Contraction {
     /// panel after panel would read the other operand or write the result, in narrow pieces, from and to further away each time.
     pub(super) fn panels_at_once(&self, tile: &Tile, machine: &Machine, copied: bool) -> u64 {
         let (panel, other) = (&self.operands[tile.panel], &self.operands[1 - tile.panel]);
-        let outside = (0..self.extents.len()).filter(|&a| a != tile.vector && Some(a) != tile.rows);
+        let outside = (0..self.extents.len()).filter(|&a| a != tile.vector && !tile.has_rows(a));
         let used_again = outside.filter(|&a| !panel.mentions(a) && self.extents[a] > 1);
-        let mut rows = tile.rows.map_or(1, |u| self.extents[u]);
+        let mut rows: u64 = tile.row_axes().map(|a| self.extents[a]).product();
         for axis in used_again {
             // Windows that overlap are read from nearby.
             if other.dimension(axis, self.extents[axis]).is_none() {
@@ -102,7 +133,7 @@ impl Contraction {
             }
             rows *= self.extents[axis];
         }
-        if rows <= tile.height {
+        if rows <= tile.all_rows() {
             return 1;
         }
         let (near, columns) = (machine.second_cache / 2, self.extents[tile.vector]);
@@ -141,6 +172,23 @@ impl Contraction {
         tile.height.div_ceil(sets) > machine.first_ways / 2
     }
 
+    /// Cycles that the first tiles of rows wait for constant panels, which come from beyond the second cache in each run.
+    fn waiting(&self, tile: &Tile, machine: &Machine, constant: &[bool], step: &dyn Fn(u64) -> f64) -> f64 {
+        let panel = &self.operands[tile.panel];
+        if !panel.is_constant(constant) {
+            return 0.0;
+        }
+        let wait = |vectors: u64| {
+            let coming = (vectors * machine.vector_bytes) as f64 / machine.far_bytes as f64;
+            (coming - step(vectors)).max(0.0)
+        };
+        let (n, width) = (self.extents[tile.vector], self.width(tile));
+        let rest = (n % width).div_ceil(self.lanes);
+        let panels = (n / width) as f64 * wait(tile.vectors) + if rest > 0 { wait(rest) } else { 0.0 };
+        let selecting = (0..self.extents.len()).filter(|&a| a != tile.vector && panel.mentions(a));
+        panels * (selecting.map(|a| self.extents[a]).product::<u64>() * self.depth) as f64
+    }
+
     /// An estimate of the time.
     fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
         let width = self.width(tile);
@@ -150,24 +198,38 @@ impl Contraction {
         let lines = if packed { 1 } else { 2 };
         let far = self.depth * width * 4 > machine.first_cache / 2;
         let conflict = self.rows_conflict(tile, machine);
-        let step = |vectors: u64, height: u64| {
-            let work = (vectors * height).div_ceil(machine.multiply_adds);
-            let loads = (vectors * lines + height).div_ceil(machine.loads);
-            let bytes = if far { vectors * machine.vector_bytes / machine.near_bytes } else { 0 };
-            let again = if conflict { 2 * height } else { 0 };
-            work.max(loads).max(bytes).max(machine.latency) as f64 + STEP + again as f64
+        let shared = self.is_by_phases(tile).then(|| Shared::of(self, tile, machine));
+        let step = |vectors: u64, rows: u64| {
+            let work = (vectors * rows).div_ceil(machine.multiply_adds).max(machine.latency);
+            let bytes = if far { vectors * machine.vector_bytes } else { 0 };
+            let again = if conflict { 2 * rows } else { 0 };
+            let (reads, turn) = match &shared {
+                None => {
+                    let loads = (vectors * lines + rows).div_ceil(machine.loads);
+                    (loads.max(bytes / machine.near_bytes) as f64, STEP)
+                }
+                Some(shared) => {
+                    let loads = (vectors * lines) as f64 + rows as f64 * shared.loads;
+                    let bytes = bytes as f64 + rows as f64 * shared.bytes;
+                    let reads = (loads / machine.loads as f64).max(bytes / machine.near_bytes as f64);
+                    (reads, STEP / shared.together as f64)
+                }
+            };
+            reads.max(work as f64) + turn + again as f64
         };
         let n = self.extents[tile.vector];
         let m = tile.rows.map_or(1, |u| self.extents[u]);
+        let (second, across) = tile.across.map_or((1, 1), |(axis, n)| (self.extents[axis], n));
         let (whole, rest) = (n / width, (n % width).div_ceil(self.lanes));
-        let (blocks, last) = (m / tile.height, m % tile.height);
+        let parts = |extent: u64, by: u64| [(extent / by, by), ((extent % by).min(1), extent % by)];
         let column = |vectors: u64| {
-            let full = blocks as f64 * step(vectors, tile.height);
-            full + if last > 0 { step(vectors, last) } else { 0.0 }
+            let of_rows = parts(m, tile.height).into_iter();
+            let tiles = of_rows.flat_map(|(k, h)| parts(second, across).map(|(l, a)| (k * l, h * a)));
+            tiles.filter(|t| t.0 > 0).map(|(k, rows)| k as f64 * step(vectors, rows)).sum::<f64>()
         };
         let plane = whole as f64 * column(tile.vectors) + if rest > 0 { column(rest) } else { 0.0 };
         let elements: u64 = self.extents.iter().product();
-        let planes = (elements / (n * m)) as f64;
+        let planes = (elements / (n * m * second)) as f64;
         let contiguous = |axis: usize| self.extents[axis + 1..].iter().all(|&e| e == 1);
         let storing = elements as f64
             * match tile.rows {
@@ -187,7 +249,11 @@ impl Contraction {
             true => other.shape.iter().product::<u64>() as f64 * TRANSPOSED,
             false => 0.0,
         };
-        plane * planes * self.depth as f64 + storing + packing + rows
+        let waiting = match shared {
+            Some(_) => self.waiting(tile, machine, constant, &|vectors| step(vectors, tile.all_rows())),
+            None => 0.0,
+        };
+        plane * planes * self.depth as f64 + waiting + storing + packing + rows
     }
 }
 

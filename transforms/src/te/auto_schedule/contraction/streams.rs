@@ -47,7 +47,7 @@ impl Contraction {
         let extent = s.axes[step].extent;
         if !extent.is_multiple_of(STREAMS)
             || extent / STREAMS * tile.vectors * self.lanes * 4 < SHORTEST
-            || tile.height * tile.vectors * STREAMS > MOST_WORK
+            || tile.all_rows() * tile.vectors * STREAMS > MOST_WORK
         {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Contraction {
         let is_loop = |l: &&AxisId| s.axes[**l].kind == LoopKind::Serial && s.axes[**l].extent > 1;
         let Some(&axis) = steps.iter().rev().find(is_loop) else { return Ok(()) };
         let written_out = steps.iter().rev().take_while(|l| **l != axis).map(|&l| s.axes[l].extent);
-        let work = tile.height * tile.vectors * written_out.product::<u64>();
+        let work = tile.all_rows() * tile.vectors * written_out.product::<u64>();
         let cycles = work.div_ceil(machine.multiply_adds).max(machine.latency);
         writer.prefetch(panel, reduction, axis, FAR_CYCLES.div_ceil(cycles))
     }
