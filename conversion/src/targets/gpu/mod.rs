@@ -95,6 +95,24 @@ pub enum DeviceError {
         /// Names that are.
         known: Vec<String>,
     },
+    /// A file of a description cannot be read.
+    #[error("cannot read {file}, which is to describe a GPU of {vendor}: {error}")]
+    Unreadable {
+        /// The vendor.
+        vendor: &'static str,
+        /// The file.
+        file: String,
+        /// What the system says of it.
+        error: String,
+    },
+    /// A file describes a processor.
+    #[error("{file} describes no GPU: `warp` is 0 or missing; `fusion targets {vendor}:NAME` prints a description to begin with")]
+    NoGpu {
+        /// The vendor.
+        vendor: &'static str,
+        /// The file.
+        file: String,
+    },
     /// Nothing makes cubins.
     #[error(
         "there is no ptxas to assemble with: FUSION_PTXAS names none and PATH has none; leave --cubin away, and the driver assembles"
@@ -118,8 +136,11 @@ impl Vendor {
 }
 
 impl Device {
-    /// The GPU of a vendor with that name.
+    /// The GPU of a vendor with that name, or the one that a file describes.
     pub fn named(vendor: &'static Vendor, name: &str) -> Result<Device, DeviceError> {
+        if name.ends_with(".toml") {
+            return Device::from_file(vendor, name);
+        }
         let mut known = Vec::new();
         for description in vendor.descriptions() {
             let description = description?;
@@ -129,6 +150,20 @@ impl Device {
             known.push(format!("{}:{}", vendor.name, description.name));
         }
         Err(DeviceError::Unknown { vendor: vendor.name, name: name.to_owned(), known })
+    }
+
+    /// The GPU of a vendor that a file describes.
+    fn from_file(vendor: &'static Vendor, file: &str) -> Result<Device, DeviceError> {
+        let text = std::fs::read_to_string(file).map_err(|error| DeviceError::Unreadable {
+            vendor: vendor.name,
+            file: file.to_owned(),
+            error: error.to_string(),
+        })?;
+        let description = Target::parse(&text, file)?;
+        if !description.is_gpu() {
+            return Err(DeviceError::NoGpu { vendor: vendor.name, file: file.to_owned() });
+        }
+        Ok(Device { vendor, description, emulated: false, assembler: None })
     }
 
     /// For the code generator.

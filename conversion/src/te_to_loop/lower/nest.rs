@@ -83,8 +83,18 @@ impl Bindings {
 impl<'c> Lowering<'c, '_> {
     /// Computes a whole stage into its buffers.
     pub(super) fn root_stage(&mut self, loops: &Loops<'c>, stage: StageId) {
-        let shape = self.tree.stages[stage].padded(self.shape(stage));
-        self.stage(loops, stage, shape.into_iter().map(|n| (Expr::constant(0), n)).collect());
+        let (origin, extents) = self.computed(stage);
+        self.stage(loops, stage, origin.into_iter().zip(extents).collect());
+    }
+
+    /// What is computed of a stage that stands on its own: where that begins, and its extents.
+    pub(super) fn computed(&self, stage: StageId) -> (Vec<Expr>, Vec<u64>) {
+        let s = &self.tree.stages[stage];
+        let (begins, extents): (Vec<u64>, Vec<u64>) = match s.is_narrowed() {
+            true => s.part().into_iter().unzip(),
+            false => self.shape(stage).into_iter().map(|n| (0, n)).unzip(),
+        };
+        (begins.into_iter().map(|n| Expr::constant(n as i64)).collect(), s.padded(extents))
     }
 
     pub(super) fn shape(&self, stage: StageId) -> Vec<u64> {

@@ -3,8 +3,8 @@
 use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel,
-    prefetch, reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize,
+    bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer, fuse,
+    parallel, prefetch, recompute, reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize,
     transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
@@ -227,6 +227,28 @@ impl<'c> Writer<'c> {
         );
         self.stages.insert(partial, value);
         Ok(partial)
+    }
+
+    /// Has what lies from a place on along an axis computed by a stage of its own, which is given.
+    pub fn divide(&mut self, stage: StageId, axis: AxisId, at: u64, name: &str) -> Result<StageId, String> {
+        let handle = self.axis(stage, axis);
+        let rest = divide::divide(&mut self.tree, stage, axis, at, name)?;
+        let context = self.build.context();
+        let attrs = [("at", int_attr(context, at as i64)), ("name", str_attr(context, name))];
+        let value = self.build.value(Te::Divide.name(), &[handle], stage_type(context), &attrs);
+        self.stages.insert(rest, value);
+        Ok(rest)
+    }
+
+    /// Has readers of a stage read one of their own that is the same, which is given.
+    pub fn recompute(&mut self, stage: StageId, name: &str, reader: StageId) -> Result<StageId, String> {
+        let handles = [self.stage(stage), self.stage(reader)];
+        let made = recompute::recompute(&mut self.tree, stage, name, &[reader])?;
+        let context = self.build.context();
+        let attrs = [("name", str_attr(context, name))];
+        let value = self.build.value(Te::Recompute.name(), &handles, stage_type(context), &attrs);
+        self.stages.insert(made, value);
+        Ok(made)
     }
 
     /// Fuses two neighbouring loops.
