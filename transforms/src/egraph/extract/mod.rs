@@ -9,6 +9,7 @@ mod joining;
 pub mod kernel;
 pub mod looped;
 pub mod occupancy;
+pub mod tiles;
 pub mod plan;
 pub mod rates;
 pub mod search;
