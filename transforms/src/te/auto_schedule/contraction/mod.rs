@@ -89,7 +89,8 @@ pub fn schedule(
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
     let rows = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     contraction.stream(writer, reduction, &tile, machine, constant)?;
-    if let Some(rows) = rows {
+    // A product that is to be computed in blocks of another nest finds its rows nearby.
+    if let Some(rows) = rows.filter(|_| may_copy) {
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
     Ok(true)
