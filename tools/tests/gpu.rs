@@ -1,53 +1,15 @@
 //! Kernels for GPUs, emulated: on every GPU that is described they compute what the processor does; and what cannot be is told.
 
+use crate::common::{Numbers, complaint, succeed};
 use fusion_operators::Tensor;
 use fusion_runtime::npz;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
-fn fusion(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    command.args(args).current_dir(directory).env("FUSION_CACHE", "0").output().unwrap()
-}
-
-fn succeed(directory: &Path, args: &[&str]) -> String {
-    let output = fusion(directory, args);
-    assert!(output.status.success(), "{args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn complaint(directory: &Path, args: &[&str]) -> String {
-    let output = fusion(directory, args);
-    assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}: {output:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
-
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
-}
-
-/// A sequence of numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn among(&mut self, choices: &[u64]) -> u64 {
-        choices[self.next() as usize % choices.len()]
-    }
-
-    fn tensor(&mut self, shape: &[u64]) -> Tensor {
-        let shape: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
-        let one = |_| (self.next() % 2001) as f32 / 1000.0 - 1.0;
-        let values: Vec<f32> = (0..shape.iter().product::<usize>()).map(one).collect();
-        Tensor::from_slice(&shape, &values).unwrap()
-    }
 }
 
 /// One kernel of each kind, of extents that are odd, prime, tiny, or powers of two.

@@ -1,36 +1,12 @@
 //! Matrix instructions, emulated: products of f16, bf16 and f32 of any extents are what the processor computes, and no two threads
 //! race.
 
+use crate::common::{Numbers, succeed};
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::npz;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
-
-fn succeed(directory: &Path, args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    let output = command.args(args).current_dir(directory).env("FUSION_CACHE", "0").output().unwrap();
-    assert!(output.status.success(), "{args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// A sequence of numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn tensor(&mut self, shape: &[usize]) -> Tensor {
-        let one = |_| (self.next() % 2001) as f32 / 1000.0 - 1.0;
-        let values: Vec<f32> = (0..shape.iter().product::<usize>()).map(one).collect();
-        Tensor::from_slice(shape, &values).unwrap()
-    }
-}
 
 /// Runs a program of f32 inputs on the processor and on a GPU; fails where results are further apart than allowed, of the
 /// largest one.
