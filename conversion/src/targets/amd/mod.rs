@@ -40,7 +40,8 @@ fn settings(chip: &str) -> String {
             "llvm.mlir.global linkonce_odr hidden constant @__oclc_{name}({value} : {ty}) {{addr_space = 4 : i32}} : {ty}\n"
         )
     };
-    let options = [("finite_only_opt", 0), ("unsafe_math_opt", 0), ("daz_opt", 0), ("correctly_rounded_sqrt32", 1)];
+    let options =
+        [("finite_only_opt", 0), ("unsafe_math_opt", 0), ("daz_opt", 0), ("correctly_rounded_sqrt32", 1)];
     let mut text: String = options.iter().map(|(name, value)| global(name, *value, "i8")).collect();
     text.push_str(&global("ISA_version", version, "i32"));
     text

@@ -10,8 +10,9 @@ use crate::loop_to_gpu::maps::MAPS;
 use fusion_dialects::loops::SWIZZLED_BYTES;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, array_attr,
-    Target as Codegen, array_elements, bytes_attr, emit, nested_ops, ops_in, parse_module, scalar_type, typed_int_attr,
+    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Target as Codegen,
+    array_attr, array_elements, bytes_attr, emit, nested_ops, ops_in, parse_module, scalar_type,
+    typed_int_attr,
 };
 use fusion_operators::DType;
 use std::path::Path;

@@ -114,7 +114,9 @@ pub enum DeviceError {
         error: String,
     },
     /// A file describes a processor.
-    #[error("{file} describes no GPU: `warp` is 0 or missing; `fusion targets {vendor}:NAME` prints a description to begin with")]
+    #[error(
+        "{file} describes no GPU: `warp` is 0 or missing; `fusion targets {vendor}:NAME` prints a description to begin with"
+    )]
     NoGpu {
         /// The vendor.
         vendor: &'static str,
@@ -127,7 +129,9 @@ pub enum DeviceError {
     )]
     NoAssembler,
     /// A library is no file, or has a name that a pipeline cannot hold.
-    #[error("{file} is no library to link: it must be a file of bitcode, such as libdevice.10.bc, with no spaces, braces or colons in its path")]
+    #[error(
+        "{file} is no library to link: it must be a file of bitcode, such as libdevice.10.bc, with no spaces, braces or colons in its path"
+    )]
     Library {
         /// The file.
         file: String,
@@ -259,7 +263,7 @@ impl Device {
         }
         let calls = if self.libraries.is_empty() { "" } else { self.vendor.calls };
         all.extend(self.vendor.stages.iter().map(|stage| {
-            let pipeline = stage.pipeline.replacen("gpu.module(", &format!("gpu.module({calls}"), 1);
+            let pipeline = stage.pipeline.replacen("gpu.module(", &format!("{calls}gpu.module("), 1);
             (stage.name, pipeline.replace("CHIP", chip))
         }));
         all

@@ -41,7 +41,8 @@ impl Tiles {
         let Some(core) = self.gpu else { return 1.0 };
         // A step multiplies for as long, and copies for as long.
         let speed = |edge: f64| {
-            let (multiply, copy) = (2.0 * edge * edge * core.cores / rate, 2.0 * edge * bytes / core.bandwidth);
+            let (multiply, copy) =
+                (2.0 * edge * edge * core.cores / rate, 2.0 * edge * bytes / core.bandwidth);
             (multiply / copy).min(1.0)
         };
         let mut most: f64 = 0.0;
@@ -70,7 +71,8 @@ mod tests {
         target.l3.bandwidth = 1e11;
         target.gpu = Gpu { warp: 32, ..target.gpu };
         let tiles = Tiles::of(&target);
-        let share = |tiles_of_128: f64, depth: f64| tiles.share((tiles_of_128 * 128.0 * 128.0, depth), (1e14, 2.0));
+        let share =
+            |tiles_of_128: f64, depth: f64| tiles.share((tiles_of_128 * 128.0 * 128.0, depth), (1e14, 2.0));
         assert_eq!(share(100.0, 64.0), 1.0);
         // Smaller tiles: a quarter as large, a sixteenth.
         assert_eq!(share(25.0, 64.0), 1.0);

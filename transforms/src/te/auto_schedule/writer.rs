@@ -4,8 +4,8 @@ use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
     bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer, fuse,
-    parallel, prefetch, recompute, reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize,
-    transform_layout, unroll, vectorize,
+    parallel, prefetch, recompute, reindex, reorder, rfactor, set_scope, split, storage_align,
+    storage_swizzle, tensorize, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};

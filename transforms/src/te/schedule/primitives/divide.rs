@@ -34,7 +34,10 @@ pub fn divide(
     }
     let result = s.op.result_values()[0];
     if s.axes[axis].reduce || !matches!(s.axes[axis].origin, Origin::Root(_)) {
-        return Err(format!("divides a loop of stage \"{}\" that is a reduction; divide a parallel one", s.name));
+        return Err(format!(
+            "divides a loop of stage \"{}\" that is a reduction; divide a parallel one",
+            s.name
+        ));
     }
     let (begin, extent) = (s.begins[axis], s.axes[axis].extent);
     if at == 0 || at >= extent {

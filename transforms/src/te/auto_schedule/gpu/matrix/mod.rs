@@ -287,12 +287,7 @@ fn streamed(
 }
 
 /// Writes the primitives of a product that is computed whole, or of its parts.
-fn write(
-    writer: &mut Writer,
-    nest: &Nest,
-    product: &Product,
-    target: &Target,
-) -> Result<bool, String> {
+fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -> Result<bool, String> {
     let (host, windows) = (nest.stage, product.windows.as_ref());
     let sums = match nest.reduction {
         Some(reduction) => reduction,
