@@ -183,10 +183,10 @@ def Te_BulkCopyOp : Te_Primitive<"bulk_copy"> {
   let assemblyFormat = "$stage attr-dict";
 }
 def Te_PrefetchOp : Te_Primitive<"prefetch"> {
-  let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads of a stage's result or an argument";
+  let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads, or writes, of a stage's result or an argument; a share of it in each iteration of a loop inside, where one is named";
   let description = [{ C1: the number of iterations ahead is above 0. }];
-  let arguments = (ins Te_StageType:$source, Te_AxisType:$axis, I64Attr:$ahead);
-  let assemblyFormat = "$source `,` $axis `ahead` $ahead attr-dict";
+  let arguments = (ins Te_StageType:$source, Te_AxisType:$axis, I64Attr:$ahead, Optional<Te_AxisType>:$over);
+  let assemblyFormat = "$source `,` $axis `ahead` $ahead (`over` $over^)? attr-dict";
 }
 
 //===- How loops run -------------------------------------------------------===//

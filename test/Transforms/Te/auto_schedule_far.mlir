@@ -77,3 +77,22 @@ func.func @k(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128
   %0 = relay.matmul %x, %w : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
   return %0 : tensor<128x128xf32>
 }
+
+// -----
+
+// Rows and results beyond the near cache: the steps of a tile ask for those of the next tile of rows.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[A:.*]]:3 = te.axes
+// CHECK:         %[[ROWS:[a-z_0-9]+]], %{{.*}} = te.split %[[A]]#0
+// CHECK:         %[[X:.*]] = te.input 0
+// CHECK:         te.prefetch %[[X]], %[[ROWS]] ahead 1 over %[[A]]#2
+// CHECK:         te.prefetch %{{.*}}, %[[ROWS]] ahead 1 over %[[A]]#2
+func.func @main(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> {
+  %w = relay.constant dense<0.5> : tensor<128x128xf32>
+  %0 = call @k(%x, %w) : (tensor<4096x128xf32>, tensor<128x128xf32>) -> tensor<4096x128xf32>
+  return %0 : tensor<4096x128xf32>
+}
+func.func @k(%x: tensor<4096x128xf32>, %w: tensor<128x128xf32>) -> tensor<4096x128xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<4096x128xf32>, tensor<128x128xf32>) -> tensor<4096x128xf32>
+  return %0 : tensor<4096x128xf32>
+}

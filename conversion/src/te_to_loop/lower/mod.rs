@@ -169,6 +169,8 @@ struct Lowering<'c, 't> {
     outside: ValueMap<'c>,
     /// The places around the loops that are being made, outermost first.
     around: Vec<Loops<'c>>,
+    /// What loops inside are to ask for.
+    shares: Vec<ahead::Share<'c>>,
     /// True when a stage is computed beyond its end.
     pads: bool,
     /// Stages with loops that became an intrinsic.
@@ -268,6 +270,7 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         places: HashMap::new(),
         outside: ValueMap::new(),
         around: Vec::new(),
+        shares: Vec::new(),
         pads: tree.stages.iter().enumerate().any(|(id, _)| goes_beyond(tree, id)),
         replaced: Vec::new(),
         indices: index::Indices::default(),

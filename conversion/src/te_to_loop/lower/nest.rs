@@ -336,9 +336,11 @@ impl<'c> Lowering<'c, '_> {
                     let parallel = usize::from(!matches!(kind, LoopKind::Serial) && !is_jammed(kind));
                     self.parallel_loops += parallel;
                     loops.for_with(n, kind, &notes, &[], |inner, index, _| {
-                        let inside = way.at(axis, self.loop_var(index, n, kind));
-                        self.ask_ahead(inner, nest, &inside, axis);
+                        let var = self.loop_var(index, n, kind);
+                        let inside = way.at(axis, var.clone());
+                        let before = self.enter(inner, nest, &inside, axis, (&var, n));
                         self.inside(inner, nest, inside, depth);
+                        self.leave(nest, axis, before);
                         Vec::new()
                     });
                     self.parallel_loops -= parallel;

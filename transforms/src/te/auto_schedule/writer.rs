@@ -326,8 +326,20 @@ impl<'c> Writer<'c> {
         axis: AxisId,
         ahead: u64,
     ) -> Result<(), String> {
-        let operands = [self.source(source)?, self.axis(stage, axis)];
-        prefetch::prefetch(&mut self.tree, source, stage, axis, ahead)?;
+        self.prefetch_over(source, (stage, axis), ahead, None)
+    }
+
+    /// The same; over a loop inside, each iteration of that asks for a share.
+    pub fn prefetch_over(
+        &mut self,
+        source: Handle,
+        (stage, axis): (StageId, AxisId),
+        ahead: u64,
+        over: Option<(StageId, AxisId)>,
+    ) -> Result<(), String> {
+        let mut operands = vec![self.source(source)?, self.axis(stage, axis)];
+        operands.extend(over.map(|(stage, axis)| self.axis(stage, axis)));
+        prefetch::prefetch(&mut self.tree, source, stage, axis, ahead, over)?;
         let attrs = [("ahead", int_attr(self.build.context(), ahead as i64))];
         self.build.op(Te::Prefetch.name(), &operands, &[], &attrs);
         Ok(())

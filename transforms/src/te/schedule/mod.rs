@@ -118,10 +118,12 @@ pub enum Store {
 pub struct Prefetch<'c> {
     /// The loop.
     pub axis: AxisId,
-    /// The tensor of which parts are read.
+    /// The tensor of which parts are read or written.
     pub tensor: Value<'c>,
     /// Number of iterations.
     pub ahead: u64,
+    /// The loop inside, each iteration of which asks for a share.
+    pub over: Option<(StageId, AxisId)>,
 }
 
 /// Something kept on a loop.
@@ -369,6 +371,7 @@ impl<'c> Schedule<'c> {
         }
         let named = s.notes.iter().any(|n| n.axis == axis)
             || s.prefetches.iter().any(|p| p.axis == axis)
+            || self.stages.iter().flat_map(|s| &s.prefetches).any(|p| p.over == Some((stage, axis)))
             || s.tensorized.as_ref().is_some_and(|t| t.axis == axis || t.loops.contains(&axis))
             || self.stages.iter().any(|other| {
                 other.store == Some(Store::At(axis))
