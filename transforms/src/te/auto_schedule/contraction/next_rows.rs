@@ -39,8 +39,11 @@ impl Contraction {
         if !self.operands.iter().all(|o| o.indices.iter().all(plain)) {
             return Ok(());
         }
+        // Rows that are weights are read again for all columns: a convolution gained nothing.
+        let is_data = |input: &InputId| !constant.get(*input).copied().unwrap_or(false);
+        let Some(rows_of) = other.input.filter(is_data) else { return Ok(()) };
         let Some(step) = serial_step(writer, reduction) else { return Ok(()) };
-        let mut inputs: Vec<InputId> = other.input.into_iter().collect();
+        let mut inputs = vec![rows_of];
         if nest.reduction.is_some() {
             inputs.extend(
                 operands(&writer.tree, nest.stage).unwrap_or_default().iter().filter_map(|o| o.input),
@@ -48,7 +51,7 @@ impl Contraction {
         }
         inputs.sort_unstable();
         inputs.dedup();
-        inputs.retain(|&input| !constant.get(input).copied().unwrap_or(false));
+        inputs.retain(is_data);
         let results = writer.tree.stages[nest.stage].op.result_values();
         let bytes = |value| tensor_type(value).and_then(|t| t.bytes()).unwrap_or(0);
         let mut wanted: Vec<(Handle, u64)> =
