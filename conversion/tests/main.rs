@@ -9,6 +9,5 @@ mod definitions;
 mod host_program;
 mod kernels;
 mod math;
-mod math_double;
 mod programs;
 mod schedules;

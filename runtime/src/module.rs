@@ -1,13 +1,16 @@
 //! Loading and running a compiled model, be it a shared library or code just compiled in memory.
 //!
-//! Foreign code is called here, in `program.rs`, in `profile.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/abi.md` asks
+//! Foreign code is called here, in `module/session.rs`, `program.rs`, in `profile.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/abi.md` asks
 //! of the caller is checked before.
 #![allow(unsafe_code)]
 
-use crate::aligned::AlignedBuffer;
-use crate::description::{ArgumentDescription, ModelDescription};
+mod session;
+
+pub use session::Session;
+
+use crate::description::ModelDescription;
 use crate::object_file::ABI_VERSION;
-use crate::profile::{Profiler, RunProfile};
+use crate::profile::Profiler;
 use fusion_operators::{Tensor, TensorError, TensorType};
 use indexmap::IndexMap;
 use libloading::Library;
@@ -330,107 +333,6 @@ impl Module {
     }
 }
 
-/// What runs of a model need, allocated once: the workspace and the outputs.
-pub struct Session<'a> {
-    module: &'a Module,
-    workspace: AlignedBuffer,
-    outputs: Vec<AlignedBuffer>,
-    /// Copies of inputs that are not aligned to their element; made when first needed.
-    copies: Vec<Option<AlignedBuffer>>,
-    /// What a run passes; kept so that runs do not allocate.
-    input_pointers: Vec<*const c_void>,
-    output_pointers: Vec<*mut c_void>,
-}
-
-// SAFETY: the pointers are what a run passes and mean nothing between runs; all else may move to
-// another thread, and `docs/abi.md` lets any thread run the code.
-unsafe impl Send for Session<'_> {}
-
-impl<'a> Session<'a> {
-    fn new(module: &'a Module) -> Result<Self, RunError> {
-        let description = &module.description;
-        let workspace = allocate(description.workspace_bytes, || "workspace".to_owned())?;
-        let mut outputs = vec![];
-        for output in &description.outputs {
-            outputs.push(allocate(output.bytes()? as u64, || format!("output {:?}", output.name))?);
-        }
-        let output_pointers = Vec::with_capacity(outputs.len());
-        let copies = description.inputs.iter().map(|_| None).collect();
-        let input_pointers = Vec::with_capacity(description.inputs.len());
-        Ok(Session { module, workspace, outputs, copies, input_pointers, output_pointers })
-    }
-
-    /// The model it runs.
-    pub fn module(&self) -> &'a Module {
-        self.module
-    }
-
-    /// Runs a model for a GPU once and times what it does on the device. The outputs stay here until the next run.
-    pub fn profile(&mut self, inputs: &[Tensor]) -> Result<RunProfile, RunError> {
-        let profiler = self.module.profiler.ok_or(RunError::NoProfile)?;
-        profiler.set(true);
-        let outcome = self.run(inputs);
-        profiler.set(false);
-        outcome.map(|()| profiler.read())
-    }
-
-    /// Runs the model once, without allocating. The outputs stay here until the next run.
-    pub fn run(&mut self, inputs: &[Tensor]) -> Result<(), RunError> {
-        self.module.check(inputs)?;
-        self.input_pointers.clear();
-        for (i, input) in inputs.iter().enumerate() {
-            let mut pointer = input.bytes().as_ptr();
-            if pointer.align_offset(input.dtype().size()) != 0 {
-                let copy = match &mut self.copies[i] {
-                    Some(copy) => copy,
-                    empty => empty.insert(allocate(input.bytes().len() as u64, || format!("input {i}"))?),
-                };
-                copy.bytes_mut().copy_from_slice(input.bytes());
-                pointer = copy.bytes().as_ptr();
-            }
-            self.input_pointers.push(pointer.cast());
-        }
-        self.output_pointers.clear();
-        self.output_pointers
-            .extend(self.outputs.iter_mut().map(|o| o.bytes_mut().as_mut_ptr().cast::<c_void>()));
-        // SAFETY: the inputs were checked to be as many, and of the types, as the description says,
-        // and their pointers are aligned to their elements; the outputs and the workspace are
-        // buffers of the described sizes, aligned to 64 bytes, that nothing else uses while `self`
-        // is borrowed; `module` keeps the code in memory.
-        let code = unsafe {
-            (self.module.entry)(
-                self.input_pointers.as_ptr(),
-                self.output_pointers.as_ptr(),
-                self.workspace.bytes_mut().as_mut_ptr().cast(),
-            )
-        };
-        match self.module.last_error {
-            _ if code == 0 => Ok(()),
-            // SAFETY: the text ends with NUL and stays until the next run on this thread; `module` keeps the code in memory.
-            Some(error) => {
-                let why = unsafe { CStr::from_ptr(error()) }.to_string_lossy().into_owned();
-                let on_device = self.module.description.device.is_some();
-                Err(if on_device { RunError::Device(why) } else { RunError::Program(why) })
-            }
-            None => Err(RunError::Failed(code)),
-        }
-    }
-
-    /// The bytes of an output of the last run, dense and row-major.
-    pub fn output(&self, index: usize) -> Option<&[u8]> {
-        self.outputs.get(index).map(AlignedBuffer::bytes)
-    }
-
-    /// Copies of the outputs of the last run.
-    pub fn outputs(&self) -> Result<Vec<Tensor>, RunError> {
-        let described: &[ArgumentDescription] = &self.module.description.outputs;
-        let tensor = |(output, bytes): (&ArgumentDescription, &AlignedBuffer)| {
-            Ok(Tensor::from_bytes(output.dtype, &output.shape, bytes.bytes().to_vec())?)
-        };
-        described.iter().zip(&self.outputs).map(tensor).collect()
-    }
-}
-
 pub(crate) fn symbol<T>(library: &Library, path: &Path, name: &'static str) -> Result<*const T, LoadError> {
     // SAFETY: only the address is taken; who reads through it says why it may.
     unsafe { library.get::<*const T>(name.as_bytes()) }
@@ -438,13 +340,6 @@ pub(crate) fn symbol<T>(library: &Library, path: &Path, name: &'static str) -> R
         .map(|symbol| *symbol)
         .filter(|address| !address.is_null())
         .ok_or_else(|| LoadError::Symbol { path: path.to_owned(), symbol: name })
-}
-
-fn allocate(bytes: u64, what: impl Fn() -> String) -> Result<AlignedBuffer, RunError> {
-    usize::try_from(bytes)
-        .ok()
-        .and_then(|n| AlignedBuffer::zeroed(n).ok())
-        .ok_or_else(|| RunError::Memory { bytes, what: what() })
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -455,6 +350,7 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::description::ArgumentDescription;
     use fusion_operators::DType;
 
     unsafe extern "C" fn double(

@@ -2,14 +2,11 @@
 //!
 //!     FUSION_FIRST_SEED=100000 FUSION_SEEDS=50000 cargo test -p fusion-tools --test tools damaged
 
+use crate::common::number;
 use fusion_operators::random::Random;
 use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::programs;
 use std::path::{Path, PathBuf};
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
-}
 
 /// The examples, and the programs of the page of the language.
 fn programs() -> Vec<String> {

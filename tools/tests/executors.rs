@@ -2,16 +2,13 @@
 //!
 //!     FUSION_FIRST_SEED=1000 FUSION_SEEDS=200 cargo test -p fusion-tools --test tools executors
 
+use crate::common::number;
 use fusion_interpreter::random_programs::{Contents, inputs, program};
 use fusion_operators::ValueTree;
 use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::failure::Failure;
 use fusion_tools::programs::{self, Inputs};
 use std::path::Path;
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
-}
 
 fn given(seed: u64) -> Inputs {
     let named = |(i, tensor)| (format!("input_{i}"), ValueTree::tensor(tensor));

@@ -1,53 +1,15 @@
 //! Kernels for GPUs, emulated: on every GPU that is described they compute what the processor does; and what cannot be is told.
 
+use crate::common::{Numbers, complaint, succeed};
 use fusion_operators::Tensor;
 use fusion_runtime::npz;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
-fn fusion(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    command.args(args).current_dir(directory).env("FUSION_CACHE", "0").output().unwrap()
-}
-
-fn succeed(directory: &Path, args: &[&str]) -> String {
-    let output = fusion(directory, args);
-    assert!(output.status.success(), "{args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn complaint(directory: &Path, args: &[&str]) -> String {
-    let output = fusion(directory, args);
-    assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}: {output:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
-
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
-}
-
-/// A sequence of numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn among(&mut self, choices: &[u64]) -> u64 {
-        choices[self.next() as usize % choices.len()]
-    }
-
-    fn tensor(&mut self, shape: &[u64]) -> Tensor {
-        let shape: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
-        let one = |_| (self.next() % 2001) as f32 / 1000.0 - 1.0;
-        let values: Vec<f32> = (0..shape.iter().product::<usize>()).map(one).collect();
-        Tensor::from_slice(&shape, &values).unwrap()
-    }
 }
 
 /// One kernel of each kind, of extents that are odd, prime, tiny, or powers of two.
@@ -359,6 +321,47 @@ fn times_of_the_emulator_are_called_that() {
 }
 
 #[test]
+fn functions_of_a_vendor_are_linked_where_a_library_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = "func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+         %y = relay.tanh %x : (tensor<1000xf32>) -> tensor<1000xf32>
+         return %y : tensor<1000xf32>
+       }";
+    fs::write(here.join("m.mlir"), model).unwrap();
+    // A library as the vendors' are, of one function, which multiplies by a number that is found again.
+    let library = |name: &str| {
+        let text = format!(
+            "define float @{name}(float %x) {{
+               %y = fmul float %x, 12345.0
+               ret float %y
+             }}"
+        );
+        fs::write(here.join(format!("{name}.ll")), text).unwrap();
+        format!("{name}.ll")
+    };
+    let with = |gpu: &str, library: &str| {
+        fusion(here, &["compile", "m.mlir", "--target", gpu, "--device-library", library, "-o", "m.so"])
+    };
+    let (nvidia, amd) = (library("__nv_tanhf"), library("__ocml_tanh_f32"));
+    for gpu in ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx1100"] {
+        let (own, other) = if gpu.starts_with("amd") { (&amd, &nvidia) } else { (&nvidia, &amd) };
+        assert!(with(gpu, own).status.success(), "{gpu}");
+        let code = fs::read(here.join("m.so")).unwrap();
+        // 12345 as PTX and as an instruction have it.
+        let has = |bytes: &[u8]| code.windows(bytes.len()).any(|window| window == bytes);
+        assert!(has(b"4640E400") || has(&12345.0_f32.to_le_bytes()), "{gpu}");
+        let failed = with(gpu, other);
+        let said = String::from_utf8(failed.stderr).unwrap();
+        assert!(failed.status.code() == Some(1) && said.contains("nobody defines __"), "{gpu}: {said}");
+    }
+    let said = complaint(here, &["compile", "m.mlir", "--device-library", &nvidia, "-o", "m.so"]);
+    assert!(said.contains("cpu is no GPU, for which alone --device-library names a library"), "{said}");
+    let missing = ["compile", "m.mlir", "--target", "nvidia:sm_80", "--device-library", "none.bc", "-o", "m.so"];
+    assert!(complaint(here, &missing).contains("none.bc is no library to link: it must be a file of bitcode"));
+}
+
+#[test]
 fn what_cannot_be_is_said_in_a_sentence() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
@@ -369,6 +372,11 @@ fn what_cannot_be_is_said_in_a_sentence() {
         said.contains("there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a"),
         "{said}"
     );
+    let said = complaint(here, &["run", model, "--target", "nvidia:none.toml", "--emulate"]);
+    assert!(said.contains("cannot read none.toml, which is to describe a GPU of nvidia"), "{said}");
+    fs::write(here.join("cpu.toml"), succeed(here, &["targets", "cpu"])).unwrap();
+    let said = complaint(here, &["run", model, "--target", "nvidia:cpu.toml", "--emulate"]);
+    assert!(said.contains("cpu.toml describes no GPU"), "{said}");
     let said = complaint(here, &["run", model, "--emulate"]);
     assert!(said.contains("--emulate is for GPUs, and cpu is a processor"), "{said}");
     let said = complaint(here, &["compile", program.to_str().unwrap(), "--target", "amd:gfx942"]);

@@ -2,6 +2,7 @@
 
 mod bisect;
 mod cli;
+mod common;
 mod compile;
 mod damaged;
 mod executors;

@@ -1,30 +1,25 @@
 //! `fusion bench --profile`: on the emulator, on the processor, and by profilers that are scripts here.
 
+use crate::common::{command, complained, printed};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+/// The program, which finds the scripts of the directory before what may be installed.
 fn fusion(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    // The scripts here are found before what may be installed.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = [directory.to_owned()].into_iter().chain(std::env::split_paths(&path));
-    command.env("PATH", std::env::join_paths(paths).unwrap()).env("FUSION_CACHE", "0");
-    command.args(args).current_dir(directory).output().unwrap()
+    command(directory, args).env("PATH", std::env::join_paths(paths).unwrap()).output().unwrap()
 }
 
 fn succeed(directory: &Path, args: &[&str]) -> String {
-    let output = fusion(directory, args);
-    assert!(output.status.success(), "{args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    printed(args, fusion(directory, args))
 }
 
 fn complaint(directory: &Path, args: &[&str]) -> String {
-    let output = fusion(directory, args);
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
-    String::from_utf8(output.stderr).unwrap()
+    complained(args, fusion(directory, args))
 }
 
 fn mlp() -> PathBuf {

@@ -1,15 +1,9 @@
 //! The schedules of `examples/schedules` compute what the default ones do.
 
+use crate::common::succeed;
 use fusion_operators::{Tensor, TensorType};
 use fusion_runtime::npz;
 use std::path::Path;
-use std::process::Command;
-
-fn succeed(directory: &Path, args: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    let output = command.args(args).current_dir(directory).env("FUSION_CACHE", "0").output().unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
 
 /// Compares a model under its schedule with the same model under the default one.
 fn check(name: &str, inputs: &[&[u64]]) {

@@ -21,8 +21,9 @@ use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
-    Value, ValueMap, arguments, dictionary_attr, is_pure, nested_ops, op_key, ops_in,
+    Value, ValueMap, dictionary_attr, is_pure, nested_ops, op_key, ops_in,
 };
+use fusion_transforms::loops::iteration::iteration;
 
 /// The pass.
 pub struct LoopSpread;
@@ -166,15 +167,6 @@ fn copy<'c>(
 /// One iteration of a loop in its place.
 fn once<'c>(op: Op<'c>, index: Value<'c>) {
     let Some(body) = op.body(0) else { return };
-    let build = Build::before(op);
-    let mut map = ValueMap::new();
-    for argument in arguments(body) {
-        map.insert(argument, index);
-    }
-    for inner in ops_in(body) {
-        if !matches!(inner.kind(), Some(Kind::Loop(Loop::Yield))) {
-            map.clone_op(&build, inner);
-        }
-    }
+    iteration(&Build::before(op), body, index, &[]);
     op.erase();
 }

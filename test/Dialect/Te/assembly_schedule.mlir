@@ -24,6 +24,7 @@
 // CHECK-NEXT:    te.storage_align %[[C]] dim 0 by 16{{$}}
 // CHECK-NEXT:    te.storage_align %[[C]] dim 1 by 16 offset 4
 // CHECK-NEXT:    te.prefetch %[[X]], %[[N]] ahead 2
+// CHECK-NEXT:    te.prefetch %[[X]], %[[O]] ahead 1 over %[[N]]
 // CHECK-NEXT:    te.bind %[[O]] to block_x
 // CHECK-NEXT:    te.bind %[[N]] to virtual_thread
 // CHECK-NEXT:    te.annotate %[[N]] "hint" = [4, "four"]
@@ -50,6 +51,7 @@ te.schedule for @k {
   te.storage_align %c dim 0 by 16
   te.storage_align %c dim 1 by 16 offset 4
   te.prefetch %x, %n ahead 2
+  te.prefetch %x, %o ahead 1 over %n
   te.bind %o to block_x
   te.bind %n to virtual_thread
   te.annotate %n "hint" = [4, "four"]

@@ -1,5 +1,6 @@
 //! Passes over loops.
 
+pub mod iteration;
 pub mod ranges;
 pub mod simplify;
 pub mod transpose;

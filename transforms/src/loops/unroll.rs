@@ -19,6 +19,7 @@
 //! allows by calling the iterations independent. A buffer that a body both writes and reads may still be scratch that every
 //! iteration uses anew: then, and where the body makes buffers or meets barriers, the copies stand one behind the other.
 
+use super::iteration::iteration;
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
@@ -96,20 +97,8 @@ fn unroll(op: Op) -> Done {
 /// One whole iteration behind the other, the carried values from one to the next.
 fn sequential<'c>(op: Op<'c>, body: Block<'c>, indices: &[Value<'c>]) {
     let build = Build::before(op);
-    let mut carried = op.operand_values();
-    for index in indices {
-        let mut map = ValueMap::new();
-        for (argument, value) in arguments(body).into_iter().zip([&[*index], carried.as_slice()].concat()) {
-            map.insert(argument, value);
-        }
-        for inner in ops_in(body) {
-            if is(inner, Loop::Yield) {
-                carried = inner.operand_values().into_iter().map(|v| map.lookup(v)).collect();
-            } else {
-                map.clone_op(&build, inner);
-            }
-        }
-    }
+    let hand_on = |carried: Vec<_>, index: &Value<'c>| iteration(&build, body, *index, &carried);
+    let carried = indices.iter().fold(op.operand_values(), hand_on);
     op.replace_all_uses(&carried);
     op.erase();
 }

@@ -4,7 +4,7 @@
 //!
 //! A call into the C library a lane costs ten times what the same function costs as straight vector code. Each function is a
 //! file that states its error, which is at most 2 units in the last place for all numbers, 3 for those that are made of others, and
-//! `conversion/tests/math.rs` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay calls on processors, whose
+//! `conversion/tests/math` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay calls on processors, whose
 //! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well.
 
 mod asin_acos;

@@ -110,7 +110,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// True when a stage is attached to a nest, or to another that is.
-    fn is_computed_in(&self, stage: StageId, nest: StageId) -> bool {
+    pub(super) fn is_computed_in(&self, stage: StageId, nest: StageId) -> bool {
         match self.tree.stages[stage].attach {
             Attach::At(other, _) => other == nest || self.is_computed_in(other, nest),
             _ => false,

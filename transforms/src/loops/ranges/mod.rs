@@ -15,13 +15,14 @@
 mod analysis;
 mod interval;
 
+use super::iteration::iteration;
 use analysis::Ranges;
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Block, Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, ValueMap,
-    arguments, attr_to_mlir, int_attr, is_elementwise, is_pure, key, kind_of, nested_ops, ops_in,
+    Block, Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, arguments,
+    attr_to_mlir, int_attr, is_elementwise, is_pure, key, kind_of, nested_ops, ops_in,
 };
 use fusion_operators::Attr;
 use interval::Interval;
@@ -108,24 +109,13 @@ fn wants_peeling(op: Op, ranges: &Ranges) -> bool {
 fn peel(op: Op) {
     let (Some(body), extent) = (op.body(0), op.int("extent").unwrap_or(0)) else { return };
     let build = Build::before(op);
-    let scalars = Scalars { build };
-    let mut map = ValueMap::new();
-    let [index, carried @ ..] = &arguments(body)[..] else { return };
-    map.insert(*index, scalars.index(0));
-    for (argument, initial) in carried.iter().zip(op.operand_values()) {
-        map.insert(*argument, initial);
-    }
-    for inner in ops_in(body) {
-        if matches!(kind_of(inner), Some(Kind::Loop(Loop::Yield))) {
-            for (i, value) in inner.operand_values().into_iter().enumerate() {
-                op.set_operand_value(i, map.lookup(value));
-            }
-        } else {
-            map.clone_op(&build.at(inner.location()), inner);
-        }
+    let Some(index) = arguments(body).first().copied() else { return };
+    let first = Scalars { build }.index(0);
+    for (i, value) in iteration(&build, body, first, &op.operand_values()).into_iter().enumerate() {
+        op.set_operand_value(i, value);
     }
     op.set_attr("extent", int_attr(op.context_ref(), extent - 1));
-    count_from_one(op, body, *index);
+    count_from_one(op, body, index);
 }
 
 /// Has the body of a loop use the number after its index.

@@ -16,6 +16,7 @@
 
 mod groups;
 mod model;
+mod next_rows;
 mod packing;
 mod streams;
 
@@ -92,8 +93,12 @@ pub fn schedule(
     }
     let allowed = |tile: &Tile| block.is_none_or(|(axis, _)| !tile.packs_rows && tile.vector != axis);
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
-    write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
+    let rows = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     contraction.stream(writer, reduction, &tile, machine, constant)?;
+    // A product that is to be computed in blocks of another nest finds its rows nearby.
+    if let Some(rows) = rows.filter(|_| block.is_none()) {
+        contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
+    }
     Ok(true)
 }
 
@@ -174,10 +179,13 @@ struct Loops {
     packing: Option<AxisId>,
     /// The vector.
     vector: AxisId,
-    /// Over tiles of rows, where these go over the panels of a block.
+    /// Over tiles of rows.
+    rows: Option<AxisId>,
+    /// The same, where these go over the panels of a block.
     sharing: Option<AxisId>,
 }
 
+/// Writes the loops; gives that over tiles of rows, if there is one.
 fn write(
     writer: &mut Writer,
     nest: &Nest,
@@ -186,7 +194,7 @@ fn write(
     tile: &Tile,
     machine: &Machine,
     constant: &[bool],
-) -> Result<(), String> {
+) -> Result<Option<AxisId>, String> {
     let stage = nest.stage;
     let panel = &contraction.operands[tile.panel];
     lay_out(writer, contraction, tile, constant)?;
@@ -222,13 +230,11 @@ fn write(
         let panels = Panels { dimension, width: contraction.width(tile), at_once };
         copies = copy_panels(writer, stage, panel, panels, contraction.lanes, loops.packing)?;
     }
-    match loops.sharing {
-        Some(rows) => {
-            let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
-            parallel::share(writer, stage, &shared)
-        }
-        None => Ok(()),
+    if let Some(rows) = loops.sharing {
+        let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
+        parallel::share(writer, stage, &shared)?;
     }
+    Ok(loops.rows)
 }
 
 /// Lays constant operands out in the order in which tiles read them, and copies rows that are to be neighbours.
@@ -312,7 +318,7 @@ fn tile_loops(
     }
     // Blocks are few: threads share the rows of each.
     let sharing = row_blocks.filter(|_| selecting.is_empty() && rest.is_empty() && blocks.is_some());
-    Ok(Loops { packing, vector, sharing })
+    Ok(Loops { packing, vector, rows: row_blocks, sharing })
 }
 
 /// Splits a loop that is longer than the factor.

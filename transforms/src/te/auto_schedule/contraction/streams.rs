@@ -15,9 +15,9 @@
 
 use super::super::machine::Machine;
 use super::super::writer::Writer;
+use super::next_rows::serial_step;
 use super::{Contraction, Tile};
 use crate::te::schedule::{AxisId, Handle, StageId};
-use fusion_dialects::loops::LoopKind;
 
 /// Streams at a time; more gained nothing.
 const STREAMS: u64 = 4;
@@ -87,10 +87,9 @@ impl Contraction {
 
     /// Has the innermost loop over steps ask for what comes some steps later.
     fn ask(&self, writer: &mut Writer, panel: Handle, reduction: StageId, tile: &Tile) -> Result<(), String> {
+        let Some(axis) = serial_step(writer, reduction) else { return Ok(()) };
         let s = &writer.tree.stages[reduction];
         let steps: Vec<AxisId> = s.leaves.iter().copied().filter(|&l| s.axes[l].reduce).collect();
-        let is_loop = |l: &&AxisId| s.axes[**l].kind == LoopKind::Serial && s.axes[**l].extent > 1;
-        let Some(&axis) = steps.iter().rev().find(is_loop) else { return Ok(()) };
         let written_out = steps.iter().rev().take_while(|l| **l != axis).map(|&l| s.axes[l].extent);
         let bytes = self.width(tile) * 4 * written_out.product::<u64>();
         writer.prefetch(panel, reduction, axis, AHEAD.div_ceil(bytes))

@@ -1,65 +1,24 @@
 //! The functions that become straight code, against the same functions of f64, over all numbers of f32: every 251st one, and
 //! all that stand around powers of two, for vectors and for scalars.
 
-use fusion_conversion::pipelines::{LLVM, LOOP, Runner};
+use super::{COUNT, Kernel, run};
+use fusion_conversion::pipelines::{LLVM, LOOP};
 use fusion_conversion::targets::cpu;
-use fusion_dialects::{
-    Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
-};
+use fusion_dialects::{Jit, Target};
 
-const COUNT: usize = 1 << 16;
 /// Units in the last place that each result may be off.
 const MOST: f64 = 2.0;
 /// The same for those that are composed of several functions.
 const MOST_COMPOSED: f64 = 3.0;
 
-/// A kernel that computes a function, of dialect `math` unless it names its own, of `COUNT` numbers, in vectors of 16 or one after another.
+/// A kernel of a function, of dialect `math` unless it names its own, in vectors of 16 or one after another.
 fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit {
-    register_upstream_passes();
-    fusion_transforms::register();
-    fusion_conversion::register();
-    let (buffers, loads): (Vec<_>, Vec<_>) = (0..operands)
-        .map(|i| {
-            let load = format!("%a{i} = loop.load %x{i}[%i] : memref<{COUNT}xf32> -> f32");
-            (format!("%x{i}: memref<{COUNT}xf32>"), load)
-        })
-        .unzip();
     let function = if function.contains('.') { function.to_owned() } else { format!("math.{function}") };
-    let names: Vec<_> = (0..operands).map(|i| format!("%a{i}")).collect();
-    let source = format!(
-        "func.func @f({}, %y: memref<{COUNT}xf32>) {{
-           loop.for {} serial {{
-           ^bb0(%o: index):
-             loop.for 16 {kind} {{
-             ^bb0(%l: index):
-               %i = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%o, %l)
-               {}
-               %r = {function} {} {attributes} : f32
-               loop.store %r, %y[%i] : f32, memref<{COUNT}xf32>
-               loop.yield
-             }}
-             loop.yield
-           }}
-           return
-         }}",
-        buffers.join(", "),
-        COUNT / 16,
-        loads.join("\n"),
-        names.join(", "),
-    );
-    let context = load_context();
-    let module: Module = parse_module(&context, &source).unwrap_or_else(|why| panic!("{}", why.join("\n")));
-    let mut runner = Runner::default();
-    runner.replace(cpu::pipelines(&Target::default()));
-    for stages in [LOOP, LLVM] {
-        runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
-    }
-    let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    Jit::new(&[object], &[]).unwrap_or_else(|why| panic!("{why}"))
-}
-
-fn to_bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+    let kernel = Kernel { ty: "f32", lanes: 16, kind, operation: &function, operands, attributes };
+    kernel.compile(|runner, module| {
+        runner.replace(cpu::pipelines(&Target::default()));
+        [LOOP, LLVM].into_iter().try_for_each(|stages| runner.run(module, stages))
+    })
 }
 
 /// How far a result is from the exact one, in units of the last place of f32 there.
@@ -100,13 +59,7 @@ fn check_with(
             let at = |i: usize, column: &Vec<f32>| column.get(start + i).copied().unwrap_or(1.0);
             let block = |column: &Vec<f32>| (0..COUNT).map(|i| at(i, column)).collect::<Vec<f32>>();
             let inputs: Vec<Vec<f32>> = columns.iter().map(block).collect();
-            let mut bytes: Vec<Vec<u8>> = inputs.iter().map(|v| to_bytes(v)).collect();
-            bytes.push(vec![0; 4 * COUNT]);
-            let mut views: Vec<&mut [u8]> = bytes.iter_mut().map(Vec::as_mut_slice).collect();
-            jit.call("f", &mut views).unwrap();
-            let results = bytes[columns.len()].chunks_exact(4);
-            for (i, result) in results.enumerate() {
-                let got = f32::from_le_bytes([result[0], result[1], result[2], result[3]]);
+            for (i, got) in run(&jit, &inputs).into_iter().enumerate() {
                 let operands: Vec<f32> = inputs.iter().map(|c| c[i]).collect();
                 let exact = exact(&operands);
                 let off = distance(got, exact);

@@ -1,12 +1,10 @@
 //! The functions of f64 that become straight code for GPUs, against the C library's, over numbers of all sizes, for vectors and for
 //! scalars. The C library is off by up to one unit in the last place itself.
 
-use fusion_conversion::pipelines::{LLVM, LOOP, Runner, Stage};
-use fusion_dialects::{
-    Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
-};
+use super::{COUNT, Kernel, run};
+use fusion_conversion::pipelines::{LLVM, LOOP, Stage};
+use fusion_dialects::Jit;
 
-const COUNT: usize = 1 << 16;
 /// Units in the last place that each result may be off from that of the C library.
 const MOST: f64 = 3.0;
 
@@ -16,57 +14,12 @@ static STRAIGHT: &[Stage] = &[Stage {
 }];
 static REMAINDERS: &[Stage] = &[Stage { name: "gpu-math", pipeline: "builtin.module(func.func(gpu-math))" }];
 
-/// A kernel that computes an operation on `COUNT` numbers, in vectors of 2 or one after another, by these stages before the usual ones.
+/// A kernel of an operation, in vectors of 2 or one after another, by these stages before the usual ones.
 fn compile(operation: &str, operands: usize, kind: &str, stages: &'static [Stage]) -> Jit {
-    register_upstream_passes();
-    fusion_transforms::register();
-    fusion_conversion::register();
-    let (buffers, loads): (Vec<_>, Vec<_>) = (0..operands)
-        .map(|i| {
-            let load = format!("%a{i} = loop.load %x{i}[%i] : memref<{COUNT}xf64> -> f64");
-            (format!("%x{i}: memref<{COUNT}xf64>"), load)
-        })
-        .unzip();
-    let names: Vec<_> = (0..operands).map(|i| format!("%a{i}")).collect();
-    let source = format!(
-        "func.func @f({}, %y: memref<{COUNT}xf64>) {{
-           loop.for {} serial {{
-           ^bb0(%o: index):
-             loop.for 2 {kind} {{
-             ^bb0(%l: index):
-               %i = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%o, %l)
-               {}
-               %r = {operation} {} : f64
-               loop.store %r, %y[%i] : f64, memref<{COUNT}xf64>
-               loop.yield
-             }}
-             loop.yield
-           }}
-           return
-         }}",
-        buffers.join(", "),
-        COUNT / 2,
-        loads.join("\n"),
-        names.join(", "),
-    );
-    let context = load_context();
-    let module: Module = parse_module(&context, &source).unwrap_or_else(|why| panic!("{}", why.join("\n")));
-    let mut runner = Runner::default();
-    for stages in [LOOP, stages, LLVM] {
-        runner.run(&module, stages).unwrap_or_else(|why| panic!("{}", why.join("\n")));
-    }
-    let object = emit(&module, &Target::default(), Emit::Object).unwrap_or_else(|why| panic!("{why}"));
-    Jit::new(&[object], &[]).unwrap_or_else(|why| panic!("{why}"))
-}
-
-fn run(jit: &Jit, inputs: &[Vec<f64>]) -> Vec<f64> {
-    let bytes = |v: &Vec<f64>| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
-    let mut buffers: Vec<Vec<u8>> = inputs.iter().map(bytes).collect();
-    buffers.push(vec![0; 8 * COUNT]);
-    let mut views: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
-    jit.call("f", &mut views).unwrap();
-    let number = |b: &[u8]| f64::from_le_bytes(b.try_into().unwrap());
-    buffers[inputs.len()].chunks_exact(8).map(number).collect()
+    let kernel = Kernel { ty: "f64", lanes: 2, kind, operation, operands, attributes: "" };
+    kernel.compile(|runner, module| {
+        [LOOP, stages, LLVM].into_iter().try_for_each(|stages| runner.run(module, stages))
+    })
 }
 
 /// How many numbers lie between two.

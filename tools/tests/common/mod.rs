@@ -1,0 +1,61 @@
+//! Running `fusion`, and numbers for it.
+
+use fusion_operators::Tensor;
+use std::fmt::Debug;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The program, in a directory and without the cache of kernels: tests do not depend on what ran before.
+pub fn command(directory: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
+    command.args(args).current_dir(directory).env("FUSION_CACHE", "0");
+    command
+}
+
+/// What it prints where it succeeds.
+pub fn succeed(directory: &Path, args: &[&str]) -> String {
+    printed(args, command(directory, args).output().unwrap())
+}
+
+/// What it says where it refuses.
+pub fn complaint(directory: &Path, args: &[&str]) -> String {
+    complained(args, command(directory, args).output().unwrap())
+}
+
+pub fn printed(args: &[&str], output: Output) -> String {
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+pub fn complained(args: &[&str], output: Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
+    assert!(output.stdout.is_empty(), "{args:?}: {output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// A number of the environment, for more cases than the usual ones.
+pub fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
+}
+
+/// A sequence of numbers that look random.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    pub fn among(&mut self, choices: &[u64]) -> u64 {
+        choices[self.next() as usize % choices.len()]
+    }
+
+    /// Numbers between -1 and 1.
+    pub fn tensor<N: Copy + TryInto<usize, Error: Debug>>(&mut self, shape: &[N]) -> Tensor {
+        let shape: Vec<usize> = shape.iter().map(|n| (*n).try_into().unwrap()).collect();
+        let one = |_| (self.next() % 2001) as f32 / 1000.0 - 1.0;
+        let values: Vec<f32> = (0..shape.iter().product()).map(one).collect();
+        Tensor::from_slice(&shape, &values).unwrap()
+    }
+}
