@@ -57,7 +57,7 @@ impl Machine {
             second_cache: target.l2.bytes,
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
-            constant_bytes: constants_from.map(|bandwidth| bandwidth / target.clock()),
+            constant_bytes: constants_from.map(|bandwidth| (bandwidth / target.clock()).max(1.0)),
         }
     }
 

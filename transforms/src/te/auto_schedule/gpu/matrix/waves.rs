@@ -14,6 +14,7 @@
 //! fixed order, so that what comes out is the same in every run.
 
 use super::super::parts::MOST_PARTS;
+use super::FEWEST;
 use super::sizes::{Choice, Extents, of_depth, tiles};
 use crate::target::Target;
 use crate::te::intrinsics::Facts;
@@ -119,16 +120,20 @@ fn places(extents: &Extents, role: Role, all: &[Choice], target: &Target) -> Vec
     let mut found: Vec<u64> = Vec::new();
     for (_, tile, _) in all {
         let blocks = extents.blocks(tile);
-        let (lines, unit) = match role {
-            Role::Rows => (extents.rows.div_ceil(tile.rows), tile.rows),
-            Role::Columns => (extents.columns.div_ceil(tile.columns), tile.columns),
-            Role::Others(n) => (n, 1),
+        // What is left over must be a product still.
+        let (lines, unit, most) = match role {
+            Role::Rows => (extents.rows.div_ceil(tile.rows), tile.rows, extents.rows.saturating_sub(FEWEST)),
+            Role::Columns => {
+                (extents.columns.div_ceil(tile.columns), tile.columns, extents.columns.saturating_sub(FEWEST))
+            }
+            Role::Others(n) => (n, 1, n),
         };
         let of_line = (blocks / lines.max(1)).max(1);
         let full = blocks / target.cores;
         // The rest is better cut into long parts of one wave more than into short ones.
         let lines_before = [full, full.saturating_sub(1)].map(|waves| waves * target.cores / of_line);
-        found.extend(lines_before.into_iter().filter(|n| (1..lines).contains(n)).map(|n| n * unit));
+        let places = lines_before.into_iter().filter(|n| (1..lines).contains(n)).map(|n| n * unit);
+        found.extend(places.filter(|at| *at <= most));
     }
     found.sort_unstable();
     found.dedup();
