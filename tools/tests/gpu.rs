@@ -340,25 +340,26 @@ fn functions_of_a_vendor_are_linked_where_a_library_is_named() {
         fs::write(here.join(format!("{name}.ll")), text).unwrap();
         format!("{name}.ll")
     };
-    let with = |gpu: &str, library: &str| {
-        fusion(here, &["compile", "m.mlir", "--target", gpu, "--device-library", library, "-o", "m.so"])
-    };
     let (nvidia, amd) = (library("__nv_tanhf"), library("__ocml_tanh_f32"));
     for gpu in ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx1100"] {
         let (own, other) = if gpu.starts_with("amd") { (&amd, &nvidia) } else { (&nvidia, &amd) };
-        assert!(with(gpu, own).status.success(), "{gpu}");
+        let with =
+            |library| ["compile", "m.mlir", "--target", gpu, "--device-library", library, "-o", "m.so"];
+        succeed(here, &with(own));
         let code = fs::read(here.join("m.so")).unwrap();
         // 12345 as PTX and as an instruction have it.
         let has = |bytes: &[u8]| code.windows(bytes.len()).any(|window| window == bytes);
         assert!(has(b"4640E400") || has(&12345.0_f32.to_le_bytes()), "{gpu}");
-        let failed = with(gpu, other);
-        let said = String::from_utf8(failed.stderr).unwrap();
-        assert!(failed.status.code() == Some(1) && said.contains("nobody defines __"), "{gpu}: {said}");
+        let said = complaint(here, &with(other));
+        assert!(said.contains("nobody defines __"), "{gpu}: {said}");
     }
     let said = complaint(here, &["compile", "m.mlir", "--device-library", &nvidia, "-o", "m.so"]);
     assert!(said.contains("cpu is no GPU, for which alone --device-library names a library"), "{said}");
-    let missing = ["compile", "m.mlir", "--target", "nvidia:sm_80", "--device-library", "none.bc", "-o", "m.so"];
-    assert!(complaint(here, &missing).contains("none.bc is no library to link: it must be a file of bitcode"));
+    let missing =
+        ["compile", "m.mlir", "--target", "nvidia:sm_80", "--device-library", "none.bc", "-o", "m.so"];
+    assert!(
+        complaint(here, &missing).contains("none.bc is no library to link: it must be a file of bitcode")
+    );
 }
 
 #[test]

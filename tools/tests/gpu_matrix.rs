@@ -218,7 +218,9 @@ fn bf16_is_summed_up_in_f32() {
 #[test]
 fn bf16_comes_in_boxes_as_well() {
     // Whole tiles; tails of all extents; weights as `dense` has them.
-    for (batch, extents, dense) in [(1, [256, 256, 256], false), (2, [131, 264, 136], false), (1, [140, 520, 333], true)] {
+    for (batch, extents, dense) in
+        [(1, [256, 256, 256], false), (2, [131, 264, 136], false), (1, [140, 520, 333], true)]
+    {
         compare_narrow_of("bf16", batch, extents, (dense, false), 8e-3);
     }
 }

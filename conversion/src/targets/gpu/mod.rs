@@ -263,7 +263,7 @@ impl Device {
         }
         let calls = if self.libraries.is_empty() { "" } else { self.vendor.calls };
         all.extend(self.vendor.stages.iter().map(|stage| {
-            let pipeline = stage.pipeline.replacen("gpu.module(", &format!("gpu.module({calls}"), 1);
+            let pipeline = stage.pipeline.replacen("gpu.module(", &format!("{calls}gpu.module("), 1);
             (stage.name, pipeline.replace("CHIP", chip))
         }));
         all
