@@ -31,7 +31,7 @@ use super::writer::Writer;
 use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-use packing::{Panels, copy_panels, pack_rows, panels_by_phase, panels_of_several};
+use packing::{Panels, copy_panels, pack_rows, panels_in_order, panels_of_several};
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -57,6 +57,8 @@ struct Contraction {
     /// The axis of channels that are in groups, which is one over the groups and one in a group here, and the extent of the
     /// latter: all channels of a group use the same data.
     groups: Option<(usize, u64)>,
+    /// How many blocks of one axis are computed one after the other; extents are those of a block.
+    blocks: u64,
     /// Steps of the reduction.
     depth: u64,
     lanes: u64,
@@ -74,23 +76,27 @@ impl Contraction {
     }
 }
 
-/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. Only where it may
-/// copy are rows laid out beforehand.
+/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. One that is computed in blocks
+/// of an axis, of that extent, lays out no rows beforehand.
 pub fn schedule(
     writer: &mut Writer,
     nest: &Nest,
     machine: &Machine,
     constant: &[bool],
-    may_copy: bool,
+    block: Option<(usize, u64)>,
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
-    let allowed = |tile: &Tile| may_copy || !tile.packs_rows;
+    let Some(mut contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
+    if let Some((axis, extent)) = block.filter(|b| b.0 < contraction.extents.len()) {
+        contraction.blocks = contraction.extents[axis].div_ceil(extent);
+        contraction.extents[axis] = extent.min(contraction.extents[axis]);
+    }
+    let allowed = |tile: &Tile| block.is_none_or(|(axis, _)| !tile.packs_rows && tile.vector != axis);
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
     let rows = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     contraction.stream(writer, reduction, &tile, machine, constant)?;
     // A product that is to be computed in blocks of another nest finds its rows nearby.
-    if let Some(rows) = rows.filter(|_| may_copy) {
+    if let Some(rows) = rows.filter(|_| block.is_none()) {
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
     Ok(true)
@@ -156,6 +162,7 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         extents,
         fused,
         groups,
+        blocks: 1,
         depth,
         lanes,
     })
@@ -242,7 +249,7 @@ fn lay_out(
     if let (Some(input), true) = (panel.input, panel.is_constant(constant)) {
         if let Some(dimension) = panel.dimension(tile.vector, extent) {
             let is_step = |v: &Var| v.id >= contraction.axes();
-            let layout = panels_by_phase(panel, dimension, width, &is_step)?;
+            let layout = panels_in_order(panel, dimension, width, &is_step)?;
             writer.transform_layout(Handle::Input(input), layout)?;
         }
         if let Some(several) = panel.together(tile.vector, extent)
