@@ -12,12 +12,16 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace llvm;
 
@@ -46,6 +50,7 @@ struct FusionTarget {
   MlirStringRef triple, cpu, features; // empty: this machine's
   uint32_t optimization;
   uint32_t vectorWidth; // preferred width in bits of vectorised loops; 0: the target's own choice
+  MlirStringRef libraries; // files of bitcode to link what is called from, a line each
 };
 }
 
@@ -92,6 +97,33 @@ void optimize(Module &module, TargetMachine &machine, unsigned level) {
   ModulePassManager passes = chosen == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(chosen)
                                                              : builder.buildPerModuleDefaultPipeline(chosen);
   passes.run(module, modules);
+}
+/// Links what a module calls from files of bitcode, as code of its own; the reason where that fails.
+std::string link(Module &module, StringRef files) {
+  SmallVector<StringRef> paths;
+  files.split(paths, '\n', -1, false);
+  for (StringRef path : paths) {
+    SMDiagnostic diagnostic;
+    std::unique_ptr<Module> library = parseIRFile(path, diagnostic, module.getContext());
+    if (!library)
+      return (path + ": " + diagnostic.getMessage()).str();
+    library->setTargetTriple(module.getTargetTriple());
+    library->setDataLayout(module.getDataLayout());
+    auto own = [](Module &all, const StringSet<> &linked) {
+      internalizeModule(all, [&](const GlobalValue &value) { return !linked.contains(value.getName()); });
+    };
+    if (Linker::linkModules(module, std::move(library), Linker::LinkOnlyNeeded, own))
+      return (path + ": it cannot be linked").str();
+  }
+  return "";
+}
+
+/// The name of a function that is called and nobody defines.
+StringRef undefined(const Module &module) {
+  for (const Function &function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty())
+      return function.getName();
+  return "";
 }
 } // namespace
 
@@ -161,10 +193,14 @@ bool fusionEmit(MlirOperation module, const FusionTarget *wanted, FusionEmit emi
   llvm->setTargetTriple(triple);
   llvm->setDataLayout(machine->createDataLayout());
   llvm->setPICLevel(PICLevel::BigPIC);
+  if (std::string unlinked = link(*llvm, unwrap(wanted->libraries)); !unlinked.empty())
+    return fail(unlinked);
   for (Function &function : *llvm)
     if (!function.isDeclaration() && wanted->vectorWidth)
       function.addFnAttr("prefer-vector-width", std::to_string(wanted->vectorWidth));
   optimize(*llvm, *machine, wanted->optimization);
+  if (StringRef name = undefined(*llvm); wanted->libraries.length && !name.empty())
+    return fail("nobody defines " + name);
 
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);

@@ -101,6 +101,89 @@ te.schedule for @k {
 
 // -----
 
+// Over a loop inside, each iteration asks for a share of what the next row of tiles reads: 4 rows of 24 elements, which lie side by
+// side, in 48 steps, so 2 elements a step; and of what it writes, 4 runs of 2 lines.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    %[[X:.*]]: memref<288xf32> {{.*}}, %[[W:.*]]: memref<768xf32> {{.*}}, %[[Y:.*]]: memref<384xf32>
+// CHECK:       loop.for 3 serial
+// CHECK-NOT:     loop.prefetch
+// CHECK:         loop.for 2 serial
+// CHECK-NOT:       loop.prefetch
+// CHECK:             loop.for 24 serial
+// CHECK:               loop.prefetch %[[X]]
+// CHECK:               loop.prefetch %[[Y]]
+// CHECK-NOT:           loop.prefetch
+// CHECK:               loop.load
+te.kernel @k(%x: tensor<12x24xf32>, %w: tensor<24x32xf32>) -> tensor<12x32xf32> {
+  %0 = te.compute "dense" axes [12, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<12x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<12x32xf32>
+  te.return %0 : tensor<12x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %io, %ii = te.split %i by 4
+  %jo, %ji = te.split %j by 16
+  te.reorder %io, %jo, %ii, %ji, %k
+  te.unroll %ii
+  te.vectorize %ji
+  %x = te.input 0
+  te.prefetch %x, %io ahead 1 over %k
+  te.prefetch %s, %io ahead 1 over %k
+}
+
+// -----
+
+// The loop inside is that of a stage that is computed there.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    %[[X:.*]]: memref<288xf32>
+// CHECK:       loop.for 3 serial
+// CHECK:             loop.for 24 serial
+// CHECK:               loop.prefetch %[[X]]
+te.kernel @k(%x: tensor<12x24xf32>, %w: tensor<24x32xf32>) -> tensor<12x32xf32> {
+  %0 = te.compute "dense" axes [12, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<12x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<12x32xf32>
+  %1 = te.compute "twice" axes [12, 32] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<12x32xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<12x32xf32>
+  te.return %1 : tensor<12x32xf32>
+}
+te.schedule for @k {
+  %s = te.stage "twice"
+  %i, %j = te.axes %s : !te.axis, !te.axis
+  %io, %ii = te.split %i by 4
+  te.reorder %io, %j, %ii
+  te.unroll %ii
+  %d = te.stage "dense"
+  te.compute_at %d, %ii
+  %di, %dj, %dk = te.axes %d : !te.axis, !te.axis, !te.axis
+  %x = te.input 0
+  te.prefetch %x, %io ahead 1 over %dk
+}
+
+// -----
+
 // More lines than 16 are asked for by a loop.
 // CHECK-LABEL: func.func private @k(
 // CHECK:       loop.for 6 serial

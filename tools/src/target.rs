@@ -27,6 +27,9 @@ pub enum TargetError {
         "there is no target {0:?}; the targets are cpu, cpu:PROCESSOR, nvidia:GPU and amd:GPU, see `fusion targets`"
     )]
     Kind(String),
+    /// It is a processor, which has functions of its own.
+    #[error("{0} is no GPU, for which alone --device-library names a library")]
+    NoDevice(String),
     /// There is no GPU of that name, or its description is wrong.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -71,6 +74,15 @@ impl Target {
         let assembler = resources::assembler().ok_or(DeviceError::NoAssembler)?;
         if let Some(device) = &mut self.device {
             device.assembler = Some(assembler);
+        }
+        Ok(self)
+    }
+
+    /// The same target, whose kernels have functions of numbers from a library.
+    pub fn linked(mut self, file: PathBuf) -> Result<Target, TargetError> {
+        match &mut self.device {
+            Some(device) => device.link(file)?,
+            None => return Err(TargetError::NoDevice(self.name)),
         }
         Ok(self)
     }

@@ -321,6 +321,48 @@ fn times_of_the_emulator_are_called_that() {
 }
 
 #[test]
+fn functions_of_a_vendor_are_linked_where_a_library_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = "func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+         %y = relay.tanh %x : (tensor<1000xf32>) -> tensor<1000xf32>
+         return %y : tensor<1000xf32>
+       }";
+    fs::write(here.join("m.mlir"), model).unwrap();
+    // A library as the vendors' are, of one function, which multiplies by a number that is found again.
+    let library = |name: &str| {
+        let text = format!(
+            "define float @{name}(float %x) {{
+               %y = fmul float %x, 12345.0
+               ret float %y
+             }}"
+        );
+        fs::write(here.join(format!("{name}.ll")), text).unwrap();
+        format!("{name}.ll")
+    };
+    let (nvidia, amd) = (library("__nv_tanhf"), library("__ocml_tanh_f32"));
+    for gpu in ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx1100"] {
+        let (own, other) = if gpu.starts_with("amd") { (&amd, &nvidia) } else { (&nvidia, &amd) };
+        let with =
+            |library| ["compile", "m.mlir", "--target", gpu, "--device-library", library, "-o", "m.so"];
+        succeed(here, &with(own));
+        let code = fs::read(here.join("m.so")).unwrap();
+        // 12345 as PTX and as an instruction have it.
+        let has = |bytes: &[u8]| code.windows(bytes.len()).any(|window| window == bytes);
+        assert!(has(b"4640E400") || has(&12345.0_f32.to_le_bytes()), "{gpu}");
+        let said = complaint(here, &with(other));
+        assert!(said.contains("nobody defines __"), "{gpu}: {said}");
+    }
+    let said = complaint(here, &["compile", "m.mlir", "--device-library", &nvidia, "-o", "m.so"]);
+    assert!(said.contains("cpu is no GPU, for which alone --device-library names a library"), "{said}");
+    let missing =
+        ["compile", "m.mlir", "--target", "nvidia:sm_80", "--device-library", "none.bc", "-o", "m.so"];
+    assert!(
+        complaint(here, &missing).contains("none.bc is no library to link: it must be a file of bitcode")
+    );
+}
+
+#[test]
 fn what_cannot_be_is_said_in_a_sentence() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
@@ -331,6 +373,11 @@ fn what_cannot_be_is_said_in_a_sentence() {
         said.contains("there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a"),
         "{said}"
     );
+    let said = complaint(here, &["run", model, "--target", "nvidia:none.toml", "--emulate"]);
+    assert!(said.contains("cannot read none.toml, which is to describe a GPU of nvidia"), "{said}");
+    fs::write(here.join("cpu.toml"), succeed(here, &["targets", "cpu"])).unwrap();
+    let said = complaint(here, &["run", model, "--target", "nvidia:cpu.toml", "--emulate"]);
+    assert!(said.contains("cpu.toml describes no GPU"), "{said}");
     let said = complaint(here, &["run", model, "--emulate"]);
     assert!(said.contains("--emulate is for GPUs, and cpu is a processor"), "{said}");
     let said = complaint(here, &["compile", program.to_str().unwrap(), "--target", "amd:gfx942"]);

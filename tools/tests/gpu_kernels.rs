@@ -422,12 +422,17 @@ fn random_kernels_compute_what_the_processor_does() {
 }
 
 /// Kernels whose threads have several elements each, of which there have to be many.
-const LARGE: [fn(&mut Program) -> Value; 3] = [
+const LARGE: [fn(&mut Program) -> Value; 4] = [
     // Rows of a table, and what is added to each of them.
     |p| {
         let (table, at, bias) = (p.input(&[50, 520]), p.indices(&[1100], 50), p.input(&[520]));
         let rows = p.op("gather", &[&table, &at], "axis = 0 : i64", &[1100, 520]);
         p.op("add", &[&rows, &bias], "", &[1100, 520])
+    },
+    // Elements that are each read elsewhere.
+    |p| {
+        let (table, at) = (p.input(&[1100, 90]), p.indices(&[1100, 520], 90));
+        p.op("gather_elements", &[&table, &at], "axis = 1 : i64", &[1100, 520])
     },
     // Windows whose rows are no multiple of a thread's columns.
     |p| {

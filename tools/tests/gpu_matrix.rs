@@ -107,9 +107,8 @@ fn products_of_any_extents_are_those_of_the_processor() {
     }
 }
 
-/// `y = x w + b`, or `y + y erf(y)` of it, of a batch of operands of f16; the weights as `matmul` has them, or as `dense` does.
-fn narrow_product(batch: usize, [m, k, n]: [usize; 3], dense: bool, gelu: bool) -> String {
-    let narrow = "f16";
+/// `y = x w + b`, or `y + y erf(y)` of it, of a batch of operands of that type; the weights as `matmul` has them, or as `dense` does.
+fn narrow_product(narrow: &str, batch: usize, [m, k, n]: [usize; 3], (dense, gelu): (bool, bool)) -> String {
     let lead = if dense { String::new() } else { format!("{batch}x") };
     let ty = |shape: String, dtype: &str| format!("tensor<{lead}{shape}x{dtype}>");
     let (x, w) = (
@@ -140,14 +139,26 @@ fn narrow_product(batch: usize, [m, k, n]: [usize; 3], dense: bool, gelu: bool) 
 
 /// Compares such a product on sm_90a, which copies its operands in boxes.
 fn compare_narrow(batch: usize, extents: [usize; 3], dense: bool, gelu: bool) {
+    compare_narrow_of("f16", batch, extents, (dense, gelu), 2e-3);
+}
+
+/// The same of elements of that type.
+fn compare_narrow_of(
+    narrow: &str,
+    batch: usize,
+    extents: [usize; 3],
+    (dense, gelu): (bool, bool),
+    allowed: f64,
+) {
     let [m, k, n] = extents;
+    let dtype: DType = narrow.parse().unwrap();
     let (x, w) = match dense {
         true => (vec![m, k], vec![n, k]),
         false => (vec![batch, m, k], vec![batch, k, n]),
     };
-    let inputs: &[(&[usize], DType)] = &[(&x, DType::F16), (&w, DType::F16), (&[n], DType::F32)];
-    let text = narrow_product(batch, extents, dense, gelu);
-    compare_of(&text, inputs, "nvidia:sm_90a", &[], 2e-3);
+    let inputs: &[(&[usize], DType)] = &[(&x, dtype), (&w, dtype), (&[n], DType::F32)];
+    let text = narrow_product(narrow, batch, extents, (dense, gelu));
+    compare_of(&text, inputs, "nvidia:sm_90a", &[], allowed);
 }
 
 #[test]
@@ -197,6 +208,21 @@ fn bf16_is_summed_up_in_f32() {
     for gpu in GPUS {
         compare(&text, &[&[2, 48, 72], &[2, 72, 40], &[40]], gpu, &[], 8e-3);
     }
+    // Long sums of few tiles, which blocks share.
+    let text = product(1, [40, 2048, 64], DType::BF16);
+    for gpu in GPUS {
+        compare(&text, &[&[1, 40, 2048], &[1, 2048, 64], &[64]], gpu, &[], 8e-3);
+    }
+}
+
+#[test]
+fn bf16_comes_in_boxes_as_well() {
+    // Whole tiles; tails of all extents; weights as `dense` has them.
+    for (batch, extents, dense) in
+        [(1, [256, 256, 256], false), (2, [131, 264, 136], false), (1, [140, 520, 333], true)]
+    {
+        compare_narrow_of("bf16", batch, extents, (dense, false), 8e-3);
+    }
 }
 
 #[test]
@@ -214,6 +240,69 @@ fn weights_that_lie_the_other_way_are_read_as_they_lie() {
         for gpu in GPUS {
             compare(&text, &[&[m, k], &[n, k]], gpu, &[], allowed);
         }
+    }
+}
+
+/// A GPU with four cores, on which products of a few tiles take several waves, and which prefers large tiles, as operands come slowly: what
+/// its description is in, and its name.
+fn with_few_cores(gpu: &str) -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let text = succeed(directory.path(), &["targets", gpu]);
+    let line = |line: &str| match line.split_once(" = ").map_or("", |(key, _)| key) {
+        "cores" => "cores = 4".to_owned(),
+        "kernel_call" => "kernel_call = 1e-9".to_owned(),
+        "l3_bandwidth" => "l3_bandwidth = 5e9".to_owned(),
+        "l3_bandwidth_all" => "l3_bandwidth_all = 1e12".to_owned(),
+        _ => line.to_owned(),
+    };
+    let few: Vec<String> = text.lines().map(line).collect();
+    let file = directory.path().join("few.toml");
+    fs::write(&file, few.join("\n")).unwrap();
+    let vendor = gpu.split_once(':').unwrap().0;
+    (directory, format!("{vendor}:{}", file.display()))
+}
+
+/// How often a GPU is asked to run a kernel of a model.
+fn launches(text: &str, gpu: &str) -> usize {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("m.mlir"), text).unwrap();
+    let json = succeed(directory.path(), &["explain", "m.mlir", "--target", gpu, "--json"]);
+    json.matches("\"grid\"").count()
+}
+
+#[test]
+fn tiles_that_fill_no_wave_are_cut_up_and_the_others_computed_whole() {
+    for gpu in GPUS {
+        let (_kept, few) = with_few_cores(gpu);
+        // Five tiles, of which those of sm_90a have twice the rows or columns.
+        let five = if gpu == "nvidia:sm_90a" { 1280 } else { 640 };
+        // Divided along rows, columns, and products beside each other; tiles that end beyond the tensor.
+        let all = [
+            (1, [five, 512, 128]),
+            (1, [128, 512, five]),
+            (5, [64, 256, 64]),
+            (1, [five - 40, 512, 120]),
+            (1, [120, 512, 599]),
+        ];
+        for (batch, extents) in all {
+            let [m, k, n] = extents;
+            let text = product(batch, extents, DType::F16);
+            assert_eq!(launches(&text, &few), 3, "{gpu} {batch} {extents:?}");
+            compare(&text, &[&[batch, m, k], &[batch, k, n], &[n]], &few, &[], 2e-3);
+        }
+    }
+}
+
+#[test]
+fn sums_that_are_results_are_cut_up_as_well() {
+    let text = "func.func @main(%x: tensor<600x512xf32>, %w: tensor<512x128xf32>) -> tensor<600x128xf32> {
+         %y = relay.matmul %x, %w : (tensor<600x512xf32>, tensor<512x128xf32>) -> tensor<600x128xf32>
+         return %y : tensor<600x128xf32>
+       }";
+    for gpu in ["amd:gfx90a", "amd:gfx942"] {
+        let (_kept, few) = with_few_cores(gpu);
+        assert_eq!(launches(text, &few), 3, "{gpu}");
+        compare(text, &[&[600, 512], &[512, 128]], &few, &[], 1e-5);
     }
 }
 
@@ -290,6 +379,15 @@ fn convolutions_are_products_of_what_windows_cover() {
 }
 
 #[test]
+fn filters_that_fill_no_wave_are_cut_up() {
+    let text = convolution([64, 600], 11, 1);
+    for gpu in ["nvidia:sm_80", "amd:gfx942", "amd:gfx1100"] {
+        let (_kept, few) = with_few_cores(gpu);
+        compare(&text, &[&[1, 64, 11, 11], &[600, 64, 3, 3]], &few, &[], 2e-3);
+    }
+}
+
+#[test]
 fn f32_is_rounded_only_where_that_is_asked_for() {
     let text = "func.func @main(%x: tensor<50x41xf32>, %w: tensor<41x35xf32>) -> tensor<50x35xf32> {
          %y = relay.matmul %x, %w : (tensor<50x41xf32>, tensor<41x35xf32>) -> tensor<50x35xf32>
@@ -315,6 +413,14 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
             w[1]
         );
         compare(&large, &[&[m, k], &w], "nvidia:sm_90a", &["--tf32"], 2e-3);
+    }
+    // Few tiles, whose sums blocks share.
+    let long = "func.func @main(%x: tensor<50x2048xf32>, %w: tensor<2048x40xf32>) -> tensor<50x40xf32> {
+         %y = relay.matmul %x, %w : (tensor<50x2048xf32>, tensor<2048x40xf32>) -> tensor<50x40xf32>
+         return %y : tensor<50x40xf32>
+       }";
+    for gpu in ["nvidia:sm_80", "nvidia:sm_90a"] {
+        compare(long, &[&[50, 2048], &[2048, 40]], gpu, &["--tf32"], 2e-3);
     }
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("m.mlir"), text).unwrap();

@@ -6,15 +6,15 @@
 //!     arith.remf %x, %y            =>      x - trunc(x / y) y, for y 2^252, y 2^224, ..., y one after another; f64: remainders of integers
 //!     math.ipowi %x, %n            =>      squares of x, multiplied where n has a bit
 //!
-//! Upstream's conversions to GPUs make calls of a vendor's library of all of these, and no GPU library is linked here. What
-//! `math-approximate` makes straight code of is gone when this runs. Intrinsics are called by their names, as those conversions take the operations that stand for them (`llvm.intr.floor`) for calls as well.
+//! Upstream's conversions to GPUs make calls of a vendor's library of all of these, and none is linked unless that is asked for. What
+//! `math-approximate` makes straight code of is gone when this runs; with `library` it is left to the vendor's. Intrinsics are called by their names, as those conversions take the operations that stand for them (`llvm.intr.floor`) for calls as well.
 
 use crate::loop_to_cpu::math::floats::{Floats, Is};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, Value, ValueLike, dtype_of, int_attr, nested_ops,
-    segments_attr, str_attr, vector_parts,
+    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, ValueLike, dtype_of,
+    int_attr, nested_ops, segments_attr, str_attr, vector_parts,
 };
 use fusion_operators::DType;
 
@@ -26,10 +26,19 @@ impl Pass for GpuMath {
     const DESCRIPTION: &'static str = "Compute functions of numbers by what GPUs have instructions for";
     const ANCHOR: Option<&'static str> = Some("func.func");
     const DIALECTS: &'static [&'static str] = &["arith", "vector", "scf", "llvm"];
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "library",
+        description: "Leave functions to a vendor's library that have no instruction",
+        kind: OptionKind::Flag,
+        initial: "false",
+    }];
 
-    fn run<'c>(function: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+    fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let library = cx.options.flag("library");
         for op in nested_ops(function) {
-            if let Some(Kind::Upstream(kind)) = op.kind() {
+            if let Some(Kind::Upstream(kind)) = op.kind()
+                && !(library && kind.is_transcendental())
+            {
                 replace(op, kind)?;
             }
         }

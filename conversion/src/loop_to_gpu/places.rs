@@ -5,8 +5,10 @@
 //! ```
 //!
 //! The index is a sum of multiples of loop indices, each of which steps over all that the smaller ones reach. Loops that are not in it
-//! write the same place again, from the same thread.
+//! write the same place again, from the same thread. So do those that a remainder is of, as the slots of a buffer are, `2112 (k mod 3)`: it
+//! counts as an index of its own, where no threads are in it.
 
+use super::launches::is_bound;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -20,14 +22,18 @@ pub fn writes_apart(store: Op) -> bool {
     let [value, _, index] = store.operand_values()[..] else { return false };
     let around = std::iter::successors(store.parent_operation(), |op| op.parent_operation());
     let loops = around.filter(|op| matches!(op.kind(), Some(Kind::Loop(Loop::For))));
-    let indices: HashMap<usize, i64> =
-        loops.filter_map(|op| Some((key(*arguments(op.body(0)?).first()?), op.int("extent")?))).collect();
-    let mut terms: HashMap<usize, i64> = HashMap::new();
-    if sum(index, 1, &indices, &mut terms).is_none() {
+    let mut places = Places::default();
+    for op in loops {
+        let index = op.body(0).and_then(|body| arguments(body).first().copied());
+        if let Some((index, extent)) = index.zip(op.int("extent")) {
+            places.loops.insert(key(index), (extent, is_bound(op)));
+        }
+    }
+    if places.sum(index, 1).is_none() {
         return false;
     }
-    let mut steps: Vec<(i64, i64)> =
-        terms.into_iter().map(|(index, c)| (c.abs(), indices[&index])).filter(|(_, n)| *n > 1).collect();
+    let of_loops = places.terms.iter().map(|(index, c)| (c.abs(), places.loops[index].0));
+    let mut steps: Vec<(i64, i64)> = of_loops.chain(places.slots).filter(|(_, n)| *n > 1).collect();
     steps.sort_unstable();
     let mut reach = vector_parts(value.r#type()).map_or(0, |(_, lanes)| lanes as i64 - 1);
     steps.into_iter().all(|(step, extent)| {
@@ -37,48 +43,85 @@ pub fn writes_apart(store: Op) -> bool {
     })
 }
 
-/// Adds a multiple of a value, where that is a sum of multiples of loop indices.
-fn sum(
-    value: Value,
-    times: i64,
-    indices: &HashMap<usize, i64>,
-    terms: &mut HashMap<usize, i64>,
-) -> Option<()> {
-    if indices.contains_key(&key(value)) {
-        *terms.entry(key(value)).or_insert(0) += times;
-        return Some(());
-    }
-    let op = defining_op(value)?;
-    match op.kind() {
-        Some(Kind::Upstream(Upstream::ArithConstant)) => Some(()),
-        Some(Kind::Upstream(Upstream::AffineApply)) => {
-            let map = affine_map_of(op.attr("map")?)?;
-            of_map(&map, times, &op.operand_values(), indices, terms)
-        }
-        _ => None,
-    }
+/// What an index is the sum of.
+#[derive(Default)]
+struct Places {
+    /// The extents of the loops around, and whether they are blocks or threads.
+    loops: HashMap<usize, (i64, bool)>,
+    /// Multiples of their indices.
+    terms: HashMap<usize, i64>,
+    /// Multiples of remainders, and by what these are.
+    slots: Vec<(i64, i64)>,
 }
 
-fn of_map(
-    e: &Affine,
-    times: i64,
-    operands: &[Value],
-    indices: &HashMap<usize, i64>,
-    terms: &mut HashMap<usize, i64>,
-) -> Option<()> {
-    match e {
-        Affine::Constant(_) => Some(()),
-        Affine::Input(i) => sum(*operands.get(*i)?, times, indices, terms),
-        Affine::Add(a, b) => {
-            of_map(a, times, operands, indices, terms)?;
-            of_map(b, times, operands, indices, terms)
+impl Places {
+    /// Adds a multiple of a value, where that is a sum of multiples of loop indices and of remainders.
+    fn sum(&mut self, value: Value, times: i64) -> Option<()> {
+        if self.loops.contains_key(&key(value)) {
+            *self.terms.entry(key(value)).or_insert(0) += times;
+            return Some(());
         }
-        Affine::Mul(a, b) => match (&**a, &**b) {
-            (e, Affine::Constant(c)) | (Affine::Constant(c), e) => {
-                of_map(e, times.checked_mul(*c)?, operands, indices, terms)
+        let op = defining_op(value)?;
+        match op.kind() {
+            Some(Kind::Upstream(Upstream::ArithConstant)) => Some(()),
+            Some(Kind::Upstream(Upstream::AffineApply)) => {
+                let map = affine_map_of(op.attr("map")?)?;
+                self.map(&map, times, &op.operand_values())
             }
             _ => None,
-        },
-        Affine::Mod(..) | Affine::FloorDiv(..) | Affine::CeilDiv(..) => None,
+        }
+    }
+
+    fn map(&mut self, e: &Affine, times: i64, operands: &[Value]) -> Option<()> {
+        match e {
+            Affine::Constant(_) => Some(()),
+            Affine::Input(i) => self.sum(*operands.get(*i)?, times),
+            Affine::Add(a, b) => {
+                self.map(a, times, operands)?;
+                self.map(b, times, operands)
+            }
+            Affine::Mul(a, b) => match (&**a, &**b) {
+                (e, Affine::Constant(c)) | (Affine::Constant(c), e) => {
+                    self.map(e, times.checked_mul(*c)?, operands)
+                }
+                _ => None,
+            },
+            Affine::Mod(e, by) => match **by {
+                Affine::Constant(by) if self.is_the_same_for_all(e, operands) => {
+                    self.slots.push((times.abs(), by));
+                    Some(())
+                }
+                _ => None,
+            },
+            Affine::FloorDiv(..) | Affine::CeilDiv(..) => None,
+        }
+    }
+
+    /// True for what is made of the indices of loops that all threads go through together.
+    fn is_the_same_for_all(&self, e: &Affine, operands: &[Value]) -> bool {
+        match e {
+            Affine::Constant(_) => true,
+            Affine::Input(i) => operands.get(*i).is_some_and(|v| self.is_common(*v)),
+            Affine::Add(a, b)
+            | Affine::Mul(a, b)
+            | Affine::Mod(a, b)
+            | Affine::FloorDiv(a, b)
+            | Affine::CeilDiv(a, b) => {
+                self.is_the_same_for_all(a, operands) && self.is_the_same_for_all(b, operands)
+            }
+        }
+    }
+
+    fn is_common(&self, value: Value) -> bool {
+        if let Some((_, bound)) = self.loops.get(&key(value)) {
+            return !bound;
+        }
+        defining_op(value).is_some_and(|op| match op.kind() {
+            Some(Kind::Upstream(Upstream::ArithConstant)) => true,
+            Some(Kind::Upstream(Upstream::AffineApply | Upstream::AddI | Upstream::MulI)) => {
+                op.operand_values().into_iter().all(|v| self.is_common(v))
+            }
+            _ => false,
+        })
     }
 }

@@ -31,6 +31,22 @@ fn rows_that_fall_on_few_sets_of_the_cache() {
 }
 
 #[test]
+fn constants_that_do_not_stay_near() {
+    let (mut random, mut checker) = (Random::new(47), Checker::default());
+    let (x, w) = (random.tensor(F32, &[9, 13, 131]), random.tensor(F32, &[9, 131, 450]));
+    checker.call_on_constants(&MATMUL, Attrs::new(), &[x, w]);
+    let (x, w) = (random.tensor(F32, &[19, 517]), random.tensor(F32, &[1031, 517]));
+    checker.call_on_constants(&DENSE, Attrs::new(), &[x, w]);
+    let (x, w) = (random.tensor(F32, &[1, 200, 5, 5]), random.tensor(F32, &[330, 200, 3, 3]));
+    checker.call_on_constants(
+        &CONV2D,
+        Attrs::new().with("padding", [1, 1, 1, 1]).with("strides", [2, 2]),
+        &[x, w],
+    );
+    checker.finish();
+}
+
+#[test]
 fn panels_packed_several_at_a_time() {
     let (mut random, mut checker) = (Random::new(43), Checker::default());
     for (m, k, n) in [(29, 601, 333), (50, 1031, 97)] {

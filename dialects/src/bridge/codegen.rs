@@ -32,12 +32,21 @@ pub struct Target {
     pub optimization: u32,
     /// Width in bits of the registers that loops LLVM vectorises use; 0 leaves it to LLVM. Explicit vectors do not ask it.
     pub vector_width: u32,
+    /// Files of bitcode that functions are linked from, a line each.
+    pub libraries: String,
 }
 
 impl Default for Target {
     fn default() -> Self {
         let empty = String::new;
-        Target { triple: empty(), cpu: empty(), features: empty(), optimization: 3, vector_width: 512 }
+        Target {
+            triple: empty(),
+            cpu: empty(),
+            features: empty(),
+            optimization: 3,
+            vector_width: 512,
+            libraries: empty(),
+        }
     }
 }
 
@@ -69,6 +78,7 @@ impl Target {
             features: string(&self.features),
             optimization: self.optimization.min(3),
             vector_width: self.vector_width,
+            libraries: string(&self.libraries),
         }
     }
 }

@@ -36,6 +36,7 @@ pub struct FusionTarget {
     pub features: MlirStringRef,
     pub optimization: u32,
     pub vector_width: u32,
+    pub libraries: MlirStringRef,
 }
 
 #[repr(C)]

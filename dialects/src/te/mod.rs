@@ -46,6 +46,8 @@ crate::operations! {
         CacheRead = "te.cache_read",
         Reindex = "te.reindex",
         CacheWrite = "te.cache_write",
+        Divide = "te.divide",
+        Recompute = "te.recompute",
         RFactor = "te.rfactor",
         TransformLayout = "te.transform_layout",
         StoreAt = "te.store_at",

@@ -102,6 +102,22 @@ def Te_ReindexOp : Te_Primitive<"reindex"> {
   let results = (outs Te_StageType:$first_copy, Te_StageType:$second_copy);
   let assemblyFormat = "$stage `by` $groups `as` $first $first_axes `and` $second $second_axes attr-dict";
 }
+def Te_DivideOp : Te_Primitive<"divide"> {
+  let summary = "Computes what lies from a place on along an axis in a stage of its own, into the same memory";
+  let description = [{
+    The stage is a result of the kernel that no other stage reads, and the loop one of its parallel axes; both as they were before any other primitive.
+    What both read is computed for both, unless `te.recompute` gives the new stage its own.
+  }];
+  let arguments = (ins Te_AxisType:$axis, I64Attr:$at, StrAttr:$name);
+  let results = (outs Te_StageType:$rest);
+  let assemblyFormat = "$axis `at` $at `as` $name attr-dict";
+}
+def Te_RecomputeOp : Te_Primitive<"recompute"> {
+  let summary = "Computes a stage once more for the readers that are named, and no more of it than they read";
+  let arguments = (ins Te_StageType:$stage, StrAttr:$name, Variadic<Te_StageType>:$readers);
+  let results = (outs Te_StageType:$copy);
+  let assemblyFormat = "$stage `as` $name `for` $readers attr-dict";
+}
 def Te_RFactorOp : Te_Primitive<"rfactor"> {
   let summary = "Computes the partial results of a reduction for each iteration of one of its loops, which the stage itself combines";
   let description = [{
@@ -167,10 +183,10 @@ def Te_BulkCopyOp : Te_Primitive<"bulk_copy"> {
   let assemblyFormat = "$stage attr-dict";
 }
 def Te_PrefetchOp : Te_Primitive<"prefetch"> {
-  let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads of a stage's result or an argument";
+  let summary = "Asks, in each iteration of a loop, for what an iteration some steps ahead reads, or writes, of a stage's result or an argument; a share of it in each iteration of a loop inside, where one is named";
   let description = [{ C1: the number of iterations ahead is above 0. }];
-  let arguments = (ins Te_StageType:$source, Te_AxisType:$axis, I64Attr:$ahead);
-  let assemblyFormat = "$source `,` $axis `ahead` $ahead attr-dict";
+  let arguments = (ins Te_StageType:$source, Te_AxisType:$axis, I64Attr:$ahead, Optional<Te_AxisType>:$over);
+  let assemblyFormat = "$source `,` $axis `ahead` $ahead (`over` $over^)? attr-dict";
 }
 
 //===- How loops run -------------------------------------------------------===//

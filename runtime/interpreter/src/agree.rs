@@ -8,11 +8,16 @@
 //! Where they differ, both run again with all their tensors kept. A value of the first that the second has as well is *kept*; one that
 //! something kept depends on is *explained* (it was fused away, say). The first operation of the first function that is not
 //! explained is where the values part.
+//!
+//! Of kernels that take too long some elements are compared ([`sampled`](crate::sampled)), by the same rules.
 
 use crate::program::{Interpreter, Traced};
 use crate::value::Value;
-use crate::{InterpretError, Limits, flops_of};
-use fusion_dialects::{Op, OpExt, OperationLike, Value as Name, arguments, key, op_key, tensor_type, users};
+use crate::{InterpretError, Limits, flops_of, sampled};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::{
+    Op, OpExt, OperationLike, Value as Name, arguments, key, op_key, te, tensor_type, users,
+};
 use fusion_operators::random::Random;
 use fusion_operators::{DType, Tensor, dtype::Class};
 use std::collections::HashSet;
@@ -20,7 +25,8 @@ use std::collections::HashSet;
 /// How much a comparison may cost, and how far values may be apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Operations of a run; functions that take more are not run.
+    /// Operations of a run; functions that take more are not run, and of kernels that take more than a two-hundredth of that, whose
+    /// operations are interpreted one by one, some elements are computed.
     pub flops: f64,
     /// The largest difference, relative to the largest element expected. Narrow floats may differ by their rounding.
     pub tolerance: f64,
@@ -39,6 +45,8 @@ pub enum Agreement {
     Same {
         /// The largest difference, relative to the largest element of its tensor.
         error: f64,
+        /// True where only some elements were compared, [`SAMPLES`] of each result.
+        sampled: bool,
     },
     /// It is not known, and why.
     Unknown(String),
@@ -60,6 +68,12 @@ pub struct Mismatch {
     pub first: Option<String>,
 }
 
+/// Elements of each result that are compared where all would take too long.
+pub const SAMPLES: usize = 256;
+
+/// How much longer an operation of a kernel takes than one of an operator, which is computed with all of its tensor.
+const SLOWER: f64 = 200.0;
+
 /// What a run of a comparison may do.
 const LIMITS: Limits = Limits { steps: 10_000_000, depth: 10_000, memory: 2 << 30 };
 
@@ -76,17 +90,22 @@ pub fn agree(before: Op, after: Op, seed: u64, budget: &Budget) -> Result<Agreem
         Ok(inputs) => inputs,
         Err(why) => return Ok(Agreement::Unknown(why)),
     };
-    for function in [before, after] {
+    let mut is_sampled = [false; 2];
+    for (function, sampled) in [before, after].into_iter().zip(&mut is_sampled) {
         let flops = function
             .parent_operation()
             .map_or(0.0, |m| flops_of(m, function.text("sym_name").unwrap_or_default()));
-        if flops > budget.flops {
+        *sampled = matches!(function.kind(), Some(Kind::Te(te::Op::Kernel))) && flops > budget.flops / SLOWER;
+        if flops > budget.flops && !*sampled {
             let why = format!(
                 "it takes {flops:.1e} operations, more than the {:.1e} that are allowed",
                 budget.flops
             );
             return Ok(Agreement::Unknown(why));
         }
+    }
+    if is_sampled != [false; 2] {
+        return agree_in_samples([(before, is_sampled[0]), (after, is_sampled[1])], &inputs, seed, budget);
     }
     let expected = match run(before, &inputs, false) {
         Ok((expected, _)) => expected,
@@ -108,7 +127,7 @@ pub fn agree(before: Op, after: Op, seed: u64, budget: &Budget) -> Result<Agreem
         return Ok(Agreement::Unknown("all its outputs are NaN or empty for random inputs".to_owned()));
     }
     match worst_of(&expected, &found, budget.tolerance) {
-        Ok(error) => Ok(Agreement::Same { error }),
+        Ok(error) => Ok(Agreement::Same { error, sampled: false }),
         Err((what, error)) => match sensitivity(before, &inputs, &expected) {
             Some(changed) if error <= SLACK * changed => Ok(Agreement::Unknown(format!(
                 "it differs by {error:.1e}, but a change of its inputs in the last place changes it by {changed:.1e}"
@@ -116,6 +135,52 @@ pub fn agree(before: Op, after: Op, seed: u64, budget: &Budget) -> Result<Agreem
             _ => Err(mismatch((what, error))),
         },
     }
+}
+
+/// The same for functions of which some elements are compared: those of kernels that say so are computed by themselves.
+fn agree_in_samples(
+    [before, after]: [(Op, bool); 2],
+    inputs: &[Tensor],
+    seed: u64,
+    budget: &Budget,
+) -> Result<Agreement, Mismatch> {
+    let expected = match samples(before, inputs) {
+        Ok(expected) => expected,
+        Err(why) => return Ok(Agreement::Unknown(format!("before the pass, {why}"))),
+    };
+    let found = match samples(after, inputs) {
+        Ok(found) => found,
+        Err(why) => return Ok(Agreement::Unknown(format!("after the pass, {why}"))),
+    };
+    let name = before.0.text("sym_name").unwrap_or_default();
+    let mismatch = |(what, error)| Mismatch { function: name.to_owned(), what, seed, error, first: None };
+    if expected.len() != found.len() {
+        let what = format!("there are {} outputs where there were {}", found.len(), expected.len());
+        return Err(mismatch((what, f64::INFINITY)));
+    }
+    match worst_of(&expected, &found, budget.tolerance) {
+        Ok(error) => Ok(Agreement::Same { error, sampled: true }),
+        Err((what, error)) => {
+            let nudged: Option<Vec<Tensor>> = inputs.iter().map(nudged).collect();
+            let changed = nudged.and_then(|inputs| samples(before, &inputs).ok());
+            match changed.and_then(|changed| worst_of(&expected, &changed, f64::INFINITY).ok()) {
+                Some(changed) if error <= SLACK * changed => Ok(Agreement::Unknown(format!(
+                    "it differs by {error:.1e}, but a change of its inputs in the last place changes it by {changed:.1e}"
+                ))),
+                _ => Err(mismatch((format!("of {SAMPLES} elements, {what}"), error))),
+            }
+        }
+    }
+}
+
+/// Some elements of each result of a function, as tensors of one axis.
+fn samples((function, by_itself): (Op, bool), inputs: &[Tensor]) -> Result<Vec<Tensor>, InterpretError> {
+    let chosen = |elements: usize| sampled::places(elements, SAMPLES);
+    if by_itself {
+        return sampled::elements(function, inputs, &chosen);
+    }
+    let (whole, _) = run(function, inputs, false)?;
+    whole.iter().map(|tensor| sampled::some_of(tensor, &chosen(tensor.len()))).collect()
 }
 
 /// The largest error of all outputs; of the first output that differs too much, how.

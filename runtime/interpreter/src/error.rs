@@ -29,6 +29,12 @@ pub enum InterpretError {
     /// A function gives something that is no tensor.
     #[error("a result of @{0} is no tensor but a tuple, a value of a data type, a function or a reference")]
     NoTensor(String),
+    /// Some elements of a kernel are computed of too many others.
+    #[error("some elements of the kernel take more than {0} points of its bodies")]
+    TooLong(u64),
+    /// Elements of a kernel cannot be told by themselves.
+    #[error("its elements cannot be computed by themselves: {0}")]
+    NoSample(String),
     /// An operation cannot be computed.
     #[error("{location}: '{op}' op {message}")]
     Operation {

@@ -1,11 +1,14 @@
 //! How much a run of a function costs, before it is run: operations of operators by their rows, points of kernels.
 
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{Op, OpExt, Value, kind_of, nested_ops, ops_in, relay, te, tensor_type, top_level};
+use fusion_dialects::{
+    Block, Op, OpExt, Value, kind_of, loops, nested_ops, ops_in, relay, te, tensor_type, top_level,
+};
 use fusion_operators::{Call, TensorType, operator::cost};
 use std::collections::HashMap;
 
-/// Operations of a call of a function of a module, those it calls included. Bodies of loops count once.
+/// Operations of a call of a function of a module, those it calls included. Bodies of loops in kernels count as often as they run, those of
+/// other loops once.
 pub fn flops_of(module: Op, function: &str) -> f64 {
     let callable = |kind| matches!(kind, Kind::Upstream(Upstream::Func) | Kind::Te(te::Op::Kernel));
     let functions: HashMap<&str, Op> =
@@ -45,9 +48,20 @@ fn of_operation<'c>(
         Some(Kind::Te(te::Op::Call)) => count(functions, op.text("kernel").unwrap_or_default(), known),
         Some(Kind::Te(te::Op::Compute)) => {
             let points = |name| op.ints(name).unwrap_or_default().iter().map(|n| *n as f64).product::<f64>();
-            let body = op.body(0).map_or(0, |body| ops_in(body).len());
-            points("axes") * points("reduce") * body as f64
+            let body = op.body(0).map_or(0.0, scalars);
+            points("axes") * points("reduce") * body
         }
         _ => 0.0,
     }
+}
+
+/// Operations on scalars of a block.
+fn scalars(block: Block) -> f64 {
+    let of = |op: Op| match kind_of(op) {
+        Some(Kind::Loop(loops::Op::For)) => {
+            op.int("extent").unwrap_or(1).max(0) as f64 * op.body(0).map_or(0.0, scalars)
+        }
+        _ => 1.0,
+    };
+    ops_in(block).into_iter().map(of).sum()
 }

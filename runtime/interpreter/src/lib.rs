@@ -14,11 +14,12 @@ mod flops;
 mod inputs;
 mod program;
 pub mod random_programs;
+mod sampled;
 mod scalar;
 mod te;
 mod value;
 
-pub use agree::{Agreement, Budget, Mismatch, agree};
+pub use agree::{Agreement, Budget, Mismatch, SAMPLES, agree};
 pub use error::InterpretError;
 pub use flops::flops_of;
 use fusion_dialects::Op;

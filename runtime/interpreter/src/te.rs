@@ -4,6 +4,7 @@
 
 use crate::InterpretError;
 use crate::program::Values;
+use crate::sampled::Asked;
 use crate::scalar::{Scalar, Step};
 use crate::value::{Held, Value};
 use fusion_dialects::rows::Kind;
@@ -26,11 +27,19 @@ pub struct Known<'a, 'c> {
     pub numbers: &'a HashMap<usize, usize>,
     /// The values.
     pub values: &'a [Value<'c>],
+    /// Results of stages that are computed element by element, by their keys.
+    pub asked: Option<&'a HashMap<usize, (Rc<Asked<'c>>, usize)>>,
 }
 
 impl<'c> Known<'_, 'c> {
-    fn get(&self, key: usize) -> Option<&Value<'c>> {
-        self.numbers.get(&key).and_then(|number| self.values.get(*number))
+    fn source(&self, key: usize) -> Option<Source<'c>> {
+        if let Some((stage, result)) = self.asked.and_then(|asked| asked.get(&key)) {
+            return Some(Source::Asked(stage.clone(), *result));
+        }
+        match self.numbers.get(&key).and_then(|number| self.values.get(*number))? {
+            Value::Tensor(held) => Some(Source::Held(held.clone(), strides(held.shape()))),
+            _ => None,
+        }
     }
 }
 
@@ -63,48 +72,20 @@ fn shape_of(op: Op, value: Option<Name>) -> Result<Vec<usize>, InterpretError> {
 }
 
 fn compute<'c>(op: Op<'c>, frame: Known<'_, 'c>) -> Result<Values<'c>, InterpretError> {
-    let extents = |name| -> Vec<usize> {
-        op.ints(name).unwrap_or_default().into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect()
-    };
-    let (axes, reduce) = (extents("axes"), extents("reduce"));
-    let points = axes.iter().chain(&reduce).try_fold(1u64, |n, &d| n.checked_mul(d.max(1) as u64));
+    let mut stage = Stage::of(op, frame)?;
+    let points =
+        stage.axes.iter().chain(&stage.reduce).try_fold(1u64, |n, &d| n.checked_mul(d.max(1) as u64));
     if points.is_none_or(|n| n > MOST_POINTS) {
         return Err(InterpretError::at(op, format!("has more than {MOST_POINTS} points")));
     }
-    let body = op.body(0).ok_or_else(|| InterpretError::at(op, "has an empty body"))?;
-    let mut body = Body::of(op, body, frame)?;
-    let mut combiner = op.body(1).map(|block| Body::of(op, block, frame)).transpose()?;
-    let types: Option<Vec<TensorType>> = op.result_values().into_iter().map(tensor_type).collect();
-    let types = types.ok_or_else(|| InterpretError::at(op, "gives something that is no tensor"))?;
-    let neutral = op.attr("init").map(array_elements).unwrap_or_default();
-    let neutral: Option<Vec<Scalar>> =
-        neutral.into_iter().map(|attr| attr_of(attr).and_then(|a| Scalar::of_attr(&a))).collect();
-    let neutral = neutral.ok_or_else(|| InterpretError::at(op, "has a neutral element that is no number"))?;
-
+    let (axes, types) = (stage.axes.clone(), stage.types.clone());
     let mut data: Vec<Vec<u8>> = vec![Vec::new(); types.len()];
     let mut outcome = Ok(());
     for_each_index(&axes, |at| {
         if outcome.is_err() {
             return;
         }
-        let mut point: Vec<Scalar> = at.iter().map(|&i| Scalar::Int(i as i128)).collect();
-        let scalars = match &mut combiner {
-            None => body.run(&point),
-            Some(combiner) => {
-                let mut so_far = Ok(neutral.clone());
-                for_each_index(&reduce, |r| {
-                    if let Ok(values) = &so_far {
-                        point.truncate(at.len());
-                        point.extend(r.iter().map(|&i| Scalar::Int(i as i128)));
-                        so_far = body
-                            .run(&point)
-                            .and_then(|new| combiner.run(&[values.as_slice(), &new].concat()));
-                    }
-                });
-                so_far
-            }
-        };
-        match scalars {
+        match stage.element(at) {
             Ok(scalars) => {
                 for ((scalar, ty), data) in scalars.iter().zip(&types).zip(&mut data) {
                     scalar.store(ty.dtype, data);
@@ -119,16 +100,79 @@ fn compute<'c>(op: Op<'c>, frame: Known<'_, 'c>) -> Result<Values<'c>, Interpret
     Ok(tensors.map_err(|error| InterpretError::at(op, error))?.into_iter().map(Value::from).collect())
 }
 
+/// A `te.compute` whose elements can be computed.
+pub struct Stage<'c> {
+    /// Extents of its results.
+    pub axes: Vec<usize>,
+    /// Extents over which each element is combined.
+    pub reduce: Vec<usize>,
+    /// The types of its results.
+    pub types: Vec<TensorType>,
+    body: Body<'c>,
+    combiner: Option<Body<'c>>,
+    neutral: Vec<Scalar>,
+}
+
+impl<'c> Stage<'c> {
+    /// The stage of an operation that reads what is known.
+    pub fn of(op: Op<'c>, frame: Known<'_, 'c>) -> Result<Self, InterpretError> {
+        let extents = |name| -> Vec<usize> {
+            op.ints(name).unwrap_or_default().into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect()
+        };
+        let body = op.body(0).ok_or_else(|| InterpretError::at(op, "has an empty body"))?;
+        let types: Option<Vec<TensorType>> = op.result_values().into_iter().map(tensor_type).collect();
+        let neutral = op.attr("init").map(array_elements).unwrap_or_default();
+        let neutral: Option<Vec<Scalar>> =
+            neutral.into_iter().map(|attr| attr_of(attr).and_then(|a| Scalar::of_attr(&a))).collect();
+        Ok(Stage {
+            axes: extents("axes"),
+            reduce: extents("reduce"),
+            types: types.ok_or_else(|| InterpretError::at(op, "gives something that is no tensor"))?,
+            body: Body::of(op, body, frame)?,
+            combiner: op.body(1).map(|block| Body::of(op, block, frame)).transpose()?,
+            neutral: neutral
+                .ok_or_else(|| InterpretError::at(op, "has a neutral element that is no number"))?,
+        })
+    }
+
+    /// The elements of its results at an index.
+    pub fn element(&mut self, at: &[usize]) -> Result<Vec<Scalar>, InterpretError> {
+        let mut point: Vec<Scalar> = at.iter().map(|&i| Scalar::Int(i as i128)).collect();
+        let Some(combiner) = &mut self.combiner else { return self.body.run(&point) };
+        let body = &mut self.body;
+        let mut so_far = Ok(self.neutral.clone());
+        for_each_index(&self.reduce, |r| {
+            if let Ok(values) = &so_far {
+                point.truncate(at.len());
+                point.extend(r.iter().map(|&i| Scalar::Int(i as i128)));
+                so_far = body.run(&point).and_then(|new| combiner.run(&[values.as_slice(), &new].concat()));
+            }
+        });
+        so_far
+    }
+}
+
+/// What a body loads from.
+#[derive(Clone)]
+enum Source<'c> {
+    Held(Rc<Held>, Vec<usize>),
+    /// One result of a stage whose elements are computed when they are asked for.
+    Asked(Rc<Asked<'c>>, usize),
+}
+
+impl Source<'_> {
+    fn load(&self, indices: &[Scalar]) -> Result<Scalar, String> {
+        match self {
+            Source::Held(tensor, strides) => load(tensor, strides, indices),
+            Source::Asked(stage, result) => stage.load(*result, indices),
+        }
+    }
+}
+
 enum Work<'c> {
-    Load {
-        source: Rc<Held>,
-        strides: Vec<usize>,
-    },
+    Load(Source<'c>),
     /// Behind the indices, the condition and what it is otherwise.
-    LoadIf {
-        source: Rc<Held>,
-        strides: Vec<usize>,
-    },
+    LoadIf(Source<'c>),
     Scalar(Step),
     /// Of what is carried, then of what the body takes from around the loop.
     Loop {
@@ -198,15 +242,13 @@ impl<'c> Body<'c> {
                     debug_assert_eq!(body.scalars.len(), body.lines.last().map_or(0, |l| l.result) + i + 1);
                 }
             } else if let Some(Kind::Te(kind @ (te::Op::Load | te::Op::LoadIf))) = op.kind() {
-                let source = names.first().and_then(|name| frame.get(key(*name)));
-                let Some(Value::Tensor(source)) = source.cloned() else {
-                    return Err(InterpretError::at(op, "loads from a tensor that is not known"));
-                };
+                let source = names.first().and_then(|name| frame.source(key(*name)));
+                let source =
+                    source.ok_or_else(|| InterpretError::at(op, "loads from a tensor that is not known"))?;
                 let operands = body.operands(op, names.get(1..).unwrap_or_default(), &mut places)?;
-                let strides = strides(source.shape());
                 let work = match kind {
-                    te::Op::LoadIf => Work::LoadIf { source, strides },
-                    _ => Work::Load { source, strides },
+                    te::Op::LoadIf => Work::LoadIf(source),
+                    _ => Work::Load(source),
                 };
                 body.line(op, work, operands, &mut places);
             } else {
@@ -277,9 +319,9 @@ impl<'c> Body<'c> {
             operands.clear();
             operands.extend(line.operands.iter().map(|&place| self.scalars[place]));
             let result = match &mut line.work {
-                Work::Load { source, strides } => load(source, strides, &operands),
-                Work::LoadIf { source, strides } => match &operands[..] {
-                    [indices @ .., condition, _] if condition.int() != 0 => load(source, strides, indices),
+                Work::Load(source) => source.load(&operands),
+                Work::LoadIf(source) => match &operands[..] {
+                    [indices @ .., condition, _] if condition.int() != 0 => source.load(indices),
                     [.., otherwise] => Ok(*otherwise),
                     [] => Err("has no operands".to_owned()),
                 },
@@ -310,9 +352,14 @@ fn load(source: &Tensor, strides: &[usize], indices: &[Scalar]) -> Result<Scalar
             None => return Err(format!("loads element {index} on axis {axis} of {}", source.tensor_type())),
         }
     }
-    Ok(match source.dtype().class() {
+    Ok(element(source, flat))
+}
+
+/// An element of a tensor by its place.
+pub fn element(source: &Tensor, flat: usize) -> Scalar {
+    match source.dtype().class() {
         Class::Float => Scalar::Float(source.f64_at(flat)),
         Class::Bool => Scalar::Int(source.int_at(flat)),
         _ => Scalar::wrapped(source.int_at(flat), 8 * DType::size(source.dtype()) as u32),
-    })
+    }
 }

@@ -201,3 +201,56 @@ func.func @filled(%x: memref<128xf32>) attributes {loop.kernel} {
   }
   return
 }
+
+// -----
+
+// Steps that write slots in turn: a thread writes what it wrote before, and no other one does.
+// CHECK-LABEL: @in_turn
+// CHECK-NOT:   loop.barrier
+// CHECK:       return
+func.func @in_turn(%x: memref<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<256xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    %a = loop.load %x[%t] : memref<32xf32> -> f32
+    loop.for 8 serial {
+    ^bb0(%k: index):
+      loop.for 4 serial {
+      ^bb0(%u: index):
+        %c1 = arith.constant 1 : index
+        %n = arith.addi %k, %c1 : index
+        %i = affine.apply affine_map<(d0, d1, d2) -> ((d0 mod 2) * 128 + d1 * 32 + d2)>(%n, %u, %t)
+        loop.store %a, %s[%i] : f32, memref<256xf32>
+        loop.yield
+      }
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Several threads write one place.
+// CHECK-LABEL: @together
+// CHECK:       loop.for 8 serial
+// CHECK-NEXT:  ^bb0
+// CHECK-NEXT:    affine.apply
+// CHECK-NEXT:    loop.barrier
+// CHECK-NEXT:    loop.store
+func.func @together(%x: memref<32xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<64xf32>
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    %a = loop.load %x[%t] : memref<32xf32> -> f32
+    loop.for 8 serial {
+    ^bb0(%k: index):
+      %i = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1 mod 8)>(%k, %t)
+      loop.store %a, %s[%i] : f32, memref<64xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}

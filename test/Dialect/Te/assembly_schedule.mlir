@@ -10,6 +10,8 @@
 // CHECK-NEXT:    %{{.*}} = te.cache_read %[[X]] as "some" for %[[S]], %[[ACC]]
 // CHECK-NEXT:    te.transform_layout %[[C]] by #[[PANELS]]
 // CHECK-NEXT:    %[[A:.*]]:3 = te.axes %[[S]]
+// CHECK-NEXT:    %[[R:.*]] = te.divide %[[A]]#0 at 64 as "rest"
+// CHECK-NEXT:    %{{.*}} = te.recompute %[[ACC]] as "other" for %[[R]], %[[S]]
 // CHECK-NEXT:    %[[O:.*]], %[[N:.*]] = te.split %[[A]]#0 by 4
 // CHECK-NEXT:    %{{.*}} = te.split %[[O]] parts 3 tail guard
 // CHECK-NEXT:    %{{.*}} = te.split %[[N]] by 2 tail peel
@@ -24,6 +26,7 @@
 // CHECK-NEXT:    te.storage_align %[[C]] dim 0 by 16{{$}}
 // CHECK-NEXT:    te.storage_align %[[C]] dim 1 by 16 offset 4
 // CHECK-NEXT:    te.prefetch %[[X]], %[[N]] ahead 2
+// CHECK-NEXT:    te.prefetch %[[X]], %[[O]] ahead 1 over %[[N]]
 // CHECK-NEXT:    te.bind %[[O]] to block_x
 // CHECK-NEXT:    te.bind %[[N]] to virtual_thread
 // CHECK-NEXT:    te.annotate %[[N]] "hint" = [4, "four"]
@@ -36,6 +39,8 @@ te.schedule for @k {
   %d = te.cache_read %x as "some" for %s, %acc
   te.transform_layout %c by affine_map<(i, j) -> (j floordiv 4, i, j mod 4)>
   %a:3 = te.axes %s : !te.axis, !te.axis, !te.axis
+  %rest = te.divide %a#0 at 64 as "rest"
+  %other = te.recompute %acc as "other" for %rest, %s
   %o, %n = te.split %a#0 by 4
   %p, %q = te.split %o parts 3 tail guard
   %r, %t = te.split %n by 2 tail peel
@@ -50,6 +55,7 @@ te.schedule for @k {
   te.storage_align %c dim 0 by 16
   te.storage_align %c dim 1 by 16 offset 4
   te.prefetch %x, %n ahead 2
+  te.prefetch %x, %o ahead 1 over %n
   te.bind %o to block_x
   te.bind %n to virtual_thread
   te.annotate %n "hint" = [4, "four"]

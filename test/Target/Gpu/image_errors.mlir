@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --fusion-gpu-image='vendor=nvidia chip=sm_80' --verify-diagnostics
 
-// expected-error @+1 {{'gpu.module' op gets no code: it calls __nv_exp, and no library for GPUs is linked; compute that by other functions, or in f32 where it is of f64}}
+// expected-error @+1 {{'gpu.module' op gets no code: it calls __nv_exp, and no library for GPUs is linked; compute that by other functions, in f32 where it is of f64, or name one by --device-library}}
 gpu.module @k_gpu {
   llvm.func @__nv_exp(f64) -> f64
   llvm.func @k_0(%x: !llvm.ptr) {

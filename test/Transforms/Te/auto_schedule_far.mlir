@@ -77,3 +77,68 @@ func.func @k(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128
   %0 = relay.matmul %x, %w : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
   return %0 : tensor<128x128xf32>
 }
+
+// -----
+
+// Rows and results beyond the near cache: the steps of a tile ask for those of the next tile of rows.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         %[[A:.*]]:3 = te.axes
+// CHECK:         %[[ROWS:[a-z_0-9]+]], %{{.*}} = te.split %[[A]]#0
+// CHECK:         %[[X:.*]] = te.input 0
+// CHECK:         te.prefetch %[[X]], %[[ROWS]] ahead 1 over %[[A]]#2
+// CHECK:         te.prefetch %{{.*}}, %[[ROWS]] ahead 1 over %[[A]]#2
+func.func @main(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> {
+  %w = relay.constant dense<0.5> : tensor<128x128xf32>
+  %0 = call @k(%x, %w) : (tensor<4096x128xf32>, tensor<128x128xf32>) -> tensor<4096x128xf32>
+  return %0 : tensor<4096x128xf32>
+}
+func.func @k(%x: tensor<4096x128xf32>, %w: tensor<128x128xf32>) -> tensor<4096x128xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<4096x128xf32>, tensor<128x128xf32>) -> tensor<4096x128xf32>
+  return %0 : tensor<4096x128xf32>
+}
+
+// -----
+
+// Constants of all kernels together do not stay near: each is asked for, panel by panel in the order of the loops, and all rows are
+// multiplied while it comes.
+// CHECK: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv [[N:[0-9]+]], d1, d2 mod [[N]])>
+// CHECK-LABEL: te.schedule for @first
+// CHECK:         %[[W:.*]] = te.input 1
+// CHECK:         te.transform_layout %[[W]] by #[[PANELS]]
+// CHECK:         %[[A:.*]]:4 = te.axes
+// CHECK:         %[[P:[a-z_0-9]+]], %{{.*}} = te.split %[[A]]#2 by [[N]]
+// CHECK-NEXT:    te.unroll %[[A]]#1
+// CHECK:         te.reorder %[[A]]#0, %[[P]], %[[A]]#1,
+// CHECK:         te.prefetch %[[W]], %[[A]]#3 ahead
+// CHECK-LABEL: te.schedule for @second
+// CHECK:         te.prefetch
+func.func @main(%x: tensor<16x12x96xf32>) -> tensor<16x12x80xf32> {
+  %v = relay.constant dense<0.5> : tensor<16x96x96xf32>
+  %w = relay.constant dense<0.25> : tensor<16x96x80xf32>
+  %0 = call @first(%x, %v) : (tensor<16x12x96xf32>, tensor<16x96x96xf32>) -> tensor<16x12x96xf32>
+  %1 = call @second(%0, %w) : (tensor<16x12x96xf32>, tensor<16x96x80xf32>) -> tensor<16x12x80xf32>
+  return %1 : tensor<16x12x80xf32>
+}
+func.func @first(%x: tensor<16x12x96xf32>, %w: tensor<16x96x96xf32>) -> tensor<16x12x96xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<16x12x96xf32>, tensor<16x96x96xf32>) -> tensor<16x12x96xf32>
+  return %0 : tensor<16x12x96xf32>
+}
+func.func @second(%x: tensor<16x12x96xf32>, %w: tensor<16x96x80xf32>) -> tensor<16x12x80xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<16x12x96xf32>, tensor<16x96x80xf32>) -> tensor<16x12x80xf32>
+  return %0 : tensor<16x12x80xf32>
+}
+
+// -----
+
+// One of them alone stays.
+// CHECK-LABEL: te.schedule for @first
+// CHECK-NOT:     te.prefetch
+func.func @main(%x: tensor<16x12x96xf32>) -> tensor<16x12x96xf32> {
+  %w = relay.constant dense<0.5> : tensor<16x96x96xf32>
+  %0 = call @first(%x, %w) : (tensor<16x12x96xf32>, tensor<16x96x96xf32>) -> tensor<16x12x96xf32>
+  return %0 : tensor<16x12x96xf32>
+}
+func.func @first(%x: tensor<16x12x96xf32>, %w: tensor<16x96x96xf32>) -> tensor<16x12x96xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<16x12x96xf32>, tensor<16x96x96xf32>) -> tensor<16x12x96xf32>
+  return %0 : tensor<16x12x96xf32>
+}

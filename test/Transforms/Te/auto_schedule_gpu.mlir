@@ -100,9 +100,11 @@ func.func @main(%x: tensor<30000x768xf32>, %at: tensor<4096xi64>, %b: tensor<768
 
 // -----
 
-// Not where each element of a row is read elsewhere.
+// Where each element of a row is read elsewhere, the places are read 16 bytes at a time, and the results stored so.
 // CHECK-LABEL: te.schedule for @fused_gather_elements_0
-// CHECK-NOT:     te.vectorize
+// CHECK:         %[[J:.*]], %[[L:.*]] = te.split %{{.*}} by 4
+// CHECK-NEXT:    te.vectorize %[[L]]
+// CHECK-NEXT:    te.fuse %{{.*}}, %[[J]]
 func.func @main(%x: tensor<4096x768xf32>, %at: tensor<4096x768xi64>) -> tensor<4096x768xf32> {
   %0 = relay.gather_elements %x, %at {axis = 1 : i64} : (tensor<4096x768xf32>, tensor<4096x768xi64>) -> tensor<4096x768xf32>
   return %0 : tensor<4096x768xf32>

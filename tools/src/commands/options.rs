@@ -28,6 +28,11 @@ pub struct Options {
     #[arg(long)]
     pub tf32: bool,
 
+    /// Link functions of numbers (exponentials and the like) from a GPU vendor's library of bitcode, libdevice or ocml, in place of straight
+    /// code.
+    #[arg(long = "device-library", value_name = "FILE.bc", conflicts_with = "emulate")]
+    pub device_libraries: Vec<PathBuf>,
+
     /// What to compile for, as a file describes it; `fusion targets cpu` prints one to begin with.
     #[arg(long, value_name = "FILE.toml", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
@@ -102,6 +107,9 @@ impl Options {
         }
         if self.tf32 {
             target = target.rounded();
+        }
+        for file in &self.device_libraries {
+            target = target.linked(file.clone())?;
         }
         match (self.emulate, target.device()) {
             (false, _) => Ok(target),

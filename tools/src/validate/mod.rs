@@ -19,7 +19,7 @@ use functions::{callees, functions, same, same_type};
 use fusion_dialects::{
     Module, Op, OpExt, OperationLike, Pass, PassError, PassRun, Watch, module_copy, module_op,
 };
-use fusion_interpreter::{Agreement, Budget, agree};
+use fusion_interpreter::{Agreement, Budget, SAMPLES, agree};
 use fusion_transforms::egraph::RelayOptimize;
 use fusion_transforms::egraph::bisect::bisect;
 use indexmap::IndexMap;
@@ -48,8 +48,8 @@ impl Default for Settings {
 /// What was validated.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// For each pass, the functions that agree and the largest error of each.
-    agreed: IndexMap<String, Vec<(String, f64)>>,
+    /// For each pass, the functions that agree and the largest error of each; apart those of which some elements were compared.
+    agreed: IndexMap<(String, bool), Vec<(String, f64)>>,
     /// For each pass and reason, the functions that were not validated.
     unknown: IndexMap<(String, String), Vec<String>>,
     /// The differences found.
@@ -75,8 +75,8 @@ impl Report {
     }
 
     fn add(&mut self, other: Report) {
-        for (pass, functions) in other.agreed {
-            self.agreed.entry(pass).or_default().extend(functions);
+        for (what, functions) in other.agreed {
+            self.agreed.entry(what).or_default().extend(functions);
         }
         for (what, names) in other.unknown {
             self.unknown.entry(what).or_default().extend(names);
@@ -87,10 +87,15 @@ impl Report {
     /// For people, a line a fact.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for (pass, functions) in &self.agreed {
+        for ((pass, sampled), functions) in &self.agreed {
+            let what = if *sampled {
+                format!("validated in {SAMPLES} elements of each result")
+            } else {
+                "validated".to_owned()
+            };
             let worst = functions.iter().map(|(_, error)| *error).fold(0.0, f64::max);
             let names: Vec<&str> = functions.iter().map(|(name, _)| name.as_str()).collect();
-            lines.push(format!("validated: {pass}: {} (largest error {worst:.1e})", list(&names)));
+            lines.push(format!("{what}: {pass}: {} (largest error {worst:.1e})", list(&names)));
         }
         for ((pass, why), names) in &self.unknown {
             lines.push(format!("not validated: {pass}: {}: {why}", list(names)));
@@ -181,8 +186,9 @@ impl Validator {
                 continue;
             };
             match agree(*old, *new, self.settings.seed, &self.settings.budget) {
-                Ok(Agreement::Same { error }) => {
-                    report.agreed.entry(pass.name.to_owned()).or_default().push((format!("@{name}"), error));
+                Ok(Agreement::Same { error, sampled }) => {
+                    let agreed = report.agreed.entry((pass.name.to_owned(), sampled)).or_default();
+                    agreed.push((format!("@{name}"), error));
                 }
                 Ok(Agreement::Unknown(why)) => report.unknown(pass.name, &why, &format!("@{name}")),
                 Err(mismatch) => return Err(mismatch.to_string()),

@@ -10,12 +10,16 @@ use crate::loop_to_gpu::maps::MAPS;
 use fusion_dialects::loops::SWIZZLED_BYTES;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, array_attr,
-    array_elements, bytes_attr, emit, nested_ops, ops_in, parse_module, scalar_type, typed_int_attr,
+    Attribute, Emit, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Target as Codegen,
+    array_attr, array_elements, bytes_attr, emit, nested_ops, ops_in, parse_module, scalar_type,
+    typed_int_attr,
 };
 use fusion_operators::DType;
 use std::path::Path;
 use std::process::Command;
+
+/// What stands between the files of several libraries.
+pub const LIST: &str = ":";
 
 /// On a GPU module: its code.
 pub const IMAGE: &str = "fusion.image";
@@ -47,6 +51,12 @@ impl Pass for GpuImage {
             initial: "",
         },
         OptionSpec {
+            name: "libraries",
+            description: "Files of bitcode (libdevice, ocml) that functions are linked from, with `:` between them",
+            kind: OptionKind::Text,
+            initial: "",
+        },
+        OptionSpec {
             name: "emit",
             description: "What to make: image, which is linked, or assembly, a text",
             kind: OptionKind::Text,
@@ -57,12 +67,13 @@ impl Pass for GpuImage {
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let (vendor, chip) = (cx.options.text("vendor"), cx.options.text("chip"));
         let (assembler, assembly) = (cx.options.text("assembler"), cx.options.text("emit") == "assembly");
+        let libraries = cx.options.text("libraries").replace(LIST, "\n");
         let vendor = Vendor::named(vendor)
             .ok_or_else(|| PassError::at(module, format!("gets no code: there is no vendor {vendor:?}")))?;
         let inside = module.body(0).map(ops_in).unwrap_or_default();
         let is_gpu = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::GpuModule)));
         for gpu in inside.into_iter().filter(is_gpu) {
-            let how = How { vendor, chip, assembler, assembly };
+            let how = How { vendor, chip, assembler, libraries: &libraries, assembly };
             let code = how.code(gpu).map_err(|why| PassError::at(gpu, format!("gets no code: {why}")))?;
             gpu.set_attr(IMAGE, bytes_attr(gpu.context_ref(), &code));
             let functions = gpu.body(0).map(ops_in).unwrap_or_default();
@@ -77,6 +88,8 @@ struct How<'a> {
     vendor: &'a Vendor,
     chip: &'a str,
     assembler: &'a str,
+    /// A line each.
+    libraries: &'a str,
     assembly: bool,
 }
 
@@ -85,19 +98,25 @@ impl How<'_> {
     fn code(&self, gpu: Op) -> Result<Vec<u8>, String> {
         let functions = gpu.body(0).map(ops_in).unwrap_or_default();
         let strangers: Vec<&str> = functions.iter().filter_map(|op| stranger(*op)).collect();
-        if !strangers.is_empty() {
+        if !strangers.is_empty() && self.libraries.is_empty() {
             return Err(format!(
-                "it calls {}, and no library for GPUs is linked; compute that by other functions, or in f32 where it is of f64",
+                "it calls {}, and no library for GPUs is linked; compute that by other functions, in f32 where it is of f64, or name one by \
+                 --device-library",
                 strangers.join(", ")
             ));
         }
         functions.iter().for_each(|op| leave_open(*op));
         functions.iter().for_each(|op| pass_maps(*op));
         functions.iter().for_each(|op| few_blocks(*op));
-        let texts: Vec<String> = functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
+        let mut texts: Vec<String> =
+            functions.iter().map(|op| fusion_dialects::source_of(*op, true)).collect();
+        if !self.libraries.is_empty() {
+            texts.push((self.vendor.settings)(self.chip));
+        }
         let alone = parse_module(gpu.context_ref(), &texts.join("\n")).map_err(|errors| errors.join("; "))?;
         let form = if self.assembly { Emit::Assembly } else { self.vendor.emit };
-        let code = emit(&alone, &codegen(self.vendor, self.chip), form).map_err(|error| error.to_string())?;
+        let target = Codegen { libraries: self.libraries.to_owned(), ..codegen(self.vendor, self.chip) };
+        let code = emit(&alone, &target, form).map_err(|error| error.to_string())?;
         match self.vendor.image {
             _ if self.assembly => Ok(code),
             Image::Text if !self.assembler.is_empty() => assemble(self.assembler, self.chip, &code),

@@ -43,6 +43,10 @@ pub struct Vendor {
     pub image: Image,
     /// From `gpu` to LLVM; `CHIP` stands for the processor.
     pub stages: &'static [Stage],
+    /// Upstream's pass that makes calls of its library; none where the stages do.
+    pub calls: &'static str,
+    /// What its library wants to know of a processor, as globals of the LLVM dialect.
+    pub settings: fn(&str) -> String,
     /// The descriptions.
     pub described: &'static [&'static str],
 }
@@ -73,12 +77,16 @@ pub struct Device {
     pub emulated: bool,
     /// The vendor's assembler, where images are to be what it makes.
     pub assembler: Option<PathBuf>,
+    /// Files of bitcode that functions of numbers are linked from, in place of straight code.
+    pub libraries: Vec<PathBuf>,
 }
 
 impl PartialEq for Device {
     fn eq(&self, other: &Device) -> bool {
-        (self.vendor.name, &self.description, self.emulated, &self.assembler)
-            == (other.vendor.name, &other.description, other.emulated, &other.assembler)
+        let facts = |d: &Device| (d.vendor.name, d.emulated);
+        facts(self) == facts(other)
+            && (&self.description, &self.assembler, &self.libraries)
+                == (&other.description, &other.assembler, &other.libraries)
     }
 }
 
@@ -95,11 +103,39 @@ pub enum DeviceError {
         /// Names that are.
         known: Vec<String>,
     },
+    /// A file of a description cannot be read.
+    #[error("cannot read {file}, which is to describe a GPU of {vendor}: {error}")]
+    Unreadable {
+        /// The vendor.
+        vendor: &'static str,
+        /// The file.
+        file: String,
+        /// What the system says of it.
+        error: String,
+    },
+    /// A file describes a processor.
+    #[error(
+        "{file} describes no GPU: `warp` is 0 or missing; `fusion targets {vendor}:NAME` prints a description to begin with"
+    )]
+    NoGpu {
+        /// The vendor.
+        vendor: &'static str,
+        /// The file.
+        file: String,
+    },
     /// Nothing makes cubins.
     #[error(
         "there is no ptxas to assemble with: FUSION_PTXAS names none and PATH has none; leave --cubin away, and the driver assembles"
     )]
     NoAssembler,
+    /// A library is no file, or has a name that a pipeline cannot hold.
+    #[error(
+        "{file} is no library to link: it must be a file of bitcode, such as libdevice.10.bc, with no spaces, braces or colons in its path"
+    )]
+    Library {
+        /// The file.
+        file: String,
+    },
     /// A description is wrong.
     #[error(transparent)]
     Description(#[from] TargetError),
@@ -118,17 +154,49 @@ impl Vendor {
 }
 
 impl Device {
-    /// The GPU of a vendor with that name.
+    /// The GPU of a vendor with that name, or the one that a file describes.
     pub fn named(vendor: &'static Vendor, name: &str) -> Result<Device, DeviceError> {
+        if name.ends_with(".toml") {
+            return Device::from_file(vendor, name);
+        }
         let mut known = Vec::new();
         for description in vendor.descriptions() {
             let description = description?;
             if description.name == name {
-                return Ok(Device { vendor, description, emulated: false, assembler: None });
+                return Ok(Device::of(vendor, description));
             }
             known.push(format!("{}:{}", vendor.name, description.name));
         }
         Err(DeviceError::Unknown { vendor: vendor.name, name: name.to_owned(), known })
+    }
+
+    /// The GPU of a vendor that a file describes.
+    fn from_file(vendor: &'static Vendor, file: &str) -> Result<Device, DeviceError> {
+        let text = std::fs::read_to_string(file).map_err(|error| DeviceError::Unreadable {
+            vendor: vendor.name,
+            file: file.to_owned(),
+            error: error.to_string(),
+        })?;
+        let description = Target::parse(&text, file)?;
+        if !description.is_gpu() {
+            return Err(DeviceError::NoGpu { vendor: vendor.name, file: file.to_owned() });
+        }
+        Ok(Device::of(vendor, description))
+    }
+
+    fn of(vendor: &'static Vendor, description: Target) -> Device {
+        Device { vendor, description, emulated: false, assembler: None, libraries: Vec::new() }
+    }
+
+    /// Has functions of numbers linked from a vendor's library of bitcode.
+    pub fn link(&mut self, file: PathBuf) -> Result<(), DeviceError> {
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let text = file.display().to_string();
+        if !file.is_file() || text.contains(|c: char| c.is_whitespace() || "{}:=\"'".contains(c)) {
+            return Err(DeviceError::Library { file: text });
+        }
+        self.libraries.push(file);
+        Ok(())
     }
 
     /// For the code generator.
@@ -149,6 +217,11 @@ impl Device {
         let (gpu, chip) = (&self.description.gpu, &self.description.processor);
         let assembler = self.assembler.as_ref().filter(|_| self.vendor.image == Image::Text);
         let assembler = assembler.map_or(String::new(), |path| format!(" assembler={}", path.display()));
+        let paths: Vec<String> = self.libraries.iter().map(|file| file.display().to_string()).collect();
+        let libraries = match paths.is_empty() {
+            true => String::new(),
+            false => format!(" libraries={}", paths.join(image::LIST)),
+        };
         let mut all = vec![
             ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
             (
@@ -168,7 +241,7 @@ impl Device {
             (
                 "fusion-gpu-image",
                 format!(
-                    "builtin.module(fusion-gpu-image{{vendor={} chip={chip}{assembler}}})",
+                    "builtin.module(fusion-gpu-image{{vendor={} chip={chip}{assembler}{libraries}}})",
                     self.vendor.name
                 ),
             ),
@@ -184,7 +257,15 @@ impl Device {
             ),
             ("fusion-gpu-calls", format!("builtin.module(fusion-gpu-calls{{warp={}}})", gpu.warp)),
         ];
-        all.extend(self.vendor.stages.iter().map(|stage| (stage.name, stage.pipeline.replace("CHIP", chip))));
+        if !self.libraries.is_empty() {
+            all.push(("math-approximate", "builtin.module(func.func(canonicalize))".to_owned()));
+            all.push(("gpu-math", "builtin.module(func.func(gpu-math{library=true}))".to_owned()));
+        }
+        let calls = if self.libraries.is_empty() { "" } else { self.vendor.calls };
+        all.extend(self.vendor.stages.iter().map(|stage| {
+            let pipeline = stage.pipeline.replacen("gpu.module(", &format!("{calls}gpu.module("), 1);
+            (stage.name, pipeline.replace("CHIP", chip))
+        }));
         all
     }
 

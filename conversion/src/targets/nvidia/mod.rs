@@ -16,6 +16,8 @@ pub const VENDOR: Vendor = Vendor {
     emit: Emit::Assembly,
     image: Image::Text,
     stages: STAGES,
+    calls: "",
+    settings: |_| String::new(),
     described: &[include_str!("descriptions/sm_80.toml"), include_str!("descriptions/sm_90a.toml")],
 };
 

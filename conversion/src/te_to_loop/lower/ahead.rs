@@ -1,37 +1,83 @@
-//! Prefetches: what an iteration some steps ahead reads, asked for a line at a time.
+//! Prefetches: what an iteration some steps ahead touches, asked for a line at a time.
+//!
+//! Either an iteration of the loop asks for all of it, or a loop inside for a share in each of its iterations: of `n` lines and `m`
+//! iterations, the `t`-th one asks for line `t n / m`, or for several where there are more lines than iterations.
 
-use super::bounds::{Range, span};
+use super::bounds::{Range, ranged, span};
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::{Lowering, Part, Place};
-use fusion_dialects::loops::{Loops, Op as Loop};
-use fusion_dialects::{Value, key};
+use fusion_dialects::loops::{LoopKind, Loops, Op as Loop};
+use fusion_dialects::{OpExt, Value, key};
 use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::AxisId;
+use fusion_transforms::te::schedule::{AxisId, Prefetch, StageId};
 
 /// Bytes of a line of a cache.
 const LINE: u64 = 64;
 /// As many lines are asked for one behind the other, and more by loops.
 const WRITTEN_OUT: u64 = 16;
+/// Lines that an iteration asks for at most, where it asks for a share: more would wait for each other.
+const MOST_AT_ONCE: u64 = 4;
+
+/// A part of a tensor that a loop inside asks for, a share in each iteration.
+pub(super) struct Share<'c> {
+    over: (StageId, AxisId),
+    part: Part<'c>,
+    region: Vec<Range>,
+    /// The loops around this place, from the one that wants the part inwards: their variables and iterations.
+    passed: Vec<(Expr, u64)>,
+}
 
 impl<'c> Lowering<'c, '_> {
-    /// Asks, in an iteration of a loop, for what the schedule says.
-    pub(super) fn ask_ahead(&mut self, loops: &Loops<'c>, nest: &Nest, bound: &Bindings, axis: AxisId) {
-        let wanted: Vec<_> =
+    /// Asks, in an iteration of a loop, for what the schedule says, and keeps in mind what loops inside are to ask for. Gives how much
+    /// was in mind before, for [`Lowering::leave`].
+    pub(super) fn enter(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: &Bindings,
+        axis: AxisId,
+        (index, extent): (&Expr, u64),
+    ) -> usize {
+        if self.tree.stages[nest.stage].axes[axis].kind == LoopKind::Serial {
+            for share in &mut self.shares {
+                share.passed.push((index.clone(), extent));
+            }
+            self.ask_for_shares(loops, (nest.stage, axis));
+        }
+        let before = self.shares.len();
+        let wanted: Vec<Prefetch> =
             self.tree.stages[nest.stage].prefetches.iter().filter(|p| p.axis == axis).copied().collect();
         for prefetch in wanted {
             let Some(Place::Memory(part)) = self.places.get(&key(prefetch.tensor)).cloned() else { continue };
             let mut later = bound.clone();
             let steps = Expr::constant(prefetch.ahead as i64);
             later.bind(axis, self.value(nest, bound, axis).plus(&steps));
-            for region in self.regions(nest, &later, prefetch.tensor, &part) {
-                let trips: Vec<(u64, i64)> =
-                    region.iter().enumerate().map(|(axis, r)| trips(&part, &region, axis, r.1)).collect();
-                match trips.iter().try_fold(1u64, |all, (n, _)| all.checked_mul(*n)) {
-                    Some(..=WRITTEN_OUT) => self.ask_for_lines(loops, &part, &lines(&part, &region, &trips)),
-                    _ => self.ask(loops, &part, &region, &mut Vec::new()),
+            let Some(over) = prefetch.over else {
+                for region in self.regions(nest, &later, prefetch.tensor, &part) {
+                    let along = |(axis, r): (usize, &Range)| trips(&part, axis, r.1);
+                    let trips: Vec<(u64, i64)> = region.iter().enumerate().map(along).collect();
+                    match trips.iter().try_fold(1u64, |all, (n, _)| all.checked_mul(*n)) {
+                        Some(..=WRITTEN_OUT) => {
+                            self.ask_for_lines(loops, &part, &lines(&part, &region, &trips))
+                        }
+                        _ => self.ask(loops, &part, &region, &mut Vec::new()),
+                    }
                 }
+                continue;
+            };
+            for region in self.regions_inside(nest, &later, prefetch.tensor, &part) {
+                self.shares.push(Share { over, part: part.clone(), region, passed: Vec::new() });
             }
+        }
+        before
+    }
+
+    /// Forgets what loops inside of one were to ask for.
+    pub(super) fn leave(&mut self, nest: &Nest, axis: AxisId, before: usize) {
+        self.shares.truncate(before);
+        if self.tree.stages[nest.stage].axes[axis].kind == LoopKind::Serial {
+            self.shares.iter_mut().for_each(|share| drop(share.passed.pop()));
         }
     }
 
@@ -41,18 +87,37 @@ impl<'c> Lowering<'c, '_> {
         let own = self.ranged_axes(nest, bound, &mut fresh);
         let mut reads = Vec::new();
         self.reads_of(&|value| key(value) == key(tensor), nest.stage, &own, &mut reads);
-        let mut regions: Vec<Vec<Range>> = Vec::new();
-        for read in reads {
-            let each = |(index, &n): (&Option<Expr>, &u64)| match index.as_ref().and_then(span) {
-                Some((from, length)) => (from, length.min(n)),
-                None => (Expr::constant(0), n),
-            };
-            let region: Vec<Range> = read.iter().zip(&part.shape).map(each).collect();
-            if !regions.contains(&region) {
-                regions.push(region);
-            }
+        spans(&reads, part)
+    }
+
+    /// The same, with what stages that are computed in the iteration read, and with what it writes.
+    fn regions_inside(
+        &self,
+        nest: &Nest,
+        bound: &Bindings,
+        tensor: Value<'c>,
+        part: &Part<'c>,
+    ) -> Vec<Vec<Range>> {
+        let mut fresh = RANGED;
+        let own = self.ranged_axes(nest, bound, &mut fresh);
+        let wanted = |value: Value<'c>| key(value) == key(tensor);
+        let mut touched = Vec::new();
+        if self.tree.stages[nest.stage].op.result_values().into_iter().any(wanted) {
+            touched.push(own[..nest.region.len()].to_vec());
         }
-        regions
+        self.reads_of(&wanted, nest.stage, &own, &mut touched);
+        for (other, s) in self.tree.stages.iter().enumerate() {
+            if !self.is_computed_in(other, nest.stage) {
+                continue;
+            }
+            let region = self.required(other, nest, bound);
+            let reduced = s.op.ints("reduce").unwrap_or_default();
+            let extents = reduced.iter().map(|&n| (Expr::constant(0), n.max(0) as u64));
+            let each = |(from, n): Range| Some(from.plus(&ranged(&mut fresh, n)));
+            let axes: Vec<Option<Expr>> = region.into_iter().chain(extents).map(each).collect();
+            self.reads_of(&wanted, other, &axes, &mut touched);
+        }
+        spans(&touched, part)
     }
 
     /// Asks for lines: for all of them from the first, where the others are a known way from it.
@@ -86,7 +151,7 @@ impl<'c> Lowering<'c, '_> {
             self.ask_for(loops, part, &part.offset(at), &[0]);
             return;
         };
-        let (trips, step) = trips(part, region, at.len(), extent);
+        let (trips, step) = trips(part, at.len(), extent);
         if trips == 1 {
             at.push(from);
             self.ask(loops, part, region, at);
@@ -100,6 +165,116 @@ impl<'c> Lowering<'c, '_> {
             at.pop();
         });
     }
+
+    /// Asks for the shares that are due in an iteration of a loop.
+    fn ask_for_shares(&mut self, loops: &Loops<'c>, here: (StageId, AxisId)) {
+        let shares = std::mem::take(&mut self.shares);
+        for share in shares.iter().filter(|share| share.over == here) {
+            let steps: u64 = share.passed.iter().map(|(_, n)| n).product();
+            let step = share.passed.iter().fold(Expr::constant(0), |t, (v, n)| t.times(*n as i64).plus(v));
+            let lines = Lines::of(&share.part, &share.region);
+            for offset in lines.shares(&share.part, &step, steps) {
+                self.ask_for(loops, &share.part, &offset, &[0]);
+            }
+        }
+        self.shares = shares;
+    }
+}
+
+/// Where reads begin along each axis of a part, and how far they go; each once.
+fn spans(reads: &[Vec<Option<Expr>>], part: &Part) -> Vec<Vec<Range>> {
+    let mut regions: Vec<Vec<Range>> = Vec::new();
+    for read in reads {
+        let each = |(index, &n): (&Option<Expr>, &u64)| match index.as_ref().and_then(span) {
+            Some((from, length)) => (from, length.min(n)),
+            None => (Expr::constant(0), n),
+        };
+        let region: Vec<Range> = read.iter().zip(&part.shape).map(each).collect();
+        if !regions.contains(&region) {
+            regions.push(region);
+        }
+    }
+    regions
+}
+
+fn elements_of_a_line(part: &Part) -> u64 {
+    (LINE / part.buffer.dtype.size().max(1) as u64).max(1)
+}
+
+/// The axis along which neighbours lie side by side.
+fn contiguous_axis(part: &Part) -> Option<usize> {
+    match part.layout.as_ref().map(|layout| layout.digits().last()) {
+        None => part.shape.len().checked_sub(1),
+        Some(digit) => digit.filter(|d| d.unit == 1).map(|d| d.axis),
+    }
+}
+
+/// A region of a tensor as runs of elements side by side.
+struct Lines<'r> {
+    region: &'r [Range],
+    /// The axes over which there are runs, the first ones.
+    outer: usize,
+    /// Elements of a run.
+    run: u64,
+}
+
+impl<'r> Lines<'r> {
+    fn of(part: &Part, region: &'r [Range]) -> Self {
+        let whole = |axis: usize| region[axis].1 == part.shape[axis];
+        let mut outer = region.len().saturating_sub(1);
+        if part.layout.is_none() {
+            while outer > 0 && whole(outer) {
+                outer -= 1;
+            }
+        }
+        let run = region[outer.min(region.len())..].iter().map(|(_, n)| n).product();
+        Lines { region, outer, run }
+    }
+
+    /// Where in the buffer the lines are that one of some steps asks for.
+    fn shares(&self, part: &Part, step: &Expr, steps: u64) -> Vec<Expr> {
+        let line = elements_of_a_line(part);
+        let runs: u64 = self.region[..self.outer].iter().map(|(_, n)| n).product();
+        let lines = runs * self.run.div_ceil(line);
+        if runs == 1 && lines <= steps {
+            // Less than a line at a time: an address that is linear in the step costs nothing.
+            let along = step.times(self.run.div_ceil(steps.max(1)) as i64);
+            return vec![self.offset(part, &Expr::constant(0), &along)];
+        }
+        let each = lines.div_ceil(steps.max(1));
+        let of_line = |number: Expr| {
+            let in_run = self.run.div_ceil(line).max(1) as i64;
+            self.offset(part, &number.div(in_run), &number.modulo(in_run).times(line as i64))
+        };
+        match each {
+            0 => Vec::new(),
+            1 => vec![of_line(step.times(lines as i64).div(steps as i64))],
+            _ => (0..each.min(MOST_AT_ONCE))
+                .map(|n| of_line(step.times(each as i64).plus(&Expr::constant(n as i64))))
+                .collect(),
+        }
+    }
+
+    /// Where an element of a run is.
+    fn offset(&self, part: &Part, run: &Expr, along: &Expr) -> Expr {
+        let mut at: Vec<Expr> = self.region.iter().map(|(from, _)| from.clone()).collect();
+        let mut rest = run.clone();
+        for axis in (0..self.outer).rev() {
+            let n = self.region[axis].1.max(1) as i64;
+            at[axis] = at[axis].plus(&if axis == 0 { rest.clone() } else { rest.modulo(n) });
+            rest = rest.div(n);
+        }
+        match part.layout {
+            None => part.offset(&at).plus(along),
+            // Runs of a laid out tensor lie along its last axis in memory.
+            Some(_) => {
+                if let Some(last) = at.last_mut() {
+                    *last = last.plus(along);
+                }
+                part.offset(&at)
+            }
+        }
+    }
 }
 
 /// The last element of a buffer.
@@ -108,12 +283,8 @@ fn last(part: &Part) -> i64 {
 }
 
 /// How many steps there are along an axis of a region, and of how many elements; where elements lie side by side, each is a line.
-fn trips(part: &Part, region: &[Range], axis: usize, extent: u64) -> (u64, i64) {
-    let contiguous = match part.layout.as_ref().map(|layout| layout.digits().last()) {
-        None => axis + 1 == region.len(),
-        Some(digit) => digit.is_some_and(|d| d.axis == axis && d.unit == 1),
-    };
-    let step = if contiguous { (LINE / part.buffer.dtype.size().max(1) as u64).max(1) } else { 1 };
+fn trips(part: &Part, axis: usize, extent: u64) -> (u64, i64) {
+    let step = if contiguous_axis(part) == Some(axis) { elements_of_a_line(part) } else { 1 };
     (extent.div_ceil(step), step as i64)
 }
 

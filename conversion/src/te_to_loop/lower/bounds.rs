@@ -86,14 +86,15 @@ impl<'c> Lowering<'c, '_> {
                 self.reads_of(&of_stage, other, &axes, &mut reads);
             }
         }
-        let by_tiles = self.tree.readers(stage).iter().any(|&r| self.tree.stages[r].tensorized.is_some());
+        let is_tensorized = |s: StageId| self.tree.stages[s].tensorized.is_some();
+        let by_tiles = is_tensorized(stage) || self.tree.readers(stage).into_iter().any(is_tensorized);
         let region: Vec<Range> = (0..shape.len())
             .map(|axis| {
                 let mut all = reads.iter().map(|r| r[axis].as_ref().and_then(span));
                 let first = all.next().flatten();
                 let joined = all.fold(first, |so_far, next| join(&so_far?, &next?));
                 match joined {
-                    // An intrinsic reads whole tiles, also where these are larger than the tensor.
+                    // An intrinsic computes and reads whole tiles, also where these are larger than the tensor.
                     Some(range) if beyond && by_tiles => range,
                     // A conditional load may be asked for elements that do not exist.
                     Some(range) if range.1 < shape[axis] && (beyond || is_inside(&range, shape[axis])) => {
@@ -110,7 +111,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// True when a stage is attached to a nest, or to another that is.
-    fn is_computed_in(&self, stage: StageId, nest: StageId) -> bool {
+    pub(super) fn is_computed_in(&self, stage: StageId, nest: StageId) -> bool {
         match self.tree.stages[stage].attach {
             Attach::At(other, _) => other == nest || self.is_computed_in(other, nest),
             _ => false,

@@ -169,6 +169,8 @@ struct Lowering<'c, 't> {
     outside: ValueMap<'c>,
     /// The places around the loops that are being made, outermost first.
     around: Vec<Loops<'c>>,
+    /// What loops inside are to ask for.
+    shares: Vec<ahead::Share<'c>>,
     /// True when a stage is computed beyond its end.
     pads: bool,
     /// Stages with loops that became an intrinsic.
@@ -238,8 +240,11 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         for result in stage.op.result_values().into_iter().filter(|r| !direct.contains_key(&key(*r))) {
             let (ty, _) = known(result)?;
             offsets.push((result, workspace));
-            let elements =
-                workspace::room(&stage.padded(ty.shape().unwrap_or_default()), stage.layout.as_ref());
+            let held = match stage.is_narrowed() {
+                true => stage.part().into_iter().map(|(_, extent)| extent).collect(),
+                false => ty.shape().unwrap_or_default(),
+            };
+            let elements = workspace::room(&stage.padded(held), stage.layout.as_ref());
             let bytes = elements.checked_mul(ty.dtype.size() as u64).ok_or_else(|| {
                 PassError::at(
                     stage.op,
@@ -265,6 +270,7 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
         places: HashMap::new(),
         outside: ValueMap::new(),
         around: Vec::new(),
+        shares: Vec::new(),
         pads: tree.stages.iter().enumerate().any(|(id, _)| goes_beyond(tree, id)),
         replaced: Vec::new(),
         indices: index::Indices::default(),
@@ -290,6 +296,12 @@ fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> 
             }
         }
         lowering.workspace = args.last().copied();
+        for stage in &tree.stages {
+            let into = stage.into.and_then(|into| lowering.places.get(&key(into)).cloned());
+            for (result, place) in stage.op.result_values().into_iter().zip(into) {
+                lowering.places.insert(key(result), place);
+            }
+        }
         for (tensor, offset) in &offsets {
             let buffer = lowering.view(&inner, *tensor, args[types.len() - 1], *offset);
             lowering.place_whole(*tensor, buffer);
@@ -359,6 +371,8 @@ fn goes_beyond(tree: &Schedule, id: StageId) -> bool {
 /// True when a stage's results have a place for the whole time.
 fn has_place(tree: &Schedule, id: StageId) -> bool {
     match tree.stages[id].attach {
+        // A part of a result is where the result is.
+        _ if tree.stages[id].into.is_some() => false,
         Attach::Root => !tree.is_passing(id),
         Attach::After(..) => true,
         Attach::At(..) => tree.stages[id].store == Some(Store::Root),
@@ -379,10 +393,9 @@ fn updated_argument<'c>(inputs: &[Value<'c>], returned: &[Value<'c>]) -> Option<
 impl<'c> Lowering<'c, '_> {
     fn place_whole(&mut self, tensor: Value<'c>, buffer: Value<'c>) {
         let Some(ty) = tensor_type(tensor) else { return };
-        let shape = ty.shape().unwrap_or_default();
+        let (origin, shape) = self.held(tensor);
         let buffer = Buffer { value: buffer, dtype: ty.dtype };
-        let origin = vec![Expr::constant(0); shape.len()];
-        let (layout, shape) = (self.layout_of(tensor), self.padded(tensor, shape));
+        let layout = self.layout_of(tensor);
         let base = Expr::constant(0);
         self.places.insert(key(tensor), Place::Memory(Part { buffer, origin, shape, layout, base }));
     }
@@ -392,10 +405,15 @@ impl<'c> Lowering<'c, '_> {
         self.tree.stages[*stage].layout.clone()
     }
 
-    fn padded(&self, tensor: Value<'c>, shape: Vec<u64>) -> Vec<u64> {
-        match self.stage_of.get(&key(tensor)) {
-            Some((stage, _)) => self.tree.stages[*stage].padded(shape),
-            None => shape,
+    /// What the buffer of a tensor that stands on its own holds of it: where that begins, and its extents.
+    fn held(&self, tensor: Value<'c>) -> (Vec<Expr>, Vec<u64>) {
+        let whole = tensor_type(tensor).and_then(|t| t.shape()).unwrap_or_default();
+        match self.stage_of.get(&key(tensor)).map(|(stage, _)| (*stage, &self.tree.stages[*stage])) {
+            Some((stage, s)) if s.is_narrowed() && s.into.is_none() => self.computed(stage),
+            of => {
+                let origin = vec![Expr::constant(0); whole.len()];
+                (origin, of.map_or(whole.clone(), |(_, s)| s.padded(whole)))
+            }
         }
     }
 

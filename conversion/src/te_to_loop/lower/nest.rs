@@ -83,8 +83,18 @@ impl Bindings {
 impl<'c> Lowering<'c, '_> {
     /// Computes a whole stage into its buffers.
     pub(super) fn root_stage(&mut self, loops: &Loops<'c>, stage: StageId) {
-        let shape = self.tree.stages[stage].padded(self.shape(stage));
-        self.stage(loops, stage, shape.into_iter().map(|n| (Expr::constant(0), n)).collect());
+        let (origin, extents) = self.computed(stage);
+        self.stage(loops, stage, origin.into_iter().zip(extents).collect());
+    }
+
+    /// What is computed of a stage that stands on its own: where that begins, and its extents.
+    pub(super) fn computed(&self, stage: StageId) -> (Vec<Expr>, Vec<u64>) {
+        let s = &self.tree.stages[stage];
+        let (begins, extents): (Vec<u64>, Vec<u64>) = match s.is_narrowed() {
+            true => s.part().into_iter().unzip(),
+            false => self.shape(stage).into_iter().map(|n| (0, n)).unzip(),
+        };
+        (begins.into_iter().map(|n| Expr::constant(n as i64)).collect(), s.padded(extents))
     }
 
     pub(super) fn shape(&self, stage: StageId) -> Vec<u64> {
@@ -326,9 +336,11 @@ impl<'c> Lowering<'c, '_> {
                     let parallel = usize::from(!matches!(kind, LoopKind::Serial) && !is_jammed(kind));
                     self.parallel_loops += parallel;
                     loops.for_with(n, kind, &notes, &[], |inner, index, _| {
-                        let inside = way.at(axis, self.loop_var(index, n, kind));
-                        self.ask_ahead(inner, nest, &inside, axis);
+                        let var = self.loop_var(index, n, kind);
+                        let inside = way.at(axis, var.clone());
+                        let before = self.enter(inner, nest, &inside, axis, (&var, n));
                         self.inside(inner, nest, inside, depth);
+                        self.leave(nest, axis, before);
                         Vec::new()
                     });
                     self.parallel_loops -= parallel;

@@ -85,10 +85,13 @@ impl<'c> Lowering<'c, '_> {
                     self.reduce_from(loops, nest, inside, depth + 1, so_far)
                 }
                 n => loops.for_with(n, kind, &notes, &so_far, |inner, index, carried| {
-                    let inside = way.at(axis, self.indices.var(index, n));
-                    self.ask_ahead(inner, nest, &inside, axis);
+                    let var = self.indices.var(index, n);
+                    let inside = way.at(axis, var.clone());
+                    let before = self.enter(inner, nest, &inside, axis, (&var, n));
                     self.attached_at(inner, nest, &inside, axis);
-                    self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec())
+                    let sums = self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec());
+                    self.leave(nest, axis, before);
+                    sums
                 }),
             };
         }

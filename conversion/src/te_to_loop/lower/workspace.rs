@@ -30,8 +30,7 @@ fn part<'c>(
 impl<'c> Lowering<'c, '_> {
     /// Elements of the buffer of a whole tensor.
     pub(super) fn room_of(&self, tensor: Value<'c>) -> u64 {
-        let shape = tensor_type(tensor).and_then(|t| t.shape()).unwrap_or_default();
-        room(&self.padded(tensor, shape), self.layout_of(tensor).as_ref())
+        room(&self.held(tensor).1, self.layout_of(tensor).as_ref())
     }
 
     /// A buffer for a part of a stage that is computed inside a loop: a large one is a part of the workspace, unless

@@ -38,7 +38,7 @@ impl<'c> Interpreter<'c> {
                     *kind,
                     op,
                     &operands,
-                    te::Known { numbers: &code.numbers, values: own },
+                    te::Known { numbers: &code.numbers, values: own, asked: None },
                 )?);
                 return Ok(None);
             }

@@ -5,6 +5,7 @@ mod language;
 mod programs;
 mod random;
 mod random_language;
+mod samples;
 
 use fusion_dialects::{load_context, parse_module};
 use fusion_interpreter::{InterpretError, Limits, run_function_within};

@@ -2,7 +2,7 @@
 //!
 //! Arithmetic is that of all members, each as often as it is computed ([`repeats`]). Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
-//! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy. (Williams, Waterman and Patterson, "Roofline", 2009.)
+//! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::kernel::Kernel;
 use super::rates::Rates;
@@ -23,12 +23,16 @@ pub fn bytes(types: &[TensorType]) -> f64 {
 /// Seconds of a call's arithmetic.
 pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
     let operations = (call.op.cost)(call, results);
+    let contraction = || {
+        let elements = results.iter().map(|t| bytes(std::slice::from_ref(t)) / t.dtype.size() as f64).sum();
+        operations / rates.contraction(call.operands, operations, elements)
+    };
     match call.op.fusion {
         // Of Winograd's form the row says what the convolution takes by its definition.
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
-            operations / rates.contraction(call.operands) / winograd::gain(call, results).unwrap_or(1.0)
+            contraction() / winograd::gain(call, results).unwrap_or(1.0)
         }
-        FusionKind::Contraction => operations / rates.contraction(call.operands),
+        FusionKind::Contraction => contraction(),
         _ => operations / rates.operations,
     }
 }
@@ -46,9 +50,12 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     if kernel.members.is_empty() {
         return 0.0;
     }
-    let mut compute = 0.0;
+    // What contractions take has their occupancy in it.
+    let (mut compute, mut contractions) = (0.0, 0.0);
     for (&member, times) in kernel.members.iter().zip(repeats(space, state, kernel)) {
-        compute += times * state.candidate(space, member).seconds;
+        let candidate = state.candidate(space, member);
+        let sum = if candidate.kind == FusionKind::Contraction { &mut contractions } else { &mut compute };
+        *sum += times * candidate.seconds;
     }
     let rates = &space.rates;
     let mut memory = 0.0;
@@ -60,7 +67,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     }
     let busy =
         rates.occupancy.share(most_elements(space, &kernel.results), most_elements(space, &kernel.inputs));
-    rates.call + roof(compute, memory) / busy
+    rates.call + roof(contractions + compute / busy, memory / busy)
 }
 
 /// Elements of the largest of some tensors, if they have four bytes each.

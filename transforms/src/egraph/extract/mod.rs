@@ -14,3 +14,4 @@ pub mod rates;
 pub mod search;
 pub mod space;
 pub mod state;
+pub mod tiles;

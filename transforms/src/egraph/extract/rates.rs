@@ -2,6 +2,7 @@
 
 use super::looped::LoopRates;
 use super::occupancy::Occupancy;
+use super::tiles::Tiles;
 use crate::target::Target;
 use crate::te::intrinsics;
 use fusion_operators::{DType, TensorType};
@@ -21,6 +22,8 @@ pub struct Rates {
     pub call: f64,
     /// How much of them kernels reach.
     pub occupancy: Occupancy,
+    /// How much of that of contractions these reach.
+    tiles: Tiles,
     /// Those of what runs a loop in registers.
     pub loops: LoopRates,
 }
@@ -47,6 +50,7 @@ impl Rates {
             memories,
             call: target.kernel_call,
             occupancy: Occupancy::default(),
+            tiles: Tiles::default(),
             loops: LoopRates::of(target),
         }
     }
@@ -68,15 +72,19 @@ impl Rates {
             memories,
             call: target.kernel_call,
             occupancy: Occupancy::of(target),
+            tiles: Tiles::of(target),
             loops: LoopRates::of(target),
         }
     }
 
-    /// Floating-point operations a second of a contraction of tensors of those types.
-    pub fn contraction(&self, operands: &[TensorType]) -> f64 {
+    /// Floating-point operations a second of a contraction of tensors of those types, which takes that many for so many results.
+    pub fn contraction(&self, operands: &[TensorType], operations: f64, results: f64) -> f64 {
         let (flops, types) = &self.matrix;
         let narrow = !operands.is_empty() && operands.iter().all(|t| types.contains(&t.dtype));
-        if narrow { flops.max(self.flops) } else { self.flops }
+        let rate = if narrow { flops.max(self.flops) } else { self.flops };
+        let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
+        let depth = operations / (2.0 * results.max(1.0));
+        rate * self.tiles.share((results, depth), (rate, bytes))
     }
 
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.

@@ -19,9 +19,10 @@ pub fn offsets(tree: &Schedule, stage: StageId, attached: Option<StageId>) -> Ve
 }
 
 /// True when along an axis every load from memory of a stage, and of what is inlined into it, stays where it is or goes on to the next
-/// element, also where another index depends on data:
+/// element, also where another index depends on data, or reads an element that data chooses each time:
 ///
 ///     for i, j  y[i, j] = x[p[i], j]      x goes on along j: p[i] stays as it is
+///     for i, j  y[i, j] = x[p[i, j], j]   p goes on along j, x has to be asked for each element in any case
 pub fn go_on_along(tree: &Schedule, stage: StageId, axis: usize) -> bool {
     let axes: Vec<Place> = own_axes(tree, stage).into_iter().map(Place::Known).collect();
     loads_go_on(tree, stage, &axes, axis)
@@ -34,6 +35,8 @@ enum Place {
     Known(Expr),
     /// Depends on data, which is the same all along the axis.
     Fixed,
+    /// Depends on data, another for each element.
+    Chosen,
     /// May be anything.
     Varies,
 }
@@ -43,7 +46,7 @@ impl Place {
         match self {
             Place::Known(e) => !e.mentions(axis) && !e.is_opaque(),
             Place::Fixed => true,
-            Place::Varies => false,
+            Place::Chosen | Place::Varies => false,
         }
     }
 }
@@ -77,9 +80,11 @@ fn loads_go_on(tree: &Schedule, stage: StageId, axes: &[Place], axis: usize) -> 
             Some(_) => None,
             None => constant(v),
         });
+        let chosen = || op.operand_values().iter().any(|v| matches!(place(v), Place::Chosen));
         let of_results = match expression {
             Some(e) => Place::Known(e),
             None if stays => Place::Fixed,
+            None if load_of(op).is_some() || chosen() => Place::Chosen,
             None => Place::Varies,
         };
         for result in op.result_values() {
@@ -92,6 +97,9 @@ fn loads_go_on(tree: &Schedule, stage: StageId, axes: &[Place], axis: usize) -> 
 /// How far a load goes on along an axis, in elements of the tensor; none where that differs from element to element.
 fn step(tensor: Value, at: &[Place], axis: usize) -> Option<i64> {
     let shape = tensor_type(tensor)?.shape()?;
+    if at.iter().any(|place| matches!(place, Place::Chosen)) {
+        return Some(0);
+    }
     let mut step = 0;
     for (d, place) in at.iter().enumerate() {
         step += match place {

@@ -7,8 +7,9 @@
 //!                                                      for ii        y[io, ii] = relu(r[ii] + b)
 //!
 //! The form of Winograd's convolutions. What goes through memory otherwise stays in the near caches; but the product's constant
-//! operand is read once a block. So blocks are for tensors that are larger than the far cache, with a constant that is small.
+//! operand is read once a block. So blocks are for tensors that the near cache does not hold, with a constant that is small.
 
+use super::machine::Machine;
 use super::operands::operands;
 use super::placement::Nest;
 use super::writer::Writer;
@@ -37,6 +38,8 @@ pub struct Blocks {
     data: StageId,
     /// What that reads in parts, when it is computed in the kernel.
     source: Option<StageId>,
+    /// The axis of the product along which parts lie, and its extent in a block.
+    pub part: (usize, u64),
     /// The axis of the host along which parts lie, and its extent in a block.
     rows: AxisId,
     /// Axes that are outside of it.
@@ -45,7 +48,7 @@ pub struct Blocks {
 }
 
 /// The blocks of a kernel where they are worth it.
-pub fn find(tree: &Schedule, nests: &[Nest], constant: &[bool]) -> Option<Blocks> {
+pub fn find(tree: &Schedule, nests: &[Nest], machine: &Machine, constant: &[bool]) -> Option<Blocks> {
     let last = nests.last().filter(|n| n.reduction.is_none())?;
     let host = last.stage;
     let by_hand = |s: &StageId| Parts::of(tree.stages[*s].op).is_some();
@@ -77,9 +80,10 @@ pub fn find(tree: &Schedule, nests: &[Nest], constant: &[bool]) -> Option<Blocks
     let each = (BLOCK_BYTES / (kept / parts.count).max(1)).clamp(1, parts.count);
     // Written, which reads the line first, and read again.
     let whole = 3 * kept * if kept > FAR_BYTES { FURTHER } else { 1 };
-    if whole <= weights.saturating_mul(parts.count.div_ceil(each)) {
+    if kept <= machine.second_cache || whole <= weights.saturating_mul(parts.count.div_ceil(each)) {
         return None;
     }
+    let of_product = parts.slices.first().copied().flatten()?;
     let s = &tree.stages[host];
     let own: Vec<Option<Expr>> = (0..s.rank()).map(|a| Some(Expr::var(a, s.axes[a].extent))).collect();
     let index = index_of(tree, host, &own, *tree.stages[result].op.result_values().first()?, slice.dim)?;
@@ -92,6 +96,7 @@ pub fn find(tree: &Schedule, nests: &[Nest], constant: &[bool]) -> Option<Blocks
         product,
         data,
         source,
+        part: (of_product.dim, each * of_product.step),
         rows,
         around,
         block,

@@ -27,16 +27,23 @@ pub struct Machine {
     pub second_cache: u64,
     /// Bytes that the second-level cache gives in a cycle, over a while.
     pub near_bytes: u64,
-    /// Bytes that come from beyond it in a cycle.
-    pub far_bytes: u64,
+    /// Bytes of a constant that come in a cycle when a kernel first reads it; none where those of all kernels together stay in the
+    /// second-level cache.
+    pub constant_bytes: Option<f64>,
 }
 
 impl Machine {
-    /// The core of a target.
-    pub fn of(target: &Target) -> Self {
+    /// The core of a target that runs kernels with so many bytes of constants, one after the other: each finds of its own only
+    /// what is left of all.
+    pub fn of(target: &Target, constants: u64) -> Self {
         // What contractions were seen to get of a cache that streams twice as fast: tiles of six vectors, which want 32, were slower than of four.
         const MOST_NEAR: u64 = 24;
         let per_cycle = (target.l2.bandwidth / target.clock()).max(1.0) as u64;
+        let constants_from = match constants {
+            n if n <= target.l2.bytes => None,
+            n if n <= target.l3.bytes => Some(target.l3.bandwidth),
+            _ => Some(target.memory.bandwidth),
+        };
         Machine {
             vector_bytes: target.vector_bytes,
             registers: target.vector_registers,
@@ -50,7 +57,7 @@ impl Machine {
             second_cache: target.l2.bytes,
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
-            far_bytes: ((target.l3.bandwidth / target.clock()).max(1.0) as u64).next_power_of_two(),
+            constant_bytes: constants_from.map(|bandwidth| (bandwidth / target.clock()).max(1.0)),
         }
     }
 

@@ -30,7 +30,7 @@ use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of, nested_ops,
-    top_level,
+    tensor_type, top_level,
 };
 pub use iterated::side_by_side;
 use machine::Machine;
@@ -60,7 +60,7 @@ impl Pass for TeSchedule {
         };
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
-        let machine = Machine::of(&target);
+        let machine = Machine::of(&target, bytes_of_constants(module));
         let constant = constant_arguments(module);
         for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
             let name = kernel.text("sym_name").unwrap_or_default();
@@ -89,19 +89,26 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     {
         return Ok(());
     }
-    let blocks = blocks::find(&writer.tree, &nests, constant);
+    let blocks = blocks::find(&writer.tree, &nests, machine, constant);
     let groups = rows::find(&writer.tree, &nests);
     groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine))?;
     for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
-        let may_copy = blocks.as_ref().is_none_or(|b| b.product != nest.stage);
+        let block = blocks.as_ref().filter(|b| b.product == nest.stage).map(|b| b.part);
         let done = windows::schedule(writer, &nests, nest, machine)?
-            || contraction::schedule(writer, nest, machine, constant, may_copy)?
+            || contraction::schedule(writer, nest, machine, constant, block)?
             || columns::schedule(writer, nest, machine.vector_bytes)?;
         if !done {
             tiling::tile(writer, nest, machine.vector_bytes)?;
         }
     }
     blocks.map_or(Ok(()), |blocks| blocks.write(writer))
+}
+
+/// Bytes of all constants that kernels are called with.
+fn bytes_of_constants(module: Op<'_>) -> u64 {
+    let constants =
+        nested_ops(module).into_iter().filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Constant))));
+    constants.flat_map(|op| op.result_values()).filter_map(|value| tensor_type(value)?.bytes()).sum()
 }
 
 /// Which arguments of each kernel are constants in all its calls.

@@ -3,9 +3,9 @@
 use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, double_buffer, fuse, parallel,
-    prefetch, reindex, reorder, rfactor, set_scope, split, storage_align, storage_swizzle, tensorize,
-    transform_layout, unroll, vectorize,
+    bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer, fuse,
+    parallel, prefetch, recompute, reindex, reorder, rfactor, set_scope, split, storage_align,
+    storage_swizzle, tensorize, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -229,6 +229,28 @@ impl<'c> Writer<'c> {
         Ok(partial)
     }
 
+    /// Has what lies from a place on along an axis computed by a stage of its own, which is given.
+    pub fn divide(&mut self, stage: StageId, axis: AxisId, at: u64, name: &str) -> Result<StageId, String> {
+        let handle = self.axis(stage, axis);
+        let rest = divide::divide(&mut self.tree, stage, axis, at, name)?;
+        let context = self.build.context();
+        let attrs = [("at", int_attr(context, at as i64)), ("name", str_attr(context, name))];
+        let value = self.build.value(Te::Divide.name(), &[handle], stage_type(context), &attrs);
+        self.stages.insert(rest, value);
+        Ok(rest)
+    }
+
+    /// Has readers of a stage read one of their own that is the same, which is given.
+    pub fn recompute(&mut self, stage: StageId, name: &str, reader: StageId) -> Result<StageId, String> {
+        let handles = [self.stage(stage), self.stage(reader)];
+        let made = recompute::recompute(&mut self.tree, stage, name, &[reader])?;
+        let context = self.build.context();
+        let attrs = [("name", str_attr(context, name))];
+        let value = self.build.value(Te::Recompute.name(), &handles, stage_type(context), &attrs);
+        self.stages.insert(made, value);
+        Ok(made)
+    }
+
     /// Fuses two neighbouring loops.
     pub fn fuse(&mut self, stage: StageId, first: AxisId, second: AxisId) -> Result<AxisId, String> {
         let handles = [self.axis(stage, first), self.axis(stage, second)];
@@ -304,8 +326,20 @@ impl<'c> Writer<'c> {
         axis: AxisId,
         ahead: u64,
     ) -> Result<(), String> {
-        let operands = [self.source(source)?, self.axis(stage, axis)];
-        prefetch::prefetch(&mut self.tree, source, stage, axis, ahead)?;
+        self.prefetch_over(source, (stage, axis), ahead, None)
+    }
+
+    /// The same; over a loop inside, each iteration of that asks for a share.
+    pub fn prefetch_over(
+        &mut self,
+        source: Handle,
+        (stage, axis): (StageId, AxisId),
+        ahead: u64,
+        over: Option<(StageId, AxisId)>,
+    ) -> Result<(), String> {
+        let mut operands = vec![self.source(source)?, self.axis(stage, axis)];
+        operands.extend(over.map(|(stage, axis)| self.axis(stage, axis)));
+        prefetch::prefetch(&mut self.tree, source, stage, axis, ahead, over)?;
         let attrs = [("ahead", int_attr(self.build.context(), ahead as i64))];
         self.build.op(Te::Prefetch.name(), &operands, &[], &attrs);
         Ok(())

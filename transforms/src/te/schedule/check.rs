@@ -4,7 +4,7 @@
 //! over once before loops are made.
 
 use super::primitives::reverse_compute_at::matching_axes;
-use super::{Attach, Prefetch, Relation, Schedule, Stage, StageId, Store, Tail, intrinsic};
+use super::{Attach, AxisId, Prefetch, Relation, Schedule, Stage, StageId, Store, Tail, intrinsic};
 use crate::te::indices::accesses;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -228,22 +228,58 @@ fn padding(tree: &Schedule, id: StageId) -> Result<(), String> {
     Ok(())
 }
 
-/// What is asked for ahead must be in memory, and read there.
+/// What is asked for ahead must be in memory, and read or written there.
 fn prefetch(tree: &Schedule, id: StageId, prefetch: &Prefetch) -> Result<(), String> {
     let s = &tree.stages[id];
     s.place(prefetch.axis)?;
     if s.axes[prefetch.axis].kind == LoopKind::Vectorized {
         return Err(format!("asks ahead in a loop of stage \"{}\" that is one vector", s.name));
     }
-    if !reads(tree, id, prefetch.tensor) {
-        return Err(format!("asks ahead for what stage \"{}\" does not read", s.name));
+    let Some((inner, within)) = prefetch.over else {
+        if !reads(tree, id, prefetch.tensor) {
+            return Err(format!("asks ahead for what stage \"{}\" does not read", s.name));
+        }
+        return match tree.giving(prefetch.tensor) {
+            Some(of) if tree.stages[of].attach != Attach::Root || tree.is_passing(of) => Err(format!(
+                "asks ahead for stage \"{}\", which is not computed before stage \"{}\"",
+                tree.stages[of].name, s.name
+            )),
+            _ => Ok(()),
+        };
+    };
+    let of = &tree.stages[inner];
+    of.place(within)?;
+    if !is_inside(tree, (inner, within), (id, prefetch.axis)) || of.axes[within].kind != LoopKind::Serial {
+        return Err(format!(
+            "asks ahead over a loop of stage \"{}\", which must be a serial one inside that of stage \"{}\"",
+            of.name, s.name
+        ));
     }
+    let read_inside = |stage: StageId| {
+        let last = tree.stages[stage].leaves.last().copied();
+        let here = stage == id || last.is_some_and(|l| is_inside(tree, (stage, l), (id, prefetch.axis)));
+        here && reads(tree, stage, prefetch.tensor)
+    };
     match tree.giving(prefetch.tensor) {
+        Some(own) if own == id && s.attach == Attach::Root => Ok(()),
         Some(of) if tree.stages[of].attach != Attach::Root || tree.is_passing(of) => Err(format!(
             "asks ahead for stage \"{}\", which is not computed before stage \"{}\"",
             tree.stages[of].name, s.name
         )),
-        _ => Ok(()),
+        _ if (0..tree.stages.len()).any(read_inside) => Ok(()),
+        _ => Err(format!("asks ahead for what stage \"{}\" neither reads nor writes", s.name)),
+    }
+}
+
+/// True when a loop runs inside another, of its own stage or of one that it is computed in.
+fn is_inside(tree: &Schedule, (stage, axis): (StageId, AxisId), (of, around): (StageId, AxisId)) -> bool {
+    let s = &tree.stages[stage];
+    if stage == of {
+        return s.place(axis).ok().zip(s.place(around).ok()).is_some_and(|(inner, outer)| inner > outer);
+    }
+    match s.attach {
+        Attach::At(host, at) => (host, at) == (of, around) || is_inside(tree, (host, at), (of, around)),
+        _ => false,
     }
 }
 

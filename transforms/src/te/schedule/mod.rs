@@ -118,10 +118,12 @@ pub enum Store {
 pub struct Prefetch<'c> {
     /// The loop.
     pub axis: AxisId,
-    /// The tensor of which parts are read.
+    /// The tensor of which parts are read or written.
     pub tensor: Value<'c>,
     /// Number of iterations.
     pub ahead: u64,
+    /// The loop inside, each iteration of which asks for a share.
+    pub over: Option<(StageId, AxisId)>,
 }
 
 /// Something kept on a loop.
@@ -166,6 +168,10 @@ pub struct Stage<'c> {
     pub notes: Vec<Note<'c>>,
     /// The intrinsic that does what its inner loops say.
     pub tensorized: Option<intrinsic::Tensorized<'c>>,
+    /// Where along each parallel axis it begins to be computed; the axis's extent is how much of it is.
+    pub begins: Vec<u64>,
+    /// The tensor whose memory it stores into, where other stages store the rest of it.
+    pub into: Option<Value<'c>>,
 }
 
 impl Stage<'_> {
@@ -177,6 +183,35 @@ impl Stage<'_> {
     /// Number of axes of the computation: the first of all its axes, parallel ones, then reduction axes.
     pub fn op_axes(&self) -> usize {
         self.axes.iter().filter(|a| matches!(a.origin, Origin::Root(_))).count()
+    }
+
+    /// Extents of the axes of the computation, whatever part of it the stage computes.
+    pub fn extents(&self) -> Vec<u64> {
+        let named = |name: &str| self.op.ints(name).unwrap_or_default();
+        [named("axes"), named("reduce")].concat().into_iter().map(|n| n.max(0) as u64).collect()
+    }
+
+    /// Has only a part of an axis computed.
+    pub fn narrow(&mut self, axis: AxisId, begin: u64, extent: u64) {
+        self.begins[axis] = begin;
+        self.axes[axis].extent = extent;
+    }
+
+    /// The part that is computed of each parallel axis: where it begins, and its extent.
+    pub fn part(&self) -> Vec<(u64, u64)> {
+        self.begins.iter().zip(&self.axes).map(|(begin, axis)| (*begin, axis.extent)).collect()
+    }
+
+    /// True where only a part is computed.
+    pub fn is_narrowed(&self) -> bool {
+        self.part().into_iter().zip(self.extents()).any(|((_, part), whole)| part != whole)
+    }
+
+    /// Has the same part computed of the axes as another stage has of its own.
+    pub fn narrow_as(&mut self, part: &[(u64, u64)]) {
+        for (axis, (begin, extent)) in part.iter().enumerate() {
+            self.narrow(axis, *begin, *extent);
+        }
     }
 
     /// True when the stage combines elements over reduction axes.
@@ -250,8 +285,17 @@ impl<'c> Schedule<'c> {
             .filter_map(fusion_dialects::defining_op)
             .map(op_key)
             .collect();
-        self.results =
-            (0..self.stages.len()).filter(|&s| returned.contains(&op_key(self.stages[s].op))).collect();
+        let is_result = |s: &Stage| s.into.is_some() || returned.contains(&op_key(s.op));
+        self.results = (0..self.stages.len()).filter(|&s| is_result(&self.stages[s])).collect();
+    }
+
+    /// Takes up that another tensor stands for one that several stages store into.
+    pub fn moved(&mut self, old: Value<'c>, new: Value<'c>) {
+        for into in self.stages.iter_mut().filter_map(|s| s.into.as_mut()) {
+            if fusion_dialects::key(*into) == fusion_dialects::key(old) {
+                *into = new;
+            }
+        }
     }
 
     /// The stages in program order: producers before consumers.
@@ -327,6 +371,7 @@ impl<'c> Schedule<'c> {
         }
         let named = s.notes.iter().any(|n| n.axis == axis)
             || s.prefetches.iter().any(|p| p.axis == axis)
+            || self.stages.iter().flat_map(|s| &s.prefetches).any(|p| p.over == Some((stage, axis)))
             || s.tensorized.as_ref().is_some_and(|t| t.axis == axis || t.loops.contains(&axis))
             || self.stages.iter().any(|other| {
                 other.store == Some(Store::At(axis))
@@ -365,6 +410,8 @@ fn stage_of(op: Op) -> Stage {
     Stage {
         name: op.text("name").unwrap_or_default().to_owned(),
         op,
+        begins: vec![0; axes.iter().filter(|a| !a.reduce).count()],
+        into: None,
         leaves: (0..axes.len()).collect(),
         axes,
         relations: Vec::new(),

@@ -19,6 +19,7 @@
 
 mod groups;
 mod model;
+mod next_rows;
 mod packing;
 mod reach;
 mod streams;
@@ -34,7 +35,7 @@ use super::writer::Writer;
 use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
-use packing::{Panels, copy_panels, pack_rows, panels_by_phase, panels_of_several};
+use packing::{Panels, copy_panels, pack_rows, panels_in_order, panels_of_several};
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -79,6 +80,8 @@ struct Contraction {
     /// The axis of channels that are in groups, which is one over the groups and one in a group here, and the extent of the
     /// latter: all channels of a group use the same data.
     groups: Option<(usize, u64)>,
+    /// How many blocks of one axis are computed one after the other; extents are those of a block.
+    blocks: u64,
     /// Steps of the reduction.
     depth: u64,
     /// Its axes of more than one step, the innermost first: their variables, and how many steps each has.
@@ -100,21 +103,29 @@ impl Contraction {
     }
 }
 
-/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. Only where it may
-/// copy are rows laid out beforehand.
+/// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. One that is computed in blocks
+/// of an axis, of that extent, lays out no rows beforehand.
 pub fn schedule(
     writer: &mut Writer,
     nest: &Nest,
     machine: &Machine,
     constant: &[bool],
-    may_copy: bool,
+    block: Option<(usize, u64)>,
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    let Some(contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
-    let allowed = |tile: &Tile| may_copy || !tile.packs_rows;
+    let Some(mut contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
+    if let Some((axis, extent)) = block.filter(|b| b.0 < contraction.extents.len()) {
+        contraction.blocks = contraction.extents[axis].div_ceil(extent);
+        contraction.extents[axis] = extent.min(contraction.extents[axis]);
+    }
+    let allowed = |tile: &Tile| block.is_none_or(|(axis, _)| !tile.packs_rows && tile.vector != axis);
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
-    write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
+    let rows = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     contraction.stream(writer, reduction, &tile, machine, constant)?;
+    // A product that is to be computed in blocks of another nest finds its rows nearby.
+    if let Some(rows) = rows.filter(|_| block.is_none()) {
+        contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
+    }
     Ok(true)
 }
 
@@ -181,6 +192,7 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         extents,
         fused,
         groups,
+        blocks: 1,
         depth,
         steps,
         is_alone: stage == reduction,
@@ -199,10 +211,13 @@ struct Loops {
     packing: Option<AxisId>,
     /// The vector.
     vector: AxisId,
-    /// Over tiles of rows, where these go over the panels of a block.
+    /// Over tiles of rows.
+    rows: Option<AxisId>,
+    /// The same, where these go over the panels of a block.
     sharing: Option<AxisId>,
 }
 
+/// Writes the loops; gives that over tiles of rows, if there is one.
 fn write(
     writer: &mut Writer,
     nest: &Nest,
@@ -211,7 +226,7 @@ fn write(
     tile: &Tile,
     machine: &Machine,
     constant: &[bool],
-) -> Result<(), String> {
+) -> Result<Option<AxisId>, String> {
     let stage = nest.stage;
     let panel = &contraction.operands[tile.panel];
     lay_out(writer, contraction, tile, constant)?;
@@ -239,13 +254,11 @@ fn write(
         let panels = Panels { dimension, width: contraction.width(tile), at_once };
         copies = copy_panels(writer, stage, panel, panels, contraction.lanes, loops.packing)?;
     }
-    match loops.sharing {
-        Some(rows) => {
-            let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
-            parallel::share(writer, stage, &shared)
-        }
-        None => Ok(()),
+    if let Some(rows) = loops.sharing {
+        let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
+        parallel::share(writer, stage, &shared)?;
     }
+    Ok(loops.rows)
 }
 
 /// Lays constant operands out in the order in which tiles read them, and copies rows that are to be neighbours.
@@ -260,7 +273,7 @@ fn lay_out(
     if let (Some(input), true) = (panel.input, panel.is_constant(constant)) {
         if let Some(dimension) = panel.dimension(tile.vector, extent) {
             let is_step = |v: &Var| v.id >= contraction.axes();
-            let layout = panels_by_phase(panel, dimension, width, &is_step)?;
+            let layout = panels_in_order(panel, dimension, width, &is_step)?;
             writer.transform_layout(Handle::Input(input), layout)?;
         }
         if let Some(several) = panel.together(tile.vector, extent)
@@ -338,7 +351,7 @@ fn tile_loops(
     // Blocks are few: threads share the rows of each.
     let outside = selecting.iter().chain(&rest).map(|&a| axes[a]).chain(across_blocks).next();
     let sharing = row_blocks.filter(|_| outside.is_none() && blocks.is_some());
-    Ok(Loops { packing, vector, sharing })
+    Ok(Loops { packing, vector, rows: row_blocks, sharing })
 }
 
 /// Splits a loop that is longer than the factor.

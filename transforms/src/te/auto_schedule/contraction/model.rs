@@ -172,24 +172,7 @@ impl Contraction {
         tile.height.div_ceil(sets) > machine.first_ways / 2
     }
 
-    /// Cycles that the first tiles of rows wait for constant panels, which come from beyond the second cache in each run.
-    fn waiting(&self, tile: &Tile, machine: &Machine, constant: &[bool], step: &dyn Fn(u64) -> f64) -> f64 {
-        let panel = &self.operands[tile.panel];
-        if !panel.is_constant(constant) {
-            return 0.0;
-        }
-        let wait = |vectors: u64| {
-            let coming = (vectors * machine.vector_bytes) as f64 / machine.far_bytes as f64;
-            (coming - step(vectors)).max(0.0)
-        };
-        let (n, width) = (self.extents[tile.vector], self.width(tile));
-        let rest = (n % width).div_ceil(self.lanes);
-        let panels = (n / width) as f64 * wait(tile.vectors) + if rest > 0 { wait(rest) } else { 0.0 };
-        let selecting = (0..self.extents.len()).filter(|&a| a != tile.vector && panel.mentions(a));
-        panels * (selecting.map(|a| self.extents[a]).product::<u64>() * self.depth) as f64
-    }
-
-    /// An estimate of the time.
+    /// An estimate of the time, of one block.
     fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
         let width = self.width(tile);
         let panel = &self.operands[tile.panel];
@@ -249,11 +232,32 @@ impl Contraction {
             true => other.shape.iter().product::<u64>() as f64 * TRANSPOSED,
             false => 0.0,
         };
-        let waiting = match shared {
-            Some(_) => self.waiting(tile, machine, constant, &|vectors| step(vectors, tile.all_rows())),
-            None => 0.0,
+        // The first tile of rows is multiplied while the panel comes.
+        let first = |vectors: u64| step(vectors, tile.all_rows());
+        let coming = machine.constant_bytes.map_or(0.0, |rate| self.coming(tile, rate, constant, &first));
+        plane * planes * self.depth as f64 + storing + packing + rows + coming / self.blocks as f64
+    }
+
+    /// Cycles that constants take to come, so many bytes in each, beside those in which steps of so many vectors multiply them. What is no
+    /// panel is not asked for ahead, so that nothing hides its way, nor is what a step does beside the arithmetic hidden.
+    fn coming(&self, tile: &Tile, rate: f64, constant: &[bool], step: &dyn Fn(u64) -> f64) -> f64 {
+        let [panel, other] = [tile.panel, 1 - tile.panel].map(|o| &self.operands[o]);
+        let rows = match other.is_constant(constant) {
+            true => (other.shape.iter().product::<u64>() * 4) as f64 / rate,
+            false => 0.0,
         };
-        plane * planes * self.depth as f64 + waiting + storing + packing + rows
+        if !panel.is_constant(constant) {
+            return rows;
+        }
+        let (n, width) = (self.extents[tile.vector], self.width(tile));
+        let of_panel =
+            |vectors: u64| ((vectors * self.lanes * 4) as f64 / rate - step(vectors) + STEP).max(0.0);
+        let rest = (n % width).div_ceil(self.lanes);
+        let panels =
+            (n / width) as f64 * of_panel(tile.vectors) + if rest > 0 { of_panel(rest) } else { 0.0 };
+        let selecting = (0..self.extents.len()).filter(|&a| a != tile.vector && panel.mentions(a));
+        let each = selecting.map(|a| self.extents[a]).product::<u64>() * self.depth;
+        rows + panels * each as f64
     }
 }
 

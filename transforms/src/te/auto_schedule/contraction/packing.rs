@@ -27,9 +27,10 @@ pub fn copy_operand(
     }
 }
 
-/// [`panels`] of an operand, with the phases of its indices outermost: when an axis is indexed `r + s k`, with steps `k` of the
-/// reduction and an `r < s` that is given by other axes, a nest reads every s-th element, which then are neighbours.
-pub(super) fn panels_by_phase(
+/// [`panels`] of an operand in the order of a nest's loops: outermost the axes that no step of the reduction goes along, which select
+/// panels, and the phases of others. When an axis is indexed `r + s k`, with steps `k` of the reduction and an `r < s` that is
+/// given by other axes, a nest reads every s-th element, which then are neighbours.
+pub(super) fn panels_in_order(
     operand: &Operand,
     dimension: usize,
     width: u64,
@@ -37,18 +38,25 @@ pub(super) fn panels_by_phase(
 ) -> Result<Layout, String> {
     let rank = operand.shape.len();
     let plain = panels(rank, dimension, width)?;
-    let (mut phases, mut rest) = (Vec::new(), Vec::new());
+    let (mut selecting, mut rest) = (Vec::new(), Vec::new());
     for digit in plain.digits() {
-        let stride = (digit.axis != dimension).then(|| stride_of(&operand.indices[digit.axis], is_step));
-        match stride.flatten() {
+        let index = Some(&operand.indices[digit.axis]).filter(|_| digit.axis != dimension);
+        match index.and_then(|e| stride_of(e, is_step)) {
             Some(stride) => {
-                phases.push(Digit { axis: digit.axis, unit: 1, base: Some(stride) });
+                selecting.push(Digit { axis: digit.axis, unit: 1, base: Some(stride) });
                 rest.push(Digit { axis: digit.axis, unit: stride, base: None });
             }
+            None if index.is_some_and(|e| varies_without(e, is_step)) => selecting.push(*digit),
             None => rest.push(*digit),
         }
     }
-    Layout::new(rank, [phases, rest].concat())
+    Layout::new(rank, [selecting, rest].concat())
+}
+
+/// True when an index varies, and along no step.
+fn varies_without(index: &Expr, is_step: &dyn Fn(&Var) -> bool) -> bool {
+    let at_first_step = index.substitute(&|v| is_step(&v).then(|| Expr::constant(0)));
+    index.terms().next().is_some() && at_first_step == *index
 }
 
 /// The `s` of an index `r + s k` with steps `k` and `r < s`.

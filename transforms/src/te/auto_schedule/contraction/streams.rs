@@ -1,19 +1,23 @@
-//! Panels from beyond the near cache. Those that are read once go by several streams at a time:
+//! Constant panels from beyond the near cache, where those of all kernels together do not stay. Each step asks for what a later one
+//! multiplies, wherever that lies: panels lie in the order of the loops, so that one is behind the other.
+//!
+//!     for k                               for k
+//!       acc += a[k] * panel[k]      =>      prefetch panel[k + 64]
+//!                                           acc += a[k] * panel[k]
+//!
+//! A core's own prefetcher follows a stream within a page, waits for memory at the next, and does not know the next panel. Where
+//! steps have so little work that the arithmetic hides nothing, several streams at a time keep it under way:
 //!
 //!     for k in 0..4096                      for ki in 0..1024  for ks in 0..4 (unrolled)
 //!       acc += a[k] * panel[k]      =>        acc += a[ks * 1024 + ki] * panel[ks * 1024 + ki]
 //!
-//! A core's prefetcher follows a stream within a page, and waits for memory at the next; it follows several at once, so that
-//! one of them is always under way. One stream of 64 MB was read at 10 GB/s by a core of a Xeon (Sapphire Rapids), four at 15.
-//!
-//! Of those that are read again for other rows, each step asks for what a later one multiplies, as long before as it takes to
-//! come from afar.
+//! One stream of 64 MB was read at 10 GB/s by a core of a Xeon (Sapphire Rapids), four at 15.
 
 use super::super::machine::Machine;
 use super::super::writer::Writer;
+use super::next_rows::serial_step;
 use super::{Contraction, Tile};
 use crate::te::schedule::{AxisId, Handle, StageId};
-use fusion_dialects::loops::LoopKind;
 
 /// Streams at a time; more gained nothing.
 const STREAMS: u64 = 4;
@@ -21,8 +25,9 @@ const STREAMS: u64 = 4;
 const SHORTEST: u64 = 16 << 10;
 /// A loop's body of more multiply-adds than this has work enough to read meanwhile.
 const MOST_WORK: u64 = 128;
-/// Cycles that a line takes from beyond the near cache.
-const FAR_CYCLES: u64 = 300;
+/// Bytes that are asked for ahead: some thousand cycles at the rate of memory, of which a line takes some hundred. Panels of 16.8 MB were
+/// multiplied by 16 rows in 2.0 ms with 2 kB, in 1.8 with 8, 16 or 32.
+const AHEAD: u64 = 8 << 10;
 
 impl Contraction {
     /// Splits the steps of the reduction into streams, or has them ask for later ones, where the panel comes from afar.
@@ -36,21 +41,39 @@ impl Contraction {
     ) -> Result<(), String> {
         let panel = &self.operands[tile.panel];
         let bytes = panel.shape.iter().product::<u64>() * 4;
-        let input = panel.input.filter(|_| panel.is_constant(constant) && bytes > machine.second_cache);
-        let Some(input) = input else { return Ok(()) };
-        if self.reuse(tile.panel) > tile.height {
-            return self.ask(writer, Handle::Input(input), reduction, tile, machine);
+        let is_far = machine.constant_bytes.is_some() && bytes > machine.first_cache;
+        let Some(input) = panel.input.filter(|_| panel.is_constant(constant) && is_far) else {
+            return Ok(());
+        };
+        match self.streamed_step(writer, reduction, tile, bytes > machine.second_cache) {
+            Some(step) => self.split_in_streams(writer, reduction, step),
+            None => self.ask(writer, Handle::Input(input), reduction, tile),
+        }
+    }
+
+    /// The only step of a reduction that is worth several streams.
+    fn streamed_step(
+        &self,
+        writer: &Writer,
+        reduction: StageId,
+        tile: &Tile,
+        is_large: bool,
+    ) -> Option<AxisId> {
+        if !is_large || self.reuse(tile.panel) > tile.all_rows() {
+            return None;
         }
         let s = &writer.tree.stages[reduction];
         let steps = s.leaves.iter().copied().filter(|&l| s.axes[l].reduce && s.axes[l].extent > 1);
-        let [step] = steps.collect::<Vec<_>>()[..] else { return Ok(()) };
+        let [step] = steps.collect::<Vec<_>>()[..] else { return None };
         let extent = s.axes[step].extent;
-        if !extent.is_multiple_of(STREAMS)
-            || extent / STREAMS * tile.vectors * self.lanes * 4 < SHORTEST
-            || tile.all_rows() * tile.vectors * STREAMS > MOST_WORK
-        {
-            return Ok(());
-        }
+        let is_long = extent.is_multiple_of(STREAMS)
+            && extent / STREAMS * tile.vectors * self.lanes * 4 >= SHORTEST
+            && tile.all_rows() * tile.vectors * STREAMS <= MOST_WORK;
+        is_long.then_some(step)
+    }
+
+    fn split_in_streams(&self, writer: &mut Writer, reduction: StageId, step: AxisId) -> Result<(), String> {
+        let extent = writer.tree.stages[reduction].axes[step].extent;
         let (streams, inner) = writer.split(reduction, step, extent / STREAMS)?;
         let order: Vec<AxisId> = writer.tree.stages[reduction].leaves.clone();
         let turned = order.iter().map(|&l| match l {
@@ -63,21 +86,12 @@ impl Contraction {
     }
 
     /// Has the innermost loop over steps ask for what comes some steps later.
-    fn ask(
-        &self,
-        writer: &mut Writer,
-        panel: Handle,
-        reduction: StageId,
-        tile: &Tile,
-        machine: &Machine,
-    ) -> Result<(), String> {
+    fn ask(&self, writer: &mut Writer, panel: Handle, reduction: StageId, tile: &Tile) -> Result<(), String> {
+        let Some(axis) = serial_step(writer, reduction) else { return Ok(()) };
         let s = &writer.tree.stages[reduction];
         let steps: Vec<AxisId> = s.leaves.iter().copied().filter(|&l| s.axes[l].reduce).collect();
-        let is_loop = |l: &&AxisId| s.axes[**l].kind == LoopKind::Serial && s.axes[**l].extent > 1;
-        let Some(&axis) = steps.iter().rev().find(is_loop) else { return Ok(()) };
         let written_out = steps.iter().rev().take_while(|l| **l != axis).map(|&l| s.axes[l].extent);
-        let work = tile.all_rows() * tile.vectors * written_out.product::<u64>();
-        let cycles = work.div_ceil(machine.multiply_adds).max(machine.latency);
-        writer.prefetch(panel, reduction, axis, FAR_CYCLES.div_ceil(cycles))
+        let bytes = self.width(tile) * 4 * written_out.product::<u64>();
+        writer.prefetch(panel, reduction, axis, AHEAD.div_ceil(bytes))
     }
 }

@@ -56,6 +56,9 @@ fn tensor_of<'c>(tree: &Schedule<'c>, source: Handle) -> Result<Value<'c>, Strin
             if s.attach == Attach::Inline {
                 return Err(format!("copies stage \"{}\", which is inlined and has no memory", s.name));
             }
+            if s.is_narrowed() {
+                return Err(format!("copies stage \"{}\", of which only a part is computed", s.name));
+            }
             match s.op.result_values()[..] {
                 [result] => Ok(result),
                 _ => Err(format!("copies stage \"{}\", which has several results", s.name)),
@@ -71,7 +74,7 @@ fn reads(op: Op, tensor: Value) -> bool {
 }
 
 /// Has all loads of a stage read another tensor of the same shape.
-fn read_instead<'c>(stage: Op<'c>, tensor: Value<'c>, copy: Value<'c>) {
+pub(super) fn read_instead<'c>(stage: Op<'c>, tensor: Value<'c>, copy: Value<'c>) {
     for op in std::iter::once(stage).chain(nested_ops(stage)) {
         for (i, operand) in op.operand_values().into_iter().enumerate() {
             if key(operand) == key(tensor) {

@@ -27,7 +27,7 @@ pub fn cache_write(tree: &mut Schedule, stage: StageId, name: &str) -> Result<St
     if tree.named(name).is_some() {
         return Err(format!("makes a stage \"{name}\", but the kernel has one of that name"));
     }
-    let (op, old) = (s.op, s.name.clone());
+    let (op, old, part, into) = (s.op, s.name.clone(), s.part(), s.into);
     let result = op.result_values()[0];
     let Some(ty) = tensor_type(result) else { return Err("caches a value that is no tensor".into()) };
     let copied = Kernel::new(Build::after(op)).compute(&old, &ty, |s, indices| s.load(result, indices));
@@ -47,6 +47,11 @@ pub fn cache_write(tree: &mut Schedule, stage: StageId, name: &str) -> Result<St
     tree.add(copy);
     tree.stages.swap(stage, computing);
     tree.stages[computing].name = name.to_owned();
+    // Where the stage is a part of a result, the copy is.
+    tree.stages[computing].into = None;
+    tree.stages[stage].narrow_as(&part);
+    tree.stages[stage].into = into;
+    tree.moved(result, copied);
     tree.refresh();
     Ok(computing)
 }

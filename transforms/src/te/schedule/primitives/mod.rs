@@ -7,10 +7,12 @@ pub mod cache_read;
 pub mod cache_write;
 pub mod compute_at;
 pub mod compute_inline;
+pub mod divide;
 pub mod double_buffer;
 pub mod fuse;
 pub mod parallel;
 pub mod prefetch;
+pub mod recompute;
 pub mod reindex;
 pub mod reorder;
 pub mod reverse_compute_at;
@@ -46,6 +48,8 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::ComputeAt, compute_at::apply),
     (Te::CacheRead, cache_read::apply),
     (Te::CacheWrite, cache_write::apply),
+    (Te::Divide, divide::apply),
+    (Te::Recompute, recompute::apply),
     (Te::Reindex, reindex::apply),
     (Te::RFactor, rfactor::apply),
     (Te::TransformLayout, transform_layout::apply),

@@ -58,6 +58,10 @@ pub fn reindex<'c>(
             "gives stage \"{name}\" other axes, which is no product of two elements at indices of its axes"
         ));
     };
+    // The new axes go through all of the computation; what is needed of it is found where it is computed.
+    let whole: Vec<(u64, u64)> = tree.stages[stage].extents().into_iter().map(|n| (0, n)).collect();
+    let rank = tree.stages[stage].rank();
+    tree.stages[stage].narrow_as(&whole[..rank]);
     let groups = grouped(tree, stage, groups)?;
     let readers: Vec<Op> = tree
         .consumers(stage)

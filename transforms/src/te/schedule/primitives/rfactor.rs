@@ -51,7 +51,7 @@ pub fn rfactor<'c>(
 ) -> Result<StageId, String> {
     let factored = check(tree, stage, axis, name)?;
     let s = &tree.stages[stage];
-    let (op, rank) = (s.op, s.rank());
+    let (op, rank, part, into) = (s.op, s.rank(), s.part(), s.into);
     let types: Vec<TensorType> = op.result_values().into_iter().filter_map(tensor_type).collect();
     let (Some(body), Some(combiner)) = (op.body(0), op.body(1)) else {
         return Err(format!("factors a loop of stage \"{}\", which has no combiner", s.name));
@@ -91,8 +91,15 @@ pub fn rfactor<'c>(
         replace_uses(old, new);
     }
     tree.stages[stage] = stage_of(last);
+    tree.stages[stage].narrow_as(&part);
+    tree.stages[stage].into = into;
+    for (old, new) in op.result_values().into_iter().zip(last.result_values()) {
+        tree.moved(old, new);
+    }
     op.erase();
-    Ok(tree.add(partial))
+    let made = tree.add(partial);
+    tree.stages[made].narrow_as(&part);
+    Ok(made)
 }
 
 /// Finds the loop, and refuses what cannot be factored.

@@ -1,5 +1,5 @@
 //! Products of matrices by matrix instructions: a tile of the result for each block, a part of it for each warp, in registers.
-//! How large these are, and whether blocks share what is summed up, is in `sizes`.
+//! How large these are is in `sizes`, and whether blocks share what is summed up in `waves`.
 //!
 //! ```text
 //!   io (block_y)  jo (block_x)                            128 x 128 results a block
@@ -19,6 +19,7 @@ mod arrange;
 pub mod attention;
 mod copies;
 mod sizes;
+mod waves;
 mod windows;
 
 use super::super::operands::Operand;
@@ -30,6 +31,7 @@ use crate::target::Target;
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{self, Facts};
 use crate::te::schedule::primitives::split::sums_zeros;
+use crate::te::schedule::primitives::{divide, recompute};
 use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
 use copies::ACCESS_BYTES;
 use fusion_dialects::loops::Scope;
@@ -38,6 +40,7 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, ValueLike, kind_of, ops_in, tensor_type};
 use fusion_operators::DType;
 use sizes::{Extents, step_of};
+use waves::{Role, Shares, Work};
 use windows::Windows;
 
 /// Threads that do an instruction together, from which on they are four warps.
@@ -53,6 +56,7 @@ const SIGNAL_BYTES: u64 = 256;
 const FEWEST: u64 = 16;
 
 /// A sum of products that an instruction computes.
+#[derive(Clone)]
 pub struct Product {
     /// The stage that sums up.
     pub reduction: StageId,
@@ -62,6 +66,14 @@ pub struct Product {
     windows: Option<Windows>,
     /// The instructions for its elements.
     facts: Vec<Facts>,
+}
+
+impl Product {
+    /// The same of another stage that sums up, which has only a part of its rows or columns.
+    fn of(&self, tree: &Schedule, reduction: StageId, sources: Vec<StageId>) -> Product {
+        let windows = self.windows.as_ref().and_then(|_| windows::of(tree, reduction, 0));
+        Product { reduction, sources, windows, facts: self.facts.clone() }
+    }
 }
 
 /// What a block computes.
@@ -186,13 +198,62 @@ pub fn schedule(
     if axes(host) != axes(product.reduction) || !(product.windows.is_some() || plain()) {
         return Ok(false);
     }
-    let Some(partial) = in_parts(writer, product, target)? else {
-        return write(writer, nest, product, product.windows.as_ref(), target);
+    match shared_out(&writer.tree, nest, product, target) {
+        None => write(writer, nest, product, target),
+        Some((axis, Shares::Split(parts))) => in_parts(writer, nest, product, (axis, parts), target),
+        Some((depth, Shares::Streamed { axis, at, parts })) => {
+            streamed(writer, nest, product, ((axis, at), (depth, parts)), target)
+        }
+    }
+}
+
+/// The axis of what is summed up that blocks share, and how they do, where that takes less time.
+fn shared_out(tree: &Schedule, nest: &Nest, product: &Product, target: &Target) -> Option<(AxisId, Shares)> {
+    let reduction = product.reduction;
+    let s = &tree.stages[reduction];
+    let extent = |axis: AxisId| s.axes[axis].extent;
+    let may_be_divided = divide::may_be_divided(tree, nest.stage)
+        && (reduction == nest.stage || recompute::may_be_recomputed(tree, reduction))
+        && tree.readers(reduction).iter().all(|r| *r == nest.stage);
+    let (axis, facts, extents, roles) = match &product.windows {
+        Some(windows) => {
+            let role = |a: AxisId| match windows.rows.contains(&a) {
+                true => (extent(a) == windows.extents.rows).then_some((a, Role::Rows)),
+                false => Some((a, Role::Others(extent(a)))),
+            };
+            let roles = (0..windows.columns.start).filter_map(role).collect();
+            (windows.longest, product.facts.clone(), windows.extents, roles)
+        }
+        None => {
+            let (found, facts) = best(tree, reduction, &product.facts)?;
+            let extents = Extents::of(tree, reduction, &found, (reduction, 0));
+            let mut roles = vec![(found.row, Role::Rows), (found.column, Role::Columns)];
+            let others = (0..s.rank()).filter(|a| *a != found.row && *a != found.column);
+            roles.extend(others.map(|a| (a, Role::Others(extent(a)))));
+            (found.depth, facts, extents, roles)
+        }
+    };
+    let along: &[(AxisId, Role)] = if may_be_divided { &roles } else { &[] };
+    let work = Work { extents: &extents, axis: extent(axis), along, facts: &facts };
+    Some((axis, work.shares(target)?))
+}
+
+/// Writes the primitives of a product each tile of which is computed in parts, that are added up by another launch.
+fn in_parts(
+    writer: &mut Writer,
+    nest: &Nest,
+    product: &Product,
+    (axis, parts): (AxisId, u64),
+    target: &Target,
+) -> Result<bool, String> {
+    let Some(partial) = parts::of(writer, product.reduction, axis, parts)? else {
+        return write(writer, nest, product, target);
     };
     let windows = product.windows.as_ref().and_then(|_| windows::of(&writer.tree, partial, 1));
     let own = Nest { stage: partial, reduction: None };
     if windows.is_some() == product.windows.is_some() {
-        write(writer, &own, product, windows.as_ref(), target)?;
+        let parts = Product { reduction: partial, windows, ..product.clone() };
+        write(writer, &own, &parts, target)?;
     } else {
         product.sources.iter().try_for_each(|source| writer.inline(*source))?;
         elements::schedule(writer, &own, target)?;
@@ -201,35 +262,33 @@ pub fn schedule(
     elements::schedule(writer, nest, target)
 }
 
-/// Has parts of a product summed up by a stage of their own, which is given, where that takes less.
-fn in_parts(writer: &mut Writer, product: &Product, target: &Target) -> Result<Option<StageId>, String> {
-    let (tree, reduction) = (&writer.tree, product.reduction);
-    let number = match &product.windows {
-        Some(windows) => {
-            let extent = tree.stages[reduction].axes[windows.longest].extent;
-            let parts = sizes::parts(&windows.extents, extent, &product.facts, target);
-            parts.map(|parts| (windows.longest, parts))
-        }
-        None => best(tree, reduction, &product.facts).and_then(|(found, facts)| {
-            let extents = Extents::of(tree, reduction, &found);
-            Some((found.depth, sizes::parts(&extents, extents.depth, &facts, target)?))
-        }),
-    };
-    match number {
-        Some((axis, parts)) => parts::of(writer, reduction, axis, parts),
-        None => Ok(None),
-    }
-}
-
-/// Writes the primitives of a product that is computed whole, or of its parts.
-fn write(
+/// Writes the primitives of a product whose tiles are computed whole up to a place along an axis, and in parts from there on.
+fn streamed(
     writer: &mut Writer,
     nest: &Nest,
     product: &Product,
-    windows: Option<&Windows>,
+    ((axis, at), shared): ((AxisId, u64), (AxisId, u64)),
     target: &Target,
 ) -> Result<bool, String> {
-    let host = nest.stage;
+    let name = |writer: &Writer, stage: StageId| format!("rest_of_{}", writer.tree.stages[stage].name);
+    let rest = writer.divide(nest.stage, axis, at, &name(writer, nest.stage))?;
+    let reduction = match nest.reduction {
+        Some(reduction) => writer.recompute(reduction, &name(writer, reduction), rest)?,
+        None => rest,
+    };
+    let mut sources = Vec::new();
+    for source in &product.sources {
+        sources.push(writer.recompute(*source, &name(writer, *source), reduction)?);
+    }
+    let first = product.of(&writer.tree, product.reduction, product.sources.clone());
+    let last = product.of(&writer.tree, reduction, sources);
+    let behind = Nest { stage: rest, reduction: nest.reduction.map(|_| reduction) };
+    Ok(write(writer, nest, &first, target)? && in_parts(writer, &behind, &last, shared, target)?)
+}
+
+/// Writes the primitives of a product that is computed whole, or of its parts.
+fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -> Result<bool, String> {
+    let (host, windows) = (nest.stage, product.windows.as_ref());
     let sums = match nest.reduction {
         Some(reduction) => reduction,
         None => {
@@ -257,7 +316,10 @@ fn write(
     }
     let (found, facts) = best(&writer.tree, sums, &product.facts)
         .ok_or("has a sum of products of which no product of matrices was made")?;
-    let (facts, tile, step) = sizes::sizes(&writer.tree, sums, (&found, &facts), target)
+    // Axes that the host has as well say what is computed of them.
+    let same = windows.map_or(writer.tree.stages[sums].rank(), |w| w.columns.start);
+    let extents = Extents::of(&writer.tree, sums, &found, (host, same));
+    let (facts, tile, step) = sizes::sizes(&extents, &facts, target)
         .ok_or("has a sum of products whose smallest tile is too large for this GPU")?;
     // The columns of the sums are, in the host, one loop over several axes.
     let place = |axis: AxisId| places.filter(|(of, _)| *of == axis).map_or(axis, |(_, fused)| fused);

@@ -1,21 +1,7 @@
-//! How large a block's tile of a product is, and whether several blocks share what is summed up for it.
-//!
-//! Cores compute their shares of the blocks one after another, in waves, and in each block they either multiply or wait for what is copied:
-//!
-//! ```text
-//!   150 tiles, 132 cores:            wave 1  ################################        2 times
-//!                                    wave 2  ####............................
-//!
-//!   the same in 7 parts each:        1050 blocks, of which each takes a seventh      8 / 7 times, and to add the parts up
-//! ```
-//!
-//! So the last wave costs little where parts are small, as with CUTLASS's stream-K (Osama et al., "Stream-K", 2023), which gives each core one
-//! range of steps that may begin and end within tiles. Loops of a schedule have one extent for all blocks; here each tile is cut into the same
-//! parts. Each part's sums are kept, and added up by a second launch in a fixed order, so that what comes out is the same in every
-//! run.
+//! How large a block's tile of a product is: the one of which all take the least time, where cores compute their shares of the blocks one after
+//! another, and in each block either multiply or wait for what is copied. Whether blocks share what is summed up is in `waves`.
 
 use super::super::contraction::Contraction;
-use super::super::parts::MOST_PARTS;
 use super::{MOST_SUMS, Tile, warps};
 use crate::target::Target;
 use crate::te::intrinsics::Facts;
@@ -25,14 +11,8 @@ use crate::te::schedule::{Schedule, StageId};
 const SIZES: [u64; 4] = [256, 128, 64, 32];
 /// Bytes of a row of an operand that are copied at a time.
 const STEP_BYTES: u64 = 64;
-/// Steps of a part, at least: the first ones are waited for.
-const FEWEST_STEPS: u64 = 4;
-/// Steps that a block takes as long as to begin and to end.
-const STEPS_AROUND: f64 = 3.0;
-/// Parts are worth it where they take that share of the time.
-const LEAST_GAIN: f64 = 0.85;
-
 /// The extents of a product, and of how many there are beside each other.
+#[derive(Clone, Copy, Debug)]
 pub struct Extents {
     pub rows: u64,
     pub columns: u64,
@@ -41,67 +21,41 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// Those of a product of matrices.
-    pub fn of(tree: &Schedule, sums: StageId, found: &Contraction) -> Extents {
+    /// Those of a product of matrices, of whose first axes only a part is computed: what a stage has of them.
+    pub fn of(
+        tree: &Schedule,
+        sums: StageId,
+        found: &Contraction,
+        (host, first): (StageId, usize),
+    ) -> Extents {
         let s = &tree.stages[sums];
-        let extent = |axis: usize| s.axes[axis].extent;
+        let extent = |axis: usize| tree.stages[if axis < first { host } else { sums }].axes[axis].extent;
         let others = (0..s.rank()).filter(|a| *a != found.row && *a != found.column).map(extent).product();
         let (rows, columns, depth) = (extent(found.row), extent(found.column), extent(found.depth));
         Extents { rows, columns, depth, others }
     }
 
-    fn blocks(&self, tile: &Tile) -> u64 {
+    /// How many tiles there are.
+    pub fn blocks(&self, tile: &Tile) -> u64 {
         self.rows.div_ceil(tile.rows) * self.columns.div_ceil(tile.columns) * self.others
     }
 }
 
 /// The instruction, the tile of a block and the steps of the sum that take the least time.
-pub fn sizes(
-    tree: &Schedule,
-    sums: StageId,
-    (found, facts): (&Contraction, &[Facts]),
-    target: &Target,
-) -> Option<(Facts, Tile, u64)> {
-    let extents = Extents::of(tree, sums, found);
-    let time = |(facts, tile, _): &(&Facts, Tile, u64)| {
+pub fn sizes(extents: &Extents, facts: &[Facts], target: &Target) -> Option<(Facts, Tile, u64)> {
+    let time = |(facts, tile, _): &Choice| {
         extents.blocks(tile).div_ceil(target.cores) as f64 * of_depth(facts, tile, target)
     };
-    let all = tiles(&extents, facts, target);
+    let all = tiles(extents.depth, facts, target);
     let (facts, tile, step) = all.into_iter().min_by(|a, b| time(a).total_cmp(&time(b)))?;
     Some((facts.clone(), tile, step))
 }
 
-/// The number of parts of a product's depth, where some take less time than the whole: of an axis that it is, or is made of.
-pub fn parts(extents: &Extents, axis: u64, facts: &[Facts], target: &Target) -> Option<u64> {
-    let results = (extents.rows * extents.columns * extents.others) as f64;
-    let of_parts = |parts: u64| {
-        let depth = extents.depth / parts;
-        let time = |(facts, tile, step): &(&Facts, Tile, u64)| {
-            let waves = (extents.blocks(tile) * parts).div_ceil(target.cores) as f64;
-            waves * (depth as f64 + STEPS_AROUND * *step as f64) * of_depth(facts, tile, target)
-        };
-        let whole = |(_, _, step): &&(&Facts, Tile, u64)| {
-            parts == 1 || depth.is_multiple_of(*step) && depth / step >= FEWEST_STEPS
-        };
-        let all = tiles(extents, facts, target);
-        all.iter().filter(whole).map(time).min_by(f64::total_cmp)
-    };
-    // Each part is written once and read once, in f32.
-    let adding_up = |parts: u64| {
-        let bytes = 4.0 * results * parts as f64;
-        let cached = 2.0 * bytes <= target.l3.bytes as f64;
-        let rate = if cached { target.l3.bandwidth_all } else { target.memory.bandwidth_all };
-        target.kernel_call + 2.0 * bytes / rate.max(1.0)
-    };
-    let whole = of_parts(1)?;
-    let divides = (2..=MOST_PARTS).filter(|parts| axis.is_multiple_of(*parts));
-    let timed = divides.filter_map(|parts| Some((parts, of_parts(parts)? + adding_up(parts))));
-    let (parts, least) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (least < LEAST_GAIN * whole).then_some(parts)
-}
+/// An instruction, the tile of a block, and how much of the depth is copied at a time.
+pub type Choice<'f> = (&'f Facts, Tile, u64);
 
 /// Seconds that a core takes for a step of depth one of a tile.
-fn of_depth(facts: &Facts, tile: &Tile, target: &Target) -> f64 {
+pub fn of_depth(facts: &Facts, tile: &Tile, target: &Target) -> f64 {
     let bytes = facts.dtype.size() as u64;
     // Instructions that read shared memory take as long for as many bytes.
     let flops = match facts.panels {
@@ -114,13 +68,13 @@ fn of_depth(facts: &Facts, tile: &Tile, target: &Target) -> f64 {
 }
 
 /// The tiles that fit, with their instructions and steps.
-fn tiles<'f>(extents: &Extents, facts: &'f [Facts], target: &Target) -> Vec<(&'f Facts, Tile, u64)> {
+pub fn tiles<'f>(depth: u64, facts: &'f [Facts], target: &Target) -> Vec<Choice<'f>> {
     let all = facts.iter().flat_map(|facts| {
-        let (warps, step) = (warps(facts), step_of(facts, extents.depth));
+        let (warps, step) = (warps(facts), step_of(facts, depth));
         let tile = move |rows, columns| (facts, Tile { rows, columns, warps }, step);
         SIZES.iter().flat_map(move |&rows| SIZES.iter().map(move |&columns| tile(rows, columns)))
     });
-    let fits = |(facts, tile, step): &(&Facts, Tile, u64)| {
+    let fits = |(facts, tile, step): &Choice| {
         let [rows, columns, lanes] = facts.extents();
         let (down, along) = (tile.rows / tile.warps[0], tile.columns / tile.warps[1]);
         down.is_multiple_of(rows)

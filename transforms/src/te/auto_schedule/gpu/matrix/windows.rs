@@ -12,6 +12,7 @@ use crate::te::schedule::{AxisId, Schedule, StageId};
 use std::ops::Range;
 
 /// The axes of a product of matrices that those of a reduction become.
+#[derive(Clone)]
 pub struct Windows {
     /// For each axis of the reduction the number of the one that it becomes a part of.
     pub groups: Vec<usize>,
@@ -23,6 +24,8 @@ pub struct Windows {
     pub orders: [Vec<usize>; 2],
     /// The extents of the product: rows, columns, depth, and how many there are beside each other.
     pub extents: Extents,
+    /// The axes of the result that are its rows.
+    pub rows: Vec<AxisId>,
     /// The longest axis that is summed up.
     pub longest: AxisId,
 }
@@ -71,7 +74,8 @@ pub fn of(tree: &Schedule, reduction: StageId, parts: usize) -> Option<Windows> 
         outer.chain(column + 1..depth).chain([depth]).chain(columns).collect::<Vec<usize>>()
     };
     let is_row = |a: &usize| goes(across, *a) && !goes(along, *a);
-    let rows: u64 = (0..begin).filter(is_row).map(|a| s.axes[a].extent).product();
+    let own_rows: Vec<AxisId> = (0..begin).filter(is_row).collect();
+    let rows: u64 = own_rows.iter().map(|a| s.axes[*a].extent).product();
     let extents = Extents {
         rows,
         columns: extent(begin..rank),
@@ -80,5 +84,5 @@ pub fn of(tree: &Schedule, reduction: StageId, parts: usize) -> Option<Windows> 
     };
     let longest = (all..own).max_by_key(|a| (s.axes[*a].extent, own - a))?;
     let orders = [order(first), order(second)];
-    Some(Windows { groups, columns: begin..rank, operand, orders, extents, longest })
+    Some(Windows { groups, columns: begin..rank, operand, orders, extents, rows: own_rows, longest })
 }
