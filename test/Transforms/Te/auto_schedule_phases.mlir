@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --fusion-attach-target=name=x86-64-v4 --convert-relay-to-te --te-schedule --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --fusion-attach-target=name=sapphirerapids --convert-relay-to-te --te-schedule --split-input-file | FileCheck %s
 
 // The pixels of a phase of a transposed convolution are few along an axis: tiles are of two, and the kernel is
 // written out, so that the loop is over channels. Results, which lie by phases, are put in order by vectors of channels.
