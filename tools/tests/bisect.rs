@@ -1,5 +1,6 @@
 //! The applications of rules that break a result are found, whatever else is applied beside them.
 
+use crate::common::alone;
 use fusion_dialects::{parse_module, run_passes};
 use fusion_tools::driver::{self, CompileOptions, Target};
 use fusion_tools::validate::{self, Settings};
@@ -29,6 +30,10 @@ func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf32>) -> tens
 
 #[test]
 fn the_fewest_applications_that_break_a_result_are_found() {
+    alone("bisect::the_fewest_applications_that_break_a_result_are_found", check_bisection);
+}
+
+fn check_bisection() {
     let directory = tempfile::tempdir().unwrap();
     fusion_tools::register_passes();
     rules::add(Family::Algebra, wrong_difference);

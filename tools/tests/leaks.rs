@@ -1,5 +1,6 @@
 //! The example programs, again and again: nothing stays alive, and memory does not grow.
 
+use crate::common::alone;
 use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::programs::{self, Inputs};
 use std::path::{Path, PathBuf};
@@ -13,18 +14,6 @@ const FEWEST: usize = 100;
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
-/// Runs `measure` in a process of its own, as other tests use memory too.
-fn alone(test: &str, measure: impl FnOnce()) {
-    const ALONE: &str = "FUSION_TEST_ALONE";
-    if std::env::var_os(ALONE).is_some() {
-        return measure();
-    }
-    let this = std::env::current_exe().unwrap();
-    let output = std::process::Command::new(this).args(["--exact", test]).env(ALONE, "1").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 fn examples() -> Vec<PathBuf> {

@@ -1,5 +1,6 @@
 //! Validation finds what a wrong pass does, and says what it could not check.
 
+use crate::common::alone;
 use fusion_dialects::relay::Builder;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -56,6 +57,10 @@ func.func @wrong(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 
 #[test]
 fn a_wrong_pass_is_found_and_shown() {
+    alone("validate::a_wrong_pass_is_found_and_shown", check_wrong_pass);
+}
+
+fn check_wrong_pass() {
     let directory = tempfile::tempdir().unwrap();
     fusion_tools::register_passes();
     register::<WrongSums>();

@@ -156,7 +156,8 @@ fn transposed_convolutions_by_tiles_of_pixels() {
             .with("output_padding", [random.within(0, stride - 1), random.within(0, stride - 1)])
             .with("dilation", [dilation, dilation])
             .with("groups", groups as i64);
-        let x = random.tensor(F32, &[random.of(&[1, 1, 2]), channels, size[0], size[1]]);
+        let images = random.of(&[1, 1, 2]);
+        let x = random.tensor(F32, &[images, channels, size[0], size[1]]);
         let w = random.tensor(F32, &[channels, filters, kernel as usize, kernel as usize]);
         let bias = random.tensor(F32, &[groups * filters, 1, 1]);
         let steps = [

@@ -33,6 +33,18 @@ pub fn complained(args: &[&str], output: Output) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// Runs a test in a process of its own: it measures the memory of a process, or changes what holds for all of it.
+pub fn alone(test: &str, run: impl FnOnce()) {
+    const ALONE: &str = "FUSION_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return run();
+    }
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new(this).args(["--exact", test]).env(ALONE, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
 /// A number of the environment, for more cases than the usual ones.
 pub fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
