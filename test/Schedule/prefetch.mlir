@@ -70,9 +70,9 @@ te.schedule for @k {
 // CHECK:       loop.for 6 serial
 // CHECK:         loop.for 24 serial
 // CHECK:           %[[LAST:.*]] = arith.constant 751 : index
-// CHECK:           %[[LINE:.*]] = arith.minsi %{{.*}}, %[[LAST]]
-// CHECK:           loop.prefetch %[[W:.*]][%[[LINE]]]
-// CHECK:           %[[NEXT:.*]] = arith.addi %[[LINE]],
+// CHECK:           %[[AHEAD:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK:           loop.prefetch %[[W:.*]][%[[AHEAD]]]
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[AHEAD]],
 // CHECK:           loop.prefetch %[[W]][%[[NEXT]]]
 // CHECK:           loop.for 32 serial
 te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
