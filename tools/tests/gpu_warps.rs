@@ -52,44 +52,34 @@ fn by_their_sums(warp: u64) -> String {
 }
 
 /// Parts of 96 elements turned around, through a copy in shared memory that other warps have made: four of them with 24 lanes each.
-const TURNED: &str = "func.func @main(%x: tensor<480xf32>) -> tensor<480xf32> {
-       %0 = te.call @turned(%x) : (tensor<480xf32>) -> tensor<480xf32>
-       return %0 : tensor<480xf32>
+const TURNED: &str = "func.func @main(%x: tensor<5x96xf32>) -> tensor<5x96xf32> {
+       %0 = te.call @turned(%x) : (tensor<5x96xf32>) -> tensor<5x96xf32>
+       return %0 : tensor<5x96xf32>
      }
-     te.kernel @turned(%x: tensor<480xf32>) -> tensor<480xf32> {
+     te.kernel @turned(%x: tensor<5x96xf32>) -> tensor<5x96xf32> {
        %0 = te.compute \"turned\" axes [5, 96] reduce [] init [] {
        ^bb0(%b: index, %i: index):
-         %from = affine.apply affine_map<(d0, d1) -> (d0 * 96 - d1 + 95)>(%b, %i)
-         %a = te.load %x[%from] : tensor<480xf32> -> f32
+         %from = affine.apply affine_map<(d0) -> (-d0 + 95)>(%i)
+         %a = te.load %x[%b, %from] : tensor<5x96xf32> -> f32
          te.yield %a : f32
        } combine {} : tensor<5x96xf32>
-       %1 = te.compute \"flat\" axes [480] reduce [] init [] {
-       ^bb0(%i: index):
-         %b = affine.apply affine_map<(d0) -> (d0 floordiv 96)>(%i)
-         %r = affine.apply affine_map<(d0) -> (d0 mod 96)>(%i)
-         %a = te.load %0[%b, %r] : tensor<5x96xf32> -> f32
-         te.yield %a : f32
-       } combine {} : tensor<480xf32>
-       te.return %1 : tensor<480xf32>
+       te.return %0 : tensor<5x96xf32>
      }
      te.schedule for @turned {
-       %f = te.stage \"flat\"
-       %i = te.axes %f : !te.axis
-       %b, %r = te.split %i by 96
-       %w, %l = te.split %r by 24
+       %t = te.stage \"turned\"
+       %b, %i = te.axes %t : !te.axis, !te.axis
+       %w, %l = te.split %i by 24
        te.bind %b to block_x
        te.bind %w to warp
        te.bind %l to lane
-       %t = te.stage \"turned\"
-       te.compute_inline %t
        %x = te.input 0
-       %c = te.cache_read %x as \"copy\"
+       %c = te.cache_read %x as \"copy\" for %t
        te.compute_at %c, %b
        te.set_scope %c to shared
-       %k = te.axes %c : !te.axis
-       %kw, %kl = te.split %k by 24
-       te.bind %kw to warp
-       te.bind %kl to lane
+       %cb, %ci = te.axes %c : !te.axis, !te.axis
+       %cw, %cl = te.split %ci by 24
+       te.bind %cw to warp
+       te.bind %cl to lane
      }";
 
 #[test]
@@ -120,7 +110,7 @@ fn rows_of_warps_and_elements_of_lanes_are_those_of_the_processor() {
 fn warps_wait_for_what_others_put_into_shared_memory() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
-    let x = Numbers(13).tensor(&[480]);
+    let x = Numbers(13).tensor(&[5, 96]);
     npz::write(&here.join("x.npz"), [("input_0", &x)]).unwrap();
     fs::write(here.join("k.mlir"), TURNED).unwrap();
     let x = x.to_f64s();

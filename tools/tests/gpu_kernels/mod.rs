@@ -80,8 +80,8 @@ pub fn with_few_cores(gpu: &str, directory: &Path) -> String {
     format!("{vendor}:{}", file.display())
 }
 
-/// All elements of the results.
-fn run(directory: &Path, more: &[&str]) -> Result<Vec<f64>, String> {
+/// The elements of each result.
+fn run(directory: &Path, more: &[&str]) -> Result<Vec<Vec<f64>>, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
     command.args(["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"]).args(more);
     let output = command.current_dir(directory).env("FUSION_CACHE", "0").output().unwrap();
@@ -89,7 +89,7 @@ fn run(directory: &Path, more: &[&str]) -> Result<Vec<f64>, String> {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let results = npz::read(&directory.join("y.npz")).unwrap();
-    Ok(results.values().flat_map(|result| result.to_f64s()).collect())
+    Ok(results.values().map(|result| result.to_f64s()).collect())
 }
 
 /// How far a program is off on its GPU from what it gives with these options, or what else is wrong.
@@ -107,11 +107,17 @@ pub fn difference(program: &Program, results: &[&Value], reference: &[&str]) -> 
     let wanted = run(here, reference).map_err(|why| format!("as it should be: {why}\n{text}"))?;
     let emulated = [&["--target", &gpu, "--emulate"], program.options.as_slice()].concat();
     let got = run(here, &emulated).map_err(|why| format!("on {gpu}: {why}\n{text}"))?;
-    let most = wanted.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
-    let off = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
-    // Not a number is not below.
-    let right = got.len() == wanted.len() && got.iter().all(|v| v.is_finite()) && off <= program.most_off;
+    let off = got.iter().zip(&wanted).map(|(got, wanted)| apart(got, wanted)).fold(0.0, f64::max);
+    let right = got.len() == wanted.len() && off <= program.most_off;
     if right { Ok(off) } else { Err(format!("on {gpu}: is off by {off:e}\n{text}")) }
+}
+
+/// How far results are apart, relative to the largest element.
+fn apart(got: &[f64], wanted: &[f64]) -> f64 {
+    let most = wanted.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
+    let comparable = got.len() == wanted.len() && got.iter().all(|v| v.is_finite());
+    let off = got.iter().zip(wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
+    if comparable { off } else { f64::INFINITY }
 }
 
 /// What is wrong with a case, if anything.
