@@ -48,6 +48,7 @@ const KINDS: &[Kind] = &[
     ("gather_elements", kinds::gather_elements),
     ("scatter_line", kinds::scatter_line),
     ("chain", more::chain),
+    ("normalized", more::normalized),
     ("pieces", more::pieces),
     ("prologue", more::prologue),
     ("product_f16", more::product_f16),

@@ -29,6 +29,26 @@ pub fn chain(p: &mut Program) -> Value {
     last
 }
 
+/// Three reductions along one axis, each of which needs the one before.
+pub fn normalized(p: &mut Program) -> Value {
+    let shape = [p.small(1, 5), p.extent(), p.extent()];
+    let axis = p.small(0, 2) as usize;
+    let mut one = shape;
+    one[axis] = 1;
+    let a = p.input(&shape);
+    let along = format!("axes = array<i64: {axis}>, keepdims = true");
+    let mean = p.op("reduce_mean", &[&a], &along, &one);
+    let centred = p.like("sub", &[&a, &mean]);
+    let square = p.like("mul", &[&centred, &centred]);
+    let variance = p.op("reduce_mean", &[&square], &along, &one);
+    let least = p.number("1.0e-3", "f32");
+    let above = p.like("add", &[&variance, &least]);
+    let deviation = p.like("sqrt", &[&above]);
+    let scaled = p.like("div", &[&centred, &deviation]);
+    let most = p.op("reduce_max", &[&scaled], &along, &one);
+    p.like("sub", &[&scaled, &most])
+}
+
 /// Reads a part of a tensor, turned around, and puts it beside another one.
 pub fn pieces(p: &mut Program) -> Value {
     let (rows, columns) = (p.extent() + 2, p.extent());
