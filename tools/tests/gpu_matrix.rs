@@ -1,8 +1,8 @@
 //! Matrix instructions, emulated: products of f16, bf16 and f32 of any extents are what the processor computes, and no two threads
 //! race.
 
-use crate::common::{Numbers, succeed};
-use crate::gpu_kernels::{GPUS, with_few_cores};
+use crate::common::{GPUS, Numbers, succeed};
+use crate::gpu_kernels::with_few_cores;
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::npz;
 use std::fs;

@@ -7,14 +7,13 @@ mod kinds;
 mod more;
 pub mod program;
 
-use crate::common::{Numbers, succeed};
+use crate::common::{GPUS, Numbers, succeed};
 use fusion_runtime::npz;
 use program::{Program, Value};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-pub const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 /// Cases that are run by default: each kind twice.
 const CASES: u64 = 2 * KINDS.len() as u64;
 

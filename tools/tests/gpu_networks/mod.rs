@@ -8,9 +8,9 @@ mod carts;
 mod images;
 mod recurrent;
 
-use crate::common::Numbers;
+use crate::common::{GPUS, Numbers};
+use crate::gpu_kernels::difference;
 use crate::gpu_kernels::program::{Program, Value};
-use crate::gpu_kernels::{GPUS, difference};
 
 /// A network: its name, and what makes it.
 type Network = (&'static str, fn(&mut Program) -> Vec<Value>);
