@@ -12,7 +12,8 @@ use crate::te::merge::epilogues;
 use crate::te::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, kind_of, ops_in};
+use fusion_dialects::{Op, OpExt, Value, ValueLike, dtype_of, kind_of, ops_in};
+use fusion_operators::DType;
 
 /// Scalar operations that may be repeated without a thought.
 const CHEAP_OPERATIONS: usize = 12;
@@ -88,6 +89,20 @@ pub fn is_cheap(tree: &Schedule, stage: StageId) -> bool {
     let effort = effort(s.op);
     let cheap = !effort.transcendental && effort.operations <= CHEAP_OPERATIONS;
     cheap && !s.is_reduction() && is_compute(s.op) && s.op.result_values().len() == 1
+}
+
+/// True for stages that only choose which elements of one tensor stand where, and constants elsewhere, as padding does.
+pub fn only_moves(tree: &Schedule, stage: StageId) -> bool {
+    let computes = |op: &Op| {
+        let is_number = |v: &Value| dtype_of(v.r#type()).is_some_and(|dtype| dtype != DType::Bool);
+        let moves = matches!(kind_of(*op), Some(Kind::Te(_)) | Some(Kind::Upstream(Upstream::ArithConstant)));
+        !moves && op.result_values().iter().any(is_number)
+    };
+    let s = &tree.stages[stage];
+    is_compute(s.op)
+        && !s.is_reduction()
+        && accesses(s.op).len() == 1
+        && s.op.body(0).is_some_and(|body| !ops_in(body).iter().any(computes))
 }
 
 fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
