@@ -3,7 +3,8 @@
 //!     m = a > b ? a : b         one instruction of x86-64, which gives `b` where one of the two is no number
 //!     a is a number ? m : a
 //!
-//! A constant, which is a number, goes first, so that the second operand stays with one instruction. Otherwise three; upstream's expansion compares twice, joins the two and selects, and a reduction waits for the comparisons.
+//! A constant, which is a number, goes first, so that one instruction keeps the second operand. Otherwise three; upstream's
+//! expansion compares twice, joins the two and selects, and a reduction waits for the comparisons.
 //! Of two zeros either may be the result.
 
 use super::floats::{Floats, Is};
