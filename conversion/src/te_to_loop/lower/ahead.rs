@@ -10,6 +10,7 @@ use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop};
 use fusion_dialects::{OpExt, Value, key};
 use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{AxisId, Prefetch, StageId};
 
 /// Bytes of a line of a cache.
@@ -110,7 +111,8 @@ impl<'c> Lowering<'c, '_> {
             if !self.is_computed_in(other, nest.stage) {
                 continue;
             }
-            let region = self.required(other, nest, bound);
+            // A later iteration may be none: what it would read is asked for as far as there is something.
+            let region = self.required_of(other, nest, bound, true);
             let reduced = s.op.ints("reduce").unwrap_or_default();
             let extents = reduced.iter().map(|&n| (Expr::constant(0), n.max(0) as u64));
             let each = |(from, n): Range| Some(from.plus(&ranged(&mut fresh, n)));
@@ -212,6 +214,8 @@ fn contiguous_axis(part: &Part) -> Option<usize> {
 /// A region of a tensor as runs of elements side by side.
 struct Lines<'r> {
     region: &'r [Range],
+    /// True when it is one run, in whatever order its axes lie.
+    is_block: bool,
     /// The axes over which there are runs, the first ones.
     outer: usize,
     /// Elements of a run.
@@ -220,6 +224,9 @@ struct Lines<'r> {
 
 impl<'r> Lines<'r> {
     fn of(part: &Part, region: &'r [Range]) -> Self {
+        if let Some(run) = part.layout.as_ref().and_then(|layout| block(layout, &part.shape, region)) {
+            return Lines { region, is_block: true, outer: 0, run };
+        }
         let whole = |axis: usize| region[axis].1 == part.shape[axis];
         let mut outer = region.len().saturating_sub(1);
         if part.layout.is_none() {
@@ -228,7 +235,7 @@ impl<'r> Lines<'r> {
             }
         }
         let run = region[outer.min(region.len())..].iter().map(|(_, n)| n).product();
-        Lines { region, outer, run }
+        Lines { region, is_block: false, outer, run }
     }
 
     /// Where in the buffer the lines are that one of some steps asks for.
@@ -265,6 +272,7 @@ impl<'r> Lines<'r> {
             rest = rest.div(n);
         }
         match part.layout {
+            _ if self.is_block => part.offset(&at).plus(along),
             None => part.offset(&at).plus(along),
             // Runs of a laid out tensor lie along its last axis in memory.
             Some(_) => {
@@ -275,6 +283,18 @@ impl<'r> Lines<'r> {
             }
         }
     }
+}
+
+/// Elements of a region that is one run of a laid out tensor: of a digit some, of those behind it all, of those before it one.
+fn block(layout: &Layout, shape: &[u64], region: &[Range]) -> Option<u64> {
+    let extents = layout.shape(shape);
+    let digits = layout.digits().iter().zip(&extents);
+    let taken =
+        digits.map(|(d, &n)| region.get(d.axis).map(|r| (r.1.div_ceil(d.unit).clamp(1, n.max(1)), n)));
+    let taken: Vec<(u64, u64)> = taken.collect::<Option<_>>()?;
+    let some = taken.iter().position(|(took, _)| *took > 1).unwrap_or(taken.len());
+    let whole = taken.iter().skip(some + 1).all(|(took, n)| took == n);
+    (whole && !layout.is_swizzled()).then(|| taken.iter().map(|(took, _)| took).product())
 }
 
 /// The last element of a buffer.

@@ -91,18 +91,20 @@ pub fn is_cheap(tree: &Schedule, stage: StageId) -> bool {
     cheap && !s.is_reduction() && is_compute(s.op) && s.op.result_values().len() == 1
 }
 
-/// True for stages that only choose which elements of one tensor stand where, and constants elsewhere, as padding does.
-pub fn only_moves(tree: &Schedule, stage: StageId) -> bool {
+/// How many operations compute numbers for an element of a cheap stage, itself or in what is inlined into it. Choosing
+/// which elements stand where, as padding does, is none.
+pub fn operations_of_element(tree: &Schedule, stage: StageId) -> Option<usize> {
+    let s = &tree.stages[stage];
     let computes = |op: &Op| {
         let is_number = |v: &Value| dtype_of(v.r#type()).is_some_and(|dtype| dtype != DType::Bool);
-        let moves = matches!(kind_of(*op), Some(Kind::Te(_)) | Some(Kind::Upstream(Upstream::ArithConstant)));
+        let moves = matches!(kind_of(*op), Some(Kind::Te(_) | Kind::Upstream(Upstream::ArithConstant)));
         !moves && op.result_values().iter().any(is_number)
     };
-    let s = &tree.stages[stage];
-    is_compute(s.op)
-        && !s.is_reduction()
-        && accesses(s.op).len() == 1
-        && s.op.body(0).is_some_and(|body| !ops_in(body).iter().any(computes))
+    let body = s.op.body(0).filter(|_| is_cheap(tree, stage))?;
+    let own = ops_in(body).iter().filter(|op| computes(op)).count();
+    let inlined = accesses(s.op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
+    let inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
+    inlined.map(|read| operations_of_element(tree, read)).sum::<Option<usize>>().map(|read| own + read)
 }
 
 fn goes_inline(tree: &Schedule, stage: StageId) -> bool {

@@ -19,7 +19,7 @@
 
 use super::machine::Machine;
 use super::operands::{Operand, operands};
-use super::placement::{Nest, only_moves};
+use super::placement::{Nest, operations_of_element};
 use super::tiling::lanes;
 use super::writer::Writer;
 use crate::loops::vectorize::MASKED_TAIL;
@@ -43,6 +43,8 @@ const MOST_ROWS: u64 = 8;
 const FURTHEST: i64 = 4;
 /// Shorter rows are not worth vectors.
 const SHORTEST_ROW: u64 = 4;
+/// Operations on an element of the data that are repeated for each step along a row, in place of storing what they give.
+const MOST_REPEATED: usize = 2;
 /// Elements below that many bytes have no masks.
 const FEWEST_MASKED_BYTES: usize = 4;
 /// What a plane may take: it stands on the stack of the thread that makes it.
@@ -69,7 +71,8 @@ pub fn inline_padding(writer: &mut Writer, nests: &mut Vec<Nest>, machine: &Mach
     for reduction in reductions.into_iter().filter(|_| machine.masks) {
         let tree = &writer.tree;
         let Some(windows) = recognize(tree, reduction) else { continue };
-        let padding = windows.own_data(tree, nests, reduction).filter(|&s| only_moves(tree, s));
+        let padding = windows.own_data(tree, nests, reduction);
+        let padding = padding.filter(|&s| operations_of_element(tree, s).is_some_and(|n| n <= MOST_REPEATED));
         let padding = padding.filter(|_| windows.is_mostly_inside());
         if let Some(padding) = padding.filter(|_| can_mask(tree, reduction)) {
             writer.inline(padding)?;
