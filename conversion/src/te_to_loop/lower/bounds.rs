@@ -53,7 +53,14 @@ impl<'c> Lowering<'c, '_> {
         (Nest { stage, region, order: nest.order.clone(), reduction, in_memory }, all)
     }
 
-    fn required_of(&self, stage: StageId, nest: &Nest, bound: &Bindings, beyond: bool) -> Vec<Range> {
+    /// The same; a part that may lie beyond the end is given as it is where that is wanted, and is all there is otherwise.
+    pub(super) fn required_of(
+        &self,
+        stage: StageId,
+        nest: &Nest,
+        bound: &Bindings,
+        beyond: bool,
+    ) -> Vec<Range> {
         let op = self.tree.stages[stage].op;
         let shape = self.shape(stage);
         let whole: Vec<Range> = shape.iter().map(|&n| (Expr::constant(0), n)).collect();
