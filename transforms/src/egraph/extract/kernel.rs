@@ -12,7 +12,7 @@
 
 use super::arrangement::Arrangement;
 use super::class_set::ClassSet;
-use super::space::{ClassId, Space};
+use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use super::super::rules::conditions::permutation;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, DENSE, MATMUL};
@@ -70,6 +70,11 @@ pub enum Illegal {
 
 /// The most members of a kernel: what follows is quadratic in it, and so is some of the code generator.
 const MOST_MEMBERS: usize = 96;
+
+/// True for what gives all elements of its operand, and each once, in another order or shape.
+pub fn rearranges(candidate: &Candidate) -> bool {
+    candidate.is_view || candidate.operator.is_some_and(|o| o.is(&TRANSPOSE))
+}
 
 impl Kernel {
     /// The kernel that stores a class and those of its group.
@@ -319,12 +324,12 @@ impl<'a> Members<'a> {
         let candidate = self.state.candidate(self.space, member);
         let of = |class: &ClassId| known.iter().find(|(c, _)| c == class).map(|(_, arrangement)| arrangement);
         let shape = self.dims(member).iter().map(Dim::known).collect::<Option<Vec<u64>>>()?;
-        if candidate.is_view {
-            return of(candidate.operands.first()?)?.reshaped(&shape);
-        }
-        if candidate.operator.is_some_and(|o| o.is(&TRANSPOSE)) {
-            let axes = permutation(&candidate.attrs.attrs, shape.len())?;
-            return of(candidate.operands.first()?)?.transposed(&axes);
+        if rearranges(candidate) {
+            let source = of(candidate.operands.first()?)?;
+            return match candidate.is_view {
+                true => source.reshaped(&shape),
+                false => source.transposed(&permutation(&candidate.attrs.attrs, shape.len())?),
+            };
         }
         let mut read = candidate.operands.iter().filter(|o| of(o).is_some());
         let first = of(read.next()?)?;

@@ -196,7 +196,9 @@ impl Plan {
         self.state.set_stored(class, true);
         let after = after?;
         let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
-        (before - after > LEAST_GAIN * quickest).then_some(before - after)
+        let gain = before - after;
+        let opens = gain >= 0.0 && readers.iter().all(|&reader| self.stands_before_move(space, class, reader));
+        (gain > LEAST_GAIN * quickest || opens).then_some(gain)
     }
 
     /// Classes whose gain may change with a class: what its kernel and its readers read and store.
