@@ -15,6 +15,7 @@ use super::class_set::ClassSet;
 use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use super::super::rules::conditions::permutation;
+use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, DENSE, MATMUL};
 use fusion_operators::ops::shape::TRANSPOSE;
 use fusion_operators::{Dim, FusionKind, TensorType};
@@ -296,7 +297,8 @@ impl<'a> Members<'a> {
     fn check_rearranged(&self, product: ClassId, after: &[ClassId]) -> Result<(), Illegal> {
         let name = self.name(product);
         let operator = self.state.candidate(self.space, product).operator;
-        let is_product = operator.is_some_and(|o| [&MATMUL, &BATCH_MATMUL, &DENSE].iter().any(|p| o.is(p)));
+        let products = [&MATMUL, &BATCH_MATMUL, &DENSE, &ATTENTION];
+        let is_product = operator.is_some_and(|o| products.iter().any(|p| o.is(p)));
         let together = self.space.rates.stored_together.filter(|_| is_product);
         let shape = |class: ClassId| self.dims(class).iter().map(Dim::known).collect::<Option<Vec<u64>>>();
         let mut known: Vec<(ClassId, Arrangement)> = Vec::new();

@@ -259,9 +259,16 @@ impl Plan {
         for &(class, _) in &changes {
             dirty.extend(plan.restore(space, class));
         }
-        for (class, candidate) in changes {
+        for &(class, candidate) in &changes {
             if plan.state.is_live(class) {
                 plan.state.choose(space, class, candidate).ok()?;
+            }
+        }
+        // What it reads now may have been lazy in other kernels, and may not be in this one.
+        for (class, _) in changes {
+            let is_wrong = |kernel: &ClassId| plan.legal(space, *kernel).is_err();
+            if plan.state.is_live(class) && plan.kernels_with(space, class).iter().any(is_wrong) {
+                dirty.extend(plan.restore(space, class));
             }
         }
         plan.recost(space, &self.state, &dirty);

@@ -11,7 +11,7 @@ use super::reductions::reads_once;
 use super::writer::Writer;
 use crate::te::layout::Layout;
 use crate::te::merge::epilogues;
-use crate::te::schedule::primitives::reverse_reindex::rearrangement;
+use crate::te::schedule::primitives::reverse_reindex::{readers, rearrangement};
 use crate::te::schedule::{Schedule, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 
@@ -35,10 +35,9 @@ pub fn follow_products(writer: &mut Writer, machine: &Machine) -> Result<(), Str
 
 /// The last of the stages that follow a product element by element; the product where several do, or none.
 fn last_over_the_same(tree: &Schedule, product: StageId) -> StageId {
-    // What goes over other axes ends the search.
     let axes = |s: StageId| tree.stages[s].op.ints("axes");
-    let leaves = |s: StageId| tree.consumers(s).into_iter().any(|c| axes(c) != axes(product));
-    match epilogues(tree, product, &|s| leaves(s)) {
+    let goes_on = |s: StageId| tree.consumers(s).into_iter().all(|c| axes(c) == axes(product));
+    match epilogues(tree, product, &|s| tree.results.contains(&s) || !goes_on(s)) {
         Some(ends) if ends.len() == 1 => ends[0],
         _ => product,
     }
@@ -46,25 +45,12 @@ fn last_over_the_same(tree: &Schedule, product: StageId) -> StageId {
 
 /// The result of the kernel behind a stage, when there is one.
 fn only_result_behind(tree: &Schedule, stage: StageId) -> Option<StageId> {
-    let mut at = vec![stage];
-    let mut found: Vec<StageId> = Vec::new();
-    let mut seen = Vec::new();
-    while let Some(next) = at.pop() {
-        if seen.contains(&next) {
-            continue;
-        }
-        seen.push(next);
-        if tree.results.contains(&next) && !found.contains(&next) {
-            found.push(next);
-        }
-        at.extend(tree.consumers(next));
-    }
-    let [only] = found[..] else { return None };
-    Some(only)
+    let mut behind = readers(tree, stage).into_iter().filter(|s| tree.results.contains(s));
+    behind.next().filter(|_| behind.next().is_none())
 }
 
 /// True when vectors of so many elements, along the axis whose last digit is the innermost, lie side by side.
-pub fn keeps_vectors(layout: &Layout, lanes: u64) -> bool {
+fn keeps_vectors(layout: &Layout, lanes: u64) -> bool {
     let last = layout.digits().last();
     last.is_some_and(|d| d.unit == 1 && d.base.is_none_or(|base| base.is_multiple_of(lanes)))
 }

@@ -119,7 +119,7 @@ pub fn rearrangement(tree: &Schedule, stage: StageId, producer: StageId) -> Resu
 }
 
 /// A stage and all that read it, through any others.
-fn readers(tree: &Schedule, stage: StageId) -> BTreeSet<StageId> {
+pub fn readers(tree: &Schedule, stage: StageId) -> BTreeSet<StageId> {
     let (mut open, mut found) = (vec![stage], BTreeSet::new());
     while let Some(next) = open.pop() {
         if found.insert(next) {
