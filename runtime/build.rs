@@ -10,6 +10,8 @@ const SOURCES: &[&str] = &[
     "language/memory.c",
     "language/run.c",
     "language/value.c",
+    "gpu/block.c",
+    "gpu/collective.c",
     "gpu/cuda.c",
     "gpu/dlpack.c",
     "gpu/driver.c",

@@ -32,6 +32,7 @@ pub fn register() {
     fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();
     fusion_dialects::register::<loop_to_gpu::equal::MergeEqual>();
     fusion_dialects::register::<loop_to_gpu::once::StoreOnce>();
+    fusion_dialects::register::<loop_to_gpu::warps::BindWarps>();
     fusion_dialects::register::<loop_to_gpu::spread::LoopSpread>();
     fusion_dialects::register::<loop_to_gpu::pipeline::LoopPipeline>();
     fusion_dialects::register::<loop_to_gpu::barriers::InsertBarriers>();

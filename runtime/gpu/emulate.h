@@ -11,6 +11,7 @@ enum {
   MOST_SIGNALS = 64,             /* of a block */
   ACTORS = MOST_THREADS + MOST_SIGNALS,  /* who writes shared memory: threads, and the copies that a signal tells of */
   NOBODY = 0xffff,               /* none of them */
+  UNWRITTEN = 0xff,              /* every byte of memory that was not written; floats of any size are NaN then */
 };
 
 /* What a thread came with to something that all of its warp do together. */
@@ -98,15 +99,25 @@ struct worker {
   char message[1024];
 };
 
-/* emulate.c */
+/* block.c */
 struct worker *fusion_worker(void);
+/* Whether all threads of the block ended as they should; `message` says why not. */
+_Bool fusion_run_block(struct worker *worker, uint64_t number);
+void fusion_free_stacks(struct worker *worker);
 /* Ends the block with an error of this thread, and the same for one that another thread causes. */
 _Noreturn void fusion_emulated_fail(struct worker *worker, const struct thread *thread, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Waits until all threads of the warp have come, and what they came for is done. */
-void fusion_collective(struct worker *worker, const struct request *request);
+/* The same, where no thread runs. */
+void fusion_fail_outside(struct worker *worker, const struct thread *thread, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The thread goes on when its state is RUNS again. */
 void fusion_stop_here(struct worker *worker);
+
+/* collective.c */
+/* Waits until all threads of the warp have come, and what they came for is done. */
+void fusion_collective(struct worker *worker, const struct request *request);
+/* Does what all threads of the warp that have not ended have come to. */
+void fusion_do_collective(struct worker *worker, struct warp *warp);
 
 /* races.c */
 void fusion_note_access(struct worker *worker, const struct thread *thread, const void *address, uint64_t bytes, _Bool is_write);

@@ -1,12 +1,10 @@
 //! Kernels for GPUs, emulated: on every GPU that is described they compute what the processor does; and what cannot be is told.
 
-use crate::common::{Numbers, complaint, succeed};
+use crate::common::{GPUS, Numbers, complaint, succeed};
 use fusion_operators::Tensor;
 use fusion_runtime::npz;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)

@@ -1,12 +1,11 @@
 //! Matrix instructions, emulated: products of f16, bf16 and f32 of any extents are what the processor computes, and no two threads
 //! race.
 
-use crate::common::{Numbers, succeed};
+use crate::common::{GPUS, Numbers, succeed};
+use crate::gpu_kernels::with_few_cores;
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::npz;
 use std::fs;
-
-const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
 /// Runs a program of f32 inputs on the processor and on a GPU; fails where results are further apart than allowed, of the
 /// largest one.
@@ -259,25 +258,6 @@ fn weights_that_lie_the_other_way_are_read_as_they_lie() {
     }
 }
 
-/// A GPU with four cores, on which products of a few tiles take several waves, and which prefers large tiles, as operands come slowly: what
-/// its description is in, and its name.
-fn with_few_cores(gpu: &str) -> (tempfile::TempDir, String) {
-    let directory = tempfile::tempdir().unwrap();
-    let text = succeed(directory.path(), &["targets", gpu]);
-    let line = |line: &str| match line.split_once(" = ").map_or("", |(key, _)| key) {
-        "cores" => "cores = 4".to_owned(),
-        "kernel_call" => "kernel_call = 1e-9".to_owned(),
-        "l3_bandwidth" => "l3_bandwidth = 5e9".to_owned(),
-        "l3_bandwidth_all" => "l3_bandwidth_all = 1e12".to_owned(),
-        _ => line.to_owned(),
-    };
-    let few: Vec<String> = text.lines().map(line).collect();
-    let file = directory.path().join("few.toml");
-    fs::write(&file, few.join("\n")).unwrap();
-    let vendor = gpu.split_once(':').unwrap().0;
-    (directory, format!("{vendor}:{}", file.display()))
-}
-
 /// How many launches the kernel of a model takes that takes most.
 fn launches(text: &str, gpu: &str) -> usize {
     let directory = tempfile::tempdir().unwrap();
@@ -301,7 +281,8 @@ fn tiles_that_fill_no_wave_are_cut_up_and_the_others_computed_whole() {
         ("nvidia:sm_80", 1, [120, 512, 599]),
     ];
     for (gpu, batch, extents) in all {
-        let (_kept, few) = with_few_cores(gpu);
+        let kept = tempfile::tempdir().unwrap();
+        let few = with_few_cores(gpu, kept.path());
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);
         assert_eq!(launches(&text, &few), 3, "{gpu} {batch} {extents:?}");
@@ -316,7 +297,8 @@ fn sums_that_are_results_are_cut_up_as_well() {
          return %y : tensor<600x128xf32>
        }";
     for gpu in ["amd:gfx90a", "amd:gfx942"] {
-        let (_kept, few) = with_few_cores(gpu);
+        let kept = tempfile::tempdir().unwrap();
+        let few = with_few_cores(gpu, kept.path());
         assert_eq!(launches(text, &few), 3, "{gpu}");
         compare(text, &[&[600, 512], &[512, 128]], &few, &[], 1e-5);
     }
@@ -398,7 +380,8 @@ fn convolutions_are_products_of_what_windows_cover() {
 fn filters_that_fill_no_wave_are_cut_up() {
     let text = convolution([64, 600], 11, 1);
     for gpu in ["nvidia:sm_80", "amd:gfx942", "amd:gfx1100"] {
-        let (_kept, few) = with_few_cores(gpu);
+        let kept = tempfile::tempdir().unwrap();
+        let few = with_few_cores(gpu, kept.path());
         compare(&text, &[&[1, 64, 11, 11], &[600, 64, 3, 3]], &few, &[], 2e-3);
     }
 }

@@ -1,11 +1,10 @@
 //! What becomes one launch of a GPU, and ONNX backend tests with emulated kernels: some of each kind of operator and type. `make
 //! check-gpus` runs all of them.
 
+use crate::common::GPUS;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
 
 fn fusion(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fusion")).args(args).env("FUSION_CACHE", "0").output().unwrap()
@@ -73,6 +72,40 @@ fn attention_keeps_no_scores_in_memory() {
         // PTX says nothing of registers without NVIDIA's assembler.
         if gpu.starts_with("amd") {
             assert_eq!(launches[0]["spilled_bytes"], 0, "{gpu}: {launches:?}");
+        }
+    }
+}
+
+#[test]
+fn large_products_and_attention_spill_nothing() {
+    let product = |dtype: &str| {
+        let ty = format!("tensor<4096x4096x{dtype}>");
+        format!(
+            "func.func @main(%x: {ty}, %w: {ty}) -> {ty} {{
+               %0 = relay.matmul %x, %w : ({ty}, {ty}) -> {ty}
+               return %0 : {ty}
+             }}"
+        )
+    };
+    let attention = |width: u64| {
+        let ty = format!("tensor<4x16x4096x{width}xf16>");
+        format!(
+            "func.func @main(%q: {ty}, %k: {ty}, %v: {ty}) -> {ty} {{
+               %0 = relay.attention %q, %k, %v {{scale = 0.125 : f64}} : ({ty}, {ty}, {ty}) -> {ty}
+               return %0 : {ty}
+             }}"
+        )
+    };
+    for text in [product("f32"), product("f16"), attention(64), attention(128)] {
+        for gpu in GPUS {
+            for launch in launches(&text, gpu) {
+                let spilled = launch["spilled_bytes"].as_u64();
+                // NVIDIA's registers are known where its assembler is found.
+                assert!(
+                    spilled == Some(0) || (gpu.starts_with("nvidia") && spilled.is_none()),
+                    "{gpu}: {launch}"
+                );
+            }
         }
     }
 }

@@ -11,6 +11,8 @@ mod gpu;
 mod gpu_kernels;
 mod gpu_matrix;
 mod gpu_models;
+mod gpu_networks;
+mod gpu_warps;
 mod language;
 mod leaks;
 mod onnx_programs;

@@ -10,8 +10,7 @@ use fusion_dialects::{
 
 /// `loop.for` and `loop.upto` become `scf.for`, a parallel one that carries nothing `scf.parallel`.
 pub fn for_loop(op: Op) -> Result<(), PassError> {
-    use LoopKind::{BlockX, BlockY, BlockZ, ThreadX, ThreadY, ThreadZ};
-    if matches!(loop_kind(op), BlockX | BlockY | BlockZ | ThreadX | ThreadY | ThreadZ) {
+    if loop_kind(op).binding().is_some() {
         return Err(PassError::at(
             op,
             "is bound to the blocks or threads of a GPU, which a CPU has not; use te.parallel, te.vectorize or te.unroll",

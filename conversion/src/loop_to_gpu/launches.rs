@@ -36,15 +36,7 @@ pub struct Launch<'c> {
 
 /// What a loop is bound to: blocks or threads, and which of x, y and z.
 pub fn binding(kind: LoopKind) -> Option<(bool, usize)> {
-    match kind {
-        LoopKind::BlockX => Some((false, 0)),
-        LoopKind::BlockY => Some((false, 1)),
-        LoopKind::BlockZ => Some((false, 2)),
-        LoopKind::ThreadX => Some((true, 0)),
-        LoopKind::ThreadY => Some((true, 1)),
-        LoopKind::ThreadZ => Some((true, 2)),
-        _ => None,
-    }
+    kind.binding()
 }
 
 /// True for loops bound to blocks or threads, and for what asks for the number of one.

@@ -32,6 +32,7 @@ mod reduce;
 pub mod spread;
 mod swizzle;
 pub mod verify;
+pub mod warps;
 
 use crate::loop_to_cpu;
 use crate::te_to_loop::lower::KERNEL;

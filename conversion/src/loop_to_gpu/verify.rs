@@ -37,6 +37,12 @@ impl Pass for VerifyGpu {
             initial: "1024",
         },
         OptionSpec {
+            name: "warp",
+            description: "Threads that combine values without waiting",
+            kind: OptionKind::Int,
+            initial: "32",
+        },
+        OptionSpec {
             name: "shared-bytes",
             description: "The most bytes that a block shares",
             kind: OptionKind::Int,
@@ -47,13 +53,14 @@ impl Pass for VerifyGpu {
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
         let (threads, shared) = (cx.options.int("threads"), cx.options.int("shared-bytes"));
+        let warp_threads = cx.options.int("warp").max(1) as u64;
         let (_, launches) = launches::of(body);
         for launch in launches {
             waits(&launch.ops)?;
             limits(launch.ops[0], &launch.shape, threads.max(1) as u64, shared.max(0) as u64)?;
             for op in &launch.ops {
                 for inner in nested_ops(*op).into_iter().chain([*op]) {
-                    barrier(inner, &launch.shape)?;
+                    barrier(inner, &launch.shape, warp_threads)?;
                     warp(inner, &launch.shape)?;
                     store(inner, &launch.shape)?;
                 }
@@ -149,11 +156,11 @@ fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
     std::iter::successors(op.parent_operation(), |o| o.parent_operation())
 }
 
-/// Threads that any GPU runs in step: they combine values without waiting.
+/// Threads that do together what a warp does on any GPU.
 const FEWEST_OF_A_WARP: u64 = 32;
 
 /// A barrier is for all threads of the block.
-fn barrier<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
+fn barrier<'c>(op: Op<'c>, shape: &Shape, warp: u64) -> Result<(), PassError<'c>> {
     match op.kind() {
         Some(Kind::Loop(Loop::Barrier)) => {}
         Some(Kind::Loop(Loop::AllReduce)) => {
@@ -164,7 +171,7 @@ fn barrier<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
                     format_args!("combines values of {extent} threads in blocks of another number"),
                 ));
             }
-            if extent <= FEWEST_OF_A_WARP {
+            if extent <= warp {
                 return Ok(());
             }
         }

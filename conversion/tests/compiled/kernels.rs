@@ -2,8 +2,8 @@
 
 use super::*;
 use fusion_operators::ops::{
-    attention::ATTENTION, contraction::*, convolution::*, elementwise::*, normalization::SOFTMAX, shape::*,
-    winograd::WINOGRAD_CONV2D,
+    attention::ATTENTION, contraction::*, convolution::*, elementwise::*, normalization::SOFTMAX, pooling::*,
+    shape::*, winograd::WINOGRAD_CONV2D,
 };
 
 const F32: DType = DType::F32;
@@ -209,6 +209,41 @@ fn transposes() {
             let attrs = Attrs::new().with("axes", axes.clone());
             checker.call(&TRANSPOSE, attrs, &[random.tensor(dtype, &shape)]);
         }
+    }
+    checker.finish();
+}
+
+/// Small images and long rows, in which windows lie in the padding on each side or beyond it.
+#[test]
+fn windows_that_read_under_masks() {
+    let (mut random, mut checker) = (Random::new(44), Checker::default());
+    for (size, kernel, strides, padding, dilation) in [
+        ([7, 7], [3, 3], [1, 1], [1, 1, 1, 1], 1),
+        ([14, 14], [3, 3], [2, 2], [1, 1, 1, 1], 1),
+        ([14, 15], [3, 3], [1, 2], [0, 1, 1, 0], 1),
+        ([29, 28], [3, 3], [1, 1], [1, 1, 1, 1], 1),
+        ([9, 70], [3, 3], [2, 2], [2, 3, 1, 2], 1),
+        ([9, 70], [2, 3], [1, 3], [1, 2, 0, 1], 1),
+        ([8, 61], [1, 3], [1, 4], [0, 2, 0, 3], 1),
+        ([16, 14], [3, 3], [1, 1], [2, 2, 2, 2], 2),
+        ([5, 6], [3, 3], [1, 1], [4, 5, 3, 6], 1),
+    ] {
+        let attrs = Attrs::new().with("strides", strides).with("padding", padding);
+        let x = random.tensor(F32, &[2, 5, size[0], size[1]]);
+        let w = random.tensor(F32, &[5, 1, kernel[0] as usize, kernel[1] as usize]);
+        if dilation == 1 && (0..4).all(|side| padding[side] < kernel[side % 2]) {
+            for op in [&MAX_POOL2D, &AVG_POOL2D] {
+                checker.call(op, attrs.clone().with("kernel", kernel), std::slice::from_ref(&x));
+            }
+        }
+        let attrs = attrs.with("dilation", [dilation, dilation]).with("groups", 5);
+        checker.call_on_constants(&CONV2D, attrs.clone(), &[x.clone(), w.clone()]);
+        let steps = [
+            Step(&CONV2D, attrs, vec![0, 1]),
+            Step(&ADD, Attrs::new(), vec![3, 2]),
+            Step(&CLIP, Attrs::new().with("min", 0.0).with("max", 6.0), vec![4]),
+        ];
+        checker.check(&steps, &[x, w, random.tensor(F32, &[5, 1, 1])], 1);
     }
     checker.finish();
 }

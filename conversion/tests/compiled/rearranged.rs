@@ -87,10 +87,19 @@ fn program(random: &mut Random) -> (String, Vec<Tensor>) {
     let apart = [b, s, h, d];
     let shape = format!("{{shape = array<i64: {b}, {s}, {h}, {d}>}}");
     at = text.call(&format!("relay.reshape {at} {shape}"), Some((&[&p_of], &apart)));
-    let axes = random.of(&[[0, 2, 1, 3], [2, 0, 1, 3], [1, 0, 2, 3], [1, 2, 0, 3], [0, 2, 3, 1], [0, 1, 3, 2], [3, 0, 2, 1]]);
+    let axes = random.of(&[
+        [0, 2, 1, 3],
+        [2, 0, 1, 3],
+        [1, 0, 2, 3],
+        [1, 2, 0, 3],
+        [0, 2, 3, 1],
+        [0, 1, 3, 2],
+        [3, 0, 2, 1],
+    ]);
     let moved = axes.map(|axis| apart[axis]);
     let order = axes.map(|axis| axis.to_string()).join(", ");
-    at = text.call(&format!("relay.transpose {at} {{axes = array<i64: {order}>}}"), Some((&[&apart], &moved)));
+    at =
+        text.call(&format!("relay.transpose {at} {{axes = array<i64: {order}>}}"), Some((&[&apart], &moved)));
     if random.flag() {
         let other = text.given(random, &moved, false);
         at = text.call(&format!("relay.add {at}, {other}"), Some((&[&moved, &moved], &moved)));

@@ -1,7 +1,7 @@
 //! The functions of f64 that become straight code for GPUs, against the C library's, over numbers of all sizes, for vectors and for
 //! scalars. The C library is off by up to one unit in the last place itself.
 
-use super::{COUNT, Kernel, run};
+use super::{COUNT, Kernel, run, signed_pairs};
 use fusion_conversion::pipelines::{LLVM, LOOP, Stage};
 use fusion_dialects::Jit;
 
@@ -115,12 +115,9 @@ fn pairs(size: impl Fn(f64, f64) -> (f64, f64)) -> [Vec<f64>; 2] {
         f64::INFINITY,
         f64::NAN,
     ];
-    let signed: Vec<f64> = special.iter().flat_map(|v| [*v, -*v]).collect();
-    for a in &signed {
-        for b in &signed {
-            x.push(*a);
-            y.push(*b);
-        }
+    for (a, b) in signed_pairs(&special) {
+        x.push(a);
+        y.push(b);
     }
     [x, y]
 }

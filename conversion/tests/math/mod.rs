@@ -78,3 +78,10 @@ fn run<N: bytemuck::Pod>(jit: &Jit, columns: &[Vec<N>]) -> Vec<N> {
     jit.call("f", &mut views).unwrap();
     buffers.pop().unwrap()
 }
+
+/// Every pair of these numbers, with either sign.
+fn signed_pairs<N: Copy + std::ops::Neg<Output = N>>(special: &[N]) -> impl Iterator<Item = (N, N)> {
+    let signed: Vec<N> = special.iter().flat_map(|&v| [v, -v]).collect();
+    let others = signed.clone();
+    signed.into_iter().flat_map(move |a| others.clone().into_iter().map(move |b| (a, b)))
+}

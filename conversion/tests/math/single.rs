@@ -1,7 +1,7 @@
 //! The functions that become straight code, against the same functions of f64, over all numbers of f32: every 251st one, and
 //! all that stand around powers of two, for vectors and for scalars.
 
-use super::{COUNT, Kernel, run};
+use super::{COUNT, Kernel, run, signed_pairs};
 use fusion_conversion::pipelines::{LLVM, LOOP};
 use fusion_conversion::targets::cpu;
 use fusion_dialects::{Jit, Target};
@@ -232,12 +232,9 @@ fn pow() {
         f32::INFINITY,
         f32::NAN,
     ];
-    let signed: Vec<f32> = special.iter().flat_map(|v| [*v, -*v]).collect();
-    for a in &signed {
-        for b in &signed {
-            x.push(*a);
-            y.push(*b);
-        }
+    for (a, b) in signed_pairs(&special) {
+        x.push(a);
+        y.push(b);
     }
     check("powf", MOST, &[x, y], |v| f64::from(v[0]).powf(f64::from(v[1])));
 }

@@ -12,8 +12,13 @@ pub struct Kernel {
 pub type Make = fn(&mut Random) -> Kernel;
 
 /// All kinds.
-pub const ALL: &[(&str, Make)] =
-    &[("matmul", matmul), ("convolution", convolution), ("softmax", softmax), ("chain", chain), ("heads", heads)];
+pub const ALL: &[(&str, Make)] = &[
+    ("matmul", matmul),
+    ("convolution", convolution),
+    ("softmax", softmax),
+    ("chain", chain),
+    ("heads", heads),
+];
 
 /// Intrinsics that some schedules name: a row times a number, and a small product of matrices.
 pub const INTRINSICS: &str = "

@@ -67,6 +67,8 @@ pub enum LoopKind {
     ThreadY = 8,
     ThreadZ = 9,
     VirtualThread = 10,
+    Warp = 11,
+    Lane = 12,
 }
 
 impl LoopKind {
@@ -85,20 +87,31 @@ impl LoopKind {
             ThreadY,
             ThreadZ,
             VirtualThread,
+            Warp,
+            Lane,
         ];
         all.into_iter().find(|k| *k as i64 == number)
     }
 }
 
 impl LoopKind {
-    /// True for threads of a block.
-    pub fn is_thread(self) -> bool {
-        matches!(self, LoopKind::ThreadX | LoopKind::ThreadY | LoopKind::ThreadZ)
+    /// What a loop is bound to: threads of a block or blocks of a grid, and which of x, y and z. Lanes of a warp are threads that
+    /// follow each other, and those of the next warp follow them.
+    pub fn binding(self) -> Option<(bool, usize)> {
+        match self {
+            LoopKind::BlockX => Some((false, 0)),
+            LoopKind::BlockY => Some((false, 1)),
+            LoopKind::BlockZ => Some((false, 2)),
+            LoopKind::ThreadX | LoopKind::Lane => Some((true, 0)),
+            LoopKind::ThreadY | LoopKind::Warp => Some((true, 1)),
+            LoopKind::ThreadZ => Some((true, 2)),
+            _ => None,
+        }
     }
 
-    /// True for blocks of a grid.
-    pub fn is_block(self) -> bool {
-        matches!(self, LoopKind::BlockX | LoopKind::BlockY | LoopKind::BlockZ)
+    /// True for threads of a block, by themselves or as warps and their lanes.
+    pub fn is_thread(self) -> bool {
+        self.binding().is_some_and(|(thread, _)| thread)
     }
 }
 

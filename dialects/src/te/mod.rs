@@ -1,6 +1,7 @@
 //! The te dialect: kernels of tensor expressions, and schedules.
 
 mod builder;
+mod index;
 mod parts;
 pub mod scalar;
 pub mod verify;

@@ -21,7 +21,8 @@ def Loop_Kind : I64EnumAttr<"Kind", "How the iterations of a loop run", [
     I64EnumAttrCase<"serial", 0>, I64EnumAttrCase<"parallel", 1>, I64EnumAttrCase<"vectorized", 2>,
     I64EnumAttrCase<"unrolled", 3>, I64EnumAttrCase<"block_x", 4>, I64EnumAttrCase<"block_y", 5>,
     I64EnumAttrCase<"block_z", 6>, I64EnumAttrCase<"thread_x", 7>, I64EnumAttrCase<"thread_y", 8>,
-    I64EnumAttrCase<"thread_z", 9>, I64EnumAttrCase<"virtual_thread", 10>]> {
+    I64EnumAttrCase<"thread_z", 9>, I64EnumAttrCase<"virtual_thread", 10>, I64EnumAttrCase<"warp", 11>,
+    I64EnumAttrCase<"lane", 12>]> {
   let cppNamespace = "::fusion::loop";
 }
 def Loop_Scope : I64EnumAttr<"Scope", "Who sees a buffer", [

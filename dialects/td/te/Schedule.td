@@ -203,11 +203,11 @@ def Te_PrefetchOp : Te_Primitive<"prefetch"> {
 def Te_Binding : I64EnumAttr<"Binding", "What a loop's iterations become; the numbers are those of the loop dialect's kinds", [
     I64EnumAttrCase<"block_x", 4>, I64EnumAttrCase<"block_y", 5>, I64EnumAttrCase<"block_z", 6>,
     I64EnumAttrCase<"thread_x", 7>, I64EnumAttrCase<"thread_y", 8>, I64EnumAttrCase<"thread_z", 9>,
-    I64EnumAttrCase<"virtual_thread", 10>]> {
+    I64EnumAttrCase<"virtual_thread", 10>, I64EnumAttrCase<"warp", 11>, I64EnumAttrCase<"lane", 12>]> {
   let cppNamespace = "::fusion::te";
 }
 def Te_BindOp : Te_Primitive<"bind"> {
-  let summary = "The iterations are the blocks of a grid, the threads of a block, or threads that take turns in one";
+  let summary = "The iterations are the blocks of a grid, the warps or threads of a block, the lanes of a warp, or threads that take turns in one";
   let arguments = (ins Te_AxisType:$axis, Te_Binding:$binding);
   let assemblyFormat = "$axis `to` $binding attr-dict";
 }

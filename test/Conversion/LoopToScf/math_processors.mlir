@@ -33,6 +33,36 @@ func.func @maximum(%a: vector<16xf32>, %b: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// A constant goes first: what the comparison does not hold for, because it is no number, is the second operand and stays.
+// CHECK-LABEL: func.func @constant
+// CHECK-SAME:    %[[A:.*]]: vector<16xf32>
+// CHECK:         %[[SIX:.*]] = arith.constant dense<6.0
+// CHECK:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[SIX]], %[[A]]
+// CHECK:         %[[LARGER:.*]] = arith.select %[[ABOVE]], %[[SIX]], %[[A]]
+// CHECK-NEXT:    %[[BELOW:.*]] = arith.cmpf olt, %[[SIX]], %[[LARGER]]
+// CHECK-NEXT:    arith.select %[[BELOW]], %[[SIX]], %[[LARGER]]
+// CHECK-NEXT:    return
+func.func @constant(%a: vector<16xf32>) -> vector<16xf32> {
+  %six = arith.constant dense<6.0> : vector<16xf32>
+  %0 = arith.maximumf %a, %six : vector<16xf32>
+  %1 = arith.minimumf %six, %0 : vector<16xf32>
+  return %1 : vector<16xf32>
+}
+
+// -----
+
+// One that is no number may not.
+// CHECK-LABEL: func.func @nan
+// CHECK:         arith.cmpf ogt
+// CHECK:         arith.cmpf ord
+func.func @nan(%a: f32) -> f32 {
+  %nan = arith.constant 0x7FC00000 : f32
+  %0 = arith.maximumf %a, %nan : f32
+  return %0 : f32
+}
+
+// -----
+
 // Numbers of 64 bits as well.
 // CHECK-LABEL: func.func @minimum
 // CHECK:         arith.cmpf olt

@@ -5,6 +5,9 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// All GPUs that are described.
+pub const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
+
 /// The program, in a directory and without the cache of kernels: tests do not depend on what ran before.
 pub fn command(directory: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));

@@ -3,6 +3,7 @@
 pub mod iteration;
 pub mod ranges;
 pub mod simplify;
+pub mod strided;
 pub mod transpose;
 pub mod unroll;
 pub mod vectorize;

@@ -161,8 +161,12 @@ impl Expr {
 
     /// `self = a * e + r` with `0 <= r < a` for a divisor `a` of `by`, the greatest there is, and terms on both sides: `r` has no part in a quotient by `by`.
     fn coarse(&self, by: i64) -> Option<(i64, Expr)> {
-        let mut divisors: Vec<i64> =
-            self.terms.values().map(|c| gcd(c.unsigned_abs(), by.unsigned_abs()) as i64).filter(|a| 1 < *a && *a < by).collect();
+        let mut divisors: Vec<i64> = self
+            .terms
+            .values()
+            .map(|c| gcd(c.unsigned_abs(), by.unsigned_abs()) as i64)
+            .filter(|a| 1 < *a && *a < by)
+            .collect();
         divisors.sort_unstable();
         divisors.into_iter().rev().find_map(|a| {
             let (e, rest) = self.by_multiples(a);

@@ -224,6 +224,7 @@ impl Device {
         };
         let mut all = vec![
             ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
+            ("loop-bind-warps", format!("builtin.module(func.func(loop-bind-warps{{warp={}}}))", gpu.warp)),
             (
                 "loop-pipeline",
                 format!(
@@ -234,8 +235,8 @@ impl Device {
             (
                 "loop-verify-gpu",
                 format!(
-                    "builtin.module(func.func(loop-verify-gpu{{threads={} shared-bytes={}}}))",
-                    gpu.block_threads, gpu.most_shared_bytes
+                    "builtin.module(func.func(loop-verify-gpu{{threads={} warp={} shared-bytes={}}}))",
+                    gpu.block_threads, gpu.warp, gpu.most_shared_bytes
                 ),
             ),
             (

@@ -10,6 +10,7 @@ use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop};
 use fusion_dialects::{OpExt, Value, key};
 use fusion_transforms::te::expr::Expr;
+use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{AxisId, Prefetch, StageId};
 
 /// Bytes of a line of a cache.
@@ -112,7 +113,7 @@ impl<'c> Lowering<'c, '_> {
             if !self.is_computed_in(other, nest.stage) {
                 continue;
             }
-            // What lies beyond the end is not asked for in any case.
+            // A later iteration may be none: what it would read is asked for as far as there is something.
             let region = self.required_of(other, nest, bound, true);
             let reduced = s.op.ints("reduce").unwrap_or_default();
             let extents = reduced.iter().map(|&n| (Expr::constant(0), n.max(0) as u64));
@@ -220,6 +221,9 @@ struct Lines<'r> {
 
 impl<'r> Lines<'r> {
     fn of(part: &Part, region: &'r [Range]) -> Self {
+        if let Some(run) = part.layout.as_ref().and_then(|layout| block(layout, &part.shape, region)) {
+            return Lines { region, runs: Vec::new(), run };
+        }
         let Some(layout) = &part.layout else {
             let whole = |axis: usize| region[axis].1 == part.shape[axis];
             let mut outer = region.len().saturating_sub(1);
@@ -252,8 +256,9 @@ impl<'r> Lines<'r> {
     fn shares(&self, part: &Part, passed: &[(Expr, u64)]) -> Vec<Expr> {
         let line = elements_of_a_line(part);
         let steps_of = |loops: &[(Expr, u64)]| loops.iter().map(|(_, n)| n).product::<u64>();
-        let step_of =
-            |loops: &[(Expr, u64)]| loops.iter().fold(Expr::constant(0), |t, (v, n)| t.times(*n as i64).plus(v));
+        let step_of = |loops: &[(Expr, u64)]| {
+            loops.iter().fold(Expr::constant(0), |t, (v, n)| t.times(*n as i64).plus(v))
+        };
         let runs: u64 = self.runs.iter().map(|(_, _, n)| n).product();
         // Less than a line at a time: an address that is linear in the step costs nothing. The outer loops go over runs.
         for at in (0..=passed.len()).rev() {
@@ -296,6 +301,18 @@ impl<'r> Lines<'r> {
         }
         part.offset(&at).plus(along)
     }
+}
+
+/// Elements of a region that is one run of a laid out tensor: of a digit some, of those behind it all, of those before it one.
+fn block(layout: &Layout, shape: &[u64], region: &[Range]) -> Option<u64> {
+    let extents = layout.shape(shape);
+    let digits = layout.digits().iter().zip(&extents);
+    let taken =
+        digits.map(|(d, &n)| region.get(d.axis).map(|r| (r.1.div_ceil(d.unit).clamp(1, n.max(1)), n)));
+    let taken: Vec<(u64, u64)> = taken.collect::<Option<_>>()?;
+    let some = taken.iter().position(|(took, _)| *took > 1).unwrap_or(taken.len());
+    let whole = taken.iter().skip(some + 1).all(|(took, n)| took == n);
+    (whole && !layout.is_swizzled()).then(|| taken.iter().map(|(took, _)| took).product())
 }
 
 /// The last element of a buffer.

@@ -53,7 +53,7 @@ impl<'c> Lowering<'c, '_> {
         (Nest { stage, region, order: nest.order.clone(), reduction, in_memory }, all)
     }
 
-    /// The same; a part that may lie beyond the end is given as it is where that is wanted, and is all there is otherwise.
+    /// The same, also where it lies `beyond` the end of the stage.
     pub(super) fn required_of(
         &self,
         stage: StageId,

@@ -10,11 +10,11 @@
 //! | a reduction | what follows from it is elementwise, or all members go over the same rows |
 //! | none of these | anything: each element of a result is computed from elements of what is read |
 
+use super::super::rules::conditions::permutation;
 use super::arrangement::Arrangement;
 use super::class_set::ClassSet;
 use super::space::{Candidate, ClassId, Space};
 use super::state::State;
-use super::super::rules::conditions::permutation;
 use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, DENSE, MATMUL};
 use fusion_operators::ops::shape::TRANSPOSE;
@@ -336,7 +336,10 @@ impl<'a> Members<'a> {
         let mut read = candidate.operands.iter().filter(|o| of(o).is_some());
         let first = of(read.next()?)?;
         let same = self.is_elementwise(member)
-            && candidate.operands.iter().all(|o| of(o).is_none_or(|a| a == first && self.dims(*o) == self.dims(member)));
+            && candidate
+                .operands
+                .iter()
+                .all(|o| of(o).is_none_or(|a| a == first && self.dims(*o) == self.dims(member)));
         same.then(|| first.clone())
     }
 

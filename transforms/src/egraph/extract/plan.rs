@@ -65,9 +65,11 @@ impl Facts {
             is_opaque: of_kind(FusionKind::Opaque).is_some(),
             contraction: of_kind(FusionKind::Contraction),
             moves_or_reduces: kernel.members.iter().any(|&m| !is_simple(state.candidate(space, m).kind)),
-            cannot_follow: kernel.members.iter().map(|&m| state.candidate(space, m)).any(|c| {
-                !is_simple(c.kind) && (space.rates.stored_together.is_none() || !rearranges(c))
-            }),
+            cannot_follow: kernel
+                .members
+                .iter()
+                .map(|&m| state.candidate(space, m))
+                .any(|c| !is_simple(c.kind) && (space.rates.stored_together.is_none() || !rearranges(c))),
             inputs: kernel.inputs,
         })
     }
@@ -139,7 +141,10 @@ impl Plan {
 
     /// True for a view of a product that a kernel rearranges. To make it lazy gains nothing, but the product may become lazy then.
     pub(super) fn stands_before_move(&self, space: &Space, view: ClassId, reader: ClassId) -> bool {
-        if self.facts(view).computes || self.facts(reader).cannot_follow || !self.facts(reader).moves_or_reduces {
+        if self.facts(view).computes
+            || self.facts(reader).cannot_follow
+            || !self.facts(reader).moves_or_reduces
+        {
             return false;
         }
         let mut source = view;
@@ -147,7 +152,10 @@ impl Plan {
             source = self.state.candidate(space, source).operands[0];
         }
         !space.classes[source].is_external
-            && self.kernels_with(space, source).into_iter().any(|kernel| self.facts(kernel).contraction.is_some())
+            && self
+                .kernels_with(space, source)
+                .into_iter()
+                .any(|kernel| self.facts(kernel).contraction.is_some())
     }
 
     /// The kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes longer to

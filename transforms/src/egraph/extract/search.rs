@@ -197,7 +197,8 @@ impl Plan {
         let after = after?;
         let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
         let gain = before - after;
-        let opens = gain >= 0.0 && readers.iter().all(|&reader| self.stands_before_move(space, class, reader));
+        let opens =
+            gain >= 0.0 && readers.iter().all(|&reader| self.stands_before_move(space, class, reader));
         (gain > LEAST_GAIN * quickest || opens).then_some(gain)
     }
 

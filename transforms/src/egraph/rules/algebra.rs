@@ -90,7 +90,8 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (mul ?b ?x ?c) (mul ?b ?x ?c))",
             "(mul ?a (mul ?b ?x ?x) ?d)",
         )
-        .when("c is one number", |m| m.splat("?c").map(|_| true))
+        // Squares of integers wrap around, which those of the numbers here do not.
+        .when("c is one number of floats", |m| Some(m.splat("?c").is_some() && is_float(m, "?c")?))
         .with("?d", |m| {
             let c = m.splat("?c")?;
             scalar_like(m, "?c", c * c)

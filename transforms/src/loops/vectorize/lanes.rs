@@ -32,14 +32,16 @@ pub struct Analysis {
     loop_indices: HashSet<usize>,
     /// True inside a guard that lets only some lanes through.
     masked: bool,
+    /// Number of iterations, which are the first lanes.
+    pub iterations: u64,
     /// Number of lanes.
     pub extent: u64,
     lane: usize,
 }
 
 impl Analysis {
-    /// Of the body of a loop of that extent; `None` when lanes cannot run side by side.
-    pub fn of(vectorized: Op, body: Block, extent: u64) -> Option<Analysis> {
+    /// Of the body of a loop of so many iterations, as so many lanes; `None` when lanes cannot run side by side.
+    pub fn of(vectorized: Op, body: Block, iterations: u64, extent: u64) -> Option<Analysis> {
         let lane = *arguments(body).first()?;
         let mut analysis = Analysis {
             lanes: HashMap::new(),
@@ -48,6 +50,7 @@ impl Analysis {
             stored_in_place: HashSet::new(),
             loop_indices: loop_indices(vectorized),
             masked: false,
+            iterations,
             extent,
             lane: key(lane),
         };
@@ -73,6 +76,11 @@ impl Analysis {
     /// True when a value is the same in all lanes.
     pub fn same(&self, value: Value) -> bool {
         self.lanes(value) == SAME
+    }
+
+    /// True when there are lanes that are no iterations.
+    pub fn has_more_lanes(&self) -> bool {
+        self.iterations < self.extent
     }
 
     /// True for values carried by inner loops with lanes of their own.
@@ -188,6 +196,7 @@ impl Analysis {
         if self.all_same(op) {
             return computable.then(|| self.set_results(op, SAME))?;
         }
+        let computable = computable && (is_pure(op) || !self.has_more_lanes());
         let lanes = match op.kind() {
             Some(Kind::Upstream(Upstream::AffineApply)) => self.apply(op)?,
             Some(Kind::Upstream(kind @ (Upstream::AddI | Upstream::SubI | Upstream::MulI))) => {

@@ -17,6 +17,9 @@
 //! A guard whose condition differs from lane to lane is a mask: its loads and stores touch the lanes that it lets through,
 //! the rest of its body is computed in all lanes, and its results are selected.
 //!
+//! Where the loop is annotated with `masked_tail`, a number of lanes that is no power of two is rounded up to the next one, with a mask
+//! of those that there are: a vector of 7 elements would be loaded in three pieces.
+//!
 //! Loops with bodies that have no such form run their iterations one after another: they become serial.
 
 mod affine;
@@ -25,13 +28,16 @@ mod lanes;
 mod masked;
 mod rewrite;
 
-use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
+use fusion_dialects::loops::{ANNOTATIONS, LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, ValueMap, arguments, int_attr, nested_ops,
-    ops_in,
+    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, ValueMap, arguments, dictionary_attr,
+    int_attr, nested_ops, ops_in,
 };
 use lanes::Analysis;
+
+/// The annotation of loops whose lanes are rounded up to a power of two.
+pub const MASKED_TAIL: &str = "masked_tail";
 
 /// The pass.
 pub struct LoopVectorize;
@@ -78,7 +84,10 @@ fn vectorize(op: Op) -> Option<()> {
     if !op.operand_values().is_empty() {
         return None;
     }
-    let analysis = Analysis::of(op, body, extent)?;
+    let rounds = op.attr(ANNOTATIONS).is_some_and(|notes| dictionary_attr(notes, MASKED_TAIL).is_some());
+    let whole = if rounds { extent.checked_next_power_of_two()? } else { extent };
+    let analysis =
+        Analysis::of(op, body, extent, whole).or_else(|| Analysis::of(op, body, extent, extent))?;
     rewrite::rewrite(op, body, &analysis);
     op.erase();
     Some(())

@@ -6,13 +6,21 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, arguments,
-    buffer_parts, int_attr, ints_attr, ops_in, vector_type,
+    buffer_parts, int_attr, ints_attr, ops_in, scalar_type, vector_type,
 };
+use fusion_operators::DType;
 
 /// Builds all iterations of a loop side by side before it.
 pub fn rewrite<'c>(op: Op<'c>, body: Block<'c>, analysis: &Analysis) {
     let build = Build::before(op);
-    let mut rewriter = Rewriter { analysis, scalars: ValueMap::new(), vectors: ValueMap::new(), mask: None };
+    let mask = analysis.has_more_lanes().then(|| tail(&build, analysis));
+    let mut rewriter = Rewriter {
+        analysis,
+        scalars: ValueMap::new(),
+        vectors: ValueMap::new(),
+        absent: ValueMap::new(),
+        mask,
+    };
     if let Some(lane) = arguments(body).first() {
         rewriter.scalars.insert(*lane, Scalars { build }.index(0));
     }
@@ -26,8 +34,19 @@ pub struct Rewriter<'c, 'a> {
     pub(super) scalars: ValueMap<'c>,
     /// All lanes.
     pub(super) vectors: ValueMap<'c>,
-    /// Which lanes the guards around let through; all when there is none.
+    /// What a load gives in lanes that its guard keeps away from it, for those that give it as the guard's result.
+    pub(super) absent: ValueMap<'c>,
+    /// Which lanes there are, and the guards around let through; all when none.
     pub(super) mask: Option<Value<'c>>,
+}
+
+/// The mask of the lanes that are iterations.
+fn tail<'c>(build: &Build<'c>, analysis: &Analysis) -> Value<'c> {
+    let ty = vector_type(scalar_type(build.context(), DType::Bool), analysis.extent);
+    let lanes: Vec<&str> =
+        (0..analysis.extent).map(|l| if l < analysis.iterations { "true" } else { "false" }).collect();
+    let value = Attribute::parse(build.context(), &format!("dense<[{}]> : {ty}", lanes.join(", ")));
+    build.value("arith.constant", &[], ty, &value.map(|v| ("value", v)).into_iter().collect::<Vec<_>>())
 }
 
 impl<'c> Rewriter<'c, '_> {
@@ -80,7 +99,8 @@ impl<'c> Rewriter<'c, '_> {
         let ty = self.widened(op.result_values()[0].r#type());
         let from = self.scalars.lookup(buffer);
         if let Some(mask) = self.mask {
-            return vec![self.masked_load(build, from, index, mask, ty)];
+            let absent = self.absent.get(op.result_values()[0]);
+            return vec![self.masked_load(build, from, index, (mask, absent), ty)];
         }
         let (name, at) = match self.analysis.lanes(index) {
             Lanes::Grows(1) => (Loop::Load, self.scalars.lookup(index)),
@@ -97,16 +117,18 @@ impl<'c> Rewriter<'c, '_> {
     fn store(&mut self, build: &Build<'c>, op: Op<'c>) {
         let [value, buffer, index] = op.operand_values()[..] else { return };
         let to = self.scalars.lookup(buffer);
-        if let Some(mask) = self.mask {
+        let lanes = self.analysis.lanes(index);
+        // In the same place, that of the last lane stays: guards have no such stores.
+        if let Some(mask) = self.mask.filter(|_| lanes != Lanes::Grows(0)) {
             return self.masked_store(build, value, to, index, mask);
         }
-        let (name, operands) = match self.analysis.lanes(index) {
+        let (name, operands) = match lanes {
             Lanes::Grows(0) => {
                 let last = if self.analysis.same(value) {
                     self.scalars.lookup(value)
                 } else {
                     let lanes = self.vector(build, value);
-                    let at = ints_attr(build.context(), &[self.analysis.extent as i64 - 1]);
+                    let at = ints_attr(build.context(), &[self.analysis.iterations as i64 - 1]);
                     build.value("vector.extract", &[lanes], value.r#type(), &[("static_position", at)])
                 };
                 (Loop::Store, [last, to, self.scalars.lookup(index)])

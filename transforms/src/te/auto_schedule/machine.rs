@@ -7,6 +7,8 @@ use crate::target::Target;
 pub struct Machine {
     /// Bytes of a vector register.
     pub vector_bytes: u64,
+    /// True when loads and stores can leave lanes out at no cost.
+    pub masks: bool,
     /// Number of vector registers.
     pub registers: u64,
     /// Vector multiply-adds that begin in a cycle.
@@ -46,6 +48,8 @@ impl Machine {
         };
         Machine {
             vector_bytes: target.vector_bytes,
+            // AVX-512 has registers of masks.
+            masks: target.vector_bytes >= 64,
             registers: target.vector_registers,
             multiply_adds: target.multiply_adds,
             latency: target.latency,

@@ -85,7 +85,8 @@ impl Pass for TeSchedule {
 /// Places the stages and schedules each nest by its kind.
 fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(), String> {
     rearranging::follow_products(writer, machine)?;
-    let nests = placement::place(writer, &[])?;
+    let mut nests = placement::place(writer, &[])?;
+    windows::inline_padding(writer, &mut nests, machine)?;
     if let Some(group) = attention::find(&writer.tree, &nests)
         && attention::schedule(writer, &group, machine, constant)?
     {

@@ -12,7 +12,8 @@ use crate::te::merge::epilogues;
 use crate::te::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, kind_of, ops_in};
+use fusion_dialects::{Op, OpExt, Value, ValueLike, dtype_of, kind_of, ops_in};
+use fusion_operators::DType;
 
 /// Scalar operations that may be repeated without a thought.
 const CHEAP_OPERATIONS: usize = 12;
@@ -88,6 +89,22 @@ pub fn is_cheap(tree: &Schedule, stage: StageId) -> bool {
     let effort = effort(s.op);
     let cheap = !effort.transcendental && effort.operations <= CHEAP_OPERATIONS;
     cheap && !s.is_reduction() && is_compute(s.op) && s.op.result_values().len() == 1
+}
+
+/// How many operations compute numbers for an element of a cheap stage, itself or in what is inlined into it. Choosing
+/// which elements stand where, as padding does, is none.
+pub fn operations_of_element(tree: &Schedule, stage: StageId) -> Option<usize> {
+    let s = &tree.stages[stage];
+    let computes = |op: &Op| {
+        let is_number = |v: &Value| dtype_of(v.r#type()).is_some_and(|dtype| dtype != DType::Bool);
+        let moves = matches!(kind_of(*op), Some(Kind::Te(_) | Kind::Upstream(Upstream::ArithConstant)));
+        !moves && op.result_values().iter().any(is_number)
+    };
+    let body = s.op.body(0).filter(|_| is_cheap(tree, stage))?;
+    let own = ops_in(body).iter().filter(|op| computes(op)).count();
+    let inlined = accesses(s.op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
+    let inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
+    inlined.map(|read| operations_of_element(tree, read)).sum::<Option<usize>>().map(|read| own + read)
 }
 
 fn goes_inline(tree: &Schedule, stage: StageId) -> bool {

@@ -24,7 +24,8 @@ pub fn follow_products(writer: &mut Writer, machine: &Machine) -> Result<(), Str
         }
         let last = last_over_the_same(tree, product);
         let Some(result) = only_result_behind(tree, last).filter(|r| *r != last) else { continue };
-        let bytes = |s: StageId| Some(tensor_type(*tree.stages[s].op.result_values().first()?)?.dtype.size() as u64);
+        let bytes =
+            |s: StageId| Some(tensor_type(*tree.stages[s].op.result_values().first()?)?.dtype.size() as u64);
         let lanes = machine.lanes(bytes(result).unwrap_or(4));
         if rearrangement(tree, result, last).is_ok_and(|r| keeps_vectors(&r.layout, lanes)) {
             writer.reverse_reindex(result, last)?;

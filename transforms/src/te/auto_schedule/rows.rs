@@ -49,6 +49,16 @@ impl Rows {
 
 /// The groups among the nests of a kernel.
 pub fn find(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
+    find_of(tree, nests, |tree, stage| reductions::fits_lanes(tree, stage))
+}
+
+/// The groups whose rows do not lie together in memory, or have a few elements.
+pub fn find_apart(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
+    find_of(tree, nests, |tree, stage| !reductions::fits_lanes(tree, stage))
+}
+
+/// The groups whose reductions are of a kind.
+fn find_of(tree: &Schedule, nests: &[Nest], is_kind: fn(&Schedule, StageId) -> bool) -> Vec<Rows> {
     let mut free: Vec<StageId> =
         nests.iter().flat_map(|n| n.reduction.into_iter().chain([n.stage])).collect();
     free.sort_unstable();
@@ -58,7 +68,7 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
         let splits = |rows: &Rows| {
             nests.iter().any(|n| rows.has(n.stage) && n.reduction.is_some_and(|r| !rows.has(r)))
         };
-        if let Some(rows) = around(tree, host, &free).filter(|rows| !splits(rows)) {
+        if let Some(rows) = around(tree, host, &free, is_kind).filter(|rows| !splits(rows)) {
             free.retain(|s| !rows.has(*s));
             found.push(rows);
         }
@@ -69,9 +79,14 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
 /// The axes of a stage in terms of the host's; `None` for one that is none of these.
 type Axes = Vec<Option<Expr>>;
 
-fn around(tree: &Schedule, host: StageId, free: &[StageId]) -> Option<Rows> {
+fn around(
+    tree: &Schedule,
+    host: StageId,
+    free: &[StageId],
+    is_kind: fn(&Schedule, StageId) -> bool,
+) -> Option<Rows> {
     let shape = shape_of(tree, host);
-    if !may_join(tree, host) {
+    if !may_join(tree, host, is_kind) {
         return None;
     }
     let axes = shape.iter().enumerate().map(|(i, &n)| Some(Expr::var(i, n)));
@@ -81,7 +96,7 @@ fn around(tree: &Schedule, host: StageId, free: &[StageId]) -> Option<Rows> {
     for &stage in free.iter().rev() {
         let inside = |s: StageId| group.iter().any(|(member, _)| *member == s);
         if tree.results.contains(&stage)
-            || !may_join(tree, stage)
+            || !may_join(tree, stage, is_kind)
             || !tree.readers(stage).into_iter().all(inside)
         {
             continue;
@@ -109,10 +124,9 @@ fn around(tree: &Schedule, host: StageId, free: &[StageId]) -> Option<Rows> {
     reduces.then_some(Rows { host, shared, members })
 }
 
-/// Reductions are computed in lanes along the row and read memory once.
-fn may_join(tree: &Schedule, stage: StageId) -> bool {
-    let s = &tree.stages[stage];
-    !s.is_reduction() || (reductions::fits_lanes(tree, stage) && reductions::reads_once(tree, stage))
+/// Reductions are of the kind, and read memory once.
+fn may_join(tree: &Schedule, stage: StageId, is_kind: fn(&Schedule, StageId) -> bool) -> bool {
+    !tree.stages[stage].is_reduction() || (is_kind(tree, stage) && reductions::reads_once(tree, stage))
 }
 
 /// The axes of a stage: the indices with which the group reads it, where all agree.

@@ -9,13 +9,22 @@
 //! An element is used for a few results only, so that what counts is how often data goes through memory: the padded plane
 //! of a channel is made just before it is read, and stays in the first caches. The rows of a tile share what they read of
 //! it, and are as many chains of additions as the core needs to be busy.
+//!
+//! Where loads can leave lanes out there is no plane: a window reads the data itself, in the lanes in which there is some, and rows of a few
+//! elements are vectors of which some lanes are left out.
+//!
+//!     row of 7, window of 3       . x0 x1 x2 x3 x4 x5 .      kx = 0: lane 0 is padding, lane 7 no result
+//!                                x0 x1 x2 x3 x4 x5 x6 .      kx = 1
+//!                                x1 x2 x3 x4 x5 x6  . .      kx = 2
 
 use super::machine::Machine;
 use super::operands::{Operand, operands};
-use super::placement::Nest;
+use super::placement::{Nest, operations_of_element};
 use super::tiling::lanes;
 use super::writer::Writer;
+use crate::loops::vectorize::MASKED_TAIL;
 use crate::te::expr::{Atom, Expr};
+use crate::te::indices::accesses;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 use std::collections::BTreeSet;
@@ -34,6 +43,10 @@ const MOST_ROWS: u64 = 8;
 const FURTHEST: i64 = 4;
 /// Shorter rows are not worth vectors.
 const SHORTEST_ROW: u64 = 4;
+/// Operations on an element of the data that are repeated for each step along a row, in place of storing what they give.
+const MOST_REPEATED: usize = 2;
+/// Elements below that many bytes have no masks.
+const FEWEST_MASKED_BYTES: usize = 4;
 /// What a plane may take: it stands on the stack of the thread that makes it.
 const MOST_PLANE_BYTES: u64 = 512 << 10;
 
@@ -44,10 +57,37 @@ struct Windows {
     extents: Vec<u64>,
     /// Axes of the result along which windows slide.
     sliding: BTreeSet<usize>,
+    /// Steps of a window along each of its axes, whose variables are those behind the axes of the result.
+    steps: Vec<u64>,
     /// Elements of a window.
     taps: u64,
     /// Elements combined in the body of the innermost loop, at most.
     most_body: u64,
+}
+
+/// Inlines the padding of windows where masks do as well; it has no nest then.
+pub fn inline_padding(writer: &mut Writer, nests: &mut Vec<Nest>, machine: &Machine) -> Result<(), String> {
+    let reductions: Vec<StageId> = nests.iter().map(|n| n.reduction.unwrap_or(n.stage)).collect();
+    for reduction in reductions.into_iter().filter(|_| machine.masks) {
+        let tree = &writer.tree;
+        let Some(windows) = recognize(tree, reduction) else { continue };
+        let padding = windows.own_data(tree, nests, reduction);
+        let padding = padding.filter(|&s| operations_of_element(tree, s).is_some_and(|n| n <= MOST_REPEATED));
+        let padding = padding.filter(|_| windows.is_mostly_inside());
+        if let Some(padding) = padding.filter(|_| can_mask(tree, reduction)) {
+            writer.inline(padding)?;
+            nests.retain(|n| n.stage != padding);
+        }
+    }
+    Ok(())
+}
+
+/// True when all that a stage reads, and its result, can be read and written under masks.
+fn can_mask(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    let tensors = accesses(s.op).into_iter().map(|a| a.tensor).chain(s.op.result_values());
+    let mut types = tensors.map(tensor_type);
+    types.all(|t| t.is_some_and(|t| t.dtype.size() >= FEWEST_MASKED_BYTES))
 }
 
 /// Schedules a nest of that kind; `false` for one of another kind, for which nothing was written.
@@ -69,7 +109,8 @@ fn recognize(tree: &Schedule, reduction: StageId) -> Option<Windows> {
     }
     let (rank, own) = (s.rank(), s.op_axes());
     let extents: Vec<u64> = s.axes[..own].iter().map(|a| a.extent).collect();
-    let taps: u64 = extents[rank..].iter().product();
+    let steps = extents[rank..].to_vec();
+    let taps: u64 = steps.iter().product();
     let last = rank.checked_sub(1)?;
     let combines = |e: &Expr| (rank..own).any(|k| extents[k] > 1 && e.mentions(k));
     let axes_in = |e: &Expr| (0..rank).filter(|&a| e.mentions(a)).collect::<BTreeSet<usize>>();
@@ -100,7 +141,7 @@ fn recognize(tree: &Schedule, reduction: StageId) -> Option<Windows> {
         && inner
         && rest.iter().all(|o| !o.mentions(last));
     let most_body = if rest.is_empty() { MOST_BODY_ALONE } else { MOST_BODY };
-    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, taps, most_body })
+    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, steps, taps, most_body })
 }
 
 /// A constant, or an axis as it is.
@@ -114,6 +155,35 @@ fn is_plain(index: &Expr) -> bool {
 }
 
 impl Windows {
+    /// The stage that gives the data, for these windows alone.
+    fn own_data(&self, tree: &Schedule, nests: &[Nest], reduction: StageId) -> Option<StageId> {
+        let stage = self.data.stage?;
+        let is_nest = nests.iter().any(|n| n.stage == stage && n.reduction.is_none());
+        (is_nest
+            && !tree.results.contains(&stage)
+            && !tree.stages[stage].is_reduction()
+            && tree.readers(stage) == [reduction])
+        .then_some(stage)
+    }
+
+    /// The axis whose rows a tile has several of.
+    fn row(&self) -> Option<usize> {
+        let last = self.extents.len() - 1;
+        self.sliding.iter().rev().copied().find(|&a| a != last && self.extents[a] > 1)
+    }
+
+    /// True when tiles of whole windows have more rows than a window reaches beyond: those that may lie in the padding, which each
+    /// load would ask for beside its mask, are the fewer.
+    fn is_mostly_inside(&self) -> bool {
+        let Some(row) = self.row() else { return true };
+        let rank = self.extents.len();
+        let along =
+            |step: &usize| self.data.indices.iter().any(|e| e.mentions(row) && e.mentions(rank + step));
+        let beyond: u64 = (0..self.steps.len()).filter(along).map(|s| self.steps[s] - 1).sum();
+        let rows = self.rows(self.extents[row]);
+        rows > beyond && rows * self.taps <= self.most_body
+    }
+
     /// The stage to compute plane by plane.
     fn plane(
         &self,
@@ -122,17 +192,11 @@ impl Windows {
         reduction: StageId,
         machine: &Machine,
     ) -> Option<StageId> {
-        let stage = self.data.stage?;
-        let is_nest = nests.iter().any(|n| n.stage == stage && n.reduction.is_none());
+        let stage = self.own_data(tree, nests, reduction)?;
         let element = tensor_type(*tree.stages[stage].op.result_values().first()?)?.dtype.size() as u64;
         let plane = self.data.indices.iter().zip(&self.data.shape).filter(|(e, _)| !is_plain(e));
         let bytes = plane.map(|(_, n)| n).product::<u64>() * element.max(1);
-        (is_nest
-            && !tree.results.contains(&stage)
-            && !tree.stages[stage].is_reduction()
-            && tree.readers(stage) == [reduction]
-            && bytes <= MOST_PLANE_BYTES.min(machine.second_cache / 2))
-        .then_some(stage)
+        (bytes <= MOST_PLANE_BYTES.min(machine.second_cache / 2)).then_some(stage)
     }
 
     /// Writes the primitives; gives the loop over planes.
@@ -149,7 +213,7 @@ impl Windows {
         let outside = (0..rank).filter(|a| !self.sliding.contains(a));
         let mut order: Vec<AxisId> = outside.map(|a| axes[a]).collect();
         let at = order.last().copied();
-        let row = self.sliding.iter().rev().copied().find(|&a| a != last && self.extents[a] > 1);
+        let row = self.row();
         let others = self.sliding.iter().filter(|&&a| a != last && Some(a) != row);
         order.extend(others.map(|&a| axes[a]));
         let mut register = Vec::new();
@@ -173,6 +237,11 @@ impl Windows {
             vector = inner;
         }
         writer.vectorize(stage, vector)?;
+        let rest = self.extents[last] % lanes;
+        let has_tail = rest > 2 && !rest.is_power_of_two();
+        if machine.masks && has_tail && [stage, reduction].iter().all(|&s| can_mask(&writer.tree, s)) {
+            writer.mark(stage, vector, MASKED_TAIL)?;
+        }
         order.extend(register);
         order.push(vector);
         let own = writer.tree.stages[stage].leaves.clone();

@@ -3,10 +3,9 @@
 use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer, fuse,
-    parallel, prefetch, recompute, reindex, reorder, reverse_reindex,
-    rfactor, set_scope, split, storage_align,
-    storage_swizzle, tensorize, transform_layout, unroll, vectorize,
+    annotate, bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer,
+    fuse, parallel, prefetch, recompute, reindex, reorder, reverse_reindex, rfactor, set_scope, split,
+    storage_align, storage_swizzle, tensorize, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -284,6 +283,16 @@ impl<'c> Writer<'c> {
         let handle = self.axis(stage, axis);
         vectorize::vectorize(&mut self.tree, stage, axis)?;
         self.build.op(Te::Vectorize.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Keeps a mark under a name on a loop.
+    pub fn mark(&mut self, stage: StageId, axis: AxisId, name: &str) -> Result<(), String> {
+        let (handle, context) = (self.axis(stage, axis), self.build.context());
+        let value = int_attr(context, 1);
+        annotate::annotate(&mut self.tree, stage, axis, name, value)?;
+        let attrs = [("key", str_attr(context, name)), ("value", value)];
+        self.build.op(Te::Annotate.name(), &[handle], &[], &attrs);
         Ok(())
     }
 

@@ -13,6 +13,8 @@ mod read;
 
 pub use read::{Handle, Handles, apply_schedule};
 
+use crate::te::expr::Expr;
+use crate::te::indices::{Access, accesses, put};
 use crate::te::layout::Layout;
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::rows::Kind;
@@ -335,6 +337,22 @@ impl<'c> Schedule<'c> {
             _ => vec![c],
         };
         self.consumers(stage).into_iter().flat_map(each).collect()
+    }
+
+    /// The indices with which a reader at the point `axes` reads a stage, itself or through inlined ones; `None` for one that is no
+    /// expression over axes.
+    pub fn reads_of(&self, stage: StageId, reader: StageId, axes: &[Option<Expr>]) -> Vec<Vec<Option<Expr>>> {
+        let of_access = |access: Access<'c>| {
+            let Some(read) = self.giving(access.tensor) else { return Vec::new() };
+            let at: Vec<Option<Expr>> =
+                access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
+            match self.stages[read].attach {
+                _ if read == stage => vec![at],
+                Attach::Inline => self.reads_of(stage, read, &at),
+                _ => Vec::new(),
+            }
+        };
+        accesses(self.stages[reader].op).into_iter().flat_map(of_access).collect()
     }
 
     /// The stage that gives a tensor.

@@ -122,10 +122,12 @@ pub fn schedule(
     }
     let allowed = |tile: &Tile| block.is_none_or(|(axis, _)| !tile.packs_rows && tile.vector != axis);
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
-    let rows = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
-    contraction.stream(writer, reduction, &tile, machine, constant)?;
-    // A product that is to be computed in blocks of another nest finds its rows nearby.
-    if let Some(rows) = rows.filter(|_| block.is_none()) {
+    let loops = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
+    // A product that is to be computed in blocks of another nest has its panels in each of them, and finds its rows nearby.
+    let alone = Some(&loops).filter(|_| block.is_none());
+    let panels = alone.and_then(|l| l.packing).map(|axis| (nest.stage, axis));
+    contraction.stream(writer, reduction, panels, &tile, machine, constant)?;
+    if let Some(rows) = alone.and_then(|l| l.rows) {
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
     Ok(true)
@@ -223,7 +225,7 @@ struct Loops {
     sharing: Option<AxisId>,
 }
 
-/// Writes the loops; gives that over tiles of rows, if there is one.
+/// Writes the loops.
 fn write(
     writer: &mut Writer,
     nest: &Nest,
@@ -232,7 +234,7 @@ fn write(
     tile: &Tile,
     machine: &Machine,
     constant: &[bool],
-) -> Result<Option<AxisId>, String> {
+) -> Result<Loops, String> {
     let stage = nest.stage;
     let panel = &contraction.operands[tile.panel];
     lay_out(writer, contraction, tile, constant)?;
@@ -264,7 +266,7 @@ fn write(
         let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
         parallel::share(writer, stage, &shared)?;
     }
-    Ok(loops.rows)
+    Ok(loops)
 }
 
 /// Lays constant operands out in the order in which tiles read them, and copies rows that are to be neighbours.

@@ -3,6 +3,7 @@
 //!     placement                as on a processor: what is computed where it is used
 //!     attention                a tile of queries a block, some keys and values at a time in shared memory; its products by `matrix`
 //!     rows                     a block or a warp a row: softmax, normalizations, reductions along memory
+//!     own_rows                 a thread a row whose elements lie apart, or are few
 //!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     one_row                  the same of a vector: one block
 //!     contraction              a tile a block, operands in shared memory: matrix products
@@ -19,6 +20,7 @@ mod contraction;
 mod elements;
 mod matrix;
 mod one_row;
+mod own_rows;
 mod parts;
 mod rows;
 mod shared;
@@ -29,6 +31,9 @@ use super::writer::Writer;
 use super::{placement, rows as groups};
 use crate::target::Target;
 use crate::te::schedule::StageId;
+
+/// So many elements take less than a launch, in whatever order they are read.
+const MOST_OF_A_LAUNCH: u64 = 1 << 16;
 
 /// Schedules all stages of a kernel.
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
@@ -62,6 +67,13 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     nests.retain(|nest| !done.contains(&nest.stage));
     for group in groups::find(&writer.tree, &nests) {
         if rows::schedule(writer, &group, target)? {
+            done.extend(group.members.iter().map(|(stage, _)| *stage).chain([group.host]));
+        }
+    }
+    nests.retain(|nest| !done.contains(&nest.stage));
+    for group in groups::find_apart(&writer.tree, &nests) {
+        let few = own_rows::elements(&writer.tree, &group) <= MOST_OF_A_LAUNCH;
+        if own_rows::schedule(writer, &group, target)? || (few && rows::schedule(writer, &group, target)?) {
             done.extend(group.members.iter().map(|(stage, _)| *stage).chain([group.host]));
         }
     }

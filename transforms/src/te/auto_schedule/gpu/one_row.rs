@@ -13,7 +13,7 @@
 use super::super::accesses::shape_of;
 use super::super::fusion::fuse_last;
 use super::super::placement::Nest;
-use super::super::reductions::{fits_lanes, reads_once};
+use super::super::reductions::reads_once;
 use super::super::writer::Writer;
 use super::rows;
 use crate::target::Target;
@@ -46,7 +46,7 @@ pub fn find(tree: &Schedule, nests: &[Nest], target: &Target) -> Option<OneRow> 
     let reduces = |s: &StageId| tree.stages[*s].is_reduction();
     let is_member = |s: &StageId| {
         let inside = tree.readers(*s).iter().all(|r| *r == host || members.contains(r));
-        let fits = !reduces(s) || (elements(*s) == 1 && fits_lanes(tree, *s) && reads_once(tree, *s));
+        let fits = !reduces(s) || (elements(*s) == 1 && reads_once(tree, *s));
         inside && fits && !tree.results.contains(s)
     };
     let kept: u64 = members.iter().filter(|s| elements(**s) > 1).map(|s| bytes(*s)).sum();

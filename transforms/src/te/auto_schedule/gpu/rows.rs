@@ -171,8 +171,8 @@ pub(super) fn share_elements(
     writer.bind(stage, along, LoopKind::ThreadX)
 }
 
-/// Elements that a thread's row has of a stage, reduced ones among them.
-fn length(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {
+/// Elements that a row has of a stage, reduced ones among them.
+pub(super) fn length(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {
     let s = &tree.stages[stage];
     (0..s.op_axes()).filter(|a| !fixed.contains(a)).map(|a| s.axes[a].extent).product()
 }

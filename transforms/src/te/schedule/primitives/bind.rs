@@ -1,15 +1,25 @@
-//! `bind`: iterations become blocks of a grid, threads of a block, or virtual threads.
+//! `bind`: iterations become blocks of a grid, warps or threads of a block, lanes of a warp, or virtual threads.
 //!
 //!     for i in 0..64                        block_x i
 //!       for j in 0..32  body(i, j)    =>      thread_x j  body(i, j)
 //!
 //! A reduction loop may be shared by threads, which combine what each of them has.
 //!
+//! Warps and lanes are threads by another name, for schedules that hand rows to warps: what lanes combine needs no shared memory
+//! and no barrier (NVIDIA, "CUDA C++ Programming Guide", warp shuffle functions).
+//!
+//!     for i in 0..8                         warp i
+//!       for k in 0..32  y[i] += x[i, k] =>    lane k  y[i] = all_reduce(x[i, k])
+//!
+//! A block has as many threads as warps times the threads of one, 32 or 64 by the target; lanes beyond a loop's end are idle.
+//! `warp` and `thread_y`, and `lane` and `thread_x`, number the same threads.
+//!
 //! Virtual threads are interleaved in one thread, so that one can load while another computes (Chen et al., "TVM", 2018,
 //! section 4.4): their bodies are copied and jammed as those of an unrolled loop. Blocks and threads are a GPU's.
 
 use super::super::{AxisId, Handles, Schedule, StageId};
 use super::unroll::MOST_COPIES;
+use crate::target::Target;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{Op, OpExt};
 
@@ -19,6 +29,13 @@ pub fn bind(tree: &mut Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -
     let place = s.place(axis)?;
     if s.axes[axis].reduce && !kind.is_thread() {
         return Err(format!("binds a reduction axis of stage \"{}\", whose iterations would race", s.name));
+    }
+    if s.axes[axis].reduce && kind == LoopKind::Warp {
+        return Err(format!(
+            "shares a reduction of stage \"{}\" among warps, which cannot exchange what they have; bind the loop to lane or \
+             to thread_x",
+            s.name
+        ));
     }
     if !s.axes[axis].reduce && s.leaves[..place].iter().any(|&l| s.axes[l].reduce) {
         return Err(format!(
@@ -33,15 +50,50 @@ pub fn bind(tree: &mut Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -
                 s.axes[axis].extent
             ));
         }
-    } else if s.leaves.iter().any(|&l| l != axis && s.axes[l].kind == kind) {
+    } else if s.leaves.iter().any(|&l| l != axis && s.axes[l].kind.binding() == kind.binding()) {
         return Err(format!("binds two loops of stage \"{}\" to the same blocks or threads", s.name));
     }
     s.axes[axis].kind = kind;
     Ok(())
 }
 
+/// Warps of a block and lanes of a warp are as many as the target has, where that is known.
+fn fits(tree: &Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -> Result<(), String> {
+    if !matches!(kind, LoopKind::Warp | LoopKind::Lane) {
+        return Ok(());
+    }
+    let target = Target::of(tree.kernel).map_err(|error| error.message)?;
+    if !target.is_gpu() {
+        return Ok(());
+    }
+    let gpu = &target.gpu;
+    let (most, what) = match kind {
+        LoopKind::Lane => (gpu.warp, format!("a warp of {} has {} lanes", target.name, gpu.warp)),
+        _ => {
+            let most = gpu.block_threads / gpu.warp;
+            let threads = gpu.block_threads;
+            (
+                most,
+                format!("a block of {} has at most {most}, {threads} threads by {}", target.name, gpu.warp),
+            )
+        }
+    };
+    let s = &tree.stages[stage];
+    let extent = s.axes[axis].extent;
+    if extent <= most {
+        return Ok(());
+    }
+    let kernel = tree.kernel.text("sym_name").unwrap_or_default();
+    Err(format!(
+        "binds a loop of {extent} iterations of stage \"{}\" of kernel @{kernel} to {}, but {what}; split it by {most} or less first",
+        s.name,
+        if kind == LoopKind::Lane { "lanes" } else { "warps" },
+    ))
+}
+
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
     let (stage, axis) = handles.axis(op.operand_values()[0])?;
     let kind = op.int("binding").and_then(LoopKind::from_number).ok_or("binds to nothing")?;
+    fits(tree, stage, axis, kind)?;
     bind(tree, stage, axis, kind)
 }

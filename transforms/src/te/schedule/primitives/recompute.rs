@@ -13,7 +13,7 @@ use super::super::{Attach, Handle, Handles, Schedule, Stage, StageId};
 use super::cache_read::read_instead;
 use super::divide::{is_untouched, must_be_free};
 use crate::te::expr::Expr;
-use crate::te::indices::{accesses, put};
+use crate::te::indices::accesses;
 use fusion_dialects::{Build, Op, OpExt, ValueMap, str_attr};
 
 /// Gives readers a stage of their own, which is given.
@@ -93,9 +93,7 @@ fn narrow(tree: &mut Schedule, stage: StageId) {
     for reader in tree.readers(stage) {
         let extents = tree.stages[reader].extents().into_iter().enumerate();
         let axes: Vec<Option<Expr>> = extents.map(|(a, n)| Some(Expr::var(a, n))).collect();
-        let mut found = Vec::new();
-        collect(tree, reader, stage, &axes, &mut found);
-        reads.extend(found.into_iter().map(|indices| (reader, indices)));
+        reads.extend(tree.reads_of(stage, reader, &axes).into_iter().map(|indices| (reader, indices)));
     }
     for axis in 0..tree.stages[stage].rank() {
         let part = |(reader, indices): &(StageId, Vec<Option<Expr>>)| {
@@ -107,26 +105,6 @@ fn narrow(tree: &mut Schedule, stage: StageId) {
         let Some(first) = parts.next().flatten() else { continue };
         if parts.all(|other| other == Some(first)) {
             tree.stages[stage].narrow(axis, first.0, first.1);
-        }
-    }
-}
-
-/// The indices with which a stage at a point reads another, itself or through inlined ones.
-fn collect(
-    tree: &Schedule,
-    reader: StageId,
-    stage: StageId,
-    axes: &[Option<Expr>],
-    found: &mut Vec<Vec<Option<Expr>>>,
-) {
-    for access in accesses(tree.stages[reader].op) {
-        let Some(read) = tree.giving(access.tensor) else { continue };
-        let at: Vec<Option<Expr>> =
-            access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
-        if read == stage {
-            found.push(at);
-        } else if tree.stages[read].attach == Attach::Inline {
-            collect(tree, read, stage, &at, found);
         }
     }
 }

@@ -10,7 +10,6 @@
 
 use super::super::{Attach, AxisId, Handles, Schedule, StageId};
 use crate::te::expr::{Atom, Expr};
-use crate::te::indices::{accesses, put};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, kind_of};
@@ -69,10 +68,8 @@ pub fn matching_axes(tree: &Schedule, stage: StageId, producer: StageId) -> Opti
     let (own, given) = (extents(stage), extents(producer));
     let axes: Vec<Option<Expr>> =
         own.iter().enumerate().map(|(i, &n)| Some(Expr::var(i, n.max(0) as u64))).collect();
-    let mut reads = Vec::new();
-    reads_of(tree, producer, stage, &axes, &mut reads);
     let mut matching: Option<Vec<Option<usize>>> = None;
-    for read in reads {
+    for read in tree.reads_of(producer, stage, &axes) {
         let mut found = vec![None; own.len()];
         for (dim, index) in read.into_iter().enumerate() {
             let index = index?;
@@ -95,26 +92,6 @@ pub fn matching_axes(tree: &Schedule, stage: StageId, producer: StageId) -> Opti
         matching = Some(found);
     }
     matching
-}
-
-/// The indices with which a stage at the point `axes` reads another, directly or through inlined ones.
-fn reads_of(
-    tree: &Schedule,
-    stage: StageId,
-    reader: StageId,
-    axes: &[Option<Expr>],
-    found: &mut Vec<Vec<Option<Expr>>>,
-) {
-    for access in accesses(tree.stages[reader].op) {
-        let Some(read) = tree.giving(access.tensor) else { continue };
-        let at: Vec<Option<Expr>> =
-            access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
-        if read == stage {
-            found.push(at);
-        } else if tree.stages[read].attach == Attach::Inline {
-            reads_of(tree, stage, read, &at, found);
-        }
-    }
 }
 
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {

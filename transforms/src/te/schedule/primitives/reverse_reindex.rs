@@ -16,8 +16,8 @@ use crate::te::layout::{Digit, Layout};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Op as Te, Scalars};
 use fusion_dialects::{
-    Build, Op, OpExt, Region, Value, ValueLike, ValueMap, arguments, index_type, ints_attr, key,
-    kind_of, ops_in, replace_uses, tensor_type, tensor_type_to_mlir, users,
+    Build, Op, OpExt, Region, Value, ValueLike, ValueMap, arguments, index_type, ints_attr, key, kind_of,
+    ops_in, replace_uses, tensor_type, tensor_type_to_mlir, users,
 };
 use fusion_operators::{DType, Dim, TensorType};
 use std::collections::BTreeSet;
@@ -56,7 +56,8 @@ pub fn reverse_reindex(tree: &mut Schedule, stage: StageId, producer: StageId) -
 /// How a stage rearranges what another gives, or why it cannot go over the axes of that.
 pub fn rearrangement(tree: &Schedule, stage: StageId, producer: StageId) -> Result<Rearrangement, String> {
     let (s, p) = (&tree.stages[stage], &tree.stages[producer]);
-    let wrong = |why: &str| format!("has stage \"{}\" go over the axes of stage \"{}\", {why}", s.name, p.name);
+    let wrong =
+        |why: &str| format!("has stage \"{}\" go over the axes of stage \"{}\", {why}", s.name, p.name);
     if !may_be_divided(tree, stage) || s.is_reduction() || s.is_narrowed() || s.into.is_some() {
         return Err(wrong(
             "but only a result of the kernel that combines nothing, that no other stage reads and that no primitive arranged can",
@@ -77,7 +78,8 @@ pub fn rearrangement(tree: &Schedule, stage: StageId, producer: StageId) -> Resu
         let point: Vec<Option<Expr>> = point.iter().cloned().map(Some).collect();
         for access in accesses(tree.stages[at].op) {
             let Some(source) = tree.giving(access.tensor).filter(|q| behind.contains(q)) else { continue };
-            let indices: Option<Vec<Expr>> = access.indices.iter().map(|i| put(i.as_ref()?, &point)).collect();
+            let indices: Option<Vec<Expr>> =
+                access.indices.iter().map(|i| put(i.as_ref()?, &point)).collect();
             let indices = indices.filter(|all| !access.is_conditional && !all.iter().any(Expr::is_opaque));
             let indices = indices.ok_or_else(|| wrong("which it reads at indices that are not known"))?;
             let known = match source == producer {
@@ -102,7 +104,11 @@ pub fn rearrangement(tree: &Schedule, stage: StageId, producer: StageId) -> Resu
         let others = tree.consumers(*between).into_iter().any(|c| !points.iter().any(|(of, _)| *of == c));
         let q = &tree.stages[*between];
         let several = q.op.result_values().len() != 1;
-        if others || several || q.is_reduction() || tree.results.contains(between) || !is_untouched(tree, *between)
+        if others
+            || several
+            || q.is_reduction()
+            || tree.results.contains(between)
+            || !is_untouched(tree, *between)
         {
             return Err(wrong(&format!(
                 "but stage \"{}\" between them is read by others, combines elements, gives several results or was arranged",
@@ -181,7 +187,11 @@ fn over<'c>(op: Op<'c>, point: &[Expr], moved: &[(Value<'c>, Value<'c>)]) -> Op<
         }
         let mut indices = Vec::new();
         for old in op.body(0).map(ops_in).unwrap_or_default() {
-            let tensor = old.operand_values().first().copied().filter(|_| matches!(kind_of(old), Some(Kind::Te(Te::Load))));
+            let tensor = old
+                .operand_values()
+                .first()
+                .copied()
+                .filter(|_| matches!(kind_of(old), Some(Kind::Te(Te::Load))));
             match tensor.and_then(|t| moved.iter().find(|(given, _)| key(*given) == key(t))) {
                 Some((_, new)) => {
                     let operands: Vec<Value> = std::iter::once(*new).chain(axes.iter().copied()).collect();
