@@ -184,6 +184,49 @@ te.schedule for @k {
 
 // -----
 
+// Where the last tile has fewer rows, no more is asked for: one line a step of the next 4 of 142 rows.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    %[[X:.*]]: memref<3408xf32>
+// CHECK:       loop.for 35 serial
+// CHECK:             loop.for 24 serial
+// CHECK:               loop.prefetch %[[X]]
+// CHECK-NOT:           loop.prefetch
+// CHECK:               loop.load
+te.kernel @k(%x: tensor<142x24xf32>, %w: tensor<24x2xf32>) -> tensor<142x2xf32> {
+  %0 = te.compute "dense" axes [142, 2] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<142x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x2xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<142x2xf32>
+  %1 = te.compute "twice" axes [142, 2] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<142x2xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<142x2xf32>
+  te.return %1 : tensor<142x2xf32>
+}
+te.schedule for @k {
+  %s = te.stage "twice"
+  %i, %j = te.axes %s : !te.axis, !te.axis
+  %io, %ii = te.split %i by 4
+  te.reorder %io, %j, %ii
+  te.unroll %ii
+  %d = te.stage "dense"
+  te.compute_at %d, %ii
+  %di, %dj, %dk = te.axes %d : !te.axis, !te.axis, !te.axis
+  %x = te.input 0
+  te.prefetch %x, %io ahead 1 over %dk
+}
+
+// -----
+
 // More lines than 16 are asked for by a loop.
 // CHECK-LABEL: func.func private @k(
 // CHECK:       loop.for 6 serial

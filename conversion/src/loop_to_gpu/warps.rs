@@ -15,13 +15,14 @@
 use super::launches;
 use super::{put_under, within};
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, loop_kind};
+use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value, arguments,
-    int_attr, ops_in,
+    defining_op, int_attr, key, ops_in,
 };
+use std::collections::HashSet;
 
 /// The pass.
 pub struct BindWarps;
@@ -46,7 +47,7 @@ impl Pass for BindWarps {
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
         let warp = cx.options.int("warp").max(1) as u64;
         let kernel = function.text("sym_name").unwrap_or_default();
-        let (_, launches) = launches::of(body);
+        let (anew, launches) = launches::of(body);
         for launch in launches {
             let all: Vec<Op> = within(launch.ops).collect();
             if !all.iter().any(|op| is_of_warps(*op)) {
@@ -56,9 +57,13 @@ impl Pass for BindWarps {
                 check(*op, warp, kernel)?;
             }
             for op in all.into_iter().filter(|op| is_of_warps(*op)) {
-                bind(op, warp);
+                bind(op, warp, kernel)?;
                 cx.count(0, 1);
             }
+        }
+        for op in anew.into_iter().filter(|op| is_of_warps(*op)) {
+            check(op, warp, kernel)?;
+            bind(op, warp, kernel)?;
         }
         Ok(())
     }
@@ -100,11 +105,14 @@ fn check<'c>(op: Op<'c>, warp: u64, kernel: &str) -> Result<(), PassError<'c>> {
                 ),
             ))
         }
+        (Some(Kind::Loop(Loop::For)), LoopKind::ThreadX) if extent < warp => {
+            no_barriers(&body_of(op), (extent, warp), kernel)
+        }
         _ => Ok(()),
     }
 }
 
-fn bind(op: Op, warp: u64) {
+fn bind<'c>(op: Op<'c>, warp: u64, kernel: &str) -> Result<(), PassError<'c>> {
     let context = op.context_ref();
     let (lane, is_loop) = (loop_kind(op) == LoopKind::Lane, matches!(op.kind(), Some(Kind::Loop(Loop::For))));
     let inner = if is_loop { body_of(op) } else { Vec::new() };
@@ -112,16 +120,51 @@ fn bind(op: Op, warp: u64) {
     if let Some(&first) = inner.first() {
         let loops = Loops { build: Build::before(first) };
         let index = op.body(0).and_then(|body| arguments(body).first().copied());
-        if lane && (extent as u64) < warp {
-            index.into_iter().for_each(|index| keep(&loops, index, extent, &inner));
+        if let Some(index) = index.filter(|_| lane && (extent as u64) < warp) {
+            no_barriers(&inner, (extent as u64, warp), kernel)?;
+            keep(&loops, index, extent, &inner);
             op.set_attr("extent", int_attr(context, warp as i64));
         } else if !lane && !within(inner.iter().copied()).any(is_in_x) {
             // One lane does what is said of a warp alone.
+            no_barriers(&inner, (1, warp), kernel)?;
             keep(&loops, loops.thread_index(warp, LoopKind::ThreadX), 1, &inner);
         }
     }
     let kind = if lane { LoopKind::ThreadX } else { LoopKind::ThreadY };
     op.set_attr("kind", int_attr(context, kind as i64));
+    Ok(())
+}
+
+/// What some lanes do alone fills no shared memory that it reads: not all threads would come to the barrier between the two.
+fn no_barriers<'c>(ops: &[Op<'c>], (lanes, warp): (u64, u64), kernel: &str) -> Result<(), PassError<'c>> {
+    let all: Vec<Op> = within(ops.iter().copied()).collect();
+    let shared = |op: &Op, at: usize| {
+        let buffer = op.operand_values().get(at).copied();
+        let is_shared = |b: &Value| defining_op(*b).and_then(launches::scope) == Some(Scope::Shared);
+        buffer.filter(is_shared).map(key)
+    };
+    let read = |op: &Op| match op.kind() {
+        Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided)) => shared(op, 0),
+        _ => None,
+    };
+    let read: HashSet<usize> = all.iter().filter_map(read).collect();
+    let fills = |op: &&Op| match op.kind() {
+        Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => {
+            shared(op, 1).is_some_and(|buffer| read.contains(&buffer))
+        }
+        _ => false,
+    };
+    match all.iter().find(fills) {
+        None => Ok(()),
+        Some(store) => Err(PassError::at(
+            *store,
+            format_args!(
+                "of kernel @{kernel} fills shared memory that is read in the same loop over {lanes} of the {warp} lanes of a warp, where \
+                 not all threads come to the barrier between the two; compute the stage at a loop outside of the lanes, or bind a loop of \
+                 {warp} iterations to them"
+            ),
+        )),
+    }
 }
 
 /// What a loop repeats.

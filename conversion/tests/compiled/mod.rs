@@ -4,6 +4,7 @@ mod families;
 mod kernels;
 mod loops;
 mod more;
+mod rearranged;
 mod results;
 mod special;
 mod whole;

@@ -12,8 +12,13 @@ pub struct Kernel {
 pub type Make = fn(&mut Random) -> Kernel;
 
 /// All kinds.
-pub const ALL: &[(&str, Make)] =
-    &[("matmul", matmul), ("convolution", convolution), ("softmax", softmax), ("chain", chain)];
+pub const ALL: &[(&str, Make)] = &[
+    ("matmul", matmul),
+    ("convolution", convolution),
+    ("softmax", softmax),
+    ("chain", chain),
+    ("heads", heads),
+];
 
 /// Intrinsics that some schedules name: a row times a number, and a small product of matrices.
 pub const INTRINSICS: &str = "
@@ -132,6 +137,41 @@ fn matmul(random: &mut Random) -> Kernel {
 "
     );
     Kernel { text, inputs: vec![vec![m, k], vec![k, n], vec![n]], outputs: vec![vec![m, n]] }
+}
+
+/// A product of matrices whose columns are heads, each of which is given apart, and a rectifier.
+fn heads(random: &mut Random) -> Kernel {
+    let [s, h, d, k] = [[3, 4, 7], [1, 2, 3], [4, 5, 8], [3, 6, 9]].map(|choices| random.of(&choices));
+    let n = h * d;
+    let text = format!(
+        "te.kernel @k(%x: tensor<{s}x{k}xf32>, %w: tensor<{k}x{n}xf32>) -> tensor<{h}x{s}x{d}xf32> {{
+  %0 = te.compute \"dense\" axes [{s}, {n}] reduce [{k}] init [0.0 : f32] {{
+  ^bb0(%i: index, %j: index, %r: index):
+    %a = te.load %x[%i, %r] : tensor<{s}x{k}xf32> -> f32
+    %c = te.load %w[%r, %j] : tensor<{k}x{n}xf32> -> f32
+    %d = arith.mulf %a, %c : f32
+    te.yield %d : f32
+  }} {SUM} : tensor<{s}x{n}xf32>
+  %1 = te.compute \"apart\" axes [{s}, {h}, {d}] reduce [] init [] {{
+  ^bb0(%i: index, %h: index, %j: index):
+    %n = arith.constant {d} : index
+    %hn = arith.muli %h, %n : index
+    %c = arith.addi %hn, %j : index
+    %a = te.load %0[%i, %c] : tensor<{s}x{n}xf32> -> f32
+    te.yield %a : f32
+  }} combine {{}} : tensor<{s}x{h}x{d}xf32>
+  %2 = te.compute \"relu\" axes [{h}, {s}, {d}] reduce [] init [] {{
+  ^bb0(%h: index, %i: index, %j: index):
+    %a = te.load %1[%i, %h, %j] : tensor<{s}x{h}x{d}xf32> -> f32
+    %z = arith.constant 0.0 : f32
+    %d = arith.maximumf %a, %z : f32
+    te.yield %d : f32
+  }} combine {{}} : tensor<{h}x{s}x{d}xf32>
+  te.return %2 : tensor<{h}x{s}x{d}xf32>
+}}
+"
+    );
+    Kernel { text, inputs: vec![vec![s, k], vec![k, n]], outputs: vec![vec![h, s, d]] }
 }
 
 /// A padded convolution along two axes, with a pad stage and an epilogue.

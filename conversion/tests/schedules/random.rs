@@ -91,8 +91,8 @@ impl Draft {
         let (factor, stage) = (random.of(FACTORS), next.stage(random));
         let source = next.source(random);
         next.primitives += 1;
-        let last = 36;
-        match if early { (random.below(22) + last - 1) % last } else { random.below(last) } {
+        let last = 38;
+        match if early { (random.below(24) + last - 3) % last } else { random.below(last) } {
             0..=2 => {
                 let tail = random.of(&["", "", " tail guard", " tail peel", " tail pad"]);
                 next.gives_axes(2, &format!("te.split {a} by {factor}{tail}"));
@@ -139,6 +139,10 @@ impl Draft {
                 next.say(&format!("{made} = te.rfactor {a} as \"r{name}\""));
                 next.stages.push(made.clone());
                 next.take_axes(&made, 1 + random.below(6) as usize);
+            }
+            36 | 37 => {
+                let producer = next.stage(random);
+                next.say(&format!("te.reverse_reindex {stage}, {producer}"));
             }
             18 => next.say(&format!("te.store_at {stage}")),
             19 => next.say(&format!("te.store_at {stage}, {a}")),

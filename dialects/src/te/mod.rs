@@ -46,6 +46,7 @@ crate::operations! {
         Input = "te.input",
         CacheRead = "te.cache_read",
         Reindex = "te.reindex",
+        ReverseReindex = "te.reverse_reindex",
         CacheWrite = "te.cache_write",
         Divide = "te.divide",
         Recompute = "te.recompute",

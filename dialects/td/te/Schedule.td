@@ -102,6 +102,15 @@ def Te_ReindexOp : Te_Primitive<"reindex"> {
   let results = (outs Te_StageType:$first_copy, Te_StageType:$second_copy);
   let assemblyFormat = "$stage `by` $groups `as` $first $first_axes `and` $second $second_axes attr-dict";
 }
+def Te_ReverseReindexOp : Te_Primitive<"reverse_reindex"> {
+  let summary = "Computes a stage over the axes of one that it reads, and stores it where it did before";
+  let description = [{
+    The first stage is a result of the kernel that no other stage reads; it may read the second through others, which then go over its axes as well.
+    Each element of the second is read once, at indices that are sums of the first one's axes, of which they are digits.
+  }];
+  let arguments = (ins Te_StageType:$stage, Te_StageType:$producer);
+  let assemblyFormat = "$stage `,` $producer attr-dict";
+}
 def Te_DivideOp : Te_Primitive<"divide"> {
   let summary = "Computes what lies from a place on along an axis in a stage of its own, into the same memory";
   let description = [{

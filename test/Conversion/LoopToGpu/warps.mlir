@@ -103,6 +103,30 @@ func.func @sum(%x: memref<128xf32>, %y: memref<4xf32>) attributes {loop.kernel} 
 
 // -----
 
+// A warp by itself needs no loop over warps.
+// CHECK-LABEL: @one_warp
+// CHECK:       loop.thread_index 32 thread_x
+// CHECK:       loop.all_reduce 32 thread_x
+func.func @one_warp(%x: memref<32xf32>, %y: memref<1xf32>) attributes {loop.kernel} {
+  %l = loop.thread_index 32 lane
+  %a = loop.load %x[%l] : memref<32xf32> -> f32
+  %scratch = loop.alloc shared : memref<32xf32>
+  %s = loop.all_reduce 32 lane(%a : f32) by(%scratch : memref<32xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    loop.yield %m : f32
+  } -> f32
+  %zero = arith.constant 0 : index
+  %first = arith.cmpi eq, %l, %zero : index
+  loop.guard %first {
+    loop.store %s, %y[%zero] : f32, memref<1xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
 // Threads stay as they are.
 // CHECK-LABEL: @threads
 // CHECK:       loop.for 48 thread_x

@@ -63,3 +63,20 @@ func.func @k(%y: memref<128xf32>) attributes {loop.kernel} {
   }
   return
 }
+
+// -----
+
+func.func @k(%x: memref<24xf32>, %y: memref<24xf32>) attributes {loop.kernel} {
+  loop.for 24 lane {
+  ^bb0(%l: index):
+    %s = loop.alloc shared : memref<24xf32>
+    %a = loop.load %x[%l] : memref<24xf32> -> f32
+    // expected-error @+1 {{'loop.store' op of kernel @k fills shared memory that is read in the same loop over 24 of the 32 lanes of a warp, where not all threads come to the barrier between the two; compute the stage at a loop outside of the lanes, or bind a loop of 32 iterations to them}}
+    loop.store %a, %s[%l] : f32, memref<24xf32>
+    %m = affine.apply affine_map<(d0) -> (-d0 + 23)>(%l)
+    %b = loop.load %s[%m] : memref<24xf32> -> f32
+    loop.store %b, %y[%l] : f32, memref<24xf32>
+    loop.yield
+  }
+  return
+}

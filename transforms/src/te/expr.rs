@@ -127,6 +127,10 @@ impl Expr {
         if let Some(value) = rest.as_constant() {
             return whole.plus(&Expr::constant(value.div_euclid(by)));
         }
+        // (a e + r) floordiv (a b) = e floordiv b, where 0 <= r < a
+        if let Some((a, e)) = rest.coarse(by) {
+            return whole.plus(&e.div(by / a));
+        }
         // (e floordiv a) floordiv b = e floordiv (a b)
         if let (Some((Atom::Div(inner, a), 1)), 1, 0) =
             (rest.terms.first_key_value().map(|(a, c)| (a, *c)), rest.terms.len(), rest.constant)
@@ -148,7 +152,27 @@ impl Expr {
         if let Some(value) = rest.as_constant() {
             return Expr::constant(value.rem_euclid(by));
         }
+        // (a e + r) mod (a b) = a (e mod b) + r, where 0 <= r < a
+        if let Some((a, e)) = rest.coarse(by) {
+            return e.modulo(by / a).times(a).plus(&rest.minus(&e.times(a)));
+        }
         Expr::atom(Atom::Mod(Rc::new(rest), by))
+    }
+
+    /// `self = a * e + r` with `0 <= r < a` for a divisor `a` of `by`, the greatest there is, and terms on both sides: `r` has no part in a quotient by `by`.
+    fn coarse(&self, by: i64) -> Option<(i64, Expr)> {
+        let mut divisors: Vec<i64> = self
+            .terms
+            .values()
+            .map(|c| gcd(c.unsigned_abs(), by.unsigned_abs()) as i64)
+            .filter(|a| 1 < *a && *a < by)
+            .collect();
+        divisors.sort_unstable();
+        divisors.into_iter().rev().find_map(|a| {
+            let (e, rest) = self.by_multiples(a);
+            let small = rest.range().is_some_and(|(low, high)| low >= 0 && high < a);
+            (small && !rest.terms.is_empty()).then_some((a, e))
+        })
     }
 
     /// `self = by * whole + rest`, taking out the terms whose coefficient is a multiple.
@@ -284,6 +308,11 @@ impl Atom {
     }
 }
 
+/// The greatest common divisor.
+pub fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// The row-major offset of indices in a shape.
 pub fn flatten(indices: &[Expr], shape: &[u64]) -> Expr {
     let mut flat = Expr::constant(0);
@@ -315,6 +344,17 @@ mod tests {
         let e = Expr::var(0, 5).times(8).plus(&Expr::var(1, 8));
         assert_eq!(e.div(8), Expr::var(0, 5));
         assert_eq!(e.modulo(8), Expr::var(1, 8));
+    }
+
+    #[test]
+    fn lanes_have_no_part_in_a_quotient() {
+        let (v, lane) = (Expr::var(0, 8), Expr::var(1, 16));
+        let e = v.times(16).plus(&lane);
+        assert_eq!(e.div(32), v.div(2));
+        assert_eq!(e.modulo(32), v.modulo(2).times(16).plus(&lane));
+        assert_eq!(flatten(&[e.div(32), e.modulo(32)], &[4, 32]), e);
+        // Vectors that go across a border do have.
+        assert_eq!(e.div(24).coefficient(1), None);
     }
 
     #[test]

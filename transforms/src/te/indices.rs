@@ -3,9 +3,9 @@
 //! The body computes indices with `arith` operations on `index`. Sums, multiples by constants, quotients and
 //! remainders become [`Expr`]; anything else is opaque.
 
-use super::expr::Expr;
+use super::expr::{Atom, Expr};
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::te::Op as Te;
+use fusion_dialects::te::{Op as Te, Scalars};
 use fusion_dialects::{Op, OpExt, Value, ValueLike, arguments, key, kind_of, ops_in};
 use std::collections::HashMap;
 
@@ -15,6 +15,8 @@ pub struct Access<'c> {
     pub tensor: Value<'c>,
     /// Its indices; `None` for those that depend on data or on more than index arithmetic.
     pub indices: Vec<Option<Expr>>,
+    /// True when it is made only where a condition holds.
+    pub is_conditional: bool,
 }
 
 /// The value of an index operation from those of its operands; `None` when it is none that is understood.
@@ -142,7 +144,8 @@ pub fn accesses<'c>(compute: Op<'c>) -> Vec<Access<'c>> {
     for op in ops_in(body) {
         if let Some((tensor, indices)) = load_of(op) {
             let indices = indices.iter().map(|v| value_of(*v, &known)).collect();
-            found.push(Access { tensor, indices });
+            let is_conditional = matches!(kind_of(op), Some(Kind::Te(Te::LoadIf)));
+            found.push(Access { tensor, indices, is_conditional });
         } else if let Some(value) = index_op(op, &mut |v| value_of(v, &known)) {
             known.insert(key(op.result_values()[0]), value);
         }
@@ -167,4 +170,24 @@ pub fn constant(value: Value) -> Option<Expr> {
 pub fn put(e: &Expr, axes: &[Option<Expr>]) -> Option<Expr> {
     let unknown = axes.iter().enumerate().any(|(i, a)| a.is_none() && e.mentions(i));
     (!unknown).then(|| e.substitute(&|v| axes.get(v.id).cloned().flatten()))
+}
+
+/// Builds the value of an expression, whose variables have those values.
+pub fn value_at<'c>(s: &Scalars<'c>, e: &Expr, variable: &dyn Fn(usize) -> Option<Value<'c>>) -> Value<'c> {
+    let mut sum = None;
+    for (atom, c) in e.terms() {
+        let value = match atom {
+            Atom::Var(v) => variable(v.id),
+            Atom::Div(e, n) => Some(s.index_div(value_at(s, e, variable), *n)),
+            Atom::Mod(e, n) => Some(s.index_mod(value_at(s, e, variable), *n)),
+            Atom::Opaque(_) => None,
+        };
+        let Some(value) = value else { continue };
+        let term = s.index_affine(value, c, 0);
+        sum = Some(sum.map_or(term, |sum| s.index_add(sum, term)));
+    }
+    match sum {
+        None => s.index(e.offset()),
+        Some(sum) => s.index_affine(sum, 1, e.offset()),
+    }
 }

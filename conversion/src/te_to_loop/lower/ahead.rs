@@ -19,6 +19,8 @@ const LINE: u64 = 64;
 const WRITTEN_OUT: u64 = 16;
 /// Lines that an iteration asks for at most, where it asks for a share: more would wait for each other.
 const MOST_AT_ONCE: u64 = 4;
+/// Runs that are asked for side by side at most.
+const MOST_RUNS: u64 = 2;
 
 /// A part of a tensor that a loop inside asks for, a share in each iteration.
 pub(super) struct Share<'c> {
@@ -172,10 +174,7 @@ impl<'c> Lowering<'c, '_> {
     fn ask_for_shares(&mut self, loops: &Loops<'c>, here: (StageId, AxisId)) {
         let shares = std::mem::take(&mut self.shares);
         for share in shares.iter().filter(|share| share.over == here) {
-            let steps: u64 = share.passed.iter().map(|(_, n)| n).product();
-            let step = share.passed.iter().fold(Expr::constant(0), |t, (v, n)| t.times(*n as i64).plus(v));
-            let lines = Lines::of(&share.part, &share.region);
-            for offset in lines.shares(&share.part, &step, steps) {
+            for offset in Lines::of(&share.part, &share.region).shares(&share.part, &share.passed) {
                 self.ask_for(loops, &share.part, &offset, &[0]);
             }
         }
@@ -214,10 +213,8 @@ fn contiguous_axis(part: &Part) -> Option<usize> {
 /// A region of a tensor as runs of elements side by side.
 struct Lines<'r> {
     region: &'r [Range],
-    /// True when it is one run, in whatever order its axes lie.
-    is_block: bool,
-    /// The axes over which there are runs, the first ones.
-    outer: usize,
+    /// Where runs begin: along which axes, so many elements apart, and how many there are.
+    runs: Vec<(usize, u64, u64)>,
     /// Elements of a run.
     run: u64,
 }
@@ -225,33 +222,63 @@ struct Lines<'r> {
 impl<'r> Lines<'r> {
     fn of(part: &Part, region: &'r [Range]) -> Self {
         if let Some(run) = part.layout.as_ref().and_then(|layout| block(layout, &part.shape, region)) {
-            return Lines { region, is_block: true, outer: 0, run };
+            return Lines { region, runs: Vec::new(), run };
         }
-        let whole = |axis: usize| region[axis].1 == part.shape[axis];
-        let mut outer = region.len().saturating_sub(1);
-        if part.layout.is_none() {
+        let Some(layout) = &part.layout else {
+            let whole = |axis: usize| region[axis].1 == part.shape[axis];
+            let mut outer = region.len().saturating_sub(1);
             while outer > 0 && whole(outer) {
                 outer -= 1;
             }
+            let run = region[outer.min(region.len())..].iter().map(|(_, n)| n).product();
+            let runs = (0..outer).map(|axis| (axis, 1, region[axis].1)).collect();
+            return Lines { region, runs, run };
+        };
+        // Digits from the innermost on, as far as the region has all their values; of the next one, those it has.
+        let (mut covered, mut run) = (vec![1; region.len()], 1);
+        for digit in layout.digits().iter().rev() {
+            let values = region[digit.axis].1.div_ceil(digit.unit);
+            let all = digit.base.unwrap_or(values);
+            if digit.unit != covered[digit.axis] {
+                break;
+            }
+            run *= values.min(all);
+            covered[digit.axis] = digit.unit * values.min(all);
+            if values < all || (digit.base.is_none() && values * digit.unit < part.shape[digit.axis]) {
+                break;
+            }
         }
-        let run = region[outer.min(region.len())..].iter().map(|(_, n)| n).product();
-        Lines { region, is_block: false, outer, run }
+        let begin = |(axis, step): (usize, u64)| (axis, step, region[axis].1.div_ceil(step));
+        Lines { region, runs: covered.into_iter().enumerate().map(begin).collect(), run }
     }
 
-    /// Where in the buffer the lines are that one of some steps asks for.
-    fn shares(&self, part: &Part, step: &Expr, steps: u64) -> Vec<Expr> {
+    /// Where in the buffer the lines are that an iteration of loops with these variables, and so many iterations, asks for.
+    fn shares(&self, part: &Part, passed: &[(Expr, u64)]) -> Vec<Expr> {
         let line = elements_of_a_line(part);
-        let runs: u64 = self.region[..self.outer].iter().map(|(_, n)| n).product();
-        let lines = runs * self.run.div_ceil(line);
-        if runs == 1 && lines <= steps {
-            // Less than a line at a time: an address that is linear in the step costs nothing.
-            let along = step.times(self.run.div_ceil(steps.max(1)) as i64);
-            return vec![self.offset(part, &Expr::constant(0), &along)];
+        let steps_of = |loops: &[(Expr, u64)]| loops.iter().map(|(_, n)| n).product::<u64>();
+        let step_of = |loops: &[(Expr, u64)]| {
+            loops.iter().fold(Expr::constant(0), |t, (v, n)| t.times(*n as i64).plus(v))
+        };
+        let runs: u64 = self.runs.iter().map(|(_, _, n)| n).product();
+        // Less than a line at a time: an address that is linear in the step costs nothing. The outer loops go over runs.
+        for at in (0..=passed.len()).rev() {
+            let (outer, inner) = passed.split_at(at);
+            let each = runs / steps_of(outer).max(1);
+            let (whole, steps) = (each * steps_of(outer) == runs, steps_of(inner));
+            if whole && (1..=MOST_RUNS).contains(&each) && self.run.div_ceil(line) <= steps {
+                let along = step_of(inner).times(self.run.div_ceil(steps.max(1)) as i64);
+                let first = step_of(outer).times(each as i64);
+                let of_run = |n| self.offset(part, &first.plus(&Expr::constant(n as i64)), &along);
+                return (0..each).map(of_run).collect();
+            }
         }
+        let (step, steps) = (step_of(passed), steps_of(passed));
+        let in_run = self.run.div_ceil(line).max(1);
+        let lines = runs * in_run;
         let each = lines.div_ceil(steps.max(1));
         let of_line = |number: Expr| {
-            let in_run = self.run.div_ceil(line).max(1) as i64;
-            self.offset(part, &number.div(in_run), &number.modulo(in_run).times(line as i64))
+            let along = number.modulo(in_run as i64).times(line as i64);
+            self.offset(part, &number.div(in_run as i64), &along)
         };
         match each {
             0 => Vec::new(),
@@ -266,22 +293,13 @@ impl<'r> Lines<'r> {
     fn offset(&self, part: &Part, run: &Expr, along: &Expr) -> Expr {
         let mut at: Vec<Expr> = self.region.iter().map(|(from, _)| from.clone()).collect();
         let mut rest = run.clone();
-        for axis in (0..self.outer).rev() {
-            let n = self.region[axis].1.max(1) as i64;
-            at[axis] = at[axis].plus(&if axis == 0 { rest.clone() } else { rest.modulo(n) });
+        for (place, &(axis, step, n)) in self.runs.iter().enumerate().rev() {
+            let n = n.max(1) as i64;
+            let number = if place == 0 { rest.clone() } else { rest.modulo(n) };
+            at[axis] = at[axis].plus(&number.times(step as i64));
             rest = rest.div(n);
         }
-        match part.layout {
-            _ if self.is_block => part.offset(&at).plus(along),
-            None => part.offset(&at).plus(along),
-            // Runs of a laid out tensor lie along its last axis in memory.
-            Some(_) => {
-                if let Some(last) = at.last_mut() {
-                    *last = last.plus(along);
-                }
-                part.offset(&at)
-            }
-        }
+        part.offset(&at).plus(along)
     }
 }
 

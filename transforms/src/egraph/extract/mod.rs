@@ -1,5 +1,6 @@
 //! Extraction: which candidate computes each class, and which classes are stored. Together these are the kernels.
 
+pub mod arrangement;
 pub mod bound;
 mod class_set;
 pub mod cost;

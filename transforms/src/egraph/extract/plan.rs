@@ -2,7 +2,7 @@
 
 use super::class_set::ClassSet;
 use super::cost;
-use super::kernel::{Illegal, Kernel};
+use super::kernel::{Illegal, Kernel, rearranges};
 use super::space::{ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
@@ -41,6 +41,8 @@ pub(super) struct Facts {
     contraction: Option<ClassId>,
     /// True where a member is neither a contraction nor elementwise.
     moves_or_reduces: bool,
+    /// True where a member is neither, and no rearrangement that may follow a product.
+    cannot_follow: bool,
 }
 
 impl Facts {
@@ -63,6 +65,11 @@ impl Facts {
             is_opaque: of_kind(FusionKind::Opaque).is_some(),
             contraction: of_kind(FusionKind::Contraction),
             moves_or_reduces: kernel.members.iter().any(|&m| !is_simple(state.candidate(space, m).kind)),
+            cannot_follow: kernel
+                .members
+                .iter()
+                .map(|&m| state.candidate(space, m))
+                .any(|c| !is_simple(c.kind) && (space.rates.stored_together.is_none() || !rearranges(c))),
             inputs: kernel.inputs,
         })
     }
@@ -128,8 +135,27 @@ impl Plan {
             && (own.is_opaque
                 || reader.is_opaque
                 || two
-                || own.contraction.is_some() && reader.moves_or_reduces
+                || own.contraction.is_some() && reader.cannot_follow
                 || reader.contraction.is_some_and(|c| own.moves_or_reduces || is_operand(c)))
+    }
+
+    /// True for a view of a product that a kernel rearranges. To make it lazy gains nothing, but the product may become lazy then.
+    pub(super) fn stands_before_move(&self, space: &Space, view: ClassId, reader: ClassId) -> bool {
+        if self.facts(view).computes
+            || self.facts(reader).cannot_follow
+            || !self.facts(reader).moves_or_reduces
+        {
+            return false;
+        }
+        let mut source = view;
+        while !space.classes[source].is_external && self.state.candidate(space, source).is_view {
+            source = self.state.candidate(space, source).operands[0];
+        }
+        !space.classes[source].is_external
+            && self
+                .kernels_with(space, source)
+                .into_iter()
+                .any(|kernel| self.facts(kernel).contraction.is_some())
     }
 
     /// The kernel that stores a class, where it may be one: most that are asked for may not, and what a kernel costs takes longer to

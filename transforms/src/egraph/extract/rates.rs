@@ -18,6 +18,8 @@ pub struct Rates {
     pub operations: f64,
     /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
     memories: Vec<(f64, f64)>,
+    /// How many elements of four bytes a product stores together; none where its results can be stored in no other order than their own.
+    pub stored_together: Option<u64>,
     /// Seconds that calling a kernel takes.
     pub call: f64,
     /// How much of them kernels reach.
@@ -48,6 +50,7 @@ impl Rates {
             // A vector operation each other cycle, where a multiply-add counts as two and several begin in a cycle.
             operations: target.peak_flops / (4 * target.multiply_adds.max(1)) as f64,
             memories,
+            stored_together: Some(target.lanes(4)),
             call: target.kernel_call,
             occupancy: Occupancy::default(),
             tiles: Tiles::default(),
@@ -70,6 +73,8 @@ impl Rates {
             matrix: (MATRIX * target.gpu.matrix_flops * target.cores as f64, narrow.collect()),
             operations: peak / 2.0,
             memories,
+            // Tiles of matrix instructions are stored by rows.
+            stored_together: None,
             call: target.kernel_call,
             occupancy: Occupancy::of(target),
             tiles: Tiles::of(target),

@@ -196,7 +196,10 @@ impl Plan {
         self.state.set_stored(class, true);
         let after = after?;
         let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
-        (before - after > LEAST_GAIN * quickest).then_some(before - after)
+        let gain = before - after;
+        let opens =
+            gain >= 0.0 && readers.iter().all(|&reader| self.stands_before_move(space, class, reader));
+        (gain > LEAST_GAIN * quickest || opens).then_some(gain)
     }
 
     /// Classes whose gain may change with a class: what its kernel and its readers read and store.
@@ -257,9 +260,16 @@ impl Plan {
         for &(class, _) in &changes {
             dirty.extend(plan.restore(space, class));
         }
-        for (class, candidate) in changes {
+        for &(class, candidate) in &changes {
             if plan.state.is_live(class) {
                 plan.state.choose(space, class, candidate).ok()?;
+            }
+        }
+        // What it reads now may have been lazy in other kernels, and may not be in this one.
+        for (class, _) in changes {
+            let is_wrong = |kernel: &ClassId| plan.legal(space, *kernel).is_err();
+            if plan.state.is_live(class) && plan.kernels_with(space, class).iter().any(is_wrong) {
+                dirty.extend(plan.restore(space, class));
             }
         }
         plan.recost(space, &self.state, &dirty);

@@ -7,12 +7,17 @@ use fusion_dialects::{OpExt, Value, arguments, defining_op, key, op_key, ops_in,
 use fusion_operators::TensorType;
 use std::collections::HashMap;
 
-/// Row-major offsets of all loads from memory and stores of a nest: of the stage itself, of what is inlined into it
+/// Offsets of all loads from memory and stores of a nest: of the stage itself, of what is inlined into it
 /// and of `attached`. `None` for an offset that depends on data. Variable `i` is axis `i` of the stage, parallel
 /// axes first; reduction axes of an attached stage come behind them.
 pub fn offsets(tree: &Schedule, stage: StageId, attached: Option<StageId>) -> Vec<Option<Expr>> {
     let axes = own_axes(tree, stage);
-    let mut found = vec![Some(flatten(&axes[..tree.stages[stage].rank()], &shape_of(tree, stage)))];
+    let (own, shape) = (&axes[..tree.stages[stage].rank()], shape_of(tree, stage));
+    let stored = match &tree.stages[stage].layout {
+        None => flatten(own, &shape),
+        Some(layout) => layout.offset(own, &shape),
+    };
+    let mut found = vec![Some(stored)];
     let axes: Vec<Option<Expr>> = axes.into_iter().map(Some).collect();
     loads(tree, stage, &axes, attached, &mut found);
     found

@@ -18,6 +18,7 @@ mod machine;
 mod operands;
 mod parallel;
 mod placement;
+mod rearranging;
 mod reductions;
 mod rows;
 mod tiling;
@@ -83,6 +84,7 @@ impl Pass for TeSchedule {
 
 /// Places the stages and schedules each nest by its kind.
 fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(), String> {
+    rearranging::follow_products(writer, machine)?;
     let mut nests = placement::place(writer, &[])?;
     windows::inline_padding(writer, &mut nests, machine)?;
     if let Some(group) = attention::find(&writer.tree, &nests)

@@ -49,7 +49,7 @@ impl Rows {
 
 /// The groups among the nests of a kernel.
 pub fn find(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
-    find_of(tree, nests, |tree, stage| reductions::fits_lanes(tree, stage))
+    find_of(tree, nests, reductions::fits_lanes)
 }
 
 /// The groups whose rows do not lie together in memory, or have a few elements.

@@ -4,8 +4,8 @@ use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
     annotate, bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer,
-    fuse, parallel, prefetch, recompute, reindex, reorder, rfactor, set_scope, split, storage_align,
-    storage_swizzle, tensorize, transform_layout, unroll, vectorize,
+    fuse, parallel, prefetch, recompute, reindex, reorder, reverse_reindex, rfactor, set_scope, split,
+    storage_align, storage_swizzle, tensorize, transform_layout, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, Handle, InputId, Schedule, StageId, Tail};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -390,6 +390,14 @@ impl<'c> Writer<'c> {
             self.stages.insert(copy, value);
         }
         Ok(made)
+    }
+
+    /// Has a stage go over the axes of one that it reads, and store where it did.
+    pub fn reverse_reindex(&mut self, stage: StageId, producer: StageId) -> Result<(), String> {
+        let handles = [self.stage(stage), self.stage(producer)];
+        reverse_reindex::reverse_reindex(&mut self.tree, stage, producer)?;
+        self.build.op(Te::ReverseReindex.name(), &handles, &[], &[]);
+        Ok(())
     }
 
     /// Has a stage computed into a buffer of its own, which is a new stage.

@@ -88,6 +88,8 @@ struct Contraction {
     steps: Vec<(usize, u64)>,
     /// True when the sums are computed into memory, and not into what an epilogue uses.
     is_alone: bool,
+    /// The axis along which results lie side by side, where they are stored in another order than theirs.
+    innermost: Option<usize>,
     lanes: u64,
 }
 
@@ -189,6 +191,9 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
     let steps = steps.filter(|(_, n)| *n > 1).collect();
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type)?;
     let lanes = machine.lanes(result.dtype.size() as u64);
+    // Axes that are put together or taken apart lie as they are.
+    let layout = writer.tree.stages[stage].layout.as_ref().filter(|_| fused == 1 && groups.is_none());
+    let innermost = layout.and_then(|layout| layout.digits().last()).map(|digit| digit.axis);
     (operands.len() == 2 && extents.iter().product::<u64>() > 0 && depth > 0).then_some(Contraction {
         operands,
         extents,
@@ -198,6 +203,7 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         depth,
         steps,
         is_alone: stage == reduction,
+        innermost,
         lanes,
     })
 }

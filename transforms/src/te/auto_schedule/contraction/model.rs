@@ -3,7 +3,7 @@
 use super::super::machine::Machine;
 use super::reach::Shared;
 use super::{Contraction, Tile};
-use crate::te::expr::flatten;
+use crate::te::expr::{flatten, gcd};
 
 /// Cycles to store or pack an element when its vectors have to be transposed, and when not.
 const TRANSPOSED: f64 = 0.7;
@@ -215,7 +215,10 @@ impl Contraction {
         let plane = whole as f64 * column(tile.vectors) + if rest > 0 { column(rest) } else { 0.0 };
         let elements: u64 = self.extents.iter().product();
         let planes = (elements / (n * m * second)) as f64;
-        let contiguous = |axis: usize| self.extents[axis + 1..].iter().all(|&e| e == 1);
+        let contiguous = |axis: usize| match self.innermost {
+            Some(innermost) => axis == innermost,
+            None => self.extents[axis + 1..].iter().all(|&e| e == 1),
+        };
         let storing = elements as f64
             * match tile.rows {
                 _ if contiguous(tile.vector) => STRAIGHT,
@@ -261,8 +264,4 @@ impl Contraction {
         let each = selecting.map(|a| self.extents[a]).product::<u64>() * self.depth;
         rows + panels * each as f64
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

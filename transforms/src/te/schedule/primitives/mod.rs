@@ -16,6 +16,7 @@ pub mod recompute;
 pub mod reindex;
 pub mod reorder;
 pub mod reverse_compute_at;
+pub mod reverse_reindex;
 pub mod rfactor;
 pub mod set_scope;
 pub mod split;
@@ -51,6 +52,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::Divide, divide::apply),
     (Te::Recompute, recompute::apply),
     (Te::Reindex, reindex::apply),
+    (Te::ReverseReindex, reverse_reindex::apply),
     (Te::RFactor, rfactor::apply),
     (Te::TransformLayout, transform_layout::apply),
     (Te::StoreAt, store_at::apply),

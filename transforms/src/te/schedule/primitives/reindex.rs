@@ -10,8 +10,8 @@
 //! Document Processing", 2006, on convolutions as products). What reads the result goes on with the new axes.
 
 use super::super::{Attach, Handle, Handles, Schedule, StageId, stage_of};
-use crate::te::expr::{Atom, Expr};
-use crate::te::indices::{accesses, put};
+use crate::te::expr::Expr;
+use crate::te::indices::{accesses, put, value_at};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Kernel, Op as Te, Scalars};
 use fusion_dialects::{
@@ -99,7 +99,7 @@ pub fn reindex<'c>(
         let ty = TensorType::new(dims, source.dtype);
         let value = Kernel::new(Build::before(op)).compute(copy, &ty, |s, axes| {
             let variable = |g: usize| order.iter().position(|o| *o == g).map(|i| axes[i]);
-            let at: Vec<Value> = at.iter().map(|e| index(s, e, &variable)).collect();
+            let at: Vec<Value> = at.iter().map(|e| value_at(s, e, &variable)).collect();
             s.load(tensor, &at)
         });
         made.push((value, order));
@@ -156,26 +156,6 @@ fn of_group(tree: &Schedule, stage: StageId, g: usize, group: &Group) -> Vec<Opt
         Some(whole.div(unit.max(1) as i64).modulo(axes[axis].extent.max(1) as i64))
     };
     group.axes.clone().map(digit).collect()
-}
-
-/// The value of an expression.
-fn index<'c>(s: &Scalars<'c>, e: &Expr, variable: &dyn Fn(usize) -> Option<Value<'c>>) -> Value<'c> {
-    let mut sum = None;
-    for (atom, c) in e.terms() {
-        let value = match atom {
-            Atom::Var(v) => variable(v.id),
-            Atom::Div(e, n) => Some(s.index_div(index(s, e, variable), *n)),
-            Atom::Mod(e, n) => Some(s.index_mod(index(s, e, variable), *n)),
-            Atom::Opaque(_) => None,
-        };
-        let Some(value) = value else { continue };
-        let term = s.index_affine(value, c, 0);
-        sum = Some(sum.map_or(term, |sum| s.index_add(sum, term)));
-    }
-    match sum {
-        None => s.index(e.offset()),
-        Some(sum) => s.index_affine(sum, 1, e.offset()),
-    }
 }
 
 /// The same reduction over the new axes, of elements of the copies.
