@@ -214,7 +214,16 @@ fn schedules_keep_what_kernels_compute() {
         ["split", "tile", "fuse", "reorder", "vectorize", "unroll", "parallel", "compute_inline"];
     let more =
         ["compute_at", "reverse_compute_at", "store_at", "set_scope", "double_buffer", "storage_align"];
-    let rest = ["prefetch", "bind", "annotate", "cache_read", "cache_write", "rfactor", "transform_layout"];
+    let rest = [
+        "prefetch",
+        "bind",
+        "annotate",
+        "cache_read",
+        "cache_write",
+        "rfactor",
+        "transform_layout",
+        "reverse_reindex",
+    ];
     for name in primitives.iter().chain(&more).chain(&rest) {
         assert!(kept.contains_key(&format!("te.{name}")), "no schedule has te.{name}: {kept:?}");
     }

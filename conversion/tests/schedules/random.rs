@@ -92,7 +92,7 @@ impl Draft {
         let source = next.source(random);
         next.primitives += 1;
         let last = 38;
-        match if early { (random.below(24) + last - 3) % last } else { random.below(last) } {
+        match if early { (random.below(25) + last - 4) % last } else { random.below(last) } {
             0..=2 => {
                 let tail = random.of(&["", "", " tail guard", " tail peel", " tail pad"]);
                 next.gives_axes(2, &format!("te.split {a} by {factor}{tail}"));
@@ -135,10 +135,13 @@ impl Draft {
                 next.say(&format!("te.transform_layout {stage} by affine_map<{map}>"));
             }
             34 | 35 => {
+                // A loop that the others of its stage are left to reduce over.
+                next.gives_axes(2, &format!("te.split {a} by {factor}"));
+                let a = next.axes.last().cloned().unwrap_or(a);
                 let (made, name) = (next.fresh("s"), next.count);
                 next.say(&format!("{made} = te.rfactor {a} as \"r{name}\""));
                 next.stages.push(made.clone());
-                next.take_axes(&made, 1 + random.below(6) as usize);
+                next.take_axes(&made, random.of(&[3, 4]));
             }
             36 | 37 => {
                 let producer = next.stage(random);
