@@ -9,6 +9,7 @@ use fusion_dialects::{
     buffer_parts, index_type, int_attr, kind_of, ops_in, vector_parts, vector_type,
 };
 use fusion_operators::{Attr, DType};
+use fusion_transforms::loops::masks;
 
 /// A buffer above this many bytes does not go on the stack.
 const MOST_STACK_BYTES: u64 = 512 << 10;
@@ -120,7 +121,7 @@ fn gather_at<'c>(op: Op<'c>, buffer: Value<'c>, indices: Value<'c>) {
     let build = Build::before(op);
     let result = op.result_values()[0].r#type();
     let Some((element, lanes)) = vector_parts(result) else { return };
-    let mask = all_true(&build, lanes);
+    let mask = masks::constant(&build, (0..lanes).map(|_| true));
     let zero = Attribute::parse(
         build.context(),
         &format!("dense<0{}> : {result}", if is_float(element) { ".0" } else { "" }),
@@ -144,19 +145,13 @@ pub fn scatter(op: Op) {
 fn scatter_at<'c>(op: Op<'c>, value: Value<'c>, buffer: Value<'c>, indices: Value<'c>) {
     let build = Build::before(op);
     let Some((_, lanes)) = vector_parts(value.r#type()) else { return };
-    let mask = all_true(&build, lanes);
+    let mask = masks::constant(&build, (0..lanes).map(|_| true));
     let base = Scalars { build }.index(0);
     replace(op, "vector.scatter", &[buffer, base, indices, mask, value], &[]);
 }
 
 fn is_float(ty: Type) -> bool {
     fusion_dialects::dtype_of(ty).is_some_and(DType::is_float)
-}
-
-fn all_true<'c>(build: &Build<'c>, lanes: u64) -> Value<'c> {
-    let ty = vector_type(fusion_dialects::scalar_type(build.context(), DType::Bool), lanes);
-    let value = Attribute::parse(build.context(), &format!("dense<true> : {ty}"));
-    build.value("arith.constant", &[], ty, &value.map(|v| ("value", v)).into_iter().collect::<Vec<_>>())
 }
 
 fn replace<'c>(op: Op<'c>, name: &str, operands: &[Value<'c>], attrs: &[(&str, Attribute<'c>)]) {

@@ -19,7 +19,7 @@
 //! loop whose slots `loop-pipeline` fills ahead, the accesses of one step are to different slots: only a later step meets them. A box of a
 //! tensor needs no barrier before it is read, as all who read it wait for its signal; signals are made before a barrier.
 
-use super::launches::{self, binding, is_bound, scope};
+use super::launches::{self, is_bound, scope};
 use super::places::writes_apart;
 use super::result;
 use crate::te_to_loop::lower::KERNEL;
@@ -218,7 +218,7 @@ impl Walk<'_> {
         if !matches!(op.kind(), Some(Kind::Loop(Loop::For))) {
             return None;
         }
-        let all = match binding(loop_kind(op)) {
+        let all = match loop_kind(op).binding() {
             Some((true, which)) => op.int("extent").is_some_and(|n| n as u64 == self.threads[which]),
             _ => true,
         };

@@ -3,7 +3,7 @@
 //!     loop.for 32 thread_x { ^(%i): body(%i) }      =>      body(thread_id x)                          of 32 threads
 //!                                                           if thread_id x < 32 { body(thread_id x) }  of more
 
-use super::launches::{Shape, binding, is_bound};
+use super::launches::{Shape, is_bound};
 use super::{put_under, within};
 use fusion_dialects::loops::{Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
@@ -21,7 +21,7 @@ pub fn bind<'c>(block: Block<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
         fusion_dialects::defining_op(Scalars { build: Build::before(first) }.index(0)).unwrap_or(first);
     let bound: Vec<Op> = within(ops_in(block)).filter(|op| is_bound(*op)).collect();
     for op in bound {
-        let Some((thread, which)) = binding(loop_kind(op)) else { continue };
+        let Some((thread, which)) = loop_kind(op).binding() else { continue };
         if !op.operand_values().is_empty() {
             return Err(PassError::at(
                 op,

@@ -7,7 +7,7 @@
 //! thread's number in an index says how many elements of a tile a thread has, all other terms are of whole tiles or of one element
 //! of the thread's. What a thread has then depends on tile and element alone, which unrolled loops know.
 
-use super::launches::{binding, scope};
+use super::launches::scope;
 use super::result;
 use crate::te_to_loop::lower::KERNEL;
 use crate::te_to_loop::lower::index::Indices;
@@ -149,7 +149,7 @@ impl<'c> Numbers<'c> {
                 _ => None,
             };
             let (Some(index), Some(extent)) = (index, op.int("extent")) else { continue };
-            let is_lane = binding(loop_kind(op)) == Some((true, 0));
+            let is_lane = loop_kind(op).binding() == Some((true, 0));
             let e = match all.lane.filter(|(_, lanes)| is_lane && *lanes == extent) {
                 Some((variable, lanes)) => Expr::var(variable, lanes as u64),
                 None => all.indices.var(index, extent.max(0) as u64),

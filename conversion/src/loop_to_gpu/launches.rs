@@ -10,7 +10,7 @@
 
 use super::{result, within};
 use crate::loop_to_cpu::memory::buffer_bytes;
-use fusion_dialects::loops::{LoopKind, Op as Loop, Scope, loop_kind};
+use fusion_dialects::loops::{Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Block, Op, OpExt, OperationLike, ValueLike, key, ops_in};
 use std::collections::HashSet;
@@ -34,14 +34,9 @@ pub struct Launch<'c> {
     pub shape: Shape,
 }
 
-/// What a loop is bound to: blocks or threads, and which of x, y and z.
-pub fn binding(kind: LoopKind) -> Option<(bool, usize)> {
-    kind.binding()
-}
-
 /// True for loops bound to blocks or threads, and for what asks for the number of one.
 pub fn is_bound(op: Op) -> bool {
-    matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))) && binding(loop_kind(op)).is_some()
+    matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))) && loop_kind(op).binding().is_some()
 }
 
 /// Operations that are launched together, so far.
@@ -121,7 +116,7 @@ fn shape(anew: &[Op], ops: &[Op]) -> Shape {
         }
     }
     for op in inside.iter().filter(|op| is_bound(**op)) {
-        let Some((thread, which)) = binding(loop_kind(*op)) else { continue };
+        let Some((thread, which)) = loop_kind(*op).binding() else { continue };
         let sizes = if thread { &mut shape.block } else { &mut shape.grid };
         sizes[which] = sizes[which].max(op.int("extent").unwrap_or(1).max(1) as u64);
     }

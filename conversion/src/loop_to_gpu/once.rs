@@ -6,7 +6,7 @@
 //! A nest that fills a buffer is run by all threads of the block. Loops bound to threads share its iterations; along a dimension
 //! of the block to which none is bound, all threads do the same.
 
-use super::launches::{self, binding, scope};
+use super::launches::{self, scope};
 use super::{put_under, within};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
@@ -59,7 +59,7 @@ fn repeated(store: Op, threads: [u64; 3]) -> Vec<usize> {
     for op in around.take_while(|op| Some(op_key(*op)) != home) {
         match op.kind() {
             Some(Kind::Loop(Loop::For)) => {
-                if let Some((true, which)) = binding(loop_kind(op)) {
+                if let Some((true, which)) = loop_kind(op).binding() {
                     shared[which] = true;
                 }
             }
@@ -80,7 +80,7 @@ fn asked(condition: Value) -> Vec<usize> {
     while let Some(value) = open.pop() {
         let Some(op) = defining_op(value) else { continue };
         if let (Some(Kind::Loop(Loop::ThreadIndex)), Some((true, which))) =
-            (op.kind(), binding(loop_kind(op)))
+            (op.kind(), loop_kind(op).binding())
         {
             found.push(which);
         }

@@ -10,7 +10,7 @@
 //! of shared memory.
 
 use super::barriers::AHEAD;
-use super::launches::{self, Shape, binding, scope};
+use super::launches::{self, Shape, scope};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::matrix::Instruction;
 use fusion_dialects::loops::tensor_copy::TensorCopy;
@@ -165,7 +165,7 @@ fn barrier<'c>(op: Op<'c>, shape: &Shape, warp: u64) -> Result<(), PassError<'c>
         Some(Kind::Loop(Loop::Barrier)) => {}
         Some(Kind::Loop(Loop::AllReduce)) => {
             let extent = op.int("extent").unwrap_or(0) as u64;
-            if binding(loop_kind(op)).is_some_and(|(_, which)| shape.block[which] != extent) {
+            if loop_kind(op).binding().is_some_and(|(_, which)| shape.block[which] != extent) {
                 return Err(PassError::at(
                     op,
                     format_args!("combines values of {extent} threads in blocks of another number"),
@@ -186,7 +186,7 @@ fn barrier<'c>(op: Op<'c>, shape: &Shape, warp: u64) -> Result<(), PassError<'c>
                 ));
             }
             Some(Kind::Loop(Loop::For)) => {
-                let Some((true, which)) = binding(loop_kind(around)) else { continue };
+                let Some((true, which)) = loop_kind(around).binding() else { continue };
                 let extent = around.int("extent").unwrap_or(0);
                 if (extent as u64) < shape.block[which] {
                     return Err(PassError::at(
@@ -246,7 +246,7 @@ fn store<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
     depends(index, &mut places);
     depends(value, &mut values);
     for around in parents(op).filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::For)))) {
-        let Some((thread, which)) = binding(loop_kind(around)) else { continue };
+        let Some((thread, which)) = loop_kind(around).binding() else { continue };
         // Each block has shared memory of its own.
         let several = match thread {
             true => shape.block[which] > 1,

@@ -1,6 +1,7 @@
 //! Passes over loops.
 
 pub mod iteration;
+pub mod masks;
 pub mod ranges;
 pub mod simplify;
 pub mod strided;

@@ -14,7 +14,7 @@
 //! loop is all that a block does, four more warps copy and nobody else waits for them (`groups`).
 
 use super::super::barriers::AHEAD;
-use super::super::launches::{binding, is_bound};
+use super::super::launches::is_bound;
 use super::super::within;
 use super::fills::Fills;
 use super::{groups, later};
@@ -91,7 +91,7 @@ impl<'c> Boxes<'c> {
         let fills = Fills::of(around, buffers)
             .filter(|fills| fills.filling().all(is_copy))
             .ok_or_else(|| why("reads what it fills, or fills it in other ways as well"))?;
-        let block = |op: &Op| is_bound(*op) && binding(loop_kind(*op)).is_some_and(|(thread, _)| !thread);
+        let block = |op: &Op| is_bound(*op) && loop_kind(*op).binding().is_some_and(|(thread, _)| !thread);
         let inside: Vec<Op> =
             parents(around).take_while(|op| matches!(op.kind(), Some(Kind::Loop(_))) && !block(op)).collect();
         if !inside.iter().all(|op| is_bound(*op)) {

@@ -10,7 +10,6 @@ use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop};
 use fusion_dialects::{OpExt, Value, key};
 use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{AxisId, Prefetch, StageId};
 
 /// Bytes of a line of a cache.
@@ -221,9 +220,6 @@ struct Lines<'r> {
 
 impl<'r> Lines<'r> {
     fn of(part: &Part, region: &'r [Range]) -> Self {
-        if let Some(run) = part.layout.as_ref().and_then(|layout| block(layout, &part.shape, region)) {
-            return Lines { region, runs: Vec::new(), run };
-        }
         let Some(layout) = &part.layout else {
             let whole = |axis: usize| region[axis].1 == part.shape[axis];
             let mut outer = region.len().saturating_sub(1);
@@ -301,18 +297,6 @@ impl<'r> Lines<'r> {
         }
         part.offset(&at).plus(along)
     }
-}
-
-/// Elements of a region that is one run of a laid out tensor: of a digit some, of those behind it all, of those before it one.
-fn block(layout: &Layout, shape: &[u64], region: &[Range]) -> Option<u64> {
-    let extents = layout.shape(shape);
-    let digits = layout.digits().iter().zip(&extents);
-    let taken =
-        digits.map(|(d, &n)| region.get(d.axis).map(|r| (r.1.div_ceil(d.unit).clamp(1, n.max(1)), n)));
-    let taken: Vec<(u64, u64)> = taken.collect::<Option<_>>()?;
-    let some = taken.iter().position(|(took, _)| *took > 1).unwrap_or(taken.len());
-    let whole = taken.iter().skip(some + 1).all(|(took, n)| took == n);
-    (whole && !layout.is_swizzled()).then(|| taken.iter().map(|(took, _)| took).product())
 }
 
 /// The last element of a buffer.

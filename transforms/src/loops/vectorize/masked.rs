@@ -7,13 +7,13 @@
 
 use super::lanes::Lanes;
 use super::rewrite::Rewriter;
-use crate::loops::strided;
+use crate::loops::{masks, strided};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
-    Attribute, Block, Build, Op, OpExt, Type, Value, ValueLike, defining_op, dtype_of, ints_attr, kind_of,
-    ops_in, scalar_type, vector_parts, vector_type,
+    Block, Build, Op, OpExt, Type, Value, ValueLike, defining_op, dtype_of, ints_attr, kind_of, ops_in,
+    vector_parts,
 };
 use fusion_operators::DType;
 
@@ -98,14 +98,7 @@ impl<'c> Rewriter<'c, '_> {
     ) -> Value<'c> {
         let lanes = self.analysis.extent as i64;
         let first = self.scalars.lookup(index);
-        let bits = vector_type(scalar_type(build.context(), DType::Bool), self.analysis.extent);
-        let none = Attribute::parse(build.context(), &format!("dense<false> : {bits}"));
-        let none = build.value(
-            "arith.constant",
-            &[],
-            bits,
-            &none.map(|v| ("value", v)).into_iter().collect::<Vec<_>>(),
-        );
+        let none = masks::constant(build, (0..lanes).map(|_| false));
         let shuffle = |a: Value<'c>, b: Value<'c>, places: &[i64]| {
             let places = [("mask", ints_attr(build.context(), places))];
             build.value("vector.shuffle", &[a, b], a.r#type(), &places)

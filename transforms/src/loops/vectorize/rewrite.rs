@@ -1,19 +1,21 @@
 //! Building the body once for all lanes.
 
 use super::lanes::{Analysis, Lanes};
+use crate::loops::masks;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, arguments,
-    buffer_parts, int_attr, ints_attr, ops_in, scalar_type, vector_type,
+    buffer_parts, int_attr, ints_attr, ops_in, vector_type,
 };
-use fusion_operators::DType;
 
 /// Builds all iterations of a loop side by side before it.
 pub fn rewrite<'c>(op: Op<'c>, body: Block<'c>, analysis: &Analysis) {
     let build = Build::before(op);
-    let mask = analysis.has_more_lanes().then(|| tail(&build, analysis));
+    // Lanes that are no iterations are left out.
+    let are_iterations = (0..analysis.extent).map(|lane| lane < analysis.iterations);
+    let mask = analysis.has_more_lanes().then(|| masks::constant(&build, are_iterations));
     let mut rewriter = Rewriter {
         analysis,
         scalars: ValueMap::new(),
@@ -38,15 +40,6 @@ pub struct Rewriter<'c, 'a> {
     pub(super) absent: ValueMap<'c>,
     /// Which lanes there are, and the guards around let through; all when none.
     pub(super) mask: Option<Value<'c>>,
-}
-
-/// The mask of the lanes that are iterations.
-fn tail<'c>(build: &Build<'c>, analysis: &Analysis) -> Value<'c> {
-    let ty = vector_type(scalar_type(build.context(), DType::Bool), analysis.extent);
-    let lanes: Vec<&str> =
-        (0..analysis.extent).map(|l| if l < analysis.iterations { "true" } else { "false" }).collect();
-    let value = Attribute::parse(build.context(), &format!("dense<[{}]> : {ty}", lanes.join(", ")));
-    build.value("arith.constant", &[], ty, &value.map(|v| ("value", v)).into_iter().collect::<Vec<_>>())
 }
 
 impl<'c> Rewriter<'c, '_> {
