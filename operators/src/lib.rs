@@ -9,6 +9,7 @@
 
 pub mod attrs;
 pub mod dtype;
+pub mod layout;
 pub mod operator;
 pub mod ops;
 pub mod random;
@@ -22,6 +23,7 @@ pub mod value_text;
 
 pub use attrs::{Attr, Attrs};
 pub use dtype::DType;
+pub use layout::Layout;
 pub use operator::{Call, FusionKind, Operator};
 pub use relation::{Relation, Violation};
 pub use shape::{Dim, TensorType};

@@ -1,9 +1,10 @@
 //! The families of operators, and chains of them.
 
 use super::*;
+use fusion_operators::Layout;
 use fusion_operators::ops::{
-    contraction::*, convolution::*, elementwise::*, indexing::*, normalization::*, pooling::*, reduction::*,
-    shape::*,
+    contraction::*, convolution::*, elementwise::*, indexing::*, layout::*, normalization::*, pooling::*,
+    reduction::*, shape::*,
 };
 
 const FLOATS: &[DType] = &[DType::F32, DType::F32, DType::F64, DType::F16];
@@ -42,6 +43,44 @@ fn products() {
         Attrs::new(),
         &[random.tensor(DType::F32, &[3, 0]), random.tensor(DType::F32, &[0, 5])],
     );
+    checker.finish();
+}
+
+/// Data, weight and result in every order that kernels are made in.
+#[test]
+fn images_in_other_orders() {
+    let (mut random, mut checker) = (Random::new(12), Checker::default());
+    const ORDERS: [(&str, &str); 3] = [("NCHW", "OIHW"), ("NHWC", "HWIO"), ("NCHW4c", "OIHW4i4o")];
+    let stored = |value: &[usize], name: &str, axes: &str| {
+        let value: Vec<u64> = value.iter().map(|&n| n as u64).collect();
+        let layout = Layout::parse(name, axes).expect("a layout");
+        let shape = layout.stored(&TensorType::fixed(&value, DType::F32)).and_then(|ty| ty.shape());
+        shape.expect("multiples of four").into_iter().map(|n| n as usize).collect::<Vec<usize>>()
+    };
+    for round in 0..12 {
+        let ((data, _), (result, weight)) = (ORDERS[round % 3], random.of(&ORDERS));
+        let (channels, filters) = (4 * random.within(1, 3) as usize, 4 * random.within(1, 9) as usize);
+        let (h, w) = (random.within(3, 18) as usize, random.within(3, 18) as usize);
+        let x = random.tensor(DType::F32, &stored(&[1, channels, h, w], data, "NCHW"));
+        let attrs = Attrs::new().with("data_layout", data).with("out_layout", result);
+        let weights = random.tensor(DType::F32, &stored(&[filters, channels, 3, 3], weight, "OIHW"));
+        let of_conv = attrs.clone().with("kernel_layout", weight).with("strides", [1 + round as i64 % 2, 1]);
+        checker.call_on_constants(
+            &LAYOUT_CONV2D,
+            of_conv.with("padding", [1, 0, 1, 2]),
+            &[x.clone(), weights],
+        );
+        let pool = attrs.with("kernel", [2, 3]).with("padding", [0, 1, 1, 1]);
+        checker.call(random.of(&[&LAYOUT_MAX_POOL2D, &LAYOUT_AVG_POOL2D]), pool, std::slice::from_ref(&x));
+        let moved = Attrs::new().with("src_layout", data).with("dst_layout", result);
+        checker.call(&LAYOUT_TRANSFORM, moved, &[x]);
+    }
+    for (layout, weight) in [("NHWC", "HWIO"), ("NCHW4c", "OIHW4o"), ("NHWC", "OIHW")] {
+        let x = random.tensor(DType::F32, &stored(&[2, 20, 9, 7], layout, "NCHW"));
+        let w = random.tensor(DType::F32, &stored(&[20, 1, 3, 3], weight, "OIHW"));
+        let attrs = Attrs::new().with("groups", 20).with("data_layout", layout).with("kernel_layout", weight);
+        checker.call_on_constants(&LAYOUT_CONV2D, attrs, &[x, w]);
+    }
     checker.finish();
 }
 

@@ -6,6 +6,7 @@ pub mod convolution;
 pub mod creation;
 pub mod elementwise;
 pub mod indexing;
+pub mod layout;
 pub mod normalization;
 pub mod pooling;
 pub mod reduction;
@@ -23,6 +24,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("convolution", convolution::ALL),
     ("winograd", winograd::ALL),
     ("pooling", pooling::ALL),
+    ("layout", layout::ALL),
     ("normalization", normalization::ALL),
     ("shape", shape::ALL),
     ("indexing", indexing::ALL),

@@ -9,6 +9,7 @@ pub mod convolution;
 pub mod creation;
 pub mod elementwise;
 pub mod indexing;
+pub mod layout;
 pub mod normalization;
 pub mod pooling;
 pub mod reduction;

@@ -14,6 +14,7 @@ pub mod graph_form;
 pub mod infer_types;
 pub mod inline;
 pub mod language;
+pub mod layouts;
 pub mod lift_lambdas;
 pub mod loop_kernels;
 pub mod monomorphise;

@@ -10,6 +10,7 @@ mod creation;
 mod elementwise;
 mod indexing;
 mod indices;
+mod layout;
 pub mod looped;
 mod mean;
 mod normalization;
@@ -102,6 +103,7 @@ const FAMILIES: &[Table] = &[
     convolution::TABLE,
     transposed::TABLE,
     pooling::TABLE,
+    layout::TABLE,
     normalization::TABLE,
     shape::TABLE,
     pad::TABLE,

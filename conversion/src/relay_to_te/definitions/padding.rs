@@ -97,9 +97,22 @@ pub fn pad_for_windows<'c>(
     windows: &[u64],
     how: Combine,
 ) -> Result<Value<'c>, String> {
+    let spatial: Vec<usize> = (2..ty.rank()).collect();
+    pad_windows_at(kernel, (data, ty), &spatial, (window, windows), how)
+}
+
+/// The same of data that has the axes of windows at those places.
+pub fn pad_windows_at<'c>(
+    kernel: &Kernel<'c>,
+    (data, ty): (Value<'c>, &TensorType),
+    spatial: &[usize],
+    (window, windows): (&Window, &[u64]),
+    how: Combine,
+) -> Result<Value<'c>, String> {
     let mut places: Vec<Place> = ty.dims.iter().cloned().map(Place::kept).collect();
-    for ((place, axis), &count) in places.iter_mut().skip(2).zip(&window.axes).zip(windows) {
+    for ((&at, axis), &count) in spatial.iter().zip(&window.axes).zip(windows) {
         let reach = reach(axis, count)?;
+        let Some(place) = places.get_mut(at) else { continue };
         // What no window reaches at the end is left out of a copy, but needs none.
         if axis.begin > 0 || place.extent.known().is_none_or(|extent| reach > extent) {
             *place = Place { begin: axis.begin as i64, step: 1, extent: Dim::Static(reach) };

@@ -1,15 +1,17 @@
 //! Pools: `y[n, c, o] = max_k x[n, c, o s + k d - p]`, or the mean over the positions that count; the global ones over
-//! all spatial axes.
+//! all spatial axes. Images may lie in another order than NCHW.
 
+use super::layout::{At, of_stored, spatial, to_stored};
 use super::mean::mean;
-use super::padding::{is_open, load_in_window, pad_for_windows, reach, window_indices};
-use super::{Table, TeCall};
+use super::padding::{is_open, load_in_window, pad_windows_at, reach, window_indices};
+use super::{Table, TeCall, known_from};
 use fusion_dialects::Value;
 use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalars};
+use fusion_operators::ops::layout::{self, LAYOUT_AVG_POOL2D, LAYOUT_MAX_POOL2D, Layouts};
 use fusion_operators::ops::pooling::*;
 use fusion_operators::ops::window::{Axis, Window};
-use fusion_operators::{Dim, TensorType};
+use fusion_operators::{Dim, Layout, TensorType};
 
 pub const TABLE: Table = &[
     (&MAX_POOL1D, max_pool),
@@ -20,10 +22,24 @@ pub const TABLE: Table = &[
     (&AVG_POOL3D, avg_pool),
     (&GLOBAL_MAX_POOL, global_max_pool),
     (&GLOBAL_AVG_POOL, global_avg_pool),
+    (&LAYOUT_MAX_POOL2D, max_pool),
+    (&LAYOUT_AVG_POOL2D, avg_pool),
 ];
 
+/// The orders in which data and result lie: of plain pools, of any number of axes, their own.
+fn orders(call: &TeCall) -> Result<(Layout, Layout), String> {
+    if layout::plain(call.op).is_none() {
+        const AXES: &str = "NCDEFGHIJKLM";
+        let plain = || Layout::plain(AXES.get(..call.types[0].rank()).unwrap_or(AXES));
+        return Ok((plain(), plain()));
+    }
+    let mut layouts = Layouts::of(&call.facts()).map_err(|v| v.to_string())?;
+    Ok((layouts.operands.swap_remove(0), layouts.result))
+}
+
 fn window(call: &TeCall) -> Result<Window, String> {
-    Window::of_pool(&call.attrs, call.types[0].rank().saturating_sub(2)).map_err(|v| v.to_string())
+    let rank = orders(call)?.0.plain_one().parts().len();
+    Window::of_pool(&call.attrs, rank.saturating_sub(2)).map_err(|v| v.to_string())
 }
 
 /// Combines each window; padding changes nothing.
@@ -37,15 +53,28 @@ fn combine<'c>(
     let extents = window.kernel().ok_or("has a kernel of unknown extents")?;
     let given = (call.operands[0], &call.types[0]);
     if is_open(&call.types[0]) {
+        if layout::plain(call.op).is_some() {
+            return Err(format!(
+                "needs extents that are known when compiling, found {}; write it in NCHW",
+                given.1
+            ));
+        }
         return Ok(kernel.reduce(name, ty, &extents, how, |s, axes, over| {
             let (lead, o) = axes.split_at(2);
             load_in_window(s, given, &window, (lead, o, over), how)
         }));
     }
-    let data = pad_for_windows(kernel, given, &window, &call.result_extents(0, 2)?, how)?;
+    let (of_data, of_result) = orders(call)?;
+    let windows = of_result.value(&call.results[0]).and_then(|ty| known_from(&ty, 2).ok());
+    let windows = windows
+        .ok_or_else(|| format!("needs a result whose extents are known, found {}", call.results[0]))?;
+    let data = pad_windows_at(kernel, given, &spatial(&of_data)?, (&window, &windows), how)?;
     Ok(kernel.reduce(name, ty, &extents, how, |s, axes, over| {
-        let (lead, o) = axes.split_at(2);
-        s.load(data, &[lead, &window_indices(s, &window, o, over)].concat())
+        let at = of_stored(&of_result, axes);
+        let o: Vec<Value> = at[2..].iter().map(|at| at.one(s)).collect();
+        let read = window_indices(s, &window, &o, over).into_iter().map(At::One);
+        let places: Vec<At> = at[..2].iter().copied().chain(read).collect();
+        s.load(data, &to_stored(s, &of_data, &places))
     }))
 }
 
@@ -58,17 +87,22 @@ fn avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>
     let wide = ty.with_dtype(compute_type(ty.dtype));
     let sum = combine(kernel, call, ("sum", &wide), Combine::Sum)?;
     let padded = call.attrs.flag("count_include_pad");
+    let (of_data, of_result) = orders(call)?;
+    let misfit = || format!("has extents that are not of its layouts, found {} and {ty}", call.types[0]);
+    let (data, result) = (of_data.value(&call.types[0]), of_result.value(ty));
+    let (data, result) = data.zip(result).ok_or_else(misfit)?;
     let counts: Vec<Count> = window(call)?
         .axes
         .iter()
-        .zip(call.dims(0)[2..].iter().zip(&ty.dims[2..]))
+        .zip(data.dims[2..].iter().zip(&result.dims[2..]))
         .map(|(axis, (data, windows))| Count::new(axis, data, windows, padded))
         .collect::<Result<_, _>>()?;
     let mean = kernel.compute(call.op.name, ty, |s, axes| {
         let constant = counts.iter().filter(|c| c.is_constant()).map(|c| c.kernel as f64).product();
-        let varying = counts.iter().zip(&axes[2..]).filter(|(count, _)| !count.is_constant());
-        let count = varying.fold(s.float(constant, wide.dtype), |product, (count, &o)| {
-            s.mul(product, s.from_index(count.of(s, o), wide.dtype))
+        let at = of_stored(&of_result, axes);
+        let varying = counts.iter().zip(&at[2..]).filter(|(count, _)| !count.is_constant());
+        let count = varying.fold(s.float(constant, wide.dtype), |product, (count, o)| {
+            s.mul(product, s.from_index(count.of(s, o.one(s)), wide.dtype))
         });
         s.div(s.load(sum, axes), count)
     });

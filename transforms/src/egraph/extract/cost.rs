@@ -8,7 +8,8 @@ use super::kernel::Kernel;
 use super::rates::Rates;
 use super::space::{ClassId, Space};
 use super::state::State;
-use crate::relay::winograd;
+use crate::relay::{layouts, winograd};
+use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, TensorType};
 
@@ -31,6 +32,10 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         // Of Winograd's form the row says what the convolution takes by its definition.
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
             contraction() / winograd::gain(call, results).unwrap_or(1.0)
+        }
+        FusionKind::Contraction if call.op.is(&LAYOUT_CONV2D) => {
+            let gain = rates.core.and_then(|core| layouts::gain(call, results, &core));
+            contraction() / gain.unwrap_or(1.0)
         }
         FusionKind::Contraction => contraction(),
         _ => operations / rates.operations,

@@ -4,6 +4,7 @@ use super::looped::LoopRates;
 use super::occupancy::Occupancy;
 use super::tiles::Tiles;
 use crate::target::Target;
+use crate::te::auto_schedule::Machine;
 use crate::te::intrinsics;
 use fusion_operators::{DType, TensorType};
 
@@ -28,6 +29,8 @@ pub struct Rates {
     tiles: Tiles,
     /// Those of what runs a loop in registers.
     pub loops: LoopRates,
+    /// What schedules count cycles with; none for GPUs.
+    pub core: Option<Machine>,
 }
 
 /// The share of the peak that contractions reach.
@@ -55,6 +58,7 @@ impl Rates {
             occupancy: Occupancy::default(),
             tiles: Tiles::default(),
             loops: LoopRates::of(target),
+            core: Some(Machine::of(target, 0)),
         }
     }
 
@@ -79,6 +83,7 @@ impl Rates {
             occupancy: Occupancy::of(target),
             tiles: Tiles::of(target),
             loops: LoopRates::of(target),
+            core: None,
         }
     }
 

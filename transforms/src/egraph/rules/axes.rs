@@ -6,11 +6,11 @@
 use super::super::analysis::{Graph, only_type};
 use super::super::language::{Head, Node};
 use super::super::rule::{Match, Rule, rule};
-use super::super::search_rule::{Draft, SearchRule};
+use super::super::search_rule::{Draft, Place, SearchRule};
 use super::conditions::{exchanges_last_two, permutation, shaping, transposing};
 use egg::Id;
 use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE, TRANSPOSE};
-use fusion_operators::{Attrs, FusionKind};
+use fusion_operators::{Attrs, FusionKind, Operator};
 
 /// The rules that are equations between terms.
 pub fn rules() -> Vec<Rule> {
@@ -211,7 +211,7 @@ pub fn attrs_of(graph: &Graph, id: Id) -> Attrs {
 }
 
 /// `f(m x) = m f(x)` for elementwise operators of one operand, and movers.
-fn unary_of(graph: &Graph, is_mover: impl Fn(&Node) -> bool) -> Vec<Draft> {
+pub fn unary_of(graph: &Graph, is_mover: impl Fn(&Node) -> bool) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (class, call) in calls(graph) {
         let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Elementwise) else {
@@ -260,6 +260,26 @@ fn is_one(graph: &Graph, id: Id) -> bool {
 
 /// `f(x^p, y^p) = f(x, y)^p`.
 fn calls_of_transposes(graph: &Graph) -> Vec<Draft> {
+    let moved = |id: Id| transposes(graph, id).map(|(source, axes)| (source, transposing(&axes))).collect();
+    pulled_out(graph, &TRANSPOSE, &moved, &|draft, by, (source, shape)| {
+        let axes = permutation(by, shape.len())?;
+        let mut place = draft.class(source);
+        if only_type(graph, source)?.rank() != shape.len() {
+            place = draft.call(&RESHAPE, shaping(shape), &[place]);
+        }
+        Some(draft.call(&TRANSPOSE, transposing(&inverse(&axes)), &[place]))
+    })
+}
+
+/// What moves a class: the class that it is made of, and the attributes of the mover.
+pub type Moved<'a> = &'a dyn Fn(Id) -> Vec<(Id, Attrs)>;
+
+/// Moves a constant, of that shape when axes of extent 1 are put before it, back: what the mover with those attributes makes it of.
+pub type Back<'a> = &'a dyn Fn(&mut Draft, &Attrs, (Id, &[u64])) -> Option<Place>;
+
+/// `f(m x, m y) = m f(x, y)` for what broadcasts its operands and a mover `m`. Of several operands all are moved alike, or are constants, or
+/// have one element.
+pub fn pulled_out(graph: &Graph, mover: &'static Operator, moved: Moved, back: Back) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (class, call) in calls(graph) {
         let Some(operator) = call.operator().filter(|o| o.fusion == FusionKind::Broadcast) else { continue };
@@ -268,26 +288,31 @@ fn calls_of_transposes(graph: &Graph) -> Vec<Draft> {
         if operands.len() < 2 || operator.is(&BROADCAST_TO) || graph[class].data.is_constant {
             continue;
         }
-        let first = operands.iter().flat_map(|&o| transposes(graph, o)).find(|(_, axes)| axes.len() == rank);
-        let Some((_, axes)) = first else { continue };
+        let full = |id: Id| only_type(graph, id).is_some_and(|t| t.rank() == rank);
+        let first = operands.iter().filter(|&&o| full(o)).find_map(|&o| moved(o).into_iter().next());
+        let Some((_, by)) = first else { continue };
         let mut draft = Draft::of(class);
         let mut inner = Vec::new();
         for &operand in operands {
-            let moved =
-                transposes(graph, operand).find(|(_, other)| *other == axes).map(|(source, _)| source);
-            inner.push(match moved {
-                Some(source) => draft.class(source),
-                None if is_one(graph, operand) => draft.class(operand),
-                None if is_free(graph, operand, rank) => {
-                    let source = draft.class(operand);
-                    draft.call(&TRANSPOSE, transposing(&inverse(&axes)), &[source])
+            let source = moved(operand).into_iter().find(|(_, other)| full(operand) && *other == by);
+            let place = match source {
+                Some((source, _)) => Some(draft.class(source)),
+                None if is_one(graph, operand) => Some(draft.class(operand)),
+                None if graph[operand].data.is_constant => {
+                    let shape = only_type(graph, operand).and_then(|t| t.shape()).filter(|s| s.len() <= rank);
+                    shape.and_then(|shape| {
+                        let lifted = [vec![1; rank - shape.len()], shape].concat();
+                        back(&mut draft, &by, (operand, &lifted))
+                    })
                 }
-                None => break,
-            });
+                None => None,
+            };
+            let Some(place) = place else { break };
+            inner.push(place);
         }
         if inner.len() == operands.len() {
             let call = draft.call(operator, attrs_of(graph, call.children[0]), &inner);
-            draft.call(&TRANSPOSE, transposing(&axes), &[call]);
+            draft.call(mover, by, &[call]);
             drafts.push(draft);
         }
     }

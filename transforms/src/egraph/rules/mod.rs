@@ -11,6 +11,7 @@ pub mod conditions;
 pub mod contraction;
 pub mod convolution;
 pub mod groups;
+pub mod layout;
 mod needs;
 pub mod normalization;
 pub mod pieces;
@@ -50,6 +51,8 @@ pub enum Family {
     Attention,
     /// Winograd's convolutions.
     Winograd,
+    /// Orders of images.
+    Layout,
 }
 
 impl Family {
@@ -65,6 +68,7 @@ impl Family {
         (Family::Siblings, "siblings"),
         (Family::Attention, "attention"),
         (Family::Winograd, "winograd"),
+        (Family::Layout, "layout"),
     ];
 
     /// Its name.
@@ -85,6 +89,7 @@ impl Family {
             Family::Siblings => Vec::new(),
             Family::Attention => attention::rules(),
             Family::Winograd => winograd::rules(),
+            Family::Layout => layout::rules(),
         }
     }
 
@@ -94,6 +99,7 @@ impl Family {
             Family::Axes => &[axes::SEARCH_RULES],
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
             Family::Convolution => &[groups::SEARCH_RULES],
+            Family::Layout => &[layout::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],
         };

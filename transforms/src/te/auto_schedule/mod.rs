@@ -27,6 +27,7 @@ mod windows;
 mod writer;
 
 use crate::target::Target;
+pub use contraction::Convolution;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
@@ -34,7 +35,7 @@ use fusion_dialects::{
     tensor_type, top_level,
 };
 pub use iterated::side_by_side;
-use machine::Machine;
+pub use machine::Machine;
 pub use reductions::{fits_lanes, reads_once};
 use std::collections::{HashMap, HashSet};
 use writer::Writer;

@@ -17,6 +17,7 @@
 //! Rows of a transposed convolution's phases may be along two axes, as pixels are: a small image has few along each, and windows that
 //! overlap share what they read (`reach`). There the innermost steps of the reduction, those of the kernel, are written out.
 
+mod estimate;
 mod groups;
 mod model;
 mod next_rows;
@@ -24,6 +25,7 @@ mod packing;
 mod reach;
 mod streams;
 
+pub use estimate::Convolution;
 pub use packing::copy_operand;
 
 use super::fusion;

@@ -22,6 +22,16 @@ impl Contraction {
         constant: &[bool],
         allowed: &dyn Fn(&Tile) -> bool,
     ) -> Option<Tile> {
+        self.best(machine, constant, allowed).map(|(_, tile)| tile)
+    }
+
+    /// The tile that takes the fewest cycles, with these.
+    pub(super) fn best(
+        &self,
+        machine: &Machine,
+        constant: &[bool],
+        allowed: &dyn Fn(&Tile) -> bool,
+    ) -> Option<(f64, Tile)> {
         let mut best: Option<(f64, Tile)> = None;
         for vector in 0..self.extents.len() {
             let along: Vec<usize> = (0..2).filter(|&o| self.operands[o].mentions(vector)).collect();
@@ -50,7 +60,7 @@ impl Contraction {
                 }
             }
         }
-        best.map(|(_, tile)| tile)
+        best
     }
 
     /// All tiles that registers hold, with vectors along an axis of the panel and rows along another, or two.

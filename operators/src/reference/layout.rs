@@ -1,0 +1,57 @@
+//! Orders of axes: `stored[.., i / p, .., i mod p, ..] = value[.., i, ..]` for an axis that is split into parts of p.
+
+use super::{EvalError, Evaluated, pick, static_shape, strides};
+use crate::layout::Part;
+use crate::ops::layout::{Layouts, orders, plain};
+use crate::{Call, Layout, Tensor, TensorType};
+
+/// How far apart neighbours along each axis are.
+fn steps(layout: &Layout, shape: &[usize]) -> Vec<(Part, usize)> {
+    layout.parts().iter().copied().zip(strides(shape)).collect()
+}
+
+/// A tensor of one order as one of another order of the same axes.
+fn reordered(x: &Tensor, from: &Layout, to: &Layout) -> Result<Tensor, EvalError> {
+    let misfit = || EvalError::Value(format!("{} is not laid out as {from}", x.tensor_type()));
+    let value = from.value(&x.tensor_type()).ok_or_else(misfit)?;
+    let result = to.stored(&value).ok_or_else(misfit)?;
+    let source = steps(from, x.shape());
+    let rank = value.rank();
+    let picked = pick(&result, x, |index| {
+        let mut at = vec![0; rank];
+        for (part, &i) in to.parts().iter().zip(index) {
+            let unit = if part.inner.is_some() { 1 } else { to.inner(part.axis).unwrap_or(1) as usize };
+            at[part.axis] += i * unit;
+        }
+        let place = |(part, step): &(Part, usize)| {
+            let i = at[part.axis];
+            step * match (part.inner, from.inner(part.axis)) {
+                (Some(inner), _) => i % inner as usize,
+                (None, Some(inner)) => i / inner as usize,
+                (None, None) => i,
+            }
+        };
+        Ok(source.iter().map(place).sum())
+    })?;
+    picked.into_iter().next().ok_or_else(misfit)
+}
+
+/// The elements in another order.
+pub fn transform(call: &Call, _: &[TensorType], x: &[Tensor]) -> Evaluated {
+    let (from, to) = orders(call.attrs)?;
+    Ok(vec![reordered(&x[0], &from, &to)?])
+}
+
+/// The plain operator between two changes of order.
+pub fn laid_out(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
+    let Some(op) = plain(call.op) else { return Ok(Vec::new()) };
+    let layouts = Layouts::of(call)?;
+    static_shape(&results[0])?;
+    let value = |(x, layout): (&Tensor, &Layout)| reordered(x, layout, &layout.plain_one());
+    let values = x.iter().zip(&layouts.operands).map(value).collect::<Result<Vec<_>, _>>()?;
+    let types: Vec<TensorType> = values.iter().map(Tensor::tensor_type).collect();
+    let plain_call = Call { op, operands: &types, attrs: call.attrs };
+    let plain_results = (op.relation)(&plain_call)?;
+    let computed = (op.reference)(&plain_call, &plain_results, &values)?;
+    computed.iter().map(|y| reordered(y, &layouts.result.plain_one(), &layouts.result)).collect()
+}
