@@ -109,3 +109,35 @@ func.func @attention(%q: tensor<1x4x32x16xf32>, %k: tensor<1x4x32x16xf32>, %v: t
   %10 = relay.matmul %9, %v : (tensor<1x4x32x32xf32>, tensor<1x4x32x16xf32>) -> tensor<1x4x32x16xf32>
   return %10 : tensor<1x4x32x16xf32>
 }
+
+// -----
+
+// A bias of the pair, and a mask on top of it that hides keys.
+// CHECK-LABEL: func.func @masked_attention
+// CHECK:         call @fused_where_add_0
+// CHECK:         call @fused_attention_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @masked_attention(%q: tensor<8x64x32xf32>, %k: tensor<8x64x32xf32>, %v: tensor<8x64x32xf32>, %b: tensor<64x64xf32>, %m: tensor<1x64xi1>) -> tensor<8x64x32xf32> {
+  %hidden = relay.constant dense<0xFF800000> : tensor<f32>
+  %0 = relay.matmul %q, %k {transpose_b = true} : (tensor<8x64x32xf32>, tensor<8x64x32xf32>) -> tensor<8x64x64xf32>
+  %1 = relay.add %0, %b : (tensor<8x64x64xf32>, tensor<64x64xf32>) -> tensor<8x64x64xf32>
+  %2 = relay.where %m, %1, %hidden : (tensor<1x64xi1>, tensor<8x64x64xf32>, tensor<f32>) -> tensor<8x64x64xf32>
+  %3 = relay.softmax %2 {axis = 2 : i64} : (tensor<8x64x64xf32>) -> tensor<8x64x64xf32>
+  %4 = relay.matmul %3, %v : (tensor<8x64x64xf32>, tensor<8x64x32xf32>) -> tensor<8x64x32xf32>
+  return %4 : tensor<8x64x32xf32>
+}
+
+// -----
+
+// Attention of halves is one kernel as well.
+// CHECK-LABEL: func.func @attention_of_halves
+// CHECK:         call @fused_attention_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @attention_of_halves(%q: tensor<8x64x32xf16>, %k: tensor<8x64x32xf16>, %v: tensor<8x64x32xf16>) -> tensor<8x64x32xf16> {
+  %0 = relay.matmul %q, %k {transpose_b = true} : (tensor<8x64x32xf16>, tensor<8x64x32xf16>) -> tensor<8x64x64xf16>
+  %1 = relay.softmax %0 {axis = 2 : i64} : (tensor<8x64x64xf16>) -> tensor<8x64x64xf16>
+  %2 = relay.matmul %1, %v : (tensor<8x64x64xf16>, tensor<8x64x32xf16>) -> tensor<8x64x32xf16>
+  return %2 : tensor<8x64x32xf16>
+}

@@ -12,7 +12,7 @@
 use super::analysis::{self, Graph, attrs};
 use super::language::{Constant, Head, Node};
 use egg::Id;
-use fusion_operators::{Call, Tensor, TensorType, reference};
+use fusion_operators::{Call, DType, Tensor, TensorType, reference};
 use indexmap::IndexMap;
 
 /// What was compared.
@@ -152,7 +152,7 @@ fn compare(
         checked.compared += 1;
         checked.error = checked.error.max(error);
         // Also true for what is no number.
-        if error > tolerance || error.is_nan() {
+        if error > allowed(&other, tolerance) || error.is_nan() {
             let rule = made_by.get(node).or_else(|| made_by.get(&from[&id])).cloned();
             return Err(Disagreement {
                 rule: rule.unwrap_or_else(|| "unknown".to_owned()),
@@ -164,6 +164,16 @@ fn compare(
         }
     }
     Ok(())
+}
+
+/// The difference that is no error: of elements of two bytes some roundings, as forms round at different places.
+fn allowed(values: &[Tensor], tolerance: f64) -> f64 {
+    let rounding = values.iter().map(|value| match value.dtype() {
+        DType::F16 => 2f64.powi(-10),
+        DType::BF16 => 2f64.powi(-7),
+        _ => 0.0,
+    });
+    rounding.fold(tolerance, |most, unit| most.max(8.0 * unit))
 }
 
 fn show(node: &Node) -> String {

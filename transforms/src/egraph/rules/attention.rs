@@ -7,11 +7,12 @@
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
+use super::conditions::scalar_like;
 use fusion_operators::{Attrs, DType};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
-    const FITS: &str = "the leading axes agree, the softmax is along the last axis, f32";
+    const FITS: &str = "the leading axes agree, the softmax is along the last axis, f32, f16 or bf16";
     let plain =
         |name, equation, scores: &'static str, right: &'static str| rule(name, equation, scores, right);
     vec![
@@ -47,6 +48,36 @@ pub fn rules() -> Vec<Rule> {
         )
         .when(FITS, fits)
         .with("?t", |m| scaled(m.splat("?c")?)),
+        rule(
+            "biases-of-scores",
+            "(q k' + b) + c = q k' + (b + c)",
+            "(add ?d (add ?e (matmul ?n ?q ?k) ?b) ?c)",
+            "(add ?d (matmul ?n ?q ?k) (add ?e ?b ?c))",
+        )
+        .when("the keys are transposed", |m| Some(m.attrs("?n")?.flag("transpose_b"))),
+        rule(
+            "biases-of-scaled-scores",
+            "(s q k' + b) + c = s q k' + (b + c)",
+            "(add ?d (add ?e (mul ?a (matmul ?n ?q ?k) ?s) ?b) ?c)",
+            "(add ?d (mul ?a (matmul ?n ?q ?k) ?s) (add ?e ?b ?c))",
+        )
+        .when("the keys are transposed", |m| Some(m.attrs("?n")?.flag("transpose_b"))),
+        rule(
+            "mask-as-bias",
+            "softmax(m ? x : c) = softmax(x + (m ? 0 : c))",
+            "(softmax ?s (where ?w ?m ?x ?c))",
+            "(softmax ?s (add ?w ?x (where ?w ?m ?z ?c)))",
+        )
+        .when(MASKS, masks)
+        .with("?z", |m| scalar_like(m, "?c", 0.0)),
+        rule(
+            "mask-as-bias-else",
+            "softmax(m ? c : x) = softmax(x + (m ? c : 0))",
+            "(softmax ?s (where ?w ?m ?c ?x))",
+            "(softmax ?s (add ?w ?x (where ?w ?m ?c ?z)))",
+        )
+        .when(MASKS, masks)
+        .with("?z", |m| scalar_like(m, "?c", 0.0)),
         rule("matmul-keys-by-row", "q k = q (k')'", "(matmul ?n ?q ?k)", "(matmul ?t ?q (transpose ?p ?k))")
             .when("k is no constant, of rank 3 or more, and neither operand is transposed", |m| {
                 let attrs = m.attrs("?n")?;
@@ -95,6 +126,16 @@ pub fn rules() -> Vec<Rule> {
     ]
 }
 
+const MASKS: &str =
+    "c is one number that hides all others: minus infinity, or below -10^9 in f32; x is no constant";
+
+/// Below that, scores of a usual size do not change a number of 24 bits.
+fn masks(found: &Match) -> Option<bool> {
+    let (c, dtype) = (found.splat("?c")?, found.ty("?x")?.dtype);
+    let hides = c == f64::NEG_INFINITY || dtype == DType::F32 && c <= -1e9;
+    Some(hides && dtype.is_float() && !found.is_constant("?x"))
+}
+
 fn scaled(scale: f64) -> Option<Node> {
     Some(Node::attrs(Attrs::new().with("scale", scale)))
 }
@@ -107,7 +148,7 @@ fn fits(found: &Match) -> Option<bool> {
         && !first.flag("transpose_a")
         && first.flag("transpose_b");
     let lead = |var: &str| {
-        let ty = found.ty(var).filter(|t| t.dtype == DType::F32)?;
+        let ty = found.ty(var).filter(|t| [DType::F32, DType::F16, DType::BF16].contains(&t.dtype))?;
         Some(ty.shape()?.split_last_chunk::<2>()?.0.to_vec())
     };
     let rank = found.ty("?q")?.rank();
