@@ -74,6 +74,8 @@ fn decisions_are_found_by_value() {
     assert!(text.contains("the kernels from one to the other:\n  #0 fused_"), "{text}");
     let text = printed(fusion(here, "explain", &["--why", "mlp.mlir:19:8"]));
     assert!(text.starts_with("mlp.mlir:19:8 is in #0 fused_"), "{text}");
+    let text = printed(fusion(here, "explain", &["--why", "%0"]));
+    assert!(text.starts_with("%0 is in #0 fused_"), "{text}");
     let text = printed(fusion(here, "explain", &["--why-not", "#0,#0"]));
     assert!(text.starts_with("#0 and #0 are in one kernel: #0 fused_"), "{text}");
 

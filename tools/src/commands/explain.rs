@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::report::{Report, decisions, gpu, html, measure, proofs};
+use crate::report::{Report, decisions, gpu, html, measure, proofs, source_names};
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;
@@ -111,6 +111,7 @@ impl Explain {
             CompileOptions { explain: true, proofs: self.proof.is_some(), ..self.options.resolve()? };
         let mut compiled = driver::compile(&self.model, &options)?;
         let mut report = Report::of(&mut compiled, &options);
+        report.source_names = source_names::read(&self.model);
         if self.measure {
             self.measured(&mut report, &compiled, &options)?;
         }

@@ -178,6 +178,10 @@ fn text(report: &Report, block: usize, decision: &Decision) -> String {
 fn check(report: &Report) -> Result<(), Failure> {
     match (&report.ledger, report.strategy) {
         (Some(_), _) => Ok(()),
+        (None, Some("egraph" | "xla")) => Err(Failure::NoDecisions(
+            "pieces of a program of the whole language are decided about one by one, which keeps no record"
+                .to_owned(),
+        )),
         (None, Some(strategy)) => Err(Failure::NoDecisions(format!(
             "the strategy {strategy} does not decide by cost; xla and egraph do"
         ))),

@@ -16,6 +16,7 @@ pub mod measure;
 pub mod names;
 pub mod proofs;
 pub mod saturation;
+pub mod source_names;
 pub mod table;
 pub mod totals;
 
@@ -23,6 +24,7 @@ use crate::driver::{CompileOptions, Compiled, Predicted};
 use crate::print;
 use fusion_runtime::{ArgumentDescription, ModelDescription};
 use fusion_transforms::egraph::ledger::{BlockLedger, Ledger};
+use indexmap::IndexMap;
 use kernels::{Row, rows};
 use machine::Machine;
 use saturation::Saturation;
@@ -54,6 +56,9 @@ pub struct Report {
     pub saturation: Option<Saturation>,
     /// All decisions.
     pub ledger: Option<Ledger>,
+    /// What the source calls its values, where these go by places: the name, and the place.
+    #[serde(skip)]
+    pub source_names: IndexMap<String, String>,
 }
 
 impl Report {
@@ -88,6 +93,7 @@ impl Report {
             saturation: Saturation::of(blocks),
             kernels,
             ledger,
+            source_names: IndexMap::new(),
         }
     }
 

@@ -36,6 +36,8 @@ impl Named {
 pub fn resolve(report: &Report, name: &str) -> Result<Vec<Named>, Failure> {
     let name = name.trim();
     let name = name.strip_prefix('%').unwrap_or(name);
+    let asked = name;
+    let name = report.source_names.get(name).map_or(name, String::as_str);
     let number = name.strip_prefix('#').and_then(|n| n.parse::<usize>().ok());
     let row = number.and_then(|n| report.kernels.get(n)).and_then(|row| row.at);
     let found: Vec<Named> = report
@@ -51,7 +53,7 @@ pub fn resolve(report: &Report, name: &str) -> Result<Vec<Named>, Failure> {
         })
         .collect();
     match found.iter().all(Named::is_empty) {
-        true => Err(Failure::NoValue { name: name.to_owned(), nearest: nearest(report, name) }),
+        true => Err(Failure::NoValue { name: asked.to_owned(), nearest: nearest(report, asked) }),
         false => Ok(found),
     }
 }
@@ -99,6 +101,7 @@ fn all(report: &Report) -> BTreeSet<&str> {
         }
         names.extend(block.decisions.iter().flat_map(|d| &d.values).map(String::as_str));
     }
+    names.extend(report.source_names.keys().map(String::as_str));
     names
 }
 

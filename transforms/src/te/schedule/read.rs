@@ -64,6 +64,7 @@ pub fn apply_schedule<'c>(
 ) -> Result<(), PassError<'c>> {
     let mut handles = Handles::default();
     let mut applied = 0;
+    let kernel = schedule.text("kernel").unwrap_or_default();
     for op in schedule.body(0).map(ops_in).unwrap_or_default() {
         let Some(Kind::Te(kind)) = kind_of(op) else {
             return Err(PassError::at(op, "is no primitive of a schedule"));
@@ -78,10 +79,11 @@ pub fn apply_schedule<'c>(
             Te::Input => input(tree, op, &mut handles),
             _ => primitives::apply(kind, tree, op, &mut handles),
         };
-        outcome.map_err(|why| PassError::at(op, why))?;
+        outcome.map_err(|why| PassError::at(op, format_args!("{why} (in the schedule for @{kernel})")))?;
         applied += i64::from(!is_handle);
     }
-    check::check(tree).map_err(|why| PassError::at(schedule, why))
+    check::check(tree)
+        .map_err(|why| PassError::at(schedule, format_args!("{why} (in the schedule for @{kernel})")))
 }
 
 fn stage(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {
