@@ -1,8 +1,10 @@
 /* The threads of a compiled model. This file becomes an object for every machine code can be packaged for, and is linked into
  * every library, so that a library needs nothing but the C library.
  *
- * A loop is open while indices are left. The thread that came with it and the workers that join take them in pieces off a
- * counter, so a worker that does not run holds up no more than the piece it has. Nobody waits for workers that did not join.
+ * A loop is open while indices are left. Each thread has a share of them, the same in every loop of that length, so that it
+ * finds in its caches what it wrote in the loop before. It takes pieces off its share, each a part of what is left, so the
+ * last ones are single indices and threads end together; then it helps with the other shares. A worker that does not run holds up
+ * no more than the piece it has, and nobody waits for workers that did not join.
  * Workers look for the next loop for some microseconds, then sleep; with one thread there are none. A loop inside of a loop,
  * or of a second caller at the same time, runs on its own thread: the pool is taken.
  *
@@ -27,7 +29,7 @@ typedef void body_function(int64_t begin, int64_t end, void *context);
 
 enum {
   MOST_THREADS = 256,
-  PIECES_A_THREAD = 4,   /* evens out pieces that take longer, at an atomic addition each */
+  PART_OF_REST = 4,      /* a piece is that part of what is left of a share: evens out what takes longer, at an atomic operation each */
   SPINS = 64,            /* looks before another thread is let run in between, ... */
   YIELDS = 24,           /* and how often that is done before sleeping */
   PAUSES = 16,           /* hints to the processor between two looks */
@@ -39,10 +41,13 @@ enum {
 static struct {
   body_function *body;
   void *context;
-  int64_t count, piece;
+  int32_t shares;
   uint64_t rounding;
 } loop; /* written while no worker is inside */
-static _Alignas(64) _Atomic int64_t next;     /* the first index that nobody has taken */
+static struct {
+  _Alignas(64) _Atomic int64_t next; /* the first index that nobody has taken */
+  int64_t end;
+} shares[MOST_THREADS];
 static _Alignas(64) _Atomic uint32_t inside;  /* OPEN, WAITING and how many workers are in the loop */
 static _Alignas(64) _Atomic uint32_t opened;  /* counts loops; workers sleep on it */
 static _Atomic uint32_t sleepers;
@@ -52,6 +57,7 @@ static _Atomic int32_t wanted = -1;           /* threads, -1: nobody said */
 static uintptr_t workers[MOST_THREADS];
 static int32_t started;
 static _Bool watches_forks;
+static _Atomic uint32_t began; /* what `opened` was when the workers were made */
 static _Atomic _Bool stopping;
 
 #if defined(__x86_64__)
@@ -84,30 +90,41 @@ static _Bool look(_Atomic uint32_t *word, uint32_t mask, uint32_t value, _Bool d
   return 0;
 }
 
-static void work(void) {
-  for (;;) {
-    int64_t begin = atomic_fetch_add_explicit(&next, loop.piece, memory_order_relaxed);
-    if (begin >= loop.count)
-      return;
-    int64_t left = loop.count - begin;
-    loop.body(begin, begin + (left < loop.piece ? left : loop.piece), loop.context);
-  }
+/* Takes a piece of a share; false when nothing is left of it. */
+static _Bool take(int32_t share, int64_t *begin, int64_t *end) {
+  int64_t last = shares[share].end, first = atomic_load_explicit(&shares[share].next, memory_order_relaxed);
+  do {
+    if (first >= last)
+      return 0;
+    *begin = first;
+    *end = first + (last - first - 1) / PART_OF_REST + 1;
+  } while (!atomic_compare_exchange_weak_explicit(&shares[share].next, &first, *end, memory_order_relaxed, memory_order_relaxed));
+  return 1;
 }
 
-static void join_loop(void) {
+/* What is left of a thread's own share, then of the others. */
+static void work(int32_t thread) {
+  int64_t begin, end;
+  for (int32_t i = 0, share = thread % loop.shares; i < loop.shares; i++, share = share + 1 < loop.shares ? share + 1 : 0)
+    while (take(share, &begin, &end))
+      loop.body(begin, end, loop.context);
+}
+
+static void join_loop(int32_t thread) {
   uint32_t seen = atomic_load_explicit(&inside, memory_order_relaxed);
   do {
     if (!(seen & OPEN))
       return;
   } while (!atomic_compare_exchange_weak_explicit(&inside, &seen, seen + 1, memory_order_acquire, memory_order_relaxed));
   set_rounding(loop.rounding);
-  work();
+  work(thread);
   if (atomic_fetch_sub_explicit(&inside, 1, memory_order_acq_rel) == (WAITING | 1))
     wake(&inside, 1);
 }
 
 static void *worker(void *argument) {
-  uint32_t seen = (uint32_t)(uintptr_t)argument;
+  int32_t thread = (int32_t)(uintptr_t)argument;
+  uint32_t seen = atomic_load(&began);
   for (;;) {
     while (!look(&opened, ~0u, seen, 1)) {
       atomic_fetch_add(&sleepers, 1);
@@ -117,7 +134,7 @@ static void *worker(void *argument) {
     seen = atomic_load(&opened);
     if (stopping)
       return NULL;
-    join_loop();
+    join_loop(thread);
   }
 }
 
@@ -133,9 +150,11 @@ static void start(int32_t threads) {
     all[i] = ~0ull;
   if (!watches_forks)
     watches_forks = pthread_atfork(NULL, NULL, forked) == 0;
+  if (!started)
+    began = opened; /* none is running that could miss what opens from here on */
   pthread_sigmask(2 /* set */, all, old); /* signals are for the threads of the program */
   for (; started < threads - 1; started++)
-    if (pthread_create(&workers[started], NULL, worker, (void *)(uintptr_t)opened)) {
+    if (pthread_create(&workers[started], NULL, worker, (void *)(uintptr_t)(started + 1))) {
       wanted = started + 1; /* the system gives no more */
       break;
     }
@@ -200,15 +219,18 @@ void fusion_parallel(int64_t count, body_function *body, void *context) {
     start(threads);
   loop.body = body;
   loop.context = context;
-  loop.count = count;
-  loop.piece = (count - 1) / ((int64_t)threads * PIECES_A_THREAD) + 1;
+  loop.shares = count < threads ? (int32_t)count : threads;
   loop.rounding = rounding();
-  atomic_store_explicit(&next, 0, memory_order_relaxed);
+  int64_t each = count / loop.shares, more = count % loop.shares, first = 0;
+  for (int32_t share = 0; share < loop.shares; share++) {
+    atomic_store_explicit(&shares[share].next, first, memory_order_relaxed);
+    shares[share].end = first += each + (share < more);
+  }
   atomic_store_explicit(&inside, OPEN, memory_order_release);
   atomic_fetch_add(&opened, 1);
   if (atomic_load(&sleepers))
     wake(&opened, (int)(count < threads ? count : threads) - 1);
-  work();
+  work(0);
   uint32_t left = atomic_fetch_and_explicit(&inside, ~OPEN, memory_order_acq_rel) & WORKERS;
   if (left && !look(&inside, WORKERS, 0, 0)) {
     left = atomic_fetch_or_explicit(&inside, WAITING, memory_order_acq_rel) | WAITING;

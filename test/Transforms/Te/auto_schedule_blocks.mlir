@@ -41,3 +41,22 @@ func.func @small(%x: tensor<1x256x28x28xf32>, %u: tensor<36x256x256xf32>) -> ten
   %1 = relay.relu %0 : (tensor<1x256x28x28xf32>) -> tensor<1x256x28x28xf32>
   return %1 : tensor<1x256x28x28xf32>
 }
+
+// -----
+
+// Fourteen rows of tiles, two of which fit, are shared evenly one by one: seven blocks of two are four for one thread.
+// CHECK-LABEL: te.schedule for @even
+// CHECK:         %[[Y:.*]] = te.stage "relu_5"
+// CHECK:         %[[AXES:.*]]:4 = te.axes %[[Y]]
+// CHECK:         %[[BLOCKS:.*]], %{{.*}} = te.split %[[AXES]]#2 by 4
+// CHECK:         te.parallel %[[BLOCKS]]
+func.func @main(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
+  %u = relay.constant dense<1.0> : tensor<36x64x64xf32>
+  %0 = call @even(%x, %u) : (tensor<1x64x56x56xf32>, tensor<36x64x64xf32>) -> tensor<1x64x56x56xf32>
+  return %0 : tensor<1x64x56x56xf32>
+}
+func.func @even(%x: tensor<1x64x56x56xf32>, %u: tensor<36x64x64xf32>) -> tensor<1x64x56x56xf32> attributes {relay.primitive} {
+  %0 = relay.winograd_conv2d %x, %u {tile = 4 : i64, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x64x56x56xf32>, tensor<36x64x64xf32>) -> tensor<1x64x56x56xf32>
+  %1 = relay.relu %0 : (tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
+  return %1 : tensor<1x64x56x56xf32>
+}

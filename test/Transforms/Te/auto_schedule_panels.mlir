@@ -45,3 +45,26 @@ func.func @images(%x: tensor<1x64x64x128xf32>, %w: tensor<128x128xf32>) -> tenso
   %0 = relay.matmul %x, %w : (tensor<1x64x64x128xf32>, tensor<128x128xf32>) -> tensor<1x64x64x128xf32>
   return %0 : tensor<1x64x64x128xf32>
 }
+
+// -----
+
+// Of more blocks than tiles of rows threads share the blocks: each reads the panels of its own, and all of it is one loop for them.
+// CHECK-LABEL: te.schedule for @many
+// CHECK:         %[[M:.*]] = te.stage "matmul"
+// CHECK:         %[[A:.*]]:3 = te.axes %[[M]]
+// CHECK:         %[[P:.*]], %{{.*}} = te.split %[[A]]#1 by
+// CHECK:         %[[B:.*]], %[[I:.*]] = te.split %[[P]] by
+// CHECK:         %[[R:.*]], %{{.*}} = te.split %[[A]]#0 by
+// CHECK:         te.reorder %[[B]], %[[R]], %[[I]],
+// CHECK-NOT:     te.parallel %[[R]]
+// CHECK:         te.parallel %[[B]]
+// CHECK-NOT:     te.parallel
+func.func @main(%x: tensor<128x768xf32>) -> tensor<128x3072xf32> {
+  %w = relay.constant dense<1.0> : tensor<768x3072xf32>
+  %0 = call @many(%x, %w) : (tensor<128x768xf32>, tensor<768x3072xf32>) -> tensor<128x3072xf32>
+  return %0 : tensor<128x3072xf32>
+}
+func.func @many(%x: tensor<128x768xf32>, %w: tensor<768x3072xf32>) -> tensor<128x3072xf32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w : (tensor<128x768xf32>, tensor<768x3072xf32>) -> tensor<128x3072xf32>
+  return %0 : tensor<128x3072xf32>
+}

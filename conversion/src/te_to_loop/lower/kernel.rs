@@ -205,6 +205,7 @@ impl<'c, 't> Lowering<'c, 't> {
             workspace: None,
             workspace_bytes: 0,
             parallel_loops: 0,
+            way_buffers: None,
             error: None,
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `kernel` makes the function, `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
-//! what that must compute, `parts` makes those of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `ahead`
+//! what that must compute, `sharing` lets threads share loops of several parts, `parts` makes the loops of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `ahead`
 //! prefetches, `bulk` copies boxes of tensors, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
 //! operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
@@ -23,6 +23,7 @@ mod lanes;
 mod nest;
 mod parts;
 mod reduction;
+mod sharing;
 mod threads;
 mod ways;
 mod workspace;
@@ -182,6 +183,8 @@ struct Lowering<'c, 't> {
     workspace_bytes: u64,
     /// Number of parallel loops around.
     parallel_loops: usize,
+    /// Large buffers of a parallel loop whose iterations run in several ways.
+    way_buffers: Option<sharing::Buffers<'c>>,
     error: Option<PassError<'c>>,
 }
 

@@ -48,7 +48,7 @@ pub(super) fn notes_of<'t, 'c>(stage: &'t Stage<'c>, axis: AxisId) -> Vec<(&'t s
 }
 
 /// True for loops whose iterations are copied side by side.
-fn is_jammed(kind: LoopKind) -> bool {
+pub(super) fn is_jammed(kind: LoopKind) -> bool {
     matches!(kind, LoopKind::Unrolled | LoopKind::Vectorized | LoopKind::VirtualThread)
 }
 
@@ -325,10 +325,17 @@ impl<'c> Lowering<'c, '_> {
             LoopKind::Vectorized if s.axes[axis].reduce => LoopKind::Serial,
             kind => kind,
         };
+        let ways = self.ways(nest, &bound, axis);
+        if self.is_shared_as_one(nest, kind, depth, &ways) {
+            self.around.push(*loops);
+            self.share_ways(loops, nest, ways, axis, depth);
+            self.around.pop();
+            return Vec::new();
+        }
         let notes = notes_of(&self.tree.stages[nest.stage], axis);
         let mut result = Vec::new();
         self.around.push(*loops);
-        for way in self.ways(nest, &bound, axis) {
+        for way in ways {
             result = match way.iterations {
                 0 => Vec::new(),
                 1 => self.inside(loops, nest, way.at(axis, Expr::constant(0)), depth),

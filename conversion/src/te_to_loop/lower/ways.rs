@@ -30,6 +30,11 @@ pub struct Way {
 }
 
 impl Way {
+    /// The first of its iterations, among those of the loop.
+    pub fn begin(&self) -> u64 {
+        self.begin
+    }
+
     /// What is known around the part's loop, or in its only iteration.
     pub fn unless_looped(self, axis: AxisId) -> Bindings {
         if self.iterations == 1 { self.at(axis, Expr::constant(0)) } else { self.bound }
@@ -90,7 +95,7 @@ impl Lowering<'_, '_> {
     }
 
     /// True when other stages are computed in the loops of one.
-    fn has_attached(&self, stage: StageId) -> bool {
+    pub(super) fn has_attached(&self, stage: StageId) -> bool {
         let inside = |at: Attach| matches!(at, Attach::At(of, _) | Attach::After(of, _) if of == stage);
         self.tree.stages.iter().any(|s| inside(s.attach))
     }

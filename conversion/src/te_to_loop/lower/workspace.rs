@@ -124,7 +124,13 @@ impl<'c> Lowering<'c, '_> {
             far && self.parallel_loops == 0
         });
         let Some(workspace) = workspace else {
-            return loops.alloc(elements, dtype, scope.unwrap_or(Scope::Local));
+            let scope = scope.unwrap_or(Scope::Local);
+            if let Some(buffer) =
+                Some(bytes).filter(|n| *n > LARGE).and_then(|_| self.buffer_of_way(elements, dtype, scope))
+            {
+                return buffer;
+            }
+            return loops.alloc(elements, dtype, scope);
         };
         let offset = self.workspace_bytes;
         self.workspace_bytes = offset.saturating_add(bytes.next_multiple_of(ALIGNMENT));

@@ -8,6 +8,8 @@
 //!
 //! The form of Winograd's convolutions. What goes through memory otherwise stays in the near caches; but the product's constant
 //! operand is read once a block. So blocks are for tensors that the near cache does not hold, with a constant that is small.
+//! A block has half of the near cache, the constant the other half. Threads share the blocks, so a somewhat smaller one is better
+//! where that makes their shares more even.
 
 use super::machine::Machine;
 use super::operands::operands;
@@ -20,8 +22,6 @@ use fusion_dialects::loops::LoopKind;
 use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, Value, key, tensor_type};
 
-/// What a block may take of the near cache.
-const BLOCK_BYTES: u64 = 1 << 20;
 /// What lies in the far cache between two kernels' stages.
 const FAR_BYTES: u64 = 12 << 20;
 /// A byte from memory takes as long as that many from the far cache.
@@ -77,7 +77,7 @@ pub fn find(tree: &Schedule, nests: &[Nest], machine: &Machine, constant: &[bool
     let bytes = |s: StageId| tensor_type(*tree.stages[s].op.result_values().first()?)?.bytes();
     let kept = bytes(data)? + bytes(product)?;
     let weights = tensor_type(*tree.inputs.get(weight.input?)?)?.bytes()?;
-    let each = (BLOCK_BYTES / (kept / parts.count).max(1)).clamp(1, parts.count);
+    let each = most_even(parts.count, machine.second_cache / 2 / (kept / parts.count).max(1));
     // Written, which reads the line first, and read again.
     let whole = 3 * kept * if kept > FAR_BYTES { FURTHER } else { 1 };
     if kept <= machine.second_cache || whole <= weights.saturating_mul(parts.count.div_ceil(each)) {
@@ -122,6 +122,14 @@ fn index_of(
     })
 }
 
+/// How many of the parts are in a block: at most so many and at least half of that, such that the larger share of two threads is
+/// the smallest, which evens out those of more threads as well.
+fn most_even(parts: u64, most: u64) -> u64 {
+    let most = most.clamp(1, parts.max(1));
+    let share = |each: u64| (parts.div_ceil(each).div_ceil(2) * each).min(parts);
+    (most.div_ceil(2)..=most).rev().min_by_key(|&each| share(each)).unwrap_or(most)
+}
+
 impl Blocks {
     /// Writes the primitives, once the stages have their loops; none when the loop over the rows is gone.
     pub fn write(&self, writer: &mut Writer) -> Result<(), String> {
@@ -142,5 +150,19 @@ impl Blocks {
             writer.compute_at(stage, self.host, blocks)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::most_even;
+
+    #[test]
+    fn blocks_are_shared_evenly() {
+        assert_eq!(most_even(14, 2), 1);
+        assert_eq!(most_even(7, 2), 2);
+        assert_eq!(most_even(16, 4), 4);
+        assert_eq!(most_even(28, 0), 1);
+        assert_eq!(most_even(3, 9), 2);
     }
 }

@@ -358,9 +358,11 @@ fn tile_loops(
     if order != own {
         writer.reorder(stage, &order)?;
     }
-    // Blocks are few: threads share the rows of each.
+    // Threads share the blocks, and each reads no more than its own; where these are few, the rows of each.
     let outside = selecting.iter().chain(&rest).map(|&a| axes[a]).chain(across_blocks).next();
-    let sharing = row_blocks.filter(|_| outside.is_none() && blocks.is_some());
+    let trips = |axis: AxisId| writer.tree.stages[stage].axes[axis].extent;
+    let few = |rows: AxisId| blocks.is_some_and(|blocks| trips(blocks) < trips(rows));
+    let sharing = row_blocks.filter(|&rows| outside.is_none() && few(rows));
     Ok(Loops { packing, vector, rows: row_blocks, sharing })
 }
 
