@@ -19,6 +19,7 @@
 
 mod groups;
 mod model;
+mod next_batch;
 mod next_rows;
 mod packing;
 mod reach;
@@ -127,6 +128,9 @@ pub fn schedule(
     let alone = Some(&loops).filter(|_| block.is_none());
     let panels = alone.and_then(|l| l.packing).map(|axis| (nest.stage, axis));
     contraction.stream(writer, reduction, panels, &tile, machine, constant)?;
+    if let Some(batch) = alone.and_then(|l| l.batch) {
+        contraction.ask_for_next_batch(writer, reduction, (nest.stage, batch), &tile, machine, constant)?;
+    }
     if let Some(rows) = alone.and_then(|l| l.rows) {
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
@@ -217,6 +221,8 @@ fn nest_reduction(stage: StageId, reduction: StageId) -> Option<StageId> {
 struct Loops {
     /// The innermost loop that selects what is packed; none when all of it is packed beforehand.
     packing: Option<AxisId>,
+    /// The innermost loop over several products, each with panels of its own.
+    batch: Option<AxisId>,
     /// The vector.
     vector: AxisId,
     /// Over tiles of rows.
@@ -344,6 +350,8 @@ fn tile_loops(
     let others = (0..rank).filter(|&a| a != tile.vector && !tile.has_rows(a));
     let (selecting, rest): (Vec<usize>, Vec<usize>) = others.partition(|&a| panel.mentions(a));
     let mut order: Vec<AxisId> = selecting.iter().map(|&a| axes[a]).collect();
+    let several = |a: &&usize| contraction.extents[**a] > 1;
+    let batch = selecting.iter().rev().find(several).map(|&a| axes[a]);
     order.extend(if at_once > 1 { blocks } else { panels });
     let packing = order.last().copied();
     order.extend(rest.iter().map(|&a| axes[a]));
@@ -359,7 +367,7 @@ fn tile_loops(
     // Blocks are few: threads share the rows of each.
     let outside = selecting.iter().chain(&rest).map(|&a| axes[a]).chain(across_blocks).next();
     let sharing = row_blocks.filter(|_| outside.is_none() && blocks.is_some());
-    Ok(Loops { packing, vector, rows: row_blocks, sharing })
+    Ok(Loops { packing, batch, vector, rows: row_blocks, sharing })
 }
 
 /// Splits a loop that is longer than the factor.
