@@ -25,6 +25,7 @@ mod packing;
 mod reach;
 mod streams;
 
+pub(super) use next_rows::serial_step;
 pub use packing::copy_operand;
 
 use super::fusion;
