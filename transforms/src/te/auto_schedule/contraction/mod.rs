@@ -19,6 +19,7 @@
 
 mod groups;
 mod model;
+mod narrow;
 mod next_batch;
 mod next_rows;
 mod packing;
@@ -124,6 +125,9 @@ pub fn schedule(
     }
     let allowed = |tile: &Tile| block.is_none_or(|(axis, _)| !tile.packs_rows && tile.vector != axis);
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
+    if contraction.in_lanes(writer, nest, &tile, machine, constant)? {
+        return Ok(true);
+    }
     let loops = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     // A product that is to be computed in blocks of another nest has its panels in each of them, and finds its rows nearby.
     let alone = Some(&loops).filter(|_| block.is_none());
