@@ -43,7 +43,8 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
         && let Some(across) = transposing::across(&accesses, &extents, together)
     {
         let sides = (extents[across], extent);
-        return transposing::tile(writer, stage, (across, inner), sides, &along, vector_bytes);
+        let beside = transposing::beside(&accesses, &extents, across);
+        return transposing::tile(writer, stage, (across, inner), sides, &along, beside, vector_bytes);
     }
     // Elements a few places apart are loaded whole and shuffled, where those between them are not read as well.
     let apart = nest.reduction.unwrap_or(stage);

@@ -8,6 +8,13 @@
 //! lies nowhere evenly along `j`, as in the phases of a transposed convolution, vectors are along `i`:
 //!
 //!     y[f, o] = z[o div 2, o mod 2, f]      for fo, oo  for oi (16, unrolled)  for fi (16, vectorized)
+//!
+//! Where all lines that a tile reads, and all that it writes, fall on one set of the caches, so do those of the tiles beside it, both ways.
+//! There the next tile is one along a third axis, which goes to other sets:
+//!
+//!     y[c, j, i] = x[i, j, c]      for jo, io, co  for ji (8)  for ci (16, unrolled)  for ii (16, vectorized)
+//!
+//! The gate of 64 x 64 x 128 numbers that is transposed so takes 0.19 instead of 0.28 ms on a core of an AMD Zen 5.
 
 use super::tiling::lanes;
 use super::writer::Writer;
@@ -19,6 +26,9 @@ const BLOCK: u64 = 64;
 
 /// Elements of four bytes from one to the next that has the same place in a page: a first cache's sets are those of a page.
 const SAME_SET: i64 = 1024;
+
+/// Tiles along a third axis that follow each other; 4 and 16 took as long or longer.
+const BESIDE: u64 = 8;
 
 /// The axis along which everything that is not contiguous along the last axes (`together` of them) is.
 pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Option<AxisId> {
@@ -40,13 +50,34 @@ pub fn across(accesses: &[Option<Expr>], extents: &[u64], together: usize) -> Op
         .find(|&a| strided().all(|e| is_known(e) && e.as_ref().is_some_and(|e| e.coefficient(a) == Some(1))))
 }
 
-/// Tiles in registers of the axis `across` and the last one, in blocks; `distances` are those of elements along the last axis.
+/// True for a distance of elements that fall on one set.
+fn is_same_set(distance: i64) -> bool {
+    distance != 0 && distance % SAME_SET == 0
+}
+
+/// Where all lines of a tile fall on one set, those it reads and those it writes: an axis along which tiles go to other sets.
+pub fn beside(accesses: &[Option<Expr>], extents: &[u64], across: AxisId) -> Option<AxisId> {
+    let last = extents.len().checked_sub(1)?;
+    let (store, loads) = accesses.split_first()?;
+    let along = |e: &Option<Expr>, axis: usize| e.as_ref().and_then(|e| e.coefficient(axis));
+    let conflicts = |e: &Option<Expr>, axis: usize| along(e, axis).is_some_and(is_same_set);
+    if !conflicts(store, across) || !loads.iter().any(|e| conflicts(e, last)) {
+        return None;
+    }
+    let goes_on = |e: &Option<Expr>, axis: usize| along(e, axis).is_some_and(|n| !is_same_set(n));
+    let others = (0..last).rev().filter(|&a| a != across && extents[a] >= BESIDE);
+    others.into_iter().find(|&a| accesses.iter().all(|e| goes_on(e, a)))
+}
+
+/// Tiles in registers of the axis `across` and the last one, in blocks; `distances` are those of elements along the last axis, and
+/// `beside` is the axis of which some follow each other.
 pub fn tile(
     writer: &mut Writer,
     stage: StageId,
     (across, last): (AxisId, AxisId),
     (rows, columns): (u64, u64),
     distances: &[Option<i64>],
+    beside: Option<AxisId>,
     vector_bytes: u64,
 ) -> Result<(), String> {
     let lanes = lanes(writer, stage, vector_bytes);
@@ -75,10 +106,23 @@ pub fn tile(
     writer.vectorize(stage, inner[1])?;
     order.extend(blocks);
     // Rows that fall on one set of the caches push each other out: some of them are read to their ends.
-    if distances.iter().flatten().any(|&n| n != 0 && n % SAME_SET == 0) {
+    if distances.iter().flatten().any(|&n| is_same_set(n)) {
         tiles.reverse();
     }
     order.extend(tiles);
+    if let Some(beside) = beside {
+        match writer.tree.stages[stage].axes[beside].extent > BESIDE {
+            true => {
+                let (outer, some) = writer.split(stage, beside, BESIDE)?;
+                order.iter_mut().filter(|a| **a == beside).for_each(|a| *a = outer);
+                order.push(some);
+            }
+            false => {
+                order.retain(|a| *a != beside);
+                order.push(beside);
+            }
+        }
+    }
     order.extend(inner);
     writer.reorder(stage, &order)
 }

@@ -20,12 +20,15 @@
 mod estimate;
 mod groups;
 mod model;
+mod narrow;
+mod next_batch;
 mod next_rows;
 mod packing;
 mod reach;
 mod streams;
 
 pub use estimate::Convolution;
+pub(super) use next_rows::serial_step;
 pub use packing::copy_operand;
 
 use super::fusion;
@@ -124,11 +127,17 @@ pub fn schedule(
     }
     let allowed = |tile: &Tile| block.is_none_or(|(axis, _)| !tile.packs_rows && tile.vector != axis);
     let Some(tile) = contraction.best_tile(machine, constant, &allowed) else { return Ok(false) };
+    if contraction.in_lanes(writer, nest, &tile, machine, constant)? {
+        return Ok(true);
+    }
     let loops = write(writer, nest, reduction, &contraction, &tile, machine, constant)?;
     // A product that is to be computed in blocks of another nest has its panels in each of them, and finds its rows nearby.
     let alone = Some(&loops).filter(|_| block.is_none());
     let panels = alone.and_then(|l| l.packing).map(|axis| (nest.stage, axis));
     contraction.stream(writer, reduction, panels, &tile, machine, constant)?;
+    if let Some(batch) = alone.and_then(|l| l.batch) {
+        contraction.ask_for_next_batch(writer, reduction, (nest.stage, batch), &tile, machine, constant)?;
+    }
     if let Some(rows) = alone.and_then(|l| l.rows) {
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
@@ -219,6 +228,8 @@ fn nest_reduction(stage: StageId, reduction: StageId) -> Option<StageId> {
 struct Loops {
     /// The innermost loop that selects what is packed; none when all of it is packed beforehand.
     packing: Option<AxisId>,
+    /// The innermost loop over several products, each with panels of its own.
+    batch: Option<AxisId>,
     /// The vector.
     vector: AxisId,
     /// Over tiles of rows.
@@ -346,6 +357,8 @@ fn tile_loops(
     let others = (0..rank).filter(|&a| a != tile.vector && !tile.has_rows(a));
     let (selecting, rest): (Vec<usize>, Vec<usize>) = others.partition(|&a| panel.mentions(a));
     let mut order: Vec<AxisId> = selecting.iter().map(|&a| axes[a]).collect();
+    let several = |a: &&usize| contraction.extents[**a] > 1;
+    let batch = selecting.iter().rev().find(several).map(|&a| axes[a]);
     order.extend(if at_once > 1 { blocks } else { panels });
     let packing = order.last().copied();
     order.extend(rest.iter().map(|&a| axes[a]));
@@ -363,7 +376,7 @@ fn tile_loops(
     let trips = |axis: AxisId| writer.tree.stages[stage].axes[axis].extent;
     let few = |rows: AxisId| blocks.is_some_and(|blocks| trips(blocks) < trips(rows));
     let sharing = row_blocks.filter(|&rows| outside.is_none() && few(rows));
-    Ok(Loops { packing, vector, rows: row_blocks, sharing })
+    Ok(Loops { packing, batch, vector, rows: row_blocks, sharing })
 }
 
 /// Splits a loop that is longer than the factor.

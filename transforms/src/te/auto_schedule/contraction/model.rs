@@ -103,7 +103,7 @@ impl Contraction {
     }
 
     /// Distance in memory of an operand's elements along an axis.
-    fn stride(&self, operand: usize, axis: usize) -> Option<i64> {
+    pub(super) fn stride(&self, operand: usize, axis: usize) -> Option<i64> {
         let o = &self.operands[operand];
         flatten(&o.indices, &o.shape).coefficient(axis)
     }
@@ -185,7 +185,7 @@ impl Contraction {
     }
 
     /// An estimate of the time, of one block.
-    fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
+    pub(super) fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
         let width = self.width(tile);
         let panel = &self.operands[tile.panel];
         let packed = panel.dimension(tile.vector, self.extents[tile.vector]).is_some();

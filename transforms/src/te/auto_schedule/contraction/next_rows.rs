@@ -70,7 +70,7 @@ impl Contraction {
 }
 
 /// The innermost loop over steps of a reduction that is one.
-pub(super) fn serial_step(writer: &Writer, reduction: StageId) -> Option<AxisId> {
+pub fn serial_step(writer: &Writer, reduction: StageId) -> Option<AxisId> {
     let s = &writer.tree.stages[reduction];
     let is_loop =
         |l: &AxisId| s.axes[*l].reduce && s.axes[*l].kind == LoopKind::Serial && s.axes[*l].extent > 1;
