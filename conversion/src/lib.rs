@@ -34,6 +34,7 @@ pub fn register() {
     fusion_dialects::register::<loop_to_gpu::once::StoreOnce>();
     fusion_dialects::register::<loop_to_gpu::warps::BindWarps>();
     fusion_dialects::register::<loop_to_gpu::spread::LoopSpread>();
+    fusion_dialects::register::<loop_to_gpu::sharing::VerifySharing>();
     fusion_dialects::register::<loop_to_gpu::pipeline::LoopPipeline>();
     fusion_dialects::register::<loop_to_gpu::barriers::InsertBarriers>();
     fusion_dialects::register::<loop_to_gpu::fragments::LoopFragments>();

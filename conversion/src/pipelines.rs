@@ -91,6 +91,7 @@ pub const GPU_HOST: &[Stage] = &[stage("fusion-gpu-host", "builtin.module(fusion
 
 /// On loops for a GPU: as for a processor, but that loops bound to threads stay; then functions of the GPU.
 pub const GPU_LOOP: &[Stage] = &[
+    stage("loop-verify-sharing", "builtin.module(func.func(loop-verify-sharing))"),
     stage("loop-bind-warps", "builtin.module(func.func(loop-bind-warps))"),
     stage("loop-spread", "builtin.module(func.func(loop-spread))"),
     stage("loop-simplify", "builtin.module(func.func(canonicalize,cse,loop-simplify))"),

@@ -114,3 +114,27 @@ te.schedule for @k {
   %i, %k = te.axes %s : !te.axis, !te.axis
   te.bind %k to thread_x
 }
+
+// -----
+
+te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+// expected-error @+1 {{binds a loop of stage "dense" that stands inside a reduction; reorder it to stand outside}}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  te.bind %i to block_x
+  te.reorder %j, %k, %i
+}

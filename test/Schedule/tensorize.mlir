@@ -154,3 +154,73 @@ te.schedule for @k {
   te.reorder %jo, %ko, %ji, %ki
   te.tensorize %ji with @dot
 }
+
+// -----
+
+// Factors are the same in either order.
+// CHECK-LABEL: func.func private @k(
+// CHECK:         loop.for 8 unrolled iter
+// CHECK-NOT:   te.intrinsic
+te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
+  %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
+    %b = te.load %w[%k, %j] : tensor<24x32xf32> -> f32
+    %c = arith.mulf %b, %a : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<6x32xf32>
+  te.return %0 : tensor<6x32xf32>
+}
+te.intrinsic @dot computes {
+^bb0(%a: tensor<8xf32>, %b: tensor<8x4xf32>):
+  %c = te.compute "c" axes [4] reduce [8] init [0.0 : f32] {
+  ^bb0(%j: index, %k: index):
+    %p = te.load %a[%k] : tensor<8xf32> -> f32
+    %q = te.load %b[%k, %j] : tensor<8x4xf32> -> f32
+    %m = arith.mulf %p, %q : f32
+    te.yield %m : f32
+  } combine {
+  ^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    te.yield %s : f32
+  } : tensor<4xf32>
+  te.return %c : tensor<4xf32>
+} by {
+^bb0(%a: memref<8xf32>, %a0: index, %as: index, %b: memref<32xf32>, %b0: index, %bs: index, %bt: index,
+     %c: memref<4xf32>, %c0: index, %cs: index):
+  loop.for 4 serial {
+  ^bb0(%j: index):
+    %cj = arith.muli %j, %cs : index
+    %ct = arith.addi %c0, %cj : index
+    %old = loop.load %c[%ct] : memref<4xf32> -> f32
+    %sum = loop.for 8 unrolled iter(%old : f32) {
+    ^bb0(%k: index, %acc: f32):
+      %ak = arith.muli %k, %as : index
+      %at = arith.addi %a0, %ak : index
+      %bk = arith.muli %k, %bs : index
+      %bj = arith.muli %j, %bt : index
+      %bkj = arith.addi %bk, %bj : index
+      %bat = arith.addi %b0, %bkj : index
+      %p = loop.load %a[%at] : memref<8xf32> -> f32
+      %q = loop.load %b[%bat] : memref<32xf32> -> f32
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %acc, %m : f32
+      loop.yield %s : f32
+    } -> f32
+    loop.store %sum, %c[%ct] : f32, memref<4xf32>
+    loop.yield
+  }
+  loop.yield
+}
+te.schedule for @k {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %jo, %ji = te.split %j by 4
+  %ko, %ki = te.split %k by 8
+  te.reorder %jo, %ko, %ji, %ki
+  te.tensorize %ji with @dot
+}

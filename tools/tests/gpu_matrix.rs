@@ -430,3 +430,31 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
     };
     assert!(matrices(&["--tf32"]) && !matrices(&[]));
 }
+
+#[test]
+fn transposed_convolutions_multiply_by_instructions() {
+    let text = |ty: &str| {
+        let cast = |name: &str, from: &str, shape: &str| {
+            format!(
+                "%{name} = relay.cast %{from} {{dtype = {ty}}} : (tensor<{shape}xf32>) -> tensor<{shape}x{ty}>"
+            )
+        };
+        format!(
+            "func.func @main(%x: tensor<1x32x4x4xf32>, %w: tensor<32x32x4x4xf32>) -> tensor<1x32x8x8xf32> {{
+               {}
+               {}
+               %y = relay.conv2d_transpose %xn, %wn {{strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}}
+                   : (tensor<1x32x4x4x{ty}>, tensor<32x32x4x4x{ty}>) -> tensor<1x32x8x8x{ty}>
+               %z = relay.cast %y {{dtype = f32}} : (tensor<1x32x8x8x{ty}>) -> tensor<1x32x8x8xf32>
+               return %z : tensor<1x32x8x8xf32>
+             }}",
+            cast("xn", "x", "1x32x4x4"),
+            cast("wn", "w", "32x32x4x4"),
+        )
+    };
+    for gpu in GPUS {
+        for (ty, allowed) in [("f32", 1e-5), ("f16", 4e-3)] {
+            compare(&text(ty), &[&[1, 32, 4, 4], &[32, 32, 4, 4]], gpu, &[], allowed);
+        }
+    }
+}

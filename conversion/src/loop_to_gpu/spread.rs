@@ -11,19 +11,22 @@
 //! become the outermost one, and what stands between is done by each thread anew, as long as it writes nothing. Updates of one
 //! element stay in their order, which atomic operations would not keep. Where more elements are written than there are such iterations,
 //! each of these has several threads, which have some of the elements each (`owners`), if that is possible.
+//!
+//! What fills or reads a buffer of a block or a thread stays as it is: all blocks of its launch do that.
 
-use super::launches::is_bound;
+use super::launches::{is_bound, scope};
 use super::owners::{self, Owners};
-use super::within;
+use super::{result, within};
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, loop_kind};
+use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
-    Value, ValueMap, dictionary_attr, is_pure, nested_ops, op_key, ops_in,
+    Value, ValueMap, dictionary_attr, is_pure, key, nested_ops, op_key, ops_in,
 };
 use fusion_transforms::loops::iteration::iteration;
+use std::ops::RangeInclusive;
 
 /// The pass.
 pub struct LoopSpread;
@@ -45,9 +48,11 @@ impl Pass for LoopSpread {
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let threads = cx.options.int("threads").max(1) as u64;
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
-        for nest in ops_in(body).into_iter().filter(|op| is_loop(*op)) {
+        let all = ops_in(body);
+        let together = of_one_launch(&all);
+        for (place, nest) in all.into_iter().enumerate().filter(|(_, op)| is_loop(*op)) {
             let bound = within([nest]).any(is_bound) || nest.result_count() > 0;
-            if bound {
+            if bound || together.iter().any(|range| range.contains(&place)) {
                 continue;
             }
             let chosen = independent(nest);
@@ -59,6 +64,20 @@ impl Pass for LoopSpread {
         }
         Ok(())
     }
+}
+
+/// The places from the first to the last use of each buffer that a block or a thread has for itself: one launch, of which every block
+/// needs all that is in the buffer.
+fn of_one_launch(all: &[Op]) -> Vec<RangeInclusive<usize>> {
+    let own = all.iter().filter(|op| scope(**op).is_some_and(|s| s != Scope::Global));
+    let uses = |buffer: Value| {
+        let uses =
+            |op: &Op| within([*op]).any(|op| op.operand_values().iter().any(|v| key(*v) == key(buffer)));
+        let mut places = (0..all.len()).filter(|place| uses(&all[*place]));
+        let first = places.next()?;
+        Some(first..=places.last().unwrap_or(first))
+    };
+    own.filter_map(|op| result(*op).and_then(uses)).collect()
 }
 
 fn is_loop(op: Op) -> bool {

@@ -7,3 +7,4 @@ pub mod gpu;
 pub mod nvidia;
 pub mod parallel_calls;
 mod spelled;
+mod spelling;

@@ -224,3 +224,41 @@ func.func @others(%x: memref<8xf32>, %y: memref<8xf32>) attributes {loop.kernel}
   } {annotations = {independent = 1 : i64}}
   return
 }
+
+// -----
+
+// What fills the memory of a block is done by every block.
+// CHECK-LABEL: @filled
+// CHECK:       loop.alloc shared
+// CHECK-NEXT:  loop.for 64 serial
+// CHECK:       loop.for 4 block_x
+// CHECK:       loop.for 1 block_x
+// CHECK-NEXT:  ^bb0
+// CHECK-NEXT:    loop.for 64 thread_x
+func.func @filled(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) attributes {loop.kernel} {
+  %s = loop.alloc shared : memref<64xf32>
+  loop.for 64 serial {
+  ^bb0(%i: index):
+    %a = loop.load %x[%i] : memref<64xf32> -> f32
+    loop.store %a, %s[%i] : f32, memref<64xf32>
+    loop.yield
+  } {annotations = {independent = 1 : i64}}
+  loop.for 4 block_x {
+  ^bb0(%b: index):
+    loop.for 16 thread_x {
+    ^bb0(%t: index):
+      %at = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%b, %t)
+      %a = loop.load %s[%at] : memref<64xf32> -> f32
+      loop.store %a, %y[%at] : f32, memref<64xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  loop.for 64 serial {
+  ^bb0(%i: index):
+    %a = loop.load %x[%i] : memref<64xf32> -> f32
+    loop.store %a, %z[%i] : f32, memref<64xf32>
+    loop.yield
+  } {annotations = {independent = 1 : i64}}
+  return
+}

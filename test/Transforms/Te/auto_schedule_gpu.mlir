@@ -195,3 +195,27 @@ func.func @main(%x: tensor<1x3x20x20xf32>) -> tensor<1x3x10x10xf32> {
   %0 = relay.max_pool2d %x {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x3x20x20xf32>) -> tensor<1x3x10x10xf32>
   return %0 : tensor<1x3x10x10xf32>
 }
+
+// -----
+
+// More tiles than there can be blocks along z: all of them go along x.
+// CHECK-LABEL: te.schedule for @fused_batch_matmul_0
+// CHECK-NOT:     block_{{[yz]}}
+// CHECK:         te.bind %{{.*}} to block_x
+// CHECK-NOT:     block_{{[yz]}}
+func.func @main(%x: tensor<100000x16x32xf32>, %w: tensor<100000x32x16xf32>) -> tensor<100000x16x16xf32> {
+  %0 = relay.batch_matmul %x, %w : (tensor<100000x16x32xf32>, tensor<100000x32x16xf32>) -> tensor<100000x16x16xf32>
+  return %0 : tensor<100000x16x16xf32>
+}
+
+// -----
+
+// More rows of tiles than there can be blocks along y.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK-NOT:     block_y
+// CHECK:         te.bind %{{.*}} to block_x
+// CHECK-NOT:     block_y
+func.func @main(%x: tensor<9000000x32xf32>, %w: tensor<32x64xf32>) -> tensor<9000000x64xf32> {
+  %0 = relay.matmul %x, %w : (tensor<9000000x32xf32>, tensor<32x64xf32>) -> tensor<9000000x64xf32>
+  return %0 : tensor<9000000x64xf32>
+}

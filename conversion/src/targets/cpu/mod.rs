@@ -14,6 +14,7 @@ pub mod attach;
 mod host;
 mod x86_64;
 
+use super::spelling::near;
 use fusion_dialects::{Target as Codegen, processors};
 use fusion_transforms::target::{Target, TargetError};
 pub use host::caches_of_system;
@@ -216,15 +217,6 @@ fn read(file: &Path) -> Result<Target, ProcessorError> {
     let text = std::fs::read_to_string(file)
         .map_err(|why| ProcessorError::Unreadable { file: file.to_owned(), why: why.to_string() })?;
     Ok(Target::parse(&text, &file.display().to_string())?)
-}
-
-/// The names most like one.
-fn near(name: &str, mut names: Vec<String>) -> Vec<String> {
-    const MOST: usize = 5;
-    names.sort_by_cached_key(|known| (strsim::damerau_levenshtein(name, known), known.clone()));
-    names.dedup();
-    names.truncate(MOST);
-    names
 }
 
 #[cfg(test)]

@@ -18,9 +18,10 @@ pub mod resources;
 mod tensor_copies;
 mod warp_groups;
 
+use super::spelling::near;
 use super::{amd, nvidia};
 use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage, inner_of};
-use fusion_dialects::{Emit, Target as Codegen};
+use fusion_dialects::{Emit, Target as Codegen, processors};
 use fusion_transforms::target::{Target, TargetError};
 use std::path::PathBuf;
 
@@ -123,6 +124,21 @@ pub enum DeviceError {
         /// The file.
         file: String,
     },
+    /// A file names a processor that LLVM does not know of this vendor.
+    #[error(
+        "{file} names the processor {name:?}, of which the code generator for {vendor} knows nothing; names like it are {}",
+        near.join(", ")
+    )]
+    Processor {
+        /// The vendor.
+        vendor: &'static str,
+        /// The file.
+        file: String,
+        /// The name.
+        name: String,
+        /// Names that are alike, the most alike first.
+        near: Vec<String>,
+    },
     /// Nothing makes cubins.
     #[error(
         "there is no ptxas to assemble with: FUSION_PTXAS names none and PATH has none; leave --cubin away, and the driver assembles"
@@ -180,6 +196,13 @@ impl Device {
         let description = Target::parse(&text, file)?;
         if !description.is_gpu() {
             return Err(DeviceError::NoGpu { vendor: vendor.name, file: file.to_owned() });
+        }
+        // The code generator ends the process where it does not know one.
+        let known = processors(vendor.triple);
+        if !known.contains(&description.processor) {
+            let (name, file) = (description.processor, file.to_owned());
+            let near = near(&name, known);
+            return Err(DeviceError::Processor { vendor: vendor.name, file, name, near });
         }
         Ok(Device::of(vendor, description))
     }

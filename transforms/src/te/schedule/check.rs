@@ -16,6 +16,7 @@ pub fn check(tree: &Schedule) -> Result<(), String> {
     for id in 0..tree.stages.len() {
         attachment(tree, id)?;
         by_hand(tree, id)?;
+        bound(tree, id)?;
         epilogue(tree, id)?;
         buffer(tree, id)?;
         padding(tree, id)?;
@@ -44,6 +45,19 @@ fn by_hand(tree: &Schedule, id: StageId) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// What is summed up of an element is so by one block and thread, or by those that share the reduction.
+fn bound(tree: &Schedule, id: StageId) -> Result<(), String> {
+    let s = &tree.stages[id];
+    let mut inside = s.leaves.iter().skip_while(|l| !s.axes[**l].reduce).map(|l| &s.axes[*l]);
+    match inside.find(|axis| !axis.reduce && axis.kind.binding().is_some()) {
+        Some(_) => Err(format!(
+            "binds a loop of stage \"{}\" that stands inside a reduction; reorder it to stand outside",
+            s.name
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The loop at which a stage is computed must be there, with all that the stage reads known.

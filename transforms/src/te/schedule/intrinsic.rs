@@ -6,17 +6,16 @@
 //! Loops stand for axes in order. Each element the stage reads must go with the same loops as the intrinsic's, by a
 //! constant distance in each; the scalar operations and the combiner must be the same. What differs is said.
 
+use super::same::{attributes, commutes, same_block};
 use super::{Attach, AxisId, Relation, Schedule, Stage, StageId};
 use crate::te::expr::{Atom, Expr};
 use crate::te::indices::{Access, accesses, put};
 use fusion_dialects::loops::LoopKind;
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Attribute, Block, Op, OpExt, OperationLike, Value, ValueLike, arguments, defining_op, key, kind_of,
-    ops_in, position, tensor_type,
+    Op, OpExt, Value, arguments, defining_op, key, kind_of, ops_in, position, tensor_type,
 };
-use std::collections::HashMap;
 
 /// The inner loops of a stage, as an intrinsic.
 #[derive(Clone, Debug)]
@@ -263,13 +262,9 @@ fn mirrors<'c>(x: Value<'c>, y: Value<'c>, (a, b): (usize, usize)) -> bool {
     let (Some(p), Some(q)) = (defining_op(x), defining_op(y)) else { return key(x) == key(y) };
     let (left, right) = (p.operand_values(), q.operand_values());
     let pairs = |order: [usize; 2]| left.iter().zip(order).all(|(x, i)| mirrors(*x, right[i], (a, b)));
-    let commutes = matches!(
-        kind_of(p),
-        Some(Kind::Upstream(Upstream::MulF | Upstream::AddF | Upstream::MulI | Upstream::AddI))
-    );
     let same = p.full_name() == q.full_name() && left.len() == right.len() && attributes(p) == attributes(q);
     let in_order = || left.iter().zip(&right).all(|(x, y)| mirrors(*x, *y, (a, b)));
-    same && (in_order() || (commutes && left.len() == 2 && pairs([1, 0])))
+    same && (in_order() || (commutes(p) && left.len() == 2 && pairs([1, 0])))
 }
 
 /// The axes that are the indices of an intrinsic's load.
@@ -302,65 +297,4 @@ fn value(s: &Stage, axis: AxisId) -> Expr {
         }
         None => Expr::var(axis, s.axes[axis].extent),
     }
-}
-
-/// Compares the scalar operations of two blocks; says how the first differs.
-fn same_block<'c>(own: Block<'c>, given: Block<'c>) -> Result<(), String> {
-    let mut map: HashMap<usize, usize> = HashMap::new();
-    for (a, b) in arguments(own).into_iter().zip(arguments(given)) {
-        if a.r#type() != b.r#type() {
-            return Err(format!("takes {} in place of {}", a.r#type(), b.r#type()));
-        }
-        map.insert(key(a), key(b));
-    }
-    let (own, given) = (scalar_ops(own), scalar_ops(given));
-    for (a, b) in own.iter().zip(&given) {
-        if a.full_name() != b.full_name() {
-            return Err(format!("has {} in place of {}", a.full_name(), b.full_name()));
-        }
-        if !matches!(kind_of(*a), Some(Kind::Te(Te::Load))) && !same_operation(*a, *b, &map) {
-            return Err(format!("has another {}", a.full_name()));
-        }
-        for (x, y) in a.result_values().into_iter().zip(b.result_values()) {
-            map.insert(key(x), key(y));
-        }
-    }
-    if own.len() != given.len() {
-        return Err(format!("has {} operations in place of {}", own.len(), given.len()));
-    }
-    Ok(())
-}
-
-fn same_operation<'c>(a: Op<'c>, b: Op<'c>, map: &HashMap<usize, usize>) -> bool {
-    let (x, y) = (a.operand_values(), b.operand_values());
-    let same = |(x, y): (&Value<'c>, &Value<'c>)| {
-        map.get(&key(*x)) == Some(&key(*y))
-            || matches!((constant(*x), constant(*y)), (Some(c), Some(d)) if c == d)
-    };
-    x.len() == y.len() && x.iter().zip(&y).all(same) && attributes(a) == attributes(b)
-}
-
-fn constant(value: Value) -> Option<Attribute> {
-    let op = defining_op(value)?;
-    matches!(kind_of(op), Some(Kind::Upstream(Upstream::ArithConstant))).then(|| op.attr("value"))?
-}
-
-/// How an operation rounds is no part of what it computes.
-fn attributes(op: Op) -> Vec<(String, String)> {
-    let all = op.attributes().filter_map(|(name, value)| {
-        Some((name.as_string_ref().as_str().ok()?.to_owned(), value.to_string()))
-    });
-    let mut all: Vec<_> = all.filter(|(name, _)| name != "fastmath").collect();
-    all.sort();
-    all
-}
-
-/// The operations of a block on elements; those on indices and constants are looked at where they are used.
-fn scalar_ops(block: Block) -> Vec<Op> {
-    let on_indices = |op: &Op| {
-        let results = op.result_values();
-        !results.is_empty() && results.iter().all(|v| v.r#type().to_string() == "index")
-    };
-    let is_constant = |op: &Op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::ArithConstant)));
-    ops_in(block).into_iter().filter(|op| !on_indices(op) && !is_constant(op)).collect()
 }

@@ -10,6 +10,7 @@ mod check;
 pub mod intrinsic;
 pub mod primitives;
 mod read;
+mod same;
 
 pub use read::{Handle, Handles, apply_schedule};
 

@@ -19,7 +19,7 @@
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
-use super::shared;
+use super::{grid, shared};
 use crate::target::Target;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -130,11 +130,7 @@ pub fn schedule(writer: &mut Writer, group: &Attention, target: &Target) -> Resu
     let (it, iu) = writer.split(group.host, ii, rows)?;
     let (jt, ju) = writer.split(group.host, ji, columns)?;
     writer.reorder(group.host, &[lead.as_slice(), &[io, jo, it, jt, iu, ju]].concat())?;
-    if let Some(other) = writer.fuse_all(group.host, &lead)? {
-        writer.bind(group.host, other, LoopKind::BlockZ)?;
-    }
-    writer.bind(group.host, io, LoopKind::BlockY)?;
-    writer.bind(group.host, jo, LoopKind::BlockX)?;
+    grid::bind(writer, group.host, &lead, [io, jo])?;
     writer.bind(group.host, it, LoopKind::ThreadY)?;
     writer.bind(group.host, jt, LoopKind::ThreadX)?;
     writer.unroll(group.host, iu)?;

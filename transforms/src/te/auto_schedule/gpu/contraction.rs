@@ -20,7 +20,7 @@
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
-use super::{elements, parts, shared};
+use super::{elements, grid, parts, shared};
 use crate::target::Target;
 use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, Schedule, StageId};
@@ -193,11 +193,7 @@ fn write(
     let (jt, ju) = writer.split(host, ji, tile.columns)?;
     let order = [others.as_slice(), &[io, jo, it, jt, iu, ju]].concat();
     writer.reorder(host, &order)?;
-    if let Some(other) = writer.fuse_all(host, &others)? {
-        writer.bind(host, other, LoopKind::BlockZ)?;
-    }
-    writer.bind(host, io, LoopKind::BlockY)?;
-    writer.bind(host, jo, LoopKind::BlockX)?;
+    grid::bind(writer, host, &others, [io, jo])?;
     writer.bind(host, it, LoopKind::ThreadY)?;
     writer.bind(host, jt, LoopKind::ThreadX)?;
     writer.unroll(host, iu)?;

@@ -11,13 +11,15 @@
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
 //!
-//! Where a reduction has fewer blocks than there are cores, `parts` cuts it up. What `contraction` and `transposing` copy to shared memory, and how, is in `shared`.
+//! Where a reduction has fewer blocks than there are cores, `parts` cuts it up. What `contraction` and `transposing` copy to shared memory, and how, is in `shared`,
+//! how loops over blocks become a grid in `grid`.
 //!
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
 mod attention;
 mod contraction;
 mod elements;
+mod grid;
 mod matrix;
 mod one_row;
 mod own_rows;

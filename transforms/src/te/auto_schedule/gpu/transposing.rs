@@ -12,6 +12,7 @@
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
+use super::grid;
 use super::shared::together;
 use crate::target::Target;
 use crate::te::layout::Align;
@@ -81,11 +82,7 @@ fn write(
     let (step, thread) = writer.split(host, ri, ROWS)?;
     let order = [others, &[ro, co, thread, ci, step]].concat();
     writer.reorder(host, &order)?;
-    if let Some(other) = writer.fuse_all(host, others)? {
-        writer.bind(host, other, LoopKind::BlockZ)?;
-    }
-    writer.bind(host, ro, LoopKind::BlockY)?;
-    writer.bind(host, co, LoopKind::BlockX)?;
+    grid::bind(writer, host, others, [ro, co])?;
     writer.bind(host, thread, LoopKind::ThreadY)?;
     writer.bind(host, ci, LoopKind::ThreadX)?;
     writer.unroll(host, step)?;

@@ -2,6 +2,7 @@
 
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
+use super::super::grid;
 use super::Tile;
 use crate::te::intrinsics::Facts;
 use crate::te::layout::{Digit, Layout};
@@ -53,7 +54,11 @@ pub fn arrange(
         inner.push(inside);
     }
     let extent = |axis: AxisId| writer.tree.stages[host].axes[axis].extent;
-    let blocks = match extent(blocks[0]).is_multiple_of(NEAR) && extent(blocks[1]) > 2 * NEAR {
+    let near = extent(blocks[0]).is_multiple_of(NEAR) && extent(blocks[1]) > 2 * NEAR;
+    let fits = |axes: &[AxisId]| grid::fits(&writer.tree, host, axes);
+    let fits = fits(&others) && (near || fits(&blocks[..1]));
+    let blocks = match near {
+        _ if !fits => blocks,
         true => vec![near_each_other(writer, host, (&others, [blocks[0], blocks[1]]))?],
         false => {
             writer.bind(host, blocks[0], LoopKind::BlockY)?;
@@ -63,7 +68,9 @@ pub fn arrange(
     };
     let around = [others.as_slice(), &blocks].concat();
     let at = within_block(writer, host, facts, (&around, [inner[0], inner[1]]), (tile, exact))?;
-    if let Some(other) = writer.fuse_all(host, &others)? {
+    if !fits {
+        grid::along_x(writer, host, &around)?;
+    } else if let Some(other) = writer.fuse_all(host, &others)? {
         writer.bind(host, other, LoopKind::BlockZ)?;
     }
     Ok(at)

@@ -20,6 +20,7 @@
 use super::super::super::writer::Writer;
 use super::super::attention::Attention;
 use super::super::contraction::Contraction;
+use super::super::grid;
 use super::arrange::{fragment, sum_up, within_block};
 use super::copies::{self, ACCESS_BYTES};
 use super::{FEWEST, Product, Tile, best, step_of};
@@ -190,11 +191,9 @@ fn results(writer: &mut Writer, group: &Attention, block: &Block) -> Result<(Axi
     let (y, iu) = writer.split(group.host, ii, own_rows)?;
     let (x, ju) = writer.split(group.host, ji, own_columns)?;
     writer.reorder(group.host, &[lead.as_slice(), &[io, jo, z, y, x, iu, ju]].concat())?;
-    if let Some(other) = writer.fuse_all(group.host, &lead)? {
-        writer.bind(group.host, other, LoopKind::BlockZ)?;
-    }
-    let bound = [LoopKind::BlockY, LoopKind::BlockX, LoopKind::ThreadZ, LoopKind::ThreadY, LoopKind::ThreadX];
-    for (axis, kind) in [io, jo, z, y, x].into_iter().zip(bound) {
+    grid::bind(writer, group.host, &lead, [io, jo])?;
+    let bound = [LoopKind::ThreadZ, LoopKind::ThreadY, LoopKind::ThreadX];
+    for (axis, kind) in [z, y, x].into_iter().zip(bound) {
         writer.bind(group.host, axis, kind)?;
     }
     writer.unroll(group.host, iu)?;
