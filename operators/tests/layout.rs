@@ -5,8 +5,8 @@ mod known;
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::layout::*;
 use fusion_operators::ops::pooling::{AVG_POOL2D, MAX_POOL2D};
-use fusion_operators::{Attrs, Operator, Tensor, reference::evaluate};
-use known::{assert_close, f32s, range, result, violated};
+use fusion_operators::{Attrs, DType, Dim, Operator, Tensor, TensorType, reference::evaluate};
+use known::{assert_close, infer, range, result, violated};
 
 fn to(x: &Tensor, src: &str, dst: &str) -> Tensor {
     let attrs = Attrs::new().with("src_layout", src).with("dst_layout", dst);
@@ -72,6 +72,15 @@ fn pools_agree_with_the_plain_ones() {
         agrees(&LAYOUT_MAX_POOL2D, &MAX_POOL2D, attrs(), &[range(&[2, 4, 5, 6])], (layout, "", layout));
         agrees(&LAYOUT_AVG_POOL2D, &AVG_POOL2D, attrs(), &[range(&[2, 4, 5, 6])], (layout, "", layout));
     }
+}
+
+#[test]
+fn extents_that_are_not_known_stay_so() {
+    let images = |dims: Vec<Dim>| TensorType::new(dims, DType::F32);
+    let open = |channels: u64| images(vec![Dim::Any, Dim::Static(channels), Dim::Any, Dim::Static(5)]);
+    let orders = Attrs::new().with("src_layout", "NCHW").with("dst_layout", "NCHW4c");
+    let blocked = [Dim::Any, Dim::Static(2), Dim::Any, Dim::Static(5), Dim::Static(4)];
+    assert_eq!(infer(&LAYOUT_TRANSFORM, &orders, &[open(8)]), images(blocked.to_vec()));
 }
 
 #[test]

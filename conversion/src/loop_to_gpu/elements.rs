@@ -53,8 +53,7 @@ impl<'c> Access<'c> {
     pub fn of(op: Op<'c>) -> Vec<Access<'c>> {
         let Some(Kind::Loop(kind)) = op.kind() else { return Vec::new() };
         let operands = op.operand_values();
-        let lanes =
-            |v: Option<&Value<'c>>| v.and_then(|v| vector_parts(v.r#type())).map_or(1, |(_, n)| n as u64);
+        let lanes = |v: Option<&Value<'c>>| v.and_then(|v| vector_parts(v.r#type())).map_or(1, |(_, n)| n);
         let (buffers, writes, index): (&[usize], bool, _) = match kind {
             Loop::Load => {
                 let lanes = lanes(op.result_values().first());

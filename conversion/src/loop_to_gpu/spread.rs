@@ -75,7 +75,7 @@ fn of_one_launch(all: &[Op]) -> Vec<RangeInclusive<usize>> {
             |op: &Op| within([*op]).any(|op| op.operand_values().iter().any(|v| key(*v) == key(buffer)));
         let mut places = (0..all.len()).filter(|place| uses(&all[*place]));
         let first = places.next()?;
-        Some(first..=places.last().unwrap_or(first))
+        Some(first..=places.next_back().unwrap_or(first))
     };
     own.filter_map(|op| result(*op).and_then(uses)).collect()
 }
