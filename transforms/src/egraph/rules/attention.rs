@@ -12,7 +12,8 @@ use fusion_operators::{Attrs, DType};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
-    const FITS: &str = "the leading axes agree, the softmax is along the last axis, f32, f16 or bf16";
+    const FITS: &str =
+        "the leading axes agree, the softmax is along the last axis, f32, or f16 and bf16 with many scores";
     let plain =
         |name, equation, scores: &'static str, right: &'static str| rule(name, equation, scores, right);
     vec![
@@ -140,6 +141,9 @@ fn scaled(scale: f64) -> Option<Node> {
     Some(Node::attrs(Attrs::new().with("scale", scale)))
 }
 
+/// One kernel rounds halves once where the program rounds each step; where that spares little the program's roundings stay.
+const MANY_SCORES: u64 = 4096;
+
 fn fits(found: &Match) -> Option<bool> {
     let attrs = |var| found.attrs(var);
     let (second, first) = (attrs("?m")?, attrs("?n")?);
@@ -151,8 +155,10 @@ fn fits(found: &Match) -> Option<bool> {
         let ty = found.ty(var).filter(|t| [DType::F32, DType::F16, DType::BF16].contains(&t.dtype))?;
         Some(ty.shape()?.split_last_chunk::<2>()?.0.to_vec())
     };
+    let rows = |var: &str| found.shape(var)?.iter().rev().nth(1).copied();
+    let is_worth = found.ty("?q")?.dtype == DType::F32 || rows("?q")? * rows("?k")? >= MANY_SCORES;
     let rank = found.ty("?q")?.rank();
     let axis = fusion_operators::relation::normalize_axis(attrs("?s")?.int_or("axis", -1), rank)?;
     let queries = lead("?q")?;
-    Some(flags && axis + 1 == rank && queries == lead("?k")? && queries == lead("?v")?)
+    Some(flags && is_worth && axis + 1 == rank && queries == lead("?k")? && queries == lead("?v")?)
 }
