@@ -10,7 +10,7 @@ use super::super::search_rule::{Draft, Place, SearchRule};
 use super::conditions::{exchanges_last_two, permutation, shaping, transposing};
 use egg::Id;
 use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE, TRANSPOSE};
-use fusion_operators::{Attrs, FusionKind, Operator};
+use fusion_operators::{Attrs, FusionKind, Operator, TensorType};
 
 /// The rules that are equations between terms.
 pub fn rules() -> Vec<Rule> {
@@ -261,21 +261,17 @@ fn is_one(graph: &Graph, id: Id) -> bool {
 /// `f(x^p, y^p) = f(x, y)^p`.
 fn calls_of_transposes(graph: &Graph) -> Vec<Draft> {
     let moved = |id: Id| transposes(graph, id).map(|(source, axes)| (source, transposing(&axes))).collect();
-    pulled_out(graph, &TRANSPOSE, &moved, &|draft, by, (source, shape)| {
-        let axes = permutation(by, shape.len())?;
-        let mut place = draft.class(source);
-        if only_type(graph, source)?.rank() != shape.len() {
-            place = draft.call(&RESHAPE, shaping(shape), &[place]);
-        }
-        Some(draft.call(&TRANSPOSE, transposing(&inverse(&axes)), &[place]))
+    pulled_out(graph, &TRANSPOSE, &moved, &|draft, by, (constant, ty)| {
+        let axes = permutation(by, ty.rank())?;
+        Some(draft.call(&TRANSPOSE, transposing(&inverse(&axes)), &[constant]))
     })
 }
 
 /// What moves a class: the class that it is made of, and the attributes of the mover.
 pub type Moved<'a> = &'a dyn Fn(Id) -> Vec<(Id, Attrs)>;
 
-/// Moves a constant, of that shape when axes of extent 1 are put before it, back: what the mover with those attributes makes it of.
-pub type Back<'a> = &'a dyn Fn(&mut Draft, &Attrs, (Id, &[u64])) -> Option<Place>;
+/// Moves a constant of the rank of the call's result back: what the mover with those attributes makes it of.
+pub type Back<'a> = &'a dyn Fn(&mut Draft, &Attrs, (Place, &TensorType)) -> Option<Place>;
 
 /// `f(m x, m y) = m f(x, y)` for what broadcasts its operands and a mover `m`. Of several operands all are moved alike, or are constants, or
 /// have one element.
@@ -298,13 +294,8 @@ pub fn pulled_out(graph: &Graph, mover: &'static Operator, moved: Moved, back: B
             let place = match source {
                 Some((source, _)) => Some(draft.class(source)),
                 None if is_one(graph, operand) => Some(draft.class(operand)),
-                None if graph[operand].data.is_constant => {
-                    let shape = only_type(graph, operand).and_then(|t| t.shape()).filter(|s| s.len() <= rank);
-                    shape.and_then(|shape| {
-                        let lifted = [vec![1; rank - shape.len()], shape].concat();
-                        back(&mut draft, &by, (operand, &lifted))
-                    })
-                }
+                None if graph[operand].data.is_constant => lifted(graph, &mut draft, operand, rank)
+                    .and_then(|(constant, ty)| back(&mut draft, &by, (constant, &ty))),
                 None => None,
             };
             let Some(place) = place else { break };
@@ -317,6 +308,17 @@ pub fn pulled_out(graph: &Graph, mover: &'static Operator, moved: Moved, back: B
         }
     }
     drafts
+}
+
+/// A value with axes of extent 1 put before its own, so that it has that rank.
+fn lifted(graph: &Graph, draft: &mut Draft, id: Id, rank: usize) -> Option<(Place, TensorType)> {
+    let ty = only_type(graph, id)?;
+    let shape = [vec![1; rank.checked_sub(ty.rank())?], ty.shape()?].concat();
+    let mut place = draft.class(id);
+    if shape.len() != ty.rank() {
+        place = draft.call(&RESHAPE, shaping(&shape), &[place]);
+    }
+    Some((place, TensorType::fixed(&shape, ty.dtype)))
 }
 
 /// `f(x, y)^p = f(x^p, y^p)`, where an operand is a transpose already.

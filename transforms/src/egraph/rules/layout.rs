@@ -310,27 +310,22 @@ fn elementwise_of_orders(graph: &Graph) -> Vec<Draft> {
         let found = changes(graph, id).filter(|(_, operator, _)| operator.is(&LAYOUT_TRANSFORM));
         found.map(|(source, _, by)| (source, by)).collect()
     };
-    pulled_out(graph, &LAYOUT_TRANSFORM, &moved, &|draft, by, (source, shape)| {
+    pulled_out(graph, &LAYOUT_TRANSFORM, &moved, &|draft, by, (constant, ty)| {
         let (from, to) = change(by)?;
-        let value = only_type(graph, source)?.clone();
-        let ty = fusion_operators::TensorType::fixed(shape, value.dtype);
-        let mut place = draft.class(source);
-        if value.shape()? != shape {
-            place = draft.call(&RESHAPE, shaping(shape), &[place]);
-        }
-        if from.stored(&ty).is_some() {
+        if from.stored(ty).is_some() {
             return Some(draft.call(
                 &LAYOUT_TRANSFORM,
                 changing(&to.to_string(), &from.to_string()),
-                &[place],
+                &[constant],
             ));
         }
         // One number for all channels is that of each part.
+        let shape = ty.shape().filter(|shape| shape.len() == IMAGES.len())?;
         let one =
             |part: &fusion_operators::layout::Part| if part.inner.is_some() { 1 } else { shape[part.axis] };
         let single = from.parts().iter().filter(|p| p.inner.is_some()).all(|p| shape[p.axis] == 1);
         let parts: Vec<u64> = from.parts().iter().map(one).collect();
-        (single && shape.len() == 4).then(|| draft.call(&RESHAPE, shaping(&parts), &[place]))
+        single.then(|| draft.call(&RESHAPE, shaping(&parts), &[constant]))
     })
 }
 
