@@ -73,6 +73,7 @@ operations! {
         XOrI = "arith.xori",
         MaximumF = "arith.maximumf",
         MinimumF = "arith.minimumf",
+        MaxNumF = "arith.maxnumf",
         MaxSI = "arith.maxsi",
         MinSI = "arith.minsi",
         MaxUI = "arith.maxui",

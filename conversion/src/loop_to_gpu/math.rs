@@ -67,7 +67,14 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
     let (element, lanes) = vector_parts(ty).map_or((ty, None), |(element, lanes)| (element, Some(lanes)));
     let Some(dtype) = dtype_of(element) else { return Ok(()) };
     let build = Build::before(op);
-    let at = Floats { build, lanes, dtype: DType::F64, within: f64::INFINITY, power_scaling: false };
+    let at = Floats {
+        build,
+        lanes,
+        dtype: DType::F64,
+        within: f64::INFINITY,
+        first_is_number: false,
+        power_scaling: false,
+    };
     let operands = op.operand_values();
     let computed = match kind {
         Upstream::IPowI => power(&at, dtype, operands[0], operands[1]),

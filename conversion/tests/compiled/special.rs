@@ -1,7 +1,9 @@
 //! NaN and the infinities: what is computed from them, and who passes them on.
 
 use super::*;
-use fusion_operators::ops::{elementwise::*, normalization::*, pooling::*, reduction::*};
+use fusion_operators::ops::{
+    attention::ATTENTION, elementwise::*, normalization::*, pooling::*, reduction::*,
+};
 
 const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
 
@@ -129,5 +131,27 @@ fn pools() {
         checker.call(&GLOBAL_MAX_POOL, Attrs::new(), &[random.wild(*dtype, &[2, 3, 17])]);
         checker.call(&GLOBAL_AVG_POOL, Attrs::new(), &[random.wild(*dtype, &[2, 3, 17])]);
     }
+    checker.finish();
+}
+
+/// The greatest number of a row passes over what is none; the row is none all the same, and no other is.
+#[test]
+fn rows_with_something_that_is_no_number() {
+    let mut checker = Checker::default();
+    let rows = |rows: usize, columns: usize, special: &[(usize, f64)]| {
+        let mut values: Vec<f64> =
+            (0..rows * columns).map(|i| ((i * 37) % 101) as f64 / 50.0 - 1.0).collect();
+        special.iter().for_each(|&(at, value)| values[at] = value);
+        Tensor::from_f64s(DType::F32, &[rows, columns], &values).unwrap()
+    };
+    let least = f64::NEG_INFINITY;
+    for columns in [3, 17, 300] {
+        let x = rows(6, columns, &[(1, f64::NAN), (columns + 2, least), (3 * columns, f64::INFINITY)]);
+        for (op, axis) in [(&SOFTMAX, -1), (&LOG_SOFTMAX, -1), (&SOFTMAX, 0)] {
+            checker.call(op, Attrs::new().with("axis", axis), std::slice::from_ref(&x));
+        }
+    }
+    let (q, k, v) = (rows(40, 16, &[(5, f64::NAN)]), rows(130, 16, &[]), rows(130, 24, &[]));
+    checker.call(&ATTENTION, Attrs::new().with("scale", 0.25), &[q, k, v]);
     checker.finish();
 }

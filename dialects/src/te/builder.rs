@@ -20,6 +20,8 @@ pub enum Combine {
     Sum,
     Product,
     Max,
+    /// The greatest number of floats; what is no number is passed over.
+    MaxNumber,
     Min,
     All,
     Any,
@@ -302,7 +304,7 @@ pub fn neutral(how: Combine, dtype: DType) -> Neutral {
                 Neutral::Int(1)
             }
         }
-        Combine::Max => {
+        Combine::Max | Combine::MaxNumber => {
             if float {
                 Neutral::Float(f64::NEG_INFINITY)
             } else {
@@ -324,6 +326,7 @@ fn combine<'c>(s: &Scalars<'c>, how: Combine, a: Scalar<'c>, b: Scalar<'c>) -> S
         Combine::Sum => s.add(a, b),
         Combine::Product => s.mul(a, b),
         Combine::Max => s.max(a, b),
+        Combine::MaxNumber => s.max_number(a, b),
         Combine::Min => s.min(a, b),
         Combine::All => s.and(a, b),
         Combine::Any => s.or(a, b),

@@ -181,6 +181,11 @@ impl<'c> Scalars<'c> {
         self.binary(["arith.maximumf", "arith.maxsi", "arith.maxui"], a, b)
     }
 
+    /// The greater number; what is no number is passed over. For floats.
+    pub fn max_number(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+        self.make("arith.maxnumf", &[a, b], a.dtype)
+    }
+
     /// `-a`.
     pub fn neg(&self, a: Scalar<'c>) -> Scalar<'c> {
         if a.dtype.is_float() {

@@ -72,3 +72,30 @@ func.func @minimum(%a: f64, %b: f64) -> f64 {
   %0 = arith.minimumf %a, %b : f64
   return %0 : f64
 }
+
+// -----
+
+// Of two of which either may be none, the one that is a number.
+// CHECK-LABEL: func.func @max_number
+// CHECK-SAME:    %[[A:.*]]: vector<16xf32>, %[[B:.*]]: vector<16xf32>
+// CHECK:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[A]], %[[B]]
+// CHECK:         %[[LARGER:.*]] = arith.select %[[ABOVE]], %[[A]], %[[B]]
+// CHECK:         %[[NUMBER:.*]] = arith.cmpf ord, %[[B]], %[[B]]
+// CHECK:         arith.select %[[NUMBER]], %[[LARGER]], %[[A]]
+func.func @max_number(%a: vector<16xf32>, %b: vector<16xf32>) -> vector<16xf32> {
+  %0 = arith.maxnumf %a, %b : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// What a reduction has found so far is a number: one comparison, which holds for none that is not.
+// CHECK-LABEL: func.func @first_is_number
+// CHECK-SAME:    %[[SO_FAR:.*]]: vector<16xf32>, %[[B:.*]]: vector<16xf32>
+// CHECK-NEXT:    %[[ABOVE:.*]] = arith.cmpf ogt, %[[B]], %[[SO_FAR]]
+// CHECK-NEXT:    %[[LARGER:.*]] = arith.select %[[ABOVE]], %[[B]], %[[SO_FAR]]
+// CHECK-NEXT:    return %[[LARGER]]
+func.func @first_is_number(%so_far: vector<16xf32>, %b: vector<16xf32>) -> vector<16xf32> {
+  %0 = arith.maxnumf %so_far, %b {loop.first_is_number} : vector<16xf32>
+  return %0 : vector<16xf32>
+}

@@ -120,3 +120,41 @@ te.kernel @update_of_a_stage(%x: tensor<8xf32>, %u: tensor<1xf32>) -> tensor<8xf
   } {updates = 0 : i64} : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
   te.return %1 : tensor<8xf32>
 }
+
+// -----
+
+// What is the greatest number so far is a number, where the reduction begins with one.
+// CHECK-LABEL: func.func private @greatest_number(
+// CHECK:         arith.maxnumf {{.*}} {loop.first_is_number} : f32
+te.kernel @greatest_number(%x: tensor<8xf32>) -> tensor<f32> {
+  %0 = te.compute "greatest" axes [] reduce [8] init [0xFF800000 : f32] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    te.yield %c : f32
+  } : tensor<f32>
+  te.return %0 : tensor<f32>
+}
+
+// -----
+
+// One that begins with none may stay none.
+// CHECK-LABEL: func.func private @begins_with_none(
+// CHECK:         arith.maxnumf {{.*}} : f32
+// CHECK-NOT:     loop.first_is_number
+// CHECK:         return
+te.kernel @begins_with_none(%x: tensor<8xf32>) -> tensor<f32> {
+  %0 = te.compute "greatest" axes [] reduce [8] init [0x7FC00000 : f32] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<8xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    te.yield %c : f32
+  } : tensor<f32>
+  te.return %0 : tensor<f32>
+}

@@ -5,13 +5,13 @@
 // CHECK-LABEL: te.schedule for @blocks
 // CHECK:         %[[MATMUL:.*]] = te.stage "matmul"
 // CHECK:         %[[AXES:.*]]:3 = te.axes %[[MATMUL]]
-// CHECK:         %[[PANELS:.*]], %{{.*}} = te.split %[[AXES]]#1 by 48
-// CHECK:         %[[BLOCK:.*]], %[[PANEL:.*]] = te.split %[[PANELS]] by 4
-// CHECK:         %[[ROWS:.*]], %[[ROW:.*]] = te.split %[[AXES]]#0 by 8
+// CHECK:         %[[PANELS:.*]], %{{.*}} = te.split %[[AXES]]#1 by 32
+// CHECK:         %[[BLOCK:.*]], %[[PANEL:.*]] = te.split %[[PANELS]] by 8
+// CHECK:         %[[ROWS:.*]], %[[ROW:.*]] = te.split %[[AXES]]#0 by 12
 // CHECK:         te.reorder %[[BLOCK]], %[[ROWS]], %[[PANEL]], %[[ROW]]
 // CHECK:         %[[COPY:.*]] = te.cache_read %{{.*}} as "panel"
 // CHECK:         %[[OF_COPY:.*]]:2 = te.axes %[[COPY]]
-// CHECK:         %[[EACH:.*]], %{{.*}} = te.split %[[OF_COPY]]#1 by 48
+// CHECK:         %[[EACH:.*]], %{{.*}} = te.split %[[OF_COPY]]#1 by 32
 // CHECK:         te.compute_at %[[COPY]], %[[BLOCK]]
 // CHECK:         te.parallel %[[EACH]]
 // CHECK:         te.parallel %[[ROWS]]

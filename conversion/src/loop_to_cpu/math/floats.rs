@@ -42,6 +42,8 @@ pub struct Floats<'c> {
     pub dtype: DType,
     /// The largest absolute value an operand of the function can have.
     pub within: f64,
+    /// Whether the first operand of the function is known to be a number.
+    pub first_is_number: bool,
     /// Whether one instruction multiplies a whole register by powers of two.
     pub power_scaling: bool,
 }

@@ -24,6 +24,7 @@ mod tan;
 mod tanh;
 
 use floats::Floats;
+use fusion_dialects::loops::FIRST_IS_NUMBER;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, ValueLike, dtype_of,
@@ -62,6 +63,7 @@ const FUNCTIONS: &[(Upstream, Function)] = &[
 const EXTREMES: &[(Upstream, Function)] = &[
     (Upstream::MaximumF, |m, x| extremes::maximum(m, x[0], x[1])),
     (Upstream::MinimumF, |m, x| extremes::minimum(m, x[0], x[1])),
+    (Upstream::MaxNumF, |m, x| extremes::max_number(m, x[0], x[1])),
 ];
 
 impl Pass for MathApproximate {
@@ -104,7 +106,9 @@ fn replace(op: Op, function: Function, doubles: bool, power_scaling: bool) {
     let dtype = dtype_of(element);
     let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
     let within = op.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
-    let floats = Floats { build: Build::before(op), lanes, dtype: inside, within, power_scaling };
+    let first_is_number = op.attr(FIRST_IS_NUMBER).is_some();
+    let floats =
+        Floats { build: Build::before(op), lanes, dtype: inside, within, first_is_number, power_scaling };
     let computed = match dtype {
         Some(DType::F64) if doubles => function(&floats, &op.operand_values()),
         Some(DType::F32) => function(&floats, &op.operand_values()),

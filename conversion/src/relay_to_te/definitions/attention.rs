@@ -1,7 +1,8 @@
 //! Attention, `y = softmax(scale q k' + bias) v`, in stages that a schedule computes for a few rows at a time:
 //!
-//!     scores    s[i, j]  sum_d q[i, d] k[j, d]
-//!     scaled    t[i, j]  scale s[i, j] + bias[i, j]
+//!     queries   p[i, d]  scale q[i, d]               fewer products than of the scores
+//!     scores    s[i, j]  sum_d p[i, d] k[j, d]
+//!     biased    t[i, j]  s[i, j] + bias[i, j]
 //!     largest   m[i]     max_j t[i, j]
 //!     weights   e[i, j]  exp(t[i, j] - m[i])
 //!     total     z[i]     sum_j e[i, j]
@@ -34,25 +35,32 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let rows = TensorType::new([lead, std::slice::from_ref(queries)].concat(), dtype);
     let all = TensorType::new([lead, &[queries.clone(), keys.clone()]].concat(), dtype);
 
+    let queries = match scale == 1.0 {
+        true => call.operands[0],
+        false => kernel.compute("queries", &call.types[0].with_dtype(dtype), |s, at| {
+            let query = s.load(call.operands[0], at);
+            s.mul(query, s.float(scale, query.dtype))
+        }),
+    };
     let scores = kernel.reduce("scores", &all, std::slice::from_ref(width), Combine::Sum, |s, at, over| {
         let key = [&at[..rank - 2], &[at[rank - 1], over[0]]].concat();
         let query = [&at[..rank - 1], over].concat();
-        s.mul(s.load(call.operands[0], &query), s.load(call.operands[1], &key))
+        s.mul(s.load(queries, &query), s.load(call.operands[1], &key))
     });
-    let scaled = kernel.compute("scaled", &all, |s, at| {
+    let biased = kernel.compute("biased", &all, |s, at| {
         let score = s.load(scores, at);
-        let score = s.mul(score, s.float(scale, score.dtype));
         match call.operands.get(3) {
             None => score,
             Some(&bias) => s.add(score, s.load(bias, &broadcast_indices(s, at, call.dims(3), &all.dims))),
         }
     });
     let over_keys = |at: &[fusion_dialects::Value<'c>], j: fusion_dialects::Value<'c>| [at, &[j]].concat();
-    let largest = kernel.reduce("largest", &rows, std::slice::from_ref(keys), Combine::Max, |s, at, over| {
-        s.load(scaled, &over_keys(at, over[0]))
-    });
+    let largest =
+        kernel.reduce("largest", &rows, std::slice::from_ref(keys), Combine::MaxNumber, |s, at, over| {
+            s.load(biased, &over_keys(at, over[0]))
+        });
     let weights = kernel.compute("weights", &all, |s, at| {
-        s.math("exp", &[s.sub(s.load(scaled, at), s.load(largest, &at[..rank - 1]))])
+        s.math("exp", &[s.sub(s.load(biased, at), s.load(largest, &at[..rank - 1]))])
     });
     let total = kernel.reduce("total", &rows, std::slice::from_ref(keys), Combine::Sum, |s, at, over| {
         s.load(weights, &over_keys(at, over[0]))

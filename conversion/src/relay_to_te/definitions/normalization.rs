@@ -189,12 +189,16 @@ fn of_runs(call: &TeCall, axis: usize) -> TensorType {
     TensorType::new(dims, wide(call))
 }
 
-/// The greatest element of each run along the axis.
+/// The greatest number of each run along the axis. It may pass over what is none: the sum of the run's exponentials is none then.
 fn greatest<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, axis: usize) -> Value<'c> {
     let extent = &call.dims(0)[axis];
-    kernel.reduce("max", &of_runs(call, axis), std::slice::from_ref(extent), Combine::Max, |s, axes, over| {
-        s.load(call.operands[0], &with(axes, axis, over[0]))
-    })
+    kernel.reduce(
+        "max",
+        &of_runs(call, axis),
+        std::slice::from_ref(extent),
+        Combine::MaxNumber,
+        |s, axes, over| s.load(call.operands[0], &with(axes, axis, over[0])),
+    )
 }
 
 fn softmax<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {

@@ -1,11 +1,12 @@
 //! The scalar expressions of a stage at a point, with inlined stages written in place.
 
 use super::{Lowering, Part, Place};
-use fusion_dialects::loops::{LoopKind, Loops};
+use fusion_dialects::loops::{FIRST_IS_NUMBER, LoopKind, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar};
 use fusion_dialects::{
-    Attribute, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, nested_ops, ops_in,
+    Attribute, Block, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, key, kind_of, nested_ops,
+    ops_in, unit_attr,
 };
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
@@ -247,8 +248,30 @@ pub fn combine<'c>(
                 if let Some(flags) = flags.filter(|_| adds) {
                     copy.set_attr("fastmath", flags);
                 }
+                let is_greatest = matches!(kind, Some(Kind::Upstream(Upstream::MaxNumF)));
+                if is_greatest && goes_on_from_number(reduction, combiner, op) {
+                    copy.set_attr(FIRST_IS_NUMBER, unit_attr(loops.build.context()));
+                }
             }
         }
     }
     Vec::new()
+}
+
+/// True for an operation of a combiner whose first operand is the value so far, of a reduction that begins with a number: where the greater
+/// number of this and another is the next value so far, it stays one.
+fn goes_on_from_number(reduction: Op, combiner: Block, op: Op) -> bool {
+    let (Some(first), Some(result)) =
+        (op.operand_values().first().copied(), op.result_values().first().copied())
+    else {
+        return false;
+    };
+    let goes_on = ops_in(combiner).last().map(|end| end.operand_values()).unwrap_or_default();
+    let begins = reduction.attr("init").map(fusion_dialects::array_elements).unwrap_or_default();
+    let places = arguments(combiner).into_iter().zip(goes_on).zip(begins);
+    let is_number = |attr: &Attribute| fusion_dialects::float_of(*attr).is_some_and(|n| !n.is_nan());
+    let same = |a: Value, b: Value| key(a) == key(b);
+    places
+        .into_iter()
+        .any(|((so_far, next), begins)| same(so_far, first) && same(next, result) && is_number(&begins))
 }

@@ -2,7 +2,7 @@
 //!
 //!     for b  pack k[b]
 //!       for io
-//!         s = q[io] k'            rows x keys scores, which stay in the near cache: no queries x keys in memory
+//!         p = scale q[io] ; s = p k'            rows x keys scores, which stay in the near cache: no queries x keys in memory
 //!         m = max s ; e = exp(s - m) ; z = sum e
 //!         y[io] = (e v) / z       register tiles of both products as in any contraction
 //!
@@ -80,16 +80,13 @@ pub fn schedule(
 ) -> Result<bool, String> {
     let rank = writer.tree.stages[group.host].rank();
     let (row, last) = (rank - 2, rank - 1);
-    let tile_of = |writer: &Writer, stage, reduction| {
-        contraction::tile_of(writer, (stage, reduction), machine, constant, (last, row))
+    let tile_of = |writer: &Writer, stage, reduction, rows| {
+        contraction::tile_of(writer, (stage, reduction), machine, constant, (last, row), rows)
     };
-    let (Some(outer), Some(inner)) =
-        (tile_of(writer, group.host, group.values), tile_of(writer, group.scores, group.product))
-    else {
-        return Ok(false);
-    };
+    let Some(inner) = tile_of(writer, group.scores, group.product, None) else { return Ok(false) };
     let keys = writer.tree.stages[group.scores].axes[last].extent;
-    let block = rows_of_a_block(&outer, &inner, keys);
+    let block = rows_of_a_block(&inner, keys);
+    let Some(outer) = tile_of(writer, group.host, group.values, Some(block)) else { return Ok(false) };
     let keys =
         operands(&writer.tree, group.product).and_then(|read| read.into_iter().find(|o| o.mentions(last)));
 
@@ -98,14 +95,20 @@ pub fn schedule(
     let lead = &host_axes[..row];
     let at = tile(writer, group.host, &[lead, &[blocks]].concat(), (rows, host_axes[last]), &outer)?;
     writer.compute_at(group.values, group.host, at)?;
-    for &stage in group.rows.iter().rev() {
-        writer.compute_at(stage, group.host, blocks)?;
+    // What reads a stage is put inside before it.
+    let is_of_queries = |stage: &&StageId| writer.tree.readers(**stage).contains(&group.product);
+    let (queries, others): (Vec<&StageId>, Vec<&StageId>) = group.rows.iter().partition(is_of_queries);
+    for stage in others.into_iter().rev() {
+        writer.compute_at(*stage, group.host, blocks)?;
     }
     writer.compute_at(group.scores, group.host, blocks)?;
 
     let axes: Vec<AxisId> = writer.tree.stages[group.scores].leaves[..rank].to_vec();
     let at = tile(writer, group.scores, &axes[..row], (axes[row], axes[last]), &inner)?;
     writer.compute_at(group.product, group.scores, at)?;
+    for stage in queries {
+        writer.compute_at(*stage, group.host, blocks)?;
+    }
     let whole = lead.iter().rev().find(|&&a| writer.tree.stages[group.host].axes[a].extent > 1);
     contraction::copy_operand(
         writer,
@@ -143,9 +146,14 @@ fn ask_for_next(
 ) -> Result<(), String> {
     let rank = writer.tree.stages[group.host].rank();
     let is_far = |o: &Operand| o.shape.iter().product::<u64>() * 4 > machine.second_cache / 2;
+    // What is computed of the queries alone reads them in its place.
     let input = |product: StageId, axis: usize| {
-        let read = operands(&writer.tree, product)?;
-        read.iter().find(|o| o.mentions(axis) && is_far(o)).and_then(|o| o.input)
+        let read = operands(&writer.tree, product)?.into_iter().find(|o| o.mentions(axis))?;
+        let read = match read.stage {
+            Some(stage) => operands(&writer.tree, stage)?.into_iter().next()?,
+            None => read,
+        };
+        Some(read).filter(is_far).and_then(|o| o.input)
     };
     let keys = keys.filter(is_far).and_then(|o| o.input);
     let (queries, values) = (input(group.product, rank - 2), input(group.values, rank - 1));
@@ -161,9 +169,9 @@ fn ask_for_next(
     Ok(())
 }
 
-/// A multiple of the heights of both tiles whose scores and weights fit.
-fn rows_of_a_block(outer: &RegisterTile, inner: &RegisterTile, keys: u64) -> u64 {
-    let step = outer.height.max(inner.height);
+/// A multiple of the height of a tile of scores whose scores and weights fit. The tiles of results are chosen for so many rows.
+fn rows_of_a_block(inner: &RegisterTile, keys: u64) -> u64 {
+    let step = inner.height;
     let most = BLOCK_BYTES / (8 * keys.max(1)) / step;
     step * most.clamp(1, 8)
 }

@@ -161,16 +161,20 @@ impl RegisterTile {
     }
 }
 
-/// The best tile of a contraction with those axes of the result as vectors and rows.
+/// The best tile of a contraction with those axes of the result as vectors and rows, of which so many are computed at a time.
 pub fn tile_of(
     writer: &Writer,
     (stage, reduction): (StageId, StageId),
     machine: &Machine,
     constant: &[bool],
     (vector, rows): (usize, usize),
+    at_a_time: Option<u64>,
 ) -> Option<RegisterTile> {
-    let contraction =
+    let mut contraction =
         recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
+    if let Some(block) = at_a_time {
+        contraction.extents[rows] = block.min(contraction.extents[rows]);
+    }
     let fits = |tile: &Tile| tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none();
     let tile = contraction.best_tile(machine, constant, &fits)?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })

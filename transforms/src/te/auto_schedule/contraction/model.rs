@@ -181,7 +181,7 @@ impl Contraction {
             return false;
         }
         let sets = machine.first_sets / gcd(distance / machine.line, machine.first_sets);
-        tile.height.div_ceil(sets) > machine.first_ways / 2
+        4 * tile.height.div_ceil(sets) > 3 * machine.first_ways
     }
 
     /// An estimate of the time, of one block.

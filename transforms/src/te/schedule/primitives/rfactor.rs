@@ -214,7 +214,9 @@ fn chooses<'c>(yielded: &[Value<'c>], so_far: &[Value<'c>], new: &[Value<'c>]) -
 
 /// Whether an element changes nothing for a combiner; none for operations that are not known to be associative and commutative.
 fn is_neutral(kind: Upstream, dtype: DType, begins: &Attr) -> Option<bool> {
-    use Upstream::{AddF, AddI, AndI, MaxSI, MaxUI, MaximumF, MinSI, MinUI, MinimumF, MulF, MulI, OrI, XOrI};
+    use Upstream::{
+        AddF, AddI, AndI, MaxNumF, MaxSI, MaxUI, MaximumF, MinSI, MinUI, MinimumF, MulF, MulI, OrI, XOrI,
+    };
     let bits = 8 * dtype.size() as u32;
     let least = if bits >= 64 { i64::MIN } else { -1 << (bits - 1) };
     let float = |wanted: f64| matches!(begins, Attr::Float(x) if *x == wanted);
@@ -226,7 +228,7 @@ fn is_neutral(kind: Upstream, dtype: DType, begins: &Attr) -> Option<bool> {
     Some(match kind {
         AddF => float(0.0),
         MulF => float(1.0),
-        MaximumF => float(f64::NEG_INFINITY),
+        MaximumF | MaxNumF => float(f64::NEG_INFINITY),
         MinimumF => float(f64::INFINITY),
         AddI | OrI | XOrI | MaxUI => int(0),
         MulI => int(1),
