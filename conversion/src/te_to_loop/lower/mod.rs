@@ -31,16 +31,16 @@ mod workspace;
 pub use body::combine;
 
 use super::open;
-use fusion_dialects::loops::{Buffer, Loops};
+use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value, ValueMap, key,
-    tensor_type, top_level,
+    Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value,
+    ValueMap, key, tensor_type, top_level,
 };
 use fusion_transforms::te::expr::{Expr, flatten};
 use fusion_transforms::te::layout::Layout;
-use fusion_transforms::te::schedule::{Schedule, StageId, apply_schedule};
+use fusion_transforms::te::schedule::{AxisId, Refusal, Schedule, StageId, apply_schedule};
 use std::collections::{HashMap, HashSet};
 
 /// The attribute of functions that are lowered kernels.
@@ -119,6 +119,11 @@ impl Pass for TeLower {
         }
         Ok(())
     }
+}
+
+/// The same place, where what is made comes from where it does elsewhere.
+fn from<'c>(place: &Loops<'c>, elsewhere: &Loops<'c>) -> Loops<'c> {
+    Loops { build: place.build.at(elsewhere.build.location) }
 }
 
 /// Where a tensor's elements are.
@@ -217,5 +222,27 @@ impl<'c> Lowering<'c, '_> {
 
     fn fail(&mut self, error: PassError<'c>) {
         self.error.get_or_insert(error);
+    }
+
+    /// Fails where the schedule says what cannot be.
+    fn refuse(&mut self, refusal: Refusal) {
+        if self.error.is_none() {
+            self.error = Some(self.tree.refuse(refusal));
+        }
+    }
+
+    /// What is made here comes from where the schedule says how a loop runs, so that later passes tell of that place.
+    fn at_mark(&self, loops: &Loops<'c>, stage: StageId, axis: AxisId) -> Loops<'c> {
+        let marks = &[Te::Bind, Te::Parallel, Te::Vectorize, Te::Unroll];
+        let marked = self.tree.stages[stage].axes[axis].kind != LoopKind::Serial;
+        let said = marked.then(|| self.tree.said_of_loop(stage, axis, marks)).flatten();
+        said.map_or(*loops, |said| Loops { build: loops.build.at(said.op.location()) })
+    }
+
+    /// What is made here comes from where the schedule says in which memory a stage is.
+    fn at_scope(&self, loops: &Loops<'c>, stage: StageId) -> Loops<'c> {
+        let scoped = self.tree.stages[stage].scope.is_some();
+        let said = scoped.then(|| self.tree.said_of(stage, None, &[Te::SetScope])).flatten();
+        said.map_or(*loops, |said| Loops { build: loops.build.at(said.op.location()) })
     }
 }

@@ -6,12 +6,14 @@
 //!
 //!     stage "c": i (128), j (3072), k (768, reduction)        split j by 16      i, jo, ji, k
 
+mod blame;
 mod check;
 pub mod intrinsic;
 pub mod primitives;
 mod read;
 mod same;
 
+pub use blame::{Refusal, Said};
 pub use read::{Handle, Handles, apply_schedule};
 
 use crate::te::expr::Expr;
@@ -262,6 +264,8 @@ pub struct Schedule<'c> {
     pub inputs: Vec<Value<'c>>,
     /// Layouts that arguments are wanted in.
     pub input_layouts: Vec<Option<Layout>>,
+    /// The primitives that were applied, in order.
+    pub said: Vec<Said<'c>>,
 }
 
 impl<'c> Schedule<'c> {
@@ -270,7 +274,8 @@ impl<'c> Schedule<'c> {
         let stages: Vec<Stage> = stages_in(kernel).into_iter().map(stage_of).collect();
         let inputs = kernel.body(0).map(arguments).unwrap_or_default();
         let input_layouts = vec![None; inputs.len()];
-        let mut tree = Schedule { kernel, stages, results: Vec::new(), inputs, input_layouts };
+        let mut tree =
+            Schedule { kernel, stages, results: Vec::new(), inputs, input_layouts, said: Vec::new() };
         tree.refresh();
         tree
     }
