@@ -28,6 +28,11 @@ pub struct Options {
     #[arg(long)]
     pub tf32: bool,
 
+    /// Let exponentials, hyperbolic tangents and error functions of f32 be off by up to 6 units in the last place (else 2), which makes
+    /// them shorter; on processors alone.
+    #[arg(long)]
+    pub fastmath: bool,
+
     /// Link functions of numbers (exponentials and the like) from a GPU vendor's library of bitcode, libdevice or ocml, in place of straight
     /// code.
     #[arg(long = "device-library", value_name = "FILE.bc", conflicts_with = "emulate")]
@@ -107,6 +112,9 @@ impl Options {
         }
         if self.tf32 {
             target = target.rounded();
+        }
+        if self.fastmath {
+            target = target.with_fast_math()?;
         }
         for file in &self.device_libraries {
             target = target.linked(file.clone())?;
