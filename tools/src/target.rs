@@ -67,6 +67,13 @@ impl Target {
         self.device.as_ref().map_or(&self.processor.description, |device| &device.description)
     }
 
+    /// Whether its code runs on this machine: that of its processor, or of a GPU, which may be there.
+    pub fn is_of_this_machine(&self) -> bool {
+        let triple = |processor: &Processor| processor.target.resolved().triple;
+        let machine = |triple: String| triple.split('-').next().unwrap_or_default().to_owned();
+        machine(triple(&self.processor)) == machine(triple(&Processor::host()))
+    }
+
     /// What runs kernels, where that is no processor.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()
@@ -154,7 +161,12 @@ pub fn targets() -> Result<Vec<(String, String)>, TargetError> {
     for file in cpu::descriptions_of_user() {
         let name = format!("{HOST}:{}", file.file_stem().unwrap_or_default().display());
         let from = format!(", from {}", file.display());
-        all.push((name, described(Target::from_file(&file)?.description(), &from)));
+        // One that cannot be read takes none of the others away.
+        let about = match Target::from_file(&file) {
+            Ok(target) => described(target.description(), &from),
+            Err(error) => format!("cannot be used: {error}"),
+        };
+        all.push((name, about));
     }
     for description in cpu::descriptions() {
         let description = description.map_err(|error: DescriptionError| ProcessorError::from(error))?;

@@ -82,7 +82,11 @@ impl OnnxTest {
         if self.worker {
             return self.work(&cases[0]);
         }
+        let (all, example) = (cases.len(), cases[0].name.clone());
         cases.retain(|case| case.name.contains(&self.filter));
+        if cases.is_empty() {
+            return Err(Failure::NoneFiltered { filter: self.filter.clone(), all, example });
+        }
         self.options.resolve()?; // what is wrong with them is wrong for every case
 
         // What a killed process leaves behind goes with this directory.

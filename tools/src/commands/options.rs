@@ -2,10 +2,11 @@
 
 use crate::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use crate::failure::Failure;
+use crate::load;
 use clap::Args;
 use fusion_runtime::npz;
 use indexmap::IndexMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How to compile. Ignored where the model is compiled already.
 #[derive(Clone, Debug, Args)]
@@ -77,8 +78,32 @@ pub struct Options {
 }
 
 impl Options {
+    /// Checks the options against the model that they are given for.
+    pub fn fit(&self, model: &Path) -> Result<(), Failure> {
+        if self.emulate && load::is_compiled(model).unwrap_or(false) {
+            return Err(Failure::CompiledAlready(model.to_owned()));
+        }
+        let extension = model.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let example = match extension {
+            "mlir" => "tensor<2x3xf32>",
+            "relay" | "rly" => "Tensor[(2, 3), float32]",
+            _ => return Ok(()),
+        };
+        match self.shapes.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::ShapesInModel { path: model.to_owned(), example }),
+        }
+    }
+
     /// Checks the options and reads the files they name.
     pub fn resolve(&self) -> Result<CompileOptions, Failure> {
+        // Loops are kernels with any strategy.
+        let rules: Vec<&str> =
+            self.rules_off.iter().copied().filter(|family| *family != driver::LOOPS).collect();
+        if !rules.is_empty() && self.strategy != Strategy::EGraph {
+            let (families, strategy) = (rules.join(","), self.strategy.name());
+            return Err(Failure::NoRules { families, strategy });
+        }
         let mut bound = IndexMap::new();
         for (name, path) in &self.bindings {
             let tensors = npz::read(path)?;
@@ -111,7 +136,10 @@ impl Options {
             target = target.assembled()?;
         }
         if self.tf32 {
-            target = target.rounded();
+            match target.device() {
+                Some(_) => target = target.rounded(),
+                None => return Err(Failure::NoTf32(target.name)),
+            }
         }
         if self.fastmath {
             target = target.with_fast_math()?;

@@ -60,7 +60,7 @@ impl Pass for TeLower {
     const ANCHOR: Option<&'static str> = Some("builtin.module");
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "until",
-        description: "Apply only the first N primitives of each schedule (all when negative)",
+        description: "Apply only the first N primitives of each schedule (-1 for all)",
         kind: OptionKind::Int,
         initial: "-1",
     }];
@@ -73,6 +73,11 @@ impl Pass for TeLower {
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let until = cx.options.int("until");
+        if until < -1 {
+            let why =
+                format!("until is {until}, which is no number of primitives; write 0 or more, or -1 for all");
+            return Err(PassError::new(module.location(), why));
+        }
         let kernels = top_level(module, |k| matches!(k, Kind::Te(Te::Kernel)));
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let mut by_kernel: HashMap<String, Vec<Op<'c>>> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Shorter forms of functions of f32, for `--fastmath`: off by a few units in the last place more, each by what its file states.
 //!
 //! ```text
-//!   exp     4 units     a polynomial of one degree less, and ln 2 in one part
+//!   exp     6 units     a polynomial of one degree less, and ln 2 in one part
 //!   tanh    6 units     a quotient of polynomials for all numbers, in place of two forms of which one is chosen
 //!   erf     6 units     the same
 //! ```
