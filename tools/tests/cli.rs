@@ -185,6 +185,11 @@ fn onnx_test_counts_verdicts() {
         fs::create_dir_all(&case).unwrap();
         fs::write(case.join("model.onnx"), "").unwrap();
     }
+    let none = fusion(directory.path(), &["onnx-test", "node", "--filter", "zzzz"]);
+    assert!(
+        complaint(&none)
+            .contains("cases has a name with \"zzzz\" in it; give --filter a part of one, such as ")
+    );
     let output = fusion(directory.path(), &["onnx-test", "node", "--filter", "test_", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stderr.is_empty());

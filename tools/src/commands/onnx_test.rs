@@ -132,9 +132,23 @@ impl OnnxTest {
             Some(file) => command.arg(format!("--target-file={}", file.display())),
             None => command.arg(format!("--target={}", self.options.target)),
         };
-        let switches = [("--emulate", self.options.emulate), ("--no-run", self.no_run)];
+        let options = &self.options;
+        let switches = [
+            ("--emulate", options.emulate),
+            ("--no-run", self.no_run),
+            ("--cubin", options.cubin),
+            ("--tf32", options.tf32),
+            ("--fastmath", options.fastmath),
+        ];
         command.args(switches.iter().filter(|(_, on)| *on).map(|(name, _)| name));
-        command.arg(format!("--opt-level={}", self.options.opt_level));
+        command.arg(format!("--opt-level={}", options.opt_level));
+        command.arg(format!("--strategy={}", options.strategy.name()));
+        if !options.rules_off.is_empty() {
+            command.arg(format!("--rules-off={}", options.rules_off.join(",")));
+        }
+        for file in &options.device_libraries {
+            command.arg(format!("--device-library={}", file.display()));
+        }
         for path in &self.options.schedules {
             command.arg(format!("--schedule={}", path.display()));
         }

@@ -9,6 +9,8 @@ use super::super::floats::Floats;
 use super::odd_quotient;
 use fusion_dialects::Value;
 
+// The first is near 2 / sqrt(pi), and not it.
+#[allow(clippy::approx_constant)]
 const P: [f32; 7] = [
     1.128_379_1,
     0.197_919_18,
