@@ -97,6 +97,14 @@ pub enum ToolError {
         /// The model's target.
         target: String,
     },
+    /// Kernels of a GPU run on a processor, which it does not see.
+    #[error(
+        "--profiler {name} watches kernels on a GPU, and with --emulate they run on this machine's processor; leave one of the two away"
+    )]
+    Emulated {
+        /// The profiler.
+        name: &'static str,
+    },
     /// It did not end.
     #[error(
         "{program} did not end within {seconds} s and was ended; run it by itself on `fusion bench` of the library, or leave \
@@ -173,6 +181,9 @@ impl Tool {
     pub fn check(&'static self, device: Option<Device>, target: &str) -> Result<(), ToolError> {
         if device == Some(self.device) {
             return Ok(());
+        }
+        if device == Some(Device::Emulated) {
+            return Err(ToolError::Emulated { name: self.name });
         }
         let kind = if self.device == Device::Cuda { "NVIDIA's GPUs" } else { "AMD's GPUs" };
         Err(ToolError::OtherDevice { name: self.name, kind, target: target.to_owned() })
@@ -344,6 +355,11 @@ mod tests {
         assert_eq!(
             wrong,
             "--profiler ncu watches kernels of NVIDIA's GPUs, and this model is for amd:gfx942; leave --profiler away"
+        );
+        let emulated = ncu::TOOL.check(Some(Device::Emulated), "nvidia:sm_80").unwrap_err().to_string();
+        assert!(
+            emulated
+                .ends_with("with --emulate they run on this machine's processor; leave one of the two away")
         );
         assert!(in_path("there is no such program").is_none());
     }
