@@ -116,10 +116,16 @@ impl Workshop<'_> {
         }
         let context = context.get_or_insert_with(load_worker_context);
         let module = parse_module(context, &unit.source).map_err(CompileError::Stage)?;
+        let of_kernel = |mut errors: Vec<String>| {
+            if let Some(first) = errors.first_mut() {
+                first.push_str(&format!(" (in kernel @{})", unit.name));
+            }
+            CompileError::Stage(errors)
+        };
         for stages in self.stages() {
-            runner.run(&module, stages).map_err(CompileError::Stage)?;
+            runner.run(&module, stages).map_err(of_kernel)?;
         }
-        runner.run(&module, LLVM).map_err(CompileError::Stage)?;
+        runner.run(&module, LLVM).map_err(of_kernel)?;
         let start = std::time::Instant::now();
         let object = emit(&module, self.target, Emit::Object)?;
         runner.timings.push(("llvm", start.elapsed().as_secs_f64()));

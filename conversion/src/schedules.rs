@@ -28,6 +28,12 @@ pub fn add(module: &Module, path: &Path) -> Result<(), Vec<String>> {
     let existing = top_level(root, |k| matches!(k, Kind::Te(te::Op::Schedule)));
     let mut scheduled: IndexSet<String> =
         existing.iter().filter_map(|s| s.text("kernel")).map(str::to_owned).collect();
+    can_be_read(path).map_err(|error| {
+        let path = path.display();
+        vec![format!(
+            "cannot read the schedules of {path}: {error}; give a file of `te.schedule for @KERNEL {{ ... }}`"
+        )]
+    })?;
     let written = parse_file(root.context_ref(), path)?;
     let mut errors = Vec::new();
     for op in module_op(&written).body(0).map(ops_in).unwrap_or_default() {
@@ -57,6 +63,13 @@ pub fn add(module: &Module, path: &Path) -> Result<(), Vec<String>> {
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn can_be_read(path: &Path) -> std::io::Result<()> {
+    match std::fs::File::open(path)?.metadata()?.is_dir() {
+        true => Err(std::io::ErrorKind::IsADirectory.into()),
+        false => Ok(()),
+    }
 }
 
 /// `file:line:column` of `loc("file":line:column)`.

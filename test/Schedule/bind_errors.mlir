@@ -97,7 +97,6 @@ te.schedule for @k {
 
 // Threads combine what they have two by two.
 te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
-  // expected-error @+1 {{shares a reduction among 24 threads, which is no power of two; split by another number}}
   %0 = te.compute "sum" axes [6] reduce [24] init [0.0 : f32] {
   ^bb0(%i: index, %k: index):
     %a = te.load %x[%i, %k] : tensor<6x24xf32> -> f32
@@ -112,6 +111,7 @@ te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
 te.schedule for @k {
   %s = te.stage "sum"
   %i, %k = te.axes %s : !te.axis, !te.axis
+  // expected-error @+1 {{shares a reduction of stage "sum" among 24 threads, which is no power of two; split by another number}}
   te.bind %k to thread_x
 }
 
@@ -131,10 +131,10 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   } : tensor<6x32xf32>
   te.return %0 : tensor<6x32xf32>
 }
-// expected-error @+1 {{binds a loop of stage "dense" that stands inside a reduction; reorder it to stand outside}}
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  // expected-error @+1 {{binds a loop of stage "dense" that stands inside a reduction; reorder it to stand outside}}
   te.bind %i to block_x
   te.reorder %j, %k, %i
 }

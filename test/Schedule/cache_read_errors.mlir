@@ -145,11 +145,11 @@ te.kernel @k(%x: tensor<20xf32>) -> tensor<18xf32> {
   } combine {} : tensor<18xf32>
   te.return %1 : tensor<18xf32>
 }
-// expected-error @+1 {{computes stage "twice" at a loop of stage "blur", where stage "copy", which reads it, does not find it}}
 te.schedule for @k {
   %s = te.stage "blur"
   %i = te.axes %s : !te.axis
   %t = te.stage "twice"
+  // expected-error @+1 {{computes stage "twice" at a loop of stage "blur", where stage "copy", which reads it, does not find it}}
   te.compute_at %t, %i
   %c = te.cache_read %t as "copy"
 }

@@ -87,10 +87,10 @@ te.kernel @k(%x: tensor<9x4xf32>) -> tensor<8x4xf32> {
   } combine {} : tensor<8x4xf32>
   te.return %2 : tensor<8x4xf32>
 }
-// expected-error @+1 {{arranges the loop of stage "pairs", a loop nest written by hand, whose parts can only be computed elsewhere or in parallel}}
 te.schedule for @k {
   %pairs = te.stage "pairs"
   %q = te.axes %pairs : !te.axis
+  // expected-error @+1 {{arranges the loop of stage "pairs", a loop nest written by hand, whose parts can only be computed elsewhere or in parallel}}
   te.unroll %q
 }
 

@@ -76,12 +76,12 @@ te.kernel @k(%x: tensor<20xf32>) -> tensor<18xf32> {
   } combine {} : tensor<18xf32>
   te.return %1 : tensor<18xf32>
 }
-// expected-error @+1 {{doubles the buffer of stage "twice", but the loop of stage "blur" it is computed at is not serial}}
 te.schedule for @k {
   %s = te.stage "blur"
   %i = te.axes %s : !te.axis
   %t = te.stage "twice"
   te.compute_at %t, %i
+  // expected-error @+1 {{doubles the buffer of stage "twice", but the loop of stage "blur" it is computed at is not serial}}
   te.double_buffer %t
   te.parallel %i
 }

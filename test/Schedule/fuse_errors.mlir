@@ -42,3 +42,21 @@ te.schedule for @k {
   // expected-error @+1 {{fuses a parallel axis and a reduction axis of stage "sum"}}
   %f = te.fuse %i, %k
 }
+
+// -----
+
+te.kernel @k(%x: tensor<1xf32>) -> tensor<4294967296x4294967296xf32> {
+  %0 = te.compute "y" axes [4294967296, 4294967296] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %z = arith.constant 0 : index
+    %a = te.load %x[%z] : tensor<1xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<4294967296x4294967296xf32>
+  te.return %0 : tensor<4294967296x4294967296xf32>
+}
+te.schedule for @k {
+  %y = te.stage "y"
+  %i, %j = te.axes %y : !te.axis, !te.axis
+  // expected-error @+1 {{fuses loops of 4294967296 and 4294967296 iterations of stage "y", which are more together than can be counted}}
+  %f = te.fuse %i, %j
+}

@@ -38,11 +38,11 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   } : tensor<6x32xf32>
   te.return %0 : tensor<6x32xf32>
 }
-// expected-error @+1 {{asks ahead in a loop of stage "dense" that is one vector}}
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %w = te.input 1
+  // expected-error @+1 {{asks ahead in a loop of stage "dense" that is one vector}}
   te.prefetch %w, %j ahead 1
   te.vectorize %j
 }
@@ -67,11 +67,11 @@ te.kernel @k(%x: tensor<20xf32>) -> tensor<18xf32> {
   } combine {} : tensor<18xf32>
   te.return %1 : tensor<18xf32>
 }
-// expected-error @+1 {{asks ahead for what stage "blur" does not read}}
 te.schedule for @k {
   %s = te.stage "blur"
   %i = te.axes %s : !te.axis
   %x = te.input 0
+  // expected-error @+1 {{asks ahead for what stage "blur" does not read}}
   te.prefetch %x, %i ahead 1
 }
 
@@ -95,12 +95,12 @@ te.kernel @k(%x: tensor<20xf32>) -> tensor<18xf32> {
   } combine {} : tensor<18xf32>
   te.return %1 : tensor<18xf32>
 }
-// expected-error @+1 {{asks ahead for stage "twice", which is not computed before stage "blur"}}
 te.schedule for @k {
   %s = te.stage "blur"
   %i = te.axes %s : !te.axis
   %t = te.stage "twice"
   te.compute_at %t, %i
+  // expected-error @+1 {{asks ahead for stage "twice", which is not computed before stage "blur"}}
   te.prefetch %t, %i ahead 1
 }
 
@@ -120,11 +120,11 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   } : tensor<6x32xf32>
   te.return %0 : tensor<6x32xf32>
 }
-// expected-error @+1 {{asks ahead over a loop of stage "dense", which must be a serial one inside that of stage "dense"}}
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %x = te.input 0
+  // expected-error @+1 {{asks ahead over a loop of stage "dense", which must be a serial one inside that of stage "dense"}}
   te.prefetch %x, %k ahead 1 over %i
 }
 
@@ -148,10 +148,10 @@ te.kernel @k(%x: tensor<20x8xf32>) -> tensor<18x8xf32> {
   } combine {} : tensor<18x8xf32>
   te.return %1 : tensor<18x8xf32>
 }
-// expected-error @+1 {{asks ahead for what stage "blur" neither reads nor writes}}
 te.schedule for @k {
   %s = te.stage "blur"
   %i, %j = te.axes %s : !te.axis, !te.axis
   %x = te.input 0
+  // expected-error @+1 {{asks ahead for what stage "blur" neither reads nor writes}}
   te.prefetch %x, %i ahead 1 over %j
 }

@@ -192,11 +192,11 @@ te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
   } combine {} : tensor<6xf32>
   te.return %1 : tensor<6xf32>
 }
-// expected-error @+1 {{computes stage "relu" inside a reduction of stage "sum", which was moved outside of that loop}}
 te.schedule for @k {
   %s = te.stage "sum"
   %i, %k = te.axes %s : !te.axis, !te.axis
   %r = te.stage "relu"
+  // expected-error @+1 {{computes stage "relu" inside a reduction of stage "sum", which was moved outside of that loop}}
   te.reverse_compute_at %r, %i
   te.reorder %k, %i
 }
@@ -211,7 +211,6 @@ te.kernel @k(%x: tensor<10x24xf32>) -> tensor<10x24xf32> {
     %b = arith.addf %a, %a : f32
     te.yield %b : f32
   } combine {} : tensor<10x24xf32>
-  // expected-error @+1 {{is computed at a loop of stage "a" whose iterations make no block of elements known here; name a loop outside of it, or split so that nothing is left over}}
   %1 = te.compute "y" axes [10, 24] reduce [] init [] {
   ^bb0(%i: index, %j: index):
     %a = te.load %0[%i, %j] : tensor<10x24xf32> -> f32
@@ -225,6 +224,7 @@ te.schedule for @k {
   %a = te.stage "a"
   %ai, %aj = te.axes %a : !te.axis, !te.axis
   %o, %n = te.split %aj by 7 tail guard
+  // expected-error @+1 {{computes stage "y" at a loop of stage "a" whose iterations make no block of elements known here; name a loop outside of it, or split so that nothing is left over}}
   te.reverse_compute_at %s, %o
 }
 
@@ -255,7 +255,6 @@ te.kernel @k(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   } combine {} : tensor<4x6xf32>
   te.return %2 : tensor<4x6xf32>
 }
-// expected-error @+1 {{computes stage "y" at a loop of stage "e", but does not read it element by element}}
 te.schedule for @k {
   %y = te.stage "y"
   %i, %j = te.axes %y : !te.axis, !te.axis
@@ -263,6 +262,7 @@ te.schedule for @k {
   te.compute_at %s, %j
   %e = te.stage "e"
   %ei, %ej = te.axes %e : !te.axis, !te.axis
+  // expected-error @+1 {{computes stage "y" at a loop of stage "e", but does not read it element by element}}
   te.reverse_compute_at %y, %ej
 }
 
@@ -293,10 +293,10 @@ te.kernel @k(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   } combine {} : tensor<4x6xf32>
   te.return %2 : tensor<4x6xf32>
 }
-// expected-error @+1 {{computes stage "y" at a loop of stage "e", where stage "sum", which it reads as well, is not known}}
 te.schedule for @k {
   %y = te.stage "y"
   %e = te.stage "e"
   %ei, %ej = te.axes %e : !te.axis, !te.axis
+  // expected-error @+1 {{computes stage "y" at a loop of stage "e", where stage "sum", which it reads as well, is not known}}
   te.reverse_compute_at %y, %ej
 }

@@ -174,7 +174,6 @@ te.schedule for @k {
 
 // A tail that is to be peeled off cannot be where the inner loop stands outside.
 te.kernel @k(%x: tensor<10x24xf32>) -> tensor<10x24xf32> {
-  // expected-error @+1 {{whose split by 7 is to peel off what is left over, but cannot: the inner loop stands outside the outer one}}
   %0 = te.compute "y" axes [10, 24] reduce [] init [] {
   ^bb0(%i: index, %j: index):
     %a = te.load %x[%i, %j] : tensor<10x24xf32> -> f32
@@ -185,6 +184,7 @@ te.kernel @k(%x: tensor<10x24xf32>) -> tensor<10x24xf32> {
 te.schedule for @k {
   %s = te.stage "y"
   %i, %j = te.axes %s : !te.axis, !te.axis
+  // expected-error @+1 {{splits a loop of 24 iterations of stage "y" by 7 and is to peel off what is left over, but cannot: the inner loop stands outside the outer one}}
   %o, %n = te.split %j by 7 tail peel
   te.reorder %n, %o
 }
@@ -207,9 +207,9 @@ te.kernel @k(%x: tensor<10x24xi32>) -> tensor<10x24xi32> {
   } combine {} : tensor<10x24xi32>
   te.return %1 : tensor<10x24xi32>
 }
-// expected-error @+1 {{pads stage "a" with zeros, by which stage "a" divides integers}}
 te.schedule for @k {
   %a = te.stage "a"
   %i, %j = te.axes %a : !te.axis, !te.axis
+  // expected-error @+1 {{pads stage "a" with zeros, by which stage "a" divides integers}}
   %o, %n = te.split %j by 7 tail pad
 }

@@ -136,12 +136,12 @@ te.kernel @k(%x: tensor<20xf32>) -> tensor<18xf32> {
   } combine {} : tensor<18xf32>
   te.return %1 : tensor<18xf32>
 }
-// expected-error @+1 {{keeps stage "twice" in a buffer that iterations of stage "blur" share, which are not one after another}}
 te.schedule for @k {
   %s = te.stage "blur"
   %i = te.axes %s : !te.axis
   %t = te.stage "twice"
   te.compute_at %t, %i
+  // expected-error @+1 {{keeps stage "twice" in a buffer that iterations of stage "blur" share, which are not one after another}}
   te.store_at %t
   te.parallel %i
 }

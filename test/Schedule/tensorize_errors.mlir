@@ -799,13 +799,13 @@ te.intrinsic @dot computes {
   }
   loop.yield
 }
-// expected-error @+1 {{says how loops of stage "dense" run that are the intrinsic @dot}}
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %jo, %ji = te.split %j by 4
   %ko, %ki = te.split %k by 8
   te.reorder %jo, %ko, %ji, %ki
+  // expected-error @+1 {{says how loops of stage "dense" run that are the intrinsic @dot}}
   te.tensorize %ji with @dot
   te.vectorize %ji
 }
@@ -867,13 +867,13 @@ te.intrinsic @dot computes {
   }
   loop.yield
 }
-// expected-error @+1 {{moves loops of stage "dense" that are the intrinsic @dot}}
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %jo, %ji = te.split %j by 4
   %ko, %ki = te.split %k by 8
   te.reorder %jo, %ko, %ji, %ki
+  // expected-error @+1 {{moves loops of stage "dense" that are the intrinsic @dot}}
   te.tensorize %ji with @dot
   te.reorder %ki, %ji
 }

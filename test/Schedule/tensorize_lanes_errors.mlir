@@ -1,7 +1,6 @@
 // RUN: fusion-opt %s --te-lower --split-input-file --verify-diagnostics
 
 te.kernel @k(%x: tensor<128x64xf16>, %w: tensor<64x128xf16>) -> tensor<128x128xf32> {
-  // expected-error @+1 {{has loops that are to be the intrinsic @mma_m16n8k16_f16_rows, but its result is not spread over the registers of a warp's threads; use te.set_scope to fragment}}
   %0 = te.compute "y" axes [128, 128] reduce [64] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
     %a = te.load %x[%i, %k] : tensor<128x64xf16> -> f16
@@ -83,13 +82,13 @@ te.schedule for @k {
   te.bind %cy to thread_y
   te.bind %cx to thread_x
   te.vectorize %cv
+  // expected-error @+1 {{replaces loops of stage "sums" by the intrinsic @mma_m16n8k16_f16_rows, but its result is not spread over the registers of a warp's threads; use te.set_scope to fragment}}
   te.tensorize %sr with @mma_m16n8k16_f16_rows
 }
 
 // -----
 
 te.kernel @k(%x: tensor<128x64xf16>, %w: tensor<64x128xf16>) -> tensor<128x128xf32> {
-  // expected-error @+1 {{has loops that are to be the intrinsic @mma_m16n8k16_f16, but neighbours along axis 0 of its argument 1 lie 136 elements apart, where it wants them together; have it read a te.cache_read with a te.transform_layout in which that axis is the last}}
   %0 = te.compute "y" axes [128, 128] reduce [64] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
     %a = te.load %x[%i, %k] : tensor<128x64xf16> -> f16
@@ -173,6 +172,7 @@ te.schedule for @k {
   te.bind %cy to thread_y
   te.bind %cx to thread_x
   te.vectorize %cv
+  // expected-error @+1 {{replaces loops of stage "sums" by the intrinsic @mma_m16n8k16_f16, but neighbours along axis 0 of its argument 1 lie 136 elements apart, where it wants them together; have it read a te.cache_read with a te.transform_layout in which that axis is the last}}
   te.tensorize %sr with @mma_m16n8k16_f16
 }
 

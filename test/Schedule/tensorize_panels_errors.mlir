@@ -4,7 +4,6 @@
 #map = affine_map<(d0, d1) -> (d0 floordiv 64, d1 floordiv 64, (d0 floordiv 16) mod 4, d0 mod 8, (d1 floordiv 2) mod 4, (d1 floordiv 8) mod 8, (d0 floordiv 8) mod 2, d1 mod 2)>
 
 te.kernel @k(%arg0: tensor<256x256xf16>, %arg1: tensor<256x256xf16>) -> tensor<256x256xf32> {
-  // expected-error @+1 {{has loops that are to be the intrinsic @wgmma_m64n64k64_f16_rows, but neighbours along axis 0 of its argument 0 lie 1152 elements apart, where it wants 1024; have it read a te.cache_read with a te.transform_layout in panels}}
   %0 = te.compute "y" axes [256, 256] reduce [256] init [0.000000e+00 : f32] {
   ^bb0(%arg2: index, %arg3: index, %arg4: index):
     %1 = te.load %arg0[%arg2, %arg4] : tensor<256x256xf16> -> f16
@@ -100,5 +99,6 @@ te.schedule for @k {
   te.bind %outer_56 to thread_y
   te.bind %inner_57 to thread_x
   te.double_buffer %11 by 3
+  // expected-error @+1 {{replaces loops of stage "sums_of_y" by the intrinsic @wgmma_m64n64k64_f16_rows, but neighbours along axis 0 of its argument 0 lie 1152 elements apart, where it wants 1024; have it read a te.cache_read with a te.transform_layout in panels}}
   te.tensorize %outer_26 with @wgmma_m64n64k64_f16_rows
 }

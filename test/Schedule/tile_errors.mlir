@@ -17,7 +17,7 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
-  // expected-error @+1 {{takes two factors}}
+  // expected-error @+1 {{tiles loops of stage "dense" by [2]; write two factors above 0}}
   %io, %jo, %ii, %ji = te.tile %i, %j by [2]
 }
 
@@ -40,7 +40,7 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
 te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
-  // expected-error @+1 {{splits by 0; the factor must be above 0}}
+  // expected-error @+1 {{tiles loops of stage "dense" by [2, 0]; write two factors above 0}}
   %io, %jo, %ii, %ji = te.tile %i, %j by [2, 0]
 }
 

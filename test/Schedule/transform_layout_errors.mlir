@@ -203,7 +203,6 @@ te.schedule for @k {
 // -----
 
 // An argument must be packed by its callers first.
-// expected-error @+1 {{has a layout for argument 1; run te-pack-arguments, which makes the callers give it so}}
 te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
   %0 = te.compute "dense" axes [6, 32] reduce [24] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
@@ -220,5 +219,6 @@ te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {
 }
 te.schedule for @k {
   %w = te.input 1
+  // expected-error @+1 {{has a layout for argument 1; run te-pack-arguments, which makes the callers give it so}}
   te.transform_layout %w by affine_map<(i, j) -> (j, i)>
 }

@@ -2,12 +2,12 @@
 
 use crate::bind::bind;
 pub use crate::target::{HOST, Target, TargetError, facts, file_of_host, targets};
-use crate::{programs, validate};
+use crate::{print, programs, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
 use fusion_conversion::planning::Planning;
-pub use fusion_conversion::planning::switches;
+pub use fusion_conversion::planning::{LOOPS, switches};
 use fusion_conversion::targets::gpu::Device;
 use fusion_conversion::targets::gpu::resources::{self, Resources};
 use fusion_dialects::{Context, Module, parse_file, run_passes};
@@ -190,7 +190,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let compilation = conversion::compile(&module, &settings).map_err(failed);
     if let Some(report) = report {
         for line in report.lock().unwrap_or_else(std::sync::PoisonError::into_inner).lines() {
-            eprintln!("{line}");
+            print::aside(line);
         }
     }
     let compilation = compilation?;
@@ -198,7 +198,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         tell(&compilation.timings, settings.jobs);
     }
     for name in &specialized {
-        eprintln!("note: the compiled model is for the given value of input {name:?}");
+        print::aside(format_args!("note: the compiled model is for the given value of input {name:?}"));
     }
     let mut inputs =
         compilation.signature.inputs.iter().map(argument).collect::<Result<Vec<_>, DriverError>>()?;
@@ -298,13 +298,13 @@ pub(crate) fn name_of(model: &Path) -> String {
 pub(crate) fn tell(timings: &Timings, jobs: usize) {
     let Timings { program, kernels, compiled, cached } = timings;
     for (stage, seconds) in program {
-        eprintln!("{seconds:9.3} s  {stage}");
+        print::aside(format_args!("{seconds:9.3} s  {stage}"));
     }
-    eprintln!(
+    print::aside(format_args!(
         "kernels: {compiled} that differ, {cached} from the cache; the others, at most {jobs} at a time:"
-    );
+    ));
     for (stage, seconds) in kernels {
-        eprintln!("{seconds:9.3} s  {stage}");
+        print::aside(format_args!("{seconds:9.3} s  {stage}"));
     }
 }
 

@@ -19,6 +19,44 @@ pub enum Failure {
     /// Processors are not emulated.
     #[error("--emulate is for GPUs, and {0} is a processor; give one such as --target nvidia:sm_80")]
     NothingToEmulate(String),
+    /// A compiled model runs where it was compiled for.
+    #[error(
+        "--emulate is for compiling, and {} is compiled already; give it to `fusion compile`, or give the model that it was made of",
+        .0.display()
+    )]
+    CompiledAlready(PathBuf),
+    #[error(
+        "--shape is for what ONNX models leave open, and {} says the shapes of its inputs itself; write {} there",
+        path.display(),
+        example
+    )]
+    ShapesInModel { path: PathBuf, example: &'static str },
+    #[error("--tf32 is for matrix instructions of NVIDIA's GPUs, and {0} is a processor; leave it away")]
+    NoTf32(String),
+    #[error(
+        "--rules-off {families} is for --strategy egraph, the only one that has rules; the strategy is {strategy}, so leave it away"
+    )]
+    NoRules { families: String, strategy: &'static str },
+    #[error(
+        "{variable} is {value:?}, which is no whole number from {least} on; set it to {what}, or unset it"
+    )]
+    Variable { variable: &'static str, value: String, least: u64, what: &'static str },
+    #[error("{} is a directory; name a file in it, such as {}", .0.display(), .0.join("model.so").display())]
+    OutputIsDirectory(PathBuf),
+    #[error(
+        "cannot write {}: there is no directory {}; make it first",
+        path.display(),
+        directory.display()
+    )]
+    NoOutputDirectory { path: PathBuf, directory: PathBuf },
+    #[error(
+        "none of the {all} cases has a name with {filter:?} in it; give --filter a part of one, such as {example}"
+    )]
+    NoneFiltered { filter: String, all: usize, example: String },
+    #[error(
+        "kernels of {0} are not run here, and --measure runs them; leave it away, or measure on that machine"
+    )]
+    NotMeasuredHere(String),
     /// `--device` names another kind of device than the model was compiled for.
     #[error(
         "--device {asked} is for models compiled for such a device, and this one is for {target}; compile it with --target \

@@ -4,6 +4,7 @@ mod bind;
 pub mod calibrate;
 pub mod commands;
 pub mod driver;
+mod environment;
 pub mod failure;
 pub mod inputs;
 pub mod load;

@@ -41,7 +41,7 @@ pub fn main() -> i32 {
     let status = fusion_dialects::opt_main_with(arguments);
     if let Some(report) = report {
         for line in report.lock().unwrap_or_else(PoisonError::into_inner).lines() {
-            eprintln!("{line}");
+            print::aside(line);
         }
     }
     status

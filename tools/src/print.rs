@@ -18,6 +18,11 @@ pub fn error(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
 }
 
+/// Prints something beside the output. That nobody reads it is no failure.
+pub fn aside(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// Seconds with the unit that suits them.
 pub fn seconds(s: f64) -> String {
     match s {

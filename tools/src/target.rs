@@ -30,6 +30,9 @@ pub enum TargetError {
     /// It is a processor, which has functions of its own.
     #[error("{0} is no GPU, for which alone --device-library names a library")]
     NoDevice(String),
+    /// It is a GPU, whose functions of numbers have one form.
+    #[error("{0} is a GPU, and --fastmath is for functions of numbers of processors; leave it away")]
+    NoFastMath(String),
     /// There is no GPU of that name, or its description is wrong.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -64,6 +67,13 @@ impl Target {
         self.device.as_ref().map_or(&self.processor.description, |device| &device.description)
     }
 
+    /// Whether its code runs on this machine: that of its processor, or of a GPU, which may be there.
+    pub fn is_of_this_machine(&self) -> bool {
+        let triple = |processor: &Processor| processor.target.resolved().triple;
+        let machine = |triple: String| triple.split('-').next().unwrap_or_default().to_owned();
+        machine(triple(&self.processor)) == machine(triple(&Processor::host()))
+    }
+
     /// What runs kernels, where that is no processor.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()
@@ -95,6 +105,15 @@ impl Target {
                 format!("{} {}", gpu.matrix, std::mem::take(&mut gpu.matrix_rounded)).trim().to_owned();
         }
         self
+    }
+
+    /// The same target, whose functions of numbers may be shorter and off by more.
+    pub fn with_fast_math(mut self) -> Result<Target, TargetError> {
+        if self.device.is_some() {
+            return Err(TargetError::NoFastMath(self.name));
+        }
+        self.processor.target.fast_math = true;
+        Ok(self)
     }
 
     /// The same target with its kernels run on this machine's processor, as a GPU would.
@@ -142,7 +161,12 @@ pub fn targets() -> Result<Vec<(String, String)>, TargetError> {
     for file in cpu::descriptions_of_user() {
         let name = format!("{HOST}:{}", file.file_stem().unwrap_or_default().display());
         let from = format!(", from {}", file.display());
-        all.push((name, described(Target::from_file(&file)?.description(), &from)));
+        // One that cannot be read takes none of the others away.
+        let about = match Target::from_file(&file) {
+            Ok(target) => described(target.description(), &from),
+            Err(error) => format!("cannot be used: {error}"),
+        };
+        all.push((name, about));
     }
     for description in cpu::descriptions() {
         let description = description.map_err(|error: DescriptionError| ProcessorError::from(error))?;

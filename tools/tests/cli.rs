@@ -93,9 +93,9 @@ fn targets_lists_the_processor() {
     let text = printed(&fusion(Path::new("."), &["targets"]));
     assert!(text.starts_with("cpu "), "{text}");
     for facts in [
-        "cpu:x86-64-v3   any x86-64 with AVX2\n                4 cores of 102.0 GFLOP/s, 16 vectors of 32 bytes",
+        "cpu:x86-64-v3       any x86-64 with AVX2\n                    4 cores of 102.0 GFLOP/s, 16 vectors of 32 bytes",
         "L1 32 KiB at 256 (1020) GB/s, L2 256 KiB at 110 (440) GB/s, L3 8 MiB at 25 (80) GB/s, memory at 15 (30) GB/s",
-        "cpu:PROCESSOR   aarch64: ",
+        "cpu:PROCESSOR       aarch64: ",
     ] {
         assert!(text.contains(facts), "{text}");
     }
@@ -113,7 +113,9 @@ fn descriptions_of_the_user_are_found_by_name_and_by_file() {
     fs::create_dir(directory.path().join("mine")).unwrap();
     let file = directory.path().join("mine/lab.toml");
     fs::write(&file, text.replace("\"any x86-64 with AVX2\"", "\"that of the lab\"")).unwrap();
-    assert!(printed(&run(&["targets"])).contains("cpu:lab         that of the lab, from mine/lab.toml\n"));
+    assert!(
+        printed(&run(&["targets"])).contains("cpu:lab             that of the lab, from mine/lab.toml\n")
+    );
     let described = printed(&run(&["targets", "cpu:lab"]));
     fs::write(&file, &described).unwrap();
     assert_eq!(printed(&run(&["targets", "cpu:lab"])), described);
@@ -183,6 +185,11 @@ fn onnx_test_counts_verdicts() {
         fs::create_dir_all(&case).unwrap();
         fs::write(case.join("model.onnx"), "").unwrap();
     }
+    let none = fusion(directory.path(), &["onnx-test", "node", "--filter", "zzzz"]);
+    assert!(
+        complaint(&none)
+            .contains("cases has a name with \"zzzz\" in it; give --filter a part of one, such as ")
+    );
     let output = fusion(directory.path(), &["onnx-test", "node", "--filter", "test_", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stderr.is_empty());
@@ -191,4 +198,123 @@ fn onnx_test_counts_verdicts() {
     assert_eq!(lines.len(), 3, "{text}");
     assert_eq!(lines[0], "FAIL test_a: it has no test_data_set_N directory");
     assert_eq!(lines[2], "0 passed, 2 failed, 0 unsupported");
+}
+
+/// A model of operators, as text.
+fn write_model(directory: &Path) {
+    let text = "#[version = \"0.0.5\"]\n\
+                def @main(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {\n  tanh(%x)\n}\n";
+    fs::write(directory.join("m.relay"), text).unwrap();
+}
+
+#[test]
+fn options_that_would_change_nothing_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    common::library(here);
+    write_model(here);
+    let cases: [(&[&str], &str); 6] = [
+        (&["run", "model.so", "--emulate"], "--emulate is for compiling, and model.so is compiled already"),
+        (
+            &["compile", "m.relay", "--shape", "x=1"],
+            "--shape is for what ONNX models leave open, and m.relay says the shapes of its inputs itself",
+        ),
+        (
+            &["compile", "m.relay", "--tf32"],
+            "--tf32 is for matrix instructions of NVIDIA's GPUs, and cpu is a",
+        ),
+        (
+            &["compile", "m.relay", "--fastmath", "--target", "nvidia:sm_80"],
+            "nvidia:sm_80 is a GPU, and --fastmath is for functions of numbers of processors",
+        ),
+        (
+            &["compile", "m.relay", "--rules-off", "loops,algebra", "--strategy", "none"],
+            "--rules-off algebra is for --strategy egraph, the only one that has rules; the strategy is none",
+        ),
+        (&["ablate", "model.so"], "model.so is compiled already; give the model it was made of"),
+    ];
+    for (args, wanted) in cases {
+        let said = complaint(&fusion(here, args));
+        assert!(said.starts_with(&format!("error: {wanted}")), "{said}");
+    }
+    // Loops are kernels with any strategy, so that these can be switched off.
+    printed(&fusion(here, &["compile", "m.relay", "--rules-off", "loops", "--strategy", "relay"]));
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_said_before_anything_is_compiled() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let to = |output: &str| complaint(&fusion(here, &["compile", "there_is_no_model.relay", "-o", output]));
+    assert_eq!(to("/"), "error: / is a directory; name a file in it, such as /model.so");
+    assert_eq!(to("no/t.so"), "error: cannot write no/t.so: there is no directory no; make it first");
+    write_model(here);
+    let said = complaint(&fusion(here, &["compile", "m.relay", "--schedule", "no.mlir"]));
+    assert!(said.starts_with("error: cannot read the schedules of no.mlir: No such file"), "{said}");
+}
+
+#[test]
+fn variables_that_are_no_numbers_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |name: &str, value: &str| {
+        let program = env!("CARGO_BIN_EXE_fusion");
+        Command::new(program).arg("targets").env(name, value).current_dir(directory.path()).output().unwrap()
+    };
+    for name in ["FUSION_THREADS", "FUSION_CACHE_MB"] {
+        let said = complaint(&run(name, "abc"));
+        assert!(said.starts_with(&format!("error: {name} is \"abc\", which is no whole number")), "{said}");
+        printed(&run(name, "7"));
+        printed(&run(name, ""));
+    }
+    assert!(complaint(&run("FUSION_THREADS", "70000")).contains("FUSION_THREADS"));
+}
+
+/// One description of the user's that is wrong takes no others out of the list.
+#[test]
+fn targets_are_listed_beside_a_description_that_is_wrong() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("broken.toml"), "nonsense").unwrap();
+    let program = env!("CARGO_BIN_EXE_fusion");
+    let output =
+        Command::new(program).arg("targets").env("FUSION_TARGETS", directory.path()).output().unwrap();
+    let text = printed(&output);
+    assert!(text.contains("cpu:broken") && text.contains("cannot be used: "), "{text}");
+    assert!(text.lines().any(|l| l.starts_with("cpu:sapphirerapids ")), "{text}");
+    assert!(text.contains("nvidia:sm_80"), "{text}");
+}
+
+/// Nobody need read what is told beside the output.
+#[test]
+fn a_closed_stream_of_errors_is_no_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    write_model(directory.path());
+    let command = format!(
+        "{} compile m.relay --validate 2>&1 >/dev/null | true; exit ${{PIPESTATUS[0]}}",
+        env!("CARGO_BIN_EXE_fusion")
+    );
+    let status = Command::new("bash").args(["-c", &command]).current_dir(directory.path()).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn shorter_functions_are_near_those_of_the_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    write_model(here);
+    let x: Vec<f32> = vec![-20.0, -0.3, 0.0, 0.001, 1.5, f32::NAN];
+    npz::write(&here.join("x.npz"), [("x", &Tensor::from_slice(&[2, 3], &x).unwrap())]).unwrap();
+    let of = |options: &[&str], to: &str| {
+        printed(&fusion(
+            here,
+            &[&["run", "m.relay", "--inputs", "x.npz", "--outputs", to], options].concat(),
+        ));
+        npz::read(&here.join(to)).unwrap().into_values().next().unwrap().to_f64s()
+    };
+    let (fast, exact) = (of(&["--fastmath"], "fast.npz"), of(&[], "exact.npz"));
+    for ((fast, exact), x) in fast.into_iter().zip(exact).zip(x) {
+        assert!(
+            (fast - exact).abs() <= 1e-6 * exact.abs() || (fast.is_nan() && exact.is_nan()),
+            "{x}: {fast} {exact}"
+        );
+    }
 }

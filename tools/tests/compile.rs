@@ -148,4 +148,12 @@ fn a_schedule_written_by_hand_takes_the_place_of_the_default_one() {
     assert!(said("te.schedule of").starts_with("error: my.mlir:1:13: "));
     let absent = "te.schedule for @fused_dense_add_0 {\n  %s = te.stage \"conv\"\n}";
     assert!(said(absent).starts_with("error: my.mlir:2:8: 'te.stage' op "), "{}", said(absent));
+    // What shows when loops are made of it is told there as well, with the loop, the stage and the kernel.
+    let peeled = "te.schedule for @fused_dense_add_0 {\n  %s = te.stage \"dense\"\n  \
+                  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis\n  \
+                  %o, %n = te.split %k by 3 tail peel\n  te.reorder %n, %o\n}";
+    let why = said(peeled);
+    assert!(why.starts_with("error: my.mlir:4:12: 'te.split' op splits a loop of "), "{why}");
+    assert!(why.contains("(loop 2 of stage \"dense\", "), "{why}");
+    assert!(why.contains("; in the schedule for @fused_dense_add_0)"), "{why}");
 }

@@ -8,7 +8,7 @@
 //! of the thread's. What a thread has then depends on tile and element alone, which unrolled loops know.
 
 use super::launches::scope;
-use super::result;
+use super::{at_buffer, result};
 use crate::te_to_loop::lower::KERNEL;
 use crate::te_to_loop::lower::index::Indices;
 use fusion_dialects::loops::{Loops, Op as Loop, Scope, loop_kind};
@@ -79,10 +79,11 @@ fn spread<'c>(fragment: Op<'c>, numbers: &mut Numbers<'c>) -> Result<(), PassErr
         users(buffer).into_iter().map(|op| access(op, buffer, numbers)).collect::<Result<_, _>>()?;
     let mut agreed: Option<Spread> = None;
     for access in &accesses {
-        let here = numbers.spread_of(access)?;
+        let here = numbers.spread_of(access, buffer)?;
         if agreed.is_some_and(|other| other != here) {
-            return Err(PassError::at(
+            return Err(at_buffer(
                 access.op,
+                buffer,
                 "accesses a fragment of which threads have other parts elsewhere; lay the stage out (te.transform_layout) so that \
                  all agree on what a thread has",
             ));
@@ -99,7 +100,7 @@ fn spread<'c>(fragment: Op<'c>, numbers: &mut Numbers<'c>) -> Result<(), PassErr
         ));
     }
     for access in &accesses {
-        let index = numbers.own(access, lanes, each)?;
+        let index = numbers.own(access, buffer, lanes, each)?;
         let value = numbers.indices.value(&Build::before(access.op), &index);
         access.op.set_operand_value(access.operand, value);
     }
@@ -120,8 +121,9 @@ fn access<'c>(op: Op<'c>, buffer: Value<'c>, numbers: &mut Numbers<'c>) -> Resul
     };
     let plain = operands.get(at).is_some_and(|v| key(*v) == key(buffer));
     let Some((accessed, index)) = accessed.zip(operands.get(operand).copied()).filter(|_| plain) else {
-        return Err(PassError::at(
+        return Err(at_buffer(
             op,
+            buffer,
             "accesses a fragment otherwise than by elements that lie together, which registers do not allow; vectorize no loop \
              along which a thread has no neighbours",
         ));
@@ -182,14 +184,15 @@ impl<'c> Numbers<'c> {
     }
 
     /// What the index of an access says of how the fragment is spread.
-    fn spread_of(&self, access: &Access<'c>) -> Result<Spread, PassError<'c>> {
+    fn spread_of(&self, access: &Access<'c>, buffer: Value<'c>) -> Result<Spread, PassError<'c>> {
         let found = self.lane.and_then(|(variable, lanes)| {
             let each = access.index.coefficient(variable).filter(|each| *each > 0)?;
             Some(Spread { lanes, each })
         });
         found.ok_or_else(|| {
-            PassError::at(
+            at_buffer(
                 access.op,
+                buffer,
                 "accesses a fragment at an index that does not go with the number of the thread alone; bind the loops that number \
                  its threads to thread_x, and lay the stage out (te.transform_layout) so that a thread's elements lie together",
             )
@@ -197,7 +200,13 @@ impl<'c> Numbers<'c> {
     }
 
     /// The same place in what a thread has.
-    fn own(&self, access: &Access<'c>, lanes: i64, each: i64) -> Result<Expr, PassError<'c>> {
+    fn own(
+        &self,
+        access: &Access<'c>,
+        buffer: Value<'c>,
+        lanes: i64,
+        each: i64,
+    ) -> Result<Expr, PassError<'c>> {
         let tile = lanes * each;
         let (mut tiles, mut elements) = (Expr::constant(0), Expr::constant(0));
         let lane = self.lane.map(|(variable, lanes)| Expr::var(variable, lanes as u64).times(each));
@@ -213,8 +222,9 @@ impl<'c> Numbers<'c> {
         elements = elements.plus(&Expr::constant(rest.offset().rem_euclid(tile)));
         match elements.range() {
             Some((low, high)) if low >= 0 && high + access.width <= each => Ok(tiles.plus(&elements)),
-            _ => Err(PassError::at(
+            _ => Err(at_buffer(
                 access.op,
+                buffer,
                 format_args!(
                     "accesses elements of a fragment that one of {lanes} threads does not have, each of which has {each} of a tile; lay \
                      the stage out (te.transform_layout) as whole tiles, in them the threads, in them their elements"

@@ -54,6 +54,18 @@ pub const LAUNCH: &str = "fusion.launch";
 /// On a function of the GPU: how many blocks fit into a core by the memory they ask for.
 pub const BLOCKS_OF_CORE: &str = "fusion.blocks_of_core";
 
+/// What an operation stands in, from the inside out.
+fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    std::iter::successors(op.parent_operation(), |o| o.parent_operation())
+}
+
+/// An error of an access to a buffer, where the schedule says in which memory that is; a buffer of which it says nothing comes from
+/// where its stage does.
+fn at_buffer<'c>(op: Op<'c>, buffer: Value<'c>, message: impl std::fmt::Display) -> PassError<'c> {
+    let home = defining_op(buffer).unwrap_or(op);
+    PassError { location: home.location(), ..PassError::at(op, message) }
+}
+
 /// The pass.
 pub struct ConvertLoopToGpu;
 

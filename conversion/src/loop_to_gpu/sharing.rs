@@ -15,10 +15,10 @@
 
 use super::elements::{Access, Dimension};
 use super::launches::{self, Shape, scope};
-use super::within;
+use super::{parents, within};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::Scope;
-use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, defining_op, key};
+use fusion_dialects::{Op, OpExt, OperationLike, Pass, PassError, RunContext, defining_op, key};
 use std::collections::BTreeMap;
 
 /// The pass.
@@ -141,10 +141,13 @@ fn refused<'c>(access: &Access<'c>, (scope, dimension): (Scope, &str), kernel: &
             "bind the loops that write and read it alike, or put those over what is reduced inside of bound ones with te.reorder",
         ),
     };
-    PassError::at(
+    let error = PassError::at(
         access.op,
         format_args!(
             "of kernel @{kernel} {does} elements of {of}, which another along {dimension} may have written; {remedy}"
         ),
-    )
+    );
+    // Which loops are bound is what the schedule says.
+    let bound = parents(access.op).find(|around| launches::is_bound(*around));
+    PassError { location: bound.unwrap_or(access.op).location(), ..error }
 }

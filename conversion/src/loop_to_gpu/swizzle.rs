@@ -6,7 +6,7 @@
 //! in one group, so what lies together in it stays together. Matrix instructions that read shared memory themselves do the same.
 
 use super::alignment::divisor;
-use super::result;
+use super::{at_buffer, result};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
@@ -51,8 +51,9 @@ pub fn exchange(buffer: Op) -> Result<(), PassError> {
             GROUP % bytes == 0 && (lanes == 1 || (divisor(index) * size) % bytes == 0)
         });
         let (Some(index), true) = (index, inside && key(operands[of]) == key(memory)) else {
-            return Err(PassError::at(
+            return Err(at_buffer(
                 user,
+                memory,
                 "accesses a swizzled buffer otherwise than by up to 16 bytes that lie together, at a multiple of as many; vectorize by fewer \
                  elements, or leave te.storage_swizzle away",
             ));

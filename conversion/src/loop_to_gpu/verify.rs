@@ -10,7 +10,8 @@
 //! of shared memory.
 
 use super::barriers::AHEAD;
-use super::launches::{self, Shape, scope};
+use super::launches::{self, Shape, bytes, scope};
+use super::parents;
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::matrix::Instruction;
 use fusion_dialects::loops::tensor_copy::TensorCopy;
@@ -57,7 +58,7 @@ impl Pass for VerifyGpu {
         let (_, launches) = launches::of(body);
         for launch in launches {
             waits(&launch.ops)?;
-            limits(launch.ops[0], &launch.shape, threads.max(1) as u64, shared.max(0) as u64)?;
+            limits(&launch.ops, &launch.shape, threads.max(1) as u64, shared.max(0) as u64)?;
             for op in &launch.ops {
                 for inner in nested_ops(*op).into_iter().chain([*op]) {
                     barrier(inner, &launch.shape, warp_threads)?;
@@ -73,7 +74,7 @@ impl Pass for VerifyGpu {
 /// What is copied asynchronously is read behind a wait. Loops that `loop-pipeline` made wait for the copies of earlier steps.
 fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
     let mut copied: HashSet<usize> = HashSet::new();
-    for op in ops.iter().flat_map(|op| [*op].into_iter().chain(nested_ops(*op))) {
+    for op in inside(ops) {
         let operand = |at: usize| op.operand_values().get(at).copied();
         match op.kind() {
             Some(Kind::Loop(Loop::CopyAsync)) if !parents(op).any(|o| o.attr(AHEAD).is_some()) => {
@@ -119,20 +120,21 @@ fn too_early<'c>(op: Op<'c>) -> PassError<'c> {
 const MOST_ROWS_OF_BLOCKS: u64 = 65_535;
 const MOST_BLOCKS: u64 = (1 << 31) - 1;
 
-fn limits<'c>(op: Op<'c>, shape: &Shape, threads: u64, shared: u64) -> Result<(), PassError<'c>> {
+fn limits<'c>(ops: &[Op<'c>], shape: &Shape, threads: u64, shared: u64) -> Result<(), PassError<'c>> {
     let all = shape.block.iter().fold(1u64, |all, n| all.saturating_mul(*n));
     if all > threads {
         let [x, y, z] = shape.block;
         return Err(PassError::at(
-            op,
+            longest(ops, true),
             format_args!(
                 "needs blocks of {all} threads ({x} x {y} x {z}), the target has at most {threads}; split the loops bound to threads"
             ),
         ));
     }
     if shape.shared_bytes > shared {
+        let buffers = inside(ops).filter(|op| scope(*op) == Some(Scope::Shared));
         return Err(PassError::at(
-            op,
+            buffers.max_by_key(|op| bytes(*op)).unwrap_or(ops[0]),
             format_args!(
                 "shares {} bytes in each block, the target has at most {shared}; use smaller tiles",
                 shape.shared_bytes
@@ -142,7 +144,7 @@ fn limits<'c>(op: Op<'c>, shape: &Shape, threads: u64, shared: u64) -> Result<()
     let [x, y, z] = shape.grid;
     if x > MOST_BLOCKS || y > MOST_ROWS_OF_BLOCKS || z > MOST_ROWS_OF_BLOCKS {
         return Err(PassError::at(
-            op,
+            longest(ops, false),
             format_args!(
                 "needs {x} x {y} x {z} blocks, a GPU has at most {MOST_BLOCKS} x {MOST_ROWS_OF_BLOCKS} x {MOST_ROWS_OF_BLOCKS}; \
                  bind the longest loop to block_x, or split it"
@@ -152,8 +154,19 @@ fn limits<'c>(op: Op<'c>, shape: &Shape, threads: u64, shared: u64) -> Result<()
     Ok(())
 }
 
-fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
-    std::iter::successors(op.parent_operation(), |o| o.parent_operation())
+/// The operations of a launch, and all inside them.
+fn inside<'c>(ops: &[Op<'c>]) -> impl Iterator<Item = Op<'c>> {
+    ops.iter().flat_map(|op| [*op].into_iter().chain(nested_ops(*op)))
+}
+
+/// The longest loop that is bound to threads, or to blocks: where the schedule said so.
+fn longest<'c>(ops: &[Op<'c>], threads: bool) -> Op<'c> {
+    let bound = inside(ops)
+        .filter(|op| matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::ThreadIndex))))
+        .filter(|op| loop_kind(*op).binding().is_some_and(|(thread, _)| thread == threads));
+    let extent = |op: &Op<'c>| op.int("extent").unwrap_or(0);
+    // The first of several, as they are written.
+    bound.reduce(|a, b| if extent(&b) > extent(&a) { b } else { a }).unwrap_or(ops[0])
 }
 
 /// Threads that do together what a warp does on any GPU.
@@ -260,14 +273,15 @@ fn store<'c>(op: Op<'c>, shape: &Shape) -> Result<(), PassError<'c>> {
             && around.int("extent").is_some_and(|n| n > 1)
             && !guarded(op, id)
         {
-            return Err(PassError::at(
+            let error = PassError::at(
                 op,
                 format_args!(
                     "writes what differs from {} to {} to one place; bind no loop to {0}s that the place does not depend on",
                     if thread { "thread" } else { "block" },
                     if thread { "thread" } else { "block" },
                 ),
-            ));
+            );
+            return Err(PassError { location: around.location(), ..error });
         }
     }
     Ok(())

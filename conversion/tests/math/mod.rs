@@ -1,6 +1,7 @@
 //! Functions that become straight code, on all the numbers that matter, in vectors and one after another.
 
 mod double;
+mod fast;
 mod single;
 
 use fusion_conversion::pipelines::Runner;

@@ -12,11 +12,11 @@ const MOST: f64 = 2.0;
 const MOST_COMPOSED: f64 = 3.0;
 
 /// A kernel of a function, of dialect `math` unless it names its own, in vectors of 16 or one after another.
-fn compile(function: &str, operands: usize, kind: &str, attributes: &str) -> Jit {
+fn compile(target: &Target, function: &str, operands: usize, kind: &str, attributes: &str) -> Jit {
     let function = if function.contains('.') { function.to_owned() } else { format!("math.{function}") };
     let kernel = Kernel { ty: "f32", lanes: 16, kind, operation: &function, operands, attributes };
     kernel.compile(|runner, module| {
-        runner.replace(cpu::pipelines(&Target::default()));
+        runner.replace(cpu::pipelines(target));
         [LOOP, LLVM].into_iter().try_for_each(|stages| runner.run(module, stages))
     })
 }
@@ -51,8 +51,20 @@ fn check_with(
     columns: &[Vec<f32>],
     exact: impl Fn(&[f32]) -> f64,
 ) {
+    check_on(&Target::default(), attributes, function, most, columns, exact);
+}
+
+/// The same on a target.
+pub fn check_on(
+    target: &Target,
+    attributes: &str,
+    function: &str,
+    most: f64,
+    columns: &[Vec<f32>],
+    exact: impl Fn(&[f32]) -> f64,
+) {
     for kind in ["vectorized", "serial"] {
-        let jit = compile(function, columns.len(), kind, attributes);
+        let jit = compile(target, function, columns.len(), kind, attributes);
         let mut worst = (0.0, Vec::new(), 0.0f32, 0.0);
         let total = columns[0].len();
         for start in (0..total).step_by(COUNT) {
@@ -78,7 +90,7 @@ fn check_with(
 }
 
 /// Numbers of all signs and sizes: every 251st, those around powers of two, and what is not finite.
-fn numbers() -> Vec<f32> {
+pub fn numbers() -> Vec<f32> {
     let spread = (0..=u32::MAX / 251).map(|i| i * 251);
     let around = (0..512u32).flat_map(|e| (0..9u32).map(move |d| (e << 23).wrapping_add(d).wrapping_sub(4)));
     spread.chain(around).map(f32::from_bits).collect()

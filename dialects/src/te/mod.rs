@@ -1,6 +1,7 @@
 //! The te dialect: kernels of tensor expressions, and schedules.
 
 mod builder;
+pub mod handles;
 mod index;
 mod parts;
 pub mod scalar;

@@ -15,14 +15,23 @@ pub fn verify(kind: Te, op: Op) -> Result<(), String> {
         Te::Load => load(op, 0),
         Te::LoadIf => load(op, 2),
         Te::View => view(op),
-        Te::Split => split(op),
-        Te::StorageAlign => storage_align(op),
-        Te::Prefetch if op.int("ahead").unwrap_or(0) < 1 => Err(format!(
-            "violates constraint C1: it must be some iterations ahead, found {}",
-            op.int("ahead").unwrap_or(0)
-        )),
+        Te::Split => split(op).map_err(|why| in_schedule(op, &why)),
+        Te::StorageAlign => storage_align(op).map_err(|why| in_schedule(op, &why)),
+        Te::Prefetch => prefetch(op).map_err(|why| in_schedule(op, &why)),
         Te::Intrinsic => intrinsic(op),
         _ => Ok(()),
+    }
+}
+
+/// What is wrong with a primitive, with the loops or stages and the kernel that it is about.
+fn in_schedule(primitive: Op, why: &str) -> String {
+    format!("{why} {}", super::handles::context_of(primitive))
+}
+
+fn prefetch(op: Op) -> Result<(), String> {
+    match op.int("ahead").unwrap_or(0) {
+        1.. => Ok(()),
+        ahead => Err(format!("violates constraint C1: it must be some iterations ahead, found {ahead}")),
     }
 }
 

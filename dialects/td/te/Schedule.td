@@ -213,6 +213,10 @@ def Te_BindOp : Te_Primitive<"bind"> {
 }
 def Te_AnnotateOp : Te_Primitive<"annotate"> {
   let summary = "Keeps a value under a name on the loop";
+  let description = [{
+    Of a vectorized loop `"masked_tail" = 1` rounds a number of lanes that is no power of two up to the next one, with a mask. Names that
+    no pass knows change nothing.
+  }];
   let arguments = (ins Te_AxisType:$axis, StrAttr:$key, AnyAttr:$value);
   let assemblyFormat = "$axis $key `=` $value attr-dict";
 }

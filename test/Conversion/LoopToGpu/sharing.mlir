@@ -40,10 +40,10 @@ func.func @turned(%y: memref<192xf32>, %v: f32) attributes {loop.kernel} {
   }
   loop.for 12 serial {
   ^bb0(%i: index):
+    // expected-error @+1 {{reads elements of a buffer that each thread has for itself, which another along thread_x may have written}}
     loop.for 16 thread_x {
     ^bb0(%j: index):
       %at = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %j)
-      // expected-error @+1 {{reads elements of a buffer that each thread has for itself, which another along thread_x may have written}}
       %a = loop.load %s[%at] : memref<192xf32> -> f32
       loop.store %a, %y[%at] : f32, memref<192xf32>
       loop.yield
@@ -57,6 +57,7 @@ func.func @turned(%y: memref<192xf32>, %v: f32) attributes {loop.kernel} {
 
 // What each thread adds up of its own part is not all.
 func.func @part(%x: memref<64xf32>, %y: memref<16xf32>, %zero: f32) attributes {loop.kernel} {
+  // expected-error @+1 {{reads elements of a buffer that each thread has for itself, which another along thread_x may have written}}
   loop.for 2 block_x {
   ^bb0(%b: index):
     %s = loop.alloc local : memref<8xf32>
@@ -80,7 +81,6 @@ func.func @part(%x: memref<64xf32>, %y: memref<16xf32>, %zero: f32) attributes {
     }
     loop.for 8 serial {
     ^bb0(%j: index):
-      // expected-error @+1 {{reads elements of a buffer that each thread has for itself, which another along thread_x may have written}}
       %a = loop.load %s[%j] : memref<8xf32> -> f32
       %to = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%b, %j)
       loop.store %a, %y[%to] : f32, memref<16xf32>
@@ -108,10 +108,10 @@ func.func @blocks(%y: memref<192xf32>, %v: f32) attributes {loop.kernel} {
   }
   loop.for 12 serial {
   ^bb0(%i: index):
+    // expected-error @+1 {{'loop.load' op of kernel @blocks reads elements of shared memory, which each block has for itself, which another along block_x may have written; compute the stage inside of the loop over blocks, or keep it in global memory}}
     loop.for 16 block_x {
     ^bb0(%j: index):
       %at = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %j)
-      // expected-error @+1 {{'loop.load' op of kernel @blocks reads elements of shared memory, which each block has for itself, which another along block_x may have written; compute the stage inside of the loop over blocks, or keep it in global memory}}
       %a = loop.load %s[%at] : memref<192xf32> -> f32
       loop.store %a, %y[%at] : f32, memref<192xf32>
       loop.yield
@@ -134,13 +134,13 @@ func.func @begun(%x: memref<240xf32>, %y: memref<12xf32>, %zero: f32) attributes
     }
     loop.for 20 serial {
     ^bb0(%k: index):
+      // expected-error @+1 {{'loop.store' op of kernel @begun writes elements of a buffer of one launch, which another along block_x may have written; bind the loops that write and read it alike, or put those over what is reduced inside of bound ones with te.reorder}}
       loop.for 12 block_x {
       ^bb0(%i: index):
         %from = affine.apply affine_map<(d0, d1) -> (d1 * 20 + d0)>(%k, %i)
         %a = loop.load %x[%from] : memref<240xf32> -> f32
         %b = loop.load %y[%i] : memref<12xf32> -> f32
         %c = arith.addf %a, %b : f32
-        // expected-error @+1 {{'loop.store' op of kernel @begun writes elements of a buffer of one launch, which another along block_x may have written; bind the loops that write and read it alike, or put those over what is reduced inside of bound ones with te.reorder}}
         loop.store %c, %y[%i] : f32, memref<12xf32>
         loop.yield
       }

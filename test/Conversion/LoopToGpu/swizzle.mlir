@@ -27,12 +27,12 @@ func.func @k(%x: memref<512xf16>) attributes {loop.kernel} {
 // -----
 
 func.func @k(%x: memref<512xf16>) attributes {loop.kernel} {
+  // expected-error @+1 {{accesses a swizzled buffer otherwise than by up to 16 bytes that lie together, at a multiple of as many; vectorize by fewer elements, or leave te.storage_swizzle away}}
   %s = loop.alloc shared swizzled : memref<512xf16>
   loop.for 16 thread_x {
   ^bb0(%t: index):
     %i = affine.apply affine_map<(d0) -> (16 * d0)>(%t)
     %v = loop.load %x[%i] : memref<512xf16> -> vector<16xf16>
-    // expected-error @+1 {{accesses a swizzled buffer otherwise than by up to 16 bytes that lie together, at a multiple of as many; vectorize by fewer elements, or leave te.storage_swizzle away}}
     loop.store %v, %s[%i] : vector<16xf16>, memref<512xf16>
     loop.yield
   }

@@ -1,9 +1,9 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(loop-verify-gpu{threads=256 shared-bytes=1024}))' --verify-diagnostics --split-input-file
 
 func.func @threads() attributes {loop.kernel} {
-  // expected-error @+1 {{'loop.for' op needs blocks of 512 threads (32 x 16 x 1), the target has at most 256; split the loops bound to threads}}
   loop.for 16 thread_y {
   ^bb0(%i: index):
+    // expected-error @+1 {{'loop.for' op needs blocks of 512 threads (32 x 16 x 1), the target has at most 256; split the loops bound to threads}}
     loop.for 32 thread_x {
     ^bb0(%j: index):
       loop.yield
@@ -16,9 +16,9 @@ func.func @threads() attributes {loop.kernel} {
 // -----
 
 func.func @memory(%y: memref<32xf32>) attributes {loop.kernel} {
-  // expected-error @+1 {{'loop.for' op shares 1040 bytes in each block, the target has at most 1024; use smaller tiles}}
   loop.for 32 thread_x {
   ^bb0(%t: index):
+    // expected-error @+1 {{shares 1040 bytes in each block, the target has at most 1024; use smaller tiles}}
     %s = loop.alloc shared : memref<257xf32>
     %a = loop.load %s[%t] : memref<257xf32> -> f32
     loop.store %a, %y[%t] : f32, memref<32xf32>
@@ -77,10 +77,10 @@ func.func @some_wait() attributes {loop.kernel} {
 
 func.func @race(%x: memref<32xf32>, %y: memref<1xf32>) attributes {loop.kernel} {
   %zero = arith.constant 0 : index
+  // expected-error @+1 {{'loop.store' op writes what differs from thread to thread to one place; bind no loop to threads that the place does not depend on}}
   loop.for 32 thread_x {
   ^bb0(%t: index):
     %a = loop.load %x[%t] : memref<32xf32> -> f32
-    // expected-error @+1 {{'loop.store' op writes what differs from thread to thread to one place; bind no loop to threads that the place does not depend on}}
     loop.store %a, %y[%zero] : f32, memref<1xf32>
     loop.yield
   }

@@ -1,7 +1,6 @@
 // RUN: fusion-opt %s --te-pack-arguments --split-input-file --verify-diagnostics
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{gives argument 0, which its kernel's schedule lays out, a value that is no constant; lay out a te.cache_read of the argument instead}}
   %0 = te.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -15,6 +14,7 @@ te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 te.schedule for @k {
   %s = te.input 0
+  // expected-error @+1 {{lays out argument 0, for which a call gives a value that is no constant; lay out a te.cache_read of the argument instead}}
   te.transform_layout %s by affine_map<(i) -> (i floordiv 2, i mod 2)>
 }
 

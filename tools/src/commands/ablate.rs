@@ -60,6 +60,10 @@ struct Program {
 impl Ablate {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        self.options.fit(&self.model)?;
+        if load::is_compiled(&self.model)? {
+            return Err(Failure::ModelNeeded(self.model.clone()));
+        }
         let base = CompileOptions { explain: true, ..self.options.resolve()? };
         let (mut programs, mut ways): (Vec<Program>, Vec<(usize, Way)>) = (Vec::new(), Vec::new());
         for (what, options) in ways_of(&base) {

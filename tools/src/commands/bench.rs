@@ -94,6 +94,7 @@ pub struct Report<'a> {
 impl Bench {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        self.options.fit(&self.model)?;
         let whole = matches!(self.executor, Some(Executor::Interp | Executor::Vm | Executor::Aot));
         if whole || programs::is_bytecode(&self.model)? {
             return self.program();

@@ -10,7 +10,7 @@ use clap::Args;
 use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
 use fusion_runtime::vm::{TEXT, write_program};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Compile a model to a shared library, with a C header beside it.
 #[derive(Debug, Args)]
@@ -74,16 +74,29 @@ fn write(package: &Package, path: PathBuf) -> Result<(PathBuf, PathBuf), Failure
         Err(PackageError::NoLinker { linker, .. }) if package.linker.is_none() && package.is_foreign()? => {
             let object = path.with_extension("o");
             let header = package.write_relocatable(&object)?;
-            eprintln!(
+            print::aside(format_args!(
                 "note: there is no {0} here, so this is an object and no library; link it with {0} -shared -Wl,-Bsymbolic \
                  -o {1} {2} -lm -pthread -ldl",
                 linker.display(),
                 path.file_name().unwrap_or_default().display(),
                 object.file_name().unwrap_or_default().display(),
-            );
+            ));
             Ok((object, header))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Fails at once where no file of that name can be made.
+fn can_be_written(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() || path.file_name().is_none() {
+        return Err(Failure::OutputIsDirectory(path.to_owned()));
+    }
+    match path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.is_dir()) {
+        Some(directory) => {
+            Err(Failure::NoOutputDirectory { path: path.to_owned(), directory: directory.to_owned() })
+        }
+        None => Ok(()),
     }
 }
 
@@ -94,6 +107,7 @@ impl Compile {
         let validate =
             self.validate.then(|| Settings { budget, bisect: self.bisect_rules, ..Settings::default() });
         let jobs = self.jobs.map(usize::from);
+        self.options.fit(&self.model)?;
         let mut options = CompileOptions { jobs, validate, ..self.options.resolve()? };
         if self.emit == Form::Library && self.options.partial_eval.is_none() && options.opt_level >= 2 {
             options.unfold = Unfold::Bounded;
@@ -106,6 +120,7 @@ impl Compile {
             };
             PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension(extension)
         });
+        can_be_written(&path)?;
         if self.emit != Form::Library {
             let file = programs::bytecode(&self.model, &options)?;
             match self.emit {

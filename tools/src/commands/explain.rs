@@ -21,7 +21,7 @@ pub struct Explain {
     model: PathBuf,
 
     /// Print one JSON object, with sizes in bytes and times in seconds.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["why", "why_not", "proof"])]
     json: bool,
 
     /// Measure each kernel by itself on random inputs, and the whole model.
@@ -60,6 +60,7 @@ pub struct Explain {
 impl Explain {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        self.options.fit(&self.model)?;
         if !self.targets.is_empty() {
             return self.side_by_side();
         }
@@ -109,6 +110,9 @@ impl Explain {
     fn of_model(&self) -> Result<Report, Failure> {
         let options =
             CompileOptions { explain: true, proofs: self.proof.is_some(), ..self.options.resolve()? };
+        if self.measure && !options.target.is_of_this_machine() {
+            return Err(Failure::NotMeasuredHere(options.target.name));
+        }
         let mut compiled = driver::compile(&self.model, &options)?;
         let mut report = Report::of(&mut compiled, &options);
         report.source_names = source_names::read(&self.model);
@@ -127,7 +131,9 @@ impl Explain {
         report.totals.model_s = Some(measure::seconds(&load::linked(compiled)?, MODEL)?);
         let (differ, measured) = measure::kernels(report, &compiled.programs, options, self.budget)?;
         if measured < differ {
-            eprintln!("note: {measured} of {differ} kernels were measured; --budget SECONDS allows for more");
+            print::aside(format_args!(
+                "note: {measured} of {differ} kernels were measured; --budget SECONDS allows for more"
+            ));
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ pub mod profile;
 pub mod run;
 pub mod targets;
 
+use crate::environment;
 use crate::failure::Failure;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ enum Command {
 impl Cli {
     /// Carries out the command.
     pub fn run(&self) -> Result<ExitCode, Failure> {
+        environment::check()?;
         match &self.command {
             Command::Import(command) => command.run(),
             Command::Compile(command) => command.run(),

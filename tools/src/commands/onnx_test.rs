@@ -82,7 +82,11 @@ impl OnnxTest {
         if self.worker {
             return self.work(&cases[0]);
         }
+        let (all, example) = (cases.len(), cases[0].name.clone());
         cases.retain(|case| case.name.contains(&self.filter));
+        if cases.is_empty() {
+            return Err(Failure::NoneFiltered { filter: self.filter.clone(), all, example });
+        }
         self.options.resolve()?; // what is wrong with them is wrong for every case
 
         // What a killed process leaves behind goes with this directory.
@@ -128,9 +132,23 @@ impl OnnxTest {
             Some(file) => command.arg(format!("--target-file={}", file.display())),
             None => command.arg(format!("--target={}", self.options.target)),
         };
-        let switches = [("--emulate", self.options.emulate), ("--no-run", self.no_run)];
+        let options = &self.options;
+        let switches = [
+            ("--emulate", options.emulate),
+            ("--no-run", self.no_run),
+            ("--cubin", options.cubin),
+            ("--tf32", options.tf32),
+            ("--fastmath", options.fastmath),
+        ];
         command.args(switches.iter().filter(|(_, on)| *on).map(|(name, _)| name));
-        command.arg(format!("--opt-level={}", self.options.opt_level));
+        command.arg(format!("--opt-level={}", options.opt_level));
+        command.arg(format!("--strategy={}", options.strategy.name()));
+        if !options.rules_off.is_empty() {
+            command.arg(format!("--rules-off={}", options.rules_off.join(",")));
+        }
+        for file in &options.device_libraries {
+            command.arg(format!("--device-library={}", file.display()));
+        }
         for path in &self.options.schedules {
             command.arg(format!("--schedule={}", path.display()));
         }

@@ -2,10 +2,11 @@
 
 use crate::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use crate::failure::Failure;
+use crate::load;
 use clap::Args;
 use fusion_runtime::npz;
 use indexmap::IndexMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How to compile. Ignored where the model is compiled already.
 #[derive(Clone, Debug, Args)]
@@ -27,6 +28,11 @@ pub struct Options {
     /// Let matrix instructions of NVIDIA's GPUs round the factors of f32 products to tf32, which keeps 10 bits of their fraction.
     #[arg(long)]
     pub tf32: bool,
+
+    /// Let exponentials, hyperbolic tangents and error functions of f32 be off by up to 6 units in the last place (else 2), which makes
+    /// them shorter; on processors alone.
+    #[arg(long)]
+    pub fastmath: bool,
 
     /// Link functions of numbers (exponentials and the like) from a GPU vendor's library of bitcode, libdevice or ocml, in place of straight
     /// code.
@@ -72,8 +78,32 @@ pub struct Options {
 }
 
 impl Options {
+    /// Checks the options against the model that they are given for.
+    pub fn fit(&self, model: &Path) -> Result<(), Failure> {
+        if self.emulate && load::is_compiled(model).unwrap_or(false) {
+            return Err(Failure::CompiledAlready(model.to_owned()));
+        }
+        let extension = model.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let example = match extension {
+            "mlir" => "tensor<2x3xf32>",
+            "relay" | "rly" => "Tensor[(2, 3), float32]",
+            _ => return Ok(()),
+        };
+        match self.shapes.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::ShapesInModel { path: model.to_owned(), example }),
+        }
+    }
+
     /// Checks the options and reads the files they name.
     pub fn resolve(&self) -> Result<CompileOptions, Failure> {
+        // Loops are kernels with any strategy.
+        let rules: Vec<&str> =
+            self.rules_off.iter().copied().filter(|family| *family != driver::LOOPS).collect();
+        if !rules.is_empty() && self.strategy != Strategy::EGraph {
+            let (families, strategy) = (rules.join(","), self.strategy.name());
+            return Err(Failure::NoRules { families, strategy });
+        }
         let mut bound = IndexMap::new();
         for (name, path) in &self.bindings {
             let tensors = npz::read(path)?;
@@ -106,7 +136,13 @@ impl Options {
             target = target.assembled()?;
         }
         if self.tf32 {
-            target = target.rounded();
+            match target.device() {
+                Some(_) => target = target.rounded(),
+                None => return Err(Failure::NoTf32(target.name)),
+            }
+        }
+        if self.fastmath {
+            target = target.with_fast_math()?;
         }
         for file in &self.device_libraries {
             target = target.linked(file.clone())?;

@@ -193,7 +193,9 @@ impl Profiled {
         };
         let (differ, measured) = measure::kernels(&mut self.report, &compiled.programs, options, budget)?;
         if measured < differ {
-            eprintln!("note: {measured} of {differ} kernels were measured; --budget SECONDS allows for more");
+            print::aside(format_args!(
+                "note: {measured} of {differ} kernels were measured; --budget SECONDS allows for more"
+            ));
         }
         Ok(Profile::of_measured(&self.report))
     }

@@ -5,7 +5,7 @@ use super::given::Given;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::programs::{self, Executor, Inputs};
-use crate::{load, print};
+use crate::{driver, load, print};
 use clap::Args;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::vm::read_program;
@@ -46,6 +46,7 @@ pub struct Run {
 impl Run {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        self.options.fit(&self.model)?;
         let inputs = self.given.read()?;
         if programs::is_bytecode(&self.model)? {
             return match self.executor {
@@ -124,11 +125,21 @@ impl Run {
         }
     }
 
+    /// What an ONNX model calls its outputs, whatever it is run by.
+    fn names(&self) -> Vec<String> {
+        let is_onnx = self.model.extension().is_some_and(|e| e == "onnx");
+        let ports = is_onnx.then(|| driver::onnx_ports(&self.model).ok()).flatten();
+        ports.map_or_else(Vec::new, |(_, outputs)| outputs.into_iter().map(|port| port.name).collect())
+    }
+
     /// Shows the value of a program.
     fn show(&self, value: &ValueTree) -> Result<(), Failure> {
         match &self.outputs {
             Some(path) => {
-                let tensors = programs::tensors_of(value)?;
+                let mut tensors = programs::tensors_of(value)?;
+                for ((name, _), given) in tensors.iter_mut().zip(self.names()) {
+                    *name = given;
+                }
                 Ok(npz::write(path, tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?)
             }
             None => print::line(value),

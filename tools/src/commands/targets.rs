@@ -36,8 +36,10 @@ impl Targets {
         if let Some(name) = &self.target {
             return print::line(name.parse::<Target>()?.description().to_string().trim_end());
         }
-        for (name, about) in driver::targets()? {
-            print::line(format_args!("{name:<16}{}", about.replace('\n', &format!("\n{:16}", ""))))?;
+        let all = driver::targets()?;
+        let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
+        for (name, about) in all {
+            print::line(format_args!("{name:<width$}{}", about.replace('\n', &format!("\n{:width$}", ""))))?;
         }
         Ok(())
     }

@@ -15,14 +15,21 @@ impl Target {
     ///
     /// An attribute that is no target is an error at the module.
     pub fn of<'c>(op: Op<'c>) -> Result<Target, PassError<'c>> {
+        Ok(Target::given(op)?.unwrap_or_default())
+    }
+
+    /// The target of the module that an operation is in, or is, where that has one.
+    ///
+    /// An attribute that is no target is an error at the module.
+    pub fn given<'c>(op: Op<'c>) -> Result<Option<Target>, PassError<'c>> {
         let module =
             std::iter::successors(Some(op), |o| o.parent_operation()).find(|o| o.attr(TARGET).is_some());
         let Some((module, attr)) = module.and_then(|m| Some((m, m.attr(TARGET)?))) else {
-            return Ok(Target::default());
+            return Ok(None);
         };
         let wrong =
             |why: String| PassError::at(module, format!("has a {TARGET} that describes no target: {why}"));
-        Target::read(attr).map_err(wrong)
+        Target::read(attr).map(Some).map_err(wrong)
     }
 
     /// Notes the target at a module.

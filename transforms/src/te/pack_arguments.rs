@@ -13,7 +13,7 @@
 use super::indices::load_of;
 use super::layout::Layout;
 use fusion_dialects::rows::Kind;
-use fusion_dialects::te::{Op as Te, Scalars};
+use fusion_dialects::te::{Op as Te, Scalars, handles};
 use fusion_dialects::{
     Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Type, Value, ValueLike, arguments,
     defining_op, function_type, key, kind_of, nested_ops, ops_in, read_tensor, set_type, tensor_type,
@@ -52,7 +52,7 @@ impl Pass for TePackArguments {
             for (primitive, input) in wanted(schedule) {
                 let layout = layout_of(kernel, primitive, input)?;
                 for call in calls.get(name).map(Vec::as_slice).unwrap_or_default() {
-                    pack_operand(*call, input, &layout, &mut packed, cx)?;
+                    pack_operand(*call, (primitive, input), &layout, &mut packed, cx)?;
                 }
                 index_packed(kernel, primitive, input, &layout)?;
                 primitive.erase();
@@ -97,7 +97,7 @@ fn layout_of<'c>(kernel: Op<'c>, primitive: Op<'c>, input: usize) -> Result<Layo
 /// Calls with the packed constant.
 fn pack_operand<'c>(
     call: Op<'c>,
-    input: usize,
+    (primitive, input): (Op<'c>, usize),
     layout: &Layout,
     packed: &mut Vec<(usize, Layout, Value<'c>)>,
     cx: &mut RunContext,
@@ -107,7 +107,7 @@ fn pack_operand<'c>(
     let value = match known {
         Some((_, _, value)) => *value,
         None => {
-            let value = pack_constant(call, operand, (input, layout), packed.len())?;
+            let value = pack_constant(primitive, operand, (input, layout), packed.len())?;
             packed.push((key(operand), layout.clone(), value));
             cx.count(0, 1);
             value
@@ -118,7 +118,7 @@ fn pack_operand<'c>(
 }
 
 fn pack_constant<'c>(
-    call: Op<'c>,
+    primitive: Op<'c>,
     operand: Value<'c>,
     (input, layout): (usize, &Layout),
     number: usize,
@@ -126,10 +126,11 @@ fn pack_constant<'c>(
     let constant = defining_op(operand).filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Constant))));
     let Some((op, value)) = constant.and_then(|op| Some((op, op.attr("value")?))) else {
         return Err(PassError::at(
-            call,
+            primitive,
             format_args!(
-                "gives argument {input}, which its kernel's schedule lays out, a value that is no constant; \
-                 lay out a te.cache_read of the argument instead"
+                "lays out argument {input}, for which a call gives a value that is no constant; lay out a te.cache_read of the \
+                 argument instead {}",
+                handles::context_of(primitive)
             ),
         ));
     };

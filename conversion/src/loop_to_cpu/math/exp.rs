@@ -45,6 +45,11 @@ pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
 pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> Value<'c> {
     let x = m.at_most(m.at_least(x, m.in_precision(LEAST.0, LEAST.1)), m.in_precision(MOST.0, MOST.1));
     let (n, multiple, p) = reduced(m, x, low);
+    exp_of_parts(m, n, multiple, p)
+}
+
+/// `2^n p`, for an `n` in the low bits of an integer and as a float, and a `p` near 1.
+pub fn exp_of_parts<'c>(m: &Floats<'c>, n: Value<'c>, multiple: Value<'c>, p: Value<'c>) -> Value<'c> {
     if let Some(scaled) = m.scaled(p, multiple) {
         return scaled;
     }

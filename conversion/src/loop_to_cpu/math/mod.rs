@@ -5,7 +5,8 @@
 //! A call into the C library a lane costs ten times what the same function costs as straight vector code. Each function is a
 //! file that states its error, which is at most 2 units in the last place for all numbers, 3 for those that are made of others, and
 //! `conversion/tests/math` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay calls on processors, whose
-//! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well.
+//! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well. With `fast` some are
+//! shorter and off by more (`fast/`).
 
 mod asin_acos;
 mod atan;
@@ -13,6 +14,7 @@ mod double_quarters;
 mod erf;
 mod exp;
 mod extremes;
+mod fast;
 pub(crate) mod floats;
 mod inverse_hyperbolic;
 mod log;
@@ -74,16 +76,22 @@ impl Pass for MathApproximate {
         flag("doubles", "Functions of f64 as well"),
         flag("extremes", "Maxima and minima as well, of all types"),
         flag("power-scaling", "Use the instruction of AVX-512 that multiplies by powers of two"),
+        flag(
+            "fast",
+            "Functions of f32 in shorter forms where there are some, off by up to 6 units in the last place",
+        ),
     ];
     const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf", "x86vector"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let flag = |name| cx.options.flag(name);
         let (doubles, extremes, power_scaling) = (flag("doubles"), flag("extremes"), flag("power-scaling"));
+        let fast = flag("fast");
         for op in nested_ops(function) {
             let Some(Kind::Upstream(kind)) = op.kind() else { continue };
             let find = |list: &[(Upstream, Function)]| list.iter().find(|(k, _)| *k == kind).map(|(_, f)| *f);
-            if let Some(build) = find(FUNCTIONS) {
+            let shorter = find(fast::FUNCTIONS).filter(|_| fast && !is_of_doubles(op));
+            if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
                 replace(op, build, doubles, power_scaling);
             } else if let Some(build) = find(EXTREMES).filter(|_| extremes) {
                 replace(op, build, true, power_scaling);
@@ -91,6 +99,13 @@ impl Pass for MathApproximate {
         }
         Ok(())
     }
+}
+
+fn is_of_doubles(op: Op) -> bool {
+    op.result_values().first().is_some_and(|v| {
+        let ty = v.r#type();
+        dtype_of(vector_parts(ty).map_or(ty, |(element, _)| element)) == Some(DType::F64)
+    })
 }
 
 const fn flag(name: &'static str, description: &'static str) -> OptionSpec {

@@ -30,6 +30,12 @@ impl Pass for AttachTarget {
             device.description.attach(module);
             return Ok(());
         }
+        // As `--target` has it, or without what says that it is a processor.
+        let name = match name.split_once(':') {
+            Some(("cpu", named)) => named,
+            _ if name == "cpu" => super::HOST,
+            _ => name,
+        };
         let processor = if name.ends_with(".toml") {
             Processor::from_file(name.as_ref())
         } else {

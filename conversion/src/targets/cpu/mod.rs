@@ -90,8 +90,11 @@ pub enum ProcessorError {
 /// Pipelines of stages that a processor has in its own way.
 pub fn pipelines(target: &Codegen) -> Vec<(&'static str, String)> {
     let powers = target.processor_features().iter().any(|f| f == "avx512f");
-    let stage = "builtin.module(func.func(math-approximate{extremes=true power-scaling=true}))";
-    powers.then(|| ("math-approximate", stage.to_owned())).into_iter().collect()
+    let options = [("power-scaling", powers), ("fast", target.fast_math)];
+    let chosen: String =
+        options.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}=true")).collect();
+    let stage = format!("builtin.module(func.func(math-approximate{{extremes=true{chosen}}}))");
+    Some(("math-approximate", stage)).filter(|_| !chosen.is_empty()).into_iter().collect()
 }
 
 /// Where users keep descriptions, `NAME.toml` each: `FUSION_TARGETS`, else where configurations of users are.

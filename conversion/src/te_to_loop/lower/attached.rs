@@ -15,13 +15,13 @@ use super::ways::is_inside;
 use super::workspace::room;
 use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{Loops, SWIZZLED_BYTES, Scope};
-use fusion_dialects::te::Parts;
-use fusion_dialects::{OpExt, PassError, Value, defining_op, key, tensor_type, unit_attr};
+use fusion_dialects::te::{Op as Te, Parts};
+use fusion_dialects::{OpExt, Value, defining_op, key, tensor_type, unit_attr};
 use fusion_operators::DType;
 use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::primitives::reverse_compute_at::matching_axes;
-use fusion_transforms::te::schedule::{Attach, AxisId, StageId, Store};
+use fusion_transforms::te::schedule::{Attach, AxisId, Refusal, StageId, Store};
 
 impl<'c> Lowering<'c, '_> {
     /// The inside of a loop.
@@ -49,14 +49,12 @@ impl<'c> Lowering<'c, '_> {
             return self.loops_from(loops, nest, bound, depth + 1);
         }
         let Some(made) = self.made(nest, &bound) else {
-            self.fail(PassError::at(
-                self.tree.stages[epilogues[0]].op,
-                format_args!(
-                    "is computed at a loop of stage \"{}\" whose iterations make no block of elements known here; \
-                     name a loop outside of it, or split so that nothing is left over",
-                    self.tree.stages[nest.stage].name
-                ),
-            ));
+            let why = format!(
+                "computes stage \"{}\" at a loop of stage \"{}\" whose iterations make no block of elements known here; \
+                 name a loop outside of it, or split so that nothing is left over",
+                self.tree.stages[epilogues[0]].name, self.tree.stages[nest.stage].name
+            );
+            self.refuse(Refusal::of(epilogues[0], &[Te::ReverseComputeAt], why));
             return Vec::new();
         };
         let tensors = self.tree.stages[nest.stage].op.result_values();
@@ -156,6 +154,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// Buffers for a part of a stage; several behind each other where they take turns.
     fn give_buffers(&mut self, loops: &Loops<'c>, stage: StageId, region: Vec<Range>, turn: Option<Expr>) {
+        let loops = &self.at_scope(loops, stage);
         let s = &self.tree.stages[stage];
         let shape: Vec<u64> = region.iter().map(|(_, n)| *n).collect();
         let origin: Vec<Expr> = region.into_iter().map(|(from, _)| from).collect();

@@ -10,15 +10,16 @@
 use super::bounds::Range;
 use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{Loops, Op as Loop};
-use fusion_dialects::{OpExt, PassError, Value, ints_attr, key, segments_attr};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{OpExt, Value, ints_attr, key, segments_attr};
 use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::indices::accesses;
-use fusion_transforms::te::schedule::StageId;
+use fusion_transforms::te::schedule::{Refusal, StageId};
 
 impl<'c> Lowering<'c, '_> {
     /// Copies the part of a stage whose buffer has its place.
     pub(super) fn copy_boxes(&mut self, loops: &Loops<'c>, stage: StageId, region: &[Range]) {
-        let op = self.tree.stages[stage].op;
+        let (op, name) = (self.tree.stages[stage].op, &self.tree.stages[stage].name);
         let read = accesses(op).first().map(|access| access.tensor);
         let part = |tensor: Option<Value<'c>>| match tensor.and_then(|t| self.places.get(&key(t))) {
             Some(Place::Memory(part)) => Some(part.clone()),
@@ -26,7 +27,8 @@ impl<'c> Lowering<'c, '_> {
         };
         let (source, target) = (part(read), part(op.result_values().first().copied()));
         let (Some(source), Some(target)) = (source.filter(|p| p.layout.is_none()), target) else {
-            self.fail(PassError::at(op, "copies in bulk what is not row-major in memory"));
+            let why = format!("copies stage \"{name}\" in bulk of a tensor that is not row-major in memory");
+            self.refuse(Refusal::of(stage, &[Te::BulkCopy], why));
             return;
         };
         let Some((last, outer)) = region.split_last() else { return };
@@ -37,10 +39,11 @@ impl<'c> Lowering<'c, '_> {
             from.push(last.0.plus(&Expr::constant((number * panel) as i64)));
             let size: Vec<u64> = outer.iter().map(|(_, n)| *n).chain([panel]).collect();
             if !is_row_major(&target, &from, &size) {
-                self.fail(PassError::at(
-                    op,
-                    "copies in bulk a part that lies in another order in shared memory; lay it out row-major, or in panels of the last axis",
-                ));
+                let why = format!(
+                    "copies in bulk a part of stage \"{name}\" that lies in another order in shared memory; lay it out row-major, \
+                     or in panels of the last axis"
+                );
+                self.refuse(Refusal::of(stage, &[Te::BulkCopy], why));
                 return;
             }
             self.copy_box(loops, (&source, &target), &from, &size);

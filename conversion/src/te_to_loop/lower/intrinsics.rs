@@ -11,11 +11,12 @@ use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
 use super::{Lowering, Part, Place};
 use fusion_dialects::loops::{LoopKind, Loops, Scope};
-use fusion_dialects::{OpExt, PassError, Value, ValueMap, arguments, defining_op, key, ops_in};
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{OpExt, Value, ValueMap, arguments, defining_op, key, ops_in};
 use fusion_transforms::te::expr::Expr;
 use fusion_transforms::te::indices::put;
 use fusion_transforms::te::schedule::intrinsic::Tensorized;
-use fusion_transforms::te::schedule::{AxisId, StageId};
+use fusion_transforms::te::schedule::{AxisId, Refusal, StageId};
 
 /// A tensor of an intrinsic: its buffer, where it begins, and its distances.
 type Operand<'c> = (Value<'c>, Expr, Vec<i64>);
@@ -38,8 +39,9 @@ impl<'c> Lowering<'c, '_> {
             Ok(operands) => operands,
             Err(why) => {
                 let name = tensorized.op.text("sym_name").unwrap_or_default();
-                let why = format!("has loops that are to be the intrinsic @{name}, but {why}");
-                self.fail(PassError::at(s.op, why));
+                let why =
+                    format!("replaces loops of stage \"{}\" by the intrinsic @{name}, but {why}", s.name);
+                self.refuse(Refusal::of(nest.stage, &[Te::Tensorize], why));
                 return true;
             }
         };

@@ -15,14 +15,17 @@ use fusion_dialects::{
     ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
 };
 use fusion_operators::{DType, TensorType};
-use fusion_transforms::te::schedule::{Attach, Relation, Schedule, Stage, StageId, Tail};
+use fusion_transforms::te::schedule::{
+    Attach, Handle, Refusal, Relation, Said, Schedule, Stage, StageId, Tail,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Makes the function; gives the bytes of its workspace.
 pub(super) fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> {
     if let Some(input) = tree.input_layouts.iter().position(Option::is_some) {
+        let says = |said: &&Said| said.kind == Te::TransformLayout && said.handles == [Handle::Input(input)];
         return Err(PassError::at(
-            kernel,
+            tree.said.iter().find(says).map_or(kernel, |said| said.op),
             format_args!(
                 "has a layout for argument {input}; run te-pack-arguments, which makes the callers give it so"
             ),
@@ -221,10 +224,11 @@ impl<'c, 't> Lowering<'c, 't> {
     fn all_replaced(&mut self) {
         let unused = |id: &StageId| self.tree.stages[*id].tensorized.is_some() && !self.replaced.contains(id);
         if let Some(id) = (0..self.tree.stages.len()).find(unused) {
-            self.fail(PassError::at(
-                self.tree.stages[id].op,
-                "never has as many iterations as the intrinsic that its loops were to be",
-            ));
+            let why = format!(
+                "replaces loops of stage \"{}\" by an intrinsic, which never have as many iterations as it",
+                self.tree.stages[id].name
+            );
+            self.refuse(Refusal::of(id, &[Te::Tensorize], why));
         }
     }
 

@@ -31,16 +31,16 @@ mod workspace;
 pub use body::combine;
 
 use super::open;
-use fusion_dialects::loops::{Buffer, Loops};
+use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value, ValueMap, key,
-    tensor_type, top_level,
+    Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value,
+    ValueMap, key, tensor_type, top_level,
 };
 use fusion_transforms::te::expr::{Expr, flatten};
 use fusion_transforms::te::layout::Layout;
-use fusion_transforms::te::schedule::{Schedule, StageId, apply_schedule};
+use fusion_transforms::te::schedule::{AxisId, Refusal, Schedule, StageId, apply_schedule};
 use std::collections::{HashMap, HashSet};
 
 /// The attribute of functions that are lowered kernels.
@@ -60,7 +60,7 @@ impl Pass for TeLower {
     const ANCHOR: Option<&'static str> = Some("builtin.module");
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "until",
-        description: "Apply only the first N primitives of each schedule (all when negative)",
+        description: "Apply only the first N primitives of each schedule (-1 for all)",
         kind: OptionKind::Int,
         initial: "-1",
     }];
@@ -73,6 +73,11 @@ impl Pass for TeLower {
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let until = cx.options.int("until");
+        if until < -1 {
+            let why =
+                format!("until is {until}, which is no number of primitives; write 0 or more, or -1 for all");
+            return Err(PassError::new(module.location(), why));
+        }
         let kernels = top_level(module, |k| matches!(k, Kind::Te(Te::Kernel)));
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let mut by_kernel: HashMap<String, Vec<Op<'c>>> = HashMap::new();
@@ -119,6 +124,11 @@ impl Pass for TeLower {
         }
         Ok(())
     }
+}
+
+/// The same place, where what is made comes from where it does elsewhere.
+fn from<'c>(place: &Loops<'c>, elsewhere: &Loops<'c>) -> Loops<'c> {
+    Loops { build: place.build.at(elsewhere.build.location) }
 }
 
 /// Where a tensor's elements are.
@@ -217,5 +227,27 @@ impl<'c> Lowering<'c, '_> {
 
     fn fail(&mut self, error: PassError<'c>) {
         self.error.get_or_insert(error);
+    }
+
+    /// Fails where the schedule says what cannot be.
+    fn refuse(&mut self, refusal: Refusal) {
+        if self.error.is_none() {
+            self.error = Some(self.tree.refuse(refusal));
+        }
+    }
+
+    /// What is made here comes from where the schedule says how a loop runs, so that later passes tell of that place.
+    fn at_mark(&self, loops: &Loops<'c>, stage: StageId, axis: AxisId) -> Loops<'c> {
+        let marks = &[Te::Bind, Te::Parallel, Te::Vectorize, Te::Unroll];
+        let marked = self.tree.stages[stage].axes[axis].kind != LoopKind::Serial;
+        let said = marked.then(|| self.tree.said_of_loop(stage, axis, marks)).flatten();
+        said.map_or(*loops, |said| Loops { build: loops.build.at(said.op.location()) })
+    }
+
+    /// What is made here comes from where the schedule says in which memory a stage is.
+    fn at_scope(&self, loops: &Loops<'c>, stage: StageId) -> Loops<'c> {
+        let scoped = self.tree.stages[stage].scope.is_some();
+        let said = scoped.then(|| self.tree.said_of(stage, None, &[Te::SetScope])).flatten();
+        said.map_or(*loops, |said| Loops { build: loops.build.at(said.op.location()) })
     }
 }

@@ -11,13 +11,13 @@
 //! A reduction loop that is vectorized has partial results of its own (`lanes`).
 
 use super::bounds::Range;
-use super::{Lowering, Place};
+use super::{Lowering, Place, from};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
-use fusion_dialects::te::{Compare, Parts, Scalar};
-use fusion_dialects::{Attribute, OpExt, PassError, Value, key, tensor_type};
+use fusion_dialects::te::{Compare, Op as Te, Parts, Scalar};
+use fusion_dialects::{Attribute, OpExt, Value, key, tensor_type};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::{Atom, Expr};
-use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, Stage, StageId, Tail};
+use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Refusal, Relation, Stage, StageId, Tail};
 use std::collections::HashMap;
 
 /// A stage whose loops are being made.
@@ -263,13 +263,12 @@ impl<'c> Lowering<'c, '_> {
                 continue;
             }
             if tail == Tail::Peel {
-                self.error.get_or_insert(PassError::at(
-                    s.op,
-                    format_args!(
-                        "has a loop of {whole} iterations whose split by {factor} is to peel off what is left over, but cannot: \
-                         the inner loop stands outside the outer one"
-                    ),
-                ));
+                let why = format!(
+                    "splits a loop of {whole} iterations of stage \"{}\" by {factor} and is to peel off what is left over, but cannot: \
+                     the inner loop stands outside the outer one",
+                    s.name
+                );
+                self.refuse(Refusal::of_loop(nest.stage, parent, &[Te::Split, Te::Tile], why));
             }
             let value = self.indices.value(&loops.build, &self.value(nest, bound, parent));
             let inside =
@@ -342,14 +341,21 @@ impl<'c> Lowering<'c, '_> {
                 n => {
                     let parallel = usize::from(!matches!(kind, LoopKind::Serial) && !is_jammed(kind));
                     self.parallel_loops += parallel;
-                    loops.for_with(n, kind, &notes, &[], |inner, index, _| {
-                        let var = self.loop_var(index, n, kind);
-                        let inside = way.at(axis, var.clone());
-                        let before = self.enter(inner, nest, &inside, axis, (&var, n));
-                        self.inside(inner, nest, inside, depth);
-                        self.leave(nest, axis, before);
-                        Vec::new()
-                    });
+                    self.at_mark(loops, nest.stage, axis).for_with(
+                        n,
+                        kind,
+                        &notes,
+                        &[],
+                        |inner, index, _| {
+                            let inner = &from(inner, loops);
+                            let var = self.loop_var(index, n, kind);
+                            let inside = way.at(axis, var.clone());
+                            let before = self.enter(inner, nest, &inside, axis, (&var, n));
+                            self.inside(inner, nest, inside, depth);
+                            self.leave(nest, axis, before);
+                            Vec::new()
+                        },
+                    );
                     self.parallel_loops -= parallel;
                     Vec::new()
                 }

@@ -10,10 +10,10 @@
 use super::nest::{Bindings, Nest};
 use super::{Lowering, Place};
 use fusion_dialects::loops::{Buffer, Loops, Scope};
-use fusion_dialects::te::Compare;
-use fusion_dialects::{OpExt, PassError, Value, defining_op, key, tensor_type};
+use fusion_dialects::te::{Compare, Op as Te};
+use fusion_dialects::{OpExt, Value, defining_op, key, tensor_type};
 use fusion_operators::DType;
-use fusion_transforms::te::schedule::AxisId;
+use fusion_transforms::te::schedule::{AxisId, Refusal};
 
 /// Most warps of a block, each of which puts a value into the scratch buffer.
 const MOST_WARPS: u64 = 32;
@@ -39,21 +39,23 @@ impl<'c> Lowering<'c, '_> {
     ) -> Vec<Value<'c>> {
         let s = &self.tree.stages[nest.stage];
         let &[axis] = threads else {
-            self.fail(PassError::at(
-                s.op,
-                "shares several of its reduction loops among threads; fuse them first",
-            ));
+            let why = format!(
+                "shares several reduction loops of stage \"{}\" among threads; fuse them first",
+                s.name
+            );
+            self.refuse(Refusal::of(nest.stage, &[Te::Bind], why));
             return Vec::new();
         };
         let (extent, kind) = (s.axes[axis].extent, s.axes[axis].kind);
         if !extent.is_power_of_two() {
             let why = format!(
-                "shares a reduction among {extent} threads, which is no power of two; split by another number"
+                "shares a reduction of stage \"{}\" among {extent} threads, which is no power of two; split by another number",
+                s.name
             );
-            self.fail(PassError::at(s.op, why));
+            self.refuse(Refusal::of_loop(nest.stage, axis, &[Te::Bind], why));
             return Vec::new();
         }
-        let index = loops.thread_index(extent, kind);
+        let index = self.at_mark(loops, nest.stage, axis).thread_index(extent, kind);
         let mut mine = bound.clone();
         mine.bind(axis, self.loop_var(index, extent, kind));
         let neutral = self.neutral(loops, nest.stage);
@@ -62,7 +64,8 @@ impl<'c> Lowering<'c, '_> {
         let dtypes = tensors.iter().map(|t| tensor_type(*t).map_or(DType::F32, |t| t.dtype));
         let scratch: Vec<Buffer> =
             dtypes.map(|dtype| loops.alloc(MOST_WARPS, dtype, Scope::Shared)).collect();
-        let sums = loops.all_reduce(extent, kind, &partial, &scratch, |inner, a, b| {
+        let marked = self.at_mark(loops, nest.stage, axis);
+        let sums = marked.all_reduce(extent, kind, &partial, &scratch, |inner, a, b| {
             self.combine(inner, nest.stage, a, b)
         });
         let axes = self.root_axes(nest, bound);

@@ -4,7 +4,7 @@ use super::kernel::Interface;
 use super::{ALIGNMENT, Lowering};
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::te::Scalars;
-use fusion_dialects::{Build, OpExt, PassError, Value, buffer_type, tensor_type};
+use fusion_dialects::{Build, OpExt, PassError, Value, buffer_type, key, tensor_type};
 use fusion_operators::{DType, TensorType};
 use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{Attach, Schedule, Stage, StageId, Store};
@@ -99,6 +99,8 @@ impl<'c> Lowering<'c, '_> {
         }
         for (tensor, scope) in &buffers.scoped {
             let Some(ty) = tensor_type(*tensor) else { continue };
+            let stage = self.stage_of.get(&key(*tensor)).map(|(stage, _)| *stage);
+            let loops = &stage.map_or(*loops, |stage| self.at_scope(loops, stage));
             let buffer = loops.alloc(self.room_of(*tensor), ty.dtype, *scope);
             self.place_whole(*tensor, buffer.value);
         }

@@ -1,5 +1,6 @@
 //! Products of matrices and convolutions.
 
+use super::order::{Usual, ordered};
 use super::{Built, Call, Same};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
@@ -138,10 +139,8 @@ fn convolution<'c>(
     data_layout: &'static str,
     kernel_layout: &'static str,
 ) -> Outcome<Made<'c>> {
-    call.require("data_layout", data_layout, &[data_layout])?;
-    call.require("out_layout", "", &[data_layout])?;
-    call.require("kernel_layout", kernel_layout, &[kernel_layout])?;
-    let mut attrs = Attrs::new();
+    let usual = Usual { name: "data_layout", data: data_layout, weights: Some(kernel_layout) };
+    let (row, mut attrs) = ordered(call, row, &usual)?;
     let plain = |numbers: &[i64], what: i64| numbers.iter().all(|&n| n == what);
     for name in ["strides", "dilation"] {
         if let Some(numbers) = per_axis(call, name, axes)?.filter(|numbers| !plain(numbers, 1)) {

@@ -12,6 +12,7 @@ mod contraction;
 mod creation;
 mod elementwise;
 mod normalization;
+mod order;
 mod places;
 mod pooling;
 mod reduction;

@@ -1,11 +1,12 @@
 //! Pooling.
 
 use super::contraction::{padding, per_axis};
+use super::order::{Usual, ordered};
 use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
+use fusion_operators::Operator;
 use fusion_operators::ops::pooling as pool;
-use fusion_operators::{Attrs, Operator};
 
 const MAX: &[&str] = &["pool_size", "strides", "dilation", "padding", "layout", "out_layout", "ceil_mode"];
 const AVG: &[&str] = &[
@@ -38,13 +39,12 @@ fn pooling<'c>(
     axes: usize,
     layout: &'static str,
 ) -> Outcome<Made<'c>> {
-    call.require("layout", layout, &[layout])?;
-    call.require("out_layout", "", &[layout])?;
+    let (row, mut attrs) = ordered(call, row, &Usual { name: "layout", data: layout, weights: None })?;
     let size = match per_axis(call, "pool_size", axes)? {
         Some(size) => size,
         None => return call.fault("the attribute pool_size is missing"),
     };
-    let mut attrs = Attrs::new().with("kernel", size);
+    attrs.set("kernel", size);
     for name in ["strides", "dilation"] {
         if let Some(numbers) = per_axis(call, name, axes)?.filter(|numbers| numbers.iter().any(|&n| n != 1)) {
             attrs.set(name, numbers);

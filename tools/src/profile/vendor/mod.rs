@@ -22,13 +22,16 @@ use fusion_runtime::Device;
 use indexmap::{IndexMap, IndexSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 /// Runs that are timed, ...
 const RUNS: usize = 3;
 /// ... and those before, which load the kernels.
 const WARM_UP: usize = 1;
+/// A profiler that takes longer than this hangs: it is ended.
+const MOST: Duration = Duration::from_secs(600);
 
 /// A profiler.
 #[derive(Debug)]
@@ -94,6 +97,28 @@ pub enum ToolError {
         /// The model's target.
         target: String,
     },
+    /// Kernels of a GPU run on a processor, which it does not see.
+    #[error(
+        "--profiler {name} watches kernels on a GPU, and with --emulate they run on this machine's processor; leave one of the two away"
+    )]
+    Emulated {
+        /// The profiler.
+        name: &'static str,
+    },
+    /// It did not end.
+    #[error(
+        "{program} did not end within {seconds} s and was ended; run it by itself on `fusion bench` of the library, or leave \
+         --profiler away{}{said}",
+        if said.is_empty() { "" } else { ". It said: " }
+    )]
+    TooLong {
+        /// The program.
+        program: &'static str,
+        /// How long it was waited for.
+        seconds: u64,
+        /// The end of what it said.
+        said: String,
+    },
     /// It, or the run it watched, failed.
     #[error("{program} failed ({status}): {said}")]
     Failed {
@@ -135,12 +160,15 @@ impl Tool {
             .args([OsString::from("--runs"), count(RUNS), "--warm-up".into(), count(WARM_UP)])
             .args(arguments);
         command.envs((self.variables)(scratch.path())).env("FUSION_GPU_GRAPH", "0");
-        let output = command.output().map_err(Failure::file("run", &program))?;
-        if !output.status.success() {
-            let said = [&output.stdout[..], &output.stderr[..]]
-                .map(|text| last_lines(&String::from_utf8_lossy(text)));
-            let said = said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
-            let status = output.status.to_string();
+        let said = scratch.path().join("said");
+        let status = watched(&mut command, &said, MOST).map_err(Failure::file("run", &program))?;
+        let Some(status) = status else {
+            let said = last_lines(&std::fs::read_to_string(&said).unwrap_or_default());
+            return Err(ToolError::TooLong { program: self.program, seconds: MOST.as_secs(), said }.into());
+        };
+        if !status.success() {
+            let said = last_lines(&std::fs::read_to_string(&said).unwrap_or_default());
+            let status = status.to_string();
             return Err(ToolError::Failed { program: self.program, status, said }.into());
         }
         let wrong = |why: String| ToolError::Output { program: self.program, why };
@@ -154,8 +182,29 @@ impl Tool {
         if device == Some(self.device) {
             return Ok(());
         }
+        if device == Some(Device::Emulated) {
+            return Err(ToolError::Emulated { name: self.name });
+        }
         let kind = if self.device == Device::Cuda { "NVIDIA's GPUs" } else { "AMD's GPUs" };
         Err(ToolError::OtherDevice { name: self.name, kind, target: target.to_owned() })
+    }
+}
+
+/// Runs a program that writes what it says to a file; its status, or none where it took too long and was ended.
+fn watched(command: &mut Command, said: &Path, most: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let file = std::fs::File::create(said)?;
+    let mut child = command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).spawn()?;
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begin.elapsed() > most {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -258,6 +307,21 @@ mod tests {
     use crate::profile::tests::launch;
 
     #[test]
+    fn a_program_that_does_not_end_is_ended() {
+        let scratch = tempfile::tempdir().unwrap();
+        let said = scratch.path().join("said");
+        let run = |script: &str, most| {
+            let status = watched(Command::new("sh").args(["-c", script]), &said, most).unwrap();
+            (status.map(|s| s.code()), std::fs::read_to_string(&said).unwrap())
+        };
+        let (long, short) = (Duration::from_secs(60), Duration::from_millis(200));
+        assert_eq!(run("echo out; echo wrong >&2; exit 3", long), (Some(Some(3)), "out\nwrong\n".to_owned()));
+        let begin = Instant::now();
+        assert_eq!(run("echo begun; exec sleep 50", short), (None, "begun\n".to_owned()));
+        assert!(begin.elapsed() < Duration::from_secs(40));
+    }
+
+    #[test]
     fn runs_are_told_apart_by_their_number() {
         let run = [launch("k_0", 0.0, 1.0), launch("copy", 0.0, 1.0), launch("k_1", 0.0, 1.0)];
         let all: Vec<Sample> = std::iter::repeat_n(run, 4).flatten().collect();
@@ -291,6 +355,11 @@ mod tests {
         assert_eq!(
             wrong,
             "--profiler ncu watches kernels of NVIDIA's GPUs, and this model is for amd:gfx942; leave --profiler away"
+        );
+        let emulated = ncu::TOOL.check(Some(Device::Emulated), "nvidia:sm_80").unwrap_err().to_string();
+        assert!(
+            emulated
+                .ends_with("with --emulate they run on this machine's processor; leave one of the two away")
         );
         assert!(in_path("there is no such program").is_none());
     }

@@ -3,7 +3,7 @@
 use crate::te::expr::{Expr, flatten};
 use crate::te::indices::{accesses, constant, index_op, load_of, put};
 use crate::te::schedule::{Attach, Schedule, StageId};
-use fusion_dialects::{OpExt, Value, arguments, defining_op, key, op_key, ops_in, tensor_type};
+use fusion_dialects::{OpExt, Value, arguments, key, ops_in, tensor_type};
 use fusion_operators::TensorType;
 use std::collections::HashMap;
 
@@ -132,9 +132,8 @@ pub fn shape_of(tree: &Schedule, stage: StageId) -> Vec<u64> {
 }
 
 /// The stage that gives a tensor.
-pub fn stage_of(tree: &Schedule, tensor: Value) -> Option<StageId> {
-    let op = defining_op(tensor)?;
-    tree.stages.iter().position(|s| op_key(s.op) == op_key(op))
+pub fn stage_of<'c>(tree: &Schedule<'c>, tensor: Value<'c>) -> Option<StageId> {
+    tree.giving(tensor)
 }
 
 fn loads(

@@ -58,13 +58,14 @@ fn outermost(tree: &Schedule, stage: StageId) -> Option<AxisId> {
 /// Operations of a nest with all that is computed in it, and bytes that it reads and writes.
 fn work(tree: &Schedule, nest: StageId) -> (f64, f64) {
     let (mut operations, mut bytes) = (0.0, 0.0);
+    let mut known = vec![None; tree.stages.len()];
     for stage in 0..tree.stages.len() {
         if stage != nest && !is_inside(tree, stage, nest) {
             continue;
         }
         let s = &tree.stages[stage];
         let points: f64 = s.axes[..s.op_axes()].iter().map(|a| a.extent as f64).product();
-        operations += points * operations_of_a_point(tree, stage);
+        operations += points * operations_of_a_point(tree, stage, &mut known);
         let size = |shape: &[u64], element: f64| shape.iter().map(|&n| n as f64).product::<f64>() * element;
         let element =
             s.op.result_values()
@@ -101,16 +102,19 @@ fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
     }
 }
 
-fn operations_of_a_point(tree: &Schedule, stage: StageId) -> f64 {
+fn operations_of_a_point(tree: &Schedule, stage: StageId, known: &mut [Option<f64>]) -> f64 {
+    if let Some(operations) = known[stage] {
+        return operations;
+    }
     let s = &tree.stages[stage];
     let own = s.op.body(0).map_or(0.0, operations);
     let combining = f64::from(u8::from(s.is_reduction()));
-    let inlined: f64 = tree
-        .stages
-        .iter()
-        .enumerate()
-        .filter(|(other, o)| o.attach == Attach::Inline && tree.consumers(*other).contains(&stage))
-        .map(|(other, _)| operations_of_a_point(tree, other))
-        .sum();
-    own + combining + inlined
+    let mut all = own + combining;
+    for other in tree.read_by(stage) {
+        if tree.stages[other].attach == Attach::Inline {
+            all += operations_of_a_point(tree, other, known);
+        }
+    }
+    known[stage] = Some(all);
+    all
 }

@@ -17,6 +17,9 @@ use fusion_operators::DType;
 
 /// Scalar operations that may be repeated without a thought.
 const CHEAP_OPERATIONS: usize = 12;
+/// Operations, with those of what is inlined, that are written again for another reader. Each of a chain of stages that is read
+/// twice would double them.
+const MOST_WRITTEN_AGAIN: usize = 128;
 
 /// A stage with loops of its own, and the reduction that is to be computed inside them.
 pub struct Nest {
@@ -28,8 +31,10 @@ pub struct Nest {
 
 /// Decides for all stages, but those that are kept for now; gives those with loops of their own.
 pub fn place(writer: &mut Writer, kept: &[StageId]) -> Result<Vec<Nest>, String> {
+    let mut written = vec![0; writer.tree.stages.len()];
     for stage in 0..writer.tree.stages.len() {
-        if !kept.contains(&stage) && goes_inline(&writer.tree, stage) {
+        written[stage] = operations_written(&writer.tree, stage, &written);
+        if !kept.contains(&stage) && goes_inline(&writer.tree, stage, written[stage]) {
             writer.inline(stage)?;
         }
     }
@@ -107,7 +112,16 @@ pub fn operations_of_element(tree: &Schedule, stage: StageId) -> Option<usize> {
     inlined.map(|read| operations_of_element(tree, read)).sum::<Option<usize>>().map(|read| own + read)
 }
 
-fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
+/// The operations that an element of a stage becomes, with those of what is inlined into it, of which it is known.
+fn operations_written(tree: &Schedule, stage: StageId, known: &[usize]) -> usize {
+    let op = tree.stages[stage].op;
+    let own = op.body(0).map_or(0, |body| ops_in(body).len());
+    let inlined = accesses(op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
+    let inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
+    inlined.fold(own, |sum, read| sum.saturating_add(known[read]))
+}
+
+fn goes_inline(tree: &Schedule, stage: StageId, written: usize) -> bool {
     let s = &tree.stages[stage];
     if s.is_reduction()
         || tree.results.contains(&stage)
@@ -128,6 +142,9 @@ fn goes_inline(tree: &Schedule, stage: StageId) -> bool {
         accesses(tree.stages[c].op).iter().filter(|a| stage_of(tree, a.tensor) == Some(stage)).count()
     };
     let uses: usize = consumers.iter().map(|&c| reads(c)).sum();
+    if uses > 1 && written > MOST_WRITTEN_AGAIN {
+        return false;
+    }
     let cheap = !effort.transcendental && effort.operations <= CHEAP_OPERATIONS;
     let elements: u64 = shape_of(tree, stage).iter().product();
     // How often each element would be computed, at most.

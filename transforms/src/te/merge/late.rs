@@ -39,6 +39,7 @@ pub fn epilogues(tree: &Schedule, stage: StageId, ends: &dyn Fn(StageId) -> bool
     let shape = tree.stages[stage].op.ints("axes");
     let mut found = Vec::new();
     let mut open = vec![stage];
+    let mut seen = vec![false; tree.stages.len()];
     while let Some(next) = open.pop() {
         for consumer in tree.consumers(next) {
             let fits = is_elementwise(tree, consumer)
@@ -48,7 +49,10 @@ pub fn epilogues(tree: &Schedule, stage: StageId, ends: &dyn Fn(StageId) -> bool
                 return None;
             }
             if !ends(consumer) {
-                open.push(consumer);
+                // What several ways lead to is looked at once.
+                if !std::mem::replace(&mut seen[consumer], true) {
+                    open.push(consumer);
+                }
             } else if !found.contains(&consumer) {
                 found.push(consumer);
             }

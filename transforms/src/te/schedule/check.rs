@@ -3,6 +3,7 @@
 //! A primitive checks what it sees; a later one may move a loop away from under it. So each prefix of a schedule is looked
 //! over once before loops are made.
 
+use super::blame::Refusal;
 use super::primitives::reverse_compute_at::matching_axes;
 use super::{Attach, AxisId, Prefetch, Relation, Schedule, Stage, StageId, Store, Tail, intrinsic};
 use crate::te::indices::accesses;
@@ -12,23 +13,28 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{OpExt, Value, ValueLike, key, kind_of, nested_ops};
 
 /// Fails when the loops of a tree cannot be made.
-pub fn check(tree: &Schedule) -> Result<(), String> {
+pub fn check(tree: &Schedule) -> Result<(), Refusal> {
     for id in 0..tree.stages.len() {
-        attachment(tree, id)?;
-        by_hand(tree, id)?;
+        let of = |by| move |why: String| Refusal::of(id, by, why);
+        attachment(tree, id).map_err(of(&[Te::ComputeAt, Te::ReverseComputeAt]))?;
+        by_hand(tree, id).map_err(of(&[]))?;
         bound(tree, id)?;
         epilogue(tree, id)?;
         buffer(tree, id)?;
-        padding(tree, id)?;
+        padding(tree, id).map_err(of(PADDING))?;
         for prefetch in &tree.stages[id].prefetches {
-            self::prefetch(tree, id, prefetch)?;
+            self::prefetch(tree, id, prefetch)
+                .map_err(|why| Refusal::of_loop(id, prefetch.axis, &[Te::Prefetch], why))?;
         }
         if let Some(tensorized) = &tree.stages[id].tensorized {
-            intrinsic::check(tree, id, tensorized)?;
+            intrinsic::check(tree, id, tensorized).map_err(of(&[Te::Tensorize]))?;
         }
     }
     Ok(())
 }
+
+/// Primitives that make a stage larger than it is.
+const PADDING: &[Te] = &[Te::Split];
 
 /// The parts of a nest written by hand are one loop, whose iterations may be parallel.
 fn by_hand(tree: &Schedule, id: StageId) -> Result<(), String> {
@@ -48,13 +54,19 @@ fn by_hand(tree: &Schedule, id: StageId) -> Result<(), String> {
 }
 
 /// What is summed up of an element is so by one block and thread, or by those that share the reduction.
-fn bound(tree: &Schedule, id: StageId) -> Result<(), String> {
+fn bound(tree: &Schedule, id: StageId) -> Result<(), Refusal> {
     let s = &tree.stages[id];
-    let mut inside = s.leaves.iter().skip_while(|l| !s.axes[**l].reduce).map(|l| &s.axes[*l]);
-    match inside.find(|axis| !axis.reduce && axis.kind.binding().is_some()) {
-        Some(_) => Err(format!(
-            "binds a loop of stage \"{}\" that stands inside a reduction; reorder it to stand outside",
-            s.name
+    let mut inside = s.leaves.iter().skip_while(|l| !s.axes[**l].reduce);
+    let bound = inside.find(|l| !s.axes[**l].reduce && s.axes[**l].kind.binding().is_some());
+    match bound {
+        Some(axis) => Err(Refusal::of_loop(
+            id,
+            *axis,
+            &[Te::Bind],
+            format!(
+                "binds a loop of stage \"{}\" that stands inside a reduction; reorder it to stand outside",
+                s.name
+            ),
         )),
         None => Ok(()),
     }
@@ -116,18 +128,21 @@ fn loop_around(tree: &Schedule, stage: StageId, nest: StageId) -> Result<Option<
 }
 
 /// A stage that is computed behind the elements it reads must find the rest of what it reads.
-fn epilogue(tree: &Schedule, id: StageId) -> Result<(), String> {
+fn epilogue(tree: &Schedule, id: StageId) -> Result<(), Refusal> {
     let Attach::After(producer, _) = tree.stages[id].attach else { return Ok(()) };
+    if pads(&tree.stages[id]) {
+        let (name, of) = (&tree.stages[id].name, &tree.stages[producer].name);
+        let why = format!("pads stage \"{name}\", of which each iteration of stage \"{of}\" computes a part");
+        return Err(Refusal::of(id, PADDING, why));
+    }
+    reads_by_elements(tree, id, producer).map_err(|why| Refusal::of(id, &[Te::ReverseComputeAt], why))
+}
+
+fn reads_by_elements(tree: &Schedule, id: StageId, producer: StageId) -> Result<(), String> {
     let (name, of) = (&tree.stages[id].name, &tree.stages[producer]);
     if of.attach != Attach::Root {
         return Err(format!(
             "computes stage \"{name}\" at a loop of stage \"{}\", which no longer stands on its own",
-            of.name
-        ));
-    }
-    if pads(&tree.stages[id]) {
-        return Err(format!(
-            "pads stage \"{name}\", of which each iteration of stage \"{}\" computes a part",
             of.name
         ));
     }
@@ -176,18 +191,25 @@ fn epilogue(tree: &Schedule, id: StageId) -> Result<(), String> {
 }
 
 /// A buffer that several iterations share needs them one after another.
-fn buffer(tree: &Schedule, id: StageId) -> Result<(), String> {
+fn buffer(tree: &Schedule, id: StageId) -> Result<(), Refusal> {
     let s = &tree.stages[id];
     let Attach::At(at, inner) = s.attach else { return Ok(()) };
     let target = &tree.stages[at];
-    let last = target.place(inner)?;
-    let shared = |place: usize| target.axes[target.leaves[place]].kind != LoopKind::Serial;
-    if s.buffers > 1 && shared(last) {
-        return Err(format!(
+    let last = target.place(inner).map_err(|why| Refusal::of(id, &[Te::ComputeAt], why))?;
+    if s.buffers > 1 && target.axes[target.leaves[last]].kind != LoopKind::Serial {
+        let why = format!(
             "doubles the buffer of stage \"{}\", but the loop of stage \"{}\" it is computed at is not serial",
             s.name, target.name
-        ));
+        );
+        return Err(Refusal::of(id, &[Te::DoubleBuffer], why));
     }
+    shared_buffer(tree, id, at, last).map_err(|why| Refusal::of(id, &[Te::StoreAt], why))
+}
+
+/// A buffer that lives outside of the loop in whose iterations it is filled.
+fn shared_buffer(tree: &Schedule, id: StageId, at: StageId, last: usize) -> Result<(), String> {
+    let (s, target) = (&tree.stages[id], &tree.stages[at]);
+    let shared = |place: usize| target.axes[target.leaves[place]].kind != LoopKind::Serial;
     let Some(store) = s.store else { return Ok(()) };
     let first = match store {
         Store::Root => 0,

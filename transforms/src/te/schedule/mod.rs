@@ -6,12 +6,15 @@
 //!
 //!     stage "c": i (128), j (3072), k (768, reduction)        split j by 16      i, jo, ji, k
 
+mod blame;
 mod check;
 pub mod intrinsic;
+mod links;
 pub mod primitives;
 mod read;
 mod same;
 
+pub use blame::{Refusal, Said};
 pub use read::{Handle, Handles, apply_schedule};
 
 use crate::te::expr::Expr;
@@ -262,6 +265,10 @@ pub struct Schedule<'c> {
     pub inputs: Vec<Value<'c>>,
     /// Layouts that arguments are wanted in.
     pub input_layouts: Vec<Option<Layout>>,
+    /// The primitives that were applied, in order.
+    pub said: Vec<Said<'c>>,
+    /// Which stages read which, while the kernel stays as it is.
+    links: links::Cached,
 }
 
 impl<'c> Schedule<'c> {
@@ -270,13 +277,22 @@ impl<'c> Schedule<'c> {
         let stages: Vec<Stage> = stages_in(kernel).into_iter().map(stage_of).collect();
         let inputs = kernel.body(0).map(arguments).unwrap_or_default();
         let input_layouts = vec![None; inputs.len()];
-        let mut tree = Schedule { kernel, stages, results: Vec::new(), inputs, input_layouts };
+        let mut tree = Schedule {
+            kernel,
+            stages,
+            results: Vec::new(),
+            inputs,
+            input_layouts,
+            said: Vec::new(),
+            links: links::Cached::default(),
+        };
         tree.refresh();
         tree
     }
 
     /// Reads off the kernel which stages give its results.
     pub fn refresh(&mut self) {
+        self.changed();
         let returned: Vec<usize> = self
             .kernel
             .body(0)
@@ -301,12 +317,6 @@ impl<'c> Schedule<'c> {
         }
     }
 
-    /// The stages in program order: producers before consumers.
-    pub fn in_order(&self) -> Vec<StageId> {
-        let place = |op: Op<'c>| self.stages.iter().position(|s| op_key(s.op) == op_key(op));
-        stages_in(self.kernel).into_iter().filter_map(place).collect()
-    }
-
     /// Takes up a stage that a primitive has put into the kernel.
     pub fn add(&mut self, op: Op<'c>) -> StageId {
         self.stages.push(stage_of(op));
@@ -317,27 +327,6 @@ impl<'c> Schedule<'c> {
     /// The stage of that name.
     pub fn named(&self, name: &str) -> Option<StageId> {
         self.stages.iter().position(|s| s.name == name)
-    }
-
-    /// The stages that read a stage's results.
-    pub fn consumers(&self, stage: StageId) -> Vec<StageId> {
-        let results: Vec<usize> =
-            self.stages[stage].op.result_values().into_iter().map(fusion_dialects::key).collect();
-        let reads = |op: Op<'c>| {
-            let direct = op.operand_values();
-            let nested = fusion_dialects::nested_ops(op).into_iter().flat_map(|o| o.operand_values());
-            direct.into_iter().chain(nested).any(|v| results.contains(&fusion_dialects::key(v)))
-        };
-        (0..self.stages.len()).filter(|&s| s != stage && reads(self.stages[s].op)).collect()
-    }
-
-    /// The stages that read a stage, through inlined ones.
-    pub fn readers(&self, stage: StageId) -> Vec<StageId> {
-        let each = |c: StageId| match self.stages[c].attach {
-            Attach::Inline => self.readers(c),
-            _ => vec![c],
-        };
-        self.consumers(stage).into_iter().flat_map(each).collect()
     }
 
     /// The indices with which a reader at the point `axes` reads a stage, itself or through inlined ones; `None` for one that is no
@@ -354,12 +343,6 @@ impl<'c> Schedule<'c> {
             }
         };
         accesses(self.stages[reader].op).into_iter().flat_map(of_access).collect()
-    }
-
-    /// The stage that gives a tensor.
-    pub fn giving(&self, tensor: Value<'c>) -> Option<StageId> {
-        let op = fusion_dialects::defining_op(tensor)?;
-        self.stages.iter().position(|s| op_key(s.op) == op_key(op))
     }
 
     /// True when all that reads a stage is computed at the end of an iteration of that one loop, so that nothing of the

@@ -1,6 +1,6 @@
 //! Applies the primitives of a `te.schedule` to the tree.
 
-use super::{AxisId, InputId, Schedule, StageId, check, primitives};
+use super::{AxisId, InputId, Said, Schedule, StageId, check, primitives};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, PassError, Value, key, kind_of, ops_in};
@@ -29,6 +29,11 @@ impl Handles {
         for (value, handle) in values.iter().zip(handles) {
             self.map.insert(key(*value), *handle);
         }
+    }
+
+    /// What a value stands for, if this schedule defined it.
+    pub fn get(&self, value: Value) -> Option<Handle> {
+        self.map.get(&key(value)).copied()
     }
 
     /// The stage a value stands for.
@@ -64,7 +69,6 @@ pub fn apply_schedule<'c>(
 ) -> Result<(), PassError<'c>> {
     let mut handles = Handles::default();
     let mut applied = 0;
-    let kernel = schedule.text("kernel").unwrap_or_default();
     for op in schedule.body(0).map(ops_in).unwrap_or_default() {
         let Some(Kind::Te(kind)) = kind_of(op) else {
             return Err(PassError::at(op, "is no primitive of a schedule"));
@@ -79,11 +83,14 @@ pub fn apply_schedule<'c>(
             Te::Input => input(tree, op, &mut handles),
             _ => primitives::apply(kind, tree, op, &mut handles),
         };
-        outcome.map_err(|why| PassError::at(op, format_args!("{why} (in the schedule for @{kernel})")))?;
-        applied += i64::from(!is_handle);
+        let operands: Vec<_> = op.operand_values().into_iter().map(|v| handles.get(v)).collect();
+        outcome.map_err(|why| PassError::at(op, format_args!("{why} {}", tree.context_of(op, &operands))))?;
+        if !is_handle {
+            applied += 1;
+            tree.said.push(Said { op, kind, handles: operands.into_iter().flatten().collect() });
+        }
     }
-    check::check(tree)
-        .map_err(|why| PassError::at(schedule, format_args!("{why} (in the schedule for @{kernel})")))
+    check::check(tree).map_err(|refusal| tree.refuse(refusal))
 }
 
 fn stage(tree: &Schedule, op: Op, handles: &mut Handles) -> Result<(), String> {

@@ -2,7 +2,12 @@
 //!
 //!     for i  body(i)      =>      for i  body(i)  {annotations = {name = value}}
 //!
-//! For passes that come later and are not known here (TVM's `pragma` and `annotate`).
+//! For passes that come later and are not known here (TVM's `pragma` and `annotate`). Names that passes know:
+//!
+//!     "masked_tail" = 1     of a vectorized loop: a number of lanes that is no power of two is rounded up to the next one, with a
+//!                           mask that leaves the others out (`loop-vectorize`), where without it several vectors are made
+//!
+//! A name that no pass knows is kept and changes nothing.
 
 use super::super::{AxisId, Handles, Note, Schedule, StageId};
 use fusion_dialects::{Attribute, Op, OpExt};

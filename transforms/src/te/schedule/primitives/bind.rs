@@ -57,26 +57,33 @@ pub fn bind(tree: &mut Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -
     Ok(())
 }
 
-/// Warps of a block and lanes of a warp are as many as the target has, where that is known.
+/// There are as many threads in a block, warps in one and lanes in a warp as the target has, where that is known.
 fn fits(tree: &Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -> Result<(), String> {
-    if !matches!(kind, LoopKind::Warp | LoopKind::Lane) {
-        return Ok(());
+    let Some(target) = Target::given(tree.kernel).map_err(|error| error.message)? else { return Ok(()) };
+    if !target.is_gpu() && kind != LoopKind::VirtualThread {
+        return Err(format!(
+            "binds a loop of stage \"{}\" to the blocks or threads of a GPU, which {}, a CPU, has not; use te.parallel, \
+             te.vectorize or te.unroll",
+            tree.stages[stage].name, target.name
+        ));
     }
-    let target = Target::of(tree.kernel).map_err(|error| error.message)?;
-    if !target.is_gpu() {
+    if !target.is_gpu() || !kind.is_thread() {
         return Ok(());
     }
     let gpu = &target.gpu;
-    let (most, what) = match kind {
-        LoopKind::Lane => (gpu.warp, format!("a warp of {} has {} lanes", target.name, gpu.warp)),
-        _ => {
-            let most = gpu.block_threads / gpu.warp;
-            let threads = gpu.block_threads;
+    let threads = gpu.block_threads;
+    let (most, whats, what) = match kind {
+        LoopKind::Lane => (gpu.warp, "lanes", format!("a warp of {} has {} lanes", target.name, gpu.warp)),
+        LoopKind::Warp => {
+            let most = threads / gpu.warp;
+            let warp = gpu.warp;
             (
                 most,
-                format!("a block of {} has at most {most}, {threads} threads by {}", target.name, gpu.warp),
+                "warps",
+                format!("a block of {} has at most {most}, {threads} threads by {warp}", target.name),
             )
         }
+        _ => (threads, "threads", format!("a block of {} has at most {threads}", target.name)),
     };
     let s = &tree.stages[stage];
     let extent = s.axes[axis].extent;
@@ -85,9 +92,8 @@ fn fits(tree: &Schedule, stage: StageId, axis: AxisId, kind: LoopKind) -> Result
     }
     let kernel = tree.kernel.text("sym_name").unwrap_or_default();
     Err(format!(
-        "binds a loop of {extent} iterations of stage \"{}\" of kernel @{kernel} to {}, but {what}; split it by {most} or less first",
+        "binds a loop of {extent} iterations of stage \"{}\" of kernel @{kernel} to {whats}, but {what}; split it by {most} or less first",
         s.name,
-        if kind == LoopKind::Lane { "lanes" } else { "warps" },
     ))
 }
 

@@ -25,9 +25,14 @@ pub fn fuse(tree: &mut Schedule, stage: StageId, first: AxisId, second: AxisId) 
     for axis in [first, second] {
         tree.must_be_free(stage, axis, "fuse")?;
     }
+    let reduce = a.reduce;
+    let Some(extent) = a.extent.checked_mul(b.extent).filter(|n| *n <= i64::MAX as u64) else {
+        return Err(format!(
+            "fuses loops of {} and {} iterations of stage \"{}\", which are more together than can be counted",
+            a.extent, b.extent, s.name
+        ));
+    };
     let s = &mut tree.stages[stage];
-    let (a, b) = (&s.axes[first], &s.axes[second]);
-    let (extent, reduce) = (a.extent * b.extent, a.reduce);
     let (relation, fused) = (s.relations.len(), s.axes.len());
     s.axes.push(Axis { extent, reduce, kind: LoopKind::Serial, origin: Origin::Fuse(relation) });
     s.relations.push(Relation::Fuse { first, second, fused });

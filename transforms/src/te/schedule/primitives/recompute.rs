@@ -78,6 +78,7 @@ fn read_copy(tree: &mut Schedule, reader: StageId, (stage, made): (StageId, Stag
         for (old, new) in results.zip(tree.stages[copied].op.result_values()) {
             read_instead(tree.stages[reader].op, old, new);
         }
+        tree.changed();
     }
 }
 

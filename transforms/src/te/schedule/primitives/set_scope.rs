@@ -6,6 +6,7 @@
 //! 4.2), and refused where code for a CPU is made.
 
 use super::super::{Attach, Handles, Schedule, StageId};
+use crate::target::Target;
 use fusion_dialects::loops::Scope;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
@@ -30,8 +31,25 @@ pub fn set_scope(tree: &mut Schedule, stage: StageId, scope: Scope) -> Result<()
     Ok(())
 }
 
+/// The target has such memory, where it is known.
+fn fits(tree: &Schedule, stage: StageId, scope: Scope) -> Result<(), String> {
+    let what = match scope {
+        Scope::Global | Scope::Local => return Ok(()),
+        Scope::Shared => "memory that a block of threads shares",
+        Scope::Fragment => "fragments",
+    };
+    match Target::given(tree.kernel).map_err(|error| error.message)? {
+        Some(target) if !target.is_gpu() => Err(format!(
+            "keeps stage \"{}\" in {what}, which {}, a CPU, has not; use global or local memory",
+            tree.stages[stage].name, target.name
+        )),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
     let stage = handles.stage(op.operand_values()[0])?;
     let scope = op.int("scope").and_then(Scope::from_number).ok_or("names no memory")?;
+    fits(tree, stage, scope)?;
     set_scope(tree, stage, scope)
 }

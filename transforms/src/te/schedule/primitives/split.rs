@@ -59,15 +59,25 @@ pub fn split_with(
     if tail == Tail::Pad {
         may_pad(tree, stage, axis)?;
     }
-    let s = &mut tree.stages[stage];
-    let Axis { extent, reduce, .. } = s.axes[axis];
+    let Axis { extent, reduce, .. } = tree.stages[stage].axes[axis];
     let factor = match size {
-        Size::Factor(0) => return Err("splits by 0; the factor must be above 0".into()),
-        Size::Parts(0) => return Err("splits into 0 parts; there must be one".into()),
+        Size::Factor(0) => {
+            return Err(format!(
+                "splits a loop of stage \"{}\" by 0; the factor must be above 0",
+                tree.stages[stage].name
+            ));
+        }
+        Size::Parts(0) => {
+            return Err(format!(
+                "splits a loop of stage \"{}\" into 0 parts; there must be one",
+                tree.stages[stage].name
+            ));
+        }
         Size::Factor(factor) => factor,
         Size::Parts(parts) => extent.div_ceil(parts).max(1),
     };
     let each = if matches!(tail, Tail::Pad | Tail::Guard) { factor } else { factor.min(extent.max(1)) };
+    let s = &mut tree.stages[stage];
     let relation = s.relations.len();
     let (outer, inner) = (s.axes.len(), s.axes.len() + 1);
     let made = |extent| Axis { extent, reduce, kind: LoopKind::Serial, origin: Origin::Split(relation) };
@@ -78,8 +88,8 @@ pub fn split_with(
     Ok((outer, inner))
 }
 
-/// The largest block that padding rounds up to.
-const MOST_PADDED: u64 = 1 << 16;
+/// The largest block that padding rounds up to, or of which each iteration asks whether it is one.
+const MOST_IN_BLOCK: u64 = 1 << 16;
 
 /// Fails when a stage cannot be computed beyond its end.
 fn may_pad(tree: &Schedule, stage: StageId, axis: AxisId) -> Result<(), String> {
@@ -155,10 +165,15 @@ pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handl
         Some(1) => Tail::Peel,
         Some(_) => Tail::Pad,
     };
-    if let (Tail::Pad, Size::Factor(factor)) = (tail, size)
-        && factor > MOST_PADDED
+    // Loops over a block have all of its iterations, there or not.
+    if let (Tail::Pad | Tail::Guard, Size::Factor(factor)) = (tail, size)
+        && factor > MOST_IN_BLOCK
     {
-        return Err(format!("pads to blocks of {factor}, at most {MOST_PADDED} make one"));
+        let does = if tail == Tail::Pad { "pads to blocks" } else { "guards blocks" };
+        return Err(format!(
+            "{does} of {factor} iterations, at most {MOST_IN_BLOCK} make one; split a loop of stage \"{}\" by less",
+            tree.stages[stage].name
+        ));
     }
     let (outer, inner) = split_with(tree, stage, axis, size, tail)?;
     handles.define(&op.result_values(), &[Handle::Axis(stage, outer), Handle::Axis(stage, inner)]);

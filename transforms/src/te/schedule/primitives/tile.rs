@@ -34,9 +34,14 @@ pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handl
     if stage != other {
         return Err("tiles loops of two stages".into());
     }
-    let factors: Vec<u64> =
-        op.ints("factors").unwrap_or_default().iter().map(|&f| f.try_into().unwrap_or(0)).collect();
-    let [a, b] = factors[..] else { return Err("takes two factors".into()) };
+    let factors = op.ints("factors").unwrap_or_default();
+    let above = |n: &i64| u64::try_from(*n).ok().filter(|n| *n > 0);
+    let [Some(a), Some(b)] = factors.iter().map(above).collect::<Vec<_>>()[..] else {
+        return Err(format!(
+            "tiles loops of stage \"{}\" by {factors:?}; write two factors above 0",
+            tree.stages[stage].name
+        ));
+    };
     let made = tile(tree, stage, [first, second], [a, b])?;
     handles.define(&op.result_values(), &made.map(|axis| Handle::Axis(stage, axis)));
     Ok(())
