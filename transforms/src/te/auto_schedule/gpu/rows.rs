@@ -161,23 +161,13 @@ pub(super) fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64)
     for next in rank + 1..own {
         along = writer.fuse(stage, along, next)?;
     }
-    let mut vector = None;
     if lanes > 1 {
-        let (outer, inner) = writer.split(stage, along, lanes)?;
-        writer.vectorize(stage, inner)?;
-        (along, vector) = (outer, Some(inner));
-    }
-    let (outer, thread) = writer.split_guarded(stage, along, threads)?;
-    if let Some(vector) = vector {
         // What lanes have is combined before threads combine it.
-        let leaves = writer.tree.stages[stage].leaves.clone();
-        let order: Vec<AxisId> =
-            leaves.into_iter().filter(|a| *a != outer && *a != thread && *a != vector).collect();
-        let order = [order.as_slice(), &[outer, thread, vector]].concat();
-        if order != writer.tree.stages[stage].leaves {
-            writer.reorder(stage, &order)?;
-        }
+        let (outer, vector) = writer.split(stage, along, lanes)?;
+        writer.vectorize(stage, vector)?;
+        along = outer;
     }
+    let (_, thread) = writer.split_guarded(stage, along, threads)?;
     writer.bind(stage, thread, LoopKind::ThreadX)
 }
 
