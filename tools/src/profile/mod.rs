@@ -119,7 +119,7 @@ impl Profile {
             let group = Group { rows: vec![number], calls: vec![0..0] };
             kernels.push(KernelProfile { seconds, ..KernelProfile::of(report, &group, &[]) });
             if let Some(kernel) = kernels.last_mut() {
-                kernel.rate(report.machine.as_ref(), false);
+                kernel.rate(report.machine.as_ref(), None);
             }
         }
         Profile { timeline, ..Profile::bare(report, "runs of each kernel as a program of its own", kernels) }
