@@ -115,11 +115,12 @@ impl Workshop<'_> {
             return Ok(Done { object, timings: Vec::new(), cached: true });
         }
         let context = context.get_or_insert_with(load_worker_context);
-        let module = parse_module(context, &unit.source).map_err(CompileError::Stage)?;
+        let told = |errors: Vec<String>| CompileError::Stage(errors.iter().map(|e| unit.told(e)).collect());
+        let module = parse_module(context, &unit.source).map_err(told)?;
         for stages in self.stages() {
-            runner.run(&module, stages).map_err(CompileError::Stage)?;
+            runner.run(&module, stages).map_err(told)?;
         }
-        runner.run(&module, LLVM).map_err(CompileError::Stage)?;
+        runner.run(&module, LLVM).map_err(told)?;
         let start = std::time::Instant::now();
         let object = emit(&module, self.target, Emit::Object)?;
         runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
