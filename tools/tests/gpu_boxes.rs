@@ -1,6 +1,6 @@
 //! Products of f16 and bf16 on sm_90a, emulated, whose operands come in boxes of tensors, or in copies of the threads where they lie otherwise.
 
-use crate::common::Numbers;
+use crate::common::{GPUS, Numbers};
 use crate::gpu_matrix::{compare, compare_of};
 use fusion_operators::DType;
 

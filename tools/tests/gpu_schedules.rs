@@ -65,10 +65,7 @@ fn schedules_are_right_or_refused() {
         match under(schedule, "nvidia:sm_80") {
             // Kernels are called what the program calls them, also where they are compiled under a name of their content.
             Err(said) => {
-                assert!(
-                    said.contains(why) && said.contains("kernel @fused_dense_relu_0"),
-                    "{schedule}\n{said}"
-                );
+                assert!(said.contains(why) && said.contains("@fused_dense_relu_0"), "{schedule}\n{said}");
             }
             Ok(off) => panic!("was not refused, and is off by {off}:\n{schedule}"),
         }

@@ -77,3 +77,18 @@ func.func @main(%x: tensor<4x2048xf32>) -> tensor<2048xf32> {
   %0 = relay.reduce_sum %x {axes = array<i64: 0>} : (tensor<4x2048xf32>) -> tensor<2048xf32>
   return %0 : tensor<2048xf32>
 }
+
+// -----
+
+// Of a few vectors by a matrix each thread has the results of all.
+// CHECK-LABEL: te.schedule for @fused_matmul_0
+// CHECK:         te.cache_write %{{.*}} as "columns_of_matmul"
+// CHECK:         te.vectorize
+// CHECK-NEXT:    te.unroll
+// CHECK:         te.bind %{{.*}} to thread_x
+// CHECK:         te.bind %{{.*}} to thread_y
+// CHECK-NEXT:    te.unroll
+func.func @main(%x: tensor<4x1024xf32>, %w: tensor<1024x4096xf32>) -> tensor<4x4096xf32> {
+  %0 = relay.matmul %x, %w : (tensor<4x1024xf32>, tensor<1024x4096xf32>) -> tensor<4x4096xf32>
+  return %0 : tensor<4x4096xf32>
+}

@@ -38,13 +38,21 @@ pub fn channels_last(p: &mut Program) -> Value {
     p.op("reduce_mean", &[&a], "axes = array<i64: 0, 1, 2>", &shape[3..])
 }
 
-/// A vector by a matrix of weights, with a bias.
+/// A vector or a few of them by a matrix of weights, with a bias.
 pub fn vector_by_matrix(p: &mut Program) -> Value {
-    let (rows, columns) = (long(p), wide(p));
-    let (x, w, bias) = (p.input(&[1, rows]), p.input(&[rows, columns]), p.input(&[columns]));
-    let product = p.op("matmul", &[&x, &w], "", &[1, columns]);
-    let sum = p.op("add", &[&product, &bias], "", &[1, columns]);
-    p.op("relu", &[&sum], "", &[1, columns])
+    let (rows, columns, n) = (long(p), wide(p), p.numbers.among(&[1, 1, 2, 3, 5, 15]));
+    let (x, w, bias) = (p.input(&[n, rows]), p.input(&[rows, columns]), p.input(&[columns]));
+    let product = p.op("matmul", &[&x, &w], "", &[n, columns]);
+    let sum = p.op("add", &[&product, &bias], "", &[n, columns]);
+    p.op("relu", &[&sum], "", &[n, columns])
+}
+
+/// The same of f16.
+pub fn vector_by_matrix_f16(p: &mut Program) -> Value {
+    let (rows, columns, n) = (long(p), wide(p), p.numbers.among(&[1, 2, 4, 7]));
+    let (x, w) = (p.narrow_input(&[n, rows]), p.narrow_input(&[rows, columns]));
+    p.most_off = 4e-3;
+    p.op("matmul", &[&x, &w], "", &[n, columns])
 }
 
 /// A softmax along another axis than the last.
@@ -62,6 +70,16 @@ pub fn layer_norm_f16(p: &mut Program) -> Value {
         (p.narrow_input(&shape), p.narrow_input(&shape[1..]), p.narrow_input(&shape[1..]));
     p.most_off = 4e-3;
     p.op("layer_norm", &[&a, &scale, &shift], "axis = -1 : i64", &shape)
+}
+
+/// A scan of lines that are cut into chunks, but for those of a prime number of elements.
+pub fn long_scan(p: &mut Program) -> Value {
+    let extent = p.numbers.among(&[512, 600, 1024, 1009, 1210]);
+    let shape = [p.small(1, 3), extent, p.numbers.among(&[1, 1, 5, 33])];
+    let attributes =
+        format!("axis = 1 : i64, exclusive = {}, reverse = {}", p.below(2) == 0, p.below(2) == 0);
+    let a = p.input(&shape);
+    p.op("cumsum", &[&a], &attributes, &shape)
 }
 
 /// Rows that are read several elements at once, of which the last ones are for some of the threads only.

@@ -64,8 +64,10 @@ const KINDS: &[Kind] = &[
     ("long_columns", columns::long_columns),
     ("channels_last", columns::channels_last),
     ("vector_by_matrix", columns::vector_by_matrix),
+    ("vector_by_matrix_f16", columns::vector_by_matrix_f16),
     ("softmax_of_columns", columns::softmax_of_columns),
     ("layer_norm_f16", columns::layer_norm_f16),
+    ("long_scan", columns::long_scan),
     ("long_rows", columns::long_rows),
 ];
 

@@ -10,6 +10,7 @@
 //! What is an element of a column is computed where it is read, as `own_rows` does. Where columns are few and long, a launch for each stage
 //! lets more cores read: the one that takes less time by `sizes` is taken.
 
+use super::super::super::reductions::reads_once;
 use super::super::super::rows::Rows;
 use super::super::super::writer::Writer;
 use super::super::own_rows::{self, Kinds};
@@ -49,7 +50,9 @@ pub fn schedule(writer: &mut Writer, rows: &Rows, target: &Target) -> Result<boo
 }
 
 fn recognize(tree: &Schedule, rows: &Rows, kinds: &Kinds) -> Option<Group> {
-    if tree.stages[rows.host].is_reduction() || !kinds.reductions.iter().all(|s| is_columns(tree, *s)) {
+    if tree.stages[rows.host].is_reduction()
+        || !kinds.reductions.iter().all(|s| is_columns(tree, *s) && reads_once(tree, *s))
+    {
         return None;
     }
     let reductions = rows.members.iter().filter(|(stage, _)| kinds.reductions.contains(stage));

@@ -6,6 +6,12 @@
 //!                                              y[j] = s of all 32
 //! ```
 //!
+//! Of a few vectors by a matrix each thread has the results of all, so that it reads the matrix once:
+//!
+//! ```text
+//!   for i, j  for k  y[i, j] += x[i, k] * w[k, j]     =>     the same with   for 4 (unrolled)  s[i] += x[i, k] * w[k, j]
+//! ```
+//!
 //! Threads side by side read vectors that lie side by side; those below each other share a column, and combine what they have through
 //! shared memory. Where that leaves cores idle, parts of a column are blocks of their own, which a second launch adds up (`parts`).
 //! How many threads and parts there are follows from a closed form (`sizes`), of which the least time is taken. Several reductions of the
@@ -18,7 +24,7 @@ use super::super::accesses::offsets;
 use super::super::fusion::along_fused;
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
-use super::super::reductions::{fits_lanes, reads_once, together_along_reduction};
+use super::super::reductions::{differs_at_each_point, fits_lanes, reads_once, together_along_reduction};
 use super::super::writer::Writer;
 use super::{grid, lanes, parts};
 use crate::target::Target;
@@ -33,6 +39,8 @@ use std::ops::Range;
 
 /// Elements of a column, at least: fewer are as soon combined by one thread.
 const FEWEST_ROWS: u64 = 8;
+/// Results of a thread, at most, where it goes on with what it has read.
+const MOST_RESULTS: u64 = 64;
 /// Steps of a thread that stand behind each other, so that their reads are under way together.
 const UNROLLED: u64 = sizes::UNDER_WAY;
 
@@ -40,10 +48,19 @@ const UNROLLED: u64 = sizes::UNDER_WAY;
 struct Columns {
     /// The axes along which they lie together.
     along: Range<usize>,
+    /// The axis of results for which the same elements are read.
+    again: Option<usize>,
     /// Columns read or written at once.
     lanes: u64,
     /// Bytes of an element.
     size: u64,
+}
+
+impl Columns {
+    /// The parallel axes that are blocks.
+    fn others(&self, rank: usize) -> Vec<AxisId> {
+        (0..rank).filter(|a| !self.along.contains(a) && self.again != Some(*a)).collect()
+    }
 }
 
 /// Writes the primitives of a nest of columns; false for another one.
@@ -58,7 +75,7 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
         columns: columns.along.clone().map(extent).product(),
         rows: (rank..own).map(extent).product(),
         axis: extent(longest),
-        others: (0..rank).filter(|a| !columns.along.contains(a)).map(extent).product(),
+        others: columns.others(rank).into_iter().map(extent).product(),
         lanes: columns.lanes,
         size: columns.size,
     };
@@ -81,7 +98,12 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
 /// The columns that a nest is of: each element is read once, and the stage goes on with each result where it lies.
 fn recognize(tree: &Schedule, nest: &Nest) -> Option<Columns> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    if !is_columns(tree, reduction) || (nest.stage != reduction && !goes_on(tree, nest.stage, reduction)) {
+    let again = again(tree, reduction);
+    let read_once = reads_once(tree, reduction) || again.is_some();
+    if !read_once
+        || !is_columns(tree, reduction)
+        || (nest.stage != reduction && !goes_on(tree, nest.stage, reduction))
+    {
         return None;
     }
     let all = BTreeSet::from_iter(0..tree.stages[reduction].rank());
@@ -90,18 +112,30 @@ fn recognize(tree: &Schedule, nest: &Nest) -> Option<Columns> {
     let count = stages.iter().map(|(_, along)| along.len()).min()?;
     let along = own.end - count..own.end;
     let lanes = stages.iter().map(|(stage, _)| lanes_of(tree, *stage, &along)).min()?;
-    Some(Columns { along, lanes, size: bytes(tree, reduction) })
+    let results = again.map_or(1, |a| tree.stages[reduction].axes[a].extent);
+    let fits = !again.is_some_and(|a| along.contains(&a)) && results * lanes <= MOST_RESULTS;
+    fits.then(|| Columns { along, again, lanes, size: bytes(tree, reduction) })
 }
 
-/// True for a reduction of one result whose elements lie apart, are each read once, and are enough to be shared.
+/// The axis of which all results take the same elements of an operand, which is read once otherwise: that of several vectors by a matrix.
+fn again(tree: &Schedule, reduction: StageId) -> Option<usize> {
+    let s = &tree.stages[reduction];
+    let extents: Vec<u64> = s.axes[..s.op_axes()].iter().map(|a| a.extent).collect();
+    let accesses = offsets(tree, reduction, None);
+    let is_again = |axis: &usize| {
+        let mut others = extents.clone();
+        others[*axis] = 1;
+        let once = |e: &Expr| !e.mentions(*axis) && differs_at_each_point(e, &others);
+        extents[*axis] > 1 && accesses[1..].iter().flatten().any(once)
+    };
+    (0..s.rank()).find(is_again).filter(|_| !reads_once(tree, reduction))
+}
+
+/// True for a reduction of one result whose elements lie apart and are enough to be shared.
 fn is_columns(tree: &Schedule, reduction: StageId) -> bool {
     let s = &tree.stages[reduction];
     let rows: u64 = s.axes[s.rank()..s.op_axes()].iter().map(|a| a.extent).product();
-    s.is_reduction()
-        && rows >= FEWEST_ROWS
-        && s.op.result_values().len() == 1
-        && !fits_lanes(tree, reduction)
-        && reads_once(tree, reduction)
+    s.is_reduction() && rows >= FEWEST_ROWS && s.op.result_values().len() == 1 && !fits_lanes(tree, reduction)
 }
 
 /// The last of the parallel axes, of those given, along which all that a stage reads and writes lies together. Axes of one element count
@@ -155,8 +189,9 @@ fn write(writer: &mut Writer, nest: &Nest, columns: &Columns, sizes: &Sizes) -> 
     };
     let rank = writer.tree.stages[host].rank();
     let along: Vec<AxisId> = columns.along.clone().collect();
-    let others: Vec<AxisId> = (0..rank).filter(|a| !columns.along.contains(a)).collect();
-    let order = [others.as_slice(), &along].concat();
+    let others = columns.others(rank);
+    let again: Vec<AxisId> = columns.again.into_iter().collect();
+    let order = [others.as_slice(), &along, &again].concat();
     if order != writer.tree.stages[host].leaves {
         writer.reorder(host, &order)?;
     }
@@ -164,13 +199,18 @@ fn write(writer: &mut Writer, nest: &Nest, columns: &Columns, sizes: &Sizes) -> 
     let (block, mut thread) = writer.split_guarded(host, column, sizes.along * columns.lanes)?;
     if columns.lanes > 1 {
         let (outer, lane) = writer.split(host, thread, columns.lanes)?;
+        if !again.is_empty() {
+            writer.reorder(host, &[others.as_slice(), &[block, outer], &again, &[lane]].concat())?;
+        }
         writer.vectorize(host, lane)?;
         thread = outer;
     }
+    again.iter().try_for_each(|axis| writer.unroll(host, *axis))?;
     grid::along_x(writer, host, &[others.as_slice(), &[block]].concat())?;
     writer.bind(host, thread, LoopKind::ThreadX)?;
     writer.compute_at(sums, host, thread)?;
-    share(writer, sums, (columns.along.end - 1, columns.lanes), sizes.sharing)
+    share(writer, sums, (columns.along.end - 1, columns.lanes), sizes.sharing)?;
+    again.iter().try_for_each(|axis| writer.unroll(sums, *axis))
 }
 
 /// The loops of a thread: its columns outside, along that axis so many at once, its share of the rows inside.
