@@ -39,6 +39,9 @@ pub struct Access<'c> {
     guards: Vec<Op<'c>>,
 }
 
+/// A buffer that an operation touches, whether it writes, and the first element with how many there are, where that is known.
+type Touched<'c> = (Option<Value<'c>>, bool, Option<(Value<'c>, u64)>);
+
 /// Who touches an element along a dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
@@ -63,7 +66,7 @@ impl<'c> Access<'c> {
         let read = |buffer: usize| (at(buffer), false, None);
         let write = |buffer: usize| (at(buffer), true, None);
         let several = |place: usize, n: u64| at(place).map(|index| (index, n));
-        let found: Vec<(Option<Value>, bool, Option<(Value, u64)>)> = match kind {
+        let found: Vec<Touched> = match kind {
             Loop::Load => {
                 vec![(at(0), false, several(1, lanes(op.result_values().first().copied())))]
             }
@@ -85,7 +88,7 @@ impl<'c> Access<'c> {
         let is = |kind| move |o: &&Op| matches!(o.kind(), Some(Kind::Loop(k)) if k == kind);
         let loops: Vec<Op> = around.iter().rev().filter(is(Loop::For)).copied().collect();
         let guards: Vec<Op> = around.iter().filter(is(Loop::Guard)).copied().collect();
-        let access = |(buffer, writes, index): (Option<Value<'c>>, bool, Option<(Value<'c>, u64)>)| {
+        let access = |(buffer, writes, index): Touched<'c>| {
             Some(Access { op, buffer: buffer?, writes, index, loops: loops.clone(), guards: guards.clone() })
         };
         found.into_iter().filter_map(access).collect()
