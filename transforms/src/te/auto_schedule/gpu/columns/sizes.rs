@@ -143,7 +143,6 @@ mod tests {
     #[test]
     fn few_columns_are_shared_by_many_threads() {
         let few = sizes(3, 100_003, 1);
-        assert_eq!((few.along, few.parts), (3, 1), "100003 is prime: {few:?}");
-        assert!(few.sharing >= 128, "{few:?}");
+        assert!(few.parts == 1 && few.sharing >= 128, "100003 is prime: {few:?}");
     }
 }
