@@ -115,17 +115,19 @@ impl Workshop<'_> {
             return Ok(Done { object, timings: Vec::new(), cached: true });
         }
         let context = context.get_or_insert_with(load_worker_context);
-        let module = parse_module(context, &unit.source).map_err(CompileError::Stage)?;
-        let of_kernel = |mut errors: Vec<String>| {
-            if let Some(first) = errors.first_mut() {
+        // Errors call a kernel what its program calls it, and the first says which it is.
+        let told = |errors: Vec<String>| {
+            let mut errors: Vec<String> = errors.iter().map(|e| unit.told(e)).collect();
+            if let Some(first) = errors.first_mut().filter(|e| !e.contains(&unit.name)) {
                 first.push_str(&format!(" (in kernel @{})", unit.name));
             }
             CompileError::Stage(errors)
         };
+        let module = parse_module(context, &unit.source).map_err(told)?;
         for stages in self.stages() {
-            runner.run(&module, stages).map_err(of_kernel)?;
+            runner.run(&module, stages).map_err(told)?;
         }
-        runner.run(&module, LLVM).map_err(of_kernel)?;
+        runner.run(&module, LLVM).map_err(told)?;
         let start = std::time::Instant::now();
         let object = emit(&module, self.target, Emit::Object)?;
         runner.timings.push(("llvm", start.elapsed().as_secs_f64()));

@@ -29,6 +29,13 @@ pub struct Unit {
     pub source: String,
 }
 
+impl Unit {
+    /// A message with the kernel called what its program calls it.
+    pub fn told(&self, message: &str) -> String {
+        message.replace(&self.symbol, &self.name)
+    }
+}
+
 /// What kernels are called while they are compared.
 const NAMELESS: &str = "kernel";
 

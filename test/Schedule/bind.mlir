@@ -84,3 +84,31 @@ te.schedule for @k {
   te.bind %i to block_x
   te.bind %t to thread_x
 }
+
+// -----
+
+// Threads of y share it, and those of x have a sum each: a value of every thread may be handed over.
+// CHECK-LABEL: func.func private @k(
+// CHECK:       %[[B:.*]] = loop.alloc shared : memref<128xf32>
+// CHECK:       loop.for 8 thread_x
+// CHECK:         loop.thread_index 16 thread_y
+// CHECK:         loop.all_reduce 16 thread_y(%{{.*}} : f32) by(%[[B]] : memref<128xf32>)
+te.kernel @k(%x: tensor<96x8xf32>) -> tensor<8xf32> {
+  %0 = te.compute "sum" axes [8] reduce [96] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = te.load %x[%k, %i] : tensor<96x8xf32> -> f32
+    te.yield %a : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<8xf32>
+  te.return %0 : tensor<8xf32>
+}
+te.schedule for @k {
+  %s = te.stage "sum"
+  %i, %k = te.axes %s : !te.axis, !te.axis
+  te.bind %i to thread_x
+  %o, %n = te.split %k by 16
+  te.bind %n to thread_y
+}

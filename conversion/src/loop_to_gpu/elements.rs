@@ -8,6 +8,7 @@
 //! The index is an expression of the loops around the access. What two accesses have around them both is the same for both.
 
 use super::launches::is_bound;
+use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -15,13 +16,15 @@ use fusion_dialects::{
     vector_parts,
 };
 use fusion_transforms::te::expr::{Atom, Expr};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A dimension of the threads of a block, or of the blocks.
 pub type Dimension = (bool, usize);
 
 /// Elements are looked at one by one where there are no more.
 const MOST: u64 = 1 << 20;
+/// Values that a condition is computed from, at most, of those that are looked at.
+const MOST_OF_A_CONDITION: usize = 256;
 
 /// A read or write of a buffer.
 pub struct Access<'c> {
@@ -32,7 +35,12 @@ pub struct Access<'c> {
     index: Option<(Value<'c>, u64)>,
     /// The loops around, the outermost first.
     loops: Vec<Op<'c>>,
+    /// The conditions around.
+    guards: Vec<Op<'c>>,
 }
+
+/// A buffer that an operation touches, whether it writes, and the first element with how many there are, where that is known.
+type Touched<'c> = (Option<Value<'c>>, bool, Option<(Value<'c>, u64)>);
 
 /// Who touches an element along a dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,26 +61,76 @@ impl<'c> Access<'c> {
     pub fn of(op: Op<'c>) -> Vec<Access<'c>> {
         let Some(Kind::Loop(kind)) = op.kind() else { return Vec::new() };
         let operands = op.operand_values();
-        let lanes = |v: Option<&Value<'c>>| v.and_then(|v| vector_parts(v.r#type())).map_or(1, |(_, n)| n);
-        let (buffers, writes, index): (&[usize], bool, _) = match kind {
+        let at = |place: usize| operands.get(place).copied();
+        let lanes = |v: Option<Value>| v.and_then(|v| vector_parts(v.r#type())).map_or(1, |(_, n)| n);
+        let read = |buffer: usize| (at(buffer), false, None);
+        let write = |buffer: usize| (at(buffer), true, None);
+        let several = |place: usize, n: u64| at(place).map(|index| (index, n));
+        let found: Vec<Touched> = match kind {
             Loop::Load => {
-                let lanes = lanes(op.result_values().first());
-                (&[0], false, operands.get(1).map(|index| (*index, lanes)))
+                vec![(at(0), false, several(1, lanes(op.result_values().first().copied())))]
             }
-            Loop::Store => (&[1], true, operands.get(2).map(|index| (*index, lanes(operands.first())))),
-            Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix => (&[0], false, None),
-            Loop::MultiplyShared => (&[0, 2], false, None),
-            Loop::Scatter | Loop::StoreStrided => (&[1], true, None),
+            Loop::Store => vec![(at(1), true, several(2, lanes(at(0))))],
+            Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix => vec![read(0)],
+            Loop::MultiplyShared => vec![read(0), read(2)],
+            Loop::Scatter | Loop::StoreStrided => vec![write(1)],
+            Loop::CopyAsync => {
+                let elements = op.int("elements").unwrap_or(1).max(1) as u64;
+                vec![(at(0), false, several(1, elements)), (at(2), true, several(3, elements))]
+            }
+            Loop::CopyTensor => {
+                let copy = TensorCopy::of(op);
+                copy.map_or(Vec::new(), |c| vec![(Some(c.source), false, None), (Some(c.buffer), true, None)])
+            }
             _ => return Vec::new(),
         };
-        let around = std::iter::successors(op.parent_operation(), |o| o.parent_operation());
-        let mut loops: Vec<Op> = around.filter(|o| matches!(o.kind(), Some(Kind::Loop(Loop::For)))).collect();
-        loops.reverse();
-        let access = |at: &usize| {
-            let buffer = *operands.get(*at)?;
-            Some(Access { op, buffer, writes, index, loops: loops.clone() })
+        let around: Vec<Op> = parents(op).collect();
+        let is = |kind| move |o: &&Op| matches!(o.kind(), Some(Kind::Loop(k)) if k == kind);
+        let loops: Vec<Op> = around.iter().rev().filter(is(Loop::For)).copied().collect();
+        let guards: Vec<Op> = around.iter().filter(is(Loop::Guard)).copied().collect();
+        let access = |(buffer, writes, index): Touched<'c>| {
+            Some(Access { op, buffer: buffer?, writes, index, loops: loops.clone(), guards: guards.clone() })
         };
-        buffers.iter().filter_map(access).collect()
+        found.into_iter().filter_map(access).collect()
+    }
+
+    /// True when not all iterations of the loops around make it.
+    pub fn is_guarded(&self) -> bool {
+        !self.guards.is_empty()
+    }
+
+    /// True for one under a condition on the number of a thread, which another is not under: threads that make that other one do not make
+    /// this one.
+    pub fn is_of_some_threads(&self, other: &Access, dimension: Dimension) -> bool {
+        let alone = self.guards.iter().filter(|g| other.guards.iter().all(|o| op_key(*o) != op_key(**g)));
+        alone.filter_map(|guard| guard.operand_values().first().copied()).any(|c| asks(c, dimension))
+    }
+
+    /// True when it is known which elements this access and another touch.
+    pub fn is_known(&self, other: &Access) -> bool {
+        self.expression(0).is_some() && other.expression(0).is_some()
+    }
+
+    /// True when another access is of the same elements, and each iteration of this one of another: who touches one of them, touches it in both.
+    pub fn is_apart_as(&self, other: &Access) -> bool {
+        let (Some(own), Some(others)) = (self.expression(0), other.expression(0)) else { return false };
+        let mentioned = (0..self.loops.len()).filter(|p| own.mentions(*p));
+        let mut steps: Vec<(i64, i64)> = Vec::new();
+        for place in mentioned {
+            let same = other.loops.get(place).is_some_and(|o| op_key(*o) == op_key(self.loops[place]));
+            match own.coefficient(place) {
+                Some(step) if same && !own.is_opaque() => steps.push((step.abs(), extent(self.loops[place]))),
+                _ => return false,
+            }
+        }
+        steps.sort_unstable();
+        let mut reach = self.index.map_or(0, |(_, lanes)| lanes as i64 - 1);
+        let apart = steps.into_iter().filter(|(_, n)| *n > 1).all(|(step, n)| {
+            let beyond = step > reach;
+            reach = reach.saturating_add(step.saturating_mul(n - 1));
+            beyond
+        });
+        apart && own == others && self.index.map(|i| i.1) == other.index.map(|i| i.1)
     }
 
     /// How many loops stand around this access and another.
@@ -156,6 +214,26 @@ impl<'c> Access<'c> {
         let known: BTreeMap<usize, Expr> = self.loops.iter().enumerate().filter_map(variable).collect();
         expression(index, &known)
     }
+}
+
+fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    std::iter::successors(op.parent_operation(), |o| o.parent_operation())
+}
+
+/// True for what is computed from the number of a thread along a dimension, as threads that share a reduction ask for it.
+fn asks(value: Value, dimension: Dimension) -> bool {
+    let mut open = vec![value];
+    let mut seen = BTreeSet::new();
+    while let Some(next) = open.pop().filter(|_| seen.len() < MOST_OF_A_CONDITION) {
+        let Some(op) = defining_op(next).filter(|_| seen.insert(key(next))) else { continue };
+        if matches!(op.kind(), Some(Kind::Loop(Loop::ThreadIndex)))
+            && loop_kind(op).binding() == Some(dimension)
+        {
+            return true;
+        }
+        open.extend(op.operand_values());
+    }
+    false
 }
 
 fn extent(op: Op) -> i64 {

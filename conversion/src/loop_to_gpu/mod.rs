@@ -236,7 +236,7 @@ fn kernel<'c>(
         }
         inside.op("gpu.return", &[], &[], &[]);
         outcome = bindings::bind(inside.block(), &launch.shape)
-            .and_then(|()| reduce::expand(inside.block(), target.warp))
+            .and_then(|()| reduce::expand(inside.block(), &launch.shape, target.warp))
             .and_then(|()| maps::number(inside.block()))
             .map(|numbered| {
                 rows = numbered;

@@ -12,12 +12,20 @@
 //!
 //! Loops around two accesses are the same iteration of both, in which what is needed is computed. So it is the loops around one of them
 //! that are looked at: one that is bound to a dimension says who touches which element (`elements`); where none is, all do.
+//!
+//! In global memory iterations of different threads meet as well, in any order:
+//!
+//! ```text
+//!   loop.for 16 thread_x { ^(%t): load %y[t + 1] ; store %v, %y[t] }         thread t reads what thread t + 1 writes: refused
+//!   if thread_index = 0 { store %sum, %y[0] } ; load %y[0]                   one thread writes, all read: refused
+//! ```
 
-use super::elements::{Access, Dimension};
+use super::elements::{Access, Dimension, Owner};
 use super::launches::{self, Shape, scope};
 use super::{parents, within};
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::Scope;
+use fusion_dialects::loops::{Op as Loop, Scope};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::{Op, OpExt, OperationLike, Pass, PassError, RunContext, defining_op, key};
 use std::collections::BTreeMap;
 
@@ -45,6 +53,9 @@ impl Pass for VerifySharing {
         for launch in launches {
             let mut buffers: BTreeMap<usize, Vec<Access>> = BTreeMap::new();
             let mut order: Vec<usize> = Vec::new();
+            // Who wrote barriers by hand knows what they order.
+            let is_barrier = |op: &Op| matches!(op.kind(), Some(Kind::Loop(Loop::Barrier)));
+            let waits = within(launch.ops.iter().copied()).any(|op| is_barrier(&op));
             for access in within(launch.ops.iter().copied()).flat_map(Access::of) {
                 let buffer = key(access.buffer);
                 if !buffers.contains_key(&buffer) {
@@ -55,7 +66,7 @@ impl Pass for VerifySharing {
             for buffer in order {
                 let accesses = &buffers[&buffer];
                 if accesses.iter().any(|a| a.writes) {
-                    buffer_of(accesses, &launch.shape, kernel)?;
+                    buffer_of(accesses, (&launch.shape, waits), kernel)?;
                 }
             }
         }
@@ -64,7 +75,11 @@ impl Pass for VerifySharing {
 }
 
 /// All accesses of one buffer in a launch, in order.
-fn buffer_of<'c>(accesses: &[Access<'c>], shape: &Shape, kernel: &str) -> Result<(), PassError<'c>> {
+fn buffer_of<'c>(
+    accesses: &[Access<'c>],
+    (shape, waits): (&Shape, bool),
+    kernel: &str,
+) -> Result<(), PassError<'c>> {
     let scope = defining_op(accesses[0].buffer).and_then(scope).unwrap_or(Scope::Global);
     let several = |&&((thread, which), _): &&(Dimension, &str)| {
         let (of_threads, of_blocks) = (shape.block[which] > 1, shape.grid[which] > 1);
@@ -77,7 +92,12 @@ fn buffer_of<'c>(accesses: &[Access<'c>], shape: &Shape, kernel: &str) -> Result
         for (at, write) in accesses.iter().enumerate().filter(|(_, a)| a.writes) {
             for (later, other) in accesses.iter().enumerate().filter(|(n, _)| *n != at) {
                 let wrong = match scope {
-                    Scope::Global => races(write, other, at < later, *dimension),
+                    Scope::Global => {
+                        races(write, other, at < later, *dimension)
+                            || (!waits
+                                && !other.writes
+                                && reads_of_others(write, other, at < later, *dimension))
+                    }
                     _ => !other.writes && misses(write, other, *dimension),
                 };
                 if wrong {
@@ -113,6 +133,28 @@ fn races(write: &Access, other: &Access, before: bool, dimension: Dimension) -> 
         (_, Some(_), Some(_)) => !agree(write, other, dimension, common),
         _ => write.meets(other, common),
     }
+}
+
+/// True when a thread is known to read an element that another one writes, in whatever iteration: of those that all make, and of one that only
+/// some threads make.
+fn reads_of_others(write: &Access, read: &Access, before: bool, dimension: Dimension) -> bool {
+    let common = write.common(read);
+    let known = write.is_known(read);
+    if known && write.is_of_some_threads(read, dimension) {
+        return write.meets(read, common);
+    }
+    let around = |access: &Access| access.bound(dimension).is_some_and(|place| place < common);
+    if !known || write.is_guarded() || read.is_guarded() || !around(write) || write.is_apart_as(read) {
+        return false;
+    }
+    let of = |access: &Access| access.elements(Some(dimension), 0);
+    let (Some(written), Some(read)) = (of(write), of(read)) else { return false };
+    // Several may write the same before they read it back; what is read before it is written is another's.
+    let is_other = |by: &Owner, writer: &Owner| {
+        let each_one = by.is_one() && writer.is_one();
+        (each_one && by != writer) || (!each_one && !before)
+    };
+    read.iter().any(|(element, by)| written.get(element).is_some_and(|writer| is_other(by, writer)))
 }
 
 /// True when each element that both touch is touched by one, the same in both.

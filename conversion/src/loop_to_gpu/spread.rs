@@ -28,6 +28,9 @@ use fusion_dialects::{
 use fusion_transforms::loops::iteration::iteration;
 use std::ops::RangeInclusive;
 
+/// Threads that are whole warps on all GPUs.
+const WARPS: u64 = 64;
+
 /// The pass.
 pub struct LoopSpread;
 
@@ -35,18 +38,26 @@ impl Pass for LoopSpread {
     const NAME: &'static str = "loop-spread";
     const DESCRIPTION: &'static str = "Bind nests without a schedule by their independent loops";
     const ANCHOR: Option<&'static str> = Some("func.func");
-    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-        name: "threads",
-        description: "Threads of a block",
-        kind: OptionKind::Int,
-        initial: "256",
-    }];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "threads",
+            description: "Threads of a block",
+            kind: OptionKind::Int,
+            initial: "256",
+        },
+        OptionSpec {
+            name: "cores",
+            description: "Cores that are to have blocks, of fewer threads where there is little to do",
+            kind: OptionKind::Int,
+            initial: "1",
+        },
+    ];
     const STATISTICS: &'static [StatisticSpec] =
         &[StatisticSpec { name: "spread", description: "Number of nests that got blocks and threads" }];
     const DIALECTS: &'static [&'static str] = &["loop", "arith", "affine"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
-        let threads = cx.options.int("threads").max(1) as u64;
+        let [threads, cores] = ["threads", "cores"].map(|name| cx.options.int(name).max(1) as u64);
         let Some(body) = function.body(0).filter(|_| function.attr(KERNEL).is_some()) else { return Ok(()) };
         let all = ops_in(body);
         let together = of_one_launch(&all);
@@ -58,7 +69,7 @@ impl Pass for LoopSpread {
             let chosen = independent(nest);
             let owners = owners::find(nest, &chosen, iterations(&extents(nest, &chosen)));
             if owners.is_some() || !chosen.is_empty() {
-                spread(nest, &chosen, owners.as_ref(), threads);
+                spread(nest, &chosen, owners.as_ref(), (threads, cores));
                 cx.count(0, 1);
             }
         }
@@ -129,10 +140,10 @@ fn iterations(extents: &[u64]) -> u64 {
 }
 
 /// A thread for each iteration of the chosen loops together, and each owner of what is written there.
-fn spread(nest: Op, chosen: &[usize], owners: Option<&Owners>, threads: u64) {
+fn spread(nest: Op, chosen: &[usize], owners: Option<&Owners>, (threads, cores): (u64, u64)) {
     let extents = extents(nest, chosen);
     let all = iterations(&extents).saturating_mul(owners.map_or(1, Owners::number));
-    let threads = threads.min(all.next_multiple_of(32));
+    let threads = threads.min(all.div_ceil(cores).next_multiple_of(WARPS)).min(all.next_multiple_of(32));
     let blocks = all.div_ceil(threads);
     let loops = Loops { build: Build::before(nest) };
     loops.for_(blocks, LoopKind::BlockX, &[], |outer, block, _| {

@@ -11,7 +11,7 @@
 
 use super::barriers::AHEAD;
 use super::launches::{self, Shape, bytes, scope};
-use super::parents;
+use super::{parents, reduce};
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::loops::matrix::Instruction;
 use fusion_dialects::loops::tensor_copy::TensorCopy;
@@ -184,7 +184,7 @@ fn barrier<'c>(op: Op<'c>, shape: &Shape, warp: u64) -> Result<(), PassError<'c>
                     format_args!("combines values of {extent} threads in blocks of another number"),
                 ));
             }
-            if extent <= warp {
+            if !reduce::waits(op, shape, warp) {
                 return Ok(());
             }
         }

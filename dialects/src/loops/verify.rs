@@ -288,7 +288,8 @@ fn all_reduce(op: Op) -> Result<(), String> {
         ));
     }
     let held = |v: &Value| buffer_parts(v.r#type()).map(|(element, _)| element.to_string());
-    match scratch.iter().map(held).eq(given.into_iter().map(Some)) {
+    let element = |v: &Value| vector_parts(v.r#type()).map_or(v.r#type(), |(element, _)| element).to_string();
+    match scratch.iter().map(held).eq(values.iter().map(element).map(Some)) {
         true => Ok(()),
         false => Err("violates constraint C3: there must be a flat buffer of its type for each value".into()),
     }

@@ -145,9 +145,10 @@ def Loop_AllReduceOp : Loop_Op<"all_reduce", [SameVariadicOperandSize, MemoryEff
   let summary = "Combines the values that all threads along one dimension of a block come with; each gets the outcome";
   let description = [{
     The body takes two values of each kind and yields them combined, in any order of the threads. Threads of more than one warp
-    exchange what their warps have in the scratch buffers, one for each value, which nothing else may use.
+    exchange what their warps have in the scratch buffers, one for each value, which nothing else may use. Threads beside each other
+    along the other dimensions combine values of their own.
     - C1: the kind is one of threads, and the extent a power of two. C2: the body takes each type twice and yields each once.
-    - C3: there is a buffer for each value, of its type.
+    - C3: there is a buffer for each value, of its type, or of that of its lanes.
   }];
   let arguments = (ins I64Attr:$extent, Loop_Kind:$kind, Variadic<AnyType>:$values, Variadic<AnyMemRef>:$scratch);
   let regions = (region SizedRegion<1>:$body);

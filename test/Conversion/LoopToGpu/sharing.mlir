@@ -212,3 +212,101 @@ func.func @fine(%x: memref<128xf32>, %y: memref<128xf32>, %z: memref<128xf32>, %
   }
   return
 }
+
+// -----
+
+// Thread t reads what thread t + 1 writes, before or after it does.
+func.func @beside(%y: memref<17xf32>) attributes {loop.kernel} {
+  loop.for 16 thread_x {
+  ^bb0(%t: index):
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%t)
+    // expected-error @+1 {{'loop.load' op of kernel @beside reads elements of a buffer of one launch, which another along thread_x may have written}}
+    %a = loop.load %y[%next] : memref<17xf32> -> f32
+    loop.store %a, %y[%t] : f32, memref<17xf32>
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Each step of a thread touches what is its own, but another one has touched that in an earlier step.
+func.func @in_turn(%y: memref<32xf32>, %v: f32) attributes {loop.kernel} {
+  loop.for 16 block_x {
+  ^bb0(%t: index):
+    loop.for 4 serial {
+    ^bb0(%k: index):
+      %at = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%t, %k)
+      // expected-error @+1 {{'loop.load' op of kernel @in_turn reads elements of a buffer of one launch, which another along block_x may have written}}
+      %a = loop.load %y[%at] : memref<32xf32> -> f32
+      %b = arith.addf %a, %v : f32
+      loop.store %b, %y[%at] : f32, memref<32xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// One thread writes what all read.
+func.func @first(%y: memref<4xf32>, %z: memref<128xf32>, %v: f32) attributes {loop.kernel} {
+  loop.for 4 block_x {
+  ^bb0(%b: index):
+    %t = loop.thread_index 32 thread_x
+    %zero = arith.constant 0 : index
+    %is_first = arith.cmpi eq, %t, %zero : index
+    loop.guard %is_first {
+      loop.store %v, %y[%b] : f32, memref<4xf32>
+      loop.yield
+    }
+    loop.for 32 thread_x {
+    ^bb0(%i: index):
+      // expected-error @+1 {{'loop.load' op of kernel @first reads elements of a buffer of one launch, which another along thread_x may have written}}
+      %a = loop.load %y[%b] : memref<4xf32> -> f32
+      %to = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%b, %i)
+      loop.store %a, %z[%to] : f32, memref<128xf32>
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+// Sums that each thread keeps in global memory are its own, also where another loop comes between; and who waits by hand knows why.
+func.func @kept(%x: memref<512xf32>, %y: memref<64xf32>, %z: memref<32xf32>) attributes {loop.kernel} {
+  loop.for 2 block_x {
+  ^bb0(%b: index):
+    loop.for 32 thread_x {
+    ^bb0(%t: index):
+      loop.for 8 serial {
+      ^bb0(%k: index):
+        %from = affine.apply affine_map<(d0, d1, d2) -> (d0 * 256 + d1 * 32 + d2)>(%b, %k, %t)
+        %at = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%b, %t)
+        %a = loop.load %x[%from] : memref<512xf32> -> f32
+        %c = loop.load %y[%at] : memref<64xf32> -> f32
+        %d = arith.addf %a, %c : f32
+        loop.store %d, %y[%at] : f32, memref<64xf32>
+        loop.yield
+      }
+      loop.yield
+    }
+    loop.yield
+  }
+  return
+}
+
+func.func @by_hand(%y: memref<33xf32>) attributes {loop.kernel} {
+  loop.for 32 thread_x {
+  ^bb0(%t: index):
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%t)
+    %a = loop.load %y[%next] : memref<33xf32> -> f32
+    loop.barrier
+    loop.store %a, %y[%t] : f32, memref<33xf32>
+    loop.yield
+  }
+  return
+}

@@ -235,3 +235,28 @@ func.func @prefetch(%x: memref<64xf32>, %y: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// Threads combine all lanes at once.
+// CHECK-LABEL: func.func @all_reduce
+// CHECK:         %[[V:.*]] = loop.load %{{.*}} -> vector<4xf32>
+// CHECK:         %[[S:.*]] = loop.all_reduce 16 thread_y(%[[V]] : vector<4xf32>) by(%{{.*}} : memref<64xf32>) {
+// CHECK-NEXT:    ^bb0(%[[A:.*]]: vector<4xf32>, %[[B:.*]]: vector<4xf32>):
+// CHECK-NEXT:      %[[C:.*]] = arith.addf %[[A]], %[[B]] : vector<4xf32>
+// CHECK-NEXT:      loop.yield %[[C]]
+// CHECK:         loop.store %[[S]], %{{.*}} : vector<4xf32>
+func.func @all_reduce(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<64xf32>) {
+  loop.for 4 vectorized {
+  ^bb0(%i: index):
+    %v = loop.load %x[%i] : memref<4xf32> -> f32
+    %sum = loop.all_reduce 16 thread_y(%v : f32) by(%s : memref<64xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      loop.yield %c : f32
+    } -> f32
+    loop.store %sum, %y[%i] : f32, memref<4xf32>
+    loop.yield
+  }
+  return
+}

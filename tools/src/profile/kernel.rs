@@ -5,6 +5,7 @@ use super::samples::Sample;
 use crate::report::Report;
 use crate::report::kernels::Row;
 use crate::report::machine::Machine;
+use fusion_transforms::target::Factors;
 use serde::Serialize;
 
 /// What a kernel takes of a run, with all its calls.
@@ -76,12 +77,12 @@ impl KernelProfile {
             bound_by: None,
             launches,
         };
-        kernel.rate(report.machine.as_ref(), rows.iter().any(|row| row.multiplies_matrices()));
+        kernel.rate(report.machine.as_ref(), rows.iter().find_map(|row| row.multiplies_matrices()));
         kernel
     }
 
     /// Fills in what follows from seconds, bytes and FLOPs.
-    pub(super) fn rate(&mut self, machine: Option<&Machine>, by_matrices: bool) {
+    pub(super) fn rate(&mut self, machine: Option<&Machine>, by_matrices: Option<Factors>) {
         let per_second =
             |amount: Option<u64>| Some(amount? as f64 / self.seconds).filter(|rate| rate.is_finite());
         let (bytes, flops) = (per_second(self.bytes), per_second(self.flops));
@@ -89,9 +90,10 @@ impl KernelProfile {
         self.gflops = flops.map(|rate| rate / 1e9);
         let (Some(machine), Some(bytes), Some(all)) = (machine, self.bytes, self.flops) else { return };
         // What a library does not tell its rate shows: matrix instructions alone are faster than all others.
-        let machine = match by_matrices || flops.is_some_and(|rate| rate > machine.peak_flops) {
-            true => machine.with_matrices(),
-            false => machine.clone(),
+        let shown = || flops.filter(|rate| *rate > machine.peak_flops).map(|_| Factors::Half);
+        let machine = match by_matrices.or_else(shown) {
+            Some(factors) => machine.with_matrices(factors),
+            None => machine.clone(),
         };
         let calls = self.calls.max(1) as f64;
         let (flops, bytes) = (all as f64 / calls, bytes as f64 / calls);

@@ -119,7 +119,7 @@ impl Profile {
             let group = Group { rows: vec![number], calls: vec![0..0] };
             kernels.push(KernelProfile { seconds, ..KernelProfile::of(report, &group, &[]) });
             if let Some(kernel) = kernels.last_mut() {
-                kernel.rate(report.machine.as_ref(), false);
+                kernel.rate(report.machine.as_ref(), None);
             }
         }
         Profile { timeline, ..Profile::bare(report, "runs of each kernel as a program of its own", kernels) }
@@ -262,13 +262,13 @@ pub(crate) mod tests {
         };
         let machine = report().machine.unwrap();
         kernel.flops = Some(192_000_000_000);
-        kernel.rate(Some(&machine), false);
+        kernel.rate(Some(&machine), None);
         assert_eq!(
             (kernel.roof_s, kernel.of_roof, kernel.bound_by),
             (Some(1.0), Some(0.5), Some("arithmetic"))
         );
         kernel.bytes = Some(30_000_000_000);
-        kernel.rate(Some(&machine), false);
+        kernel.rate(Some(&machine), None);
         assert_eq!((kernel.roof_s, kernel.of_roof, kernel.bound_by), (Some(2.0), Some(1.0), Some("memory")));
     }
 

@@ -14,6 +14,7 @@ use super::kernels::Row;
 use super::table::{Align, table};
 use crate::print;
 use fusion_conversion::targets::gpu::resources::Resources;
+use fusion_transforms::target::Factors;
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,12 +49,20 @@ impl Launch {
         Launch { name, grid, block, shared_bytes, registers, spilled_bytes, occupancy, instructions }
     }
 
-    /// Whether it has matrix instructions.
-    pub fn multiplies_matrices(&self) -> bool {
+    /// What its matrix instructions multiply, where it has some.
+    pub fn multiplies_matrices(&self) -> Option<Factors> {
+        // NVIDIA's name the types of all operands, AMD's end with that of the factors.
         let of_matrices = |name: &String| {
-            ["mma.", "wgmma", "v_mfma", "v_smfma", "v_wmma"].iter().any(|prefix| name.starts_with(prefix))
+            let prefixes = ["mma.", "wgmma", "v_mfma", "v_smfma", "v_wmma"];
+            prefixes.iter().any(|prefix| name.starts_with(prefix)).then_some(match name {
+                name if name.contains("tf32") || name.ends_with("xf32") => Factors::Tf32,
+                name if name.starts_with("v_") && name.ends_with("f32") => Factors::F32,
+                _ => Factors::Half,
+            })
         };
-        self.instructions.keys().any(of_matrices)
+        let all: Vec<Factors> = self.instructions.keys().filter_map(of_matrices).collect();
+        // Of several, the roof is that of the fastest.
+        [Factors::Half, Factors::Tf32, Factors::F32].into_iter().find(|factors| all.contains(factors))
     }
 }
 
@@ -61,8 +70,8 @@ impl Launch {
 fn roof(report: &Report, row: &Row) -> Option<f64> {
     let machine = report.machine.as_ref()?;
     let machine = match row.multiplies_matrices() {
-        true => machine.with_matrices(),
-        false => machine.clone(),
+        Some(factors) => machine.with_matrices(factors),
+        None => machine.clone(),
     };
     Some(machine.roof(row.flops? as f64, row.bytes? as f64))
 }

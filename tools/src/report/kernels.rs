@@ -7,6 +7,7 @@ use crate::driver::Predicted;
 use crate::print;
 use fusion_runtime::KernelDescription;
 use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry};
+use fusion_transforms::target::Factors;
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
@@ -46,9 +47,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether matrix instructions do its arithmetic, by what is known of its launches.
-    pub fn multiplies_matrices(&self) -> bool {
-        self.launches.iter().any(Launch::multiplies_matrices)
+    /// What matrix instructions of its multiply, by what is known of its launches.
+    pub fn multiplies_matrices(&self) -> Option<Factors> {
+        self.launches.iter().find_map(Launch::multiplies_matrices)
     }
 }
 

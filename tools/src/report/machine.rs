@@ -6,7 +6,7 @@
 //!
 //! All numbers are those of one core of a processor, or of all cores of a GPU, which share a kernel.
 
-use fusion_transforms::target::Target;
+use fusion_transforms::target::{Factors, Target};
 use serde::Serialize;
 
 /// The numbers of a target that make its roof.
@@ -16,9 +16,15 @@ pub struct Machine {
     pub name: String,
     /// Operations a second.
     pub peak_flops: f64,
-    /// The same by matrix instructions, where there are some.
+    /// The same by matrix instructions on f16 and bf16, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix_flops: Option<f64>,
+    /// The same on f32 whose factors are rounded to tf32.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix_flops_tf32: Option<f64>,
+    /// The same on f32.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix_flops_f32: Option<f64>,
     /// The memories, the nearest first.
     pub memories: Vec<Level>,
 }
@@ -46,24 +52,38 @@ impl Machine {
             .map(|(name, memory)| Level { name, bytes: Some(memory.bytes), bandwidth: memory.bandwidth })
             .collect();
         memories.push(Level { name: "memory", bytes: None, bandwidth: target.memory.bandwidth });
-        Machine { name: target.name.clone(), peak_flops: target.peak_flops, matrix_flops: None, memories }
+        Machine {
+            name: target.name.clone(),
+            peak_flops: target.peak_flops,
+            matrix_flops: None,
+            matrix_flops_tf32: None,
+            matrix_flops_f32: None,
+            memories,
+        }
     }
 
     fn of_gpu(target: &Target) -> Machine {
         let (cores, memory) = (target.cores as f64, target.memory.bandwidth_all);
         let shared = Level { name: "L2", bytes: Some(target.l3.bytes), bandwidth: target.l3.bandwidth_all };
-        let matrix = target.gpu.matrix_flops * cores;
+        let matrix = |factors| Some(target.gpu.matrix_flops_of(factors) * cores).filter(|flops| *flops > 0.0);
         Machine {
             name: target.name.clone(),
             peak_flops: target.peak_flops * cores,
-            matrix_flops: (matrix > 0.0).then_some(matrix),
+            matrix_flops: matrix(Factors::Half),
+            matrix_flops_tf32: matrix(Factors::Tf32),
+            matrix_flops_f32: matrix(Factors::F32),
             memories: vec![shared, Level { name: "memory", bytes: None, bandwidth: memory }],
         }
     }
 
     /// The same roof where matrix instructions do the arithmetic.
-    pub fn with_matrices(&self) -> Machine {
-        Machine { peak_flops: self.matrix_flops.unwrap_or(self.peak_flops), ..self.clone() }
+    pub fn with_matrices(&self, factors: Factors) -> Machine {
+        let flops = match factors {
+            Factors::Half => self.matrix_flops,
+            Factors::Tf32 => self.matrix_flops_tf32,
+            Factors::F32 => self.matrix_flops_f32,
+        };
+        Machine { peak_flops: flops.unwrap_or(self.peak_flops), ..self.clone() }
     }
 
     /// Seconds that a kernel takes at least.
@@ -94,5 +114,23 @@ mod tests {
         assert_eq!(machine.roof(1.0, 15e9), 1.0);
         assert_eq!(machine.roof(0.0, 38e3), 38e3 / 120e9);
         assert!(machine.is_arithmetic(192e9, 1.0) && !machine.is_arithmetic(1.0, 15e9));
+    }
+
+    #[test]
+    fn the_roof_of_matrix_instructions_is_that_of_what_they_multiply() {
+        let gpu = |name: &str| Machine::of(name.parse::<crate::target::Target>().unwrap().description());
+        let flops = |name: &str, factors| gpu(name).with_matrices(factors).peak_flops;
+        let of_half = |name: &str, factors| flops(name, factors) / flops(name, Factors::Half);
+        for (name, factors, wanted) in [
+            ("nvidia:sm_80", Factors::Tf32, 1.0 / 2.0),
+            ("nvidia:sm_90a", Factors::Tf32, 1.0 / 2.0),
+            ("amd:gfx90a", Factors::F32, 1.0 / 4.0),
+            ("amd:gfx942", Factors::F32, 1.0 / 8.0),
+        ] {
+            assert!((of_half(name, factors) - wanted).abs() < 1e-2, "{name}: {}", of_half(name, factors));
+        }
+        // Without such instructions the roof is that of multiply-adds.
+        let amd = gpu("amd:gfx1100");
+        assert_eq!(amd.with_matrices(Factors::F32).peak_flops, amd.peak_flops);
     }
 }

@@ -3,6 +3,7 @@
 //! Every case follows from its number: as many neighbouring ones as there are kinds are one of each, and five rounds of them run each
 //! kind on each GPU. `FUSION_RANDOM_KERNELS=FROM..TO` runs others than the first ones, or one that failed alone.
 
+mod columns;
 mod kinds;
 mod more;
 pub mod program;
@@ -60,6 +61,14 @@ const KINDS: &[Kind] = &[
     ("attention_masked", more::attention_masked),
     ("attention_f16", more::attention_f16),
     ("state_in_registers", more::state_in_registers),
+    ("long_columns", columns::long_columns),
+    ("channels_last", columns::channels_last),
+    ("vector_by_matrix", columns::vector_by_matrix),
+    ("vector_by_matrix_f16", columns::vector_by_matrix_f16),
+    ("softmax_of_columns", columns::softmax_of_columns),
+    ("layer_norm_f16", columns::layer_norm_f16),
+    ("long_scan", columns::long_scan),
+    ("long_rows", columns::long_rows),
 ];
 
 /// A description of a GPU with four cores, on which products of a few tiles take several waves, and which prefers large tiles, as operands

@@ -89,4 +89,6 @@ pub const FIELDS: &[Field] = fields! {
     gpu_more  bulk_bytes       (gpu.bulk_bytes)    0.0..128.0  "B" "of a line of boxes of tensors that one thread has copied to shared memory; 0 where there are none";
     gpu_whole registers        (gpu.registers)     0.0..1e7    "" "registers of a core, of four bytes";
     gpu_real  matrix_flops     (gpu.matrix_flops)  0.0..1e16   "FLOP/s" "of one core's matrix instructions on f16";
+    gpu_real  matrix_flops_tf32 (gpu.matrix_flops_tf32) 0.0..1e16 "FLOP/s" "of those on f32 that is rounded to tf32";
+    gpu_real  matrix_flops_f32 (gpu.matrix_flops_f32) 0.0..1e16 "FLOP/s" "of those on f32";
 };

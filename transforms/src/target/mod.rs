@@ -82,12 +82,38 @@ pub struct Gpu {
     pub bulk_bytes: u64,
     /// Registers of a core, of four bytes.
     pub registers: u64,
-    /// Operations a second of one core's matrix instructions, on f16.
+    /// Operations a second of one core's matrix instructions, on f16 and bf16.
     pub matrix_flops: f64,
+    /// The same on f32 whose factors are rounded to tf32; 0 where there are none.
+    pub matrix_flops_tf32: f64,
+    /// The same on f32; 0 where there are none.
+    pub matrix_flops_f32: f64,
     /// Its matrix instructions, as `te/intrinsics` calls them, the best one first; empty where it has none.
     pub matrix: String,
     /// Those that round the factors they are given, which have to be asked for.
     pub matrix_rounded: String,
+}
+
+/// What matrix instructions multiply, which says how fast they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factors {
+    /// f16 and bf16.
+    Half,
+    /// f32 that is rounded to tf32.
+    Tf32,
+    /// f32.
+    F32,
+}
+
+impl Gpu {
+    /// Operations a second of one core's matrix instructions; 0 where nothing is said of them.
+    pub fn matrix_flops_of(&self, factors: Factors) -> f64 {
+        match factors {
+            Factors::Half => self.matrix_flops,
+            Factors::Tf32 => self.matrix_flops_tf32,
+            Factors::F32 => self.matrix_flops_f32,
+        }
+    }
 }
 
 /// A level of the memory.
@@ -151,6 +177,12 @@ impl Target {
     /// True for GPUs.
     pub fn is_gpu(&self) -> bool {
         self.gpu.warp > 0
+    }
+
+    /// Operations a second of one core's matrix instructions, those of its multiply-adds where no more is said.
+    pub fn matrix_flops_of(&self, factors: Factors) -> f64 {
+        let said = self.gpu.matrix_flops_of(factors);
+        if said > 0.0 { said } else { self.peak_flops }
     }
 
     /// Operations a second of so many cores.

@@ -249,6 +249,10 @@ impl Device {
             ("fusion-gpu-host", format!("builtin.module(fusion-gpu-host{{device={}}})", self.number())),
             ("loop-bind-warps", format!("builtin.module(func.func(loop-bind-warps{{warp={}}}))", gpu.warp)),
             (
+                "loop-spread",
+                format!("builtin.module(func.func(loop-spread{{cores={}}}))", self.description.cores),
+            ),
+            (
                 "loop-pipeline",
                 format!(
                     "builtin.module(func.func(loop-pipeline{{copy-bytes={} registers={}}},loop-unroll,canonicalize,cse))",

@@ -9,11 +9,11 @@
 
 use super::nest::{Bindings, Nest};
 use super::{Lowering, Place};
-use fusion_dialects::loops::{Buffer, Loops, Scope};
+use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
 use fusion_dialects::te::{Compare, Op as Te};
 use fusion_dialects::{OpExt, Value, defining_op, key, tensor_type};
 use fusion_operators::DType;
-use fusion_transforms::te::schedule::{AxisId, Refusal};
+use fusion_transforms::te::schedule::{Attach, AxisId, Refusal, StageId};
 
 /// Most warps of a block, each of which puts a value into the scratch buffer.
 const MOST_WARPS: u64 = 32;
@@ -58,12 +58,18 @@ impl<'c> Lowering<'c, '_> {
         let index = self.at_mark(loops, nest.stage, axis).thread_index(extent, kind);
         let mut mine = bound.clone();
         mine.bind(axis, self.loop_var(index, extent, kind));
-        let neutral = self.neutral(loops, nest.stage);
-        let partial = self.reduce_serially(loops, &nest.without(|a| a == axis), mine, neutral);
+        let rest = nest.without(|a| a == axis);
+        let lanes = self.lanes(&rest);
+        let partial = if lanes.is_empty() {
+            let neutral = self.neutral(loops, nest.stage);
+            self.reduce_serially(loops, &rest, mine, neutral)
+        } else {
+            self.reduce_in_lanes(loops, &rest, &mine, &lanes)
+        };
         let tensors = self.tree.stages[nest.stage].op.result_values();
         let dtypes = tensors.iter().map(|t| tensor_type(*t).map_or(DType::F32, |t| t.dtype));
-        let scratch: Vec<Buffer> =
-            dtypes.map(|dtype| loops.alloc(MOST_WARPS, dtype, Scope::Shared)).collect();
+        let (outside, room) = self.scratch(loops, nest, (extent, kind));
+        let scratch: Vec<Buffer> = dtypes.map(|dtype| outside.alloc(room, dtype, Scope::Shared)).collect();
         let marked = self.at_mark(loops, nest.stage, axis);
         let sums = marked.all_reduce(extent, kind, &partial, &scratch, |inner, a, b| {
             self.combine(inner, nest.stage, a, b)
@@ -76,6 +82,29 @@ impl<'c> Lowering<'c, '_> {
             self.store(loops, nest, &axes, &sums);
         }
         sums
+    }
+
+    /// Where a scratch buffer is made, and its elements: a value a warp, or a thread where those along another dimension combine values of
+    /// their own, several where they have some in a vector.
+    fn scratch(&self, loops: &Loops<'c>, nest: &Nest, (extent, kind): (u64, LoopKind)) -> (Loops<'c>, u64) {
+        if kind.binding() != LoopKind::ThreadY.binding() {
+            return (*loops, MOST_WARPS);
+        }
+        // The threads are those of the stage and of what it is computed in.
+        let around = std::iter::successors(Some(nest.stage), |s| match self.tree.stages[*s].attach {
+            Attach::At(of, _) => Some(of),
+            _ => None,
+        });
+        let around: Vec<StageId> = around.collect();
+        let longest = |which: LoopKind| {
+            let all = around.iter().flat_map(|s| &self.tree.stages[*s].axes);
+            all.filter(|a| a.kind.binding() == which.binding()).map(|a| a.extent).max().unwrap_or(1)
+        };
+        let axes = &self.tree.stages[nest.stage].axes;
+        let own = nest.order[..nest.reduction].iter().filter(|l| axes[**l].kind == LoopKind::Vectorized);
+        let lanes: u64 = own.map(|l| axes[*l].extent).product();
+        let beside = longest(LoopKind::ThreadX) * longest(LoopKind::ThreadZ);
+        (self.around.first().copied().unwrap_or(*loops), extent * beside * lanes)
     }
 
     /// True for tensors in memory that is not a thread's own.

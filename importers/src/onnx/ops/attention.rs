@@ -52,13 +52,18 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
     }
     let (present_k, present_v) = (k, v);
     (k, v) = (grouped(im, q, k)?, grouped(im, q, v)?);
-    // Half floats are multiplied in f32.
-    let (wide_q, wide_k, wide_v) = (im.wide(q)?, im.wide(k)?, im.wide(v)?);
     let size = im.extent(q, 3, "the queries")?;
     let scale = node.opt_float("scale")?.unwrap_or(1.0 / (size as f64).sqrt());
-    let transposed = im.swap(wide_k, 2, 3)?;
-    let product = im.matmul(wide_q, transposed)?;
-    let scores = im.mul_f(product, scale)?;
+    let transposed = im.swap(k, 2, 3)?;
+    let scores = if dtype.size() == 2 {
+        // As the operator is defined: half floats stay what they are, and both sides are made smaller before their products could overflow.
+        let (of_q, of_k) = if scale < 0.0 { (scale, 1.0) } else { (scale.sqrt(), scale.sqrt()) };
+        let (scaled_q, scaled_k) = (im.mul_f(q, of_q)?, im.mul_f(transposed, of_k)?);
+        im.matmul(scaled_q, scaled_k)?
+    } else {
+        let product = im.matmul(q, transposed)?;
+        im.mul_f(product, scale)?
+    };
     let mut stages = vec![scores];
     let biased = bias(im, node, scores, past_length)?;
     stages.push(biased);
@@ -78,9 +83,9 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
         _ => capped,
     };
     let weights = im.softmax(ready, 3)?;
-    let weights = im.cast(weights, im.dtype(wide_v)?)?;
+    let weights = im.cast(weights, im.dtype(v)?)?;
     stages.push(weights);
-    let mut y = im.matmul(weights, wide_v)?;
+    let mut y = im.matmul(weights, v)?;
     y = im.cast(y, dtype)?;
     if flat {
         y = im.transpose(y, &[0, 2, 1, 3])?;

@@ -13,8 +13,8 @@ use fusion_operators::{DType, TensorType};
 pub struct Rates {
     /// Floating-point operations a second of a contraction.
     flops: f64,
-    /// Those by matrix instructions, and the types of elements that there are some for.
-    matrix: (f64, Vec<DType>),
+    /// Those by matrix instructions, for the types of elements that there are some for.
+    matrix: Vec<(DType, f64)>,
     /// Operations a second of elementwise code; a transcendental function counts as ten.
     pub operations: f64,
     /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
@@ -49,7 +49,7 @@ impl Rates {
         memories.push((f64::INFINITY, target.memory.bandwidth));
         Rates {
             flops: CONTRACTION * target.peak_flops,
-            matrix: (0.0, Vec::new()),
+            matrix: Vec::new(),
             // A vector operation each other cycle, where a multiply-add counts as two and several begin in a cycle.
             operations: target.peak_flops / (4 * target.multiply_adds.max(1)) as f64,
             memories,
@@ -70,11 +70,11 @@ impl Rates {
             (target.l3.bytes as f64, target.l3.bandwidth_all),
             (f64::INFINITY, target.memory.bandwidth_all),
         ];
-        // What is said of an instruction's rate is that on two bytes; on f32 they are as fast as multiply-adds.
-        let narrow = intrinsics::elements(target).into_iter().filter(|dtype| dtype.size() == 2);
+        let flops = |factors| MATRIX * target.matrix_flops_of(factors) * target.cores as f64;
+        let elements = intrinsics::elements(target).into_iter();
         Rates {
             flops: CONTRACTION * peak,
-            matrix: (MATRIX * target.gpu.matrix_flops * target.cores as f64, narrow.collect()),
+            matrix: elements.map(|(dtype, factors)| (dtype, flops(factors))).collect(),
             operations: peak / 2.0,
             memories,
             // Tiles of matrix instructions are stored by rows.
@@ -89,9 +89,11 @@ impl Rates {
 
     /// Floating-point operations a second of a contraction of tensors of those types, which takes that many for so many results.
     pub fn contraction(&self, operands: &[TensorType], operations: f64, results: f64) -> f64 {
-        let (flops, types) = &self.matrix;
-        let narrow = !operands.is_empty() && operands.iter().all(|t| types.contains(&t.dtype));
-        let rate = if narrow { flops.max(self.flops) } else { self.flops };
+        let of = |t: &TensorType| {
+            let rates = self.matrix.iter().filter(|(dtype, _)| *dtype == t.dtype).map(|(_, rate)| *rate);
+            rates.fold(self.flops, f64::max)
+        };
+        let rate = operands.iter().map(of).reduce(f64::min).unwrap_or(self.flops);
         let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
         let depth = operations / (2.0 * results.max(1.0));
         rate * self.tiles.share((results, depth), (rate, bytes))

@@ -185,6 +185,8 @@ impl Analysis {
             Some(Kind::Loop(Loop::Prefetch)) => {
                 return (self.same(operands[0]) && !self.masked).then_some(());
             }
+            Some(Kind::Loop(Loop::ThreadIndex)) => return self.set_results(op, SAME),
+            Some(Kind::Loop(Loop::AllReduce)) if !self.masked => return self.all_reduce(op),
             Some(Kind::Loop(_)) => return None,
             _ => {}
         }
@@ -208,6 +210,19 @@ impl Analysis {
         };
         // Lanes side by side of a vector would be a matrix.
         operands.iter().all(|v| is_scalar(*v)).then(|| self.set_results(op, lanes))?
+    }
+
+    /// Each lane is combined with those of other threads.
+    fn all_reduce(&mut self, op: Op) -> Option<()> {
+        if self.all_same(op) {
+            return self.set_results(op, SAME);
+        }
+        let body = op.body(0)?;
+        for argument in arguments(body) {
+            is_scalar(argument).then(|| self.lanes.insert(key(argument), Lanes::Own))?;
+        }
+        self.block(body)?;
+        self.set_results(op, Lanes::Own)
     }
 
     fn all_same(&self, op: Op) -> bool {

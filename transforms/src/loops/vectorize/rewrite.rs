@@ -59,6 +59,11 @@ impl<'c> Rewriter<'c, '_> {
             Some(Kind::Loop(Loop::Guard)) => return self.guard(build, op),
             Some(Kind::Loop(Loop::Store)) => return self.store(build, op),
             Some(Kind::Loop(Loop::Prefetch)) => return self.prefetch(build, op),
+            Some(Kind::Loop(Loop::AllReduce))
+                if op.result_values().iter().any(|r| !self.analysis.same(*r)) =>
+            {
+                return self.all_reduce(build, op);
+            }
             _ => {}
         }
         let results = op.result_values();
@@ -175,6 +180,29 @@ impl<'c> Rewriter<'c, '_> {
         let taken = [count, inits].concat();
         let new = build.op_with_regions(&op.full_name(), &taken, &types, &attrs, vec![region]);
         self.set(&op.result_values(), &new.result_values(), &own);
+    }
+
+    /// Threads combine vectors, in the buffers in which they would combine numbers.
+    fn all_reduce(&mut self, build: &Build<'c>, op: Op<'c>) {
+        let Some(body) = op.body(0) else { return };
+        let (operands, results) = (op.operand_values(), op.result_values());
+        let (values, scratch) = operands.split_at(results.len());
+        let values: Vec<Value> = values.iter().map(|v| self.vector(build, *v)).collect();
+        let scratch: Vec<Value> = scratch.iter().map(|v| self.scalars.lookup(*v)).collect();
+        let types: Vec<Type> = values.iter().map(|v| v.r#type()).collect();
+        let own = vec![true; 2 * types.len()];
+        let region = build.region(&[types.as_slice(), &types].concat(), |inner, new| {
+            self.inside(|this| {
+                this.set(&arguments(body), new, &own);
+                let both = this.block(&inner, body);
+                let both = this.values(&inner, &both, &own);
+                inner.op(Loop::Yield.name(), &both, &[], &[]);
+            });
+        });
+        let attrs: Vec<_> = ["extent", "kind"].iter().filter_map(|n| Some((*n, op.attr(n)?))).collect();
+        let taken: Vec<Value> = [values, scratch].concat();
+        let new = build.op_with_regions(&op.full_name(), &taken, &types, &attrs, vec![region]);
+        self.set(&results, &new.result_values(), &own);
     }
 
     fn guard(&mut self, build: &Build<'c>, op: Op<'c>) {

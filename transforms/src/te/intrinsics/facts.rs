@@ -2,6 +2,7 @@
 //!
 //!     c[r, g, q, e] += a[r, g, k] * b[k, q, e]      rows r x g = 16, columns q x e = 8, 16 deep; threads g x q = 32
 
+use crate::target::Factors;
 use crate::te::indices::accesses;
 use crate::te::schedule::intrinsic::{computes, dims_of};
 use fusion_dialects::{Op, OpExt, tensor_type};
@@ -35,6 +36,8 @@ pub struct Facts {
     pub lanes: Vec<usize>,
     /// The type of the operands' elements.
     pub dtype: DType,
+    /// What is multiplied: elements as they are, unless more is known than the declaration says.
+    pub factors: Factors,
     /// Along what the elements of both operands lie together.
     pub together: [Together; 2],
     /// How many of these are beside each other, where operands are in panels.
@@ -64,13 +67,15 @@ impl Facts {
         };
         let lanes: Vec<usize> =
             intrinsic.ints("lanes")?.into_iter().map(|n| usize::try_from(n).ok()).collect::<Option<_>>()?;
+        let dtype = tensor_type(a.tensor)?.dtype;
         Some(Facts {
             name: intrinsic.text("sym_name")?.to_owned(),
             columns: (0..axes.len()).filter(|axis| !rows.contains(axis)).collect(),
             rows,
             depth: number(depth)?,
             lanes,
-            dtype: tensor_type(a.tensor)?.dtype,
+            dtype,
+            factors: if dtype.size() == 2 { Factors::Half } else { Factors::F32 },
             together: [together(0, &of_a), together(1, &of_b)],
             panels: intrinsic.int("panels").and_then(number),
             axes,

@@ -10,7 +10,7 @@ pub mod facts;
 
 pub use facts::{Facts, Together};
 
-use crate::target::Target;
+use crate::target::{Factors, Target};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Build, Context, Module, Op, OpExt, ValueMap, ops_in, parse_module, top_level};
@@ -23,6 +23,8 @@ pub struct Declared {
     pub name: &'static str,
     /// The type of its operands' elements.
     pub element: &'static str,
+    /// What it multiplies.
+    pub factors: Factors,
     /// The declaration.
     text: &'static str,
     /// Columns, where the declaration is for several numbers of them.
@@ -30,11 +32,15 @@ pub struct Declared {
 }
 
 const fn declared(name: &'static str, element: &'static str, text: &'static str) -> Declared {
-    Declared { name, element, text, columns: 0 }
+    Declared { name, element, factors: Factors::Half, text, columns: 0 }
 }
 
 const fn of_columns(columns: u64, name: &'static str, element: &'static str, text: &'static str) -> Declared {
-    Declared { name, element, text, columns }
+    Declared { columns, ..declared(name, element, text) }
+}
+
+const fn of_f32(factors: Factors, columns: u64, name: &'static str, text: &'static str) -> Declared {
+    Declared { factors, ..of_columns(columns, name, "f32", text) }
 }
 
 impl Declared {
@@ -67,12 +73,12 @@ pub const DECLARED: &[Declared] = &[
     declared("mma_m16n8k16_f16_rows", "f16", MMA_ROWS),
     declared("mma_m16n8k16_bf16", "bf16", MMA),
     declared("mma_m16n8k16_bf16_rows", "bf16", MMA_ROWS),
-    declared("mma_m16n8k8_tf32", "f32", include_str!("mma_m16n8k8.mlir")),
+    of_f32(Factors::Tf32, 0, "mma_m16n8k8_tf32", include_str!("mma_m16n8k8.mlir")),
     declared("mfma_16x16x16_f16", "f16", MFMA),
     declared("mfma_16x16x16_bf16", "bf16", MFMA),
     declared("mfma_32x32x8_f16", "f16", MFMA_LARGE),
     declared("mfma_32x32x8_bf16", "bf16", MFMA_LARGE),
-    declared("mfma_16x16x4_f32", "f32", include_str!("mfma_16x16x4.mlir")),
+    of_f32(Factors::F32, 0, "mfma_16x16x4_f32", include_str!("mfma_16x16x4.mlir")),
     declared("wmma_16x16x16_f16", "f16", WMMA),
     declared("wmma_16x16x16_bf16", "bf16", WMMA),
     of_columns(64, "wgmma_m64n64k64_f16", "f16", WGMMA),
@@ -87,16 +93,20 @@ pub const DECLARED: &[Declared] = &[
     of_columns(256, "wgmma_m64n256k64_f16_rows", "f16", WGMMA_ROWS),
     of_columns(256, "wgmma_m64n256k64_bf16", "bf16", WGMMA),
     of_columns(256, "wgmma_m64n256k64_bf16_rows", "bf16", WGMMA_ROWS),
-    of_columns(64, "wgmma_m64n64k32_tf32", "f32", WGMMA_TF32),
-    of_columns(128, "wgmma_m64n128k32_tf32", "f32", WGMMA_TF32),
-    of_columns(256, "wgmma_m64n256k32_tf32", "f32", WGMMA_TF32),
+    of_f32(Factors::Tf32, 64, "wgmma_m64n64k32_tf32", WGMMA_TF32),
+    of_f32(Factors::Tf32, 128, "wgmma_m64n128k32_tf32", WGMMA_TF32),
+    of_f32(Factors::Tf32, 256, "wgmma_m64n256k32_tf32", WGMMA_TF32),
 ];
 
-/// The types of elements that a target multiplies matrices of by instructions.
-pub fn elements(target: &Target) -> Vec<DType> {
-    let listed = target.gpu.matrix.split_whitespace();
-    let rows = listed.filter_map(|name| DECLARED.iter().find(|row| row.name == name));
-    rows.filter_map(|row| row.element.parse().ok()).collect()
+/// The types of elements that a target multiplies matrices of by instructions, and what these multiply.
+pub fn elements(target: &Target) -> Vec<(DType, Factors)> {
+    let rows = target.gpu.matrix.split_whitespace().filter_map(named);
+    rows.filter_map(|row| Some((row.element.parse().ok()?, row.factors))).collect()
+}
+
+/// The declaration of that name here.
+fn named(name: &str) -> Option<&'static Declared> {
+    DECLARED.iter().find(|row| row.name == name)
 }
 
 /// The intrinsic of that name in a module; one of those here is declared at its begin where it is not yet.
@@ -116,11 +126,12 @@ pub fn declare<'c>(module: Op<'c>, name: &str) -> Result<Op<'c>, String> {
 pub fn facts(context: &Context, name: &str) -> Result<Facts, String> {
     let parsed = parse(context, name)?;
     let declared = top_level(parsed.as_operation(), |k| matches!(k, Kind::Te(Te::Intrinsic)));
-    declared.first().and_then(|op| Facts::of(*op)).ok_or_else(|| unknown(name))
+    let facts = declared.first().and_then(|op| Facts::of(*op)).ok_or_else(|| unknown(name))?;
+    Ok(Facts { factors: named(name).map_or(facts.factors, |row| row.factors), ..facts })
 }
 
 fn parse<'c>(context: &'c Context, name: &str) -> Result<Module<'c>, String> {
-    let row = DECLARED.iter().find(|row| row.name == name).ok_or_else(|| unknown(name))?;
+    let row = named(name).ok_or_else(|| unknown(name))?;
     let wrong =
         |errors: Vec<String>| format!("names @{name}, whose declaration is wrong: {}", errors.join("; "));
     parse_module(context, &row.text()).map_err(wrong)

@@ -7,6 +7,7 @@
 //!     matrix                   products by matrix instructions, where the target has some for these elements
 //!     one_row                  the same of a vector: one block
 //!     contraction              a tile a block, operands in shared memory: matrix products
+//!     columns                  several threads a column: reductions across memory, vectors by matrices
 //!     windows                  a few results a thread, no padded input in memory: pools, depthwise convolutions
 //!     transposing              a square a block, through shared memory: transposes
 //!     elements                 a thread an element, or a few that lie together
@@ -17,9 +18,11 @@
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
 mod attention;
+mod columns;
 mod contraction;
 mod elements;
 mod grid;
+mod lanes;
 mod matrix;
 mod one_row;
 mod own_rows;
@@ -75,7 +78,15 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     nests.retain(|nest| !done.contains(&nest.stage));
     for group in groups::find_apart(&writer.tree, &nests) {
         let few = own_rows::elements(&writer.tree, &group) <= MOST_OF_A_LAUNCH;
-        if own_rows::schedule(writer, &group, target)? || (few && rows::schedule(writer, &group, target)?) {
+        let alone = nests.iter().find(|n| n.stage == group.host && n.reduction.is_some());
+        let is_columns = match alone.filter(|_| group.members.len() == 1) {
+            Some(nest) => columns::schedule(writer, nest, target)?,
+            None => columns::group::schedule(writer, &group, target)?,
+        };
+        if is_columns
+            || own_rows::schedule(writer, &group, target)?
+            || (few && rows::schedule(writer, &group, target)?)
+        {
             done.extend(group.members.iter().map(|(stage, _)| *stage).chain([group.host]));
         }
     }
@@ -83,6 +94,7 @@ pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
         let kinds = [
             rows::alone,
             contraction::schedule,
+            columns::schedule,
             windows::schedule,
             transposing::schedule,
             elements::schedule,

@@ -67,7 +67,9 @@ pub fn schedule(writer: &mut Writer, row: &OneRow, target: &Target) -> Result<()
         s.axes[..s.op_axes()].iter().map(|a| a.extent).product()
     };
     let longest = row.members.iter().map(reduced).max().unwrap_or(1).max(length);
-    let threads = rows::threads(longest, false, target);
+    let none = BTreeSet::new();
+    let lanes = rows::lanes_of(&writer.tree, row.host, &none);
+    let threads = rows::threads((longest, lanes), false, target);
     let all = fuse_last(writer, row.host, rank, rank)?;
     let (one, mut along) = writer.split(row.host, all, length)?;
     writer.bind(row.host, one, LoopKind::BlockX)?;
@@ -81,10 +83,15 @@ pub fn schedule(writer: &mut Writer, row: &OneRow, target: &Target) -> Result<()
         if writer.tree.stages[member].is_reduction() {
             rows::share_reduction(writer, member, threads)?;
         } else {
-            rows::share_elements(writer, member, &BTreeSet::new(), threads)?;
+            rows::share_elements(writer, member, &none, threads)?;
         }
     }
-    if length > threads {
+    if lanes > 1 {
+        let (outer, vector) = writer.split(row.host, along, lanes)?;
+        writer.vectorize(row.host, vector)?;
+        along = outer;
+    }
+    if length / lanes > threads {
         (_, along) = writer.split(row.host, along, threads)?;
     }
     writer.bind(row.host, along, LoopKind::ThreadX)

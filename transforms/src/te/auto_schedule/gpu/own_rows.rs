@@ -39,20 +39,32 @@ fn longest(tree: &Schedule, rows: &Rows) -> u64 {
     rows.members.iter().map(|(stage, fixed)| length(tree, *stage, fixed)).max().unwrap_or(1)
 }
 
+/// The members of a group.
+pub(super) struct Kinds {
+    /// Those that are combined.
+    pub reductions: Vec<StageId>,
+    /// Those that are computed where they are read.
+    pub elements: Vec<StageId>,
+}
+
+/// The members by kind, where those that are elements may be computed where they are read.
+pub(super) fn kinds(tree: &Schedule, rows: &Rows) -> Option<Kinds> {
+    let (reductions, elements): (Vec<StageId>, Vec<StageId>) =
+        rows.members.iter().map(|(stage, _)| *stage).partition(|s| tree.stages[*s].is_reduction());
+    let computes = |s: &StageId| matches!(tree.stages[*s].op.kind(), Some(Kind::Te(Te::Compute)));
+    let may_be_inline = elements.len() <= MOST_INLINE && elements.iter().chain([&rows.host]).all(computes);
+    may_be_inline.then_some(Kinds { reductions, elements })
+}
+
 /// Writes the primitives of a group; false where rows are long and few, so that threads had better share each.
 pub fn schedule(writer: &mut Writer, rows: &Rows, target: &Target) -> Result<bool, String> {
     let tree = &writer.tree;
     let count = count(tree, rows);
-    let (reductions, elements): (Vec<StageId>, Vec<StageId>) =
-        rows.members.iter().map(|(stage, _)| *stage).partition(|s| tree.stages[*s].is_reduction());
-    let computes = |s: &StageId| matches!(tree.stages[*s].op.kind(), Some(Kind::Te(Te::Compute)));
     let fills_cores = count >= target.cores * target.gpu.warp;
-    if (longest(tree, rows) > SHORT && !fills_cores)
-        || elements.len() > MOST_INLINE
-        || !elements.iter().chain([&rows.host]).all(computes)
-    {
+    if longest(tree, rows) > SHORT && !fills_cores {
         return Ok(false);
     }
+    let Some(Kinds { reductions, elements }) = kinds(tree, rows) else { return Ok(false) };
     for stage in elements.iter().rev() {
         writer.inline(*stage)?;
     }

@@ -6,15 +6,15 @@
 //!     for i  for k  y[i, k] = e[i, k] / s[i]             s = sum over k of e[k]
 //!                                                        y[i, k] = e[k] / s
 //!
-//! Neighbouring threads take neighbouring elements. What is one number a row stays in a register of every thread. The groups
+//! Neighbouring threads take neighbouring elements, or accesses of 16 bytes (`lanes`). What is one number a row stays in a register of every thread. The groups
 //! are those of `rows` for processors; see also NVIDIA's "Apex" layer normalization and the softmax of "Triton" (Tillet, 2019).
 
-use super::super::accesses::shape_of;
+use super::super::accesses::{offsets, shape_of};
 use super::super::placement::Nest;
 use super::super::reductions::{fits_lanes, reads_once};
 use super::super::rows::Rows;
 use super::super::writer::Writer;
-use super::{elements, parts};
+use super::{elements, lanes, parts};
 use crate::target::Target;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -44,7 +44,8 @@ pub fn schedule(writer: &mut Writer, rows: &Rows, target: &Target) -> Result<boo
     let stages = rows.members.iter().map(|(s, fixed)| (*s, fixed.clone()));
     let all: Vec<(StageId, BTreeSet<usize>)> = stages.chain([(rows.host, rows.shared.clone())]).collect();
     let length = all.iter().map(|(s, fixed)| length(&writer.tree, *s, fixed)).max().unwrap_or(1);
-    let threads = threads(length, kept == 0, target);
+    let most_lanes = all.iter().map(|(s, fixed)| lanes_of(&writer.tree, *s, fixed)).max().unwrap_or(1);
+    let threads = threads((length, most_lanes), kept == 0, target);
     let leaves = writer.tree.stages[rows.host].leaves.clone();
     let (outer, inner): (Vec<AxisId>, Vec<AxisId>) = leaves.iter().partition(|a| rows.shared.contains(a));
     let order = [outer.as_slice(), &inner].concat();
@@ -95,7 +96,8 @@ pub fn alone(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, 
             return Ok(true);
         }
     }
-    let threads = threads(length, true, target);
+    let lanes = lanes_of(&writer.tree, reduction, &(0..rank).collect());
+    let threads = threads((length, lanes), true, target);
     let outer: Vec<AxisId> = (0..writer.tree.stages[nest.stage].rank()).collect();
     if !outer.is_empty() {
         let at = bind_rows(writer, nest.stage, &outer, threads)?;
@@ -108,9 +110,9 @@ pub fn alone(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, 
     Ok(true)
 }
 
-/// Threads for a row: a power of two, so that they can combine what they have.
-pub(super) fn threads(length: u64, may_be_few: bool, target: &Target) -> u64 {
-    let wanted = (length / FEWEST_ELEMENTS).max(1);
+/// Threads for a row of so many elements, of which some are read at once: a power of two, so that they can combine what they have.
+pub(super) fn threads((length, lanes): (u64, u64), may_be_few: bool, target: &Target) -> u64 {
+    let wanted = (length / FEWEST_ELEMENTS.max(lanes)).max(1);
     let floor = 1u64 << wanted.ilog2();
     let least = if may_be_few { target.gpu.warp.min(32) } else { THREADS.min(64) };
     floor.clamp(least, MOST_THREADS.min(target.gpu.block_threads))
@@ -133,13 +135,37 @@ fn bind_rows(writer: &mut Writer, stage: StageId, outer: &[AxisId], threads: u64
     Ok(warp)
 }
 
+/// Elements of a row that lie together and that a thread takes at once: of those it combines, or of all but the fixed axes.
+pub(super) fn lanes_of(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {
+    let s = &tree.stages[stage];
+    let (rank, own) = (s.rank(), s.op_axes());
+    let extents: Vec<u64> = s.axes[..own].iter().map(|a| a.extent).collect();
+    let accesses = offsets(tree, stage, None);
+    match s.is_reduction() {
+        // The first access is the store, which is outside of the reduction.
+        true => lanes::of(tree, stage, &accesses[1..], &extents, &(rank..own)),
+        false => {
+            let open = (0..rank).rev().take_while(|a| !fixed.contains(a)).count();
+            let all = open == (0..rank).filter(|a| !fixed.contains(a)).count();
+            if all { lanes::of(tree, stage, &accesses, &extents, &(rank - open..rank)) } else { 1 }
+        }
+    }
+}
+
 /// Has threads share what a reduction combines.
 pub(super) fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64) -> Result<(), String> {
+    let lanes = lanes_of(&writer.tree, stage, &BTreeSet::new());
     let s = &writer.tree.stages[stage];
     let (rank, own) = (s.rank(), s.op_axes());
     let mut along: AxisId = rank;
     for next in rank + 1..own {
         along = writer.fuse(stage, along, next)?;
+    }
+    if lanes > 1 {
+        // What lanes have is combined before threads combine it.
+        let (outer, vector) = writer.split(stage, along, lanes)?;
+        writer.vectorize(stage, vector)?;
+        along = outer;
     }
     let (_, thread) = writer.split_guarded(stage, along, threads)?;
     writer.bind(stage, thread, LoopKind::ThreadX)
@@ -163,6 +189,12 @@ pub(super) fn share_elements(
         }
     } else {
         along = *rest.last().unwrap_or(&first);
+    }
+    let lanes = lanes_of(&writer.tree, stage, fixed);
+    if lanes > 1 {
+        let (outer, vector) = writer.split(stage, along, lanes)?;
+        writer.vectorize(stage, vector)?;
+        along = outer;
     }
     let extent = writer.tree.stages[stage].axes[along].extent;
     if extent > threads {

@@ -3,7 +3,8 @@
 //!     for i in 0..64                        block_x i
 //!       for j in 0..32  body(i, j)    =>      thread_x j  body(i, j)
 //!
-//! A reduction loop may be shared by threads, which combine what each of them has.
+//! A reduction loop may be shared by threads, which combine what each of them has: those of x, or those of y, where each x combines values of its
+//! own.
 //!
 //! Warps and lanes are threads by another name, for schedules that hand rows to warps: what lanes combine needs no shared memory
 //! and no barrier (NVIDIA, "CUDA C++ Programming Guide", warp shuffle functions).

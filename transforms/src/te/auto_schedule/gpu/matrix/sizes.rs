@@ -57,11 +57,7 @@ pub type Choice<'f> = (&'f Facts, Tile, u64);
 /// Seconds that a core takes for a step of depth one of a tile.
 pub fn of_depth(facts: &Facts, tile: &Tile, target: &Target) -> f64 {
     let bytes = facts.dtype.size() as u64;
-    // Instructions that read shared memory take as long for as many bytes.
-    let flops = match facts.panels {
-        None if bytes != 2 => target.peak_flops,
-        _ => target.gpu.matrix_flops * 2.0 / bytes as f64,
-    };
+    let flops = target.matrix_flops_of(facts.factors);
     let multiply = 2.0 * (tile.rows * tile.columns) as f64 / flops.max(1.0);
     let copy = ((tile.rows + tile.columns) * bytes) as f64 / target.l3.bandwidth.max(1.0);
     multiply.max(copy)
