@@ -4,11 +4,12 @@
 //! of random numbers, `2.0` a number, `2.0:[a]` a tensor of one number. Some rules need others to show their left side: `with`.
 
 use crate::common::Reader;
-use fusion_operators::Attrs;
 use fusion_transforms::egraph::analysis::Graph;
 use fusion_transforms::egraph::check::check;
+use fusion_transforms::egraph::rule::rule;
 use fusion_transforms::egraph::rules::{AnyRule, Family, One, Rules};
 use fusion_transforms::egraph::saturate::{Budget, Gate, Open, saturate};
+use fusion_transforms::egraph::sides::{Verdict, verdict};
 
 /// A rule, and a term in which it applies.
 type Sample = (&'static str, &'static str);
@@ -251,7 +252,6 @@ fn names_of_rules_are_unique() {
 
 #[test]
 fn a_wrong_rule_is_found_by_name() {
-    use fusion_transforms::egraph::rule::rule;
     let wrong = rule("wrong", "x + y = x - y", "(add ?a ?x ?y)", "(sub ?a ?x ?y)").build().unwrap();
     let mut reader = Reader::new("(relu {} (add {} x:[a] y:[a]))", 1);
     reader.term();
@@ -266,7 +266,6 @@ fn a_wrong_rule_is_found_by_name() {
 
 #[test]
 fn rules_that_are_none_are_refused_by_name() {
-    use fusion_transforms::egraph::rule::rule;
     let refused = |left, right| rule("mine", "", left, right).build().err().unwrap().to_string();
     assert_eq!(refused("(relu ?a ?x)", "?y"), "rule mine: its right side has ?y, which nothing binds");
     assert!(refused("(rellu ?a ?x)", "?x").contains("there is no operator relay.rellu; did you mean rel"));
@@ -278,17 +277,84 @@ fn rules_that_are_none_are_refused_by_name() {
         refused("(relu ?a ?a)", "?a")
             .contains("?a stands for attributes in one place and for a value in another")
     );
-    let _ = Attrs::new();
+    let attributes = refused("(transpose ?p ?x)", "?p");
+    assert_eq!(attributes, "rule mine: its right side is ?p, which stands for attributes");
+}
+
+#[test]
+fn rules_whose_sides_have_other_types_are_refused_by_name() {
+    let refused = |left, right| rule("mine", "", left, right).build().err().unwrap().to_string();
+    assert_eq!(
+        refused("(add ?a ?x ?y)", "(equal ?a ?x ?y)"),
+        "rule mine: with ?x of type tensor<f32>, ?y of type tensor<f32> its left side has type tensor<f32>, and its right side \
+         has type tensor<i1>; write a right side of the same type, or a condition that leaves these values out"
+    );
+    // Of a number without axes the sum is that number.
+    assert!(refused("(relu ?a ?x)", "(reduce_sum ?a ?x)").contains(
+        "?x of type tensor<4xf32> its left side has type tensor<4xf32>, and its right side has type tensor<f32>"
+    ));
+    assert!(refused("(pow ?a ?x ?y)", "(mul ?a ?x (log ?a ?y))").contains(
+        "its right side has none, as it violates constraint C1: the operand must be a float tensor"
+    ));
+    assert!(refused("(softmax ?a ?x)", "(reduce_max ?b ?x)").contains("?b, which nothing binds"));
+    assert!(refused("(logical_and ?a (exp ?b ?x) ?y)", "?y").contains("no values give its left side a type"));
+}
+
+#[test]
+fn conditions_leave_out_samples_whose_types_differ() {
+    let root = || rule("root", "", "(pow ?a ?x ?c)", "(sqrt ?a ?x)");
+    assert!(root().build().is_err());
+    let floats = root().when("floats", |m| Some(m.ty("?x")?.dtype.is_float()));
+    assert_eq!(verdict(&floats.build().unwrap()), Verdict::Agree);
+    let sum = rule("sum", "", "(relu ?a ?x)", "(reduce_sum ?a ?x)");
+    assert!(sum.when("no axes", |m| Some(m.ty("?x")?.rank() == 0)).build().is_ok());
+    // Conditions that no sample meets do not hide that no types agree at all.
+    let never = rule("never", "", "(less ?a ?x ?y)", "(cast {dtype=f32} ?x)").when("never", |_| Some(false));
+    assert!(never.build().is_err());
+    let never = rule("never", "", "(less ?a ?x ?y)", "(greater ?a ?y ?x)").when("never", |_| Some(false));
+    assert_eq!(verdict(&never.build().unwrap()), Verdict::AgreeWithoutConditions);
+}
+
+/// Rules whose conditions no sample meets when they are built: what they ask for is in their samples above.
+const NOT_MET: &[&str] = &[
+    "cube",
+    "scaled-matmul",
+    "weighted-outer-product",
+    "scale-of-matmul",
+    "conv1d-scale",
+    "conv2d-scale",
+    "conv3d-scale",
+    "conv2d-transpose-scale",
+    "scaled-conv2d",
+    "half-of-tanh",
+    "attention-scale",
+    "attention-bias",
+    "attention-scale-bias",
+    "biases-of-scaled-scores",
+    "winograd",
+    "conv2d-in-blocks",
+    "mean-of-blocks",
+];
+
+#[test]
+fn both_sides_of_all_rules_have_one_type() {
+    let mut not_met = Vec::new();
+    for rule in families().into_iter().flat_map(Family::rules) {
+        let ready = rule.build().unwrap_or_else(|wrong| panic!("{wrong}"));
+        if verdict(&ready) != Verdict::Agree {
+            not_met.push(ready.rule.name);
+        }
+    }
+    assert_eq!(not_met, NOT_MET);
 }
 
 #[test]
 fn a_rule_that_changes_a_type_is_not_applied() {
-    use fusion_transforms::egraph::rule::rule;
-    let wrong = rule("flat", "", "(relu ?a ?x)", "(reduce_sum ?a ?x)").build().unwrap();
-    let mut reader = Reader::new("(relu {} x:[a,b])", 1);
+    let same = rule("same", "", "(reshape ?a ?x)", "?x").build().unwrap();
+    let mut reader = Reader::new("(reshape {shape=[-1]} x:[a,b])", 1);
     reader.term();
     reader.graph.rebuild();
-    for (class, subst) in wrong.search(&reader.graph, 10) {
-        assert!(wrong.apply(&mut reader.graph, class, subst).is_none());
+    for (class, subst) in same.search(&reader.graph, 10) {
+        assert!(same.apply(&mut reader.graph, class, subst).is_none());
     }
 }

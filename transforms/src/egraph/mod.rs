@@ -28,6 +28,7 @@ pub mod rules;
 pub mod saturate;
 pub mod search_rule;
 mod settings;
+pub mod sides;
 pub mod unrolling;
 mod write;
 

@@ -82,7 +82,9 @@ impl Family {
             Family::Algebra => algebra::rules(),
             Family::Axes => axes::rules(),
             Family::Pieces => pieces::rules(),
-            Family::Contraction => [contraction::rules(), products::rules()].concat(),
+            Family::Contraction => {
+                [contraction::rules(), products::rules()].concat()
+            }
             Family::Convolution => convolution::rules(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
@@ -176,9 +178,9 @@ impl Rules {
         let mut rules = Vec::new();
         let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for &family in families {
-            let added = added.iter().filter(|(to, _)| *to == family).map(|(_, rule)| rule());
-            for rule in family.rules().into_iter().chain(added) {
-                rules.push(AnyRule::Term(family, Box::new(rule.build()?)));
+            let added = added.iter().filter(|(to, _)| *to == family).map(|(_, rule)| rule().build());
+            for rule in family.rules().into_iter().map(Rule::read).chain(added) {
+                rules.push(AnyRule::Term(family, Box::new(rule?)));
             }
             rules.extend(family.search_rules().map(|rule| AnyRule::Search(family, *rule)));
         }
