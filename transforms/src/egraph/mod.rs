@@ -15,6 +15,7 @@ pub mod analysis;
 pub mod applications;
 pub mod bisect;
 pub mod check;
+pub mod contents;
 pub mod extract;
 mod fold;
 pub mod language;

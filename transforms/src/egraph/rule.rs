@@ -8,6 +8,7 @@
 //! wrong with a rule by itself (a term that is none, a variable that nothing binds, sides of different types) is found when it is built.
 
 use super::analysis::{self, Graph};
+use super::contents::Contents;
 use super::language::{Constant, Node};
 use super::sides::{self, Verdict};
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
@@ -57,6 +58,11 @@ impl<'a> Match<'a> {
     /// The number that all elements of a variable's value are.
     pub fn splat(&self, var: &str) -> Option<f64> {
         self.constant(var)?.splat()
+    }
+
+    /// What is known of the elements of a variable's value.
+    pub fn contents(&self, var: &str) -> &'a Contents {
+        &self.graph[self.id(var)].data.contents
     }
 
     /// True when a variable's value is computed of constants alone.

@@ -8,6 +8,7 @@ pub mod attention;
 pub mod axes;
 pub mod batches;
 pub mod conditions;
+pub mod contents;
 pub mod contraction;
 pub mod convolution;
 pub mod groups;
@@ -79,13 +80,13 @@ impl Family {
     /// Its rules that are equations between terms.
     pub fn rules(self) -> Vec<Rule> {
         match self {
-            Family::Algebra => algebra::rules(),
+            Family::Algebra => [algebra::rules(), contents::rules()].concat(),
             Family::Axes => axes::rules(),
             Family::Pieces => pieces::rules(),
             Family::Contraction => {
-                [contraction::rules(), products::rules()].concat()
+                [contraction::rules(), products::rules(), contents::of_products()].concat()
             }
-            Family::Convolution => convolution::rules(),
+            Family::Convolution => [convolution::rules(), contents::of_convolutions()].concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
             Family::Siblings => Vec::new(),

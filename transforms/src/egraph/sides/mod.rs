@@ -29,7 +29,7 @@ const MOST_AXES: usize = 5;
 /// Element types of samples.
 const DTYPES: [DType; 3] = [DType::F32, DType::I64, DType::Bool];
 /// Numbers that conditions ask for.
-const NUMBERS: [f64; 6] = [0.0, 1.0, 0.5, 2.0, 0.25, -1e10];
+const NUMBERS: [f64; 9] = [0.0, 1.0, 0.5, 2.0, 0.25, 3.0, -0.5, -1.0, -1e10];
 /// Pairs of numbers that conditions ask for.
 const PAIRS: [(f64, f64); 4] = [(1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0)];
 /// Calls that are typed for each element type and number of axes.
