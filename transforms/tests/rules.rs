@@ -210,6 +210,8 @@ const SAMPLES: &[Sample] = &[
     ("max-pool-of-relu", "(max_pool2d {kernel=[3,3],strides=[2,2],padding=[1,1,1,1]} (relu {} x:[a,b,7,8]))"),
     ("max-pool-of-clip", "(max_pool2d {kernel=[2,2]} (clip {min=-0.25,max=0.5} x:[a,b,7,8]))"),
     ("max-pool-of-bias", "(max_pool2d {kernel=[2,3],padding=[1,1,0,0]} (add {} x:[a,b,7,8] c:[b,1,1]))"),
+    ("winograd-of-order", "(layout_conv2d {data_layout=\"NHWC\",out_layout=\"NHWC\",padding=[1,1,1,1]} x:[1,16,16,32] c:[32,32,3,3])"),
+    ("winograd-of-order", "(layout_conv2d {data_layout=\"NHWC\",out_layout=\"NCHW\"} x:[1,18,18,32] c:[32,32,3,3])"),
     ("winograd", "(conv2d {padding=[1,1,1,1]} x:[1,32,16,16] c:[32,32,3,3])"),
 ];
 
@@ -359,6 +361,7 @@ const NOT_MET: &[&str] = &[
     "attention-scale-bias",
     "biases-of-scaled-scores",
     "winograd",
+    "winograd-of-order",
     "conv2d-in-blocks",
     "mean-of-blocks",
 ];
