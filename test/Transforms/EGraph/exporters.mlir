@@ -149,7 +149,7 @@ func.func @attention_of_halves(%q: tensor<8x64x32xf16>, %k: tensor<8x64x32xf16>,
 // CHECK:         call @fused_layer_norm_0
 // CHECK-NOT:     call
 // CHECK:         return
-func.func @layer_norm_by_power(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+func.func @layer_norm_by_power(%x: tensor<32x64xf32>, %g: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf32> {
   %eps = relay.constant dense<1.000000e-05> : tensor<f32>
   %root = relay.constant dense<-5.000000e-01> : tensor<f32>
   %0 = relay.reduce_mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<32x64xf32>) -> tensor<32x1xf32>
@@ -159,7 +159,9 @@ func.func @layer_norm_by_power(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
   %4 = relay.add %3, %eps : (tensor<32x1xf32>, tensor<f32>) -> tensor<32x1xf32>
   %5 = relay.pow %4, %root : (tensor<32x1xf32>, tensor<f32>) -> tensor<32x1xf32>
   %6 = relay.mul %1, %5 : (tensor<32x64xf32>, tensor<32x1xf32>) -> tensor<32x64xf32>
-  return %6 : tensor<32x64xf32>
+  %7 = relay.mul %6, %g : (tensor<32x64xf32>, tensor<64xf32>) -> tensor<32x64xf32>
+  %8 = relay.add %7, %b : (tensor<32x64xf32>, tensor<64xf32>) -> tensor<32x64xf32>
+  return %8 : tensor<32x64xf32>
 }
 
 // -----
