@@ -3,7 +3,7 @@
 use super::contents::{self, Contents, Known};
 use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
-use fusion_operators::{Attrs, Call, FusionKind, Tensor, TensorType, reference};
+use fusion_operators::{Attrs, Call, FusionKind, Operator, Tensor, TensorType, reference};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The e-graph of a block.
@@ -37,6 +37,8 @@ pub struct Data {
     pub is_constant: bool,
     /// What is known of its elements.
     pub contents: Contents,
+    /// How the freest of its calls fuses; none where it has no call.
+    pub kind: Option<FusionKind>,
     /// The place in the block from which on it can be computed.
     pub place: u32,
     /// The operations of the source it stands for, by their numbers; the first few.
@@ -59,6 +61,7 @@ impl Analysis<Node> for Facts {
             constant: None,
             is_constant: false,
             contents: Contents::default(),
+            kind: None,
             place: node.children.iter().map(|&c| graph[c].data.place).max().unwrap_or(0),
             origins: Vec::new(),
             oldest: id,
@@ -84,9 +87,12 @@ impl Analysis<Node> for Facts {
             Head::Get(index) => {
                 let of = &graph[node.children[0]].data;
                 data.types = of.types.get(*index as usize).cloned().into_iter().collect();
+                // It is where its call stored it.
+                data.kind = Some(FusionKind::Injective);
             }
-            Head::Call(_) => {
+            Head::Call(operation) => {
                 data.types = types_of(graph, node).unwrap_or_default();
+                data.kind = Some(kind_of(operation.0, data.types.len()));
                 data.is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
                 if data.is_constant {
                     data.constant = fold(graph, node, &data.types);
@@ -118,8 +124,9 @@ impl Analysis<Node> for Facts {
         a.is_constant |= b.is_constant;
         let learned = a.contents.join(b.contents);
         a.place = a.place.min(b.place);
-        // Nothing of those who read the class follows from it.
+        // Nothing of those who read the class follows from these.
         a.oldest = a.oldest.min(b.oldest);
+        a.kind = [a.kind, b.kind].into_iter().flatten().min();
         for origin in b.origins {
             if a.origins.len() < MOST_ORIGINS && !a.origins.contains(&origin) {
                 a.origins.push(origin);
@@ -128,6 +135,11 @@ impl Analysis<Node> for Facts {
         let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
         DidMerge(now != before || learned.0, now != other || learned.1)
     }
+}
+
+/// How a call of so many results fuses: alone, where it has several.
+pub fn kind_of(operator: &Operator, results: usize) -> FusionKind {
+    if results == 1 { operator.fusion } else { FusionKind::Opaque }
 }
 
 /// Gives a node that is new its label.
