@@ -1,7 +1,8 @@
 //! Sums, products and elementwise functions.
 //!
 //! Floats are taken for real numbers up to rounding: a product with a reciprocal stands for a division, constants are added before they
-//! are added to a value. What would turn a number into NaN or infinity, or the other way round, is left alone: `x * 0` stays.
+//! are added to a value. What would turn a number into NaN or infinity, or the other way round, is left alone: `x * 0` stays, but where x is
+//! known to be finite (`contents`).
 
 use super::super::rule::{Rule, rule};
 use super::conditions::{is_float, is_number, scalar_like};
