@@ -30,6 +30,7 @@ use fusion_dialects::{
     module_op, name_of_location, nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr,
     unit_attr,
 };
+use fusion_transforms::egraph::ledger::Ledger;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
@@ -65,6 +66,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
     let mut block = Block::default();
     let mut units: IndexMap<String, Unit> = IndexMap::new();
     let mut kernels = Vec::new();
+    let mut ledger = Ledger::default();
     for (number, kernel) in program.kernels.iter_mut().enumerate() {
         let Some(segment) = segments.get(kernel.symbol.as_str()) else { continue };
         let symbol = format!("{SYMBOL}{number}");
@@ -80,6 +82,9 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         }
         let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
         let planned = plan(&part, settings, &mut stages)?;
+        if let Some(path) = &settings.planning.ledger {
+            ledger.take(path, &kernel.symbol).map_err(|error| CompileError::Stage(vec![error]))?;
+        }
         runner.add(stages);
         let Planned { workspace_bytes, constants, kernels: described, units: own, .. } = planned;
         let offset = block.add(constants);
@@ -89,6 +94,9 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         kernel.symbol = symbol;
         kernel.workspace_bytes = workspace_bytes;
         kernels.push(described);
+    }
+    if let Some(path) = &settings.planning.ledger {
+        ledger.write(path).map_err(|error| CompileError::Stage(vec![error]))?;
     }
     let units: Vec<Unit> = units.into_values().collect();
     let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;

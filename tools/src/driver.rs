@@ -206,10 +206,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
     let predicted = compilation.kernels.iter().map(Predicted::of).collect();
-    let ledger = match ledger.filter(|file| file.exists()) {
-        Some(file) => Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?),
-        None => None,
-    };
+    let ledger = self::ledger(ledger)?;
     let launches = match settings.device.as_ref().filter(|_| options.explain) {
         Some(device) => launches(device, &compilation)?,
         None => Vec::new(),
@@ -233,6 +230,16 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, compilation.programs);
     Ok(Compiled { description, code, constants, predicted, launches, ledger, programs })
+}
+
+/// What a compilation wrote into a file for its decisions.
+pub(crate) fn ledger(file: Option<PathBuf>) -> Result<Option<Ledger>, DriverError> {
+    match file.filter(|file| file.exists()) {
+        Some(file) => {
+            Ok(Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?))
+        }
+        None => Ok(None),
+    }
 }
 
 /// What each kernel launches.

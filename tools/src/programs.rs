@@ -29,7 +29,7 @@ use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
 use fusion_transforms::relay::language::functions;
 use indexmap::IndexMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The function that a program starts with.
 pub(crate) const ENTRY: &str = "main";
@@ -241,11 +241,15 @@ pub fn interpret(model: &Path, options: &CompileOptions, inputs: Inputs) -> Resu
     with_interpreted(model, options, inputs, |run| run())
 }
 
-fn compiled(module: &Module, options: &CompileOptions) -> Result<ProgramCompilation, DriverError> {
+fn compiled(
+    module: &Module,
+    options: &CompileOptions,
+    ledger: Option<PathBuf>,
+) -> Result<ProgramCompilation, DriverError> {
     if options.target.device().is_some() {
         return Err(DriverError::NoPrograms(options.target.name.clone()));
     }
-    let settings = driver::settings(options, None);
+    let settings = driver::settings(options, ledger);
     let compilation = compile_program(module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {
         driver::tell(&compilation.timings, settings.jobs);
@@ -257,7 +261,7 @@ fn compiled(module: &Module, options: &CompileOptions) -> Result<ProgramCompilat
 pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, Failure> {
     let context = fusion_dialects::load_context();
     let (module, _) = loaded(&context, model, options)?;
-    let ProgramCompilation { program, objects, constants, .. } = compiled(&module, options)?;
+    let ProgramCompilation { program, objects, constants, .. } = compiled(&module, options, None)?;
     if program.kernels.is_empty() {
         return Ok(ProgramFile { program, library: Vec::new() });
     }
@@ -317,7 +321,11 @@ pub(crate) fn ahead_of_time(
     model: &Path,
     options: &CompileOptions,
 ) -> Result<Compiled, DriverError> {
-    let ProgramCompilation { program, mut objects, constants, kernels, .. } = compiled(module, options)?;
+    let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
+    let file = scratch.as_ref().map(|directory| directory.path().join("ledger.json"));
+    let ProgramCompilation { program, mut objects, constants, kernels, .. } =
+        compiled(module, options, file.clone())?;
+    let ledger = driver::ledger(file)?;
     let target = driver::settings(options, None).processor.target;
     let native = compile_with_kernels(context, &program, constants, &target).map_err(failed)?;
     objects.push(native.object);
@@ -336,7 +344,7 @@ pub(crate) fn ahead_of_time(
         constants,
         predicted,
         launches: Vec::new(),
-        ledger: None,
+        ledger,
         programs: IndexMap::new(),
     })
 }

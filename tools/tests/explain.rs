@@ -109,6 +109,25 @@ fn a_proof_names_the_rules() {
 }
 
 #[test]
+fn programs_of_functions_tell_their_decisions_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/relay/lstm.relay");
+    let explain = |args: &[&str]| {
+        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        fusion.arg("explain").arg(&program).args(args).current_dir(here);
+        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
+    };
+    let report: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
+    let blocks = report["ledger"]["blocks"].as_array().unwrap();
+    assert!(blocks.len() > 1, "a block for each part of the program: {blocks:?}");
+    let named = |block: &Value| block["kernels"].as_array().unwrap().len();
+    assert_eq!(blocks.iter().map(named).sum::<usize>(), report["kernels"].as_array().unwrap().len());
+    assert!(report["kernels"].as_array().unwrap().iter().all(|k| !k["at"].is_null()), "{report}");
+    assert!(explain(&["--why", "#0"]).contains("accepted  fusion"));
+}
+
+#[test]
 fn a_page_needs_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     printed(fusion(directory.path(), "explain", &["--html", "report.html"]));

@@ -3,4 +3,5 @@
 mod common;
 mod docs;
 mod exact;
+mod pressure;
 mod rules;

@@ -141,3 +141,89 @@ func.func @attention_of_halves(%q: tensor<8x64x32xf16>, %k: tensor<8x64x32xf16>,
   %2 = relay.matmul %1, %v : (tensor<8x64x64xf16>, tensor<8x64x32xf16>) -> tensor<8x64x32xf16>
   return %2 : tensor<8x64x32xf16>
 }
+
+// -----
+
+// A layer normalization whose root is a power.
+// CHECK-LABEL: func.func @layer_norm_by_power
+// CHECK:         call @fused_layer_norm_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @layer_norm_by_power(%x: tensor<32x64xf32>, %g: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf32> {
+  %eps = relay.constant dense<1.000000e-05> : tensor<f32>
+  %root = relay.constant dense<-5.000000e-01> : tensor<f32>
+  %0 = relay.reduce_mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<32x64xf32>) -> tensor<32x1xf32>
+  %1 = relay.sub %x, %0 : (tensor<32x64xf32>, tensor<32x1xf32>) -> tensor<32x64xf32>
+  %2 = relay.mul %1, %1 : (tensor<32x64xf32>, tensor<32x64xf32>) -> tensor<32x64xf32>
+  %3 = relay.reduce_mean %2 {axes = array<i64: 1>, keepdims = true} : (tensor<32x64xf32>) -> tensor<32x1xf32>
+  %4 = relay.add %3, %eps : (tensor<32x1xf32>, tensor<f32>) -> tensor<32x1xf32>
+  %5 = relay.pow %4, %root : (tensor<32x1xf32>, tensor<f32>) -> tensor<32x1xf32>
+  %6 = relay.mul %1, %5 : (tensor<32x64xf32>, tensor<32x1xf32>) -> tensor<32x64xf32>
+  %7 = relay.mul %6, %g : (tensor<32x64xf32>, tensor<64xf32>) -> tensor<32x64xf32>
+  %8 = relay.add %7, %b : (tensor<32x64xf32>, tensor<64xf32>) -> tensor<32x64xf32>
+  return %8 : tensor<32x64xf32>
+}
+
+// -----
+
+// ReduceLogSumExp taken from its operand, as importers write it: the exponential of that is a softmax.
+// CHECK-LABEL: func.func @softmax_by_log_sum_exp
+// CHECK:         call @fused_softmax_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @softmax_by_log_sum_exp(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+  %zero = relay.constant dense<0.000000e+00> : tensor<f32>
+  %0 = relay.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<32x64xf32>) -> tensor<32x1xf32>
+  %1 = relay.is_inf %0 : (tensor<32x1xf32>) -> tensor<32x1xi1>
+  %2 = relay.where %1, %zero, %0 : (tensor<32x1xi1>, tensor<f32>, tensor<32x1xf32>) -> tensor<32x1xf32>
+  %3 = relay.sub %x, %2 : (tensor<32x64xf32>, tensor<32x1xf32>) -> tensor<32x64xf32>
+  %4 = relay.exp %3 : (tensor<32x64xf32>) -> tensor<32x64xf32>
+  %5 = relay.reduce_sum %4 {axes = array<i64: 1>, keepdims = true} : (tensor<32x64xf32>) -> tensor<32x1xf32>
+  %6 = relay.log %5 : (tensor<32x1xf32>) -> tensor<32x1xf32>
+  %7 = relay.add %6, %2 : (tensor<32x1xf32>, tensor<32x1xf32>) -> tensor<32x1xf32>
+  %8 = relay.sub %x, %7 : (tensor<32x64xf32>, tensor<32x1xf32>) -> tensor<32x64xf32>
+  %9 = relay.exp %8 : (tensor<32x64xf32>) -> tensor<32x64xf32>
+  return %9 : tensor<32x64xf32>
+}
+
+// -----
+
+// A division by a number takes longer than a product with its inverse.
+// CHECK-LABEL: func.func @quotient
+// CHECK:         call @fused_mul_tanh_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @quotient(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+  %c = relay.constant dense<8.0> : tensor<f32>
+  %0 = relay.div %x, %c : (tensor<32x64xf32>, tensor<f32>) -> tensor<32x64xf32>
+  %1 = relay.tanh %0 : (tensor<32x64xf32>) -> tensor<32x64xf32>
+  return %1 : tensor<32x64xf32>
+}
+
+// -----
+
+// Bias and activation are taken of the greatest elements alone.
+// CHECK-LABEL: func.func @bias_and_pool
+// CHECK:       func.func private @fused_max_pool2d_add_relu_0
+func.func @bias_and_pool(%x: tensor<1x8x64x64xf32>) -> tensor<1x8x32x32xf32> {
+  %b = relay.constant dense<[[[1.0]], [[2.0]], [[3.0]], [[4.0]], [[5.0]], [[6.0]], [[7.0]], [[8.0]]]> : tensor<8x1x1xf32>
+  %0 = relay.add %x, %b : (tensor<1x8x64x64xf32>, tensor<8x1x1xf32>) -> tensor<1x8x64x64xf32>
+  %1 = relay.relu %0 : (tensor<1x8x64x64xf32>) -> tensor<1x8x64x64xf32>
+  %2 = relay.max_pool2d %1 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x64x64xf32>) -> tensor<1x8x32x32xf32>
+  return %2 : tensor<1x8x32x32xf32>
+}
+
+// -----
+
+// Pixels that are centred before patches are embedded: what is subtracted goes into the bias.
+// CHECK-LABEL: func.func @centred_patches
+// CHECK:         call @fused_conv2d_add_0
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @centred_patches(%x: tensor<1x3x32x32xf32>) -> tensor<1x16x4x4xf32> {
+  %mean = relay.constant dense<[[[0.5]], [[0.25]], [[0.75]]]> : tensor<3x1x1xf32>
+  %w = relay.constant dense<0.125> : tensor<16x3x8x8xf32>
+  %0 = relay.sub %x, %mean : (tensor<1x3x32x32xf32>, tensor<3x1x1xf32>) -> tensor<1x3x32x32xf32>
+  %1 = relay.conv2d %0, %w {strides = array<i64: 8, 8>} : (tensor<1x3x32x32xf32>, tensor<16x3x8x8xf32>) -> tensor<1x16x4x4xf32>
+  return %1 : tensor<1x16x4x4xf32>
+}

@@ -4,9 +4,9 @@
 // A network of channels last, written with convolutions of channels first: the first convolution reads its data as it lies, and the last
 // stores its result as it is wanted. No transpose is left.
 // CHECK-LABEL: func.func @channels_last
-// CHECK-NEXT:    call @fused_layout_conv2d_add_relu_0(%arg0,
-// CHECK-NEXT:    call @fused_max_pool2d_0(
-// CHECK-NEXT:    call @fused_layout_conv2d_0(
+// CHECK-NEXT:    call @fused_layout_conv2d_0(%arg0,
+// CHECK-NEXT:    call @fused_max_pool2d_add_relu_0(
+// CHECK-NEXT:    call @fused_layout_conv2d_1(
 // CHECK-NEXT:    return
 // CHECK:         relay.layout_conv2d {{.*}}data_layout = "NHWC"{{.*}}out_layout = "NCHW"
 // CHECK:         relay.layout_conv2d {{.*}}data_layout = "NCHW"{{.*}}out_layout = "NHWC"

@@ -1,8 +1,9 @@
 //! What is known of every e-class: types, constancy, where it comes from, and which rule made which node.
 
+use super::contents::{self, Contents, Known};
 use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
-use fusion_operators::{Attrs, FusionKind, Tensor, TensorType, reference};
+use fusion_operators::{Attrs, Call, FusionKind, Operator, Tensor, TensorType, reference};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The e-graph of a block.
@@ -17,6 +18,8 @@ pub struct Facts {
     pub leaf_places: Vec<u32>,
     /// Types of leaves.
     pub leaf_types: Vec<TensorType>,
+    /// What is known of the elements of large constants, by their numbers.
+    pub contents: Vec<Contents>,
     /// What each node was when it was added, by the number of its first class: a hash of its head and of its children's labels.
     pub labels: Vec<u64>,
 }
@@ -32,6 +35,10 @@ pub struct Data {
     pub constant: Option<Constant>,
     /// True when it is computed of constants alone, and so when compiling.
     pub is_constant: bool,
+    /// What is known of its elements.
+    pub contents: Contents,
+    /// How the freest of its calls fuses; none where it has no call.
+    pub kind: Option<FusionKind>,
     /// The place in the block from which on it can be computed.
     pub place: u32,
     /// The operations of the source it stands for, by their numbers; the first few.
@@ -53,6 +60,8 @@ impl Analysis<Node> for Facts {
             attrs: None,
             constant: None,
             is_constant: false,
+            contents: Contents::default(),
+            kind: None,
             place: node.children.iter().map(|&c| graph[c].data.place).max().unwrap_or(0),
             origins: Vec::new(),
             oldest: id,
@@ -63,6 +72,12 @@ impl Analysis<Node> for Facts {
                 data.types = vec![constant.ty().clone()];
                 data.constant = Some(constant.clone());
                 data.is_constant = true;
+                data.contents = match constant {
+                    Constant::Large { number, .. } => {
+                        graph.analysis.contents.get(*number as usize).cloned().unwrap_or_default()
+                    }
+                    known => Contents::of_constant(known),
+                };
             }
             Head::Leaf(number) => {
                 let facts = &graph.analysis;
@@ -72,13 +87,17 @@ impl Analysis<Node> for Facts {
             Head::Get(index) => {
                 let of = &graph[node.children[0]].data;
                 data.types = of.types.get(*index as usize).cloned().into_iter().collect();
+                // It is where its call stored it.
+                data.kind = Some(FusionKind::Injective);
             }
-            Head::Call(_) => {
+            Head::Call(operation) => {
                 data.types = types_of(graph, node).unwrap_or_default();
+                data.kind = Some(kind_of(operation.0, data.types.len()));
                 data.is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
                 if data.is_constant {
                     data.constant = fold(graph, node, &data.types);
                 }
+                data.contents = contents_of(graph, node, &data.types).unwrap_or_default();
             }
         }
         data
@@ -103,17 +122,24 @@ impl Analysis<Node> for Facts {
         }
         a.constant = a.constant.take().or(b.constant);
         a.is_constant |= b.is_constant;
+        let learned = a.contents.join(b.contents);
         a.place = a.place.min(b.place);
-        // Nothing of those who read the class follows from it.
+        // Nothing of those who read the class follows from these.
         a.oldest = a.oldest.min(b.oldest);
+        a.kind = [a.kind, b.kind].into_iter().flatten().min();
         for origin in b.origins {
             if a.origins.len() < MOST_ORIGINS && !a.origins.contains(&origin) {
                 a.origins.push(origin);
             }
         }
         let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
-        DidMerge(now != before, now != other)
+        DidMerge(now != before || learned.0, now != other || learned.1)
     }
+}
+
+/// How a call of so many results fuses: alone, where it has several.
+pub fn kind_of(operator: &Operator, results: usize) -> FusionKind {
+    if results == 1 { operator.fusion } else { FusionKind::Opaque }
 }
 
 /// Gives a node that is new its label.
@@ -137,9 +163,16 @@ fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
     let ([ty], operator) = (types, node.operator()?) else { return None };
     let known = node.children[1..].iter().map(|&c| graph[c].data.constant.as_ref());
     let known: Vec<&Constant> = known.collect::<Option<_>>()?;
+    let attrs = attrs(graph, node.children[0])?;
+    let operands: Vec<TensorType> = known.iter().map(|c| c.ty().clone()).collect();
+    if ty.shape().is_some()
+        && let Some(element) =
+            contents::one_number(&Call { op: operator, operands: &operands, attrs }, &known)
+    {
+        return Some(Constant::Splat { ty: ty.clone(), element });
+    }
     let elementwise = matches!(operator.fusion, FusionKind::Elementwise | FusionKind::Broadcast);
     let one = |c: &Constant| Tensor::from_f64s(c.ty().dtype, &[], &[c.splat()?]).ok();
-    let attrs = attrs(graph, node.children[0])?;
     if elementwise && let Some(numbers) = known.iter().map(|c| one(c)).collect::<Option<Vec<_>>>() {
         let scalar = reference::evaluate(operator, attrs, &numbers).ok().filter(|r| r[0].len() == 1)?;
         return Some(Constant::Splat { ty: ty.clone(), element: scalar[0].bytes().to_vec() });
@@ -150,6 +183,20 @@ fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
     }
     let operands: Vec<Tensor> = known.iter().map(|c| c.tensor()).collect::<Option<_>>()?;
     Constant::of(reference::evaluate(operator, attrs, &operands).ok()?.first()?)
+}
+
+/// What is known of the elements of a call's only result.
+fn contents_of(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Contents> {
+    let ([result], operator) = (types, node.operator()?) else { return None };
+    let operands: Vec<TensorType> =
+        node.children[1..].iter().map(|&c| only_type(graph, c).cloned()).collect::<Option<_>>()?;
+    let known: Vec<Known> = node.children[1..]
+        .iter()
+        .map(|&c| &graph[c].data)
+        .map(|data| Known { contents: &data.contents, constant: data.constant.as_ref() })
+        .collect();
+    let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
+    Some(Contents::of_call(&call, result, &known))
 }
 
 /// The types of a call whose children are classes.

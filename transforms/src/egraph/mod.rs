@@ -15,6 +15,7 @@ pub mod analysis;
 pub mod applications;
 pub mod bisect;
 pub mod check;
+pub mod contents;
 pub mod extract;
 mod fold;
 pub mod language;
@@ -28,6 +29,7 @@ pub mod rules;
 pub mod saturate;
 pub mod search_rule;
 mod settings;
+pub mod sides;
 pub mod unrolling;
 mod write;
 

@@ -5,6 +5,7 @@
 //! effects keep their order, and nothing is computed before it can be.
 
 use super::analysis::{Facts, Graph};
+use super::contents::Contents;
 use super::extract::cost::bytes;
 use super::language::{Constant, Head, Node};
 use super::large_constants::LargeConstants;
@@ -82,6 +83,9 @@ pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
     }
     reader.program
 }
+
+/// Bytes up to which the elements of a constant are looked at: weights are many.
+const MOST_READ: u64 = 4 << 20;
 
 struct Reader<'c> {
     program: Program<'c>,
@@ -243,7 +247,13 @@ impl<'c> Reader<'c> {
         if ty.bytes()? <= super::language::SMALL_BYTES as u64 {
             return Constant::of(&read_tensor(attr)?);
         }
+        let known = self.program.constants.len();
         let number = self.large.number(attr, &ty, &mut self.program.constants);
+        if number as usize == known {
+            let content = if ty.bytes()? <= MOST_READ { read_tensor(attr) } else { None };
+            let contents = content.map(|tensor| Contents::of_large(&tensor)).unwrap_or_default();
+            self.program.graph.analysis.contents.push(contents);
+        }
         Some(Constant::Large { ty, number })
     }
 }

@@ -5,12 +5,15 @@
 //!
 //! The right side may have variables that the left side does not bind: attributes or constants that are computed from a match. A rule
 //! is applied where all its conditions hold and the right side has the types of the left: no rule can change a type. What is
-//! wrong with a rule by itself (a term that is none, a variable that nothing binds) is found when it is built.
+//! wrong with a rule by itself (a term that is none, a variable that nothing binds, sides of different types) is found when it is built.
 
 use super::analysis::{self, Graph};
+use super::contents::Contents;
 use super::language::{Constant, Node};
+use super::sides::{self, Verdict};
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
-use fusion_operators::{Attrs, TensorType};
+use fusion_operators::{Attrs, TensorType, Violation};
+use indexmap::IndexSet;
 
 /// A match of a rule's left side.
 pub struct Match<'a> {
@@ -55,6 +58,11 @@ impl<'a> Match<'a> {
     /// The number that all elements of a variable's value are.
     pub fn splat(&self, var: &str) -> Option<f64> {
         self.constant(var)?.splat()
+    }
+
+    /// What is known of the elements of a variable's value.
+    pub fn contents(&self, var: &str) -> &'a Contents {
+        &self.graph[self.id(var)].data.contents
     }
 
     /// True when a variable's value is computed of constants alone.
@@ -110,8 +118,17 @@ impl Rule {
         (self.left, self.right)
     }
 
-    /// Checks the rule and makes it ready to search.
+    /// Checks the rule and makes it ready to search. Its sides are compared on samples ([`sides`]), which takes some milliseconds.
     pub fn build(self) -> Result<Ready, RuleError> {
+        let ready = self.read()?;
+        match sides::verdict(&ready) {
+            Verdict::Differ(message) => Err(RuleError { rule: ready.rule.name, message }),
+            _ => Ok(ready),
+        }
+    }
+
+    /// The same without samples: those of the library's own rules are compared in its tests, and not in each program.
+    pub(super) fn read(self) -> Result<Ready, RuleError> {
         let wrong = |message: String| RuleError { rule: self.name, message };
         let side = |text: &str| -> Result<Pattern<Node>, RuleError> {
             text.parse().map_err(|error| wrong(format!("{text:?} is no term: {error}")))
@@ -131,6 +148,11 @@ impl Rule {
             return Err(wrong(format!("its right side has {var}, which nothing binds")));
         }
         check_places(&left.ast).and_then(|()| check_places(&right.ast)).map_err(wrong)?;
+        if let Some(ENodeOrVar::Var(var)) = (&right.ast).into_iter().last()
+            && attributes_of(&left.ast).contains(var)
+        {
+            return Err(wrong(format!("its right side is {var}, which stands for attributes")));
+        }
         Ok(Ready { name: Symbol::from(self.name), rule: self, left, right, computed })
     }
 }
@@ -156,6 +178,19 @@ fn check_places(ast: &PatternAst<Node>) -> Result<(), String> {
         Some(var) => Err(format!("{var} stands for attributes in one place and for a value in another")),
         None => Ok(()),
     }
+}
+
+/// The variables that stand for attributes.
+pub(super) fn attributes_of(ast: &PatternAst<Node>) -> IndexSet<Var> {
+    let calls = ast.into_iter().filter_map(|node| match node {
+        ENodeOrVar::ENode(call) => call.children().first(),
+        ENodeOrVar::Var(_) => None,
+    });
+    let var = |attrs: &Id| match &ast[*attrs] {
+        ENodeOrVar::Var(var) => Some(*var),
+        ENodeOrVar::ENode(_) => None,
+    };
+    calls.filter_map(var).collect()
 }
 
 /// Why a rule is none.
@@ -187,8 +222,26 @@ impl Ready {
 
     /// Applies the rule to a match; gives what became equal to the class when that changed the graph.
     pub fn apply(&self, graph: &mut Graph, class: Id, mut subst: Subst) -> Option<Id> {
-        let found = Match { graph, class, subst: &subst };
-        if !self.rule.conditions.iter().all(|(_, holds)| holds(&found) == Some(true)) {
+        let types = self.right_types(graph, class, &mut subst, true)?;
+        if types.as_ref() != Ok(&graph[class].data.types) {
+            return None;
+        }
+        let right = self.record(graph, &subst).map(|id| graph[id].data.oldest);
+        let (_, changed) = graph.union_instantiations(&self.left.ast, &self.right.ast, &subst, self.name);
+        right.filter(|_| changed)
+    }
+
+    /// The types that the right side would have for a match, whose computed variables are added to it; `None` where conditions do not hold,
+    /// unless these are left out, or where a variable cannot be computed.
+    pub(super) fn right_types(
+        &self,
+        graph: &mut Graph,
+        class: Id,
+        subst: &mut Subst,
+        with_conditions: bool,
+    ) -> Option<Typed> {
+        let found = Match { graph, class, subst };
+        if with_conditions && !self.rule.conditions.iter().all(|(_, holds)| holds(&found) == Some(true)) {
             return None;
         }
         let computed: Option<Vec<Node>> = self.computed.iter().map(|(_, compute)| compute(&found)).collect();
@@ -197,12 +250,17 @@ impl Ready {
             let id = graph.add(node);
             subst.insert(*var, id);
         }
-        if types_of_term(graph, &self.right.ast, &subst).as_ref() != Some(&graph[class].data.types) {
-            return None;
-        }
-        let right = self.record(graph, &subst).map(|id| graph[id].data.oldest);
-        let (_, changed) = graph.union_instantiations(&self.left.ast, &self.right.ast, &subst, self.name);
-        right.filter(|_| changed)
+        Some(types_of_term(graph, &self.right.ast, subst))
+    }
+
+    /// The left side.
+    pub(super) fn left(&self) -> &PatternAst<Node> {
+        &self.left.ast
+    }
+
+    /// True when variables of the right side are computed.
+    pub(super) fn computes(&self) -> bool {
+        !self.computed.is_empty()
     }
 
     /// The classes of a match's variables, in the order of the left side.
@@ -253,8 +311,11 @@ impl Ready {
     }
 }
 
-/// The types that a term would have; `None` when it has none.
-fn types_of_term(graph: &Graph, ast: &PatternAst<Node>, subst: &Subst) -> Option<Vec<TensorType>> {
+/// The types of a term; where it has none the constraint that a call violates, if that is the reason.
+pub(super) type Typed = Result<Vec<TensorType>, Option<Violation>>;
+
+/// The types that a term would have.
+fn types_of_term(graph: &Graph, ast: &PatternAst<Node>, subst: &Subst) -> Typed {
     let mut types: Vec<Result<Vec<TensorType>, Attrs>> = Vec::new();
     for node in ast {
         types.push(match node {
@@ -266,17 +327,18 @@ fn types_of_term(graph: &Graph, ast: &PatternAst<Node>, subst: &Subst) -> Option
                 super::language::Head::Attrs(attrs) => Err((*attrs.attrs).clone()),
                 _ => {
                     let mut children = node.children.iter().map(|c| &types[usize::from(*c)]);
-                    let attrs = children.next()?.as_ref().err()?;
+                    let attrs = children.next().and_then(|a| a.as_ref().err()).ok_or(None)?;
                     let operands = children.map(|c| match c {
                         Ok(types) if types.len() == 1 => Some(types[0].clone()),
                         _ => None,
                     });
-                    Ok(node.operator()?.infer(&operands.collect::<Option<Vec<_>>>()?, attrs).ok()?)
+                    let operands = operands.collect::<Option<Vec<_>>>().ok_or(None)?;
+                    Ok(node.operator().ok_or(None)?.infer(&operands, attrs).map_err(Some)?)
                 }
             },
         });
     }
-    types.pop()?.ok()
+    types.pop().and_then(Result::ok).ok_or(None)
 }
 
 /// A term without variables, for explanations.

@@ -2,6 +2,7 @@
 
 use fusion_operators::{DType, Tensor, TensorType};
 use fusion_transforms::egraph::analysis::{Facts, Graph};
+use fusion_transforms::egraph::contents::Contents;
 use fusion_transforms::egraph::language::{Constant, Head, Node};
 use std::collections::HashMap;
 
@@ -21,6 +22,16 @@ impl Random {
         let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
         Tensor::from_slice(&shape, &numbers).unwrap()
     }
+}
+
+/// Rows that are 1 in one column; a kernel of a convolution has its rows in front.
+fn rows(shape: &[u64], column: impl Fn(usize) -> usize) -> Tensor {
+    let width = shape.iter().rev().copied().find(|&n| n > 1).unwrap_or(1) as usize;
+    let count = shape.iter().product::<u64>() as usize;
+    let numbers: Vec<f32> =
+        (0..count).map(|at| f32::from(u8::from(column(at / width) == at % width))).collect();
+    let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
+    Tensor::from_slice(&shape, &numbers).unwrap()
 }
 
 /// Reads a term into a graph; extents that are letters become random numbers.
@@ -88,10 +99,15 @@ impl<'t> Reader<'t> {
             Node::number(index, &TensorType::fixed(&[], DType::I64)).unwrap()
         } else if let Ok(number) = name.parse::<f64>() {
             Node::number(number, &ty).unwrap()
-        } else if name == "c" || name == "d" {
-            let tensor = self.random.tensor(&shape);
+        } else if ["c", "d", "eye", "picks"].contains(&name) {
+            let tensor = match name {
+                "eye" => rows(&shape, |row| row),
+                "picks" => rows(&shape, |row| (5 * row + 2) % shape[shape.len() - 1] as usize),
+                _ => self.random.tensor(&shape),
+            };
             let constant = Constant::of(&tensor).unwrap_or_else(|| {
                 self.large.push(tensor.clone());
+                self.graph.analysis.contents.push(Contents::of_large(&tensor));
                 Constant::Large { ty, number: self.large.len() as u32 - 1 }
             });
             Node::leaf(Head::Constant(constant))

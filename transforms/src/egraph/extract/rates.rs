@@ -2,6 +2,7 @@
 
 use super::looped::LoopRates;
 use super::occupancy::Occupancy;
+use super::pressure::Registers;
 use super::tiles::Tiles;
 use crate::target::Target;
 use crate::te::auto_schedule::Machine;
@@ -29,6 +30,8 @@ pub struct Rates {
     tiles: Tiles,
     /// Those of what runs a loop in registers.
     pub loops: LoopRates,
+    /// What holds values between operators; none for GPUs.
+    pub registers: Option<Registers>,
     /// What schedules count cycles with; none for GPUs.
     pub core: Option<Machine>,
 }
@@ -58,6 +61,7 @@ impl Rates {
             occupancy: Occupancy::default(),
             tiles: Tiles::default(),
             loops: LoopRates::of(target),
+            registers: Registers::of(target),
             core: Some(Machine::of(target, 0)),
         }
     }
@@ -83,6 +87,7 @@ impl Rates {
             occupancy: Occupancy::of(target),
             tiles: Tiles::of(target),
             loops: LoopRates::of(target),
+            registers: None,
             core: None,
         }
     }
@@ -97,6 +102,11 @@ impl Rates {
         let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
         let depth = operations / (2.0 * results.max(1.0));
         rate * self.tiles.share((results, depth), (rate, bytes))
+    }
+
+    /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
+    pub(super) fn memories(&self) -> &[(f64, f64)] {
+        &self.memories
     }
 
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.

@@ -141,6 +141,7 @@ impl Plan {
     fn settle_lazy(&mut self, space: &Space, classes: &[ClassId]) {
         let is_candidate = |plan: &Plan, class: ClassId| {
             !space.classes[class].is_external
+                && space.classes[class].kind != FusionKind::Opaque
                 && plan.state.is_live(class)
                 && plan.state.is_stored(class)
                 && plan.state.group_of(class).len() == 1

@@ -4,7 +4,7 @@
 //! has one candidate a node, whose operands are classes again. The space is a copy of the graph in arrays: extraction edits and
 //! compares many states of it.
 
-use super::super::analysis::{Graph, attrs};
+use super::super::analysis::{Graph, attrs, kind_of};
 use super::super::language::{Attributes, Head, Node};
 use super::cost;
 use super::rates::Rates;
@@ -50,6 +50,8 @@ pub struct Class {
     pub bytes: f64,
     /// True when it needs no kernel.
     pub is_external: bool,
+    /// How the freest of its candidates fuses.
+    pub kind: FusionKind,
     /// What it may be computed by.
     pub candidates: Vec<Candidate>,
     /// The classes with a candidate that reads this one.
@@ -127,6 +129,7 @@ impl Space {
                 types: data.types.clone(),
                 bytes: cost::bytes(&data.types),
                 is_external: is_leaf || data.is_constant,
+                kind: data.kind.unwrap_or(FusionKind::Opaque),
                 candidates: Vec::new(),
                 parents: Vec::new(),
                 place: data.place,
@@ -178,7 +181,7 @@ impl Space {
         Some(Candidate {
             operator: Some(operator),
             result,
-            kind: if results.len() == 1 { operator.fusion } else { FusionKind::Opaque },
+            kind: kind_of(operator, results.len()),
             is_view: [&RESHAPE, &SQUEEZE, &EXPAND_DIMS].iter().any(|v| operator.is(v)),
             seconds: cost::arithmetic(&call, &results, &self.rates),
             attrs: attributes,

@@ -1,7 +1,8 @@
 //! Sums, products and elementwise functions.
 //!
 //! Floats are taken for real numbers up to rounding: a product with a reciprocal stands for a division, constants are added before they
-//! are added to a value. What would turn a number into NaN or infinity, or the other way round, is left alone: `x * 0` stays.
+//! are added to a value. What would turn a number into NaN or infinity, or the other way round, is left alone: `x * 0` stays, but where x is
+//! known to be finite (`contents`).
 
 use super::super::rule::{Rule, rule};
 use super::conditions::{is_float, is_number, scalar_like};
@@ -67,6 +68,10 @@ pub fn rules() -> Vec<Rule> {
             .when("c is 3", |m| is_number(m, "?c", 3.0)),
         rule("root", "x^(1/2) = sqrt x", "(pow ?a ?x ?c)", "(sqrt ?a ?x)")
             .when("c is 1/2, floats", |m| Some(is_number(m, "?c", 0.5)? && is_float(m, "?x")?)),
+        rule("inverse-root", "x^(-1/2) = rsqrt x", "(pow ?a ?x ?c)", "(rsqrt ?a ?x)")
+            .when("c is -1/2, floats", |m| Some(is_number(m, "?c", -0.5)? && is_float(m, "?x")?)),
+        rule("inverse", "x^-1 = 1 / x", "(pow ?a ?x ?c)", "(reciprocal ?a ?x)")
+            .when("c is -1, floats", |m| Some(is_number(m, "?c", -1.0)? && is_float(m, "?x")?)),
         rule("inverse-of-root", "1 / sqrt x = rsqrt x", "(reciprocal ?a (sqrt ?b ?x))", "(rsqrt ?a ?x)"),
         rule("one-over-root", "1 / sqrt x = rsqrt x", "(div ?a ?c (sqrt ?b ?x))", "(rsqrt ?a ?x)")
             .when("c is 1", |m| is_number(m, "?c", 1.0)),

@@ -218,7 +218,9 @@ pub fn unary_of(graph: &Graph, is_mover: impl Fn(&Node) -> bool) -> Vec<Draft> {
             continue;
         };
         let &[attrs, operand] = &call.children[..] else { continue };
-        if graph[class].data.is_constant {
+        // Movers go element by element, so that a class without such calls has none.
+        let moves = graph[operand].data.kind.is_some_and(|kind| kind <= FusionKind::Injective);
+        if graph[class].data.is_constant || !moves {
             continue;
         }
         for mover in graph[operand].nodes.iter().filter(|n| is_mover(n)) {
@@ -330,6 +332,9 @@ fn transposes_of(graph: &Graph) -> Vec<Draft> {
         }
         let &[by, of] = &transpose.children[..] else { continue };
         let Some(rank) = only_type(graph, class).map(|t| t.rank()) else { continue };
+        if graph[of].data.kind.is_none_or(|kind| kind > FusionKind::Broadcast) {
+            continue;
+        }
         for call in &graph[of].nodes {
             let elementwise = |o: &&fusion_operators::Operator| {
                 matches!(o.fusion, FusionKind::Broadcast | FusionKind::Elementwise) && !o.is(&BROADCAST_TO)

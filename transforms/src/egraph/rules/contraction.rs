@@ -3,10 +3,14 @@
 //! Transposes of operands become flags, scales become part of a weight (forward: of the results, backward: of the data), sums of
 //! products with a shared factor become one product.
 
-use super::super::language::Node;
+use super::super::analysis::Graph;
+use super::super::language::{Head, Node};
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{exchanges_last_two, flipped, is_along, shaping};
+use egg::Id;
 use fusion_operators::Attrs;
+use fusion_operators::ops::elementwise::{CAST, DIV, MUL};
+use fusion_operators::ops::shape::{RESHAPE, TRANSPOSE};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -122,6 +126,20 @@ pub fn rules() -> Vec<Rule> {
         })
         .with("?r", |m| Some(Node::attrs(shaping(&[1, m.shape("?s")?.iter().product()])))),
         rule(
+            "matmul-of-shifted",
+            "(x + c) w = x w + c w",
+            "(matmul ?m (add ?a ?x ?c) ?w)",
+            "(add ?a (matmul ?m ?x ?w) (matmul ?m (broadcast_to ?r ?c) ?w))",
+        )
+        .when("w and c are constants, c has one number for each of the numbers summed over or one in all, x is an input, scaled or moved", |m| {
+            let plain = !m.attrs("?m")?.flag("transpose_a") && m.ty("?w")?.rank() == 2;
+            let constant = m.is_constant("?w") && m.is_constant("?c") && is_of_input(m.graph, m.id("?x"), MOST_STEPS);
+            let (data, shift) = (m.shape("?x")?, m.shape("?c")?);
+            let last = *data.last()?;
+            Some(plain && constant && shift.len() <= 2 && is_along(&shift, 2, 1, shift.iter().product::<u64>().min(last)))
+        })
+        .with("?r", |m| Some(Node::attrs(shaping(&[1, *m.shape("?x")?.last()?])))),
+        rule(
             "matmul-of-batch",
             "x [B, M, K] times w [K, N] = reshape(x) [B M, K] times w",
             "(matmul ?m ?x ?w)",
@@ -137,6 +155,26 @@ pub fn rules() -> Vec<Rule> {
         })
         .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
     ]
+}
+
+/// Calls between an input and what is shifted, at most.
+const MOST_STEPS: usize = 3;
+
+/// True for an input, and for what is made of one and of constants by scaling and moving. What another kernel computes has room for a shift at its
+/// end, and layers that follow each other would have theirs moved through all of them.
+fn is_of_input(graph: &Graph, id: Id, steps: usize) -> bool {
+    let is_simple = |node: &&Node| {
+        let simple = [&MUL, &DIV, &RESHAPE, &TRANSPOSE, &CAST];
+        node.operator().is_some_and(|o| simple.iter().any(|s| o.is(s)))
+    };
+    let class = &graph[id];
+    !class.data.is_constant
+        && (class.nodes.iter().any(|n| matches!(n.head, Head::Leaf(_)))
+            || steps > 0
+                && class.nodes.iter().filter(is_simple).any(|n| {
+                    let mut operands = n.children[1..].iter();
+                    operands.all(|&o| graph[o].data.is_constant || is_of_input(graph, o, steps - 1))
+                }))
 }
 
 fn is_scale_of_columns(found: &Match) -> Option<bool> {

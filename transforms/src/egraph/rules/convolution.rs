@@ -4,7 +4,10 @@
 //!     (s x) * w = x * (w s)        backward: s has one number a channel
 //!
 //! Batch normalization with known statistics is a scale and a shift (Ioffe and Szegedy, 2015, section 3.1); the scale goes into the weight
-//! before it, the shift is an epilogue.
+//! before it, the shift is an epilogue. A shift of the data goes the same way where no padding has it, and bias and activation of a
+//! convolution go past the pool that follows:
+//!
+//!     (x + c) * w = x * w + c * w             max_pool(relu(x + b)) = relu(max_pool x + b)
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
@@ -14,6 +17,13 @@ use fusion_operators::{Attr, Attrs, TensorType};
 /// The rules.
 pub fn rules() -> Vec<Rule> {
     let mut rules = vec![
+        before_pool("max-pool-of-relu", "max_pool relu x = relu max_pool x", "(max_pool2d ?p (relu ?a ?x))", "(relu ?a (max_pool2d ?p ?x))"),
+        before_pool("max-pool-of-clip", "max_pool clip x = clip max_pool x", "(max_pool2d ?p (clip ?a ?x))", "(clip ?a (max_pool2d ?p ?x))"),
+        before_pool("max-pool-of-bias", "max_pool(x + b) = max_pool x + b", "(max_pool2d ?p (add ?a ?x ?b))", "(add ?a (max_pool2d ?p ?x) ?b)")
+            .when("b has no extents along the pixels, x is no constant", |m| {
+                let bias = m.shape("?b")?;
+                Some(!m.is_constant("?x") && bias.iter().rev().take(2).all(|&n| n == 1))
+            }),
         rule(
             "batch-norm",
             "gamma (x - mean) / sqrt(var + eps) + beta = x s + (beta - mean s), s = gamma rsqrt(var + eps)",
@@ -61,6 +71,43 @@ pub fn rules() -> Vec<Rule> {
         })
         .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
     ];
+    rules.push(
+        rule(
+            "shifted-conv2d",
+            "(x + c) * w = x * w + c * w",
+            "(conv2d ?p (add ?a ?x ?c) ?w)",
+            "(add ?a (conv2d ?p ?x ?w) (conv2d ?q (broadcast_to ?r ?c) ?w))",
+        )
+        .when("no padding, w and c are constants, c has one number a channel or one in all, x is none", |m| {
+            let constant = m.is_constant("?w") && m.is_constant("?c") && !m.is_constant("?x");
+            let (data, shift) = (m.shape("?x")?, m.shape("?c")?);
+            let ones = |at: usize| shift.len().checked_sub(4 - at).is_none_or(|at| shift[at] == 1);
+            let is_unpadded = m.attrs("?p")?.ints("padding").is_none_or(|v| v.iter().all(|&n| n == 0));
+            Some(
+                constant
+                    && is_unpadded
+                    && data.len() == 4
+                    && shift.len() <= 4
+                    && [0, 2, 3].into_iter().all(ones),
+            )
+        })
+        .with("?q", |m| {
+            let given = m.attrs("?p")?;
+            let mut attrs = Attrs::new();
+            for name in ["dilation", "groups"] {
+                given.get(name).into_iter().for_each(|value| attrs.set(name, value.clone()));
+            }
+            Some(Node::attrs(attrs))
+        })
+        // An image as large as the kernel has one window.
+        .with("?r", |m| {
+            let (data, weight) = (m.shape("?x")?, m.shape("?w")?);
+            let dilation = m.attrs("?p")?.ints("dilation").unwrap_or(&[1, 1]).to_vec();
+            let extent =
+                |axis: usize| Some((weight[2 + axis] - 1) * u64::try_from(*dilation.get(axis)?).ok()? + 1);
+            Some(Node::attrs(shaping(&[1, data[1], extent(0)?, extent(1)?])))
+        }),
+    );
     rules.extend([
         rule(
             "conv1d-scale",
@@ -114,6 +161,17 @@ pub fn rules() -> Vec<Rule> {
         .with("?r", by_channel),
     ]);
     rules
+}
+
+/// What grows with each element may be taken of the greatest alone: of fewer, and where a kernel of windows ends.
+fn before_pool(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
+    rule(name, equation, left, right).when("each window has an element of the image", |m| {
+        let attrs = m.attrs("?p")?;
+        let (kernel, padding) = (attrs.ints("kernel")?, attrs.ints("padding").unwrap_or(&[0; 4]));
+        let inside = |(axis, &extent): (usize, &i64)| padding[axis] < extent && padding[axis + 2] < extent;
+        let fits = kernel.len() == 2 && padding.len() == 4 && !attrs.flag("ceil_mode");
+        Some(fits && kernel.iter().enumerate().all(inside))
+    })
 }
 
 const SCALE: &str = "s (x * w) = x * (s w)";

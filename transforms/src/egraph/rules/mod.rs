@@ -8,6 +8,7 @@ pub mod attention;
 pub mod axes;
 pub mod batches;
 pub mod conditions;
+pub mod contents;
 pub mod contraction;
 pub mod convolution;
 pub mod groups;
@@ -79,11 +80,13 @@ impl Family {
     /// Its rules that are equations between terms.
     pub fn rules(self) -> Vec<Rule> {
         match self {
-            Family::Algebra => algebra::rules(),
+            Family::Algebra => [algebra::rules(), contents::rules()].concat(),
             Family::Axes => axes::rules(),
             Family::Pieces => pieces::rules(),
-            Family::Contraction => [contraction::rules(), products::rules()].concat(),
-            Family::Convolution => convolution::rules(),
+            Family::Contraction => {
+                [contraction::rules(), products::rules(), contents::of_products()].concat()
+            }
+            Family::Convolution => [convolution::rules(), contents::of_convolutions()].concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
             Family::Siblings => Vec::new(),
@@ -176,9 +179,9 @@ impl Rules {
         let mut rules = Vec::new();
         let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for &family in families {
-            let added = added.iter().filter(|(to, _)| *to == family).map(|(_, rule)| rule());
-            for rule in family.rules().into_iter().chain(added) {
-                rules.push(AnyRule::Term(family, Box::new(rule.build()?)));
+            let added = added.iter().filter(|(to, _)| *to == family).map(|(_, rule)| rule().build());
+            for rule in family.rules().into_iter().map(Rule::read).chain(added) {
+                rules.push(AnyRule::Term(family, Box::new(rule?)));
             }
             rules.extend(family.search_rules().map(|rule| AnyRule::Search(family, *rule)));
         }

@@ -46,6 +46,18 @@ pub fn rules() -> Vec<Rule> {
         )
         .when("both reductions keep one axis, the same", |m| Some(kept_axis(m, "?m")? == kept_axis(m, "?n")?))
         .with("?r", |m| along(kept_axis(m, "?m")?)),
+        rule(
+            "log-softmax-by-shift",
+            "x - (log sum exp(x - s) + s) = log_softmax x",
+            "(sub ?a ?x (add ?b (log ?l (reduce_sum ?n (exp ?e (sub ?f ?x ?s)))) ?s))",
+            "(log_softmax ?r ?x)",
+        )
+        .when("the reduction keeps one axis, along which s has one number", |m| {
+            let (rank, shift) = (m.ty("?x")?.rank(), m.shape("?s")?);
+            let from_back = rank - kept_axis(m, "?n")?;
+            Some(shift.len().checked_sub(from_back).is_none_or(|at| shift[at] == 1))
+        })
+        .with("?r", |m| along(kept_axis(m, "?n")?)),
         keeping("kept-maximum", "reshape max x = max x that keeps its axes", "(reshape ?r (reduce_max ?m ?x))", "(reduce_max ?k ?x)"),
         keeping("kept-sum", "reshape sum x = sum x that keeps its axes", "(reshape ?r (reduce_sum ?m ?x))", "(reduce_sum ?k ?x)"),
         keeping("kept-mean", "reshape mean x = mean x that keeps its axes", "(reshape ?r (reduce_mean ?m ?x))", "(reduce_mean ?k ?x)"),
@@ -59,6 +71,7 @@ pub fn rules() -> Vec<Rule> {
         moved("softmax-of-transpose", "softmax(x^p) = (softmax x)^p", "(softmax ?a (transpose ?p ?x))", "(transpose ?p (softmax ?b ?x))"),
         moved("log-softmax-of-transpose", "log_softmax(x^p) = (log_softmax x)^p", "(log_softmax ?a (transpose ?p ?x))", "(transpose ?p (log_softmax ?b ?x))"),
         rule("log-softmax", "log softmax x = log_softmax x", "(log ?a (softmax ?p ?x))", "(log_softmax ?p ?x)"),
+        rule("softmax-of-logarithm", "exp log_softmax x = softmax x", "(exp ?a (log_softmax ?p ?x))", "(softmax ?p ?x)"),
         rule("softmax-of-shifted", "softmax(x - max x) = softmax x", "(softmax ?p (sub ?s ?x (reduce_max ?m ?x)))", "(softmax ?p ?x)")
             .when("the maximum is along the softmax's axis", |m| {
                 let rank = m.ty("?x")?.rank();

@@ -8,7 +8,8 @@
 //!
 //! (the inputs of all steps of a recurrent net times one weight, which is then read once.) One contraction reads the shared operand once and is large
 //! enough to reach the ceiling. The weights are joined when compiling where they are constants. Merging pays only for all siblings
-//! together: extraction tries it as one move.
+//! together: extraction tries it as one move. A gate and what it is multiplied with are found as well, and stay two products: the second
+//! multiplies where it ends, and one product of both takes as long (128 x 768 by 768 x 4096, 11.29 and 11.30 ms).
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;

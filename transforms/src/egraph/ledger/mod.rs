@@ -3,8 +3,9 @@
 //! Values are named after the operations of the source they stand for. A decision that was accepted gives the cost before it, as if it were
 //! taken back, and after; one that was rejected gives the cost as it is, and as it would be. What may not be has no cost, but a reason.
 
+mod decisions;
+
 use super::extract::bound::lower_bound;
-use super::extract::kernel::Kernel;
 use super::extract::plan::Plan;
 use super::extract::search::SearchReport;
 use super::extract::space::{ClassId, Space};
@@ -158,6 +159,21 @@ impl Ledger {
         self.blocks.push(entry);
     }
 
+    /// Adds the blocks of a ledger that was written for a part of the program, in the name of that part. Takes the file away, so that the
+    /// next part finds none; a part that decided nothing has written none.
+    pub fn take(&mut self, path: &Path, part: &str) -> Result<(), String> {
+        let wrong = |e: &dyn std::fmt::Display| format!("cannot read the ledger {}: {e}", path.display());
+        let text = match std::fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(wrong(&error)),
+        };
+        let own: Ledger = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+        self.blocks
+            .extend(own.blocks.into_iter().map(|block| BlockLedger { function: part.to_owned(), ..block }));
+        std::fs::remove_file(path).map_err(|error| wrong(&error))
+    }
+
     /// Writes it as JSON.
     pub fn write(&self, path: &Path) -> Result<(), String> {
         let text = serde_json::to_string_pretty(self).map_err(|e| e.to_string())?;
@@ -300,147 +316,5 @@ impl Block<'_, '_> {
 
     fn kernel_names(&self, places: &[usize]) -> Vec<String> {
         places.iter().map(|&p| self.written[p].name.clone()).collect()
-    }
-
-    fn decisions(&self) -> Vec<Decision> {
-        let mut decisions = Vec::new();
-        let (space, plan) = (self.space, self.plan);
-        let total = plan.total(space);
-        for class in 0..space.classes.len() {
-            if space.classes[class].is_external || !plan.state.is_live(class) {
-                continue;
-            }
-            decisions.extend(self.fusion(class, total));
-            decisions.extend(self.algebra(class, total));
-        }
-        decisions.extend(self.joining(total));
-        decisions
-    }
-
-    /// Whether a class is lazy, and what the other way would cost.
-    fn fusion(&self, class: ClassId, total: f64) -> Option<Decision> {
-        let (space, plan) = (self.space, self.plan);
-        let users = plan.state.users(space, class);
-        if users.is_empty() || plan.state.candidate(space, class).is_view {
-            return None;
-        }
-        let mut values = vec![self.names[class].clone()];
-        values.extend(users.iter().map(|&u| self.names[u].clone()));
-        let decision = |accepted, places: Vec<usize>, before, after, reason| Decision {
-            subject: Subject::Fusion,
-            accepted,
-            rule: "compute where it is used".to_owned(),
-            values: values.clone(),
-            kernels: self.kernel_names(&places),
-            places,
-            before,
-            after,
-            reason,
-        };
-        if !plan.state.is_stored(class) {
-            let kernels = plan.kernels_with(space, class);
-            let count = kernels.len();
-            let other = plan.stored(space, class);
-            let reason = match count {
-                1 => "its only kernel needs no memory for it".to_owned(),
-                _ => {
-                    format!("computing it in each of {count} kernels takes less than storing and reading it")
-                }
-            };
-            return Some(decision(true, self.places(kernels), Some(other), Some(total), reason));
-        }
-        let places = self.places(plan.readers(space, class).into_iter().chain([class]));
-        if space.roots.contains(&class) && plan.readers(space, class).is_empty() {
-            return None;
-        }
-        if space.roots.contains(&class) {
-            let reason = "it is a result of the block, and must be stored".to_owned();
-            return Some(decision(false, places, None, None, reason));
-        }
-        Some(match plan.lazy(space, class) {
-            Err(why) => decision(false, places, None, None, format!("{why}")),
-            Ok((_, gain)) => {
-                let reason = "it would take longer".to_owned();
-                decision(false, places, Some(total), Some(total - gain), reason)
-            }
-        })
-    }
-
-    /// The other ways to compute a class, and what each would cost with everything else as it is.
-    fn algebra(&self, class: ClassId, total: f64) -> Vec<Decision> {
-        let (space, plan) = (self.space, self.plan);
-        let chosen = plan.state.choice(class);
-        let mut decisions = Vec::new();
-        for (number, candidate) in space.classes[class].candidates.iter().enumerate() {
-            let Some(rule) = candidate.rule else { continue };
-            let accepted = number == chosen;
-            // Where the program's own form was left, the cost before is that of going back to it.
-            let other = if accepted { 0 } else { number };
-            if accepted && chosen == 0 {
-                continue;
-            }
-            let cost = plan.with(space, class, other);
-            let cost = cost.filter(|c| accepted || (c - total).abs() > 1e-9 * total);
-            let Some(cost) = cost else { continue };
-            let (before, after) = if accepted { (cost, total) } else { (total, cost) };
-            let places = self.places(plan.kernels_with(space, class));
-            decisions.push(Decision {
-                subject: Subject::Algebra,
-                accepted,
-                rule: rule.to_string(),
-                values: vec![self.names[class].clone()],
-                kernels: self.kernel_names(&places),
-                places,
-                before: Some(before),
-                after: Some(after),
-                reason: match accepted {
-                    true => "the program takes less".to_owned(),
-                    false => "the program would take longer".to_owned(),
-                },
-            });
-        }
-        decisions
-    }
-
-    /// Kernels that store several classes, and what each pair of neighbours would gain by that.
-    fn joining(&self, total: f64) -> Vec<Decision> {
-        let (space, plan) = (self.space, self.plan);
-        let mut decisions = Vec::new();
-        for (place, written) in self.written.iter().enumerate().filter(|(_, w)| w.kernel.stored.len() > 1) {
-            let kernel: &Kernel = &written.kernel;
-            let apart: f64 = plan.apart(space, &kernel.stored);
-            decisions.push(Decision {
-                subject: Subject::Joining,
-                accepted: true,
-                rule: "store together".to_owned(),
-                values: kernel.stored.iter().map(|&s| self.names[s].clone()).collect(),
-                kernels: vec![written.name.clone()],
-                places: vec![place],
-                before: Some(apart),
-                after: Some(total),
-                reason: "one pass over what both read takes less".to_owned(),
-            });
-        }
-        for (first, second) in plan.pairs(space) {
-            let places = self.places([first, second]);
-            let decision = |before, after, reason| Decision {
-                subject: Subject::Joining,
-                accepted: false,
-                rule: "store together".to_owned(),
-                values: vec![self.names[first].clone(), self.names[second].clone()],
-                kernels: self.kernel_names(&places),
-                places: places.clone(),
-                before,
-                after,
-                reason,
-            };
-            decisions.push(match plan.joined(space, first, second) {
-                Err(why) => decision(None, None, format!("{why}")),
-                Ok((_, gain)) => {
-                    decision(Some(total), Some(total - gain), "it would not take less".to_owned())
-                }
-            });
-        }
-        decisions
     }
 }

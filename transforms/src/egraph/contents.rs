@@ -1,0 +1,260 @@
+//! What is known of the elements of a value: one number, picked rows, and whether all are finite.
+//!
+//! ```text
+//!     1 0 0        0 0 1                 picks: each row is 1 in one column and 0 in the others, so that a product with it
+//!     0 1 0        1 0 0                 moves rows. Where row i picks column i it is an identity matrix.
+//!     0 0 1        0 0 1
+//! ```
+//!
+//! Constants say so themselves; of calls it follows by the rows below. Picks are kept for elements in row-major order, in rows of that width,
+//! which reshapes do not change: the weight `[n, n, 1, 1]` of a convolution may be an identity matrix as well. A value of floats is
+//! *finite* where no input can make it NaN or infinite; only then `x * 0` is 0.
+
+use super::language::Constant;
+use super::rules::conditions::permutation;
+use fusion_operators::ops::elementwise::*;
+use fusion_operators::ops::indexing::{GATHER, ONE_HOT};
+use fusion_operators::ops::normalization::SOFTMAX;
+use fusion_operators::ops::shape::*;
+use fusion_operators::{Call, Operator, Tensor, TensorType};
+use std::sync::Arc;
+
+/// What is known of elements.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
+    /// True when none is NaN or infinite.
+    pub is_finite: bool,
+    /// The columns that rows pick.
+    pub picks: Option<Picks>,
+}
+
+/// Rows that are 1 in one column and 0 in all others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picks {
+    /// The column of each row.
+    pub columns: Arc<[u32]>,
+    /// Columns.
+    pub width: u32,
+}
+
+/// More rows than this are not kept.
+const MOST_ROWS: usize = 4096;
+
+impl Picks {
+    /// True for an identity matrix, or several on top of each other.
+    pub fn is_identity(&self) -> bool {
+        let rows = self.columns.iter().enumerate();
+        self.columns.len().is_multiple_of(self.width as usize)
+            && rows.into_iter().all(|(row, &column)| row as u32 % self.width == column)
+    }
+
+    /// The rows that pick each column, where every column is picked once.
+    pub fn inverse(&self) -> Option<Picks> {
+        let mut rows = vec![u32::MAX; self.width as usize];
+        for (row, &column) in self.columns.iter().enumerate() {
+            rows[column as usize] = row as u32;
+        }
+        let square = self.columns.len() == rows.len() && rows.iter().all(|&row| row != u32::MAX);
+        square.then(|| Picks { columns: rows.into(), width: self.width })
+    }
+
+    fn of(tensor: &Tensor) -> Option<Picks> {
+        let width = tensor.shape().iter().rev().copied().find(|&extent| extent > 1)?;
+        let rows = tensor.len() / width;
+        if rows > MOST_ROWS {
+            return None;
+        }
+        let mut columns = Vec::new();
+        for row in 0..rows {
+            let mut picked = None;
+            for column in 0..width {
+                match tensor.f64_at(row * width + column) {
+                    0.0 => {}
+                    1.0 if picked.is_none() => picked = Some(column as u32),
+                    _ => return None,
+                }
+            }
+            columns.push(picked?);
+        }
+        Some(Picks { columns: columns.into(), width: width as u32 })
+    }
+}
+
+impl Contents {
+    /// Of a constant whose elements are elsewhere: what they are is only looked at as far as they are picks.
+    pub fn of_large(tensor: &Tensor) -> Contents {
+        let picks = Picks::of(tensor);
+        Contents { is_finite: picks.is_some() || !tensor.dtype().is_float(), picks }
+    }
+
+    /// Of a constant that is known.
+    pub fn of_constant(constant: &Constant) -> Contents {
+        if let Some(number) = constant.splat() {
+            return Contents { is_finite: number.is_finite(), picks: None };
+        }
+        constant.tensor().map_or_else(Contents::default, |tensor| Contents {
+            is_finite: tensor.to_f64s().iter().all(|v| v.is_finite()),
+            picks: Picks::of(&tensor),
+        })
+    }
+
+    /// Of a call, of whose operands that is known, and which constants they are.
+    pub fn of_call(call: &Call, result: &TensorType, known: &[Known]) -> Contents {
+        let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)));
+        let finite = |row: &Row| match row.finite {
+            Finite::Always => true,
+            Finite::WithOperands => known.iter().all(|k| k.contents.is_finite),
+            Finite::Unknown => false,
+        };
+        Contents {
+            is_finite: !result.dtype.is_float() || row.is_some_and(finite),
+            picks: row.and_then(|row| (row.picks)(call, result, known)),
+        }
+    }
+
+    /// What two forms of one value say together; true when the first learns from the second, and the other way round.
+    pub fn join(&mut self, other: Contents) -> (bool, bool) {
+        let own = (self.is_finite, self.picks.is_some());
+        let others = (other.is_finite, other.picks.is_some());
+        self.is_finite |= other.is_finite;
+        self.picks = self.picks.take().or(other.picks);
+        let now = (self.is_finite, self.picks.is_some());
+        (now != own, now != others)
+    }
+}
+
+/// What is known of an operand.
+pub struct Known<'a> {
+    /// Its elements.
+    pub contents: &'a Contents,
+    /// The constant it is.
+    pub constant: Option<&'a Constant>,
+}
+
+/// Where a result is finite.
+enum Finite {
+    Always,
+    WithOperands,
+    Unknown,
+}
+
+type PicksOf = fn(&Call, &TensorType, &[Known]) -> Option<Picks>;
+type OneNumber = fn(&Call, &[&Constant]) -> Option<Vec<u8>>;
+
+/// What operators do to elements.
+struct Row {
+    operators: &'static [&'static Operator],
+    finite: Finite,
+    picks: PicksOf,
+    /// The element that all elements of the result are.
+    one: OneNumber,
+}
+
+/// Elements that are computed: nothing but whether they are finite is known.
+const fn computed(operators: &'static [&'static Operator], finite: Finite) -> Row {
+    Row { operators, finite, picks: |_, _, _| None, one: |_, _| None }
+}
+
+/// Elements that are moved: they are those of the operands.
+const fn moved(operators: &'static [&'static Operator], picks: PicksOf, one: OneNumber) -> Row {
+    Row { operators, finite: Finite::WithOperands, picks, one }
+}
+
+static ROWS: &[Row] = &[
+    moved(&[&RESHAPE, &SQUEEZE, &EXPAND_DIMS], |_, _, known| known[0].contents.picks.clone(), all_alike),
+    moved(&[&TRANSPOSE], transposed, all_alike),
+    moved(&[&BROADCAST_TO], repeated, all_alike),
+    moved(&[&CONCAT, &SLICE, &TILE, &REVERSE], |_, _, _| None, all_alike),
+    moved(&[&GATHER], |_, _, _| None, |_, constants| all_alike_in(&constants[..1])),
+    moved(&[&PAD], |_, _, _| None, padded),
+    Row { operators: &[&ONE_HOT], finite: Finite::WithOperands, picks: one_hot, one: |_, _| None },
+    Row {
+        operators: &[&CAST],
+        finite: Finite::WithOperands,
+        picks: |_, _, known| known[0].contents.picks.clone(),
+        one: |_, _| None,
+    },
+    Row { operators: &[&WHERE], finite: Finite::WithOperands, picks: selected, one: |_, _| None },
+    computed(
+        &[&ABS, &NEG, &SIGN, &RELU, &SIN, &COS, &ATAN, &TANH, &ERF, &SIGMOID, &FLOOR, &CEIL, &ROUND, &CLIP],
+        Finite::WithOperands,
+    ),
+    computed(&[&MINIMUM, &MAXIMUM, &SOFTMAX], Finite::WithOperands),
+    computed(
+        &[&IS_NAN, &IS_INF, &EQUAL, &NOT_EQUAL, &LESS, &LESS_EQUAL, &GREATER, &GREATER_EQUAL],
+        Finite::Always,
+    ),
+    computed(&[&EXP, &LOG, &ADD, &SUB, &MUL, &DIV], Finite::Unknown),
+];
+
+/// The element that all elements of a call of constants are, where it only moves elements of one number.
+pub fn one_number(call: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
+    let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)))?;
+    (row.one)(call, constants)
+}
+
+fn all_alike(_: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
+    all_alike_in(constants)
+}
+
+fn all_alike_in(constants: &[&Constant]) -> Option<Vec<u8>> {
+    let element = |constant: &&Constant| match constant {
+        Constant::Splat { element, .. } => Some(element.clone()),
+        _ => None,
+    };
+    let first = constants.first().and_then(element)?;
+    constants.iter().all(|c| element(c).as_ref() == Some(&first)).then_some(first)
+}
+
+/// Padding with the number that is padded, or with elements of it.
+fn padded(call: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
+    let constant = call.attrs.str_or("mode", "constant") == "constant";
+    let number = constants.first()?.splat()?;
+    if constant && number != call.attrs.float_or("value", 0.0) {
+        return None;
+    }
+    all_alike_in(constants)
+}
+
+/// A permutation matrix is transposed into its inverse.
+fn transposed(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> {
+    let picks = known[0].contents.picks.as_ref()?;
+    match &permutation(call.attrs, result.rank())?[..] {
+        [1, 0] if result.dims[0].known() == Some(u64::from(picks.width)) => picks.inverse(),
+        axes if axes.is_sorted() => Some(picks.clone()),
+        _ => None,
+    }
+}
+
+/// Repeated as a whole, along new axes in front.
+fn repeated(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> {
+    let picks = known[0].contents.picks.as_ref()?;
+    let (from, to) = (call.operands[0].shape()?, result.shape()?);
+    let own = &from[from.iter().position(|&n| n != 1)?..];
+    let times = to.iter().product::<u64>() / own.iter().product::<u64>().max(1);
+    let rows = picks.columns.len() as u64 * times;
+    (to.ends_with(own) && rows <= MOST_ROWS as u64)
+        .then(|| Picks { columns: picks.columns.repeat(times as usize).into(), width: picks.width })
+}
+
+/// `one_hot` of indices that are known and in range.
+fn one_hot(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> {
+    let [indices, on, off] = [0, 1, 2].map(|i| known[i].constant);
+    let is_last = fusion_operators::ops::indexing::one_hot_axis(call).ok()? + 1 == result.rank();
+    let width = u32::try_from(result.dims.last()?.known()?).ok()?;
+    let indices = indices?.tensor().filter(|t| t.len() <= MOST_ROWS)?;
+    if !is_last || on?.splat()? != 1.0 || off?.splat()? != 0.0 {
+        return None;
+    }
+    let column = |at: usize| u32::try_from(indices.int_at(at)).ok().filter(|&column| column < width);
+    let columns: Vec<u32> = (0..indices.len()).map(column).collect::<Option<_>>()?;
+    Some(Picks { columns: columns.into(), width })
+}
+
+/// `picks ? 1 : 0`.
+fn selected(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> {
+    let is = |place: usize, number: f64| known[place].constant?.splat().filter(|v| *v == number);
+    is(1, 1.0)?;
+    is(2, 0.0)?;
+    known[0].contents.picks.clone().filter(|_| call.operands[0].dims == result.dims)
+}
