@@ -4,9 +4,9 @@
 // warps, 4 numbers for each x.
 // CHECK-LABEL: gpu.func @k_0
 // CHECK:         %[[AWAY:.*]] = arith.constant 16 : i32
-// CHECK:         gpu.shuffle xor %{{.*}}, %[[AWAY]]
+// CHECK:         gpu.shuffle {{ *}}xor %{{[^,]*}}, %[[AWAY]],
 // CHECK:         %[[AWAY:.*]] = arith.constant 8 : i32
-// CHECK:         gpu.shuffle xor %{{.*}}, %[[AWAY]]
+// CHECK:         gpu.shuffle {{ *}}xor %{{[^,]*}}, %[[AWAY]],
 // CHECK:         gpu.barrier
 // CHECK:         scf.if
 // CHECK:           vector.store {{.*}} vector<4xf32>
@@ -37,7 +37,7 @@ func.func @k(%x: memref<512xf32>, %y: memref<32xf32>) attributes {loop.kernel} {
 
 // Two rows of 16 are one warp, which needs no barrier.
 // CHECK-LABEL: gpu.func @k_0
-// CHECK:         gpu.shuffle xor
+// CHECK:         gpu.shuffle {{ *}}xor
 // CHECK-NOT:     gpu.barrier
 // CHECK:         gpu.return
 func.func @k(%x: memref<32xf32>, %y: memref<16xf32>) attributes {loop.kernel} {

@@ -217,10 +217,10 @@ func.func @fine(%x: memref<128xf32>, %y: memref<128xf32>, %z: memref<128xf32>, %
 
 // Thread t reads what thread t + 1 writes, before or after it does.
 func.func @beside(%y: memref<17xf32>) attributes {loop.kernel} {
+  // expected-error @+1 {{'loop.load' op of kernel @beside reads elements of a buffer of one launch, which another along thread_x may have written}}
   loop.for 16 thread_x {
   ^bb0(%t: index):
     %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%t)
-    // expected-error @+1 {{'loop.load' op of kernel @beside reads elements of a buffer of one launch, which another along thread_x may have written}}
     %a = loop.load %y[%next] : memref<17xf32> -> f32
     loop.store %a, %y[%t] : f32, memref<17xf32>
     loop.yield
@@ -232,12 +232,12 @@ func.func @beside(%y: memref<17xf32>) attributes {loop.kernel} {
 
 // Each step of a thread touches what is its own, but another one has touched that in an earlier step.
 func.func @in_turn(%y: memref<32xf32>, %v: f32) attributes {loop.kernel} {
+  // expected-error @+1 {{'loop.load' op of kernel @in_turn reads elements of a buffer of one launch, which another along block_x may have written}}
   loop.for 16 block_x {
   ^bb0(%t: index):
     loop.for 4 serial {
     ^bb0(%k: index):
       %at = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%t, %k)
-      // expected-error @+1 {{'loop.load' op of kernel @in_turn reads elements of a buffer of one launch, which another along block_x may have written}}
       %a = loop.load %y[%at] : memref<32xf32> -> f32
       %b = arith.addf %a, %v : f32
       loop.store %b, %y[%at] : f32, memref<32xf32>
@@ -261,9 +261,9 @@ func.func @first(%y: memref<4xf32>, %z: memref<128xf32>, %v: f32) attributes {lo
       loop.store %v, %y[%b] : f32, memref<4xf32>
       loop.yield
     }
+    // expected-error @+1 {{'loop.load' op of kernel @first reads elements of a buffer of one launch, which another along thread_x may have written}}
     loop.for 32 thread_x {
     ^bb0(%i: index):
-      // expected-error @+1 {{'loop.load' op of kernel @first reads elements of a buffer of one launch, which another along thread_x may have written}}
       %a = loop.load %y[%b] : memref<4xf32> -> f32
       %to = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%b, %i)
       loop.store %a, %z[%to] : f32, memref<128xf32>
