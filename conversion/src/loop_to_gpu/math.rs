@@ -55,6 +55,7 @@ fn intrinsic(kind: Upstream) -> Option<&'static str> {
         Upstream::CopySign => "llvm.copysign",
         Upstream::Floor => "llvm.floor",
         Upstream::Fma => "llvm.fma",
+        Upstream::MaxNumF => "llvm.maxnum",
         Upstream::Round => "llvm.round",
         Upstream::RoundEven => "llvm.roundeven",
         Upstream::Trunc => "llvm.trunc",

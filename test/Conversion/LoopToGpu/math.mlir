@@ -75,3 +75,14 @@ func.func @missing(%a: f64) -> f64 {
   %0 = math.exp %a : f64
   return %0 : f64
 }
+
+// -----
+
+// Every GPU has an instruction for the one of two that is a number, and the greater of two numbers.
+// CHECK-LABEL: @greatest
+// CHECK:         llvm.call_intrinsic "llvm.maxnum"
+// CHECK-NOT:     arith.maxnumf
+func.func @greatest(%a: vector<4xf32>, %b: vector<4xf32>) -> vector<4xf32> {
+  %0 = arith.maxnumf %a, %b : vector<4xf32>
+  return %0 : vector<4xf32>
+}
