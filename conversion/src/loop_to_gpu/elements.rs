@@ -8,12 +8,12 @@
 //! The index is an expression of the loops around the access. What two accesses have around them both is the same for both.
 
 use super::launches::is_bound;
+use super::parents;
 use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Affine, Op, OpExt, OperationLike, Value, ValueLike, affine_map_of, arguments, defining_op, key, op_key,
-    vector_parts,
+    Affine, Op, OpExt, Value, ValueLike, affine_map_of, arguments, defining_op, key, op_key, vector_parts,
 };
 use fusion_transforms::te::expr::{Atom, Expr};
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,10 +214,6 @@ impl<'c> Access<'c> {
         let known: BTreeMap<usize, Expr> = self.loops.iter().enumerate().filter_map(variable).collect();
         expression(index, &known)
     }
-}
-
-fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
-    std::iter::successors(op.parent_operation(), |o| o.parent_operation())
 }
 
 /// True for what is computed from the number of a thread along a dimension, as threads that share a reduction ask for it.

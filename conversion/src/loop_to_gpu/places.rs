@@ -9,18 +9,18 @@
 //! counts as an index of its own, where no threads are in it.
 
 use super::launches::is_bound;
+use super::parents;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Affine, Op, OpExt, OperationLike, Value, ValueLike, affine_map_of, arguments, defining_op, key,
-    vector_parts,
+    Affine, Op, OpExt, Value, ValueLike, affine_map_of, arguments, defining_op, key, vector_parts,
 };
 use std::collections::HashMap;
 
 /// True when no two threads write one place by a store, in all iterations of the loops around it.
 pub fn writes_apart(store: Op) -> bool {
     let [value, _, index] = store.operand_values()[..] else { return false };
-    let around = std::iter::successors(store.parent_operation(), |op| op.parent_operation());
+    let around = parents(store);
     let loops = around.filter(|op| matches!(op.kind(), Some(Kind::Loop(Loop::For))));
     let mut places = Places::default();
     for op in loops {

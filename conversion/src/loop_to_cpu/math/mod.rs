@@ -29,7 +29,7 @@ use floats::Floats;
 use fusion_dialects::loops::FIRST_IS_NUMBER;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, ValueLike, dtype_of,
+    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value, ValueLike, dtype_of,
     float_of, nested_ops, vector_parts,
 };
 use fusion_operators::DType;
@@ -101,11 +101,15 @@ impl Pass for MathApproximate {
     }
 }
 
+/// The type of what a function gives, its lanes where it is a vector, and the type of an element.
+fn result_of<'c>(op: Op<'c>) -> Option<(Type<'c>, Option<u64>, Option<DType>)> {
+    let ty = op.result_values().first()?.r#type();
+    let (element, lanes) = vector_parts(ty).map_or((ty, None), |(element, lanes)| (element, Some(lanes)));
+    Some((ty, lanes, dtype_of(element)))
+}
+
 fn is_of_doubles(op: Op) -> bool {
-    op.result_values().first().is_some_and(|v| {
-        let ty = v.r#type();
-        dtype_of(vector_parts(ty).map_or(ty, |(element, _)| element)) == Some(DType::F64)
-    })
+    result_of(op).is_some_and(|(_, _, dtype)| dtype == Some(DType::F64))
 }
 
 const fn flag(name: &'static str, description: &'static str) -> OptionSpec {
@@ -113,12 +117,7 @@ const fn flag(name: &'static str, description: &'static str) -> OptionSpec {
 }
 
 fn replace(op: Op, function: Function, doubles: bool, power_scaling: bool) {
-    let Some(ty) = op.result_values().first().map(|v| v.r#type()) else { return };
-    let (element, lanes) = match vector_parts(ty) {
-        Some((element, lanes)) => (element, Some(lanes)),
-        None => (ty, None),
-    };
-    let dtype = dtype_of(element);
+    let Some((ty, lanes, dtype)) = result_of(op) else { return };
     let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
     let within = op.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
     let first_is_number = op.attr(FIRST_IS_NUMBER).is_some();

@@ -15,7 +15,7 @@
 
 use super::super::barriers::AHEAD;
 use super::super::launches::is_bound;
-use super::super::within;
+use super::super::{parents, within};
 use super::fills::Fills;
 use super::{groups, later};
 use fusion_dialects::loops::tensor_copy::TensorCopy;
@@ -23,8 +23,8 @@ use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Compare, Scalar};
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, PassError, Value, ValueLike, ValueMap, arguments, buffer_parts,
-    defining_op, dtype_of, int_attr, is_pure, key, nested_ops, op_key, ops_in, segments_attr, unit_attr,
+    Build, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, buffer_parts, defining_op, dtype_of,
+    int_attr, is_pure, key, nested_ops, op_key, ops_in, segments_attr, unit_attr,
 };
 use fusion_operators::DType;
 use std::collections::HashSet;
@@ -55,11 +55,6 @@ pub fn are_in(around: Op) -> bool {
 
 pub fn is_copy(op: Op) -> bool {
     matches!(op.kind(), Some(Kind::Loop(Loop::CopyTensor)))
-}
-
-/// The operations around another, innermost first.
-pub fn parents<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
-    std::iter::successors(op.parent_operation(), |o| o.parent_operation())
 }
 
 /// Fills the buffers of a loop ahead. `threads` are those of a block.

@@ -18,8 +18,9 @@
 //! A block is divided where the loop is all that its threads do with shared memory, and instructions of four warps are all that reads it.
 
 use super::super::launches::scope;
+use super::super::parents;
 use super::super::{result, within};
-use super::boxes::{Boxes, is_copy, parents};
+use super::boxes::{Boxes, is_copy};
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;

@@ -14,6 +14,7 @@ use super::super::accesses::{go_on_along, offsets};
 use super::super::fusion::along_fused;
 use super::super::placement::Nest;
 use super::super::writer::Writer;
+use super::lanes::{self, ACCESS_BYTES};
 use crate::target::Target;
 use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::loops::LoopKind;
@@ -21,8 +22,6 @@ use fusion_dialects::{OpExt, tensor_type};
 
 /// Threads of a block: enough warps for a core to switch between, and several blocks fit into a core.
 const THREADS: u64 = 256;
-/// Bytes that a thread reads or writes in one access.
-const ACCESS_BYTES: u64 = 16;
 
 /// Writes the primitives of a nest, whatever it is.
 pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
@@ -47,11 +46,10 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     for next in &axes[1..] {
         axis = writer.fuse(stage, axis, *next)?;
     }
-    if whole && lanes > 1 {
-        let (outer, vector) = writer.split(stage, axis, lanes)?;
-        writer.vectorize(stage, vector)?;
+    if whole {
+        let (outer, vector) = lanes::take(writer, stage, axis, lanes)?;
         axis = outer;
-        inner.push(vector);
+        inner.extend(vector);
     }
     let thread = block_and_thread(writer, stage, axis, elements / lanes, target)?;
     let innermost = inner.last().copied().unwrap_or(thread);

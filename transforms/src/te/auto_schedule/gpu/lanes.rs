@@ -6,8 +6,9 @@
 
 use super::super::fusion::along_fused;
 use super::super::operands::{Operand, operands};
+use super::super::writer::Writer;
 use crate::te::expr::Expr;
-use crate::te::schedule::{Schedule, StageId};
+use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 use std::ops::Range;
 
@@ -43,6 +44,21 @@ pub fn of(
     };
     let most = (ACCESS_BYTES / narrowest(tree, stage, along).max(1)).clamp(1, 8);
     [8, 4, 2].into_iter().filter(|n| *n <= most).find(whole).unwrap_or(1)
+}
+
+/// Has a thread take so many iterations of a loop at once; gives the loop that is left, and that of the lanes where there are several.
+pub fn take(
+    writer: &mut Writer,
+    stage: StageId,
+    along: AxisId,
+    lanes: u64,
+) -> Result<(AxisId, Option<AxisId>), String> {
+    if lanes <= 1 {
+        return Ok((along, None));
+    }
+    let (outer, vector) = writer.split(stage, along, lanes)?;
+    writer.vectorize(stage, vector)?;
+    Ok((outer, Some(vector)))
 }
 
 /// Bytes of the smallest element of those that are read along the axes; of the results where none is.

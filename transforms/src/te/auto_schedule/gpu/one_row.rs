@@ -15,7 +15,7 @@ use super::super::fusion::fuse_last;
 use super::super::placement::Nest;
 use super::super::reductions::reads_once;
 use super::super::writer::Writer;
-use super::rows;
+use super::{lanes, rows};
 use crate::target::Target;
 use crate::te::schedule::{Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
@@ -86,11 +86,7 @@ pub fn schedule(writer: &mut Writer, row: &OneRow, target: &Target) -> Result<()
             rows::share_elements(writer, member, &none, threads)?;
         }
     }
-    if lanes > 1 {
-        let (outer, vector) = writer.split(row.host, along, lanes)?;
-        writer.vectorize(row.host, vector)?;
-        along = outer;
-    }
+    (along, _) = lanes::take(writer, row.host, along, lanes)?;
     if length / lanes > threads {
         (_, along) = writer.split(row.host, along, threads)?;
     }

@@ -161,12 +161,8 @@ pub(super) fn share_reduction(writer: &mut Writer, stage: StageId, threads: u64)
     for next in rank + 1..own {
         along = writer.fuse(stage, along, next)?;
     }
-    if lanes > 1 {
-        // What lanes have is combined before threads combine it.
-        let (outer, vector) = writer.split(stage, along, lanes)?;
-        writer.vectorize(stage, vector)?;
-        along = outer;
-    }
+    // What lanes have is combined before threads combine it.
+    (along, _) = lanes::take(writer, stage, along, lanes)?;
     let (_, thread) = writer.split_guarded(stage, along, threads)?;
     writer.bind(stage, thread, LoopKind::ThreadX)
 }
@@ -191,11 +187,7 @@ pub(super) fn share_elements(
         along = *rest.last().unwrap_or(&first);
     }
     let lanes = lanes_of(&writer.tree, stage, fixed);
-    if lanes > 1 {
-        let (outer, vector) = writer.split(stage, along, lanes)?;
-        writer.vectorize(stage, vector)?;
-        along = outer;
-    }
+    (along, _) = lanes::take(writer, stage, along, lanes)?;
     let extent = writer.tree.stages[stage].axes[along].extent;
     if extent > threads {
         (_, along) = writer.split(stage, along, threads)?;

@@ -223,12 +223,9 @@ fn share(
     let (rank, own) = (writer.tree.stages[sums].rank(), writer.tree.stages[sums].op_axes());
     let accesses = offsets(&writer.tree, sums, None);
     let mut parallel: Vec<AxisId> = (0..rank).collect();
-    if lanes > 1 {
-        let (outer, lane) = writer.split(sums, last, lanes)?;
-        writer.vectorize(sums, lane)?;
-        parallel[last] = outer;
-        parallel.push(lane);
-    }
+    let (outer, lane) = lanes::take(writer, sums, last, lanes)?;
+    parallel[last] = outer;
+    parallel.extend(lane);
     let rows = together_along_reduction(&writer.tree, sums, &accesses[1..]);
     let mut row: AxisId = own - rows;
     for next in own - rows + 1..own {

@@ -3,6 +3,7 @@
 use super::super::super::operands::Operand;
 use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
+use super::super::lanes::ACCESS_BYTES;
 use super::Tile;
 use crate::target::Target;
 use crate::te::expr::{Atom, flatten};
@@ -13,9 +14,6 @@ use crate::te::schedule::primitives::bulk_copy::can_copy;
 use crate::te::schedule::{Attach, AxisId, Handle, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::tensor_type;
-
-/// Bytes of the widest access.
-pub const ACCESS_BYTES: u64 = 16;
 
 /// The axis of a tensor that is indexed with an axis of the stage, and by how much a step of the one is one of the other.
 fn dim_of(operand: &Operand, axis: usize) -> Option<(usize, i64)> {
