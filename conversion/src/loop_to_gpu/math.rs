@@ -74,7 +74,7 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
         dtype: DType::F64,
         within: f64::INFINITY,
         first_is_number: false,
-        power_scaling: false,
+        avx512: false,
     };
     let operands = op.operand_values();
     let computed = match kind {

@@ -1,13 +1,14 @@
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(math-approximate{extremes=true power-scaling=true}))' --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(math-approximate{extremes=true avx512=true}))' --split-input-file | FileCheck %s
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(math-approximate))' --split-input-file | FileCheck %s --check-prefix=PLAIN
 
-// A whole register is multiplied by powers of two in one instruction; other vectors by what two integers stand for.
+// A whole register looks up in a table and is multiplied by powers of two in one instruction each; other vectors are multiplied by what two integers stand for.
 // CHECK-LABEL: func.func @exp
+// CHECK:         llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"({{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
 // CHECK:         x86vector.avx512.mask.scalef {{.*}} : vector<16xf32>
 // CHECK:         arith.shli {{.*}} : vector<8xi32>
 // CHECK:         return
 // PLAIN-LABEL: func.func @exp
-// PLAIN-NOT:     x86vector
+// PLAIN-NOT:     x86
 // PLAIN:         return
 func.func @exp(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) {
   %0 = math.exp %x : vector<16xf32>

@@ -7,8 +7,9 @@
 //! in 40 digits, coefficients rounded to f32 one after another from the lowest): off by 3.2e-9. The reduction is that of Cody
 //! and Waite ("Software Manual for the Elementary Functions", 1980): `n ln 2` in two parts, the first exact. For f64, `q` is of degree
 //! 11 and interpolates the same function at Chebyshev points (in 60 digits): off by 2^-60.
-//! Error: below 1 unit in the last place, subnormal results included.
+//! Error: below 1 unit in the last place, subnormal results included. Registers of AVX-512 take a shorter way (`exp_by_table`).
 
+use super::exp_by_table;
 use super::floats::{Coefficients, Floats};
 use fusion_dialects::Value;
 use std::f64::consts::{LN_2, LOG2_E};
@@ -38,12 +39,21 @@ const MOST: (f32, f64) = (90.0, 712.0);
 
 /// `e^x`.
 pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
-    exp_of_sum(m, x, None)
+    let x = bounded(m, x);
+    exp_by_table::exp(m, x, &[LN_2, f64::from(LN_2_LOW.0)]).unwrap_or_else(|| exp_of_bounded(m, x, None))
 }
 
-/// `e^(x + low)`, for a small `low`.
-pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> Value<'c> {
-    let x = m.at_most(m.at_least(x, m.in_precision(LEAST.0, LEAST.1)), m.in_precision(MOST.0, MOST.1));
+/// `e^(x + low)`, for a small `low`: for what adds errors of its own, which those of the table leave no room for.
+pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Value<'c>) -> Value<'c> {
+    exp_of_bounded(m, bounded(m, x), Some(low))
+}
+
+/// `x`, or a number near it whose result is the same.
+fn bounded<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    m.at_most(m.at_least(x, m.in_precision(LEAST.0, LEAST.1)), m.in_precision(MOST.0, MOST.1))
+}
+
+fn exp_of_bounded<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> Value<'c> {
     let (n, multiple, p) = reduced(m, x, low);
     exp_of_parts(m, n, multiple, p)
 }
@@ -66,6 +76,9 @@ pub fn exp_of_parts<'c>(m: &Floats<'c>, n: Value<'c>, multiple: Value<'c>, p: Va
 /// `e^x` for x from -40 to 40, where the result is a normal number; off by up to 2 units in the last place, since `ln 2` is
 /// subtracted in one part.
 pub fn exp_in_range<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    if let Some(found) = exp_by_table::exp(m, x, &[LN_2]) {
+        return found;
+    }
     let (n, multiple) = m.round(x, LOG2_E);
     let p = of_rest(m, m.fma(multiple, m.float(-LN_2), x));
     m.of_bits(m.int_add(m.bits(p), m.shift_left(n, m.mantissa_bits())))

@@ -6,7 +6,9 @@
 //! No operation has fast-math flags: each rounds once, which the functions' error bounds rely on. A function is written once for
 //! both types; what differs, coefficients and limits, it chooses by `in_precision` and `Coefficients`.
 
-use fusion_dialects::{Attribute, Build, Type, Value, int_attr, scalar_type, vector_type};
+use fusion_dialects::{
+    Attribute, Build, Type, Value, int_attr, scalar_type, segments_attr, str_attr, vector_type,
+};
 use fusion_operators::DType;
 
 /// `1.5 * 2^23` and `1.5 * 2^52`: what is added to it is rounded to an integer, which stands in the low bits.
@@ -44,8 +46,8 @@ pub struct Floats<'c> {
     pub within: f64,
     /// Whether the first operand of the function is known to be a number.
     pub first_is_number: bool,
-    /// Whether one instruction multiplies a whole register by powers of two.
-    pub power_scaling: bool,
+    /// Whether there are the instructions of AVX-512, which multiply a whole register by powers of two, or look up in it.
+    pub avx512: bool,
 }
 
 impl<'c> Floats<'c> {
@@ -209,7 +211,7 @@ impl<'c> Floats<'c> {
     /// `a * 2^n` for an `n` that is a float, rounded once; `None` where there is no instruction for it.
     pub fn scaled(&self, a: Value<'c>, n: Value<'c>) -> Option<Value<'c>> {
         const CURRENT_ROUNDING: &str = "4";
-        if !self.power_scaling || self.lanes != Some(16) || self.is_double() {
+        if !self.is_register_of_avx512() {
             return None;
         }
         let scalar = Floats { lanes: None, ..*self };
@@ -217,6 +219,35 @@ impl<'c> Floats<'c> {
             (scalar.literal("-1", DType::I16), scalar.literal(CURRENT_ROUNDING, DType::I32));
         // The intrinsic's order, in which lanes that are left out come third; upstream's names of the operands say another.
         Some(self.make("x86vector.avx512.mask.scalef", &[a, n, a, all, rounding], self.dtype))
+    }
+
+    /// In each lane the number of a table that the lowest four bits of `index` name; `None` where there is no instruction for it.
+    pub fn chosen(&self, table: &[f64; 16], index: Value<'c>) -> Option<Value<'c>> {
+        if !self.is_register_of_avx512() {
+            return None;
+        }
+        let bits: Vec<String> =
+            table.iter().map(|&number| format!("0x{:08X}", self.representation(number))).collect();
+        let table = self.literal(&format!("[{}]", bits.join(", ")), self.dtype);
+        let context = self.build.context();
+        let attributes = [
+            ("intrin", str_attr(context, "llvm.x86.avx512.permvar.sf.512")),
+            ("op_bundle_sizes", segments_attr(context, &[])),
+            ("operandSegmentSizes", segments_attr(context, &[2, 0])),
+        ];
+        Some(self.build.value("llvm.call_intrinsic", &[table, index], self.ty(self.dtype), &attributes))
+    }
+
+    /// True for all lanes of f32 that a register of AVX-512 has, where there are its instructions.
+    pub fn is_register_of_avx512(&self) -> bool {
+        self.avx512 && self.lanes == Some(16) && !self.is_double()
+    }
+
+    /// The nearest multiple of `1/16` to `a * b`, as an integer whose low bits count sixteenths and as a float. The product is below `2^18`.
+    pub fn round_to_sixteenths(&self, a: Value<'c>, b: f64) -> (Value<'c>, Value<'c>) {
+        let round = self.float(self.in_precision(ROUND.0, ROUND.1) / 16.0);
+        let sum = self.fma(a, self.float(b), round);
+        (self.bits(sum), self.sub(sum, round))
     }
 
     /// The nearest integer to `a * b`, as the low bits of an integer and as a float. The product is below `2^22`, or `2^51`.

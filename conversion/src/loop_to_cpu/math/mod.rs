@@ -13,6 +13,7 @@ mod atan;
 mod double_quarters;
 mod erf;
 mod exp;
+mod exp_by_table;
 mod extremes;
 mod fast;
 pub(crate) mod floats;
@@ -75,26 +76,26 @@ impl Pass for MathApproximate {
     const OPTIONS: &'static [OptionSpec] = &[
         flag("doubles", "Functions of f64 as well"),
         flag("extremes", "Maxima and minima as well, of all types"),
-        flag("power-scaling", "Use the instruction of AVX-512 that multiplies by powers of two"),
+        flag("avx512", "Use the instructions of AVX-512 that multiply by powers of two and look up in a register"),
         flag(
             "fast",
             "Functions of f32 in shorter forms where there are some, off by up to 6 units in the last place",
         ),
     ];
-    const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf", "x86vector"];
+    const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf", "x86vector", "llvm"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let flag = |name| cx.options.flag(name);
-        let (doubles, extremes, power_scaling) = (flag("doubles"), flag("extremes"), flag("power-scaling"));
+        let (doubles, extremes, avx512) = (flag("doubles"), flag("extremes"), flag("avx512"));
         let fast = flag("fast");
         for op in nested_ops(function) {
             let Some(Kind::Upstream(kind)) = op.kind() else { continue };
             let find = |list: &[(Upstream, Function)]| list.iter().find(|(k, _)| *k == kind).map(|(_, f)| *f);
             let shorter = find(fast::FUNCTIONS).filter(|_| fast && !is_of_doubles(op));
             if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
-                replace(op, build, doubles, power_scaling);
+                replace(op, build, doubles, avx512);
             } else if let Some(build) = find(EXTREMES).filter(|_| extremes) {
-                replace(op, build, true, power_scaling);
+                replace(op, build, true, avx512);
             }
         }
         Ok(())
@@ -116,13 +117,13 @@ const fn flag(name: &'static str, description: &'static str) -> OptionSpec {
     OptionSpec { name, description, kind: OptionKind::Flag, initial: "false" }
 }
 
-fn replace(op: Op, function: Function, doubles: bool, power_scaling: bool) {
+fn replace(op: Op, function: Function, doubles: bool, avx512: bool) {
     let Some((ty, lanes, dtype)) = result_of(op) else { return };
     let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
     let within = op.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
     let first_is_number = op.attr(FIRST_IS_NUMBER).is_some();
     let floats =
-        Floats { build: Build::before(op), lanes, dtype: inside, within, first_is_number, power_scaling };
+        Floats { build: Build::before(op), lanes, dtype: inside, within, first_is_number, avx512 };
     let computed = match dtype {
         Some(DType::F64) if doubles => function(&floats, &op.operand_values()),
         Some(DType::F32) => function(&floats, &op.operand_values()),

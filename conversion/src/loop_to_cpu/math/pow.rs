@@ -47,7 +47,7 @@ pub fn pow<'c>(m: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
     let product = m.mul(high, y);
     let rest = m.fma(low, y, m.fma(high, y, m.neg(product)));
     let rest = m.select(m.is(Is::Below, m.abs(product), m.float(m.in_precision(MOST.0, MOST.1))), rest, zero);
-    let mut power = exp_of_sum(m, product, Some(rest));
+    let mut power = exp_of_sum(m, product, rest);
     // Of 0 and infinity, the power is one of the two.
     let (is_zero, is_infinite) = (m.is(Is::Equal, size, zero), m.is(Is::Equal, size, infinite));
     let vanishes = m.just_one(is_zero, m.is(Is::Below, y, zero));

@@ -36,7 +36,7 @@ fn halves<'c>(m: &Floats<'c>, x: Value<'c>) -> (Value<'c>, Value<'c>) {
     let low = m.sub(lost, m.float(m.in_precision(LN_2_LOW.0, LN_2_LOW.1)));
     // Infinity minus infinity is lost as well.
     let low = m.select(m.is(Is::Below, size, m.float(f64::INFINITY)), low, m.float(0.0));
-    let e = exp_of_sum(m, difference, Some(low));
+    let e = exp_of_sum(m, difference, low);
     (e, m.div(m.float(0.25), e))
 }
 

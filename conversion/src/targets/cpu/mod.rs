@@ -89,8 +89,8 @@ pub enum ProcessorError {
 
 /// Pipelines of stages that a processor has in its own way.
 pub fn pipelines(target: &Codegen) -> Vec<(&'static str, String)> {
-    let powers = target.processor_features().iter().any(|f| f == "avx512f");
-    let options = [("power-scaling", powers), ("fast", target.fast_math)];
+    let avx512 = target.processor_features().iter().any(|f| f == "avx512f");
+    let options = [("avx512", avx512), ("fast", target.fast_math)];
     let chosen: String =
         options.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}=true")).collect();
     let stage = format!("builtin.module(func.func(math-approximate{{extremes=true{chosen}}}))");

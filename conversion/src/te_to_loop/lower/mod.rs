@@ -13,6 +13,7 @@
 
 mod ahead;
 mod attached;
+mod axes;
 mod body;
 mod bounds;
 mod bulk;

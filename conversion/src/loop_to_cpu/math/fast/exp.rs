@@ -8,6 +8,7 @@
 //! 40 in size.
 
 use super::super::exp::exp_of_parts;
+use super::super::exp_by_table;
 use super::super::floats::{Coefficients, Floats};
 use fusion_dialects::Value;
 use std::f64::consts::{LN_2, LOG2_E};
@@ -21,6 +22,9 @@ const MOST: f32 = 90.0;
 /// `e^x`.
 pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     let x = m.at_most(m.at_least(x, LEAST), MOST);
+    if let Some(found) = exp_by_table::exp(m, x, &[LN_2]) {
+        return found;
+    }
     let (bits, n) = m.round(x, LOG2_E);
     let r = m.fma(n, m.float(-LN_2), x);
     let one = m.float(1.0);

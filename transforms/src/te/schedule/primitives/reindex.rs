@@ -9,7 +9,7 @@
 //! where they are used, they are what a product copies anyway (Chellapilla et al., "High Performance Convolutional Neural Networks for
 //! Document Processing", 2006, on convolutions as products). What reads the result goes on with the new axes.
 
-use super::super::{Attach, Handle, Handles, Schedule, StageId, stage_of};
+use super::super::{Attach, Handle, Handles, Schedule, Stage, StageId};
 use crate::te::expr::Expr;
 use crate::te::indices::{accesses, put, value_at};
 use fusion_dialects::rows::Kind;
@@ -109,7 +109,7 @@ pub fn reindex<'c>(
         read_by_groups(load, new.result_values()[0], &groups, tree, stage);
     }
     op.erase();
-    tree.stages[stage] = stage_of(new);
+    tree.stages[stage] = Stage::of(new);
     let mut ids = [0; 2];
     for (id, (value, _)) in ids.iter_mut().zip(&made) {
         let Some(copy) = defining_op(*value) else { return Err("has no copy".into()) };

@@ -8,7 +8,7 @@
 //! `reverse_compute_inline` of Shao et al., "Tensor Program Optimization with Probabilistic Programs", 2022, turns maps round in the same way;
 //! this one leaves both stages, so that the first may be a reduction.)
 
-use super::super::{Handles, Schedule, Stage, StageId, stage_of};
+use super::super::{Handles, Schedule, Stage, StageId};
 use super::divide::{is_untouched, may_be_divided};
 use crate::te::expr::{Atom, Expr};
 use crate::te::indices::{accesses, put, value_at};
@@ -41,7 +41,7 @@ pub fn reverse_reindex(tree: &mut Schedule, stage: StageId, producer: StageId) -
         let op = tree.stages[*at].op;
         let new = over(op, point, &moved);
         moved.push((op.result_values()[0], new.result_values()[0]));
-        tree.stages[*at] = Stage { attach: tree.stages[*at].attach, ..stage_of(new) };
+        tree.stages[*at] = Stage { attach: tree.stages[*at].attach, ..Stage::of(new) };
         old.push(op);
     }
     if let Some((result, new)) = moved.last().copied() {

@@ -8,7 +8,7 @@
 //! "Parallel Associative Reductions in Halide", 2017; TVM's `rfactor`). It regroups and reorders what is combined, so the
 //! combiner must be associative and commutative, and begin with an element that changes nothing. Floats are rounded elsewhere.
 
-use super::super::{Attach, AxisId, Handle, Handles, Origin, Relation, Schedule, Stage, StageId, stage_of};
+use super::super::{Attach, AxisId, Handle, Handles, Origin, Relation, Schedule, Stage, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
@@ -90,7 +90,7 @@ pub fn rfactor<'c>(
         }
         replace_uses(old, new);
     }
-    tree.stages[stage] = stage_of(last);
+    tree.stages[stage] = Stage::of(last);
     tree.stages[stage].narrow_as(&part);
     tree.stages[stage].into = into;
     for (old, new) in op.result_values().into_iter().zip(last.result_values()) {
