@@ -11,7 +11,7 @@ use fusion_transforms::egraph::extract::state::State;
 use fusion_transforms::target::Target;
 
 /// A program as one kernel.
-fn one_kernel(text: &str) -> (Space, State, Kernel) {
+pub fn one_kernel(text: &str) -> (Space, State, Kernel) {
     let mut reader = Reader::new(text, 1);
     let root = reader.term();
     reader.graph.rebuild();
