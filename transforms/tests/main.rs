@@ -4,5 +4,6 @@ mod code;
 mod common;
 mod docs;
 mod exact;
+mod orders;
 mod pressure;
 mod rules;
