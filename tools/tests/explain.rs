@@ -109,6 +109,25 @@ fn a_proof_names_the_rules() {
 }
 
 #[test]
+fn a_chain_that_is_parted_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let ty = "tensor<65536xf32>";
+    let tanh = |i: usize| format!("%{} = relay.tanh %{i} : ({ty}) -> {ty}\n", i + 1);
+    let chain: String = (0..16).map(tanh).collect();
+    let source = format!("func.func @main(%0: {ty}) -> {ty} {{\n{chain}return %16 : {ty}\n}}");
+    fs::write(here.join("m.mlir"), source.replace("%0", "%x")).unwrap();
+    let explain = |args: &[&str]| {
+        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        fusion.args(["explain", "m.mlir"]).args(args).current_dir(here);
+        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
+    };
+    let text = explain(&["--why", "#0"]);
+    assert!(text.contains("operations in it wait for each other, and a core looks 70 ahead"), "{text}");
+    assert!(text.contains("rejected  fusion: compute where it is used"), "{text}");
+}
+
+#[test]
 fn programs_of_functions_tell_their_decisions_as_well() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();

@@ -1,7 +1,9 @@
 //! Rules, exact extraction, and the pages of docs/ that the sources write. One executable, which is linked with MLIR once.
 
+mod code;
 mod common;
 mod docs;
 mod exact;
+mod orders;
 mod pressure;
 mod rules;

@@ -11,7 +11,7 @@ use fusion_transforms::egraph::extract::state::State;
 use fusion_transforms::target::Target;
 
 /// A program as one kernel.
-fn one_kernel(text: &str) -> (Space, State, Kernel) {
+pub fn one_kernel(text: &str) -> (Space, State, Kernel) {
     let mut reader = Reader::new(text, 1);
     let root = reader.term();
     reader.graph.rebuild();
@@ -86,4 +86,17 @@ fn windows_read_what_is_moved_one_by_one() {
     assert!(moved > 0.0);
     // What is moved behind the windows is no matter.
     assert_eq!(seconds(&format!("(transpose {{axes=[0,2,3,1]}} {})", pool("x:[1,8,64,64]"))), 0.0);
+}
+
+#[test]
+fn blocks_are_taken_apart_one_by_one() {
+    let seconds = |from: &str, to: &str, shape: &str| {
+        let (space, state, kernel) = one_kernel(&format!(
+            "(relu {{}} (layout_transform {{src_layout=\"{from}\",dst_layout=\"{to}\"}} x:{shape}))"
+        ));
+        scattered::seconds(&space, &state, &kernel)
+    };
+    assert!(seconds("NCHW32c", "NCHW", "[1,4,28,28,32]") > 0.0);
+    assert_eq!(seconds("NCHW", "NCHW32c", "[1,128,28,28]"), 0.0);
+    assert_eq!(seconds("NHWC", "NCHW", "[1,28,28,128]"), 0.0);
 }

@@ -1,5 +1,5 @@
-// RUN: fusion-opt %s --fusion-attach-target=name=sapphirerapids --relay-optimize --split-input-file | FileCheck %s
-// RUN: fusion-opt %s --fusion-attach-target=name=sapphirerapids --relay-optimize=off=layout --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-target=name=sapphirerapids --relay-optimize=off=winograd --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --fusion-attach-target=name=sapphirerapids --relay-optimize=off=layout+winograd --split-input-file | FileCheck %s --check-prefix=OFF
 
 // A network of channels last, written with convolutions of channels first: the first convolution reads its data as it lies, and the last
 // stores its result as it is wanted. No transpose is left.
@@ -36,6 +36,38 @@ func.func @blocks(%x: tensor<1x2x8x8x32xf32>, %w: tensor<64x64x3x3xf32>) -> tens
   %0 = relay.layout_transform %x {src_layout = "NCHW32c", dst_layout = "NCHW"} : (tensor<1x2x8x8x32xf32>) -> tensor<1x64x8x8xf32>
   %1 = relay.conv2d %0, %w : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x6x6xf32>
   return %1 : tensor<1x64x6x6xf32>
+}
+
+// -----
+
+// A convolution whose gain is not worth moving its data and its result is put into blocks behind one that is to be had in an order.
+// CHECK-LABEL: func.func @behind
+// CHECK:         call @fused_layout_conv2d_0(%arg0)
+// CHECK:         call @fused_layout_conv2d_1({{[^)]*}}) : ({{.*}}) -> tensor<1x2x7x7x32xf32>
+// CHECK:         relay.layout_conv2d {{.*}}strides = array<i64: 2, 2>
+// CHECK:         relay.layout_conv2d {{.*}}out_layout = "NCHW32c", padding = array<i64: 1, 1, 1, 1>
+// OFF-LABEL:   func.func @behind
+// OFF-NOT:       layout_conv2d
+func.func @behind(%x: tensor<1x32x14x14xf32>) -> tensor<1x64x1x1xf32> {
+  %w = relay.constant dense<0.5> : tensor<64x32x1x1xf32>
+  %v = relay.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %0 = relay.conv2d %x, %w {strides = array<i64: 2, 2>} : (tensor<1x32x14x14xf32>, tensor<64x32x1x1xf32>) -> tensor<1x64x7x7xf32>
+  %1 = relay.relu %0 : (tensor<1x64x7x7xf32>) -> tensor<1x64x7x7xf32>
+  %2 = relay.conv2d %1, %v {padding = array<i64: 1, 1, 1, 1>} : (tensor<1x64x7x7xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x7x7xf32>
+  %3 = relay.reduce_mean %2 {axes = array<i64: 2, 3>, keepdims = true} : (tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32>
+  return %3 : tensor<1x64x1x1xf32>
+}
+
+// -----
+
+// The same convolution of what comes from outside stays as it is.
+// CHECK-LABEL: func.func @in_front
+// CHECK-NEXT:    call @fused_conv2d_0(%arg0)
+func.func @in_front(%x: tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32> {
+  %v = relay.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %0 = relay.conv2d %x, %v {padding = array<i64: 1, 1, 1, 1>} : (tensor<1x64x7x7xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x7x7xf32>
+  %1 = relay.reduce_mean %0 {axes = array<i64: 2, 3>, keepdims = true} : (tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32>
+  return %1 : tensor<1x64x1x1xf32>
 }
 
 // -----

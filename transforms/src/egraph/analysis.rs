@@ -1,7 +1,8 @@
-//! What is known of every e-class: types, constancy, where it comes from, and which rule made which node.
+//! What is known of every e-class: types, constancy, elements, orders, where it comes from, and which rule made which node.
 
 use super::contents::{self, Contents, Known};
 use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
+use super::orders::{self, Orders};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
 use fusion_operators::{Attrs, Call, FusionKind, Operator, Tensor, TensorType, reference};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,6 +38,8 @@ pub struct Data {
     pub is_constant: bool,
     /// What is known of its elements.
     pub contents: Contents,
+    /// The orders in which it is to be had, of an image.
+    pub orders: Orders,
     /// How the freest of its calls fuses; none where it has no call.
     pub kind: Option<FusionKind>,
     /// The place in the block from which on it can be computed.
@@ -61,6 +64,7 @@ impl Analysis<Node> for Facts {
             constant: None,
             is_constant: false,
             contents: Contents::default(),
+            orders: Orders::default(),
             kind: None,
             place: node.children.iter().map(|&c| graph[c].data.place).max().unwrap_or(0),
             origins: Vec::new(),
@@ -100,6 +104,11 @@ impl Analysis<Node> for Facts {
                 data.contents = contents_of(graph, node, &data.types).unwrap_or_default();
             }
         }
+        data.orders = match &node.head {
+            _ if data.is_constant => orders::ANY,
+            Head::Call(_) => orders_of(graph, node, &data.types).unwrap_or_default(),
+            _ => Orders::of_stored(&data.types),
+        };
         data
     }
 
@@ -123,6 +132,7 @@ impl Analysis<Node> for Facts {
         a.constant = a.constant.take().or(b.constant);
         a.is_constant |= b.is_constant;
         let learned = a.contents.join(b.contents);
+        let ordered = a.orders.join(b.orders);
         a.place = a.place.min(b.place);
         // Nothing of those who read the class follows from these.
         a.oldest = a.oldest.min(b.oldest);
@@ -133,7 +143,7 @@ impl Analysis<Node> for Facts {
             }
         }
         let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
-        DidMerge(now != before || learned.0, now != other || learned.1)
+        DidMerge(now != before || learned.0 || ordered.0, now != other || learned.1 || ordered.1)
     }
 }
 
@@ -197,6 +207,17 @@ fn contents_of(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Conte
         .collect();
     let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
     Some(Contents::of_call(&call, result, &known))
+}
+
+/// The orders in which a call's only result is to be had.
+fn orders_of(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Orders> {
+    let ([result], operator) = (types, node.operator()?) else { return None };
+    let operands: Vec<TensorType> =
+        node.children[1..].iter().map(|&c| only_type(graph, c).cloned()).collect::<Option<_>>()?;
+    let known = || node.children[1..].iter().map(|&c| &graph[c].data);
+    let (orders, constant): (Vec<_>, Vec<_>) = known().map(|data| (data.orders, data.is_constant)).unzip();
+    let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
+    Some(Orders::of_call(&call, result, &orders, &constant))
 }
 
 /// The types of a call whose children are classes.

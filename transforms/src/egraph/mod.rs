@@ -21,6 +21,7 @@ mod fold;
 pub mod language;
 mod large_constants;
 pub mod ledger;
+pub mod orders;
 mod pass;
 pub mod proof;
 mod read;

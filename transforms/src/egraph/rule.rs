@@ -10,6 +10,7 @@
 use super::analysis::{self, Graph};
 use super::contents::Contents;
 use super::language::{Constant, Node};
+use super::orders::Orders;
 use super::sides::{self, Verdict};
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
 use fusion_operators::{Attrs, TensorType, Violation};
@@ -58,6 +59,11 @@ impl<'a> Match<'a> {
     /// The number that all elements of a variable's value are.
     pub fn splat(&self, var: &str) -> Option<f64> {
         self.constant(var)?.splat()
+    }
+
+    /// The orders in which a variable's value is to be had.
+    pub fn orders(&self, var: &str) -> Orders {
+        self.graph[self.id(var)].data.orders
     }
 
     /// What is known of the elements of a variable's value.

@@ -1,9 +1,11 @@
 //! The roofline of a kernel: seconds = call + max(arithmetic, memory) + a quarter of the lesser, which is not hidden wholly.
 //!
-//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]), and what registers cannot hold ([`pressure`]). Memory is what the kernel reads
+//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]), what registers cannot hold ([`pressure`]), and what
+//! its code takes ([`code`]). Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
 //! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
+use super::code;
 use super::kernel::Kernel;
 use super::pressure;
 use super::rates::Rates;
@@ -82,6 +84,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
         memory += rates.moving(space.classes[result].bytes);
     }
     compute += pressure::spills(space, state, kernel) + scattered::seconds(space, state, kernel);
+    compute += code::seconds(space, state, kernel);
     memory += pressure::passes(space, state, kernel);
     let busy =
         rates.occupancy.share(most_elements(space, &kernel.results), most_elements(space, &kernel.inputs));

@@ -64,14 +64,7 @@ pub enum Illegal {
     /// One needs what a third kernel makes of the other.
     #[error("one needs what another kernel makes of the other")]
     Cyclic,
-    /// There are too many members.
-    #[error("there are more than {0} operators")]
-    Size(usize),
 }
-
-/// The most members of a kernel: what follows is quadratic in it, and so is some of the code generator. Nothing is lost by it: with 256, a chain
-/// of 467 operators took 6.0 s to schedule instead of 1.3 s and ran 1.04 times as long, in two kernels instead of five.
-const MOST_MEMBERS: usize = 96;
 
 /// True for what gives all elements of its operand, and each once, in another order or shape.
 pub fn rearranges(candidate: &Candidate) -> bool {
@@ -198,9 +191,6 @@ impl Kernel {
 
     /// Whether the members may be one kernel.
     pub fn check(&self, space: &Space, state: &State) -> Result<(), Illegal> {
-        if self.members.len() > MOST_MEMBERS {
-            return Err(Illegal::Size(MOST_MEMBERS));
-        }
         if self.members.len() < 2 {
             return Ok(());
         }

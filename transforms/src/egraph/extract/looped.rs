@@ -9,10 +9,11 @@
 //! A block is as many vectors of elements as the schedule lets take turns. Counting goes on beside arithmetic, in other units: it costs
 //! where it is what keeps operations from beginning. (Measured on Sapphire Rapids: bodies of two, six and 60 operations take the same
 //! time with 1 to 16 steps behind each other.) Steps that stand behind each other need no more registers than one, since each needs what the
-//! one before gave; what does not fit in registers is stored and loaded in each step, however they stand. What more steps cost is code:
-//! a processor keeps only so many operations decoded. On a GPU a thread is an element, its threads hide the chain, and there are no
+//! one before gave; what does not fit in registers is stored and loaded in each step, however they stand. What more steps cost is code
+//! ([`code`]): a processor keeps only so many operations decoded, and a block of many takes long to compile. On a GPU a thread is an element, its threads hide the chain, and there are no
 //! other units: counting takes the place of operations.
 
+use super::code;
 use super::occupancy::Occupancy;
 use crate::relay::loop_kernels::Steps;
 use crate::target::Target;
@@ -22,13 +23,6 @@ use crate::te::side_by_side;
 const COUNTING: f64 = 3.0;
 /// Operations of any kind that begin in a cycle.
 const WIDTH: f64 = 4.0;
-/// Operations that are kept decoded, on the smallest of today's cores.
-const DECODED: f64 = 1500.0;
-/// Bytes of an operation, and those decoded in a cycle.
-const BYTES: f64 = 7.0;
-const DECODED_BYTES: f64 = 16.0;
-/// More operations than this make a kernel whose compilation takes seconds.
-const MOST_OPERATIONS: f64 = 4096.0;
 /// More steps than this find nothing left to save.
 const MOST_STEPS: u64 = 16;
 
@@ -79,22 +73,16 @@ impl LoopRates {
         let work = steps.operations * vectors;
         let busy = work / self.multiply_adds + 2.0 * pressure / self.loads;
         let code = work * (together + u64::from(rest > 0)) as f64;
-        let decoding = if code > DECODED { work * BYTES / DECODED_BYTES } else { 0.0 };
+        let decoding = code::fetching(work, code);
         let counting = (COUNTING + steps.moved as f64 * vectors) * iterations as f64 / trips.max(1.0);
         let step = busy.max(steps.chain * self.latency).max((work + counting) / WIDTH).max(decoding);
-        blocks * trips * step / self.clock
+        blocks * trips * step / self.clock + code::compiling(code)
     }
 
     /// The numbers of steps that may stand behind each other: divisors of all steps, and powers of two.
     pub fn choices(&self, steps: &Steps) -> Vec<u64> {
         let most = MOST_STEPS.min(steps.trips);
-        let fits = |n: u64| {
-            steps.operations * side_by_side(steps.carried) as f64 * n as f64 <= MOST_OPERATIONS || n == 1
-        };
-        (1..=most)
-            .filter(|n| steps.trips.is_multiple_of(*n) || n.is_power_of_two())
-            .filter(|n| fits(*n))
-            .collect()
+        (1..=most).filter(|n| steps.trips.is_multiple_of(*n) || n.is_power_of_two()).collect()
     }
 
     /// How many steps stand behind each other: the fewest that are as quick as any, but for a share that is noise of the model.

@@ -3,6 +3,7 @@
 pub mod arrangement;
 pub mod bound;
 mod class_set;
+pub mod code;
 pub mod cost;
 pub mod exact;
 mod horizontal;

@@ -15,8 +15,7 @@
 //!
 //!     passes = (reductions - 1 + what follows) * bytes of rows / bandwidth of the cache that holds one
 //!
-//! Code has no term of its own: up to the most members a kernel may have ([`MOST_MEMBERS`](super::kernel)), which compile time limits, a core keeps
-//! it decoded. Contractions are left out, whose schedules count their own registers, and GPUs, whose threads have some hundred.
+//! What code takes is counted by itself ([`code`](super::code)). Contractions are left out, whose schedules count their own registers, and GPUs, whose threads have some hundred.
 
 use super::kernel::Kernel;
 use super::rates::Rates;

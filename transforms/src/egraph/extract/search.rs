@@ -19,6 +19,7 @@ use super::plan::Plan;
 use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// What may be decided.
@@ -147,28 +148,24 @@ impl Plan {
                 && plan.state.group_of(class).len() == 1
                 && !space.roots.contains(&class)
         };
-        // Gains by class; those around a change are computed anew.
-        let mut gains: Vec<Option<f64>> = vec![None; space.classes.len()];
+        // Gains by class; those around a change are computed anew. Of like ones the smallest kernel is first: a chain grows everywhere at
+        // once, so that the sum over all kernels looked at is that of its length times the logarithm, and not its square.
+        let mut known: Vec<Option<Rank>> = vec![None; space.classes.len()];
+        let mut open: BTreeSet<Rank> = BTreeSet::new();
         let mut stale: BTreeSet<ClassId> = classes.iter().copied().collect();
         loop {
             for class in std::mem::take(&mut stale) {
-                gains[class] = None;
-                if is_candidate(self, class) {
-                    gains[class] = self.gain_of_lazy(space, class);
+                let gain = if is_candidate(self, class) { self.gain_of_lazy(space, class) } else { None };
+                let rank = gain.map(|(gain, members)| Rank::of(gain, members, class));
+                if let Some(old) = std::mem::replace(&mut known[class], rank) {
+                    open.remove(&old);
                 }
+                open.extend(rank);
             }
-            let best =
-                (0..gains.len()).filter_map(|c| Some((c, gains[c]?))).fold(
-                    None,
-                    |best, (c, gain)| match best {
-                        Some((_, most)) if most >= gain => best,
-                        _ => Some((c, gain)),
-                    },
-                );
-            let Some((class, _)) = best else { return };
+            let Some(Rank { class, .. }) = open.pop_first() else { return };
+            known[class] = None;
             stale.extend(self.neighbours(space, class));
             self.make_lazy(space, class);
-            gains[class] = None;
             for kernel in self.kernels_with(space, class) {
                 stale.extend(&self.facts(kernel).reads);
                 stale.extend(self.state.group_of(kernel));
@@ -177,17 +174,17 @@ impl Plan {
         }
     }
 
-    /// Seconds that a class gains by becoming lazy, when that is legal and a gain.
-    fn gain_of_lazy(&mut self, space: &Space, class: ClassId) -> Option<f64> {
+    /// Seconds that a class gains by becoming lazy, when that is legal and a gain, and the members of the kernels that would have it.
+    fn gain_of_lazy(&mut self, space: &Space, class: ClassId) -> Option<(f64, u64)> {
         let readers = self.readers(space, class);
         if readers.iter().any(|&reader| self.stays_apart(space, class, reader)) {
             return None;
         }
         let before: f64 = self.cost(class) + readers.iter().map(|&r| self.cost(r)).sum::<f64>();
         self.state.set_stored(class, false);
-        let mut after = Some(0.0);
+        let (mut after, mut members) = (Some(0.0), 0);
         for &reader in &readers {
-            self.looked_at += 1 + self.facts(class).members + self.facts(reader).members;
+            members += 1 + self.facts(class).members + self.facts(reader).members;
             let kernel = self.legal(space, reader).ok();
             after = after.zip(kernel).map(|(sum, kernel)| sum + cost::kernel(space, &self.state, &kernel));
             if after.is_none() {
@@ -195,12 +192,13 @@ impl Plan {
             }
         }
         self.state.set_stored(class, true);
+        self.looked_at += members;
         let after = after?;
         let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
         let gain = before - after;
         let opens =
             gain >= 0.0 && readers.iter().all(|&reader| self.stands_before_move(space, class, reader));
-        (gain > LEAST_GAIN * quickest || opens).then_some(gain)
+        (gain > LEAST_GAIN * quickest || opens).then_some((gain, members))
     }
 
     /// Classes whose gain may change with a class: what its kernel and its readers read and store.
@@ -332,6 +330,21 @@ impl Plan {
             }
         }
         found.into_iter().collect()
+    }
+}
+
+/// What becomes lazy first: the greatest gain, and of those that differ by rounding alone the one of fewest members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    gain: Reverse<u32>,
+    members: u64,
+    class: ClassId,
+}
+
+impl Rank {
+    /// Of a gain that is not below zero, whose bits are in order.
+    fn of(gain: f64, members: u64, class: ClassId) -> Rank {
+        Rank { gain: Reverse((gain.max(0.0) as f32).to_bits()), members, class }
     }
 }
 

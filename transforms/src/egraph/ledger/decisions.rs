@@ -4,15 +4,19 @@
 //!     algebra    a value that could be computed in another way
 //!     joining    kernels that store together, or could
 
+use super::super::extract::code;
 use super::super::extract::kernel::Kernel;
 use super::super::extract::plan::Plan;
 use super::super::extract::pressure;
 use super::super::extract::space::{ClassId, Space};
 use super::{Block, Decision, Subject};
 
-/// What some kernels of a plan hold that takes time.
+/// What some kernels of a plan hold, or their code, that takes time.
 fn held(space: &Space, plan: &Plan, kernels: &std::collections::BTreeSet<ClassId>) -> Option<String> {
-    kernels.iter().find_map(|&k| pressure::reason(space, &plan.state, &Kernel::of(space, &plan.state, k)))
+    kernels.iter().find_map(|&k| {
+        let kernel = Kernel::of(space, &plan.state, k);
+        pressure::reason(space, &plan.state, &kernel).or_else(|| code::reason(space, &plan.state, &kernel))
+    })
 }
 
 impl Block<'_, '_> {
@@ -157,8 +161,12 @@ impl Block<'_, '_> {
             };
             decisions.push(match plan.joined(space, first, second) {
                 Err(why) => decision(None, None, format!("{why}")),
-                Ok((_, gain)) => {
-                    decision(Some(total), Some(total - gain), "it would not take less".to_owned())
+                Ok((other, gain)) => {
+                    let reason = match held(space, &other, &[other.state.group(first)].into()) {
+                        Some(why) => format!("it would not take less: {why}"),
+                        None => "it would not take less".to_owned(),
+                    };
+                    decision(Some(total), Some(total - gain), reason)
                 }
             });
         }

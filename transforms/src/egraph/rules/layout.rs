@@ -11,6 +11,7 @@
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
+use super::super::orders::Orders;
 use super::super::rule::{Match, Rule, rule};
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls, pulled_out, unary_of};
@@ -122,7 +123,9 @@ pub fn rules() -> Vec<Rule> {
 }
 
 fn takes_less(found: &Match, order: &str, of_weight: &str) -> Option<bool> {
-    Some(pays(found.attrs("?c")?, [found.ty("?x")?, found.ty("?w")?, found.result()?], order, of_weight))
+    let types = [found.ty("?x")?, found.ty("?w")?, found.result()?];
+    let lies = Orders::named(order).is_some_and(|order| found.orders("?x").has(order));
+    Some(pays(found.attrs("?c")?, types, (order, of_weight), lies))
 }
 
 /// The attributes of the convolution in an order.

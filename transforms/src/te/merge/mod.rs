@@ -75,12 +75,16 @@ enum Step {
 fn step(kernel: Op) -> Option<Step> {
     let tree = Stages::of(kernel);
     let count = tree.stages.len();
-    let pairs = || (0..count).flat_map(|b| (0..b).map(move |a| (a, b)));
-    if let Some((a, b)) = pairs().find(|&(a, b)| may_absorb(&tree, a, b)) {
+    // A long chain has few of these, and pairs of all its stages are many.
+    let ends: Vec<StageId> = (0..count).filter(|&s| is_end(&tree, s)).collect();
+    let absorbed = |&b: &StageId| (0..b).find(|&a| may_absorb(&tree, a, b)).map(|a| (a, b));
+    if let Some((a, b)) = ends.iter().find_map(absorbed) {
         join::join(&tree, a, b);
         return Some(Step::Absorb);
     }
-    if let Some((a, b)) = pairs().find(|&(a, b)| may_join(&tree, a, b)) {
+    let before = |b: StageId| ends.iter().copied().take_while(move |&a| a < b);
+    let joined = |&b: &StageId| before(b).find(|&a| may_join(&tree, a, b)).map(|a| (a, b));
+    if let Some((a, b)) = ends.iter().find_map(joined) {
         join::join(&tree, a, b);
         return Some(Step::Join);
     }
@@ -135,6 +139,11 @@ fn is_compute(tree: &Schedule, stage: StageId) -> bool {
 
 fn is_elementwise(tree: &Schedule, stage: StageId) -> bool {
     is_compute(tree, stage) && !tree.stages[stage].is_reduction()
+}
+
+/// True for what others may be joined with or absorbed by: results of the kernel, and reductions.
+fn is_end(tree: &Stages, stage: StageId) -> bool {
+    is_compute(tree, stage) && (tree.stages[stage].is_reduction() || tree.results.contains(&stage))
 }
 
 /// True for stages with the same axes, reduction axes among them.
@@ -227,8 +236,8 @@ fn share_a_source(tree: &Stages, a: StageId, b: StageId) -> bool {
 
 /// True for two stages that are better one.
 fn may_join(tree: &Stages, a: StageId, b: StageId) -> bool {
-    if !is_compute(tree, a)
-        || !is_compute(tree, b)
+    if !is_end(tree, a)
+        || !is_end(tree, b)
         || !same_points(tree, a, b)
         || results(tree, a) + results(tree, b) > MOST_RESULTS
     {
