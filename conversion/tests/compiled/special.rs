@@ -49,6 +49,25 @@ fn functions() {
     checker.finish();
 }
 
+/// Sine and cosine of one angle share what they compute: neither may be the other, nor take its sign.
+#[test]
+fn sine_and_cosine_of_one_angle() {
+    let (mut random, mut checker) = (Random::new(24), Checker::default());
+    for dtype in FLOATS {
+        for steps in [[&SIN, &COS], [&COS, &SIN]] {
+            let [first, second] = steps.map(|op| Step(op, Attrs::new(), vec![0]));
+            let difference = Step(&SUB, Attrs::new(), vec![1, 2]);
+            let far = random.between(*dtype, &[37], -100_000, 100_000);
+            let (near, wild) = (random.between(*dtype, &[37], -4, 4), random.wild(*dtype, &[37]));
+            for angles in [near, far, wild] {
+                let copy = |s: &Step| Step(s.0, s.1.clone(), s.2.clone());
+                checker.chain(&[copy(&first), copy(&second), copy(&difference)], &[angles]);
+            }
+        }
+    }
+    checker.finish();
+}
+
 #[test]
 fn pairs() {
     let (mut random, mut checker) = (Random::new(22), Checker::default());

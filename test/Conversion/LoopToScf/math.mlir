@@ -29,7 +29,8 @@ func.func @types(%a: f16, %b: f64) -> (f16, f64) {
 // Where a lane is too large to be reduced in three parts, all are reduced by bits of 1 / 2 pi.
 // CHECK-LABEL: func.func @sin
 // CHECK:         %[[ANY:.*]] = vector.reduction <or>
-// CHECK:         %{{.*}}:2 = scf.if %[[ANY]]
+// CHECK:         %[[RARELY:.*]] = llvm.intr.expect %[[ANY]], %false : i1
+// CHECK:         %{{.*}}:2 = scf.if %[[RARELY]]
 // CHECK:           arith.muli {{.*}} : vector<8xi64>
 // CHECK:           arith.truncf {{.*}} : vector<8xf64> to vector<8xf32>
 // CHECK:         } else {
@@ -62,4 +63,37 @@ func.func @powers(%x: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>, vector
   %2 = math.powf %x, %three : vector<16xf32>
   %3 = math.powf %x, %minus : vector<16xf32>
   return %0, %1, %2, %3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+}
+
+// -----
+
+// Sine and cosine of one angle are reduced together, and share both polynomials.
+// CHECK-LABEL: func.func @both
+// CHECK-COUNT-1: scf.if
+// CHECK-NOT:     scf.if
+// CHECK:         %[[SINE:.*]] = arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK:         %[[COSINE:.*]] = arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK-NOT:     math.{{sin|cos}}
+// CHECK:         return
+func.func @both(%x: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>) {
+  %0 = math.cos %x : vector<16xf32>
+  %1 = math.sin %x : vector<16xf32>
+  return %0, %1 : vector<16xf32>, vector<16xf32>
+}
+
+// -----
+
+// Of two angles they are not, nor where one is computed in another block.
+// CHECK-LABEL: func.func @apart
+// CHECK-COUNT-3: scf.if {{.*}} -> (vector<16xi32>, vector<16xf32>)
+func.func @apart(%x: vector<16xf32>, %y: vector<16xf32>, %c: i1) -> (vector<16xf32>, vector<16xf32>) {
+  %0 = math.cos %x : vector<16xf32>
+  %1 = math.sin %y : vector<16xf32>
+  %2 = scf.if %c -> vector<16xf32> {
+    %3 = math.sin %x : vector<16xf32>
+    scf.yield %3 : vector<16xf32>
+  } else {
+    scf.yield %1 : vector<16xf32>
+  }
+  return %0, %2 : vector<16xf32>, vector<16xf32>
 }

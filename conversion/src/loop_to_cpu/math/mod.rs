@@ -30,11 +30,12 @@ use floats::Floats;
 use fusion_dialects::loops::FIRST_IS_NUMBER;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value, ValueLike, dtype_of,
-    float_of, nested_ops, vector_parts,
+    Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value,
+    ValueLike, dtype_of, float_of, nested_ops, op_key, users, vector_parts,
 };
 use fusion_operators::DType;
 use fusion_transforms::loops::ranges::WITHIN;
+use std::collections::BTreeSet;
 
 /// The pass.
 pub struct MathApproximate;
@@ -62,6 +63,12 @@ const FUNCTIONS: &[(Upstream, Function)] = &[
     (Upstream::PowF, |m, x| pow::pow(m, x[0], x[1])),
 ];
 
+/// The values of two functions of one operand.
+type Both = for<'c> fn(&Floats<'c>, Value<'c>) -> [Value<'c>; 2];
+
+/// Two functions that share most of what they compute of one operand.
+const PAIRS: &[([Upstream; 2], Both)] = &[([Upstream::Sin, Upstream::Cos], sin_cos::sin_cos)];
+
 /// What has instructions on GPUs.
 const EXTREMES: &[(Upstream, Function)] = &[
     (Upstream::MaximumF, |m, x| extremes::maximum(m, x[0], x[1])),
@@ -76,7 +83,10 @@ impl Pass for MathApproximate {
     const OPTIONS: &'static [OptionSpec] = &[
         flag("doubles", "Functions of f64 as well"),
         flag("extremes", "Maxima and minima as well, of all types"),
-        flag("avx512", "Use the instructions of AVX-512 that multiply by powers of two and look up in a register"),
+        flag(
+            "avx512",
+            "Use the instructions of AVX-512 that multiply by powers of two and look up in a register",
+        ),
         flag(
             "fast",
             "Functions of f32 in shorter forms where there are some, off by up to 6 units in the last place",
@@ -86,20 +96,49 @@ impl Pass for MathApproximate {
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let flag = |name| cx.options.flag(name);
-        let (doubles, extremes, avx512) = (flag("doubles"), flag("extremes"), flag("avx512"));
-        let fast = flag("fast");
+        let options = Options { doubles: flag("doubles"), avx512: flag("avx512") };
+        let (extremes, fast) = (flag("extremes"), flag("fast"));
+        let mut replaced = BTreeSet::new();
         for op in nested_ops(function) {
+            if replaced.contains(&op_key(op)) {
+                continue;
+            }
             let Some(Kind::Upstream(kind)) = op.kind() else { continue };
             let find = |list: &[(Upstream, Function)]| list.iter().find(|(k, _)| *k == kind).map(|(_, f)| *f);
             let shorter = find(fast::FUNCTIONS).filter(|_| fast && !is_of_doubles(op));
-            if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
-                replace(op, build, doubles, avx512);
+            let of_one = |build: Function| move |m: &Floats<'c>, x: &[Value<'c>]| vec![build(m, x)];
+            if let Some((both, build)) = pair_of(op, kind).filter(|_| shorter.is_none()) {
+                replaced.extend(both.map(op_key));
+                replace(op, &both, &|m, x| build(m, x[0]).to_vec(), &options);
+            } else if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
+                replace(op, &[op], &of_one(build), &options);
             } else if let Some(build) = find(EXTREMES).filter(|_| extremes) {
-                replace(op, build, true, avx512);
+                replace(op, &[op], &of_one(build), &Options { doubles: true, ..options });
             }
         }
         Ok(())
     }
+}
+
+/// What was asked for of all functions.
+#[derive(Clone, Copy)]
+struct Options {
+    doubles: bool,
+    avx512: bool,
+}
+
+/// The calls of two functions that share much, in the order of these, when one is the call and the other is in its block.
+fn pair_of<'c>(op: Op<'c>, kind: Upstream) -> Option<([Op<'c>; 2], Both)> {
+    let (kinds, build) = PAIRS.iter().find(|(kinds, _)| kinds.contains(&kind))?;
+    let of_operand = users(op.operand_values()[0]);
+    let call = |wanted: Upstream| {
+        let is_it = |other: &Op<'c>| {
+            matches!(other.kind(), Some(Kind::Upstream(kind)) if kind == wanted)
+                && other.block() == op.block()
+        };
+        if kind == wanted { Some(op) } else { of_operand.iter().copied().find(is_it) }
+    };
+    Some(([call(kinds[0])?, call(kinds[1])?], *build))
 }
 
 /// The type of what a function gives, its lanes where it is a vector, and the type of an element.
@@ -117,25 +156,33 @@ const fn flag(name: &'static str, description: &'static str) -> OptionSpec {
     OptionSpec { name, description, kind: OptionKind::Flag, initial: "false" }
 }
 
-fn replace(op: Op, function: Function, doubles: bool, avx512: bool) {
-    let Some((ty, lanes, dtype)) = result_of(op) else { return };
+/// Puts the values of a function, computed in front of the first call, in the place of calls of the same operands.
+fn replace<'c>(
+    first: Op<'c>,
+    calls: &[Op<'c>],
+    function: &dyn Fn(&Floats<'c>, &[Value<'c>]) -> Vec<Value<'c>>,
+    options: &Options,
+) {
+    let Some((ty, lanes, dtype)) = result_of(first) else { return };
     let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
-    let within = op.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
-    let first_is_number = op.attr(FIRST_IS_NUMBER).is_some();
-    let floats =
-        Floats { build: Build::before(op), lanes, dtype: inside, within, first_is_number, avx512 };
+    let within = first.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
+    let first_is_number = first.attr(FIRST_IS_NUMBER).is_some();
+    let build = Build::before(first);
+    let floats = Floats { build, lanes, dtype: inside, within, first_is_number, avx512: options.avx512 };
     let computed = match dtype {
-        Some(DType::F64) if doubles => function(&floats, &op.operand_values()),
-        Some(DType::F32) => function(&floats, &op.operand_values()),
+        Some(DType::F64) if options.doubles => function(&floats, &first.operand_values()),
+        Some(DType::F32) => function(&floats, &first.operand_values()),
         Some(DType::F16 | DType::BF16) => {
             let single = floats.ty(DType::F32);
-            let operands = op.operand_values().into_iter();
-            let wide: Vec<Value> =
-                operands.map(|v| floats.build.value("arith.extf", &[v], single, &[])).collect();
-            floats.build.value("arith.truncf", &[function(&floats, &wide)], ty, &[])
+            let operands = first.operand_values().into_iter();
+            let wide: Vec<Value> = operands.map(|v| build.value("arith.extf", &[v], single, &[])).collect();
+            let narrow = |v: Value<'c>| build.value("arith.truncf", &[v], ty, &[]);
+            function(&floats, &wide).into_iter().map(narrow).collect()
         }
         _ => return,
     };
-    op.replace_all_uses(&[computed]);
-    op.erase();
+    for (call, value) in calls.iter().zip(computed) {
+        call.replace_all_uses(&[value]);
+        call.erase();
+    }
 }

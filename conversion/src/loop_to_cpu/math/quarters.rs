@@ -45,6 +45,9 @@ pub fn quarters<'c>(m: &Floats<'c>, x: Value<'c>) -> (Value<'c>, Value<'c>) {
         let attrs: Vec<_> = kind.into_iter().collect();
         any = build.value("vector.reduction", &[any], scalar_type(context, DType::Bool), &attrs);
     }
+    // Nearly no angle is: values that wait keep their registers where none is, and go to memory where one is.
+    let never = Floats { lanes: None, ..*m }.literal("0", DType::Bool);
+    let any = build.value("llvm.intr.expect", &[any, never], scalar_type(context, DType::Bool), &[]);
     let types = [m.ty(m.integer()), m.ty(m.dtype)];
     let slowly = build.region(&[], |inner, _| {
         let inside = Floats { build: inner, ..*m };

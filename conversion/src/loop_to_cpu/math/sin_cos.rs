@@ -6,6 +6,7 @@
 //!
 //! `s` and `c` are the polynomials of degrees 3 and 2 nearest to `(sin r - r) / r^3` relative to `sin r` and to
 //! `(cos r - 1 + r^2/2) / r^4` relative to `cos r` (found as that of `exp`): off by 1.6e-10 and 1.2e-10, for f64 by 2^-59. `n` and `r` come from `quarters`.
+//! Both functions of one angle share all of that, which nothing later finds out by itself: each has a branch for large angles of its own.
 //! Of angles that are known to be within `pi/4` (`loop-value-ranges`) one polynomial is all it takes.
 //! Error: below 1.5 units in the last place.
 
@@ -40,12 +41,22 @@ const C: Coefficients = Coefficients {
 
 /// `sin x`.
 pub fn sin<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
-    if m.within <= FRAC_PI_4 { sine(m, x, m.mul(x, x)) } else { by_quarter(m, x, 0) }
+    if m.within <= FRAC_PI_4 { sine(m, x, m.mul(x, x)) } else { by_quarters(m, x, [0])[0] }
 }
 
 /// `cos x`, which is `sin(x + pi/2)`.
 pub fn cos<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
-    if m.within <= FRAC_PI_4 { cosine(m, m.mul(x, x)) } else { by_quarter(m, x, 1) }
+    if m.within <= FRAC_PI_4 { cosine(m, m.mul(x, x)) } else { by_quarters(m, x, [1])[0] }
+}
+
+/// `sin x` and `cos x`.
+pub fn sin_cos<'c>(m: &Floats<'c>, x: Value<'c>) -> [Value<'c>; 2] {
+    if m.within <= FRAC_PI_4 {
+        let square = m.mul(x, x);
+        [sine(m, x, square), cosine(m, square)]
+    } else {
+        by_quarters(m, x, [0, 1])
+    }
 }
 
 fn sine<'c>(m: &Floats<'c>, r: Value<'c>, square: Value<'c>) -> Value<'c> {
@@ -56,13 +67,16 @@ fn cosine<'c>(m: &Floats<'c>, square: Value<'c>) -> Value<'c> {
     m.fma(m.fma(m.polynomial(square, &C), square, m.float(-0.5)), square, m.float(1.0))
 }
 
-fn by_quarter<'c>(m: &Floats<'c>, x: Value<'c>, further: i64) -> Value<'c> {
+/// `sin(x + n pi/2)` for some `n`.
+fn by_quarters<'c, const N: usize>(m: &Floats<'c>, x: Value<'c>, further: [i64; N]) -> [Value<'c>; N] {
     let (bits, r) = quarters(m, x);
     let square = m.mul(r, r);
     let (sine, cosine) = (sine(m, r, square), cosine(m, square));
-    let quarter = if further == 0 { bits } else { m.int_add(bits, m.int(further)) };
-    let value = m.select(m.is_not_zero(m.int_and(quarter, 1)), cosine, sine);
-    // Bit 1 of the quarter goes to the place of the sign.
-    let sign = m.shift_left(m.int_and(quarter, 2), if m.is_double() { 62 } else { 30 });
-    m.of_bits(m.int_xor(m.bits(value), sign))
+    further.map(|further| {
+        let quarter = if further == 0 { bits } else { m.int_add(bits, m.int(further)) };
+        let value = m.select(m.is_not_zero(m.int_and(quarter, 1)), cosine, sine);
+        // Bit 1 of the quarter goes to the place of the sign.
+        let sign = m.shift_left(m.int_and(quarter, 2), if m.is_double() { 62 } else { 30 });
+        m.of_bits(m.int_xor(m.bits(value), sign))
+    })
 }
