@@ -14,7 +14,7 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, ValueLike, dtype_of,
-    int_attr, nested_ops, segments_attr, str_attr, vector_parts,
+    int_attr, nested_ops, vector_parts,
 };
 use fusion_operators::DType;
 
@@ -97,7 +97,7 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
                 false => at.make("arith.extf", &[*v], inside),
             };
             let extended: Vec<Value> = operands.iter().map(extend).collect();
-            let mut value = call(&at, name, &extended, inside);
+            let mut value = at.intrinsic(name, &extended, inside);
             if kind == Upstream::Rsqrt {
                 let one = Floats { dtype: inside, ..at }.float(1.0);
                 value = at.make("arith.divf", &[one, value], inside);
@@ -108,17 +108,6 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
     op.replace_all_uses(&[computed]);
     op.erase();
     Ok(())
-}
-
-/// Calls an intrinsic of LLVM.
-fn call<'c>(at: &Floats<'c>, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
-    let context = at.build.context();
-    let attrs = [
-        ("intrin", str_attr(context, name)),
-        ("op_bundle_sizes", segments_attr(context, &[])),
-        ("operandSegmentSizes", segments_attr(context, &[operands.len() as i32, 0])),
-    ];
-    at.build.value("llvm.call_intrinsic", operands, at.ty(dtype), &attrs)
 }
 
 fn missing<'c>(op: Op<'c>, element: fusion_dialects::Type<'c>) -> PassError<'c> {
@@ -153,14 +142,14 @@ fn repeat<'c>(
 /// The remainder of a division of f64 that were f32: one step is exact where the quotient is below `2^28`, and quotients of f32 are
 /// below `2^277`.
 fn remainder<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
-    let size = |a: Value<'c>| call(at, "llvm.fabs", &[a], DType::F64);
+    let size = |a: Value<'c>| at.intrinsic("llvm.fabs", &[a], DType::F64);
     let first = at.float((252f64).exp2());
     let steps = repeat(at, 10, &[x, first], |m, given| {
         let divisor = m.make("arith.mulf", &[y, given[1]], DType::F64);
         let quotient = m.make("arith.divf", &[given[0], divisor], DType::F64);
-        let whole = call(m, "llvm.trunc", &[quotient], DType::F64);
+        let whole = m.intrinsic("llvm.trunc", &[quotient], DType::F64);
         let minus = m.make("arith.negf", &[whole], DType::F64);
-        let rest = call(m, "llvm.fma", &[minus, divisor, given[0]], DType::F64);
+        let rest = m.intrinsic("llvm.fma", &[minus, divisor, given[0]], DType::F64);
         vec![rest, m.make("arith.mulf", &[given[1], m.float((-28f64).exp2())], DType::F64)]
     });
     // What is divided by infinity stays; a remainder of 0 has the sign as well.
@@ -174,7 +163,7 @@ fn remainder<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
         at.build.value("arith.cmpf", &[size(y), infinite], at.ty(DType::Bool), &[("predicate", equal)]);
     let stays = at.both(finite, by_infinity);
     let rest = at.make("arith.select", &[stays, x, steps[0]], DType::F64);
-    call(at, "llvm.copysign", &[rest, x], DType::F64)
+    at.intrinsic("llvm.copysign", &[rest, x], DType::F64)
 }
 
 /// The remainder of a division of f64: that of `mx 2^ex` by `my 2^ey` in integers, eleven bits of `2^(ex - ey)` at a time, so that what is
@@ -184,7 +173,7 @@ fn remainder_of_doubles<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Valu
     let long = |m: &Floats<'c>, name: &str, a: Value<'c>, b: Value<'c>| m.make(name, &[a, b], DType::I64);
     // The integer and the exponent of its last bit; that of a subnormal number is the least one as well.
     let parts = |a: Value<'c>| {
-        let size = at.bits(call(at, "llvm.fabs", &[a], DType::F64));
+        let size = at.bits(at.intrinsic("llvm.fabs", &[a], DType::F64));
         let exponent = at.shift_right(size, 52);
         let fraction = at.int_and(size, (1 << 52) - 1);
         let is_normal = at.is_not_zero(exponent);
@@ -209,11 +198,11 @@ fn remainder_of_doubles<'c>(at: &Floats<'c>, x: Value<'c>, y: Value<'c>) -> Valu
     let power = |n: Value<'c>| at.of_bits(at.shift_left(at.int_add(n, at.int(1023)), 52));
     let rest = at.mul(at.as_float(steps[0]), power(half));
     let rest = at.mul(rest, power(at.int_sub(exponent, half)));
-    let [size, divisor] = [x, y].map(|a| call(at, "llvm.fabs", &[a], DType::F64));
+    let [size, divisor] = [x, y].map(|a| at.intrinsic("llvm.fabs", &[a], DType::F64));
     let rest = at.select(at.is(Is::Below, size, divisor), size, rest);
     let infinite = at.float(f64::INFINITY);
     let defined = at.both(at.is(Is::Below, size, infinite), at.is(Is::Above, divisor, at.float(0.0)));
-    call(at, "llvm.copysign", &[at.select(defined, rest, at.float(f64::NAN)), x], DType::F64)
+    at.intrinsic("llvm.copysign", &[at.select(defined, rest, at.float(f64::NAN)), x], DType::F64)
 }
 
 /// A power of integers, in their own type; with a negative exponent what is left of the fraction.

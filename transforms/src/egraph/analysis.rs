@@ -76,6 +76,7 @@ impl Analysis<Node> for Facts {
                 data.types = vec![constant.ty().clone()];
                 data.constant = Some(constant.clone());
                 data.is_constant = true;
+                data.orders = orders::ANY;
                 data.contents = match constant {
                     Constant::Large { number, .. } => {
                         graph.analysis.contents.get(*number as usize).cloned().unwrap_or_default()
@@ -87,12 +88,14 @@ impl Analysis<Node> for Facts {
                 let facts = &graph.analysis;
                 data.types = facts.leaf_types.get(*number as usize).cloned().into_iter().collect();
                 data.place = facts.leaf_places.get(*number as usize).copied().unwrap_or(0);
+                data.orders = Orders::of_stored(&data.types);
             }
             Head::Get(index) => {
                 let of = &graph[node.children[0]].data;
                 data.types = of.types.get(*index as usize).cloned().into_iter().collect();
                 // It is where its call stored it.
                 data.kind = Some(FusionKind::Injective);
+                data.orders = Orders::of_stored(&data.types);
             }
             Head::Call(operation) => {
                 data.types = types_of(graph, node).unwrap_or_default();
@@ -101,14 +104,12 @@ impl Analysis<Node> for Facts {
                 if data.is_constant {
                     data.constant = fold(graph, node, &data.types);
                 }
-                data.contents = contents_of(graph, node, &data.types).unwrap_or_default();
+                (data.contents, data.orders) = of_result(graph, node, &data.types).unwrap_or_default();
+                if data.is_constant {
+                    data.orders = orders::ANY;
+                }
             }
         }
-        data.orders = match &node.head {
-            _ if data.is_constant => orders::ANY,
-            Head::Call(_) => orders_of(graph, node, &data.types).unwrap_or_default(),
-            _ => Orders::of_stored(&data.types),
-        };
         data
     }
 
@@ -195,35 +196,26 @@ fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
     Constant::of(reference::evaluate(operator, attrs, &operands).ok()?.first()?)
 }
 
-/// What is known of the elements of a call's only result.
-fn contents_of(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Contents> {
+/// What is known of the elements of a call's only result, and the orders in which it is to be had.
+fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Contents, Orders)> {
     let ([result], operator) = (types, node.operator()?) else { return None };
-    let operands: Vec<TensorType> =
-        node.children[1..].iter().map(|&c| only_type(graph, c).cloned()).collect::<Option<_>>()?;
-    let known: Vec<Known> = node.children[1..]
-        .iter()
-        .map(|&c| &graph[c].data)
-        .map(|data| Known { contents: &data.contents, constant: data.constant.as_ref() })
-        .collect();
+    let operands = operand_types(graph, node)?;
     let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
-    Some(Contents::of_call(&call, result, &known))
+    let of = || node.children[1..].iter().map(|&c| &graph[c].data);
+    let known: Vec<Known> =
+        of().map(|data| Known { contents: &data.contents, constant: data.constant.as_ref() }).collect();
+    let (orders, constant): (Vec<_>, Vec<_>) = of().map(|data| (data.orders, data.is_constant)).unzip();
+    Some((Contents::of_call(&call, result, &known), Orders::of_call(&call, result, &orders, &constant)))
 }
 
-/// The orders in which a call's only result is to be had.
-fn orders_of(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Orders> {
-    let ([result], operator) = (types, node.operator()?) else { return None };
-    let operands: Vec<TensorType> =
-        node.children[1..].iter().map(|&c| only_type(graph, c).cloned()).collect::<Option<_>>()?;
-    let known = || node.children[1..].iter().map(|&c| &graph[c].data);
-    let (orders, constant): (Vec<_>, Vec<_>) = known().map(|data| (data.orders, data.is_constant)).unzip();
-    let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
-    Some(Orders::of_call(&call, result, &orders, &constant))
+/// The types of the operands of a call whose children are classes.
+fn operand_types(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
+    node.children.get(1..)?.iter().map(|&c| only_type(graph, c).cloned()).collect()
 }
 
 /// The types of a call whose children are classes.
 pub fn types_of(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
-    let operands = node.children.get(1..)?.iter().map(|&c| only_type(graph, c).cloned());
-    let operands: Vec<TensorType> = operands.collect::<Option<_>>()?;
+    let operands = operand_types(graph, node)?;
     node.operator()?.infer(&operands, attrs(graph, *node.children.first()?)?).ok()
 }
 

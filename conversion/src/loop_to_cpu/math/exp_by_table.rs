@@ -23,7 +23,7 @@ pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>, ln_2: &[f64]) -> Option<Value<'c>> 
         return None;
     }
     let table = std::array::from_fn(|j| (j as f64 / 16.0).exp2());
-    let (index, n) = m.round_to_sixteenths(x, LOG2_E);
+    let (index, n) = m.round_to_parts(x, LOG2_E, 16.0);
     let t = m.chosen(&table, index)?;
     let r = ln_2.iter().fold(x, |r, part| m.fma(n, m.float(-part), r));
     let q = m.fma(m.fma(m.float(C[1]), r, m.float(C[0])), r, m.float(1.0));

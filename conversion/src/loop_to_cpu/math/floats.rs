@@ -229,13 +229,18 @@ impl<'c> Floats<'c> {
         let bits: Vec<String> =
             table.iter().map(|&number| format!("0x{:08X}", self.representation(number))).collect();
         let table = self.literal(&format!("[{}]", bits.join(", ")), self.dtype);
+        Some(self.intrinsic("llvm.x86.avx512.permvar.sf.512", &[table, index], self.dtype))
+    }
+
+    /// Calls an intrinsic of LLVM.
+    pub fn intrinsic(&self, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
         let context = self.build.context();
         let attributes = [
-            ("intrin", str_attr(context, "llvm.x86.avx512.permvar.sf.512")),
+            ("intrin", str_attr(context, name)),
             ("op_bundle_sizes", segments_attr(context, &[])),
-            ("operandSegmentSizes", segments_attr(context, &[2, 0])),
+            ("operandSegmentSizes", segments_attr(context, &[operands.len() as i32, 0])),
         ];
-        Some(self.build.value("llvm.call_intrinsic", &[table, index], self.ty(self.dtype), &attributes))
+        self.build.value("llvm.call_intrinsic", operands, self.ty(dtype), &attributes)
     }
 
     /// True for all lanes of f32 that a register of AVX-512 has, where there are its instructions.
@@ -243,18 +248,17 @@ impl<'c> Floats<'c> {
         self.avx512 && self.lanes == Some(16) && !self.is_double()
     }
 
-    /// The nearest multiple of `1/16` to `a * b`, as an integer whose low bits count sixteenths and as a float. The product is below `2^18`.
-    pub fn round_to_sixteenths(&self, a: Value<'c>, b: f64) -> (Value<'c>, Value<'c>) {
-        let round = self.float(self.in_precision(ROUND.0, ROUND.1) / 16.0);
+    /// The nearest multiple of `1 / parts` to `a * b`, as an integer whose low bits count the parts and as a float. `parts` is a power of two,
+    /// and the product is below `2^22 / parts`, or `2^51 / parts`.
+    pub fn round_to_parts(&self, a: Value<'c>, b: f64, parts: f64) -> (Value<'c>, Value<'c>) {
+        let round = self.float(self.in_precision(ROUND.0, ROUND.1) / parts);
         let sum = self.fma(a, self.float(b), round);
         (self.bits(sum), self.sub(sum, round))
     }
 
     /// The nearest integer to `a * b`, as the low bits of an integer and as a float. The product is below `2^22`, or `2^51`.
     pub fn round(&self, a: Value<'c>, b: f64) -> (Value<'c>, Value<'c>) {
-        let round = self.float(self.in_precision(ROUND.0, ROUND.1));
-        let sum = self.fma(a, self.float(b), round);
-        (self.bits(sum), self.sub(sum, round))
+        self.round_to_parts(a, b, 1.0)
     }
 
     /// Compares.

@@ -10,8 +10,8 @@
 //! where it is what keeps operations from beginning. (Measured on Sapphire Rapids: bodies of two, six and 60 operations take the same
 //! time with 1 to 16 steps behind each other.) Steps that stand behind each other need no more registers than one, since each needs what the
 //! one before gave; what does not fit in registers is stored and loaded in each step, however they stand. What more steps cost is code
-//! ([`code`]): a processor keeps only so many operations decoded, and a block of many takes long to compile. On a GPU a thread is an element, its threads hide the chain, and there are no
-//! other units: counting takes the place of operations.
+//! ([`code`]): a processor keeps only so many operations decoded, and a block of many takes long to compile. On a GPU a thread is an
+//! element, its threads hide the chain, and there are no other units: counting takes the place of operations.
 
 use super::code;
 use super::occupancy::Occupancy;
