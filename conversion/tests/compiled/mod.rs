@@ -1,5 +1,6 @@
 //! Random calls of operators, compiled to native code and run: against the reference semantics.
 
+mod cells;
 mod families;
 mod kernels;
 mod loops;
@@ -7,6 +8,7 @@ mod more;
 mod rearranged;
 mod results;
 mod special;
+mod text;
 mod whole;
 
 use crate::common::{Random, attribute};

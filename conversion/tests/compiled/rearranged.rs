@@ -1,64 +1,15 @@
 //! Products whose result is reshaped and transposed, as heads of attention are: extents that vectors divide, and others.
 
+use super::text::Text;
 use super::whole::compare_all;
 use super::*;
-
-const F32: DType = DType::F32;
-
-fn ty(extents: &[usize]) -> String {
-    format!("tensor<{}xf32>", extents.iter().map(|n| n.to_string()).collect::<Vec<_>>().join("x"))
-}
-
-/// A program of one result, line by line.
-struct Text {
-    body: String,
-    inputs: Vec<Tensor>,
-    constants: bool,
-}
-
-impl Text {
-    /// Gives a random tensor a name: an argument, or a constant where it may be one.
-    fn given(&mut self, random: &mut Random, extents: &[usize], may_be_constant: bool) -> String {
-        let tensor = random.tensor(F32, extents);
-        if self.constants && may_be_constant {
-            let bytes: String = tensor.bytes().iter().map(|b| format!("{b:02X}")).collect();
-            let ty = ty(extents);
-            return self.call(&format!("relay.constant dense<\"0x{bytes}\"> : {ty}"), None);
-        }
-        self.inputs.push(tensor);
-        format!("%x{}", self.inputs.len() - 1)
-    }
-
-    /// A line, whose types follow unless they stand there; gives the name of the result.
-    fn call(&mut self, line: &str, types: Option<(&[&[usize]], &[usize])>) -> String {
-        let name = format!("%v{}", self.body.lines().count());
-        let types = types.map_or(String::new(), |(operands, result)| {
-            let operands: Vec<String> = operands.iter().map(|o| ty(o)).collect();
-            format!(" : ({}) -> {}", operands.join(", "), ty(result))
-        });
-        writeln!(self.body, "  {name} = {line}{types}").unwrap();
-        name
-    }
-
-    fn done(self, result: &str, extents: &[usize]) -> (String, Vec<Tensor>) {
-        let arguments: Vec<String> =
-            self.inputs.iter().enumerate().map(|(i, t)| format!("%x{i}: {}", t.tensor_type())).collect();
-        let ty = ty(extents);
-        let body = self.body;
-        let text = format!(
-            "func.func @main({}) -> {ty} {{\n{body}  return {result} : {ty}\n}}\n",
-            arguments.join(", ")
-        );
-        (text, self.inputs)
-    }
-}
 
 /// `x[b, s, k] w`, with a bias or a function before or behind, as `[b, s, h, d]` with its axes in some order.
 fn program(random: &mut Random) -> (String, Vec<Tensor>) {
     let (b, s) = (random.of(&[1, 2, 3]), random.of(&[1, 5, 13, 16, 37]));
     let (h, d) = (random.of(&[1, 2, 3, 5]), random.of(&[1, 5, 8, 16, 20, 32, 48]));
     let (k, n) = (random.of(&[3, 17, 32]), h * d);
-    let mut text = Text { body: String::new(), inputs: Vec::new(), constants: random.flag() };
+    let mut text = Text::new(random.flag());
     let flat = random.flag();
     let rows = if flat { vec![b * s] } else { vec![b, s] };
     let (x_of, p_of) = ([&rows[..], &[k]].concat(), [&rows[..], &[n]].concat());
@@ -107,7 +58,7 @@ fn program(random: &mut Random) -> (String, Vec<Tensor>) {
     if random.flag() {
         at = text.call(&format!("relay.relu {at}"), Some((&[&moved], &moved)));
     }
-    text.done(&at, &moved)
+    text.done(&[(&at, &moved)])
 }
 
 #[test]
@@ -120,7 +71,7 @@ fn products_are_given_in_another_order() {
 #[test]
 fn rows_of_the_next_tile_are_asked_for() {
     let mut random = Random::new(62);
-    let mut text = Text { body: String::new(), inputs: Vec::new(), constants: true };
+    let mut text = Text::new(true);
     let x = text.given(&mut random, &[2900, 128], false);
     let w = text.given(&mut random, &[128, 128], true);
     let p = text.call(&format!("relay.matmul {x}, {w}"), Some((&[&[2900, 128], &[128, 128]], &[2900, 128])));
@@ -132,5 +83,5 @@ fn rows_of_the_next_tile_are_asked_for() {
         &format!("relay.transpose {apart} {{axes = array<i64: 0, 2, 1, 3>}}"),
         Some((&[&[29, 100, 4, 32]], &[29, 4, 100, 32])),
     );
-    compare_all([text.done(&y, &[29, 4, 100, 32])].into_iter());
+    compare_all([text.done(&[(&y, &[29, 4, 100, 32])])].into_iter());
 }

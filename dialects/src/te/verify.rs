@@ -17,6 +17,7 @@ pub fn verify(kind: Te, op: Op) -> Result<(), String> {
         Te::View => view(op),
         Te::Split => split(op).map_err(|why| in_schedule(op, &why)),
         Te::StorageAlign => storage_align(op).map_err(|why| in_schedule(op, &why)),
+        Te::Recompute => recompute(op).map_err(|why| in_schedule(op, &why)),
         Te::Prefetch => prefetch(op).map_err(|why| in_schedule(op, &why)),
         Te::Intrinsic => intrinsic(op),
         _ => Ok(()),
@@ -32,6 +33,16 @@ fn prefetch(op: Op) -> Result<(), String> {
     match op.int("ahead").unwrap_or(0) {
         1.. => Ok(()),
         ahead => Err(format!("violates constraint C1: it must be some iterations ahead, found {ahead}")),
+    }
+}
+
+fn recompute(op: Op) -> Result<(), String> {
+    match op.ints("part").as_deref() {
+        None => Ok(()),
+        Some(&[axis, from, to]) if axis >= 0 && (0..to).contains(&from) => Ok(()),
+        Some(part) => Err(format!(
+            "violates constraint C1: a part is an axis, where it begins and where it ends, behind that, found {part:?}"
+        )),
     }
 }
 

@@ -123,9 +123,15 @@ def Te_DivideOp : Te_Primitive<"divide"> {
 }
 def Te_RecomputeOp : Te_Primitive<"recompute"> {
   let summary = "Computes a stage once more for the readers that are named, and no more of it than they read";
-  let arguments = (ins Te_StageType:$stage, StrAttr:$name, Variadic<Te_StageType>:$readers);
+  let description = [{
+    With `part`, an axis of the stage and two places of it, they read the new stage where what they read lies between these, and the stage
+    itself elsewhere.
+    C1: a part is an axis, where it begins and where it ends, behind that.
+  }];
+  let arguments = (ins Te_StageType:$stage, StrAttr:$name, Variadic<Te_StageType>:$readers,
+                       OptionalAttr<DenseI64ArrayAttr>:$part);
   let results = (outs Te_StageType:$copy);
-  let assemblyFormat = "$stage `as` $name `for` $readers attr-dict";
+  let assemblyFormat = "$stage `as` $name `for` $readers (`part` $part^)? attr-dict";
 }
 def Te_RFactorOp : Te_Primitive<"rfactor"> {
   let summary = "Computes the partial results of a reduction for each iteration of one of its loops, which the stage itself combines";

@@ -78,7 +78,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     let rates = &space.rates;
     let mut memory = 0.0;
     for (&input, &read) in kernel.inputs.iter().zip(&kernel.read) {
-        memory += rates.moving(space.classes[input].bytes.min(read));
+        memory += rates.moving_part(space.classes[input].bytes, read);
     }
     for &result in &kernel.results {
         memory += rates.moving(space.classes[result].bytes);

@@ -6,19 +6,15 @@
 //! | if one of them is | then |
 //! |---|---|
 //! | opaque | it is alone |
-//! | a contraction | it is the only one, reads nothing that the kernel computes, and what follows from it is elementwise, or moves whole vectors of a product |
+//! | a contraction | it is the only one, reads nothing that the kernel computes, and what follows from it is elementwise, moves whole vectors of a product, or goes over pieces of one (`behind`, `pieces`) |
 //! | a reduction | what follows from it is elementwise, or all members go over the same rows |
 //! | none of these | anything: each element of a result is computed from elements of what is read |
 
-use super::super::rules::conditions::permutation;
-use super::arrangement::Arrangement;
 use super::class_set::ClassSet;
 use super::space::{Candidate, ClassId, Space};
 use super::state::State;
-use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::contraction::{BATCH_MATMUL, DENSE, MATMUL};
 use fusion_operators::ops::shape::TRANSPOSE;
-use fusion_operators::{Dim, FusionKind, TensorType};
+use fusion_operators::{Dim, FusionKind, Operator, TensorType};
 
 /// A kernel.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +51,9 @@ pub enum Illegal {
     /// Something that follows a product puts its elements where vectors of them cannot be stored.
     #[error("relay.{1} takes neighbours of the result of relay.{0} apart, which are stored together")]
     Apart(&'static str, &'static str),
+    /// Pieces of a product would not stay nearby until what goes over them.
+    #[error("the pieces of relay.{0} that are computed together do not fit into the nearest cache")]
+    Pieces(&'static str),
     /// Something that follows a reduction is neither elementwise nor in its rows.
     #[error("relay.{1} does not go over the same rows as relay.{0}")]
     Rows(&'static str, &'static str),
@@ -219,35 +218,39 @@ impl Kernel {
 
 /// The members of a kernel that is checked.
 #[derive(Clone, Copy)]
-struct Members<'a> {
-    space: &'a Space,
-    state: &'a State,
-    members: &'a [ClassId],
+pub(super) struct Members<'a> {
+    pub space: &'a Space,
+    pub state: &'a State,
+    pub members: &'a [ClassId],
 }
 
 impl<'a> Members<'a> {
-    fn kind(&self, class: ClassId) -> FusionKind {
+    pub(super) fn kind(&self, class: ClassId) -> FusionKind {
         self.state.candidate(self.space, class).kind
     }
 
-    fn name(&self, class: ClassId) -> &'static str {
+    pub(super) fn name(&self, class: ClassId) -> &'static str {
         self.state.candidate(self.space, class).operator.map_or("get", |o| o.name)
     }
 
-    fn ty(&self, class: ClassId) -> Option<&'a TensorType> {
+    pub(super) fn operator(&self, class: ClassId) -> Option<&'static Operator> {
+        self.state.candidate(self.space, class).operator
+    }
+
+    pub(super) fn ty(&self, class: ClassId) -> Option<&'a TensorType> {
         self.space.classes[class].types.first()
     }
 
-    fn operands(&self, class: ClassId) -> &'a [ClassId] {
+    pub(super) fn operands(&self, class: ClassId) -> &'a [ClassId] {
         &self.state.candidate(self.space, class).operands
     }
 
-    fn dims(&self, class: ClassId) -> &'a [Dim] {
+    pub(super) fn dims(&self, class: ClassId) -> &'a [Dim] {
         self.ty(class).map_or(&[], |t| &t.dims)
     }
 
     /// The members that need the value of one of some members, without these, in order.
-    fn after(&self, from: &[ClassId]) -> Vec<ClassId> {
+    pub(super) fn after(&self, from: &[ClassId]) -> Vec<ClassId> {
         let mut found: Vec<ClassId> = Vec::new();
         for &member in self.members {
             let reads = self.operands(member).iter().any(|o| from.contains(o) || found.contains(o));
@@ -259,79 +262,8 @@ impl<'a> Members<'a> {
     }
 
     /// True when an element of the member needs one element at the same index of what has its shape.
-    fn is_elementwise(&self, member: ClassId) -> bool {
+    pub(super) fn is_elementwise(&self, member: ClassId) -> bool {
         matches!(self.kind(member), FusionKind::Elementwise | FusionKind::Broadcast)
-    }
-
-    fn check_contraction(&self, contraction: ClassId, results: &[ClassId]) -> Result<(), Illegal> {
-        let name = self.name(contraction);
-        if self.operands(contraction).iter().any(|o| self.members.contains(o)) {
-            return Err(Illegal::Prologue(name));
-        }
-        let after = self.after(&[contraction]);
-        let dims = self.dims(contraction);
-        let follows = |r: &ClassId| *r == contraction || after.contains(r);
-        for &member in self.members.iter().filter(|&&m| m != contraction) {
-            let fits = !after.contains(&member) || self.dims(member) == dims;
-            if !self.is_elementwise(member) || !fits {
-                // What is rearranged is the only result.
-                return match results {
-                    [result] if follows(result) => self.check_rearranged(contraction, &after),
-                    _ => Err(Illegal::Epilogue(name, self.name(member))),
-                };
-            }
-        }
-        if results.iter().all(follows) { Ok(()) } else { Err(Illegal::Results) }
-    }
-
-    /// What follows a product goes element by element over its result, reshaped and transposed so that whole vectors stay together.
-    fn check_rearranged(&self, product: ClassId, after: &[ClassId]) -> Result<(), Illegal> {
-        let name = self.name(product);
-        let operator = self.state.candidate(self.space, product).operator;
-        let products = [&MATMUL, &BATCH_MATMUL, &DENSE, &ATTENTION];
-        let is_product = operator.is_some_and(|o| products.iter().any(|p| o.is(p)));
-        let together = self.space.rates.stored_together.filter(|_| is_product);
-        let shape = |class: ClassId| self.dims(class).iter().map(Dim::known).collect::<Option<Vec<u64>>>();
-        let mut known: Vec<(ClassId, Arrangement)> = Vec::new();
-        known.extend(shape(product).map(|shape| (product, Arrangement::of(&shape))));
-        for &member in self.members.iter().filter(|&&m| m != product) {
-            let wrong = || Illegal::Epilogue(name, self.name(member));
-            if !after.contains(&member) {
-                match self.is_elementwise(member) {
-                    true => continue,
-                    false => return Err(wrong()),
-                }
-            }
-            let Some(together) = together else { return Err(wrong()) };
-            let arrangement = self.rearranged(member, &known).ok_or_else(wrong)?;
-            if !arrangement.run().is_multiple_of(together) {
-                return Err(Illegal::Apart(name, self.name(member)));
-            }
-            known.push((member, arrangement));
-        }
-        Ok(())
-    }
-
-    /// How a member has the elements of a product, when it has all of them.
-    fn rearranged(&self, member: ClassId, known: &[(ClassId, Arrangement)]) -> Option<Arrangement> {
-        let candidate = self.state.candidate(self.space, member);
-        let of = |class: &ClassId| known.iter().find(|(c, _)| c == class).map(|(_, arrangement)| arrangement);
-        let shape = self.dims(member).iter().map(Dim::known).collect::<Option<Vec<u64>>>()?;
-        if rearranges(candidate) {
-            let source = of(candidate.operands.first()?)?;
-            return match candidate.is_view {
-                true => source.reshaped(&shape),
-                false => source.transposed(&permutation(&candidate.attrs.attrs, shape.len())?),
-            };
-        }
-        let mut read = candidate.operands.iter().filter(|o| of(o).is_some());
-        let first = of(read.next()?)?;
-        let same = self.is_elementwise(member)
-            && candidate
-                .operands
-                .iter()
-                .all(|o| of(o).is_none_or(|a| a == first && self.dims(*o) == self.dims(member)));
-        same.then(|| first.clone())
     }
 
     /// True when one reduction is followed by elementwise operators on its result alone.

@@ -1,6 +1,7 @@
 //! Extraction: which candidate computes each class, and which classes are stored. Together these are the kernels.
 
 pub mod arrangement;
+mod behind;
 pub mod bound;
 mod class_set;
 pub mod code;
@@ -11,6 +12,7 @@ mod joining;
 pub mod kernel;
 pub mod looped;
 pub mod occupancy;
+mod pieces;
 pub mod plan;
 pub mod pressure;
 pub mod rates;

@@ -3,7 +3,8 @@
 use super::class_set::ClassSet;
 use super::cost;
 use super::kernel::{Illegal, Kernel, rearranges};
-use super::space::{ClassId, Space};
+use super::pieces::{cuts, may_be_cut};
+use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
 use std::collections::BTreeSet;
@@ -41,8 +42,10 @@ pub(super) struct Facts {
     contraction: Option<ClassId>,
     /// True where a member is neither a contraction nor elementwise.
     moves_or_reduces: bool,
-    /// True where a member is neither, and no rearrangement that may follow a product.
+    /// True where a member is neither, nor a rearrangement or a piece, which may follow a product.
     cannot_follow: bool,
+    /// True where a member is neither, nor cut from something, which may stand beside a product.
+    cannot_stand_beside: bool,
 }
 
 impl Facts {
@@ -56,6 +59,12 @@ impl Facts {
         };
         let is_simple =
             |kind| matches!(kind, FusionKind::Contraction | FusionKind::Elementwise | FusionKind::Broadcast);
+        let any = |wanted: &dyn Fn(&Candidate) -> bool| {
+            kernel.members.iter().any(|&m| wanted(state.candidate(space, m)))
+        };
+        let may_follow = |c: &Candidate| {
+            space.rates.stored_together.is_some() && (rearranges(c) || cuts(c) && may_be_cut(space))
+        };
         Rc::new(Facts {
             seconds: cost::kernel(space, state, &kernel),
             members: kernel.all.len() as u64,
@@ -64,12 +73,9 @@ impl Facts {
             touches,
             is_opaque: of_kind(FusionKind::Opaque).is_some(),
             contraction: of_kind(FusionKind::Contraction),
-            moves_or_reduces: kernel.members.iter().any(|&m| !is_simple(state.candidate(space, m).kind)),
-            cannot_follow: kernel
-                .members
-                .iter()
-                .map(|&m| state.candidate(space, m))
-                .any(|c| !is_simple(c.kind) && (space.rates.stored_together.is_none() || !rearranges(c))),
+            moves_or_reduces: any(&|c| !is_simple(c.kind)),
+            cannot_follow: any(&|c| !is_simple(c.kind) && !may_follow(c)),
+            cannot_stand_beside: any(&|c| !is_simple(c.kind) && !cuts(c)),
             inputs: kernel.inputs,
         })
     }
@@ -136,7 +142,7 @@ impl Plan {
                 || reader.is_opaque
                 || two
                 || own.contraction.is_some() && reader.cannot_follow
-                || reader.contraction.is_some_and(|c| own.moves_or_reduces || is_operand(c)))
+                || reader.contraction.is_some_and(|c| own.cannot_stand_beside || is_operand(c)))
     }
 
     /// True for a view of a product that a kernel rearranges. To make it lazy gains nothing, but the product may become lazy then.

@@ -111,7 +111,12 @@ impl Rates {
 
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.
     pub fn moving(&self, bytes: f64) -> f64 {
+        self.moving_part(bytes, bytes)
+    }
+
+    /// Seconds that reading so many bytes of a tensor takes: a piece lies where all of it does.
+    pub fn moving_part(&self, bytes: f64, part: f64) -> f64 {
         let memory = self.memories.iter().find(|(size, _)| 2.0 * bytes <= *size);
-        memory.map_or(0.0, |(_, rate)| bytes / rate)
+        memory.map_or(0.0, |(_, rate)| part.min(bytes) / rate)
     }
 }

@@ -9,6 +9,7 @@
 mod accesses;
 mod attention;
 mod blocks;
+mod cells;
 mod columns;
 mod contraction;
 mod fusion;
@@ -91,6 +92,9 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     if let Some(group) = attention::find(&writer.tree, &nests)
         && attention::schedule(writer, &group, machine, constant)?
     {
+        return Ok(());
+    }
+    if cells::schedule(writer, &nests, machine, constant)? {
         return Ok(());
     }
     let blocks = blocks::find(&writer.tree, &nests, machine, constant);

@@ -2,6 +2,7 @@
 
 use crate::te::intrinsics;
 use crate::te::layout::{Align, Layout};
+use crate::te::schedule::primitives::recompute::Part;
 use crate::te::schedule::primitives::{
     annotate, bind, bulk_copy, cache_read, cache_write, compute_at, compute_inline, divide, double_buffer,
     fuse, parallel, prefetch, recompute, reindex, reorder, reverse_reindex, rfactor, set_scope, split,
@@ -242,10 +243,24 @@ impl<'c> Writer<'c> {
 
     /// Has readers of a stage read one of their own that is the same, which is given.
     pub fn recompute(&mut self, stage: StageId, name: &str, reader: StageId) -> Result<StageId, String> {
-        let handles = [self.stage(stage), self.stage(reader)];
-        let made = recompute::recompute(&mut self.tree, stage, name, &[reader])?;
+        self.recompute_part(stage, name, &[reader], None)
+    }
+
+    /// Has readers of a stage, where they read a part of it, read one of their own that is the same, which is given.
+    pub fn recompute_part(
+        &mut self,
+        stage: StageId,
+        name: &str,
+        readers: &[StageId],
+        part: Option<Part>,
+    ) -> Result<StageId, String> {
+        let mut handles = vec![self.stage(stage)];
+        handles.extend(readers.iter().map(|&r| self.stage(r)));
+        let made = recompute::recompute(&mut self.tree, stage, name, readers, part)?;
         let context = self.build.context();
-        let attrs = [("name", str_attr(context, name))];
+        let mut attrs = vec![("name", str_attr(context, name))];
+        let places = part.map(|p| [p.axis as i64, p.from as i64, p.to as i64]);
+        attrs.extend(places.map(|places| ("part", ints_attr(context, &places))));
         let value = self.build.value(Te::Recompute.name(), &handles, stage_type(context), &attrs);
         self.stages.insert(made, value);
         Ok(made)

@@ -144,6 +144,55 @@ pub fn schedule(
     Ok(true)
 }
 
+/// The columns of a panel of a product, of which so many are computed at a time in another nest; none where none of those that fit has a
+/// tile.
+pub fn panel_of(
+    writer: &Writer,
+    stage: StageId,
+    machine: &Machine,
+    constant: &[bool],
+    fits: &dyn Fn(u64) -> bool,
+) -> Option<u64> {
+    let (contraction, tile) = in_panels(writer, stage, machine, constant, fits)?;
+    Some(contraction.width(&tile))
+}
+
+/// Writes the schedule of such a product, which is attached to the other nest then.
+pub fn schedule_panel(
+    writer: &mut Writer,
+    stage: StageId,
+    machine: &Machine,
+    constant: &[bool],
+    fits: &dyn Fn(u64) -> bool,
+) -> Result<(), String> {
+    let nest = Nest { stage, reduction: None };
+    match in_panels(writer, stage, machine, constant, fits) {
+        Some((contraction, tile)) => {
+            write(writer, &nest, stage, &contraction, &tile, machine, constant).map(|_| ())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The contraction of a stage and its best tile that is a panel of columns of a width that fits, and of rows as they are.
+fn in_panels(
+    writer: &Writer,
+    stage: StageId,
+    machine: &Machine,
+    constant: &[bool],
+    fits: &dyn Fn(u64) -> bool,
+) -> Option<(Contraction, Tile)> {
+    let contraction = recognize(writer, stage, stage, machine).filter(|c| c.groups.is_none())?;
+    let is_panel = |tile: &Tile| {
+        tile.vector + 1 == contraction.extents.len()
+            && !tile.packs_rows
+            && tile.across.is_none()
+            && fits(contraction.width(tile))
+    };
+    let tile = contraction.best_tile(machine, constant, &is_panel)?;
+    (!contraction.is_copied(&tile, constant)).then_some((contraction, tile))
+}
+
 /// The tile of a contraction in registers.
 pub struct RegisterTile {
     /// Rows of a tile.
@@ -187,7 +236,8 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
     }
     let mut operands = operands(&writer.tree, reduction)?;
     let mut rank = s.rank();
-    let mut extents: Vec<u64> = s.axes[..rank].iter().map(|a| a.extent).collect();
+    // Of a stage of which only a part is computed, what it reads goes along all of the axis.
+    let mut extents: Vec<u64> = s.extents()[..rank].to_vec();
     let fused = fusion::last_axes(&writer.tree, stage, nest_reduction(stage, reduction), &extents);
     let groups = groups::find(&operands, &extents[..(rank + 1).saturating_sub(fused)]);
     if let Some(groups) = groups {
@@ -299,7 +349,10 @@ fn lay_out(
         if let Some(dimension) = panel.dimension(tile.vector, extent) {
             let is_step = |v: &Var| v.id >= contraction.axes();
             let layout = panels_in_order(panel, dimension, width, &is_step)?;
-            writer.transform_layout(Handle::Input(input), layout)?;
+            // Pieces of a product read one weight.
+            if writer.tree.input_layouts[input].as_ref() != Some(&layout) {
+                writer.transform_layout(Handle::Input(input), layout)?;
+            }
         }
         if let Some(several) = panel.together(tile.vector, extent)
             && let Some(layout) = panels_of_several(&panel.shape, several, width)

@@ -1,0 +1,170 @@
+//! Recurrent cells: a product whose columns are pieces of one width, and what goes element by element over these.
+//!
+//!     for r, n  g[r, n] = sum_k h[r, k] w[k, n]             for uo in 0..H/64 (parallel)
+//!     for r, u  c[r, u] = f(g[r, u], g[r, H + u], ..)   =>    for each piece p
+//!                                                               for r  g_p[r, ..] = sum_k h[r, k] w[k, p H + 64 uo ..]
+//!                                                             for r, v  c[r, 64 uo ..] = f(g_0[r, v], g_1[r, v], ..)
+//!
+//! The gates of an LSTM or a GRU (Hochreiter and Schmidhuber, 1997; Cho et al., 2014), and those of a gated linear unit. A kernel of its own for
+//! what follows waits until all columns are there; so its threads would meet twice a step, and the sums take a way through memory. The
+//! panels are those that the product has by itself: a weight that both kinds of kernels read is laid out once. Each piece is computed by a
+//! stage of its own ([`recompute`](crate::te::schedule::primitives::recompute)), so that the sums of one panel are all that registers hold.
+
+use super::contraction;
+use super::machine::Machine;
+use super::placement::Nest;
+use super::writer::Writer;
+use crate::te::expr::Expr;
+use crate::te::schedule::primitives::recompute::{Part, may_be_recomputed};
+use crate::te::schedule::{AxisId, Schedule, StageId};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{OpExt, kind_of};
+use std::collections::BTreeMap;
+
+/// Threads share the panels of a piece: so many there are at least.
+const PANELS: u64 = 4;
+
+/// A product and what goes over its pieces.
+struct Cell {
+    /// The product.
+    product: StageId,
+    /// The stages that read each piece that is read, by its number.
+    readers: BTreeMap<u64, Vec<StageId>>,
+    /// What is computed of the pieces for the last stage, in order.
+    between: Vec<StageId>,
+    /// The last stage, which gives the results.
+    host: StageId,
+    /// Columns of a piece.
+    width: u64,
+}
+
+/// Schedules a kernel that is a cell; `false` for others, for which nothing was written.
+pub fn schedule(
+    writer: &mut Writer,
+    nests: &[Nest],
+    machine: &Machine,
+    constant: &[bool],
+) -> Result<bool, String> {
+    let Some(cell) = find(&writer.tree, nests) else { return Ok(false) };
+    let rows: u64 = writer.tree.stages[cell.host].axes[..writer.tree.stages[cell.host].rank() - 1]
+        .iter()
+        .map(|a| a.extent)
+        .product();
+    let fits = |columns: u64| {
+        let near = rows * columns * 4 * cell.readers.len() as u64;
+        cell.width.is_multiple_of(columns)
+            && PANELS * columns <= cell.width
+            && near <= machine.first_cache / 2
+    };
+    let Some(panel) = contraction::panel_of(writer, cell.product, machine, constant, &fits) else {
+        return Ok(false);
+    };
+    let pieces = cell.take_apart(writer)?;
+    let panels = cell.tile(writer, cell.host, panel, machine)?;
+    for &stage in cell.between.iter().rev() {
+        cell.tile(writer, stage, panel, machine)?;
+        writer.compute_at(stage, cell.host, panels)?;
+    }
+    for &piece in &pieces {
+        contraction::schedule_panel(writer, piece, machine, constant, &fits)?;
+        writer.compute_at(piece, cell.host, panels)?;
+    }
+    Ok(true)
+}
+
+/// The product of a kernel of which all the rest goes over pieces.
+fn find(tree: &Schedule, nests: &[Nest]) -> Option<Cell> {
+    let (last, before) = nests.split_last()?;
+    let host = last.stage;
+    let is_product = |n: &&Nest| tree.stages[n.stage].is_reduction();
+    let product = before.iter().find(is_product)?.stage;
+    let between: Vec<StageId> = before.iter().map(|n| n.stage).filter(|&s| s != product).collect();
+    let s = &tree.stages[product];
+    let extents = |stage: StageId| tree.stages[stage].op.ints("axes");
+    let axes = extents(host)?;
+    let (rank, width) = (axes.len(), u64::try_from(*axes.last()?).ok().filter(|n| *n > 0)?);
+    let columns = s.axes.get(s.rank().checked_sub(1)?)?.extent;
+    let is_elementwise = |&stage: &StageId| {
+        !tree.stages[stage].is_reduction()
+            && matches!(kind_of(tree.stages[stage].op), Some(Kind::Te(Te::Compute)))
+            && extents(stage).as_ref() == Some(&axes)
+    };
+    let alone = nests.iter().all(|n| n.reduction.is_none()) && tree.results == [host];
+    if !alone
+        || s.rank() != rank
+        || !columns.is_multiple_of(width)
+        || columns == width
+        || !may_be_recomputed(tree, product)
+        || !between.iter().chain([&host]).all(is_elementwise)
+    {
+        return None;
+    }
+    let point: Vec<Expr> =
+        tree.stages[host].extents().iter().enumerate().map(|(a, n)| Expr::var(a, *n)).collect();
+    let at: Vec<Option<Expr>> = point.iter().cloned().map(Some).collect();
+    let mut readers: BTreeMap<u64, Vec<StageId>> = BTreeMap::new();
+    for reader in between.iter().copied().chain([host]) {
+        for &stage in &between {
+            let own = |read: &Vec<Option<Expr>>| *read == at;
+            if !tree.reads_of(stage, reader, &at).iter().all(own) {
+                return None;
+            }
+        }
+        for read in tree.reads_of(product, reader, &at) {
+            let read: Vec<Expr> = read.into_iter().collect::<Option<_>>()?;
+            let (column, rows) = read.split_last()?;
+            let begin = u64::try_from(column.minus(point.last()?).as_constant()?).ok()?;
+            if rows != &point[..rank - 1] || !begin.is_multiple_of(width) {
+                return None;
+            }
+            let of_piece = readers.entry(begin / width).or_default();
+            if of_piece.last() != Some(&reader) {
+                of_piece.push(reader);
+            }
+        }
+    }
+    (readers.len() > 1).then_some(Cell { product, readers, between, host, width })
+}
+
+impl Cell {
+    /// Gives each piece but the first a stage of its own; gives those of all.
+    fn take_apart(&self, writer: &mut Writer) -> Result<Vec<StageId>, String> {
+        let axis = writer.tree.stages[self.product].rank() - 1;
+        let name = writer.tree.stages[self.product].name.clone();
+        let mut pieces = vec![self.product];
+        for (piece, readers) in self.readers.iter().skip(1) {
+            let part = Part { axis, from: piece * self.width, to: (piece + 1) * self.width };
+            let name = format!("{name}_piece_{piece}");
+            pieces.push(writer.recompute_part(self.product, &name, readers, Some(part))?);
+        }
+        Ok(pieces)
+    }
+
+    /// Gives a stage its loops: over panels, rows, and the vectors of a panel. Gives that over panels.
+    fn tile(
+        &self,
+        writer: &mut Writer,
+        stage: StageId,
+        panel: u64,
+        machine: &Machine,
+    ) -> Result<AxisId, String> {
+        let mut order = writer.tree.stages[stage].leaves.clone();
+        let Some(columns) = order.pop() else { return Err("has no loops".into()) };
+        let (panels, within) = writer.split(stage, columns, panel)?;
+        order.insert(0, panels);
+        let lanes = machine.lanes(4);
+        let mut vector = within;
+        if panel > lanes {
+            let (vectors, lanes) = writer.split(stage, within, lanes)?;
+            order.push(vectors);
+            vector = lanes;
+        }
+        writer.vectorize(stage, vector)?;
+        order.push(vector);
+        if order != writer.tree.stages[stage].leaves {
+            writer.reorder(stage, &order)?;
+        }
+        Ok(panels)
+    }
+}
