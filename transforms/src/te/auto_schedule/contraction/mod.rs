@@ -69,6 +69,14 @@ impl Tile {
         self.rows.into_iter().chain(self.across.map(|(axis, _)| axis))
     }
 
+    /// True for a tile that is as another but for its rows, which are along an axis further inside: they lie side by side, where rows along
+    /// an outer one are on a page each.
+    fn lies_closer(&self, other: &Tile) -> bool {
+        let alike = |tile: &Tile| (tile.vector, tile.vectors, tile.height, tile.packs_rows);
+        let along_one = self.across.is_none() && other.across.is_none();
+        along_one && alike(self) == alike(other) && self.rows > other.rows
+    }
+
     /// True when a tile has rows along the axis.
     fn has_rows(&self, axis: usize) -> bool {
         self.row_axes().any(|a| a == axis)

@@ -55,7 +55,9 @@ impl Contraction {
                     continue;
                 }
                 let cycles = self.cycles(&tile, machine, constant);
-                if best.as_ref().is_none_or(|(least, _)| cycles < *least) {
+                if best.as_ref().is_none_or(|(least, so_far)| {
+                    cycles < *least || cycles == *least && tile.lies_closer(so_far)
+                }) {
                     best = Some((cycles, tile));
                 }
             }
