@@ -167,6 +167,9 @@ fn text(report: &Report, block: usize, decision: &Decision) -> String {
     if !kernels.is_empty() {
         line("kernels", kernels.join(", "));
     }
+    if let Some(orders) = &decision.orders {
+        line("orders", format!("reads {}, gives {}", orders.from, orders.to));
+    }
     if let (Some(before), Some(after)) = (decision.before, decision.after) {
         let (before, after) = (before * 1e6, after * 1e6);
         line("cost", format!("{before:.3} us -> {after:.3} us ({:+.3} us)", after - before));
