@@ -79,6 +79,22 @@ fn decisions_are_found_by_value() {
     let text = printed(fusion(here, "explain", &["--why-not", "#0,#0"]));
     assert!(text.starts_with("#0 and #0 are in one kernel: #0 fused_"), "{text}");
 
+    let answer: Value =
+        serde_json::from_str(&printed(fusion(here, "explain", &["--json", "--why", "#0"]))).unwrap();
+    let found = &answer["blocks"][0];
+    assert_eq!(found["kernels"], json!([{"number": 0, "name": report["kernels"][0]["name"]}]));
+    let about_first = |decision: &&Value| decision["places"].as_array().unwrap().contains(&json!(0));
+    let wanted = block["decisions"].as_array().unwrap().iter().filter(about_first).count();
+    assert_eq!(found["decisions"].as_array().unwrap().len(), wanted);
+    let pair = format!("{first},{last}");
+    let answer = printed(fusion(here, "explain", &["--json", "--why-not", &pair]));
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let path = answer["blocks"][0]["path"].as_array().unwrap();
+    assert_eq!(
+        (&path[0]["number"], path.last().unwrap()["name"].as_str()),
+        (&json!(0), report["kernels"].as_array().unwrap().last().unwrap()["name"].as_str())
+    );
+
     let name = report["kernels"][0]["name"].as_str().unwrap();
     let said = complaint(fusion(here, "explain", &["--why", &format!("{name}x")]));
     let wanted = format!(
@@ -101,11 +117,20 @@ fn a_proof_names_the_rules() {
   return %2 : tensor<8x4xf32>
 }";
     fs::write(here.join("m.mlir"), source).unwrap();
-    let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    fusion.args(["explain", "m.mlir", "--proof", "m.mlir:4:8"]).current_dir(here);
-    let text = printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap());
+    let explain = |args: &[&str]| {
+        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        fusion.args(["explain", "m.mlir", "--proof", "m.mlir:4:8"]).args(args).current_dir(here);
+        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
+    };
+    let text = explain(&[]);
     assert!(text.contains("(transpose {} (tanh {} (transpose {} x0)))"), "{text}");
     assert!(text.contains("= (tanh {} x0)    by elementwise-of-transpose"), "{text}");
+    let answer: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
+    let steps = answer["proofs"][0]["steps"].as_array().unwrap();
+    assert_eq!(
+        (&answer["value"], &steps[1]["rule"]),
+        (&json!("m.mlir:4:8"), &json!("elementwise-of-transpose"))
+    );
 }
 
 #[test]
