@@ -79,6 +79,14 @@ impl Signature {
     }
 }
 
+/// The names that a function's results have in the model, in order; none for those without one.
+pub fn result_names(module: Op, function: &str) -> Vec<Option<String>> {
+    let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+    let found = functions.into_iter().find(|f| f.text("sym_name") == Some(function));
+    let attrs = found.and_then(|f| f.attr("res_attrs")).map(array_elements).unwrap_or_default();
+    attrs.into_iter().map(|attrs| dictionary_text(attrs, NAME)).collect()
+}
+
 fn ports(side: &'static str, types: &[Type], attrs: Option<Attribute>) -> Result<Vec<Port>, SignatureError> {
     let attrs = attrs.map(array_elements).unwrap_or_default();
     let port = |(i, ty): (usize, &Type)| {

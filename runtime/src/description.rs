@@ -119,6 +119,11 @@ impl ArgumentDescription {
     }
 }
 
+/// What an output is called that the model gives no name.
+pub fn output_name(number: usize) -> String {
+    format!("output_{number}")
+}
+
 impl ModelDescription {
     /// Of a program of the whole language. What it takes and gives as a model is left out where that is not only tensors of known
     /// shapes.
@@ -132,7 +137,6 @@ impl ModelDescription {
             ValueType::Tensor(ty) if given.is_some() => argument(name.clone(), ty),
             _ => None,
         });
-        let names = |i: usize| if i == 0 { "output".to_owned() } else { format!("output_{i}") };
         let given = given.iter().flatten().enumerate();
         let constructors = |data: &DataType| {
             data.constructors.iter().map(|c| (c.name.clone(), c.fields.len() as u32)).collect()
@@ -144,7 +148,7 @@ impl ModelDescription {
             name: name.to_owned(),
             target: target.to_owned(),
             inputs: inputs.collect(),
-            outputs: given.filter_map(|(i, ty)| argument(names(i), ty)).collect(),
+            outputs: given.filter_map(|(i, ty)| argument(output_name(i), ty)).collect(),
             kernels: Vec::new(),
             program: Some(ProgramDescription {
                 data: program.data.iter().map(data).collect(),

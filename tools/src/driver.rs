@@ -1,6 +1,7 @@
 //! The facade over the compiler: the few functions the commands need of it.
 
 use crate::bind::bind;
+pub use crate::ports::{Port, onnx_ports, output_names, read_onnx_tensors};
 pub use crate::target::{HOST, Target, TargetError, facts, file_of_host, targets};
 use crate::{print, programs, validate};
 use fusion_conversion::cache::Cache;
@@ -382,25 +383,4 @@ pub fn import(model: &Path) -> Result<String, DriverError> {
     let context = fusion_dialects::load_context();
     let (module, _) = load_module(&context, model, &IndexMap::new(), &IndexMap::new())?;
     Ok(format!("{}\n", module.as_operation()))
-}
-
-/// Whether a port of a model is a tensor, and its name.
-pub use fusion_importers::onnx::model::Port;
-
-/// The inputs and outputs of an ONNX model, in order.
-pub fn onnx_ports(model: &Path) -> Result<(Vec<Port>, Vec<Port>), DriverError> {
-    let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
-    Ok(loaded.ports())
-}
-
-/// Reads a serialised ONNX value: a tensor, or the tensors of a sequence.
-pub fn read_onnx_tensors(path: &Path, is_tensor: bool) -> Result<Vec<Tensor>, DriverError> {
-    let read = match is_tensor {
-        true => onnx::model::read_tensor(path).map(|t| vec![t]),
-        false => onnx::model::read_sequence(path),
-    };
-    read.map_err(|e| match e.is_unsupported() || !is_tensor {
-        true => DriverError::Unsupported(format!("{}: {e}", path.display())),
-        false => failed(format!("{}: {e}", path.display())),
-    })
 }

@@ -10,6 +10,7 @@ pub mod inputs;
 pub mod load;
 pub mod onnx;
 pub mod opt;
+mod ports;
 pub mod print;
 pub mod profile;
 pub mod programs;

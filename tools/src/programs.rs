@@ -24,6 +24,7 @@ use fusion_dialects::{
 };
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
+use fusion_runtime::description::output_name;
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
@@ -215,8 +216,7 @@ pub fn tensors_of(value: &ValueTree) -> Result<Vec<(String, Tensor)>, Failure> {
         }
         _ => return Err(Failure::NoTensors("a value that is no tensor".to_owned())),
     };
-    let name = |i: usize| if i == 0 { "output".to_owned() } else { format!("output_{i}") };
-    Ok(tensors.into_iter().enumerate().map(|(i, tensor)| (name(i), tensor.clone())).collect())
+    Ok(tensors.into_iter().enumerate().map(|(i, tensor)| (output_name(i), tensor.clone())).collect())
 }
 
 fn loaded<'c>(

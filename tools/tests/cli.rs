@@ -297,6 +297,30 @@ fn a_closed_stream_of_errors_is_no_failure() {
 }
 
 #[test]
+fn outputs_have_the_same_names_whatever_a_model_is_run_by() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let relay = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { nn.relu(%x) }";
+    fs::write(here.join("m.relay"), relay).unwrap();
+    let mlir = "func.func @main(%x: tensor<2xf32> {relay.name = \"x\"}) -> (tensor<2xf32> {relay.name = \"y\"}, tensor<2xf32>) {
+  %0 = relay.relu %x : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = relay.neg %x : (tensor<2xf32>) -> tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}";
+    fs::write(here.join("m.mlir"), mlir).unwrap();
+    npz::write(&here.join("x.npz"), [("x", &Tensor::from_slice(&[2], &[-1.0f32, 2.0]).unwrap())]).unwrap();
+    for (model, names) in [("m.relay", &["output_0"][..]), ("m.mlir", &["y", "output_1"])] {
+        for executor in ["graph", "interp", "vm", "aot"] {
+            let given = ["run", model, "--inputs", "x.npz", "--outputs", "y.npz", "--executor", executor];
+            printed(&fusion(here, &given));
+            let outputs = npz::read(&here.join("y.npz")).unwrap();
+            assert_eq!(outputs.keys().collect::<Vec<_>>(), names, "{model} by {executor}");
+            assert_eq!(outputs[names[0]].to_f64s(), [0.0, 2.0], "{model} by {executor}");
+        }
+    }
+}
+
+#[test]
 fn shorter_functions_are_near_those_of_the_others() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();

@@ -1,6 +1,6 @@
 //! `fusion explain` and `fusion ablate` on a small model: what is told of its kernels and why.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -79,6 +79,22 @@ fn decisions_are_found_by_value() {
     let text = printed(fusion(here, "explain", &["--why-not", "#0,#0"]));
     assert!(text.starts_with("#0 and #0 are in one kernel: #0 fused_"), "{text}");
 
+    let answer: Value =
+        serde_json::from_str(&printed(fusion(here, "explain", &["--json", "--why", "#0"]))).unwrap();
+    let found = &answer["blocks"][0];
+    assert_eq!(found["kernels"], json!([{"number": 0, "name": report["kernels"][0]["name"]}]));
+    let about_first = |decision: &&Value| decision["places"].as_array().unwrap().contains(&json!(0));
+    let wanted = block["decisions"].as_array().unwrap().iter().filter(about_first).count();
+    assert_eq!(found["decisions"].as_array().unwrap().len(), wanted);
+    let pair = format!("{first},{last}");
+    let answer = printed(fusion(here, "explain", &["--json", "--why-not", &pair]));
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let path = answer["blocks"][0]["path"].as_array().unwrap();
+    assert_eq!(
+        (&path[0]["number"], path.last().unwrap()["name"].as_str()),
+        (&json!(0), report["kernels"].as_array().unwrap().last().unwrap()["name"].as_str())
+    );
+
     let name = report["kernels"][0]["name"].as_str().unwrap();
     let said = complaint(fusion(here, "explain", &["--why", &format!("{name}x")]));
     let wanted = format!(
@@ -101,11 +117,70 @@ fn a_proof_names_the_rules() {
   return %2 : tensor<8x4xf32>
 }";
     fs::write(here.join("m.mlir"), source).unwrap();
-    let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    fusion.args(["explain", "m.mlir", "--proof", "m.mlir:4:8"]).current_dir(here);
-    let text = printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap());
+    let explain = |args: &[&str]| {
+        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        fusion.args(["explain", "m.mlir", "--proof", "m.mlir:4:8"]).args(args).current_dir(here);
+        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
+    };
+    let text = explain(&[]);
     assert!(text.contains("(transpose {} (tanh {} (transpose {} x0)))"), "{text}");
     assert!(text.contains("= (tanh {} x0)    by elementwise-of-transpose"), "{text}");
+    let answer: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
+    let steps = answer["proofs"][0]["steps"].as_array().unwrap();
+    assert_eq!(
+        (&answer["value"], &steps[1]["rule"]),
+        (&json!("m.mlir:4:8"), &json!("elementwise-of-transpose"))
+    );
+}
+
+#[test]
+fn orders_of_images_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    // A convolution that reads channels last as they lie; its result is wanted in both orders, so that a change of order is left.
+    let source = "func.func @main(%x: tensor<1x16x16x32xf32>, %w: tensor<64x32x3x3xf32>) -> (tensor<1x64x8x8xf32>, tensor<1x8x8x64xf32>) {
+  %0 = relay.transpose %x {axes = array<i64: 0, 3, 1, 2>} : (tensor<1x16x16x32xf32>) -> tensor<1x32x16x16xf32>
+  %1 = relay.conv2d %0, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x32x16x16xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %2 = relay.transpose %1 {axes = array<i64: 0, 2, 3, 1>} : (tensor<1x64x8x8xf32>) -> tensor<1x8x8x64xf32>
+  return %1, %2 : tensor<1x64x8x8xf32>, tensor<1x8x8x64xf32>
+}";
+    fs::write(here.join("m.mlir"), source).unwrap();
+    let explain = |args: &[&str]| {
+        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        fusion.args(["explain", "m.mlir"]).args(args).current_dir(here);
+        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
+    };
+    let text = explain(&[]);
+    assert!(text.contains("  NHWC, OIHW -> NCHW  layout_conv2d  "), "{text}");
+    assert!(
+        text.contains("\nimages     1 change of order is left, of 16.38 kB, 1 as a kernel of its own\n"),
+        "{text}"
+    );
+    let text = explain(&["--why", "#0"]);
+    assert!(
+        text.contains("algebra: windows-of-order\n") && text.contains("\n  orders  reads NHWC, gives NCHW\n"),
+        "{text}"
+    );
+
+    let report: Value = serde_json::from_str(&explain(&["--json", "--html", "m.html"])).unwrap();
+    assert_eq!(report["kernels"][0]["orders"], json!({"reads": ["NHWC", "OIHW"], "writes": ["NCHW"]}));
+    assert_eq!(report["totals"]["conversions"], json!({"count": 1, "alone": 1, "bytes": 16384}));
+    let kernels = &report["ledger"]["blocks"][0]["kernels"];
+    assert_eq!(
+        (&kernels[0]["reads"][0]["order"], &kernels[0]["writes"][0]["order"]),
+        (&json!("NHWC"), &json!("NCHW"))
+    );
+    let left = json!({"value": "m.mlir:4:8", "from": "NCHW", "to": "NHWC", "bytes": 16384.0});
+    assert_eq!((&kernels[0]["conversions"], &kernels[1]["conversions"]), (&Value::Null, &json!([left])));
+    let page = fs::read_to_string(here.join("m.html")).unwrap();
+    for part in [
+        "<td>NHWC, OIHW -&gt; NCHW</td>",
+        "16x16x32xf32&gt;, NHWC",
+        "windows-of-order, NHWC -&gt; NCHW",
+        "changes of the order of images",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]

@@ -1,9 +1,13 @@
-//! The orders of images, as saturation finds them.
+//! The orders of images, as saturation finds them, and as the ledger names them.
 
 use crate::common::Reader;
+use fusion_transforms::egraph::extract::rates::Rates;
+use fusion_transforms::egraph::extract::space::Space;
+use fusion_transforms::egraph::ledger::ImageOrders;
 use fusion_transforms::egraph::orders::{CHANNELS_LAST, IN_BLOCKS, Orders, PLAIN};
 use fusion_transforms::egraph::rules::{Family, Rules};
 use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
+use fusion_transforms::target::Target;
 
 /// The orders of a program's result, before rules of layout and after them, and how often such a rule was applied.
 fn orders(text: &str, rule: &str) -> ([Orders; 2], bool) {
@@ -49,4 +53,53 @@ fn less_gain_is_enough_behind_what_lies_in_the_order() {
     let layers = |graph_of: &str| orders(&convolution(graph_of), "conv2d-in-blocks").0[1];
     assert!(layers(first).has(IN_BLOCKS));
     assert_eq!(layers("y:[1,64,7,7]"), PLAIN);
+}
+
+/// The names of the orders of a program's values, of the first operand up from the result; "-" for what is no image.
+fn named(text: &str) -> Vec<String> {
+    let mut reader = Reader::new(text, 1);
+    let root = reader.term();
+    reader.graph.rebuild();
+    let space = Space::of(&reader.graph, &[root], &Rates::of(&Target::default()));
+    let orders = ImageOrders::of(&space);
+    let below = |class: &usize| space.classes[*class].candidates.first().map(|c| c.operands[0]);
+    let name = |class| orders.get(class).map_or("-".to_owned(), |order| order.to_string());
+    std::iter::successors(Some(space.roots[0]), below).map(name).collect()
+}
+
+#[test]
+fn the_ledger_names_orders_by_what_windows_read_and_store() {
+    let convolution = |x: &str| {
+        format!(
+            "(layout_conv2d {{data_layout=\"NHWC\",out_layout=\"NCHW\",padding=[0,0,0,0]}} {x} c:[32,3,1,1])"
+        )
+    };
+    assert_eq!(named(&convolution("x:[1,8,8,3]")), ["NCHW", "NHWC"]);
+    assert_eq!(
+        named(&format!("(tanh {{}} {})", convolution("(relu {} x:[1,8,8,3])"))),
+        ["NCHW", "NCHW", "NHWC", "NHWC"]
+    );
+    assert_eq!(named("(conv2d {} (add {} y:[1,64,7,7] b:[64,1,1]) c:[32,64,1,1])"), ["NCHW"; 3]);
+}
+
+#[test]
+fn orders_are_carried_by_changes_both_ways() {
+    let pool = |x: &str| format!("(max_pool2d {{kernel=[2,2]}} {x})");
+    assert_eq!(named(&pool("(transpose {axes=[0,3,1,2]} x:[1,8,8,3])")), ["NCHW", "NCHW", "NHWC"]);
+    assert_eq!(
+        named(&format!("(transpose {{axes=[0,2,3,1]}} {})", pool("x:[1,3,8,8]"))),
+        ["NHWC", "NCHW", "NCHW"]
+    );
+    assert_eq!(named(&format!("(concat {{axis=1}} {UNBLOCKED} {UNBLOCKED})")), ["NCHW", "NCHW", "NCHW32c"]);
+}
+
+#[test]
+fn what_no_window_reads_is_no_image() {
+    let heads = "(softmax {} (transpose {axes=[0,2,1,3]} x:[1,7,4,8]))";
+    assert_eq!(named(heads), ["-"; 3]);
+    // A reshape begins anew.
+    assert_eq!(
+        named("(conv2d {} (reshape {shape=[1,4,5,5]} x:[1,4,5,5,1]) c:[2,4,1,1])"),
+        ["NCHW", "NCHW", "-"]
+    );
 }

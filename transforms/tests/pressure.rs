@@ -89,14 +89,13 @@ fn windows_read_what_is_moved_one_by_one() {
 }
 
 #[test]
-fn blocks_are_taken_apart_one_by_one() {
+fn images_alone_are_moved_in_tiles() {
     let seconds = |from: &str, to: &str, shape: &str| {
         let (space, state, kernel) = one_kernel(&format!(
             "(relu {{}} (layout_transform {{src_layout=\"{from}\",dst_layout=\"{to}\"}} x:{shape}))"
         ));
         scattered::seconds(&space, &state, &kernel)
     };
-    assert!(seconds("NCHW32c", "NCHW", "[1,4,28,28,32]") > 0.0);
-    assert_eq!(seconds("NCHW", "NCHW32c", "[1,128,28,28]"), 0.0);
+    assert_eq!(seconds("NCHW32c", "NCHW", "[1,4,28,28,32]"), 0.0);
     assert_eq!(seconds("NHWC", "NCHW", "[1,28,28,128]"), 0.0);
 }

@@ -20,7 +20,7 @@ fn a_program_of_tensors_is_a_model() {
     let module = program.module();
     let shapes: Vec<_> =
         module.description().outputs.iter().map(|o| (o.name.as_str(), o.shape.len())).collect();
-    assert_eq!(shapes, [("output", 0), ("output_1", 0), ("output_2", 0)]);
+    assert_eq!(shapes, [("output_0", 0), ("output_1", 0), ("output_2", 0)]);
     let outputs = module.run(&[number(23), number(5)]).unwrap();
     assert_eq!(outputs, [number(4), number(3), number(23)]);
     assert_eq!(program.live_values(), 0);

@@ -2,8 +2,8 @@
 
 use super::*;
 use fusion_operators::ops::{
-    attention::ATTENTION, contraction::*, convolution::*, elementwise::*, normalization::SOFTMAX, pooling::*,
-    shape::*, winograd::WINOGRAD_CONV2D,
+    attention::ATTENTION, contraction::*, convolution::*, elementwise::*, layout::LAYOUT_TRANSFORM,
+    normalization::SOFTMAX, pooling::*, shape::*, winograd::WINOGRAD_CONV2D,
 };
 
 const F32: DType = DType::F32;
@@ -190,6 +190,37 @@ fn attention() {
             Step(&MATMUL, plain(), vec![5, 2]),
         ];
         checker.chain(&steps, &[q, k, v]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn blocks_of_channels() {
+    let (mut random, mut checker) = (Random::new(53), Checker::default());
+    let changing = |from: &str, to: &str| Attrs::new().with("src_layout", from).with("dst_layout", to);
+    // Blocks that vectors fill and that they do not, and pixels of both kinds.
+    for (block, blocks, height, width) in [
+        (32, 2, 7, 7),
+        (32, 1, 28, 28),
+        (16, 3, 5, 64),
+        (8, 3, 9, 14),
+        (3, 2, 6, 5),
+        (32, 2, 1, 33),
+        (24, 2, 17, 1),
+    ] {
+        let (order, channels) = (format!("NCHW{block}c"), block * blocks);
+        let plain = random.tensor(F32, &[2, channels, height, width]);
+        let blocked = random.tensor(F32, &[2, blocks, height, width, block]);
+        let bias = random.tensor(F32, &[channels, 1, 1]);
+        checker.call(&LAYOUT_TRANSFORM, changing("NCHW", &order), std::slice::from_ref(&plain));
+        checker.call(&LAYOUT_TRANSFORM, changing(&order, "NCHW"), std::slice::from_ref(&blocked));
+        checker.call(&LAYOUT_TRANSFORM, changing(&order, "NHWC"), std::slice::from_ref(&blocked));
+        let steps = [
+            Step(&LAYOUT_TRANSFORM, changing(&order, "NCHW"), vec![0]),
+            Step(&ADD, Attrs::new(), vec![3, 1]),
+            Step(&MUL, Attrs::new(), vec![4, 2]),
+        ];
+        checker.chain(&steps, &[blocked, bias, plain]);
     }
     checker.finish();
 }

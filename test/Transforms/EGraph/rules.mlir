@@ -86,6 +86,19 @@ func.func @siblings(%x: tensor<4096x128xf32>) -> (tensor<128x4096xf32>, tensor<1
 
 // -----
 
+// What has no axes is no image whose channels are scaled.
+// CHECK-LABEL: func.func @scaled_by_a_number
+// CHECK:         call @fused_{{.*}}conv2d
+func.func @scaled_by_a_number(%x: tensor<f32>) -> tensor<1x2x3x3xf32> {
+  %i = relay.constant dense<0.5> : tensor<1x4x5x5xf32>
+  %w = relay.constant dense<0.25> : tensor<2x4x3x3xf32>
+  %0 = relay.mul %x, %i : (tensor<f32>, tensor<1x4x5x5xf32>) -> tensor<1x4x5x5xf32>
+  %1 = relay.conv2d %0, %w : (tensor<1x4x5x5xf32>, tensor<2x4x3x3xf32>) -> tensor<1x2x3x3xf32>
+  return %1 : tensor<1x2x3x3xf32>
+}
+
+// -----
+
 // Nothing to find: the program keeps its operators.
 // CHECK-LABEL: func.func @unchanged
 // CHECK-NEXT:    call @fused_add_exp_0(%arg0, %arg1)

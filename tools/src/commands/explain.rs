@@ -7,6 +7,7 @@ use crate::report::{Report, decisions, gpu, html, measure, proofs, source_names}
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub struct Explain {
     model: PathBuf,
 
     /// Print one JSON object, with sizes in bytes and times in seconds.
-    #[arg(long, conflicts_with_all = ["why", "why_not", "proof"])]
+    #[arg(long)]
     json: bool,
 
     /// Measure each kernel by itself on random inputs, and the whole model.
@@ -71,15 +72,24 @@ impl Explain {
         if let Some(file) = &self.html {
             std::fs::write(file, html::page(&report)).map_err(Failure::file("write", file))?;
         }
-        match (&self.why, &self.why_not) {
-            (Some(value), _) => print::line(decisions::why(&report, value)?),
-            (_, Some((first, second))) => print::line(decisions::why_not(&report, first, second)?),
-            _ if self.proof.is_some() => {
-                print::line(proofs::proof(&report, self.proof.as_deref().unwrap_or_default())?)
-            }
-            _ if self.json => print::line(serde_json::to_string_pretty(&report)?),
-            _ => print::line(report.text()),
+        if let Some(value) = &self.why {
+            let answer = decisions::why(&report, value)?;
+            return self.tell(&answer, || answer.text());
         }
+        if let Some((first, second)) = &self.why_not {
+            let answer = decisions::why_not(&report, first, second)?;
+            return self.tell(&answer, || answer.text());
+        }
+        if let Some(value) = &self.proof {
+            let answer = proofs::proof(&report, value)?;
+            return self.tell(&answer, || answer.text());
+        }
+        self.tell(&report, || report.text())
+    }
+
+    /// Prints what is told, as data or for people.
+    fn tell(&self, what: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        print::line(if self.json { serde_json::to_string_pretty(what)? } else { text() })
     }
 
     fn side_by_side(&self) -> Result<(), Failure> {
@@ -92,10 +102,7 @@ impl Explain {
             let options = CompileOptions { explain: true, ..options.resolve()? };
             reports.push(Report::of(&mut driver::compile(&self.model, &options)?, &options));
         }
-        match self.json {
-            true => print::line(serde_json::to_string_pretty(&reports)?),
-            false => print::line(gpu::side_by_side(&reports)),
-        }
+        self.tell(&reports, || gpu::side_by_side(&reports))
     }
 
     fn of_library(&self) -> Result<Report, Failure> {

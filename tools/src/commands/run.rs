@@ -125,20 +125,16 @@ impl Run {
         }
     }
 
-    /// What an ONNX model calls its outputs, whatever it is run by.
-    fn names(&self) -> Vec<String> {
-        let is_onnx = self.model.extension().is_some_and(|e| e == "onnx");
-        let ports = is_onnx.then(|| driver::onnx_ports(&self.model).ok()).flatten();
-        ports.map_or_else(Vec::new, |(_, outputs)| outputs.into_iter().map(|port| port.name).collect())
-    }
-
     /// Shows the value of a program.
     fn show(&self, value: &ValueTree) -> Result<(), Failure> {
         match &self.outputs {
             Some(path) => {
                 let mut tensors = programs::tensors_of(value)?;
-                for ((name, _), given) in tensors.iter_mut().zip(self.names()) {
-                    *name = given;
+                // A library has been told them, or not; of a model they are the same whatever it is run by.
+                let is_model = !programs::is_bytecode(&self.model)? && !load::is_compiled(&self.model)?;
+                let names = if is_model { driver::output_names(&self.model)? } else { Vec::new() };
+                for ((name, _), given) in tensors.iter_mut().zip(names) {
+                    *name = given.unwrap_or_else(|| std::mem::take(name));
                 }
                 Ok(npz::write(path, tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?)
             }

@@ -1,106 +1,195 @@
 //! Why kernels are what they are: the decisions about a value, and what stands between two values.
+//!
+//! An answer is data, which `--json` prints, and is written out for people from that.
 
 use super::Report;
 use super::names::{Named, resolve};
 use crate::failure::Failure;
 use fusion_transforms::egraph::ledger::{BlockLedger, Decision, Subject};
+use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+
+/// A kernel by its number in the table of kernels, and its name.
+#[derive(Debug, Serialize)]
+pub struct KernelName<'r> {
+    number: Option<usize>,
+    name: &'r str,
+}
+
+/// A decision, with the numbers of the kernels concerned.
+#[derive(Debug, Serialize)]
+pub struct Told<'r> {
+    #[serde(flatten)]
+    decision: &'r Decision,
+    numbers: Vec<Option<usize>>,
+}
+
+/// What is known of a value: an answer to `--why`.
+#[derive(Debug, Serialize)]
+pub struct Why<'r> {
+    value: &'r str,
+    blocks: Vec<WhyInBlock<'r>>,
+}
+
+/// The same in a block that has the value.
+#[derive(Debug, Serialize)]
+struct WhyInBlock<'r> {
+    function: &'r str,
+    /// The kernels that compute it.
+    kernels: Vec<KernelName<'r>>,
+    /// The decisions that name it, the accepted ones first.
+    decisions: Vec<Told<'r>>,
+}
+
+/// What is known of two values: an answer to `--why-not`.
+#[derive(Debug, Serialize)]
+pub struct WhyNot<'r> {
+    values: [&'r str; 2],
+    /// The blocks that have both; none where they are in different ones.
+    blocks: Vec<WhyNotInBlock<'r>>,
+}
+
+/// The same in a block that has both.
+#[derive(Debug, Serialize)]
+struct WhyNotInBlock<'r> {
+    function: &'r str,
+    /// The kernels that compute each.
+    kernels: [Vec<KernelName<'r>>; 2],
+    /// Those that compute both.
+    together: Vec<KernelName<'r>>,
+    /// Those that compute parts of one of them, where others compute both.
+    apart: Vec<KernelName<'r>>,
+    /// The decisions that name both.
+    decisions: Vec<Told<'r>>,
+    /// The kernels from one to the other, where none computes both and one needs the other.
+    path: Vec<KernelName<'r>>,
+    /// The decisions on what they give each other.
+    between: Vec<Told<'r>>,
+}
 
 /// The decisions that name a value, the accepted ones first.
-pub fn why(report: &Report, name: &str) -> Result<String, Failure> {
+pub fn why<'r>(report: &'r Report, value: &'r str) -> Result<Why<'r>, Failure> {
     check(report)?;
-    let mut parts = Vec::new();
-    for (number, named) in resolve(report, name)?.iter().enumerate() {
+    let mut blocks = Vec::new();
+    for (number, named) in resolve(report, value)?.iter().enumerate().filter(|(_, named)| !named.is_empty()) {
         let block = &report.blocks()[number];
-        if named.is_empty() {
-            continue;
-        }
-        parts.extend(
-            named.kernels.iter().map(|&place| format!("{name} is in {}", kernel(report, number, place))),
-        );
-        if named.kernels.is_empty() {
-            parts.push(format!("{name} is computed in no kernel"));
-        }
         let mut found: Vec<&Decision> = block.decisions.iter().filter(|d| named.is_in(d)).collect();
         found.sort_by_key(|decision| !decision.accepted);
-        if found.is_empty() {
-            parts.push(format!("nothing was to be decided about {name}"));
-        }
-        parts.extend(found.into_iter().map(|decision| text(report, number, decision)));
+        blocks.push(WhyInBlock {
+            function: &block.function,
+            kernels: kernels(report, number, &named.kernels),
+            decisions: told(report, number, &found),
+        });
     }
-    Ok(parts.join("\n\n"))
+    Ok(Why { value, blocks })
 }
 
 /// Why two values are not in one kernel.
-pub fn why_not(report: &Report, first: &str, second: &str) -> Result<String, Failure> {
+pub fn why_not<'r>(report: &'r Report, first: &'r str, second: &'r str) -> Result<WhyNot<'r>, Failure> {
     check(report)?;
     let (a, b) = (resolve(report, first)?, resolve(report, second)?);
-    let mut parts = Vec::new();
-    for (number, (a, b)) in a.iter().zip(&b).enumerate() {
-        if !a.is_empty() && !b.is_empty() {
-            parts.extend(in_block(report, number, (first, a), (second, b)));
-        }
-    }
-    if parts.is_empty() {
-        parts.push(format!(
-            "{first} and {second} are in different blocks of the program, and kernels are in one"
-        ));
-    }
-    Ok(parts.join("\n\n"))
+    let both = a.iter().zip(&b).enumerate().filter(|(_, (a, b))| !a.is_empty() && !b.is_empty());
+    let blocks = both.map(|(number, (a, b))| in_block(report, number, a, b)).collect();
+    Ok(WhyNot { values: [first, second], blocks })
 }
 
-fn in_block(report: &Report, number: usize, a: (&str, &Named), b: (&str, &Named)) -> Vec<String> {
+fn in_block<'r>(report: &'r Report, number: usize, a: &Named, b: &Named) -> WhyNotInBlock<'r> {
     let block = &report.blocks()[number];
-    let ((first, a), (second, b)) = (a, b);
-    let mut parts = Vec::new();
-    for (name, named) in [(first, a), (second, b)] {
-        if named.kernels.is_empty() {
-            parts.push(format!(
-                "{name} is computed in no kernel: it comes from outside, is a view, or was computed when compiling"
-            ));
-        }
-    }
-    let both: Vec<usize> = a.kernels.intersection(&b.kernels).copied().collect();
+    let named = |places: &BTreeSet<usize>| kernels(report, number, places);
+    let both: BTreeSet<usize> = a.kernels.intersection(&b.kernels).copied().collect();
     let mut decided: Vec<&Decision> = block.decisions.iter().filter(|d| a.is_in(d) && b.is_in(d)).collect();
     decided.sort_by_key(|decision| decision.accepted);
-    if !both.is_empty() {
-        let names = |places: &mut dyn Iterator<Item = usize>| {
-            places.map(|place| kernel(report, number, place)).collect::<Vec<_>>().join(", ")
-        };
-        parts.push(format!("{first} and {second} are in one kernel: {}", names(&mut both.iter().copied())));
+    let mut answer = WhyNotInBlock {
+        function: &block.function,
+        kernels: [named(&a.kernels), named(&b.kernels)],
+        together: named(&both),
+        apart: Vec::new(),
+        decisions: told(report, number, &decided),
+        path: Vec::new(),
+        between: Vec::new(),
+    };
+    let pairs: Vec<(usize, usize)> = if both.is_empty() {
+        let chain = chain(block, &a.kernels, &b.kernels).or_else(|| chain(block, &b.kernels, &a.kernels));
+        let chain = chain.unwrap_or_default();
+        answer.path = chain.iter().map(|&place| kernel(report, number, place)).collect();
+        chain.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    } else {
         // An operation of the source may become several operators.
-        let apart = a.kernels.symmetric_difference(&b.kernels).copied().collect::<Vec<_>>();
-        if !apart.is_empty() {
-            parts.push(format!("parts of one of them are in {} as well", names(&mut apart.iter().copied())));
-            let pairs = both.iter().flat_map(|&x| apart.iter().flat_map(move |&y| [(x, y), (y, x)]));
-            let mut between: Vec<&Decision> = decided.iter().copied().filter(|d| !d.accepted).collect();
-            for decision in pairs.flat_map(|(x, y)| boundary(block, x, y)) {
-                if !between.iter().any(|known| std::ptr::eq(*known, decision)) {
-                    between.push(decision);
-                }
-            }
-            parts.extend(between.into_iter().map(|d| text(report, number, d)));
+        let apart: BTreeSet<usize> = a.kernels.symmetric_difference(&b.kernels).copied().collect();
+        answer.apart = named(&apart);
+        both.iter().flat_map(|&x| apart.iter().flat_map(move |&y| [(x, y), (y, x)])).collect()
+    };
+    let mut between: Vec<&Decision> = Vec::new();
+    for decision in pairs.into_iter().flat_map(|(writer, reader)| boundary(block, writer, reader)) {
+        if !decided.iter().chain(&between).any(|known| std::ptr::eq(*known, decision)) {
+            between.push(decision);
         }
-        return parts;
     }
-    parts.extend(decided.iter().map(|decision| text(report, number, decision)));
-    let chain = chain(block, &a.kernels, &b.kernels).or_else(|| chain(block, &b.kernels, &a.kernels));
-    match chain {
-        Some(chain) => {
-            let kernels: Vec<String> = chain.iter().map(|&place| kernel(report, number, place)).collect();
-            parts.push(format!("the kernels from one to the other:\n  {}", kernels.join("\n  -> ")));
-            for pair in chain.windows(2) {
-                let between = boundary(block, pair[0], pair[1]);
-                let new = between.into_iter().filter(|d| !decided.iter().any(|known| std::ptr::eq(*known, *d)));
-                parts.extend(new.map(|decision| text(report, number, decision)));
+    answer.between = told(report, number, &between);
+    answer
+}
+
+impl Why<'_> {
+    /// For people.
+    pub fn text(&self) -> String {
+        let (value, mut parts) = (self.value, Vec::new());
+        for block in &self.blocks {
+            parts.extend(block.kernels.iter().map(|kernel| format!("{value} is in {kernel}")));
+            if block.kernels.is_empty() {
+                parts.push(format!("{value} is computed in no kernel"));
             }
+            if block.decisions.is_empty() {
+                parts.push(format!("nothing was to be decided about {value}"));
+            }
+            parts.extend(block.decisions.iter().map(Told::text));
         }
-        None if !a.kernels.is_empty() && !b.kernels.is_empty() => parts.push(format!(
-            "neither of {first} and {second} needs what the other gives, so only a kernel of several results could have both"
-        )),
-        None => {}
+        parts.join("\n\n")
     }
-    parts
+}
+
+impl WhyNot<'_> {
+    /// For people.
+    pub fn text(&self) -> String {
+        let [first, second] = self.values;
+        if self.blocks.is_empty() {
+            return format!(
+                "{first} and {second} are in different blocks of the program, and kernels are in one"
+            );
+        }
+        self.blocks.iter().flat_map(|block| block.parts(self.values)).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl WhyNotInBlock<'_> {
+    fn parts(&self, values: [&str; 2]) -> Vec<String> {
+        let [first, second] = values;
+        let mut parts = Vec::new();
+        for (value, _) in values.iter().zip(&self.kernels).filter(|(_, kernels)| kernels.is_empty()) {
+            parts.push(format!(
+                "{value} is computed in no kernel: it comes from outside, is a view, or was computed when compiling"
+            ));
+        }
+        if !self.together.is_empty() {
+            parts.push(format!("{first} and {second} are in one kernel: {}", listed(&self.together, ", ")));
+            if !self.apart.is_empty() {
+                parts.push(format!("parts of one of them are in {} as well", listed(&self.apart, ", ")));
+                let rejected = self.decisions.iter().filter(|told| !told.decision.accepted);
+                parts.extend(rejected.chain(&self.between).map(Told::text));
+            }
+            return parts;
+        }
+        parts.extend(self.decisions.iter().map(Told::text));
+        if !self.path.is_empty() {
+            parts.push(format!("the kernels from one to the other:\n  {}", listed(&self.path, "\n  -> ")));
+            parts.extend(self.between.iter().map(Told::text));
+        } else if self.kernels.iter().all(|kernels| !kernels.is_empty()) {
+            parts.push(format!(
+                "neither of {first} and {second} needs what the other gives, so only a kernel of several results could have both"
+            ));
+        }
+        parts
+    }
 }
 
 /// A shortest way along tensors from one of some kernels to one of others.
@@ -135,11 +224,34 @@ fn boundary(block: &BlockLedger, writer: usize, reader: usize) -> Vec<&Decision>
     block.decisions.iter().filter(is_between).collect()
 }
 
-/// A kernel by its number in the table, and its name.
-pub fn kernel(report: &Report, block: usize, place: usize) -> String {
+/// The name of a kernel of a block.
+pub fn kernel(report: &Report, block: usize, place: usize) -> KernelName<'_> {
     let number = report.kernels.iter().position(|row| row.at == Some((block, place)));
-    let name = &report.blocks()[block].kernels[place].name;
-    number.map_or_else(|| name.clone(), |number| format!("#{number} {name}"))
+    KernelName { number, name: &report.blocks()[block].kernels[place].name }
+}
+
+fn kernels<'r>(report: &'r Report, block: usize, places: &BTreeSet<usize>) -> Vec<KernelName<'r>> {
+    places.iter().map(|&place| kernel(report, block, place)).collect()
+}
+
+fn listed(kernels: &[KernelName], between: &str) -> String {
+    kernels.iter().map(KernelName::to_string).collect::<Vec<_>>().join(between)
+}
+
+fn told<'r>(report: &'r Report, block: usize, decisions: &[&'r Decision]) -> Vec<Told<'r>> {
+    let number = |&place: &usize| kernel(report, block, place).number;
+    let one =
+        |&decision: &&'r Decision| Told { decision, numbers: decision.places.iter().map(number).collect() };
+    decisions.iter().map(one).collect()
+}
+
+impl fmt::Display for KernelName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.number {
+            Some(number) => write!(f, "#{number} {}", self.name),
+            None => f.write_str(self.name),
+        }
+    }
 }
 
 /// What a decision is about.
@@ -152,27 +264,34 @@ pub fn subject(subject: Subject) -> &'static str {
     }
 }
 
-/// A decision in some lines.
-fn text(report: &Report, block: usize, decision: &Decision) -> String {
-    let outcome = if decision.accepted { "accepted" } else { "rejected" };
-    let mut text = format!("{outcome}  {}: {}", subject(decision.subject), decision.rule);
-    let mut line = |what: &str, said: String| text += &format!("\n  {what:<8}{said}");
-    match decision.values.split_first() {
-        Some((value, readers)) if decision.subject == Subject::Fusion && !readers.is_empty() => {
-            line("value", format!("{value}, read by {}", readers.join(", ")));
+impl Told<'_> {
+    /// In some lines.
+    fn text(&self) -> String {
+        let decision = self.decision;
+        let outcome = if decision.accepted { "accepted" } else { "rejected" };
+        let mut text = format!("{outcome}  {}: {}", subject(decision.subject), decision.rule);
+        let mut line = |what: &str, said: String| text += &format!("\n  {what:<8}{said}");
+        match decision.values.split_first() {
+            Some((value, readers)) if decision.subject == Subject::Fusion && !readers.is_empty() => {
+                line("value", format!("{value}, read by {}", readers.join(", ")));
+            }
+            _ => line("values", decision.values.join(", ")),
         }
-        _ => line("values", decision.values.join(", ")),
+        let named = self.numbers.iter().zip(&decision.kernels);
+        let kernels: Vec<KernelName> = named.map(|(&number, name)| KernelName { number, name }).collect();
+        if !kernels.is_empty() {
+            line("kernels", listed(&kernels, ", "));
+        }
+        if let Some(orders) = &decision.orders {
+            line("orders", format!("reads {}, gives {}", orders.from, orders.to));
+        }
+        if let (Some(before), Some(after)) = (decision.before, decision.after) {
+            let (before, after) = (before * 1e6, after * 1e6);
+            line("cost", format!("{before:.3} us -> {after:.3} us ({:+.3} us)", after - before));
+        }
+        line("because", decision.reason.clone());
+        text
     }
-    let kernels: Vec<String> = decision.places.iter().map(|&place| kernel(report, block, place)).collect();
-    if !kernels.is_empty() {
-        line("kernels", kernels.join(", "));
-    }
-    if let (Some(before), Some(after)) = (decision.before, decision.after) {
-        let (before, after) = (before * 1e6, after * 1e6);
-        line("cost", format!("{before:.3} us -> {after:.3} us ({:+.3} us)", after - before));
-    }
-    line("because", decision.reason.clone());
-    text
 }
 
 fn check(report: &Report) -> Result<(), Failure> {
@@ -198,7 +317,8 @@ mod tests {
 
     #[test]
     fn accepted_decisions_come_first() {
-        let text = why(&report(), "%relu").unwrap();
+        let report = report();
+        let text = why(&report, "%relu").unwrap().text();
         assert!(
             text.starts_with("%relu is in #0 fused_conv2d_relu_0\n\naccepted  fusion: compute"),
             "{text}"
@@ -212,12 +332,13 @@ mod tests {
 
     #[test]
     fn what_is_between_two_kernels_is_told() {
-        let text = why_not(&report(), "conv", "pool").unwrap();
+        let report = report();
+        let text = why_not(&report, "conv", "pool").unwrap().text();
         let chain = "the kernels from one to the other:\n  #0 fused_conv2d_relu_0\n  -> #1 fused_max_pool_0";
         assert!(text.contains(chain) && text.contains("rejected  fusion"), "{text}");
-        let text = why_not(&report(), "conv", "relu").unwrap();
+        let text = why_not(&report, "conv", "relu").unwrap().text();
         assert_eq!(text, "conv and relu are in one kernel: #0 fused_conv2d_relu_0");
-        let text = why_not(&report(), "#1", "#0").unwrap();
+        let text = why_not(&report, "#1", "#0").unwrap().text();
         assert!(text.contains("-> #1 fused_max_pool_0"), "{text}");
     }
 
@@ -230,5 +351,30 @@ mod tests {
             ),
             "{said}"
         );
+    }
+
+    #[test]
+    fn answers_are_data_as_well() {
+        let report = report();
+        let json = serde_json::to_value(why(&report, "relu").unwrap()).unwrap();
+        let block = &json["blocks"][0];
+        assert_eq!((&json["value"], &block["function"]), (&"relu".into(), &"main".into()));
+        assert_eq!(block["kernels"], serde_json::json!([{"number": 0, "name": "fused_conv2d_relu_0"}]));
+        let [first, second] = block["decisions"].as_array().unwrap().as_slice() else { panic!("{json}") };
+        assert_eq!((&first["accepted"], &first["numbers"]), (&true.into(), &serde_json::json!([0])));
+        assert_eq!(
+            (&second["accepted"], &second["reason"]),
+            (&false.into(), &"it would <take> longer".into())
+        );
+
+        let json = serde_json::to_value(why_not(&report, "conv", "pool").unwrap()).unwrap();
+        let block = &json["blocks"][0];
+        assert_eq!(block["kernels"][1][0]["name"], "fused_max_pool_0");
+        assert_eq!(
+            (block["path"].as_array().unwrap().len(), block["between"].as_array().unwrap().len()),
+            (2, 1)
+        );
+        let json = serde_json::to_value(why_not(&report, "conv", "relu").unwrap()).unwrap();
+        assert_eq!(json["blocks"][0]["together"][0]["number"], 0);
     }
 }

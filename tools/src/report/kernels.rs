@@ -6,8 +6,9 @@ use super::totals::Totals;
 use crate::driver::Predicted;
 use crate::print;
 use fusion_runtime::KernelDescription;
-use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry};
+use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry, TensorEntry};
 use fusion_transforms::target::Factors;
+use indexmap::IndexSet;
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
@@ -29,6 +30,9 @@ pub struct Row {
     pub operators: Vec<String>,
     /// The operations of the source that it stands for.
     pub sources: Vec<String>,
+    /// The orders of the images it reads and writes, where one is another than models write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Orders>,
     /// How often it runs, by the loops of known length that it is in; what follows is of one run.
     pub runs: u64,
     /// Arithmetic operations, when known.
@@ -70,6 +74,7 @@ pub fn rows(kernels: &[KernelDescription], predicted: &[Predicted], blocks: &[Bl
             at: found.map(|(block, place, _)| (block, place)),
             operators: kernel.operators.clone(),
             sources: found.map(|(_, _, entry)| sources(entry)).unwrap_or_default(),
+            orders: found.and_then(|(_, _, entry)| Orders::of(entry)),
             runs: predicted.get(number).map_or(1, |p| p.runs),
             flops: kernel.flops,
             bytes: kernel.bytes,
@@ -82,6 +87,32 @@ pub fn rows(kernels: &[KernelDescription], predicted: &[Predicted], blocks: &[Bl
         }
     };
     kernels.iter().enumerate().map(row).collect()
+}
+
+/// In which orders a kernel reads images and their weights, and in which it writes images, each once.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Orders {
+    /// Of what it reads.
+    pub reads: Vec<String>,
+    /// Of what it writes.
+    pub writes: Vec<String>,
+}
+
+impl Orders {
+    /// None where all lie as models write them.
+    fn of(entry: &KernelEntry) -> Option<Orders> {
+        let each = |tensors: &[TensorEntry]| -> Vec<String> {
+            let orders: IndexSet<&String> = tensors.iter().filter_map(|t| t.order.as_ref()).collect();
+            orders.into_iter().cloned().collect()
+        };
+        let otherwise = entry.reads.iter().chain(&entry.writes).any(TensorEntry::lies_otherwise);
+        otherwise.then(|| Orders { reads: each(&entry.reads), writes: each(&entry.writes) })
+    }
+
+    /// For people: `NHWC, OIHW -> NCHW`.
+    fn text(&self) -> String {
+        format!("{} -> {}", self.reads.join(", "), self.writes.join(", "))
+    }
 }
 
 /// The operations of the source that a kernel stands for, each once.
@@ -130,6 +161,12 @@ const COLUMNS: &[Column] = &[
     ("predicted", Align::Right, |row| seconds(row.predicted_s), |all| seconds(all.predicted_s)),
     ("measured", Align::Right, |row| seconds(row.measured_s), |all| seconds(all.measured_s)),
     ("of roof", Align::Right, |row| percent(row.roofline), |_| String::new()),
+    (
+        "orders",
+        Align::Left,
+        |row| row.orders.as_ref().map_or_else(String::new, Orders::text),
+        |_| String::new(),
+    ),
     ("fused", Align::Left, |row| condensed(&row.operators), |_| String::new()),
     ("of the source", Align::Left, |row| shortened(&row.sources), |_| String::new()),
 ];

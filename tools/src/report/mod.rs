@@ -141,9 +141,11 @@ pub(crate) mod tests {
         let tensor = |value: &str, place: Option<usize>| serde_json::json!({"value": value, "kernel": null, "place": place, "type": "tensor<4xf32>", "constant": false});
         let operator = |name: &str, operator: &str| serde_json::json!({"value": name, "operator": operator, "rule": null, "sources": [name]});
         let decision = |accepted: bool, values: &[&str], places: &[usize], before: f64, reason: &str| {
+            let names = ["fused_conv2d_relu_0", "fused_max_pool_0"];
+            let kernels: Vec<&str> = places.iter().map(|&place| names[place]).collect();
             serde_json::json!({
                 "subject": "fusion", "accepted": accepted, "rule": "compute where it is used", "values": values,
-                "kernels": [], "places": places, "before": before, "after": 4e-6, "reason": reason,
+                "kernels": kernels, "places": places, "before": before, "after": 4e-6, "reason": reason,
             })
         };
         let ledger = serde_json::json!({"blocks": [{

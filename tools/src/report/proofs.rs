@@ -8,17 +8,33 @@ use super::Report;
 use super::names::resolve;
 use crate::failure::Failure;
 use fusion_transforms::egraph::proof::Proof;
+use serde::Serialize;
+
+/// How a value came to be computed as it is: an answer to `--proof`.
+#[derive(Debug, Serialize)]
+pub struct Proven<'r> {
+    value: &'r str,
+    /// Of the values that the name stands for; none where they are computed as the source says.
+    proofs: Vec<&'r Proof>,
+}
 
 /// The proofs of the values that a name stands for.
-pub fn proof(report: &Report, name: &str) -> Result<String, Failure> {
-    let mut parts = Vec::new();
-    for (block, named) in report.blocks().iter().zip(resolve(report, name)?) {
-        parts.extend(block.proofs.iter().filter(|p| named.values.contains(&p.value)).map(text));
+pub fn proof<'r>(report: &'r Report, value: &'r str) -> Result<Proven<'r>, Failure> {
+    let mut proofs = Vec::new();
+    for (block, named) in report.blocks().iter().zip(resolve(report, value)?) {
+        proofs.extend(block.proofs.iter().filter(|p| named.values.contains(&p.value)));
     }
-    if parts.is_empty() {
-        parts.push(format!("{name} is computed as the source says: no rule was used"));
+    Ok(Proven { value, proofs })
+}
+
+impl Proven<'_> {
+    /// For people.
+    pub fn text(&self) -> String {
+        match self.proofs.is_empty() {
+            true => format!("{} is computed as the source says: no rule was used", self.value),
+            false => self.proofs.iter().map(|proof| text(proof)).collect::<Vec<_>>().join("\n\n"),
+        }
     }
-    Ok(parts.join("\n\n"))
 }
 
 fn text(proof: &Proof) -> String {

@@ -20,6 +20,8 @@ pub struct Totals {
     pub bytes: Option<u64>,
     /// Their arithmetic operations, when known of all.
     pub flops: Option<u64>,
+    /// Changes of the order of images that were left, when known.
+    pub conversions: Option<Conversions>,
     /// Seconds predicted.
     pub predicted_s: Option<f64>,
     /// Seconds that no choice of kernels is predicted to go below.
@@ -30,6 +32,52 @@ pub struct Totals {
     pub measured_s: Option<f64>,
     /// Seconds of the whole model.
     pub model_s: Option<f64>,
+}
+
+/// Changes of the order of images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Conversions {
+    /// How many.
+    pub count: usize,
+    /// How many of them are kernels of their own.
+    pub alone: usize,
+    /// Bytes of the images, of all runs.
+    pub bytes: u64,
+    /// Tensors that lie in another order than models write.
+    #[serde(skip)]
+    otherwise: usize,
+}
+
+impl Conversions {
+    fn of(blocks: &[BlockLedger]) -> Conversions {
+        let mut all = Conversions::default();
+        for (block, kernel) in blocks.iter().flat_map(|b| b.kernels.iter().map(move |k| (b, k))) {
+            all.count += kernel.conversions.len();
+            if kernel.conversions.len() == kernel.operators.len() {
+                all.alone += kernel.conversions.len();
+            }
+            let bytes: f64 = kernel.conversions.iter().map(|c| c.bytes).sum();
+            all.bytes += (block.runs as f64 * bytes) as u64;
+            all.otherwise += kernel.reads.iter().chain(&kernel.writes).filter(|t| t.lies_otherwise()).count();
+        }
+        all
+    }
+
+    /// For people; none where all images lie as models write them.
+    fn line(&self) -> Option<String> {
+        let of = print::amount(self.bytes, "B");
+        match (self.count, self.otherwise) {
+            (0, 0) => None,
+            (0, _) => Some("no change of order is left".to_owned()),
+            (1, _) => {
+                Some(format!("1 change of order is left, of {of}, {} as a kernel of its own", self.alone))
+            }
+            (n, _) => Some(format!(
+                "{n} changes of order are left, of {of}, {} as kernels of their own",
+                self.alone
+            )),
+        }
+    }
 }
 
 impl Totals {
@@ -58,6 +106,7 @@ impl Totals {
             kernels: rows.len(),
             bytes: rows.iter().map(|row| all_runs(row, row.bytes)).sum(),
             flops: rows.iter().map(|row| all_runs(row, row.flops)).sum(),
+            conversions: known.then(|| Conversions::of(blocks)),
             predicted_s,
             bound_s: known.then(|| each(|b| b.bound) + others_predicted),
             exact_s: blocks
@@ -109,6 +158,9 @@ impl Totals {
             let amount = |n| print::amount(n, "FLOP");
             lines.push(format!("arithmetic {} -> {}", amount(before), amount(after)));
         }
+        if let Some(line) = self.conversions.and_then(|c| c.line()) {
+            lines.push(format!("images     {line}"));
+        }
         if let Some(predicted) = self.predicted_s {
             let bound = self.bound_s.zip(self.gap()).map_or(String::new(), |(bound, gap)| {
                 format!(", lower bound {}, gap {:.1} %", print::seconds(bound), 100.0 * gap)
@@ -146,6 +198,18 @@ fn sum(rows: &[Row], of: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_of_order_are_told_where_images_have_orders() {
+        let line = |count, alone, otherwise| Conversions { count, alone, bytes: 2000, otherwise }.line();
+        assert_eq!(line(0, 0, 0), None);
+        assert_eq!(line(0, 0, 2).unwrap(), "no change of order is left");
+        assert_eq!(line(1, 0, 2).unwrap(), "1 change of order is left, of 2.00 kB, 0 as a kernel of its own");
+        assert_eq!(
+            line(3, 2, 0).unwrap(),
+            "3 changes of order are left, of 2.00 kB, 2 as kernels of their own"
+        );
+    }
 
     #[test]
     fn what_is_saved_is_told() {

@@ -12,11 +12,12 @@
 
 use super::language::Constant;
 use super::rules::conditions::permutation;
+use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::indexing::{GATHER, ONE_HOT};
 use fusion_operators::ops::normalization::SOFTMAX;
 use fusion_operators::ops::shape::*;
-use fusion_operators::{Call, Operator, Tensor, TensorType};
+use fusion_operators::{Call, DType, Operator, Tensor, TensorType};
 use std::sync::Arc;
 
 /// What is known of elements.
@@ -104,6 +105,9 @@ impl Contents {
         let finite = |row: &Row| match row.finite {
             Finite::Always => true,
             Finite::WithOperands => known.iter().all(|k| k.contents.is_finite),
+            Finite::InRange => {
+                known[0].contents.is_finite && greatest(call.operands[0].dtype) <= greatest(result.dtype)
+            }
             Finite::Unknown => false,
         };
         Contents {
@@ -135,6 +139,8 @@ pub struct Known<'a> {
 enum Finite {
     Always,
     WithOperands,
+    /// With the operand, where its element type has no greater numbers.
+    InRange,
     Unknown,
 }
 
@@ -170,7 +176,7 @@ static ROWS: &[Row] = &[
     Row { operators: &[&ONE_HOT], finite: Finite::WithOperands, picks: one_hot, one: |_, _| None },
     Row {
         operators: &[&CAST],
-        finite: Finite::WithOperands,
+        finite: Finite::InRange,
         picks: |_, _, known| known[0].contents.picks.clone(),
         one: |_, _| None,
     },
@@ -191,6 +197,20 @@ static ROWS: &[Row] = &[
 pub fn one_number(call: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
     let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)))?;
     (row.one)(call, constants)
+}
+
+/// The greatest finite number of an element type.
+fn greatest(dtype: DType) -> f64 {
+    let bits = 8 * dtype.size() as i32;
+    match (dtype.class(), dtype) {
+        (_, DType::F64) => f64::MAX,
+        (_, DType::F32) => f64::from(f32::MAX),
+        (_, DType::BF16) => 255.0 * 2f64.powi(120),
+        (Class::Float, _) => 65504.0,
+        (Class::Signed, _) => 2f64.powi(bits - 1) - 1.0,
+        (Class::Unsigned, _) => 2f64.powi(bits) - 1.0,
+        (Class::Bool, _) => 1.0,
+    }
 }
 
 fn all_alike(_: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
@@ -257,4 +277,29 @@ fn selected(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> 
     is(1, 1.0)?;
     is(2, 0.0)?;
     known[0].contents.picks.clone().filter(|_| call.operands[0].dims == result.dims)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fusion_operators::Attrs;
+
+    #[test]
+    fn casts_are_finite_where_the_type_has_no_smaller_range() {
+        let is_finite = |from: DType, to: DType| {
+            let [from, to] = [from, to].map(|dtype| TensorType::fixed(&[4], dtype));
+            let call = Call { op: &CAST, operands: &[from], attrs: &Attrs::new() };
+            let contents = Contents { is_finite: true, picks: None };
+            Contents::of_call(&call, &to, &[Known { contents: &contents, constant: None }]).is_finite
+        };
+        use DType::*;
+        for (from, to) in
+            [(Bool, F16), (I16, F16), (I64, F32), (U64, BF16), (F32, F64), (F16, F32), (F64, I8)]
+        {
+            assert!(is_finite(from, to), "{from} to {to}");
+        }
+        for (from, to) in [(I32, F16), (U16, F16), (F64, F32), (F32, BF16), (BF16, F16)] {
+            assert!(!is_finite(from, to), "{from} to {to}");
+        }
+    }
 }

@@ -136,8 +136,15 @@ impl<'c> Optimizer<'_, 'c> {
         cx.count(5, report.tried as u64);
         if self.settings.ledger.is_some() {
             let names = ledger::names(&program, &space);
-            let block =
-                ledger::Block { program: &program, space: &space, plan: &plan, names, written: &written };
+            let block = ledger::Block {
+                program: &program,
+                space: &space,
+                plan: &plan,
+                names,
+                written: &written,
+                rules: &self.rules,
+                orders: ledger::ImageOrders::of(&space),
+            };
             let runs = program.uses.first().map_or(1, |used| unrolling::runs(used.by));
             let mut entry = block.entry((function, runs), saturation, report);
             unrolling::tell(&block, &self.loops, &mut entry);

@@ -173,6 +173,7 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
                 1 => "one step at a time".to_owned(),
                 _ => format!("{number} of {} steps behind each other", kernel.steps.trips),
             },
+            orders: None,
             values: values.clone(),
             kernels: vec![name.to_owned()],
             places: vec![place],
@@ -200,5 +201,6 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         bytes,
         flops,
         seconds,
+        conversions: Vec::new(),
     });
 }

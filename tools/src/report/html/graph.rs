@@ -5,7 +5,7 @@ use super::layers::layout;
 use crate::print;
 use crate::report::Report;
 use crate::report::kernels::condensed;
-use fusion_transforms::egraph::ledger::KernelEntry;
+use fusion_transforms::egraph::ledger::{KernelEntry, TensorEntry};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -93,9 +93,11 @@ fn node(
     let known = if row.is_some_and(|row| row.measured_s.is_some()) { "measured" } else { "predicted" };
     let operators: Vec<String> = kernel.operators.iter().map(|o| o.operator.clone()).collect();
     let operators = condensed(&operators);
-    let values = |tensors: &[fusion_transforms::egraph::ledger::TensorEntry]| {
-        tensors.iter().map(|t| format!("{} : {}", t.value, t.ty)).collect::<Vec<_>>().join("\n  ")
+    let one = |tensor: &TensorEntry| match tensor.order.as_ref().filter(|_| tensor.lies_otherwise()) {
+        Some(order) => format!("{} : {}, {order}", tensor.value, tensor.ty),
+        None => format!("{} : {}", tensor.value, tensor.ty),
     };
+    let values = |tensors: &[TensorEntry]| tensors.iter().map(one).collect::<Vec<_>>().join("\n  ");
     let sources = row.map(|row| row.sources.join(", ")).unwrap_or_default();
     let title = format!(
         "{label}\n{operators}\nof the source: {sources}\nreads\n  {}\nwrites\n  {}\n{}, {}, {} {known} ({:.1} % of the time predicted)",

@@ -98,6 +98,10 @@ fn cards(report: &Report) -> String {
     if let Some(flops) = totals.flops {
         cards.push((print::amount(flops, "FLOP"), "arithmetic".to_owned()));
     }
+    if let Some(left) = totals.conversions.filter(|left| left.count > 0) {
+        let what = format!("changes of the order of images; {}", print::amount(left.bytes, "B"));
+        cards.push((left.count.to_string(), what));
+    }
     if let Some(predicted) = totals.predicted_s {
         cards.push((print::seconds(predicted), "predicted on one core".to_owned()));
     }

@@ -57,12 +57,16 @@ pub fn decisions(report: &Report) -> String {
                 Some(s) => format!("<td class=\"n\" data-n=\"{:e}\">{:.3}</td>", s, s * 1e6),
                 None => "<td class=\"n\" data-n=\"\"></td>".to_owned(),
             };
+            let rule = match &decision.orders {
+                Some(orders) => format!("{}, {} -> {}", decision.rule, orders.from, orders.to),
+                None => decision.rule.clone(),
+            };
             let change = decision.before.zip(decision.after).map(|(before, after)| after - before);
             let _ = writeln!(
                 rows,
                 "<tr class=\"{class}\"><td>{outcome}</td><td>{}</td><td class=\"key\">{}</td><td>{}</td><td>{}</td>{}{}{}<td>{}</td></tr>",
                 subject(decision.subject),
-                Escaped(&decision.rule),
+                Escaped(rule),
                 Escaped(decision.values.join(", ")),
                 Escaped(kernels.trim_end()),
                 time(decision.before),

@@ -9,6 +9,7 @@ use super::super::extract::kernel::Kernel;
 use super::super::extract::plan::Plan;
 use super::super::extract::pressure;
 use super::super::extract::space::{ClassId, Space};
+use super::super::rules::Family;
 use super::{Block, Decision, Subject};
 
 /// What some kernels of a plan hold, or their code, that takes time.
@@ -49,6 +50,7 @@ impl Block<'_, '_> {
             subject: Subject::Fusion,
             accepted,
             rule: "compute where it is used".to_owned(),
+            orders: None,
             values: values.clone(),
             kernels: self.kernel_names(&places),
             places,
@@ -113,6 +115,10 @@ impl Block<'_, '_> {
                 subject: Subject::Algebra,
                 accepted,
                 rule: rule.to_string(),
+                orders: self
+                    .is_of(rule.as_str(), Family::Layout)
+                    .then(|| self.orders.change(class, candidate))
+                    .flatten(),
                 values: vec![self.names[class].clone()],
                 kernels: self.kernel_names(&places),
                 places,
@@ -138,6 +144,7 @@ impl Block<'_, '_> {
                 subject: Subject::Joining,
                 accepted: true,
                 rule: "store together".to_owned(),
+                orders: None,
                 values: kernel.stored.iter().map(|&s| self.names[s].clone()).collect(),
                 kernels: vec![written.name.clone()],
                 places: vec![place],
@@ -152,6 +159,7 @@ impl Block<'_, '_> {
                 subject: Subject::Joining,
                 accepted: false,
                 rule: "store together".to_owned(),
+                orders: None,
                 values: vec![self.names[first].clone(), self.names[second].clone()],
                 kernels: self.kernel_names(&places),
                 places: places.clone(),

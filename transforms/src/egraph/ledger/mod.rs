@@ -4,6 +4,7 @@
 //! taken back, and after; one that was rejected gives the cost as it is, and as it would be. What may not be has no cost, but a reason.
 
 mod decisions;
+mod orders;
 
 use super::extract::bound::lower_bound;
 use super::extract::plan::Plan;
@@ -12,10 +13,13 @@ use super::extract::space::{ClassId, Space};
 use super::language::Head;
 use super::proof::Proof;
 use super::read::Program;
+use super::rules::{Family, Rules};
 use super::saturate::Report;
 use super::write::Written;
 use fusion_dialects::{OperationLike, defining_op, name_of_location};
 use fusion_operators::Call;
+use fusion_operators::ops::layout::{IMAGES, WEIGHTS};
+pub use orders::ImageOrders;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -85,6 +89,30 @@ pub struct KernelEntry {
     pub flops: f64,
     /// Seconds predicted.
     pub seconds: f64,
+    /// The members that do nothing but change the order of an image.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversions: Vec<Conversion>,
+}
+
+/// Two orders of an image, by their names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderChange {
+    /// That in which it is read.
+    pub from: String,
+    /// That in which it is given.
+    pub to: String,
+}
+
+/// A change of the order of an image that was left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversion {
+    /// The value it gives.
+    pub value: String,
+    /// The orders.
+    #[serde(flatten)]
+    pub orders: OrderChange,
+    /// Bytes of the image.
+    pub bytes: f64,
 }
 
 /// An operator in a kernel.
@@ -114,6 +142,16 @@ pub struct TensorEntry {
     pub ty: String,
     /// True when it is a constant.
     pub constant: bool,
+    /// The order in which it lies, of an image or of the weight of a convolution: NCHW, OIHW32i32o.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+}
+
+impl TensorEntry {
+    /// True for what lies in another order than models write.
+    pub fn lies_otherwise(&self) -> bool {
+        self.order.as_deref().is_some_and(|order| ![IMAGES, WEIGHTS].contains(&order))
+    }
 }
 
 /// What a decision is about.
@@ -139,6 +177,9 @@ pub struct Decision {
     pub accepted: bool,
     /// The rule; of fusion what fuses.
     pub rule: String,
+    /// Of rules of layout: in which order the image is read, and in which it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<OrderChange>,
     /// The value that is decided on, then those that read it.
     pub values: Vec<String>,
     /// The kernels concerned, as they are.
@@ -193,6 +234,10 @@ pub struct Block<'a, 'c> {
     pub names: Vec<String>,
     /// What was written.
     pub written: &'a [Written],
+    /// The rules that found what could be chosen.
+    pub rules: &'a Rules,
+    /// The orders of images, by class.
+    pub orders: ImageOrders,
 }
 
 /// Names for all classes: what the source calls them, and a number where the source has no name, or one for several.
@@ -274,7 +319,21 @@ impl Block<'_, '_> {
         let writes: Vec<TensorEntry> = kernel.results.iter().map(|&r| self.tensor(r)).collect();
         let bytes = kernel.inputs.iter().chain(&kernel.results).map(|&c| space.classes[c].bytes).sum();
         let seconds = self.plan.cost(kernel.stored[0]);
-        KernelEntry { name: written.name.clone(), operators, reads, writes, bytes, flops, seconds }
+        let conversion = |&member: &ClassId| {
+            let orders = self.orders.conversion(member, state.candidate(space, member))?;
+            Some(Conversion { value: self.names[member].clone(), orders, bytes: space.classes[member].bytes })
+        };
+        let conversions = kernel.members.iter().filter_map(conversion).collect();
+        KernelEntry {
+            name: written.name.clone(),
+            operators,
+            reads,
+            writes,
+            bytes,
+            flops,
+            seconds,
+            conversions,
+        }
     }
 
     fn sources(&self, class: ClassId) -> Vec<String> {
@@ -301,7 +360,13 @@ impl Block<'_, '_> {
             place,
             ty: facts.types.first().map(|t| t.to_string()).unwrap_or_default(),
             constant: self.program.graph[facts.id].data.is_constant,
+            order: self.orders.get(class).map(|order| order.to_string()),
         }
+    }
+
+    /// True for the name of a rule of that family.
+    fn is_of(&self, rule: &str, family: Family) -> bool {
+        self.rules.iter().any(|known| known.name() == rule && known.family() == family)
     }
 
     /// The places of the kernels that compute classes.

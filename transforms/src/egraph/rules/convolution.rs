@@ -155,7 +155,7 @@ pub fn rules() -> Vec<Rule> {
             Some(
                 constant
                     && m.attrs("?p")?.int_or("groups", 1) == 1
-                    && is_along(&m.shape("?s")?, 4, 1, shape[1]),
+                    && is_along(&m.shape("?s")?, 4, 1, *shape.get(1)?),
             )
         })
         .with("?r", by_channel),

@@ -5,7 +5,7 @@ use fusion_operators::ops::contraction::{BATCH_MATMUL, MATMUL};
 use fusion_operators::ops::convolution::{CONV1D, CONV2D, CONV3D};
 use fusion_operators::ops::elementwise::{CAST, CLIP};
 use fusion_operators::ops::indexing::{GATHER, GATHER_ELEMENTS, ONE_HOT};
-use fusion_operators::ops::layout::LAYOUT_TRANSFORM;
+use fusion_operators::ops::layout::{LAYOUT_CONV2D, LAYOUT_TRANSFORM};
 use fusion_operators::ops::normalization::{LAYER_NORM, LOG_SOFTMAX, SOFTMAX};
 use fusion_operators::ops::pooling::{
     AVG_POOL1D, AVG_POOL2D, AVG_POOL3D, MAX_POOL1D, MAX_POOL2D, MAX_POOL3D,
@@ -62,7 +62,12 @@ static ROWS: &[Row] = &[
         vec![Attrs::new(), flag("transpose_b"), flag("transpose_a")]
     }),
     (&[&CONV1D, &CONV2D, &CONV3D], |rank| {
-        vec![Attrs::new(), ints("padding", vec![1; 2 * (rank - 2).max(0) as usize])]
+        let axes = (rank - 2).max(0) as usize;
+        vec![Attrs::new(), ints("padding", vec![1; 2 * axes]), ints("strides", vec![2; axes])]
+    }),
+    (&[&LAYOUT_CONV2D], |_| {
+        let last = Attrs::new().with("data_layout", "NHWC");
+        vec![last.clone(), last.with("padding", [1, 1, 1, 1]), Attrs::new()]
     }),
     (&[&ATTENTION], |_| vec![Attrs::new().with("scale", 1.0)]),
     (&[&CONCAT, &GATHER, &GATHER_ELEMENTS], |_| {
@@ -106,6 +111,10 @@ fn permutations(rank: i64) -> Vec<Attrs> {
         all.push(moved(|axes| axes[1..].rotate_left(1)));
         all.push(moved(|axes| axes[1..].rotate_right(1)));
     }
+    if rank >= 4 {
+        // Heads, and pairs of extents that were taken apart.
+        all.push(moved(|axes| axes.swap(1, 2)));
+    }
     all
 }
 
@@ -117,6 +126,9 @@ fn shapes(rank: i64) -> Vec<Attrs> {
         all.push([same.clone(), vec![1]].concat());
         all.push([vec![2, N / 2], same[1..].to_vec()].concat());
         all.push([same[..same.len() - 1].to_vec(), vec![2, N / 2]].concat());
+    }
+    if rank == 2 {
+        all.push(vec![2, N / 2, 2, N / 2]);
     }
     all.into_iter().map(|shape| ints("shape", shape)).collect()
 }

@@ -13,31 +13,32 @@
 //! programs add are checked when they are built, once a process, those of the library in its tests.
 
 mod attributes;
+mod values;
 
 use super::analysis::{Facts, Graph};
 use super::language::{Constant, Head, Node};
 use super::rule::{Ready, Typed, attributes_of};
-use attributes::EXTENT;
 use egg::{ENodeOrVar, Id, PatternAst, Subst, Var};
-use fusion_operators::{Attrs, DType, FusionKind, Tensor, TensorType};
+use fusion_operators::{Attrs, DType, FusionKind, TensorType};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use values::{Kind, identity, kinds, types};
 
 /// The most axes of a sample.
 const MOST_AXES: usize = 5;
 /// Element types of samples.
 const DTYPES: [DType; 3] = [DType::F32, DType::I64, DType::Bool];
-/// Numbers that conditions ask for.
-const NUMBERS: [f64; 9] = [0.0, 1.0, 0.5, 2.0, 0.25, 3.0, -0.5, -1.0, -1e10];
-/// Pairs of numbers that conditions ask for.
-const PAIRS: [(f64, f64); 4] = [(1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0)];
 /// Calls that are typed for each element type and number of axes.
 const MOST_CALLS: usize = 600;
 /// Samples that are tried of each.
 const MOST_SAMPLES: usize = 24;
 /// Samples of each that are tried with constants in all places.
 const MOST_WITH_CONSTANTS: usize = 8;
+/// How often the search begins anew at other samples, where none met the conditions, and how far it goes each time.
+const BEGINNINGS: u64 = 200;
+const MOST_CALLS_ANEW: usize = 150;
+const MOST_SAMPLES_ANEW: usize = 4;
 
 /// What is known of the rules of this process that were checked: rules are built anew for every module.
 static KNOWN: Mutex<Option<HashMap<Vec<&'static str>, Verdict>>> = Mutex::new(None);
@@ -62,15 +63,6 @@ pub fn verdict(rule: &Ready) -> Verdict {
     let known = known.get_or_insert_default();
     let key = [rule.rule.name, left, right].into_iter().chain(rule.rule.conditions()).collect();
     known.entry(key).or_insert_with(|| Samples::of(rule).verdict()).clone()
-}
-
-/// A value of a sample.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Input,
-    Constant,
-    Identity,
-    Number(f64),
 }
 
 /// What a node of the left side is in a sample.
@@ -101,6 +93,10 @@ struct Samples<'r> {
     ever_typed: bool,
     calls: usize,
     tried: usize,
+    /// Calls and samples up to which it goes.
+    most: (usize, usize),
+    /// Where lists of choices begin: at their first one, or at random.
+    begin: Option<u64>,
     /// Of each group whether the types of a sample agreed, and how those of the first that did not differ.
     groups: IndexMap<Group, (bool, String)>,
     /// The same without conditions.
@@ -124,6 +120,8 @@ impl<'r> Samples<'r> {
             ever_typed: false,
             calls: 0,
             tried: 0,
+            most: (MOST_CALLS, MOST_SAMPLES),
+            begin: None,
             groups: IndexMap::new(),
             any: None,
         }
@@ -146,6 +144,9 @@ impl<'r> Samples<'r> {
                 self.round();
             }
         }
+        if self.groups.is_empty() {
+            self.begin_anew();
+        }
         if !self.ever_typed && self.is_elementwise() {
             let why =
                 "no values give its left side a type: element types of its operators contradict each other";
@@ -158,6 +159,38 @@ impl<'r> Samples<'r> {
             (None, Some((true, _))) => Verdict::AgreeWithoutConditions,
             (None, Some((false, why))) => Verdict::Differ(why),
         }
+    }
+
+    /// Looks at samples from all over. The first in order have the types of the first variable in common, and conditions that several variables
+    /// must meet are met far behind them.
+    fn begin_anew(&mut self) {
+        self.dtype = DType::F32;
+        self.most = (MOST_CALLS_ANEW, MOST_SAMPLES_ANEW);
+        for begin in 1..=BEGINNINGS {
+            self.begin = Some(begin.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            for rank in 0..=MOST_AXES {
+                self.choices = types(rank, self.dtype);
+                self.round();
+            }
+            if !self.groups.is_empty() && self.groups.values().all(|(agreed, _)| *agreed) {
+                return;
+            }
+        }
+    }
+
+    /// A list of choices in the order in which they are tried.
+    fn ordered<T>(&mut self, mut choices: Vec<T>) -> Vec<T> {
+        if let Some(state) = &mut self.begin
+            && !choices.is_empty()
+        {
+            // Xorshift (Marsaglia, 2003).
+            *state ^= *state << 13;
+            *state ^= *state >> 7;
+            *state ^= *state << 17;
+            let first = *state % choices.len() as u64;
+            choices.rotate_left(first as usize);
+        }
+        choices
     }
 
     /// True when the types of the left side hardly depend on attributes, so that the samples have all there are.
@@ -177,7 +210,7 @@ impl<'r> Samples<'r> {
 
     /// Goes on from the parts of the left side that are chosen, operands first.
     fn descend(&mut self, parts: &mut Vec<Part>) {
-        if self.calls > MOST_CALLS || self.tried > MOST_SAMPLES {
+        if self.calls > self.most.0 || self.tried > self.most.1 {
             return;
         }
         let left = self.left;
@@ -193,7 +226,7 @@ impl<'r> Samples<'r> {
             ENodeOrVar::Var(var) => match self.values.get(var).cloned() {
                 Some(ty) => self.with(parts, Part::Types(vec![ty])),
                 None => {
-                    for ty in self.choices.clone() {
+                    for ty in self.ordered(self.choices.clone()) {
                         self.values.insert(*var, ty.clone());
                         self.with(parts, Part::Types(vec![ty]));
                     }
@@ -232,7 +265,7 @@ impl<'r> Samples<'r> {
             },
             Part::Types(_) => return None,
         };
-        for attrs in choices {
+        for attrs in self.ordered(choices) {
             self.calls += 1;
             if let Ok(types) = operator.infer(&operands, &attrs) {
                 if let Some(var) = var {
@@ -332,51 +365,6 @@ impl<'r> Samples<'r> {
         }
         ids.pop()
     }
-}
-
-/// Types for variables: the first with all axes, then fewer, and weights of products and convolutions.
-fn types(rank: usize, dtype: DType) -> Vec<TensorType> {
-    let weights = |kernel: u64| [vec![EXTENT; 2.min(rank)], vec![kernel; rank.saturating_sub(2)]].concat();
-    let mut shapes = vec![vec![EXTENT; rank], vec![], vec![EXTENT], vec![EXTENT, EXTENT]];
-    shapes.extend([weights(1), weights(3), [vec![1; rank.saturating_sub(1)], vec![EXTENT]].concat()]);
-    if rank == 4 {
-        // Large enough for rules that ask what pays.
-        shapes.extend([vec![1, 32, 16, 16], vec![32, 32, 3, 3]]);
-    }
-    let shapes: IndexSet<Vec<u64>> = shapes.into_iter().filter(|shape| shape.len() <= rank).collect();
-    shapes.iter().map(|shape| TensorType::fixed(shape, dtype)).collect()
-}
-
-/// An identity matrix.
-fn identity(ty: &TensorType) -> Option<Node> {
-    let rows = ty.shape().filter(|shape| shape[..] == [EXTENT; 2])?[0] as usize;
-    let numbers: Vec<f64> = (0..rows * rows).map(|at| f64::from(u8::from(at / rows == at % rows))).collect();
-    let constant = Constant::of(&Tensor::from_f64s(ty.dtype, &[rows, rows], &numbers).ok()?)?;
-    Some(Node::leaf(Head::Constant(constant)))
-}
-
-/// Which values are inputs, and which are constants.
-fn kinds(values: usize, with_constants: bool) -> Vec<Vec<Kind>> {
-    let inputs = vec![Kind::Input; values];
-    let mut all = vec![inputs.clone()];
-    if !with_constants {
-        return all;
-    }
-    let mut add = |places: &[(usize, Kind)]| {
-        let mut kinds = inputs.clone();
-        places.iter().for_each(|(place, kind)| kinds[*place] = *kind);
-        all.push(kinds);
-    };
-    for first in 0..values {
-        add(&[(first, Kind::Constant)]);
-        add(&[(first, Kind::Identity)]);
-        NUMBERS.iter().for_each(|&n| add(&[(first, Kind::Number(n))]));
-        for second in first + 1..values {
-            add(&[(first, Kind::Constant), (second, Kind::Constant)]);
-            PAIRS.iter().for_each(|&(a, b)| add(&[(first, Kind::Number(a)), (second, Kind::Number(b))]));
-        }
-    }
-    all
 }
 
 fn describe(values: &IndexMap<Var, TensorType>, left: &[TensorType], right: &Typed) -> String {

@@ -4,16 +4,15 @@ use super::errors::Role;
 use super::functions::{Inference, Place};
 use super::solver::Failure;
 use super::terms::{Form, Term};
-use super::written::{Chosen, Scheme};
-use fusion_dialects::relay::{Op as Functional, RECURSIVE};
+use super::written::Chosen;
+use fusion_dialects::relay::Op as Functional;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Block, Build, Op, OpExt, OperationLike, PassError, Value, arguments, hole_type, key, ops_in, users,
+    Block, Build, Op, OpExt, OperationLike, PassError, Value, arguments, hole_type, key, ops_in,
 };
-use std::rc::Rc;
 
 /// What is still to be done in a walk.
-enum Step<'c> {
+pub(super) enum Step<'c> {
     /// An operation, and what is in it.
     Enter(Op<'c>),
     /// An operation whose regions are done.
@@ -123,7 +122,7 @@ impl<'c> Inference<'c> {
         term
     }
 
-    fn plain(&mut self, value: Value<'c>, op: Op<'c>) -> Term {
+    pub(super) fn plain(&mut self, value: Value<'c>, op: Op<'c>) -> Term {
         // Values are made before they are used; those of other regions' blocks were met there.
         self.value(value, op, Place::Result(0))
     }
@@ -295,7 +294,7 @@ impl<'c> Inference<'c> {
         }
     }
 
-    fn yields(&mut self, op: Op<'c>, region: usize, into: &[Term]) -> Result<(), Failure<'c>> {
+    pub(super) fn yields(&mut self, op: Op<'c>, region: usize, into: &[Term]) -> Result<(), Failure<'c>> {
         let (last, values) = self.yielded(op, region)?;
         if values.len() != into.len() {
             let (has, wants) = (values.len(), into.len());
@@ -327,96 +326,9 @@ impl<'c> Inference<'c> {
             _ => Ok(()),
         }
     }
-
-    fn enter_fn(&mut self, op: Op<'c>, result: Term, steps: &mut Vec<Step<'c>>) -> Result<(), Failure<'c>> {
-        let before = self.solver.born.len();
-        // The closure's own holes were made on the outside; they are its own to generalise as well.
-        self.solver.level += 1;
-        let level = self.solver.level;
-        let taken = op.body(0).map(arguments).unwrap_or_default().into_iter().enumerate();
-        let mut taken: Vec<Term> = taken.map(|(i, v)| self.value(v, op, Place::Argument(i))).collect();
-        let itself = (op.attr(RECURSIVE).is_some() && !taken.is_empty()).then(|| taken.remove(0));
-        let mut own = Scheme::default();
-        for term in taken.iter().chain([&result]) {
-            let names = self.solver.names(*term);
-            own.extend(&names);
-        }
-        for outer in &self.scope {
-            own.types.retain(|name| !outer.types.contains(name));
-            own.dims.retain(|name| !outer.dims.contains(name));
-        }
-        if self.solver.form(result).is_none() {
-            let result = self.solver.find(result);
-            self.solver.raise(result, level);
-            let yields = op.body(0).and_then(|block| ops_in(block).last().map(|last| last.operand_count()));
-            let outputs: Vec<Term> = (0..yields.unwrap_or(0)).map(|_| self.solver.variable()).collect();
-            let function = self.solver.term(Form::Function(taken.clone().into(), outputs.into()));
-            self.solver.equal(function, result, op, Role::Result(0))?;
-        }
-        let Some(Form::Function(inputs, outputs)) = self.solver.form(result).cloned() else {
-            let found = self.solver.shown(result);
-            return Err(PassError::at(op, format!("makes a function, which is no {found}")));
-        };
-        if inputs.len() != taken.len() {
-            let (has, written) = (taken.len(), inputs.len());
-            return Err(PassError::at(op, format!("takes {has} arguments, its type {written}")));
-        }
-        for (i, (input, taken)) in inputs.iter().zip(&taken).enumerate() {
-            for open in self.solver.variables(*input) {
-                self.solver.raise(open, level);
-            }
-            self.solver.equal(*input, *taken, op, Role::Parameter(i))?;
-        }
-        for output in outputs.iter() {
-            for open in self.solver.variables(*output) {
-                self.solver.raise(open, level);
-            }
-        }
-        if let Some(itself) = itself {
-            self.solver.equal(itself, result, op, Role::Callee)?;
-        }
-        if !own.is_empty() {
-            let value = op.result_values()[0];
-            self.schemes.insert(key(value), Rc::new(own.clone()));
-        }
-        self.scope.push(own);
-        steps.push(Step::LeaveFn(op, outputs.to_vec(), before));
-        if let Some(block) = op.body(0) {
-            push(block, steps);
-        }
-        Ok(())
-    }
-
-    /// A closure is done: variables of its own, when it is used several times, are chosen anew for each use.
-    fn leave_fn(&mut self, op: Op<'c>, results: &[Term], before: usize) -> Result<(), Failure<'c>> {
-        self.yields(op, 0, results)?;
-        let mut own = self.scope.pop().unwrap_or_default();
-        self.solver.level -= 1;
-        let level = self.solver.level;
-        let value = op.result_values()[0];
-        let term = self.plain(value, op);
-        if users(value).len() > 1 {
-            for variable in self.solver.variables(term) {
-                let (born, pinned) = self.solver.variable_state(variable);
-                if born > level && !pinned {
-                    let name = self.fresh_type();
-                    own.types.insert(name.clone());
-                    self.solver.bind(variable, Form::Rigid(name));
-                }
-            }
-        }
-        if !own.is_empty() {
-            self.schemes.insert(key(value), Rc::new(own));
-        }
-        for index in before..self.solver.born.len() {
-            let variable = self.solver.born[index];
-            self.solver.lower(variable, level);
-        }
-        self.solver.solve()
-    }
 }
 
-fn push<'c>(block: Block<'c>, steps: &mut Vec<Step<'c>>) {
+pub(super) fn push<'c>(block: Block<'c>, steps: &mut Vec<Step<'c>>) {
     steps.extend(ops_in(block).into_iter().rev().map(Step::Enter));
 }
 

@@ -12,6 +12,7 @@
 //! ones together, and generalised after each group (`functions.rs`); then types are written (`write.rs`). The rules are in
 //! `docs/relay-types.md`. A function without holes is not touched.
 
+mod closures;
 mod constraints;
 mod data;
 mod errors;

@@ -21,6 +21,7 @@ mod parallel;
 mod placement;
 mod rearranging;
 mod reductions;
+mod regrouping;
 mod rows;
 mod tiling;
 mod transposing;

@@ -40,11 +40,10 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     let gathered = row.is_some() && matches!(along[0], Some(0 | 1)) && along.iter().all(Option::is_some);
     if !contiguous
         && !reduces
-        && let Some(across) = transposing::across(&accesses, &extents, together)
+        && together == 1
+        && transposing::schedule(writer, stage, &accesses, &extents, vector_bytes)?
     {
-        let sides = (extents[across], extent);
-        let beside = transposing::beside(&accesses, &extents, across);
-        return transposing::tile(writer, stage, (across, inner), sides, &along, beside, vector_bytes);
+        return Ok(());
     }
     // Elements a few places apart are loaded whole and shuffled, where those between them are not read as well.
     let apart = nest.reduction.unwrap_or(stage);
