@@ -24,12 +24,14 @@ mod narrow;
 mod next_batch;
 mod next_rows;
 mod packing;
+mod panels;
 mod reach;
 mod streams;
 
 pub use estimate::Convolution;
 pub(super) use next_rows::serial_step;
 pub use packing::copy_operand;
+pub use panels::{panel_of, schedule_panel};
 
 use super::fusion;
 use super::machine::Machine;
@@ -150,55 +152,6 @@ pub fn schedule(
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
     Ok(true)
-}
-
-/// The columns of a panel of a product, of which so many are computed at a time in another nest; none where none of those that fit has a
-/// tile.
-pub fn panel_of(
-    writer: &Writer,
-    stage: StageId,
-    machine: &Machine,
-    constant: &[bool],
-    fits: &dyn Fn(u64) -> bool,
-) -> Option<u64> {
-    let (contraction, tile) = in_panels(writer, stage, machine, constant, fits)?;
-    Some(contraction.width(&tile))
-}
-
-/// Writes the schedule of such a product, which is attached to the other nest then.
-pub fn schedule_panel(
-    writer: &mut Writer,
-    stage: StageId,
-    machine: &Machine,
-    constant: &[bool],
-    fits: &dyn Fn(u64) -> bool,
-) -> Result<(), String> {
-    let nest = Nest { stage, reduction: None };
-    match in_panels(writer, stage, machine, constant, fits) {
-        Some((contraction, tile)) => {
-            write(writer, &nest, stage, &contraction, &tile, machine, constant).map(|_| ())
-        }
-        None => Ok(()),
-    }
-}
-
-/// The contraction of a stage and its best tile that is a panel of columns of a width that fits, and of rows as they are.
-fn in_panels(
-    writer: &Writer,
-    stage: StageId,
-    machine: &Machine,
-    constant: &[bool],
-    fits: &dyn Fn(u64) -> bool,
-) -> Option<(Contraction, Tile)> {
-    let contraction = recognize(writer, stage, stage, machine).filter(|c| c.groups.is_none())?;
-    let is_panel = |tile: &Tile| {
-        tile.vector + 1 == contraction.extents.len()
-            && !tile.packs_rows
-            && tile.across.is_none()
-            && fits(contraction.width(tile))
-    };
-    let tile = contraction.best_tile(machine, constant, &is_panel)?;
-    (!contraction.is_copied(&tile, constant)).then_some((contraction, tile))
 }
 
 /// The tile of a contraction in registers.
