@@ -33,7 +33,35 @@ func.func @between(%x: tensor<256x128xf32>, %w: tensor<128x96xf32>, %b: tensor<9
 
 // -----
 
-// Heads of eight columns are half a vector, and columns that become rows none at all: the product is stored.
+// Columns that become rows: vectors go along the rows of the product, of which whole ones lie side by side.
+// CHECK-LABEL: func.func @columns
+// CHECK-NEXT:    call @fused_matmul_mul_transpose_0(%arg0, %arg1, %arg2)
+// CHECK-NEXT:    return
+// GPU-LABEL:   func.func @columns
+// GPU:           call @fused_matmul_0(
+func.func @columns(%x: tensor<64x64x128xf32>, %w: tensor<128x128xf32>, %g: tensor<64x64x128xf32>) -> tensor<128x64x64xf32> {
+  %0 = relay.matmul %x, %w : (tensor<64x64x128xf32>, tensor<128x128xf32>) -> tensor<64x64x128xf32>
+  %1 = relay.mul %0, %g : (tensor<64x64x128xf32>, tensor<64x64x128xf32>) -> tensor<64x64x128xf32>
+  %2 = relay.transpose %1 {axes = array<i64: 2, 0, 1>} : (tensor<64x64x128xf32>) -> tensor<128x64x64xf32>
+  return %2 : tensor<128x64x64xf32>
+}
+
+// -----
+
+// Of several products the same element each lies side by side, and no vector goes along these: they are stored.
+// CHECK-LABEL: func.func @products
+// CHECK:         call @fused_batch_matmul_0(
+// CHECK:         call @fused_transpose_0(
+// CHECK:         return
+func.func @products(%x: tensor<16x64x128xf32>, %w: tensor<16x128x96xf32>) -> tensor<96x64x16xf32> {
+  %0 = relay.batch_matmul %x, %w : (tensor<16x64x128xf32>, tensor<16x128x96xf32>) -> tensor<16x64x96xf32>
+  %1 = relay.transpose %0 {axes = array<i64: 2, 1, 0>} : (tensor<16x64x96xf32>) -> tensor<96x64x16xf32>
+  return %1 : tensor<96x64x16xf32>
+}
+
+// -----
+
+// Heads of eight columns are half a vector: the product is stored.
 // CHECK-LABEL: func.func @narrow
 // CHECK:         call @fused_matmul_0(
 // CHECK:         call @{{.*}}transpose

@@ -74,14 +74,14 @@ func.func @layer_norm(%x: tensor<64x256xf32>, %g: tensor<256xf32>, %b: tensor<25
 // CHECK-LABEL: func.func @siblings
 // CHECK-COUNT-1: relay.matmul
 // CHECK-NOT:     relay.matmul
-func.func @siblings(%x: tensor<4096x128xf32>) -> (tensor<128x4096xf32>, tensor<128x4096xf32>) {
-  %q = relay.constant dense<0.5> : tensor<128x128xf32>
-  %k = relay.constant dense<0.25> : tensor<128x128xf32>
-  %0 = relay.matmul %x, %q : (tensor<4096x128xf32>, tensor<128x128xf32>) -> tensor<4096x128xf32>
-  %1 = relay.matmul %x, %k : (tensor<4096x128xf32>, tensor<128x128xf32>) -> tensor<4096x128xf32>
-  %2 = relay.transpose %0 : (tensor<4096x128xf32>) -> tensor<128x4096xf32>
-  %3 = relay.transpose %1 : (tensor<4096x128xf32>) -> tensor<128x4096xf32>
-  return %2, %3 : tensor<128x4096xf32>, tensor<128x4096xf32>
+func.func @siblings(%x: tensor<4096x128xf32>) -> (tensor<4096x16xf32>, tensor<4096x16xf32>) {
+  %q = relay.constant dense<0.5> : tensor<128x16xf32>
+  %k = relay.constant dense<0.25> : tensor<128x16xf32>
+  %0 = relay.matmul %x, %q : (tensor<4096x128xf32>, tensor<128x16xf32>) -> tensor<4096x16xf32>
+  %1 = relay.matmul %x, %k : (tensor<4096x128xf32>, tensor<128x16xf32>) -> tensor<4096x16xf32>
+  %2 = relay.softmax %0 {axis = 1 : i64} : (tensor<4096x16xf32>) -> tensor<4096x16xf32>
+  %3 = relay.softmax %1 {axis = 1 : i64} : (tensor<4096x16xf32>) -> tensor<4096x16xf32>
+  return %2, %3 : tensor<4096x16xf32>, tensor<4096x16xf32>
 }
 
 // -----

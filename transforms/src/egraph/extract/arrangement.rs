@@ -3,7 +3,8 @@
 //!     y[b, h, s, d] = p[b s, h d]        b: s H D S     h: D     s: H D     d: 1         the stride of each axis of y in p
 //!
 //! An axis is made of *parts*, each with an extent and a stride in the product: one, unless a reshape put several together. Those at the end
-//! that go on where the next one ends are a *run*, which is stored as it is computed.
+//! that go on where the next one ends are a *run*, which is stored as it is computed. Where there is none, what lies *side by side* is a part
+//! of another axis of the product, whose vectors may go along that.
 
 /// A range of an axis: its extent, and the distance of its elements in the product.
 type Part = (u64, u64);
@@ -70,6 +71,11 @@ impl Arrangement {
         }
         run
     }
+
+    /// The innermost part: how many elements lie side by side, and how far apart the product has them.
+    pub fn side_by_side(&self) -> (u64, u64) {
+        self.axes.iter().flatten().rev().copied().find(|(n, _)| *n != 1).unwrap_or((1, 1))
+    }
 }
 
 #[cfg(test)]
@@ -90,5 +96,15 @@ mod tests {
         assert_eq!(heads.reshaped(&[2, 3, 35]).map(|a| a.run()), Some(5));
         assert_eq!(heads.transposed(&[0, 1, 3, 2]).map(|a| a.run()), Some(1));
         assert_eq!(heads.reshaped(&[2, 3, 5, 7]), None);
+    }
+
+    #[test]
+    fn columns_of_a_transposed_product_lie_side_by_side() {
+        let product = Arrangement::of(&[4, 7, 5]);
+        assert_eq!(product.side_by_side(), (5, 1));
+        assert_eq!(product.transposed(&[2, 0, 1]).map(|a| a.side_by_side()), Some((7, 5)));
+        assert_eq!(product.transposed(&[2, 1, 0]).map(|a| a.side_by_side()), Some((4, 35)));
+        let images = product.transposed(&[2, 0, 1]).and_then(|a| a.reshaped(&[1, 5, 28, 1]));
+        assert_eq!(images.map(|a| a.side_by_side()), Some((7, 5)));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     y = relu(x w + b)                                an epilogue: it is computed where the sums are still in registers
-//!     y = transpose(reshape(x w)) + b                  whole vectors of the product stay together, and are stored elsewhere
+//!     y = transpose(reshape(x w)) + b                  whole vectors of rows or columns stay together, and are stored elsewhere
 //!     c = sigmoid(slice(x w)) * tanh(slice(x w))       pieces of the product are computed together (`pieces`)
 //! ```
 //!
@@ -51,25 +51,56 @@ impl Members<'_> {
         let name = self.name(product);
         let moves = self.is_product(product) || self.operator(product).is_some_and(|o| o.is(&ATTENTION));
         let together = self.space.rates.stored_together.filter(|_| moves);
-        let shape = |class: ClassId| self.dims(class).iter().map(Dim::known).collect::<Option<Vec<u64>>>();
-        let mut known: Vec<(ClassId, Arrangement)> = Vec::new();
-        known.extend(shape(product).map(|shape| (product, Arrangement::of(&shape))));
-        for &member in self.members.iter().filter(|&&m| m != product) {
-            let wrong = || Illegal::Epilogue(name, self.name(member));
-            if !after.contains(&member) {
-                match self.is_beside(member) {
-                    true => continue,
-                    false => return Err(wrong()),
-                }
+        for &member in self.members.iter().filter(|&&m| m != product && !after.contains(&m)) {
+            if !self.is_beside(member) {
+                return Err(Illegal::Epilogue(name, self.name(member)));
             }
-            let Some(together) = together else { return Err(wrong()) };
-            let arrangement = self.rearranged(member, &known).ok_or_else(wrong)?;
-            if !arrangement.run().is_multiple_of(together) {
+        }
+        for (member, arrangement) in self.arrangements(product, after) {
+            let wrong = || Illegal::Epilogue(name, self.name(member));
+            let (Some(together), Some(arrangement)) = (together, arrangement) else { return Err(wrong()) };
+            let along_rows = self.turned(product, &arrangement).is_some_and(|n| n.is_multiple_of(together));
+            if !arrangement.run().is_multiple_of(together) && !along_rows {
                 return Err(Illegal::Apart(name, self.name(member)));
             }
-            known.push((member, arrangement));
         }
         Ok(())
+    }
+
+    /// How each member behind a product has its elements; the last of them is none where that is not known.
+    fn arrangements(&self, product: ClassId, after: &[ClassId]) -> Vec<(ClassId, Option<Arrangement>)> {
+        let shape = self.dims(product).iter().map(Dim::known).collect::<Option<Vec<u64>>>();
+        let mut known: Vec<(ClassId, Arrangement)> = Vec::new();
+        known.extend(shape.map(|shape| (product, Arrangement::of(&shape))));
+        for &member in after {
+            match self.rearranged(member, &known) {
+                Some(arrangement) => known.push((member, arrangement)),
+                None => {
+                    let found = known.into_iter().skip(1).map(|(m, a)| (m, Some(a)));
+                    return found.chain([(member, None)]).collect();
+                }
+            }
+        }
+        known.into_iter().skip(1).map(|(member, arrangement)| (member, Some(arrangement))).collect()
+    }
+
+    /// How many elements of one column of a matrix product lie side by side; none where those of a row do, or of several products.
+    fn turned(&self, product: ClassId, arrangement: &Arrangement) -> Option<u64> {
+        let [.., rows, columns] = self.dims(product) else { return None };
+        let (rows, columns) = (rows.known()?, columns.known()?);
+        let (elements, apart) = arrangement.side_by_side();
+        let by_column = self.is_product(product) && columns > 1 && apart.is_multiple_of(columns);
+        // Of one matrix on the right, rows of all products are rows of one.
+        let is_one = self.operands(product).get(1).is_some_and(|w| self.dims(*w).len() == 2);
+        (by_column && (is_one || apart < rows * columns)).then_some(elements)
+    }
+
+    /// The distance, in rows of a product, of what lies side by side in the last member that follows it; none where columns do.
+    pub(super) fn rows_apart(&self, product: ClassId) -> Option<u64> {
+        let (_, last) = self.arrangements(product, &self.after(&[product])).pop()?;
+        let last = last?;
+        self.turned(product, &last)?;
+        Some(last.side_by_side().1 / self.dims(product).last()?.known()?)
     }
 
     /// True for a product of two matrices, or of many.

@@ -1,7 +1,7 @@
 //! The roofline of a kernel: seconds = call + max(arithmetic, memory) + a quarter of the lesser, which is not hidden wholly.
 //!
-//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]), what registers cannot hold ([`pressure`]), and what
-//! its code takes ([`code`]). Memory is what the kernel reads
+//! Arithmetic is that of all members, each as often as it is computed ([`repeats`]), what registers cannot hold ([`pressure`]), what
+//! its code takes ([`code`]), and what turning a product takes (`turned`). Memory is what the kernel reads
 //! from outside and the results it stores, each at the rate of the memory that is large enough for it; of an operand that a member
 //! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
@@ -12,6 +12,7 @@ use super::rates::Rates;
 use super::scattered;
 use super::space::{ClassId, Space};
 use super::state::State;
+use super::turned;
 use crate::relay::{layouts, winograd};
 use fusion_operators::ops::elementwise::{DIV, RECIPROCAL};
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
@@ -84,7 +85,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
         memory += rates.moving(space.classes[result].bytes);
     }
     compute += pressure::spills(space, state, kernel) + scattered::seconds(space, state, kernel);
-    compute += code::seconds(space, state, kernel);
+    compute += code::seconds(space, state, kernel) + turned::seconds(space, state, kernel);
     memory += pressure::passes(space, state, kernel);
     let busy =
         rates.occupancy.share(most_elements(space, &kernel.results), most_elements(space, &kernel.inputs));

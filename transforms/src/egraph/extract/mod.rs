@@ -21,3 +21,4 @@ pub mod search;
 pub mod space;
 pub mod state;
 pub mod tiles;
+mod turned;

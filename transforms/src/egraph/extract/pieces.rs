@@ -9,7 +9,7 @@
 //! all of one width, and those of as many columns as a vector has stay in the nearest cache: a product of many rows is no cell.
 
 use super::kernel::{Illegal, Members};
-use super::space::{Candidate, ClassId, Space};
+use super::space::{Candidate, ClassId};
 use fusion_operators::ops::contraction::{DENSE, MATMUL};
 use fusion_operators::ops::shape::{SLICE, slices};
 use fusion_operators::{Call, Dim, TensorType};
@@ -108,9 +108,4 @@ impl Members<'_> {
 /// True for a candidate that cuts something out.
 pub(super) fn cuts(candidate: &Candidate) -> bool {
     candidate.operator.is_some_and(|o| o.is(&SLICE))
-}
-
-/// True where a member of a kernel with a product may cut pieces of it.
-pub(super) fn may_be_cut(space: &Space) -> bool {
-    space.rates.core.is_some()
 }

@@ -3,7 +3,7 @@
 use super::class_set::ClassSet;
 use super::cost;
 use super::kernel::{Illegal, Kernel, rearranges};
-use super::pieces::{cuts, may_be_cut};
+use super::pieces::cuts;
 use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
@@ -62,9 +62,7 @@ impl Facts {
         let any = |wanted: &dyn Fn(&Candidate) -> bool| {
             kernel.members.iter().any(|&m| wanted(state.candidate(space, m)))
         };
-        let may_follow = |c: &Candidate| {
-            space.rates.stored_together.is_some() && (rearranges(c) || cuts(c) && may_be_cut(space))
-        };
+        let may_follow = |c: &Candidate| space.rates.stored_together.is_some() && (rearranges(c) || cuts(c));
         Rc::new(Facts {
             seconds: cost::kernel(space, state, &kernel),
             members: kernel.all.len() as u64,
