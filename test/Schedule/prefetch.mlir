@@ -1,14 +1,18 @@
 // RUN: fusion-opt %s --te-lower --split-input-file | FileCheck %s
 
-// In a reduction, the row of two iterations later, never beyond the end.
-// CHECK: #[[AHEAD:.*]] = affine_map<(d0, d1) -> (d0 + d1 * 32 + 64)>
+// In a reduction, the row of two iterations later, never beyond the end: that a row begins in, and so no column of it.
+// CHECK: #[[AHEAD:.*]] = affine_map<(d0) -> (d0 * 32 + 64)>
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME:    {llvm.noalias}, %[[W:.*]]: memref<768xf32>
+// CHECK:       loop.for 32 serial
+// CHECK-NEXT:  ^bb0(%[[J:.*]]: index):
 // CHECK:       loop.for 24 serial iter
 // CHECK-NEXT:  ^bb0(%[[K:.*]]: index, %{{.*}}: f32):
-// CHECK:         %[[A:.*]] = affine.apply #[[AHEAD]](%{{.*}}, %[[K]])
+// CHECK:         %[[A:.*]] = affine.apply #[[AHEAD]](%[[K]])
 // CHECK:         %[[LOW:.*]] = arith.maxsi %[[A]]
-// CHECK:         %[[AT:.*]] = arith.minsi %[[LOW]]
+// CHECK:         %[[LAST:.*]] = arith.constant 736 : index
+// CHECK:         %[[ROW:.*]] = arith.minsi %[[LOW]], %[[LAST]]
+// CHECK:         %[[AT:.*]] = arith.addi %[[ROW]], %[[J]]
 // CHECK:         loop.prefetch %[[W]][%[[AT]]] : memref<768xf32>
 // CHECK:         loop.load %[[W]]
 te.kernel @k(%x: tensor<6x24xf32>, %w: tensor<24x32xf32>) -> tensor<6x32xf32> {

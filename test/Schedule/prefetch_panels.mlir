@@ -1,15 +1,19 @@
 // RUN: fusion-opt %s --te-pack-arguments --te-lower | FileCheck %s
 
 // Of a tensor that is laid out in panels, the next panel lies side by side: 768 elements, eight in each of 96 steps.
-// CHECK: #[[AHEAD:.*]] = affine_map<(d0, d1, d2) -> (d0 * 768 + d1 * 192 + d2 * 8 + 768)>
+// CHECK: #[[AHEAD:.*]] = affine_map<(d0) -> (d0 * 768 + 768)>
+// CHECK: #[[SHARE:.*]] = affine_map<(d0, d1) -> (d0 * 192 + d1 * 8)>
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME:    %{{.*}}: memref<288xf32> {{.*}}, %[[W:.*]]: memref<3072xf32>
 // CHECK:       loop.for 4 serial
+// CHECK-NEXT:  ^bb0(%[[PANEL:.*]]: index):
 // CHECK:         loop.for 4 serial
 // CHECK:               loop.for 24 serial
-// CHECK:                 %[[NEXT:.*]] = affine.apply #[[AHEAD]]
+// CHECK:                 %[[NEXT:.*]] = affine.apply #[[AHEAD]](%[[PANEL]])
 // CHECK:                 %[[LOW:.*]] = arith.maxsi %[[NEXT]]
-// CHECK:                 %[[AT:.*]] = arith.minsi %[[LOW]]
+// CHECK:                 %[[FIRST:.*]] = arith.minsi %[[LOW]]
+// CHECK:                 %[[STEP:.*]] = affine.apply #[[SHARE]]
+// CHECK:                 %[[AT:.*]] = arith.addi %[[FIRST]], %[[STEP]]
 // CHECK-NEXT:            loop.prefetch %[[W]][%[[AT]]]
 func.func @main(%x: tensor<12x24xf32>) -> tensor<12x128xf32> {
   %w = te.constant dense<0.5> : tensor<24x128xf32> : tensor<24x128xf32>

@@ -134,16 +134,26 @@ impl<'c> Lowering<'c, '_> {
         self.ask_for(loops, part, first, &ways);
     }
 
-    /// Asks for what lies those ways from an offset.
+    /// Asks for what lies those ways from an offset. Beyond the end there is nothing to ask for, and an address there must not even be made: the
+    /// part of the offset that outer loops change stays so far before the end as the others go, which costs an iteration of these nothing.
     fn ask_for(&mut self, loops: &Loops<'c>, part: &Part<'c>, offset: &Expr, ways: &[i64]) {
-        let mut place = self.indices.value(&loops.build, offset);
-        // Beyond the end there is nothing to ask for; an address there must not even be made.
-        let last = last(part) - ways.iter().copied().max().unwrap_or(0);
-        if !offset.range().is_some_and(|(low, high)| low >= 0 && high <= last) {
-            place = loops.scalars().index_clamp(place, 0, last);
-        }
+        let last = (last(part) - ways.iter().copied().max().unwrap_or(0)).max(0);
+        let scalars = loops.scalars();
+        let is_inside = |e: &Expr, last| e.range().is_some_and(|(low, high)| low >= 0 && high <= last);
+        let place = match is_inside(offset, last) {
+            true => self.indices.value(&loops.build, offset),
+            false => {
+                let (from, along, furthest) = apart(offset, last);
+                let from = self.indices.value(&loops.build, &from);
+                let from = scalars.index_clamp(from, 0, last - furthest);
+                match along.as_constant() {
+                    Some(0) => from,
+                    _ => scalars.index_add(from, self.indices.value(&loops.build, &along)),
+                }
+            }
+        };
         for &way in ways {
-            let place = if way == 0 { place } else { loops.scalars().index_affine(place, 1, way) };
+            let place = if way == 0 { place } else { scalars.index_affine(place, 1, way) };
             loops.build.op(Loop::Prefetch.name(), &[part.buffer.value, place], &[], &[]);
         }
     }
@@ -179,6 +189,20 @@ impl<'c> Lowering<'c, '_> {
         }
         self.shares = shares;
     }
+}
+
+/// An offset as its longest step with what is constant, the rest, and how far that goes: from 0, and no further than to the end.
+fn apart(offset: &Expr, last: i64) -> (Expr, Expr, i64) {
+    let mut terms: Vec<Expr> = offset.terms().map(|(atom, n)| Expr::atom(atom.clone()).times(n)).collect();
+    let step = |e: &Expr| e.terms().map(|(_, n)| n).max().unwrap_or(0);
+    terms.sort_by_key(step);
+    terms.pop();
+    let along = terms.iter().fold(Expr::constant(0), |along, term| along.plus(term));
+    let (along, furthest) = match along.range() {
+        Some((0.., high)) if high <= last => (along, high),
+        _ => (Expr::constant(0), 0),
+    };
+    (offset.minus(&along), along, furthest)
 }
 
 /// Where reads begin along each axis of a part, and how far they go; each once.
