@@ -67,6 +67,34 @@ fn products_are_given_in_another_order() {
     compare_all((0..60).map(|_| program(&mut random)));
 }
 
+/// `[a, b, n]` with its rows in another order, or taken apart, and a function of each row.
+fn rows(random: &mut Random) -> (String, Vec<Tensor>) {
+    let shape = [random.of(&[1, 3, 16]), random.of(&[2, 5, 33]), random.of(&[1, 4, 7, 16, 50])];
+    let mut text = Text::new(random.flag());
+    let x = text.given(random, &shape, false);
+    let axes = random.of(&[[1, 0, 2], [1, 0, 2], [0, 2, 1], [2, 0, 1]]);
+    let moved = axes.map(|axis| shape[axis]);
+    let order = axes.map(|axis| axis.to_string()).join(", ");
+    let mut at =
+        text.call(&format!("relay.transpose {x} {{axes = array<i64: {order}>}}"), Some((&[&shape], &moved)));
+    if random.flag() {
+        let other = text.given(random, &moved, false);
+        at = text.call(&format!("relay.add {at}, {other}"), Some((&[&moved, &moved], &moved)));
+    }
+    let softmax = format!("relay.softmax {at} {{axis = 2 : i64}}");
+    at = text.call(&softmax, Some((&[&moved], &moved)));
+    if random.flag() {
+        at = text.call(&format!("relay.tanh {at}"), Some((&[&moved], &moved)));
+    }
+    text.done(&[(&at, &moved)])
+}
+
+#[test]
+fn rows_are_read_in_another_order() {
+    let mut random = Random::new(63);
+    compare_all((0..30).map(|_| rows(&mut random)));
+}
+
 /// So large that rows of the next tile are asked for, of which the last are fewer.
 #[test]
 fn rows_of_the_next_tile_are_asked_for() {

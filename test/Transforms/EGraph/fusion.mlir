@@ -41,6 +41,22 @@ func.func @rows(%x: tensor<64x256xf32>, %y: tensor<64x256xf32>, %g: tensor<256xf
 
 // -----
 
+// Rows of what is outside may come in any order; elements of a row that would come from afar are brought first.
+// CHECK-LABEL: func.func @rows_in_another_order
+// CHECK-NEXT:    call @fused_transpose_softmax_0(%arg0)
+// CHECK-NEXT:    call @fused_transpose_0(%arg0)
+// CHECK-NEXT:    call @fused_softmax_0(
+// CHECK-NEXT:    return
+func.func @rows_in_another_order(%x: tensor<64x128x256xf32>) -> (tensor<128x64x256xf32>, tensor<64x256x128xf32>) {
+  %0 = relay.transpose %x {axes = array<i64: 1, 0, 2>} : (tensor<64x128x256xf32>) -> tensor<128x64x256xf32>
+  %1 = relay.softmax %0 {axis = 2 : i64} : (tensor<128x64x256xf32>) -> tensor<128x64x256xf32>
+  %2 = relay.transpose %x {axes = array<i64: 0, 2, 1>} : (tensor<64x128x256xf32>) -> tensor<64x256x128xf32>
+  %3 = relay.softmax %2 {axis = 2 : i64} : (tensor<64x256x128xf32>) -> tensor<64x256x128xf32>
+  return %1, %3 : tensor<128x64x256xf32>, tensor<64x256x128xf32>
+}
+
+// -----
+
 // A cheap value that two kernels need is computed in both.
 // CHECK-LABEL: func.func @recomputed
 // CHECK:         func.func private @fused_neg_reduce_sum_

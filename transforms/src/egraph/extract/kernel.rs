@@ -10,6 +10,7 @@
 //! | a reduction | what follows from it is elementwise, or all members go over the same rows |
 //! | none of these | anything: each element of a result is computed from elements of what is read |
 
+use super::super::rules::conditions::permutation;
 use super::class_set::ClassSet;
 use super::space::{Candidate, ClassId, Space};
 use super::state::State;
@@ -330,7 +331,17 @@ impl<'a> Members<'a> {
                     aligned(&self.operands(member)[0])
                         && self.operands(member)[1..].iter().all(|o| !self.members.contains(o))
                 }
-                _ => false,
+                // Rows of what is outside may come in any order.
+                _ => reads().next().is_none() && self.moves_rows(member, rows.len()),
             }
+    }
+
+    /// True for a transpose of axes in front of rows, which stay as they are.
+    fn moves_rows(&self, member: ClassId, front: usize) -> bool {
+        let candidate = self.state.candidate(self.space, member);
+        let rank = self.dims(member).len();
+        candidate.operator.is_some_and(|o| o.is(&TRANSPOSE))
+            && permutation(&candidate.attrs.attrs, rank)
+                .is_some_and(|axes| axes[front..].iter().copied().eq(front..rank))
     }
 }

@@ -61,13 +61,13 @@ pub fn schedule(
         return Ok(false);
     };
     let pieces = cell.take_apart(writer)?;
-    let panels = cell.tile(writer, cell.host, panel, machine)?;
+    let panels = cell.tile(writer, cell.host, panel.columns, machine)?;
     for &stage in cell.between.iter().rev() {
-        cell.tile(writer, stage, panel, machine)?;
+        cell.tile(writer, stage, panel.columns, machine)?;
         writer.compute_at(stage, cell.host, panels)?;
     }
     for &piece in &pieces {
-        contraction::schedule_panel(writer, piece, machine, constant, &fits)?;
+        contraction::schedule_panel(writer, piece, machine, constant, &panel)?;
         writer.compute_at(piece, cell.host, panels)?;
     }
     Ok(true)

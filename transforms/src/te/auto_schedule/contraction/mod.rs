@@ -26,12 +26,14 @@ mod next_rows;
 mod packing;
 mod panels;
 mod reach;
+mod register_tile;
 mod streams;
 
 pub use estimate::Convolution;
 pub(super) use next_rows::serial_step;
 pub use packing::copy_operand;
 pub use panels::{panel_of, schedule_panel};
+pub use register_tile::{RegisterTile, tile_of};
 
 use super::fusion;
 use super::machine::Machine;
@@ -152,42 +154,6 @@ pub fn schedule(
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
     Ok(true)
-}
-
-/// The tile of a contraction in registers.
-pub struct RegisterTile {
-    /// Rows of a tile.
-    pub height: u64,
-    /// Its vectors.
-    pub vectors: u64,
-    /// Elements of a vector.
-    pub lanes: u64,
-}
-
-impl RegisterTile {
-    /// Columns of a tile.
-    pub fn width(&self) -> u64 {
-        self.vectors * self.lanes
-    }
-}
-
-/// The best tile of a contraction with those axes of the result as vectors and rows, of which so many are computed at a time.
-pub fn tile_of(
-    writer: &Writer,
-    (stage, reduction): (StageId, StageId),
-    machine: &Machine,
-    constant: &[bool],
-    (vector, rows): (usize, usize),
-    at_a_time: Option<u64>,
-) -> Option<RegisterTile> {
-    let mut contraction =
-        recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
-    if let Some(block) = at_a_time {
-        contraction.extents[rows] = block.min(contraction.extents[rows]);
-    }
-    let fits = |tile: &Tile| tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none();
-    let tile = contraction.best_tile(machine, constant, &fits)?;
-    Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
 }
 
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {

@@ -10,45 +10,22 @@ use super::super::writer::Writer;
 use super::{Contraction, Tile, recognize, write};
 use crate::te::schedule::StageId;
 
-/// The columns of a panel of a product, of which so many are computed at a time in another nest; none where none of those that fit has a
-/// tile.
+/// Panels of a product, of which one is computed at a time in another nest.
+pub struct Panel {
+    tile: Tile,
+    /// Its columns.
+    pub columns: u64,
+}
+
+/// The best panels of a product, of columns that fit and of rows as they are; none where none of those has a tile.
 pub fn panel_of(
     writer: &Writer,
     stage: StageId,
     machine: &Machine,
     constant: &[bool],
     fits: &dyn Fn(u64) -> bool,
-) -> Option<u64> {
-    let (contraction, tile) = in_panels(writer, stage, machine, constant, fits)?;
-    Some(contraction.width(&tile))
-}
-
-/// Writes the schedule of such a product, which is attached to the other nest then.
-pub fn schedule_panel(
-    writer: &mut Writer,
-    stage: StageId,
-    machine: &Machine,
-    constant: &[bool],
-    fits: &dyn Fn(u64) -> bool,
-) -> Result<(), String> {
-    let nest = Nest { stage, reduction: None };
-    match in_panels(writer, stage, machine, constant, fits) {
-        Some((contraction, tile)) => {
-            write(writer, &nest, stage, &contraction, &tile, machine, constant).map(|_| ())
-        }
-        None => Ok(()),
-    }
-}
-
-/// The contraction of a stage and its best tile that is a panel of columns of a width that fits, and of rows as they are.
-fn in_panels(
-    writer: &Writer,
-    stage: StageId,
-    machine: &Machine,
-    constant: &[bool],
-    fits: &dyn Fn(u64) -> bool,
-) -> Option<(Contraction, Tile)> {
-    let contraction = recognize(writer, stage, stage, machine).filter(|c| c.groups.is_none())?;
+) -> Option<Panel> {
+    let contraction = product(writer, stage, machine)?;
     let is_panel = |tile: &Tile| {
         tile.vector + 1 == contraction.extents.len()
             && !tile.packs_rows
@@ -56,5 +33,27 @@ fn in_panels(
             && fits(contraction.width(tile))
     };
     let tile = contraction.best_tile(machine, constant, &is_panel)?;
-    (!contraction.is_copied(&tile, constant)).then_some((contraction, tile))
+    let columns = contraction.width(&tile);
+    (!contraction.is_copied(&tile, constant)).then_some(Panel { tile, columns })
+}
+
+/// Writes the schedule of a product in such panels, or of a part of its columns, which is attached to the other nest then.
+pub fn schedule_panel(
+    writer: &mut Writer,
+    stage: StageId,
+    machine: &Machine,
+    constant: &[bool],
+    panel: &Panel,
+) -> Result<(), String> {
+    let nest = Nest { stage, reduction: None };
+    match product(writer, stage, machine) {
+        Some(contraction) => {
+            write(writer, &nest, stage, &contraction, &panel.tile, machine, constant).map(|_| ())
+        }
+        None => Ok(()),
+    }
+}
+
+fn product(writer: &Writer, stage: StageId, machine: &Machine) -> Option<Contraction> {
+    recognize(writer, stage, stage, machine).filter(|c| c.groups.is_none())
 }
