@@ -58,6 +58,10 @@ impl Tensor {
 
     /// Floats rounded to the element type; integers truncated toward zero and wrapped.
     pub fn from_f64s(dtype: DType, shape: &[usize], values: &[f64]) -> Result<Self, TensorError> {
+        if dtype == DType::F32 {
+            let rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+            return Tensor::from_slice(shape, &rounded);
+        }
         let mut data = Vec::with_capacity(values.len() * dtype.size());
         for &v in values {
             push_f64(&mut data, dtype, v);
@@ -122,6 +126,11 @@ impl Tensor {
 
     /// Elements as f64 (64-bit integers are rounded).
     pub fn to_f64s(&self) -> Vec<f64> {
+        // Nearly all tensors are of f32: what each element is, is not asked for each again.
+        if self.dtype == DType::F32 {
+            let (elements, _) = self.data.as_chunks();
+            return elements.iter().map(|&bytes| f64::from(f32::from_ne_bytes(bytes))).collect();
+        }
         (0..self.len()).map(|i| self.f64_at(i)).collect()
     }
 

@@ -100,11 +100,15 @@ pub fn transform_weight(weight: &Tensor, by: &Transform) -> Result<Tensor, Tenso
     let (filters, channels, reads) = (weight.shape()[0], weight.shape()[1], by.reads());
     let w = weight.to_f64s();
     let mut u = vec![0.0; reads * reads * channels * filters];
-    for (f, c) in (0..filters).flat_map(|f| (0..channels).map(move |c| (f, c))) {
+    for (c, f) in (0..channels).flat_map(|c| (0..filters).map(move |f| (c, f))) {
         let of = &w[(f * channels + c) * 9..][..9];
-        for (i, j) in (0..reads).flat_map(|i| (0..reads).map(move |j| (i, j))) {
-            let terms = (0..9).map(|k| by.weight[i][k / 3] * of[k] * by.weight[j][k % 3]);
-            u[((i * reads + j) * channels + c) * filters + f] = terms.sum();
+        let column = |i: usize, b: usize| (0..3).map(|a| by.weight[i][a] * of[a * 3 + b]).sum::<f64>();
+        for i in 0..reads {
+            let half = [column(i, 0), column(i, 1), column(i, 2)];
+            for j in 0..reads {
+                let terms = half.iter().zip(by.weight[j]).map(|(a, b)| a * b);
+                u[((i * reads + j) * channels + c) * filters + f] = terms.sum();
+            }
         }
     }
     Tensor::from_f64s(weight.dtype(), &[reads * reads, channels, filters], &u)

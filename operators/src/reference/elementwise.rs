@@ -1,6 +1,6 @@
 //! Elementwise semantics with NumPy broadcasting.
 
-use super::{EvalError, Evaluated, for_each_index, static_shape, strides};
+use super::{EvalError, Evaluated, for_each_run, static_shape, strides};
 use crate::{Tensor, TensorType};
 
 /// Applies a function of f64 to each element, rounding to the result's type.
@@ -11,12 +11,11 @@ pub fn map(result: &TensorType, x: &Tensor, f: impl Fn(f64) -> f64) -> Evaluated
 
 /// For each element of the result, the flat index of the operand's element that broadcasts to it.
 pub fn broadcast_indices(result: &[usize], operand: &[usize]) -> Vec<usize> {
-    let skip = result.len() - operand.len();
-    let steps = strides(operand);
+    let own = operand.iter().zip(strides(operand)).map(|(&n, step)| if n == 1 { 0 } else { step as isize });
+    let steps: Vec<isize> = std::iter::repeat_n(0, result.len() - operand.len()).chain(own).collect();
     let mut indices = Vec::with_capacity(result.iter().product());
-    for_each_index(result, |index| {
-        let axes = operand.iter().zip(&steps).enumerate();
-        indices.push(axes.map(|(i, (&n, &s))| if n == 1 { 0 } else { index[i + skip] * s }).sum());
+    for_each_run(result, (0, &steps), |first, elements, step| {
+        indices.extend((0..elements as isize).map(|i| (first + i * step) as usize));
     });
     indices
 }
@@ -33,7 +32,8 @@ pub fn zip(
     let (a, b) = (&operands[0], &operands[1]);
     let pairs = broadcast_indices(&shape, a.shape()).into_iter().zip(broadcast_indices(&shape, b.shape()));
     if a.dtype().is_float() {
-        let values: Vec<f64> = pairs.map(|(i, j)| float(a.f64_at(i), b.f64_at(j))).collect();
+        let (a, b) = (a.to_f64s(), b.to_f64s());
+        let values: Vec<f64> = pairs.map(|(i, j)| float(a[i], b[j])).collect();
         return Ok(vec![Tensor::from_f64s(result.dtype, &shape, &values)?]);
     }
     let values: Result<Vec<i128>, _> = pairs.map(|(i, j)| int(a.int_at(i), b.int_at(j))).collect();

@@ -1,6 +1,6 @@
 //! Orders of axes: `stored[.., i / p, .., i mod p, ..] = value[.., i, ..]` for an axis that is split into parts of p.
 
-use super::{EvalError, Evaluated, pick, static_shape, strides};
+use super::{EvalError, Evaluated, append, for_each_row, static_shape, strides};
 use crate::layout::Part;
 use crate::ops::layout::{Layouts, orders, plain};
 use crate::{Call, Layout, Tensor, TensorType};
@@ -15,25 +15,38 @@ fn reordered(x: &Tensor, from: &Layout, to: &Layout) -> Result<Tensor, EvalError
     let misfit = || EvalError::Value(format!("{} is not laid out as {from}", x.tensor_type()));
     let value = from.value(&x.tensor_type()).ok_or_else(misfit)?;
     let result = to.stored(&value).ok_or_else(misfit)?;
+    let (shape, extents) = (static_shape(&result)?, static_shape(&value)?);
     let source = steps(from, x.shape());
-    let rank = value.rank();
-    let picked = pick(&result, x, |index| {
-        let mut at = vec![0; rank];
-        for (part, &i) in to.parts().iter().zip(index) {
-            let unit = if part.inner.is_some() { 1 } else { to.inner(part.axis).unwrap_or(1) as usize };
-            at[part.axis] += i * unit;
-        }
-        let place = |(part, step): &(Part, usize)| {
-            let i = at[part.axis];
-            step * match (part.inner, from.inner(part.axis)) {
+    let place = |axis: usize, i: usize| {
+        let of_part = |(part, step): &(Part, usize)| {
+            step * match (part.inner, from.inner(axis)) {
                 (Some(inner), _) => i % inner as usize,
                 (None, Some(inner)) => i / inner as usize,
                 (None, None) => i,
             }
         };
-        Ok(source.iter().map(place).sum())
-    })?;
-    picked.into_iter().next().ok_or_else(misfit)
+        source.iter().filter(|(part, _)| part.axis == axis).map(of_part).sum()
+    };
+    // For each axis of the value, where its elements are in `x`.
+    let places: Vec<Vec<usize>> = extents
+        .iter()
+        .enumerate()
+        .map(|(axis, &extent)| (0..extent).map(|i| place(axis, i)).collect())
+        .collect();
+    let unit = |part: &Part| if part.inner.is_some() { 1 } else { to.inner(part.axis).unwrap_or(1) as usize };
+    let last = to.parts().last().ok_or_else(misfit)?;
+    let mut data = Vec::new();
+    for_each_row(&shape, |index, elements| {
+        let mut at = vec![0; extents.len()];
+        for (part, &i) in to.parts().iter().zip(index) {
+            at[part.axis] += i * unit(part);
+        }
+        let others: usize =
+            (0..at.len()).filter(|&axis| axis != last.axis).map(|axis| places[axis][at[axis]]).sum();
+        let along = (0..elements).map(|i| others + places[last.axis][at[last.axis] + i * unit(last)]);
+        append(&mut data, x, along);
+    });
+    Ok(Tensor::from_bytes(result.dtype, &shape, data)?)
 }
 
 /// The elements in another order.

@@ -95,6 +95,56 @@ pub fn for_each_index(shape: &[usize], mut visit: impl FnMut(&[usize])) {
     }
 }
 
+/// Visits the first index of every row along the last axis, in row-major order, with the elements of a row.
+pub fn for_each_row(shape: &[usize], mut visit: impl FnMut(&[usize], usize)) {
+    let Some((&elements, _)) = shape.split_last() else { return visit(&[], 1) };
+    let mut first = shape.to_vec();
+    first[shape.len() - 1] = elements.min(1);
+    for_each_index(&first, |index| visit(index, elements));
+}
+
+/// Visits `offset + sum(index[a] * step[a])` for every index of a shape in row-major order, a run of them at a time: where it begins, how
+/// many it has, and the step from one to the next. Axes of one element are left out, and those that go on evenly are one.
+pub fn for_each_run(
+    shape: &[usize],
+    (offset, steps): (isize, &[isize]),
+    mut visit: impl FnMut(isize, usize, isize),
+) {
+    let (mut extents, mut apart): (Vec<usize>, Vec<isize>) = (Vec::new(), Vec::new());
+    for (&extent, &step) in shape.iter().zip(steps).filter(|(n, _)| **n != 1) {
+        match extents.last_mut().zip(apart.last_mut()) {
+            Some((outer, before)) if *before == step.wrapping_mul(extent as isize) => {
+                (*outer, *before) = (*outer * extent, step);
+            }
+            _ => {
+                extents.push(extent);
+                apart.push(step);
+            }
+        }
+    }
+    let along = apart.last().copied().unwrap_or(0);
+    for_each_row(&extents, |index, elements| {
+        let moved = index.iter().zip(&apart).map(|(&i, &step)| (i as isize).wrapping_mul(step));
+        visit(moved.fold(offset, isize::wrapping_add), elements, along);
+    });
+}
+
+/// Appends the bytes of elements of `x` at flat indices.
+pub fn append(data: &mut Vec<u8>, x: &Tensor, indices: impl Iterator<Item = usize>) {
+    match x.dtype().size() {
+        1 => append_of::<1>(data, x, indices),
+        2 => append_of::<2>(data, x, indices),
+        4 => append_of::<4>(data, x, indices),
+        _ => append_of::<8>(data, x, indices),
+    }
+}
+
+fn append_of<const N: usize>(data: &mut Vec<u8>, x: &Tensor, indices: impl Iterator<Item = usize>) {
+    for flat in indices {
+        data.extend_from_slice(&x.bytes()[flat * N..][..N]);
+    }
+}
+
 /// The tensor whose element at each index is the element of `x` at the flat index `from(index)`.
 pub fn pick(
     result: &TensorType,

@@ -2,7 +2,7 @@
 //!
 //! Most of it is affine, `p(i) = offset + sum(i[a] * step[a])` in flat indices of `x`.
 
-use super::{EvalError, Evaluated, for_each_index, pick, static_shape, strides};
+use super::{EvalError, Evaluated, append, for_each_index, for_each_run, pick, static_shape, strides};
 use crate::ops::shape::{padding, permutation, slices};
 use crate::relation::{axes_or_all, checked_axis, int_attr};
 use crate::{Call, Tensor, TensorType, tensor};
@@ -16,11 +16,13 @@ pub fn same_elements(result: &TensorType, x: &Tensor) -> Evaluated {
 }
 
 fn affine(result: &TensorType, x: &Tensor, offset: isize, steps: &[isize]) -> Evaluated {
-    pick(result, x, |index| {
-        // A step may be too long for its axis only where the index is always 0.
-        let moved = index.iter().zip(steps).map(|(&i, &step)| (i as isize).wrapping_mul(step));
-        Ok(moved.fold(offset, isize::wrapping_add) as usize)
-    })
+    let shape = static_shape(result)?;
+    let mut data = Vec::new();
+    for_each_run(&shape, (offset, steps), |first, elements, step| {
+        let at = |i: usize| first.wrapping_add((i as isize).wrapping_mul(step)) as usize;
+        append(&mut data, x, (0..elements).map(at));
+    });
+    Ok(vec![Tensor::from_bytes(result.dtype, &shape, data)?])
 }
 
 fn signed_strides(shape: &[usize]) -> Vec<isize> {
