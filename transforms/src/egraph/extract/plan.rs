@@ -172,12 +172,18 @@ impl Plan {
 
     /// The kernels that compute a class: its own, or those that it is lazy in.
     pub fn kernels_with(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
-        let (mut found, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![class]);
+        self.kernels_with_any(space, vec![class])
+    }
+
+    /// The kernels that compute one of some classes. Classes that many lazy ones lead to are looked at once.
+    fn kernels_with_any(&self, space: &Space, classes: Vec<ClassId>) -> BTreeSet<ClassId> {
+        let (mut found, mut seen) = (BTreeSet::new(), ClassSet::of(space.classes.len()));
+        let mut stack = classes;
         while let Some(at) = stack.pop() {
             if self.state.is_stored(at) {
                 found.insert(self.state.group(at));
             } else {
-                stack.extend(self.state.users(space, at).into_iter().filter(|u| seen.insert(*u)));
+                stack.extend(self.state.users(space, at).into_iter().filter(|u| seen.add(*u)));
             }
         }
         found
@@ -185,9 +191,7 @@ impl Plan {
 
     /// The kernels that read a stored class.
     pub fn readers(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
-        let users = self.state.users(space, class);
-        let mut readers: BTreeSet<ClassId> =
-            users.into_iter().flat_map(|u| self.kernels_with(space, u)).collect();
+        let mut readers = self.kernels_with_any(space, self.state.users(space, class));
         readers.remove(&self.state.group(class));
         readers
     }
