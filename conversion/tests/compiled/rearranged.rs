@@ -4,6 +4,19 @@ use super::text::Text;
 use super::whole::compare_all;
 use super::*;
 
+/// A tensor with its axes in another order, and its extents then.
+fn transposed<const N: usize>(
+    text: &mut Text,
+    x: &str,
+    shape: [usize; N],
+    axes: [usize; N],
+) -> (String, [usize; N]) {
+    let moved = axes.map(|axis| shape[axis]);
+    let order = axes.map(|axis| axis.to_string()).join(", ");
+    let line = format!("relay.transpose {x} {{axes = array<i64: {order}>}}");
+    (text.call(&line, Some((&[&shape], &moved))), moved)
+}
+
 /// `x[b, s, k] w`, with a bias or a function before or behind, as `[b, s, h, d]` with its axes in some order.
 fn program(random: &mut Random) -> (String, Vec<Tensor>) {
     let (b, s) = (random.of(&[1, 2, 3]), random.of(&[1, 5, 13, 16, 37]));
@@ -47,10 +60,7 @@ fn program(random: &mut Random) -> (String, Vec<Tensor>) {
         [0, 1, 3, 2],
         [3, 0, 2, 1],
     ]);
-    let moved = axes.map(|axis| apart[axis]);
-    let order = axes.map(|axis| axis.to_string()).join(", ");
-    at =
-        text.call(&format!("relay.transpose {at} {{axes = array<i64: {order}>}}"), Some((&[&apart], &moved)));
+    let (mut at, moved) = transposed(&mut text, &at, apart, axes);
     if random.flag() {
         let other = text.given(random, &moved, false);
         at = text.call(&format!("relay.add {at}, {other}"), Some((&[&moved, &moved], &moved)));
@@ -73,10 +83,7 @@ fn rows(random: &mut Random) -> (String, Vec<Tensor>) {
     let mut text = Text::new(random.flag());
     let x = text.given(random, &shape, false);
     let axes = random.of(&[[1, 0, 2], [1, 0, 2], [0, 2, 1], [2, 0, 1]]);
-    let moved = axes.map(|axis| shape[axis]);
-    let order = axes.map(|axis| axis.to_string()).join(", ");
-    let mut at =
-        text.call(&format!("relay.transpose {x} {{axes = array<i64: {order}>}}"), Some((&[&shape], &moved)));
+    let (mut at, moved) = transposed(&mut text, &x, shape, axes);
     if random.flag() {
         let other = text.given(random, &moved, false);
         at = text.call(&format!("relay.add {at}, {other}"), Some((&[&moved, &moved], &moved)));
@@ -107,9 +114,6 @@ fn rows_of_the_next_tile_are_asked_for() {
         &format!("relay.reshape {p} {{shape = array<i64: 29, 100, 4, 32>}}"),
         Some((&[&[2900, 128]], &[29, 100, 4, 32])),
     );
-    let y = text.call(
-        &format!("relay.transpose {apart} {{axes = array<i64: 0, 2, 1, 3>}}"),
-        Some((&[&[29, 100, 4, 32]], &[29, 4, 100, 32])),
-    );
-    compare_all([text.done(&[(&y, &[29, 4, 100, 32])])].into_iter());
+    let (y, moved) = transposed(&mut text, &apart, [29, 100, 4, 32], [0, 2, 1, 3]);
+    compare_all([text.done(&[(&y, &moved)])].into_iter());
 }

@@ -1,6 +1,6 @@
 //! Elementwise semantics with NumPy broadcasting.
 
-use super::{EvalError, Evaluated, for_each_run, static_shape, strides};
+use super::{EvalError, Evaluated, broadcast_steps, for_each_run, static_shape};
 use crate::{Tensor, TensorType};
 
 /// Applies a function of f64 to each element, rounding to the result's type.
@@ -11,10 +11,8 @@ pub fn map(result: &TensorType, x: &Tensor, f: impl Fn(f64) -> f64) -> Evaluated
 
 /// For each element of the result, the flat index of the operand's element that broadcasts to it.
 pub fn broadcast_indices(result: &[usize], operand: &[usize]) -> Vec<usize> {
-    let own = operand.iter().zip(strides(operand)).map(|(&n, step)| if n == 1 { 0 } else { step as isize });
-    let steps: Vec<isize> = std::iter::repeat_n(0, result.len() - operand.len()).chain(own).collect();
     let mut indices = Vec::with_capacity(result.iter().product());
-    for_each_run(result, (0, &steps), |first, elements, step| {
+    for_each_run(result, (0, &broadcast_steps(result.len(), operand)), |first, elements, step| {
         indices.extend((0..elements as isize).map(|i| (first + i * step) as usize));
     });
     indices

@@ -72,6 +72,19 @@ pub fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
+/// The same, as steps that may go backwards.
+pub fn signed_strides(shape: &[usize]) -> Vec<isize> {
+    strides(shape).into_iter().map(|s| s as isize).collect()
+}
+
+/// The steps in an operand along the axes of what it broadcasts to: 0 where it has one element, or no axis.
+pub fn broadcast_steps(rank: usize, operand: &[usize]) -> Vec<isize> {
+    let mut steps = vec![0; rank.saturating_sub(operand.len())];
+    let own = signed_strides(operand).into_iter().zip(operand);
+    steps.extend(own.map(|(step, &n)| if n == 1 { 0 } else { step }));
+    steps
+}
+
 /// Visits every index of a shape in row-major order.
 pub fn for_each_index(shape: &[usize], mut visit: impl FnMut(&[usize])) {
     if shape.contains(&0) {

@@ -2,7 +2,10 @@
 //!
 //! Most of it is affine, `p(i) = offset + sum(i[a] * step[a])` in flat indices of `x`.
 
-use super::{EvalError, Evaluated, append, for_each_index, for_each_run, pick, static_shape, strides};
+use super::{
+    EvalError, Evaluated, append, broadcast_steps, for_each_index, for_each_run, pick, signed_strides,
+    static_shape, strides,
+};
 use crate::ops::shape::{padding, permutation, slices};
 use crate::relation::{axes_or_all, checked_axis, int_attr};
 use crate::{Call, Tensor, TensorType, tensor};
@@ -25,10 +28,6 @@ fn affine(result: &TensorType, x: &Tensor, offset: isize, steps: &[isize]) -> Ev
     Ok(vec![Tensor::from_bytes(result.dtype, &shape, data)?])
 }
 
-fn signed_strides(shape: &[usize]) -> Vec<isize> {
-    strides(shape).into_iter().map(|s| s as isize).collect()
-}
-
 /// `y[i] = x[j]` with `j[axes[a]] = i[a]`.
 pub fn transpose(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let steps = signed_strides(x[0].shape());
@@ -36,12 +35,9 @@ pub fn transpose(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated
     affine(&results[0], &x[0], 0, &steps)
 }
 
-/// Broadcast axes have step 0.
+/// As an operand is read that broadcasts to the result.
 pub fn broadcast_to(result: &TensorType, x: &Tensor) -> Evaluated {
-    let mut steps = vec![0; result.rank().saturating_sub(x.shape().len())];
-    let own = signed_strides(x.shape()).into_iter().zip(x.shape());
-    steps.extend(own.map(|(step, &n)| if n == 1 { 0 } else { step }));
-    affine(result, x, 0, &steps)
+    affine(result, x, 0, &broadcast_steps(result.rank(), x.shape()))
 }
 
 /// All operands, one after another along the axis.

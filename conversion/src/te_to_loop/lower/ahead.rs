@@ -135,14 +135,13 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// Asks for what lies those ways from an offset. Beyond the end there is nothing to ask for, and an address there must not even be made: the
-    /// part of the offset that outer loops change stays so far before the end as the others go, which costs an iteration of these nothing.
+    /// longest step of the offset, which outer loops take, stays so far before the end as the rest goes, which costs an iteration inside nothing.
     fn ask_for(&mut self, loops: &Loops<'c>, part: &Part<'c>, offset: &Expr, ways: &[i64]) {
         let last = (last(part) - ways.iter().copied().max().unwrap_or(0)).max(0);
         let scalars = loops.scalars();
-        let is_inside = |e: &Expr, last| e.range().is_some_and(|(low, high)| low >= 0 && high <= last);
-        let place = match is_inside(offset, last) {
-            true => self.indices.value(&loops.build, offset),
-            false => {
+        let place = match offset.range() {
+            Some((0.., high)) if high <= last => self.indices.value(&loops.build, offset),
+            _ => {
                 let (from, along, furthest) = apart(offset, last);
                 let from = self.indices.value(&loops.build, &from);
                 let from = scalars.index_clamp(from, 0, last - furthest);
@@ -193,16 +192,15 @@ impl<'c> Lowering<'c, '_> {
 
 /// An offset as its longest step with what is constant, the rest, and how far that goes: from 0, and no further than to the end.
 fn apart(offset: &Expr, last: i64) -> (Expr, Expr, i64) {
-    let mut terms: Vec<Expr> = offset.terms().map(|(atom, n)| Expr::atom(atom.clone()).times(n)).collect();
-    let step = |e: &Expr| e.terms().map(|(_, n)| n).max().unwrap_or(0);
-    terms.sort_by_key(step);
-    terms.pop();
-    let along = terms.iter().fold(Expr::constant(0), |along, term| along.plus(term));
-    let (along, furthest) = match along.range() {
-        Some((0.., high)) if high <= last => (along, high),
-        _ => (Expr::constant(0), 0),
-    };
-    (offset.minus(&along), along, furthest)
+    let longest = offset.terms().max_by_key(|(_, step)| *step);
+    let along = longest.map_or(Expr::constant(0), |(atom, step)| {
+        let from = Expr::atom(atom.clone()).times(step).plus(&Expr::constant(offset.offset()));
+        offset.minus(&from)
+    });
+    match along.range() {
+        Some((0.., high)) if high <= last => (offset.minus(&along), along, high),
+        _ => (offset.clone(), Expr::constant(0), 0),
+    }
 }
 
 /// Where reads begin along each axis of a part, and how far they go; each once.

@@ -59,7 +59,8 @@ impl Members<'_> {
         for (member, arrangement) in self.arrangements(product, after) {
             let wrong = || Illegal::Epilogue(name, self.name(member));
             let (Some(together), Some(arrangement)) = (together, arrangement) else { return Err(wrong()) };
-            let along_rows = self.turned(product, &arrangement).is_some_and(|n| n.is_multiple_of(together));
+            let along_rows =
+                self.turned(product, &arrangement).is_some_and(|(n, _)| n.is_multiple_of(together));
             if !arrangement.run().is_multiple_of(together) && !along_rows {
                 return Err(Illegal::Apart(name, self.name(member)));
             }
@@ -72,35 +73,32 @@ impl Members<'_> {
         let shape = self.dims(product).iter().map(Dim::known).collect::<Option<Vec<u64>>>();
         let mut known: Vec<(ClassId, Arrangement)> = Vec::new();
         known.extend(shape.map(|shape| (product, Arrangement::of(&shape))));
+        let mut found = Vec::new();
         for &member in after {
-            match self.rearranged(member, &known) {
-                Some(arrangement) => known.push((member, arrangement)),
-                None => {
-                    let found = known.into_iter().skip(1).map(|(m, a)| (m, Some(a)));
-                    return found.chain([(member, None)]).collect();
-                }
-            }
+            let arrangement = self.rearranged(member, &known);
+            found.push((member, arrangement.clone()));
+            let Some(arrangement) = arrangement else { break };
+            known.push((member, arrangement));
         }
-        known.into_iter().skip(1).map(|(member, arrangement)| (member, Some(arrangement))).collect()
+        found
     }
 
-    /// How many elements of one column of a matrix product lie side by side; none where those of a row do, or of several products.
-    fn turned(&self, product: ClassId, arrangement: &Arrangement) -> Option<u64> {
+    /// How many elements of one column of a matrix product lie side by side, and how many of its rows are from one to the next; none where
+    /// those of a row do, or of several products.
+    fn turned(&self, product: ClassId, arrangement: &Arrangement) -> Option<(u64, u64)> {
         let [.., rows, columns] = self.dims(product) else { return None };
         let (rows, columns) = (rows.known()?, columns.known()?);
         let (elements, apart) = arrangement.side_by_side();
         let by_column = self.is_product(product) && columns > 1 && apart.is_multiple_of(columns);
         // Of one matrix on the right, rows of all products are rows of one.
         let is_one = self.operands(product).get(1).is_some_and(|w| self.dims(*w).len() == 2);
-        (by_column && (is_one || apart < rows * columns)).then_some(elements)
+        (by_column && (is_one || apart < rows * columns)).then(|| (elements, apart / columns))
     }
 
     /// The distance, in rows of a product, of what lies side by side in the last member that follows it; none where columns do.
     pub(super) fn rows_apart(&self, product: ClassId) -> Option<u64> {
         let (_, last) = self.arrangements(product, &self.after(&[product])).pop()?;
-        let last = last?;
-        self.turned(product, &last)?;
-        Some(last.side_by_side().1 / self.dims(product).last()?.known()?)
+        self.turned(product, &last?).map(|(_, rows)| rows)
     }
 
     /// True for a product of two matrices, or of many.
