@@ -36,13 +36,15 @@ impl Plan {
             let mut rest = classes.into_iter();
             let Some(mut first) = rest.next() else { continue };
             for class in rest {
-                let joined = self.joined(space, first, class);
-                match joined {
-                    Ok((plan, gain)) if gain > 0.0 && plan.state.group_of(first).len() <= MOST_RESULTS => {
-                        *self = plan;
+                let mark = self.mark();
+                match self.join(space, first, class) {
+                    Ok(gain) if gain > 0.0 && self.state.group_of(first).len() <= MOST_RESULTS => {
                         first = self.state.group(first);
                     }
-                    _ => first = class,
+                    _ => {
+                        self.undo_to(mark);
+                        first = class;
+                    }
                 }
             }
         }

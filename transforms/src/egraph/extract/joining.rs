@@ -8,8 +8,8 @@
 //! ```
 //!
 //! In a graph that was unrolled over time all steps read the same weights, so that each kernel could be joined with all of the same
-//! kind. Nearly all of them wait for each other. So who reads what is found once for all kernels, and for a kernel, once, all those that
-//! it can reach through a third one; what is left is few.
+//! kind. Nearly all of them wait for each other. So all those that a kernel can reach through a third one are found once; what is left
+//! is few.
 
 use super::class_set::ClassSet;
 use super::plan::Plan;
@@ -20,25 +20,24 @@ use std::collections::BTreeSet;
 impl Plan {
     /// Joins kernels of some classes with others while that gains.
     pub(super) fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) {
-        let mut readers = Readers::of(self, space);
         for &class in classes {
             if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class)
             {
                 continue;
             }
-            let others = readers.partners(self, space, class);
-            let mut beyond = readers.beyond(self, class, &others);
+            let others = self.partners(space, class);
+            let mut beyond = self.beyond(space, class, &others);
             for other in others {
                 if self.state.group(other) == self.state.group(class) || beyond.has(self.state.group(other)) {
                     continue;
                 }
                 let quickest = self.cost(class).min(self.cost(other));
-                if let Ok((plan, gain)) = self.joined(space, class, other)
-                    && gain > LEAST_GAIN * quickest
-                {
-                    *self = plan;
-                    readers = Readers::of(self, space);
-                    beyond = readers.beyond(self, class, &[other]);
+                let mark = self.mark();
+                match self.join(space, class, other) {
+                    Ok(gain) if gain > LEAST_GAIN * quickest => {
+                        beyond = self.beyond(space, class, &[other]);
+                    }
+                    _ => self.undo_to(mark),
                 }
             }
         }
@@ -46,73 +45,52 @@ impl Plan {
 
     /// Pairs of kernels of which one reads the other, or that read the same.
     pub fn pairs(&self, space: &Space) -> Vec<(ClassId, ClassId)> {
-        let readers = Readers::of(self, space);
         let mut pairs = BTreeSet::new();
         for class in (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)) {
-            for other in readers.partners(self, space, class) {
+            for other in self.partners(space, class) {
                 pairs.insert((class.min(other), class.max(other)));
             }
         }
         pairs.into_iter().collect()
     }
-}
 
-/// Who reads what, of all kernels of a plan.
-struct Readers {
-    /// For each class the kernels with a member, or a view, that reads it.
-    of_class: Vec<Vec<ClassId>>,
-    /// For each kernel those that read what it stores.
-    of_kernel: Vec<Vec<ClassId>>,
-}
-
-impl Readers {
-    fn of(plan: &Plan, space: &Space) -> Readers {
-        let count = space.classes.len();
-        let mut readers = Readers { of_class: vec![Vec::new(); count], of_kernel: vec![Vec::new(); count] };
-        for kernel in (0..count).filter(|&c| plan.has_kernel(space, c)) {
-            let facts = plan.facts(kernel);
-            facts.touches.iter().for_each(|&class| readers.of_class[class].push(kernel));
-            facts.reads.iter().for_each(|&class| readers.of_kernel[plan.state.group(class)].push(kernel));
-        }
-        readers
-    }
-
-    /// The kernels that that of a class could be joined with, in order.
-    fn partners(&self, plan: &Plan, space: &Space, class: ClassId) -> Vec<ClassId> {
-        let facts = plan.facts(class);
+    /// The kernels that that of a class could be joined with, in order: with a member, or a view, that reads what this one reads or makes.
+    fn partners(&self, space: &Space, class: ClassId) -> Vec<ClassId> {
+        let facts = self.facts(class);
         if !facts.computes {
             return Vec::new();
         }
-        let near = facts.inputs.iter().chain([&class]).flat_map(|&read| &self.of_class[read]);
-        let mut others: Vec<ClassId> = near.copied().collect();
-        others.sort_unstable();
-        others.dedup();
-        let own = plan.state.group(class);
-        others.retain(|&other| {
+        let mut others = BTreeSet::new();
+        for &read in facts.inputs.iter().chain([&class]) {
+            let kernels = self.kernels_with_any(space, self.state.users(space, read));
+            others.extend(kernels.into_iter().filter(|&k| self.facts(k).touches.contains(&read)));
+        }
+        let own = self.state.group(class);
+        let is_partner = |&other: &ClassId| {
             other != own
                 && space.classes[other].place == space.classes[class].place
-                && plan.facts(other).computes
-        });
-        others
+                && self.facts(other).computes
+        };
+        others.into_iter().filter(is_partner).collect()
     }
 
     /// The kernels that need what a third one makes of a class's kernel, and those of which a third one makes what this needs. Nothing
     /// where nobody asks.
-    fn beyond(&self, plan: &Plan, class: ClassId, others: &[ClassId]) -> ClassSet {
-        let mut found = ClassSet::of(self.of_class.len());
+    fn beyond(&self, space: &Space, class: ClassId, others: &[ClassId]) -> ClassSet {
+        let mut found = ClassSet::of(space.classes.len());
         if others.is_empty() {
             return found;
         }
-        let own = plan.state.group(class);
-        let operands = |kernel: ClassId| plan.facts(kernel).reads.iter().map(|&read| plan.state.group(read));
+        let own = self.state.group(class);
+        let operands = |kernel: ClassId| self.facts(kernel).reads.iter().map(|&read| self.state.group(read));
         let mut stack: Vec<ClassId> = operands(own).flat_map(&operands).collect();
         while let Some(kernel) = stack.pop() {
             if found.add(kernel) {
                 stack.extend(operands(kernel));
             }
         }
-        let mut below = ClassSet::of(self.of_class.len());
-        let users = |kernel: ClassId| self.of_kernel[kernel].iter().copied();
+        let mut below = ClassSet::of(space.classes.len());
+        let users = |kernel: ClassId| self.users(space, kernel);
         let mut stack: Vec<ClassId> = users(own).flat_map(&users).collect();
         while let Some(kernel) = stack.pop() {
             if below.add(kernel) {

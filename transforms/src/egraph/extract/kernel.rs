@@ -16,6 +16,7 @@ use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use fusion_operators::ops::shape::TRANSPOSE;
 use fusion_operators::{Dim, FusionKind, Operator, TensorType};
+use std::collections::BTreeMap;
 
 /// A kernel.
 #[derive(Clone, Debug, Default)]
@@ -166,7 +167,7 @@ impl Kernel {
                 self.results.push(at);
             }
         }
-        let mut place_of: Vec<u32> = vec![u32::MAX; space.classes.len()];
+        let mut place_of: BTreeMap<ClassId, usize> = BTreeMap::new();
         for &member in &inside {
             let candidate = state.candidate(space, member);
             for &operand in candidate.operands.iter().filter(|o| !has.has(**o)) {
@@ -175,14 +176,12 @@ impl Kernel {
                     FusionKind::Injective => result,
                     _ => f64::INFINITY,
                 };
-                match self.read.get_mut(place_of[operand] as usize) {
-                    Some(so_far) => *so_far += read,
-                    None => {
-                        place_of[operand] = self.inputs.len() as u32;
-                        self.inputs.push(operand);
-                        self.read.push(read);
-                    }
+                let place = *place_of.entry(operand).or_insert(self.inputs.len());
+                if place == self.inputs.len() {
+                    self.inputs.push(operand);
+                    self.read.push(0.0);
                 }
+                self.read[place] += read;
             }
         }
         self.members = inside;

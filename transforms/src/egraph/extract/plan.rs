@@ -2,11 +2,10 @@
 
 use super::class_set::ClassSet;
 use super::cost;
-use super::kernel::{Illegal, Kernel, rearranges};
-use super::pieces::cuts;
-use super::space::{Candidate, ClassId, Space};
+use super::facts::Facts;
+use super::kernel::{Illegal, Kernel};
+use super::space::{ClassId, Space};
 use super::state::State;
-use fusion_operators::FusionKind;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -15,86 +14,35 @@ use std::rc::Rc;
 pub struct Plan {
     /// The state.
     pub state: State,
-    /// What is known of the kernel of each class that is the first of its group. Moves copy plans, and change few kernels.
-    facts: Vec<Rc<Facts>>,
+    /// What is known of the kernel of each class that is the first of its group. Copies of plans differ in few kernels.
+    pub(super) facts: Vec<Rc<Facts>>,
+    /// What edits replaced of it, oldest first.
+    pub(super) replaced: Vec<(ClassId, Rc<Facts>)>,
+    /// For each class those whose facts say that they read it.
+    pub(super) read_by: Vec<Vec<ClassId>>,
     /// Members of kernels that were looked at so far, which is what a search takes.
     pub(super) looked_at: u64,
-}
-
-/// What is asked of a kernel again and again.
-#[derive(Default)]
-pub(super) struct Facts {
-    /// Seconds.
-    pub seconds: f64,
-    /// How many classes it computes, and how many are views at its beginnings and ends.
-    pub members: u64,
-    /// False for one that moves nothing: what it stores is a view.
-    pub computes: bool,
-    /// The stored classes of other kernels that it reads, below any views.
-    pub reads: Vec<ClassId>,
-    /// What members read from outside of them.
-    pub inputs: Vec<ClassId>,
-    /// What members, and views at their beginnings and ends, read: no members.
-    pub touches: Vec<ClassId>,
-    /// True where a member stays alone.
-    is_opaque: bool,
-    /// The member that is a contraction.
-    contraction: Option<ClassId>,
-    /// True where a member is neither a contraction nor elementwise.
-    moves_or_reduces: bool,
-    /// True where a member is neither, nor a rearrangement or a piece, which may follow a product.
-    cannot_follow: bool,
-    /// True where a member is neither, nor cut from something, which may stand beside a product.
-    cannot_stand_beside: bool,
-}
-
-impl Facts {
-    fn of(space: &Space, state: &State, kernel: Kernel) -> Rc<Facts> {
-        let mut known = ClassSet::of(space.classes.len());
-        kernel.members.iter().for_each(|&member| _ = known.add(member));
-        let read = kernel.all.iter().flat_map(|&member| &state.candidate(space, member).operands);
-        let touches = read.copied().filter(|&class| known.add(class)).collect();
-        let of_kind = |kind: FusionKind| {
-            kernel.members.iter().copied().find(|&m| state.candidate(space, m).kind == kind)
-        };
-        let is_simple =
-            |kind| matches!(kind, FusionKind::Contraction | FusionKind::Elementwise | FusionKind::Broadcast);
-        let any = |wanted: &dyn Fn(&Candidate) -> bool| {
-            kernel.members.iter().any(|&m| wanted(state.candidate(space, m)))
-        };
-        let may_follow = |c: &Candidate| space.rates.stored_together.is_some() && (rearranges(c) || cuts(c));
-        Rc::new(Facts {
-            seconds: cost::kernel(space, state, &kernel),
-            members: kernel.all.len() as u64,
-            computes: !kernel.members.is_empty(),
-            reads: kernel.reads(space, state),
-            touches,
-            is_opaque: of_kind(FusionKind::Opaque).is_some(),
-            contraction: of_kind(FusionKind::Contraction),
-            moves_or_reduces: any(&|c| !is_simple(c.kind)),
-            cannot_follow: any(&|c| !is_simple(c.kind) && !may_follow(c)),
-            cannot_stand_beside: any(&|c| !is_simple(c.kind) && !cuts(c)),
-            inputs: kernel.inputs,
-        })
-    }
 }
 
 impl Plan {
     /// The plan of a state.
     pub fn new(space: &Space, state: State) -> Plan {
         let unknown = Rc::new(Facts::default());
-        let mut plan = Plan { state, facts: vec![unknown; space.classes.len()], looked_at: 0 };
+        let count = space.classes.len();
+        let (facts, read_by) = (vec![unknown; count], vec![Vec::new(); count]);
+        let mut plan = Plan { state, facts, replaced: Vec::new(), read_by, looked_at: 0 };
         for class in 0..space.classes.len() {
             if plan.has_kernel(space, class) {
                 plan.measure(space, class);
             }
         }
+        plan.keep();
         plan
     }
 
     /// Finds out anew what is known of the kernel that a class is the first of.
     pub(super) fn measure(&mut self, space: &Space, class: ClassId) {
-        self.facts[class] = Facts::of(space, &self.state, Kernel::of(space, &self.state, class));
+        self.set_facts(space, class, Kernel::of(space, &self.state, class));
     }
 
     /// What is known of the kernel that stores a class.
@@ -104,10 +52,7 @@ impl Plan {
 
     /// True when a kernel is named by this class: it is live, stored and the first of its group.
     pub fn has_kernel(&self, space: &Space, class: ClassId) -> bool {
-        !space.classes[class].is_external
-            && self.state.is_live(class)
-            && self.state.is_stored(class)
-            && self.state.group(class) == class
+        !space.classes[class].is_external && self.state.row(class).has_kernel(class)
     }
 
     /// Seconds of all kernels, added in one order.
@@ -172,18 +117,22 @@ impl Plan {
 
     /// The kernels that compute a class: its own, or those that it is lazy in.
     pub fn kernels_with(&self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
-        self.kernels_with_any(space, vec![class])
+        self.kernels_with_any(space, [class])
     }
 
     /// The kernels that compute one of some classes. Classes that many lazy ones lead to are looked at once.
-    fn kernels_with_any(&self, space: &Space, classes: Vec<ClassId>) -> BTreeSet<ClassId> {
+    pub(super) fn kernels_with_any(
+        &self,
+        space: &Space,
+        classes: impl IntoIterator<Item = ClassId>,
+    ) -> BTreeSet<ClassId> {
         let (mut found, mut seen) = (BTreeSet::new(), ClassSet::of(space.classes.len()));
-        let mut stack = classes;
+        let mut stack: Vec<ClassId> = classes.into_iter().collect();
         while let Some(at) = stack.pop() {
             if self.state.is_stored(at) {
                 found.insert(self.state.group(at));
             } else {
-                stack.extend(self.state.users(space, at).into_iter().filter(|u| seen.add(*u)));
+                stack.extend(self.state.users(space, at).filter(|u| seen.add(*u)));
             }
         }
         found
@@ -205,7 +154,7 @@ impl Plan {
         let mut after = 0.0;
         for reader in readers {
             let kernel = plan.legal(space, reader)?;
-            plan.facts[reader] = Facts::of(space, &plan.state, kernel);
+            plan.set_facts(space, reader, kernel);
             after += plan.cost(reader);
         }
         Ok((plan, before - after))
@@ -221,17 +170,22 @@ impl Plan {
     /// The plan with the kernels of two stored classes joined, and the seconds that gains.
     pub fn joined(&self, space: &Space, a: ClassId, b: ClassId) -> Result<(Plan, f64), Illegal> {
         let mut plan = self.clone();
-        let before = plan.cost(a) + plan.cost(b);
-        plan.state.join(a, b);
-        let kernel = plan.legal(space, a)?;
-        let group = plan.state.group(a);
-        plan.facts[group] = Facts::of(space, &plan.state, kernel);
-        let cost = plan.cost(a);
+        let gain = plan.join(space, a, b)?;
+        Ok((plan, gain))
+    }
+
+    /// Joins the kernels of two stored classes, and gives the seconds that gains. Where it fails it leaves the plan in no order.
+    pub(super) fn join(&mut self, space: &Space, a: ClassId, b: ClassId) -> Result<f64, Illegal> {
+        let before = self.cost(a) + self.cost(b);
+        self.state.join(a, b);
+        let kernel = self.legal(space, a)?;
+        self.set_facts(space, self.state.group(a), kernel);
+        let cost = self.cost(a);
         // The last question, as it goes over the whole program.
-        if cost < before && plan.is_cyclic(a) {
+        if cost < before && self.is_cyclic(a) {
             return Err(Illegal::Cyclic);
         }
-        Ok((plan, before - cost))
+        Ok(before - cost)
     }
 
     /// Seconds of the program with a lazy class stored.
@@ -259,7 +213,13 @@ impl Plan {
     ///
     ///     a, b stored together; b is computed by another candidate now, which reads c, which reads a
     pub fn part_cycles(&mut self, space: &Space) {
-        while let Some(cycle) = self.cycle(space) {
+        let kernels = (0..space.classes.len()).filter(|&c| self.has_kernel(space, c)).collect();
+        self.part_cycles_at(space, kernels);
+    }
+
+    /// The same for cycles through some kernels.
+    pub(super) fn part_cycles_at(&mut self, space: &Space, mut kernels: BTreeSet<ClassId>) {
+        while let Some(cycle) = self.cycle(space, &kernels) {
             // Classes alone need nothing that needs them: one of these kernels has several.
             let mut parted = false;
             for kernel in cycle {
@@ -268,6 +228,7 @@ impl Plan {
                     parted = true;
                     self.state.part(&group);
                     group.iter().for_each(|&class| self.measure(space, class));
+                    kernels.extend(group);
                 }
             }
             if !parted {
@@ -276,11 +237,11 @@ impl Plan {
         }
     }
 
-    /// Kernels each of which reads the one before it, and the first one the last one.
-    fn cycle(&self, space: &Space) -> Option<Vec<ClassId>> {
+    /// Kernels each of which reads the one before it, and the first one the last one: of some kernels and those that these need.
+    fn cycle(&self, space: &Space, kernels: &BTreeSet<ClassId>) -> Option<Vec<ClassId>> {
         let count = space.classes.len();
         let (mut open, mut done) = (ClassSet::of(count), ClassSet::of(count));
-        for root in (0..count).filter(|&c| self.has_kernel(space, c)) {
+        for &root in kernels {
             let mut path = vec![(root, 0)];
             while let Some((kernel, next)) = path.pop() {
                 if next == 0 && (done.has(kernel) || !open.add(kernel)) {

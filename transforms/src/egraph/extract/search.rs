@@ -15,12 +15,13 @@
 use super::cost;
 use super::exact;
 use super::kernel::Kernel;
+use super::moves::{Move, moves};
 use super::plan::Plan;
-use super::space::{Candidate, ClassId, Space};
+use super::space::{ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What may be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,9 @@ pub struct SearchReport {
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
 pub(super) const LEAST_GAIN: f64 = 1e-2;
 
+/// Less gain than this share of the program's time is no reason for a move.
+const LEAST_OF_ALL: f64 = 1e-6;
+
 /// Members of kernels that the improvement looks at, at most, some two million a second; and as long as it tries moves that only have
 /// kernels fused anew. Most graphs need some thousands. Those that were unrolled over time, whose kernels compute the steps before again
 /// where calls cost much, would take minutes.
@@ -76,13 +80,14 @@ pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
         if freedom.join {
             best.settle_joined(space, &all);
         }
-        if best.total(space) < plan.total(space) * (1.0 - 1e-6) {
+        if best.total(space) < plan.total(space) * (1.0 - LEAST_OF_ALL) {
             plan = best;
         }
     }
     if freedom.join {
         plan.join_alike(space);
     }
+    plan.keep();
     report.cost = plan.total(space);
     (plan, report)
 }
@@ -122,11 +127,9 @@ impl Plan {
     /// Seconds of the program with a class computed by another candidate, and what is around it fused anew; `None` when it
     /// cannot be.
     pub fn with(&self, space: &Space, class: ClassId, candidate: usize) -> Option<f64> {
-        let step = vec![(class, candidate)];
-        let mut plan = self.moved(space, &step)?;
         let freedom = Freedom { fuse: true, join: false, moves: 0 };
-        plan.settle(space, &plan.around(space, &step), freedom);
-        Some(plan.total(space))
+        let mut plan = self.clone();
+        plan.try_move(space, &vec![(class, candidate)], freedom).then(|| plan.total(space))
     }
 
     /// Fuses in the neighbourhood of some classes until nothing gains.
@@ -150,20 +153,22 @@ impl Plan {
         };
         // Gains by class; those around a change are computed anew. Of like ones the smallest kernel is first: a chain grows everywhere at
         // once, so that the sum over all kernels looked at is that of its length times the logarithm, and not its square.
-        let mut known: Vec<Option<Rank>> = vec![None; space.classes.len()];
+        let mut known: BTreeMap<ClassId, Rank> = BTreeMap::new();
         let mut open: BTreeSet<Rank> = BTreeSet::new();
         let mut stale: BTreeSet<ClassId> = classes.iter().copied().collect();
         loop {
             for class in std::mem::take(&mut stale) {
                 let gain = if is_candidate(self, class) { self.gain_of_lazy(space, class) } else { None };
                 let rank = gain.map(|(gain, members)| Rank::of(gain, members, class));
-                if let Some(old) = std::mem::replace(&mut known[class], rank) {
-                    open.remove(&old);
-                }
+                let old = match rank {
+                    Some(rank) => known.insert(class, rank),
+                    None => known.remove(&class),
+                };
+                old.inspect(|old| _ = open.remove(old));
                 open.extend(rank);
             }
             let Some(Rank { class, .. }) = open.pop_first() else { return };
-            known[class] = None;
+            known.remove(&class);
             stale.extend(self.neighbours(space, class));
             self.make_lazy(space, class);
             for kernel in self.kernels_with(space, class) {
@@ -181,6 +186,7 @@ impl Plan {
             return None;
         }
         let before: f64 = self.cost(class) + readers.iter().map(|&r| self.cost(r)).sum::<f64>();
+        let mark = self.mark();
         self.state.set_stored(class, false);
         let (mut after, mut members) = (Some(0.0), 0);
         for &reader in &readers {
@@ -191,7 +197,7 @@ impl Plan {
                 break;
             }
         }
-        self.state.set_stored(class, true);
+        self.undo_to(mark);
         self.looked_at += members;
         let after = after?;
         let quickest = readers.iter().map(|&r| self.cost(r)).fold(self.cost(class), f64::min);
@@ -217,6 +223,7 @@ impl Plan {
     fn improve(&mut self, space: &Space, freedom: Freedom, report: &mut SearchReport) -> bool {
         let moves = moves(space);
         let (mut idle, mut skipped) = (0, false);
+        let mut total = self.total(space);
         for (step, changes) in moves.iter().cycle() {
             if idle == moves.len() {
                 break;
@@ -229,21 +236,37 @@ impl Plan {
             if report.tried >= freedom.moves || self.looked_at > MOST_LOOKED_AT {
                 return false;
             }
-            let Some(mut plan) = self.moved(space, step) else { continue };
-            report.tried += 1;
-            plan.settle(space, &plan.around(space, step), freedom);
-            self.looked_at = plan.looked_at;
-            if plan.total(space) < self.total(space) * (1.0 - 1e-6) {
-                *self = plan;
+            let mark = self.mark();
+            let is_possible = self.try_move(space, step, freedom);
+            report.tried += usize::from(is_possible);
+            let gain = if is_possible { self.gain_since(space, mark) } else { 0.0 };
+            if gain > LEAST_OF_ALL * total {
+                self.keep();
+                let before = std::mem::replace(&mut total, self.total(space));
+                debug_assert!(
+                    (before - gain - total).abs() < 1e-9 * before,
+                    "facts of a kernel were not measured"
+                );
                 report.kept += 1;
                 idle = 0;
+            } else {
+                self.undo_to(mark);
             }
         }
         !skipped
     }
 
-    /// The plan after a move; `None` when the move changes nothing or is not possible.
-    fn moved(&self, space: &Space, step: &Move) -> Option<Plan> {
+    /// Makes a move and fuses what is around it anew. False when the move changes nothing or is not possible: the plan is in no order then.
+    fn try_move(&mut self, space: &Space, step: &Move, freedom: Freedom) -> bool {
+        let is_possible = self.make(space, step);
+        if is_possible {
+            self.settle(space, &self.around(space, step), freedom);
+        }
+        is_possible
+    }
+
+    /// Computes the classes of a move by its candidates, and stores what was lazy around them.
+    fn make(&mut self, space: &Space, step: &Move) -> bool {
         let changes: Vec<(ClassId, usize)> = step
             .iter()
             .filter(|(class, candidate)| {
@@ -252,60 +275,46 @@ impl Plan {
             .copied()
             .collect();
         if changes.is_empty() {
-            return None;
+            return false;
         }
-        let mut plan = self.clone();
-        let mut dirty = BTreeSet::new();
+        let mark = self.mark();
+        let mut concerned = BTreeSet::new();
         for &(class, _) in &changes {
-            dirty.extend(plan.restore(space, class));
+            concerned.extend(self.restore(space, class));
         }
         for &(class, candidate) in &changes {
-            if plan.state.is_live(class) {
-                plan.state.choose(space, class, candidate).ok()?;
+            if self.state.is_live(class) && self.state.choose(space, class, candidate).is_err() {
+                return false;
             }
         }
         // What it reads now may have been lazy in other kernels, and may not be in this one.
         for (class, _) in changes {
-            let is_wrong = |kernel: &ClassId| plan.legal(space, *kernel).is_err();
-            if plan.state.is_live(class) && plan.kernels_with(space, class).iter().any(is_wrong) {
-                dirty.extend(plan.restore(space, class));
+            let is_wrong = |kernel: &ClassId| self.legal(space, *kernel).is_err();
+            if self.state.is_live(class) && self.kernels_with(space, class).iter().any(is_wrong) {
+                concerned.extend(self.restore(space, class));
             }
         }
-        plan.recost(space, &self.state, &dirty);
-        plan.part_cycles(space);
-        Some(plan)
+        concerned.extend(self.edited(mark).into_iter().map(|class| self.state.group(class)));
+        concerned.retain(|&class| self.has_kernel(space, class));
+        concerned.iter().for_each(|&kernel| self.measure(space, kernel));
+        self.part_cycles_at(space, concerned);
+        true
     }
 
-    /// Stores again what is lazy in the kernels around a class, so that they are fused anew. Gives all classes concerned.
+    /// Stores again what is lazy in the kernels around a class, so that they are fused anew. Gives the kernels concerned.
     fn restore(&mut self, space: &Space, class: ClassId) -> BTreeSet<ClassId> {
-        let mut concerned = self.kernels_with(space, class);
-        for kernel in concerned.clone() {
+        let kernels = self.kernels_with(space, class);
+        let mut concerned = kernels.clone();
+        for kernel in kernels {
             for member in Kernel::of(space, &self.state, kernel).all {
                 // Where another kernel recomputes the member, it will read it.
                 if !self.state.is_stored(member) {
                     concerned.extend(self.kernels_with(space, member));
+                    self.state.set_stored(member, true);
                 }
-                self.state.set_stored(member, true);
-                concerned.insert(member);
             }
         }
         concerned
-    }
-
-    /// Finds out anew what some classes' kernels cost, and those that another state does not have: of new classes, and of groups that
-    /// a class has left.
-    fn recost(&mut self, space: &Space, before: &State, dirty: &BTreeSet<ClassId>) {
-        let mut left: BTreeSet<ClassId> = BTreeSet::new();
-        for class in (0..space.classes.len()).filter(|&c| before.is_live(c) && !self.state.is_live(c)) {
-            let rest = before.group_of(class).into_iter().filter(|&c| self.state.is_live(c));
-            left.extend(rest.map(|c| self.state.group(c)));
-        }
-        for class in 0..space.classes.len() {
-            let changed = !before.is_live(class) || dirty.contains(&class) || left.contains(&class);
-            if changed && self.has_kernel(space, class) {
-                self.measure(space, class);
-            }
-        }
     }
 
     /// The classes that a move's fusion looks at.
@@ -346,48 +355,4 @@ impl Rank {
     fn of(gain: f64, members: u64, class: ClassId) -> Rank {
         Rank { gain: Reverse((gain.max(0.0) as f32).to_bits()), members, class }
     }
-}
-
-/// Classes and the candidates that compute them after the move.
-type Move = Vec<(ClassId, usize)>;
-
-/// Single changes, then for each class that several others could read: all of them read it. With each whether it may make another kernel:
-/// what computes a class by the same operands in another order only has what is around it fused anew.
-fn moves(space: &Space) -> Vec<(Move, bool)> {
-    let mut moves = Vec::new();
-    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
-        let candidates = &facts.candidates;
-        if candidates.len() < 2 {
-            continue;
-        }
-        let differs = |n: usize| !candidates[..n].iter().any(|before| is_alike(before, &candidates[n]));
-        let different = (0..candidates.len()).filter(|&n| differs(n)).count();
-        moves.extend((0..candidates.len()).map(|n| (vec![(class, n)], different > 1 && differs(n))));
-    }
-    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
-        let together: Move = facts
-            .parents
-            .iter()
-            .filter_map(|&parent| {
-                let candidates = &space.classes[parent].candidates;
-                let reads = candidates.iter().position(|c| c.operands.contains(&class))?;
-                (candidates.len() > 1).then_some((parent, reads))
-            })
-            .collect();
-        if together.len() > 1 {
-            moves.push((together, true));
-        }
-    }
-    moves
-}
-
-/// True for two candidates that no kernel tells apart: of the same operands in another order, element by element.
-fn is_alike(a: &Candidate, b: &Candidate) -> bool {
-    let by_element = |c: &Candidate| matches!(c.kind, FusionKind::Elementwise | FusionKind::Broadcast);
-    let sorted = |c: &Candidate| {
-        let mut operands = c.operands.clone();
-        operands.sort_unstable();
-        operands
-    };
-    by_element(a) && by_element(b) && a.seconds == b.seconds && sorted(a) == sorted(b)
 }

@@ -40,7 +40,7 @@ impl Block<'_, '_> {
     /// Whether a class is lazy, and what the other way would cost.
     fn fusion(&self, class: ClassId, total: f64) -> Option<Decision> {
         let (space, plan) = (self.space, self.plan);
-        let users = plan.state.users(space, class);
+        let users: Vec<ClassId> = plan.state.users(space, class).collect();
         if users.is_empty() || plan.state.candidate(space, class).is_view {
             return None;
         }

@@ -1,0 +1,48 @@
+//! The moves that improve a plan, in an order that follows from the space.
+
+use super::space::{Candidate, ClassId, Space};
+use fusion_operators::FusionKind;
+
+/// Classes and the candidates that compute them after the move.
+pub type Move = Vec<(ClassId, usize)>;
+
+/// Single changes, then for each class that several others could read: all of them read it. With each whether it may make another kernel:
+/// what computes a class by the same operands in another order only has what is around it fused anew.
+pub fn moves(space: &Space) -> Vec<(Move, bool)> {
+    let mut moves = Vec::new();
+    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+        let candidates = &facts.candidates;
+        if candidates.len() < 2 {
+            continue;
+        }
+        let differs = |n: usize| !candidates[..n].iter().any(|before| is_alike(before, &candidates[n]));
+        let different = (0..candidates.len()).filter(|&n| differs(n)).count();
+        moves.extend((0..candidates.len()).map(|n| (vec![(class, n)], different > 1 && differs(n))));
+    }
+    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+        let together: Move = facts
+            .parents
+            .iter()
+            .filter_map(|&parent| {
+                let candidates = &space.classes[parent].candidates;
+                let reads = candidates.iter().position(|c| c.operands.contains(&class))?;
+                (candidates.len() > 1).then_some((parent, reads))
+            })
+            .collect();
+        if together.len() > 1 {
+            moves.push((together, true));
+        }
+    }
+    moves
+}
+
+/// True for two candidates that no kernel tells apart: of the same operands in another order, element by element.
+fn is_alike(a: &Candidate, b: &Candidate) -> bool {
+    let by_element = |c: &Candidate| matches!(c.kind, FusionKind::Elementwise | FusionKind::Broadcast);
+    let sorted = |c: &Candidate| {
+        let mut operands = c.operands.clone();
+        operands.sort_unstable();
+        operands
+    };
+    by_element(a) && by_element(b) && a.seconds == b.seconds && sorted(a) == sorted(b)
+}
