@@ -14,7 +14,7 @@ use super::accesses::{offsets, shape_of, stage_of};
 use super::fusion::along_fused;
 use super::machine::Machine;
 use super::operands::operands;
-use super::placement::Nest;
+use super::placement::{Nest, is_cheap};
 use super::reductions;
 use super::tiling::lanes;
 use super::writer::Writer;
@@ -255,7 +255,35 @@ fn elementwise(
         along = writer.fuse(stage, along, next)?;
     }
     if extent > lanes {
-        (_, along) = writer.split(stage, along, lanes)?;
+        let vectors = at_once(&writer.tree, stage, extent, lanes);
+        (_, along) = writer.split(stage, along, lanes * vectors)?;
     }
     writer.vectorize(stage, along)
+}
+
+/// How many vectors of a row are one: where few operations compute it from a row of an input, all that is read is asked for before
+/// anything is stored (layer normalization of 512 x 768 takes 56 us in place of 70 on Zen 4). A row that was kept is near, and
+/// stores of many lines on end take longer then (softmax of 4096 x 1024: 1.8 ms in place of 1.4).
+fn at_once(tree: &Schedule, stage: StageId, extent: u64, lanes: u64) -> u64 {
+    let is_whole = |n: &u64| extent.is_multiple_of(lanes * n);
+    match takes_little(tree, stage, extent) && reads_input(tree, stage) {
+        true => [8, 4, 2].into_iter().find(is_whole).unwrap_or(1),
+        false => 1,
+    }
+}
+
+/// True when a stage reads an input of as many elements.
+fn reads_input(tree: &Schedule, stage: StageId) -> bool {
+    let elements: u64 = shape_of(tree, stage).iter().product();
+    let operands = operands(tree, stage).unwrap_or_default();
+    operands.iter().any(|o| o.input.is_some() && o.shape.iter().product::<u64>() >= elements)
+}
+
+/// True when few operations compute an element, beside what is the same for all of a row of so many.
+fn takes_little(tree: &Schedule, stage: StageId, extent: u64) -> bool {
+    let elements = |stage: StageId| shape_of(tree, stage).iter().product::<u64>();
+    let inlined = accesses(tree.stages[stage].op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
+    let mut inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
+    is_cheap(tree, stage)
+        && inlined.all(|read| elements(read) * extent <= elements(stage) || takes_little(tree, read, extent))
 }
