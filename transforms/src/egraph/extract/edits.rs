@@ -75,23 +75,18 @@ impl Plan {
 
     /// Seconds that the program takes less than at the mark.
     pub(super) fn gain_since(&self, space: &Space, mark: Mark) -> f64 {
-        let mut before: BTreeMap<ClassId, (Row, &Facts)> = BTreeMap::new();
-        for class in self.edited(mark) {
-            before.insert(class, (self.state.row(class), &self.facts[class]));
-        }
-        // The oldest is what stood at the mark.
-        for (class, row) in self.state.replaced()[mark.rows..].iter().rev() {
-            before.entry(*class).and_modify(|(old, _)| *old = *row);
-        }
-        for (class, facts) in self.replaced[mark.facts..].iter().rev() {
-            before.entry(*class).and_modify(|(_, old)| *old = facts);
-        }
+        // Of several that were replaced, the oldest stood at the mark: the last one to be put in.
+        let rows: BTreeMap<ClassId, Row> = self.state.replaced()[mark.rows..].iter().rev().copied().collect();
+        let facts = self.replaced[mark.facts..].iter().rev().map(|(class, facts)| (*class, &**facts));
+        let facts: BTreeMap<ClassId, &Facts> = facts.collect();
         let seconds = |class: ClassId, row: Row, facts: &Facts| {
             if !space.classes[class].is_external && row.has_kernel(class) { facts.seconds } else { 0.0 }
         };
-        let gain = |(class, (row, facts)): (ClassId, (Row, &Facts))| {
-            seconds(class, row, facts) - seconds(class, self.state.row(class), &self.facts[class])
+        let gain = |class: ClassId| {
+            let (row, own): (Row, &Facts) = (self.state.row(class), &self.facts[class]);
+            let before = rows.get(&class).copied().unwrap_or(row);
+            seconds(class, before, facts.get(&class).unwrap_or(&own)) - seconds(class, row, own)
         };
-        before.into_iter().map(gain).sum()
+        self.edited(mark).into_iter().map(gain).sum()
     }
 }

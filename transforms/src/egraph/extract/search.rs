@@ -70,6 +70,7 @@ pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
     let mut plan = Plan::new(space, State::new(space, start.clone()));
     let all: Vec<ClassId> = (0..space.classes.len()).collect();
     plan.settle(space, &all, freedom);
+    plan.keep();
     let mut report = SearchReport { greedy: plan.total(space), ..SearchReport::default() };
     report.is_complete = plan.improve(space, freedom, &mut report);
     if freedom.moves > 0

@@ -107,18 +107,23 @@ pub fn operations_of_element(tree: &Schedule, stage: StageId) -> Option<usize> {
     };
     let body = s.op.body(0).filter(|_| is_cheap(tree, stage))?;
     let own = ops_in(body).iter().filter(|op| computes(op)).count();
-    let inlined = accesses(s.op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
-    let inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
-    inlined.map(|read| operations_of_element(tree, read)).sum::<Option<usize>>().map(|read| own + read)
+    inlined(tree, stage)
+        .map(|read| operations_of_element(tree, read))
+        .sum::<Option<usize>>()
+        .map(|read| own + read)
+}
+
+/// The stages that are computed where a stage reads them.
+pub fn inlined(tree: &Schedule, stage: StageId) -> impl Iterator<Item = StageId> {
+    let read = accesses(tree.stages[stage].op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
+    read.filter(|&read| tree.stages[read].attach == Attach::Inline)
 }
 
 /// The operations that an element of a stage becomes, with those of what is inlined into it, of which it is known.
 fn operations_written(tree: &Schedule, stage: StageId, known: &[usize]) -> usize {
     let op = tree.stages[stage].op;
     let own = op.body(0).map_or(0, |body| ops_in(body).len());
-    let inlined = accesses(op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
-    let inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
-    inlined.fold(own, |sum, read| sum.saturating_add(known[read]))
+    inlined(tree, stage).fold(own, |sum, read| sum.saturating_add(known[read]))
 }
 
 fn goes_inline(tree: &Schedule, stage: StageId, written: usize) -> bool {

@@ -14,7 +14,7 @@ use super::accesses::{offsets, shape_of, stage_of};
 use super::fusion::along_fused;
 use super::machine::Machine;
 use super::operands::operands;
-use super::placement::{Nest, is_cheap};
+use super::placement::{Nest, inlined, is_cheap};
 use super::reductions;
 use super::tiling::lanes;
 use super::writer::Writer;
@@ -282,8 +282,7 @@ fn reads_input(tree: &Schedule, stage: StageId) -> bool {
 /// True when few operations compute an element, beside what is the same for all of a row of so many.
 fn takes_little(tree: &Schedule, stage: StageId, extent: u64) -> bool {
     let elements = |stage: StageId| shape_of(tree, stage).iter().product::<u64>();
-    let inlined = accesses(tree.stages[stage].op).into_iter().filter_map(|a| stage_of(tree, a.tensor));
-    let mut inlined = inlined.filter(|&read| tree.stages[read].attach == Attach::Inline);
     is_cheap(tree, stage)
-        && inlined.all(|read| elements(read) * extent <= elements(stage) || takes_little(tree, read, extent))
+        && inlined(tree, stage)
+            .all(|read| elements(read) * extent <= elements(stage) || takes_little(tree, read, extent))
 }
