@@ -202,8 +202,11 @@ fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Conten
     let operands = operand_types(graph, node)?;
     let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
     let of = || node.children[1..].iter().map(|&c| &graph[c].data);
-    let known: Vec<Known> =
-        of().map(|data| Known { contents: &data.contents, constant: data.constant.as_ref() }).collect();
+    let classes = node.children[1..].iter().map(|&c| graph.find(c));
+    let known: Vec<Known> = classes
+        .zip(of())
+        .map(|(class, data)| Known { class, contents: &data.contents, constant: data.constant.as_ref() })
+        .collect();
     let (orders, constant): (Vec<_>, Vec<_>) = of().map(|data| (data.orders, data.is_constant)).unzip();
     Some((Contents::of_call(&call, result, &known), Orders::of_call(&call, result, &orders, &constant)))
 }

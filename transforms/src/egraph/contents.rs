@@ -1,4 +1,5 @@
-//! What is known of the elements of a value: one number, picked rows, and whether all are finite.
+//! What is known of the elements of a value: one number, picked rows, whether all are finite, and how small they can be
+//! ([`signs`](super::signs)).
 //!
 //! ```text
 //!     1 0 0        0 0 1                 picks: each row is 1 in one column and 0 in the others, so that a product with it
@@ -12,6 +13,8 @@
 
 use super::language::Constant;
 use super::rules::conditions::permutation;
+use super::signs::Sign;
+use egg::Id;
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::indexing::{GATHER, ONE_HOT};
@@ -27,6 +30,8 @@ pub struct Contents {
     pub is_finite: bool,
     /// The columns that rows pick.
     pub picks: Option<Picks>,
+    /// How small they can be.
+    pub sign: Sign,
 }
 
 /// Rows that are 1 in one column and 0 in all others.
@@ -85,17 +90,22 @@ impl Contents {
     /// Of a constant whose elements are elsewhere: what they are is only looked at as far as they are picks.
     pub fn of_large(tensor: &Tensor) -> Contents {
         let picks = Picks::of(tensor);
-        Contents { is_finite: picks.is_some() || !tensor.dtype().is_float(), picks }
+        let sign = if picks.is_some() { Sign::FACTOR } else { Sign::default() };
+        Contents { is_finite: picks.is_some() || !tensor.dtype().is_float(), picks, sign }
     }
 
     /// Of a constant that is known.
     pub fn of_constant(constant: &Constant) -> Contents {
         if let Some(number) = constant.splat() {
-            return Contents { is_finite: number.is_finite(), picks: None };
+            return Contents { is_finite: number.is_finite(), picks: None, sign: Sign::of(&[number]) };
         }
-        constant.tensor().map_or_else(Contents::default, |tensor| Contents {
-            is_finite: tensor.to_f64s().iter().all(|v| v.is_finite()),
-            picks: Picks::of(&tensor),
+        constant.tensor().map_or_else(Contents::default, |tensor| {
+            let numbers = tensor.to_f64s();
+            Contents {
+                is_finite: numbers.iter().all(|v| v.is_finite()),
+                picks: Picks::of(&tensor),
+                sign: Sign::of(&numbers),
+            }
         })
     }
 
@@ -113,22 +123,26 @@ impl Contents {
         Contents {
             is_finite: !result.dtype.is_float() || row.is_some_and(finite),
             picks: row.and_then(|row| (row.picks)(call, result, known)),
+            sign: Sign::of_call(call, known),
         }
     }
 
     /// What two forms of one value say together; true when the first learns from the second, and the other way round.
     pub fn join(&mut self, other: Contents) -> (bool, bool) {
-        let own = (self.is_finite, self.picks.is_some());
-        let others = (other.is_finite, other.picks.is_some());
+        let own = (self.is_finite, self.picks.is_some(), self.sign);
+        let others = (other.is_finite, other.picks.is_some(), other.sign);
         self.is_finite |= other.is_finite;
         self.picks = self.picks.take().or(other.picks);
-        let now = (self.is_finite, self.picks.is_some());
+        self.sign = self.sign.join(other.sign);
+        let now = (self.is_finite, self.picks.is_some(), self.sign);
         (now != own, now != others)
     }
 }
 
 /// What is known of an operand.
 pub struct Known<'a> {
+    /// The class it is.
+    pub class: Id,
     /// Its elements.
     pub contents: &'a Contents,
     /// The constant it is.
@@ -289,8 +303,9 @@ mod tests {
         let is_finite = |from: DType, to: DType| {
             let [from, to] = [from, to].map(|dtype| TensorType::fixed(&[4], dtype));
             let call = Call { op: &CAST, operands: &[from], attrs: &Attrs::new() };
-            let contents = Contents { is_finite: true, picks: None };
-            Contents::of_call(&call, &to, &[Known { contents: &contents, constant: None }]).is_finite
+            let contents = Contents { is_finite: true, ..Contents::default() };
+            let known = Known { class: Id::from(0), contents: &contents, constant: None };
+            Contents::of_call(&call, &to, &[known]).is_finite
         };
         use DType::*;
         for (from, to) in

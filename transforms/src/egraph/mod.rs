@@ -31,6 +31,7 @@ pub mod saturate;
 pub mod search_rule;
 mod settings;
 pub mod sides;
+mod signs;
 pub mod unrolling;
 mod write;
 

@@ -13,6 +13,7 @@ mod indices;
 mod layout;
 pub mod looped;
 mod mean;
+mod moments;
 mod normalization;
 mod online_attention;
 mod pad;

@@ -1,11 +1,10 @@
 //! Normalisations, `gamma * (x - mean) / sqrt(variance + epsilon) + beta`; softmax, `exp(x - max) / sum exp(x - max)`;
 //! local response normalisation, `x / (bias + alpha / size * sum of x^2 over neighbouring channels)^beta`.
 //!
-//! The variance is the mean of `(x - mean)^2`, over the data a second time, which does not cancel as `E[x^2] - mean^2`
-//! does. What stands between the stages of half types is f32.
+//! How means and variances are summed up is told in `moments`. What stands between the stages of half types is f32.
 
 use super::elementwise::broadcast_indices;
-use super::mean::mean;
+use super::moments::moments;
 use super::padding::{Place, pad};
 use super::{Table, TeCall};
 use fusion_dialects::Value;
@@ -72,11 +71,8 @@ fn standardize<'c>(
     scale_at: impl Fn(&Scalars<'c>, usize, &[Value<'c>]) -> Vec<Value<'c>>,
 ) -> Value<'c> {
     let ty = TensorType::new(sets.to_vec(), wide(call));
-    let average = mean(kernel, "mean", &ty, reduce, |s, set, over| load(s, call, 0, &member(s, set, over)));
-    let variance = mean(kernel, "variance", &ty, reduce, |s, set, over| {
-        let centred = s.sub(load(s, call, 0, &member(s, set, over)), s.load(average, set));
-        s.mul(centred, centred)
-    });
+    let (average, variance) =
+        moments(kernel, call, &ty, reduce, |s, set, over| load(s, call, 0, &member(s, set, over)));
     let inverse =
         kernel.compute("inverse_deviation", &ty, |s, set| inverse_deviation(s, call, s.load(variance, set)));
     kernel.compute(call.op.name, &call.results[0], |s, axes| {

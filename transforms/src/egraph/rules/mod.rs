@@ -17,6 +17,7 @@ mod needs;
 pub mod normalization;
 pub mod pieces;
 pub mod products;
+pub mod scales;
 pub mod siblings;
 pub mod stacks;
 pub mod winograd;
@@ -80,7 +81,7 @@ impl Family {
     /// Its rules that are equations between terms.
     pub fn rules(self) -> Vec<Rule> {
         match self {
-            Family::Algebra => [algebra::rules(), contents::rules()].concat(),
+            Family::Algebra => [algebra::rules(), contents::rules(), scales::rules()].concat(),
             Family::Axes => axes::rules(),
             Family::Pieces => pieces::rules(),
             Family::Contraction => {

@@ -1,0 +1,79 @@
+//! Scales of rows: what all elements that are summed up share is multiplied once, behind the sum.
+//!
+//!     relu(x s) = relu(x) s            where s is 0 or more
+//!     (x s)^2   = x^2 s^2
+//!     sum (x s) = (sum x) s            where s has one number along the axes of the sum
+//!
+//! Sums over what is normalized need the scale of the normalization no longer, and go over the data together with those that the scale
+//! is computed of:
+//!
+//!     d = x - mean x    r = rsqrt(mean d^2 + eps)    sum relu(d r)^2 = (sum relu(d)^2) r^2
+//!
+//! takes two passes over a row in place of three. As in all of algebra, floats are taken for real numbers: a square of what was not scaled
+//! may be too large for its type where that of the scaled number was not.
+
+use super::super::rule::{Match, Rule, rule};
+use super::conditions::{is_float, shaping};
+use crate::egraph::language::Node;
+use fusion_operators::relation::normalize_axis;
+
+/// The rules.
+pub fn rules() -> Vec<Rule> {
+    vec![
+        rule(
+            "relu-of-scaled",
+            "relu(x s) = relu(x) s",
+            "(relu ?a (mul ?b ?x ?s))",
+            "(mul ?b (relu ?a ?x) ?s)",
+        )
+        .when("s is known to be finite and 0 or more, and has fewer elements than x", |m| {
+            Some(m.contents("?s").sign.is_factor && is_smaller(m)?)
+        }),
+        rule(
+            "square-of-scaled",
+            "(x s)^2 = x^2 s^2",
+            "(mul ?a (mul ?b ?x ?s) (mul ?b ?x ?s))",
+            "(mul ?a (mul ?b ?x ?x) (mul ?b ?s ?s))",
+        )
+        .when("s has fewer elements than x, floats", |m| Some(is_smaller(m)? && is_float(m, "?s")?)),
+        out_of(
+            "sum-of-scaled",
+            "sum (x s) = (sum x) s",
+            "(reduce_sum ?r (mul ?b ?x ?s))",
+            "(reshape ?k (mul ?b (reduce_sum ?q ?x) ?s))",
+        ),
+        out_of(
+            "mean-of-scaled",
+            "mean (x s) = (mean x) s",
+            "(reduce_mean ?r (mul ?b ?x ?s))",
+            "(reshape ?k (mul ?b (reduce_mean ?q ?x) ?s))",
+        ),
+    ]
+}
+
+/// The sum keeps its axes, so that it has an element where the scale has one.
+fn out_of(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
+    rule(name, equation, left, right)
+        .when("s has one number along the axes of the sum and fewer elements than x, floats", |m| {
+            Some(is_smaller(m)? && is_float(m, "?s")? && is_one_in_sums(m)?)
+        })
+        .with("?q", |m| Some(Node::attrs(m.attrs("?r")?.clone().with("keepdims", true))))
+        .with("?k", |m| Some(Node::attrs(shaping(&m.result()?.shape()?))))
+}
+
+/// True when there is less to compute of the scale than of what it scales.
+fn is_smaller(found: &Match) -> Option<bool> {
+    let (x, s) = (found.ty("?x")?, found.ty("?s")?);
+    Some(s.elements()? < x.elements()?)
+}
+
+/// True when a scale has one number along the axes that are summed.
+fn is_one_in_sums(found: &Match) -> Option<bool> {
+    let (rank, s) = (found.ty("?x")?.rank(), found.shape("?s")?);
+    let missing = rank.checked_sub(s.len())?;
+    let axes: Vec<usize> = match found.attrs("?r")?.ints("axes") {
+        Some(axes) => axes.iter().map(|&a| normalize_axis(a, rank)).collect::<Option<_>>()?,
+        None => (0..rank).collect(),
+    };
+    Some(axes.into_iter().all(|axis| axis < missing || s[axis - missing] == 1))
+}

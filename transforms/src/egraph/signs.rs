@@ -1,0 +1,144 @@
+//! How small the elements of a value can be, whatever the inputs are.
+//!
+//!     x x, exp x, relu x            0 or more
+//!     mean (x x) + 0.00001          not below 0.00001, so that its root and its reciprocal are finite
+//!     rsqrt of that                 a factor: finite, and 0 or more
+//!
+//! Elements that are NaN are left out: what is said is said of the others.
+
+use super::contents::Known;
+use fusion_operators::Call;
+use fusion_operators::Operator;
+use fusion_operators::ops::elementwise::*;
+use fusion_operators::ops::normalization::SOFTMAX;
+use fusion_operators::ops::reduction::*;
+use fusion_operators::ops::shape::*;
+
+/// The reciprocal of the root of a number from here on is finite, in all element types.
+const LEAST_POSITIVE: f64 = 1e-30;
+const GREATEST: f64 = 1e30;
+
+/// What is known of elements other than NaN. Facts only come to hold while a graph grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sign {
+    /// All are 0 or more.
+    pub is_nonnegative: bool,
+    /// All are [`LEAST_POSITIVE`] or more; infinity is.
+    pub is_positive: bool,
+    /// All are finite, and 0 or more.
+    pub is_factor: bool,
+}
+
+impl Sign {
+    /// Nothing.
+    pub const UNKNOWN: Sign = Sign { is_nonnegative: false, is_positive: false, is_factor: false };
+    /// 0 or more.
+    pub const NONNEGATIVE: Sign = Sign { is_nonnegative: true, ..Sign::UNKNOWN };
+    /// Not near 0.
+    pub const POSITIVE: Sign = Sign { is_positive: true, ..Sign::NONNEGATIVE };
+    /// Finite and 0 or more.
+    pub const FACTOR: Sign = Sign { is_factor: true, ..Sign::NONNEGATIVE };
+
+    /// Of numbers.
+    pub fn of(numbers: &[f64]) -> Sign {
+        let all = |holds: fn(f64) -> bool| numbers.iter().all(|&v| holds(v));
+        Sign {
+            is_nonnegative: all(|v| v >= 0.0),
+            is_positive: all(|v| v >= LEAST_POSITIVE),
+            is_factor: all(|v| (0.0..=GREATEST).contains(&v)),
+        }
+    }
+
+    /// Of a call, of whose operands that is known.
+    pub fn of_call(call: &Call, known: &[Known]) -> Sign {
+        let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)));
+        row.map_or(Sign::UNKNOWN, |row| (row.sign)(known))
+    }
+
+    /// What two forms of one value say together.
+    pub fn join(self, other: Sign) -> Sign {
+        Sign {
+            is_nonnegative: self.is_nonnegative | other.is_nonnegative,
+            is_positive: self.is_positive | other.is_positive,
+            is_factor: self.is_factor | other.is_factor,
+        }
+    }
+
+    /// What holds of both.
+    fn common(self, other: Sign) -> Sign {
+        Sign {
+            is_nonnegative: self.is_nonnegative & other.is_nonnegative,
+            is_positive: self.is_positive & other.is_positive,
+            is_factor: self.is_factor & other.is_factor,
+        }
+    }
+}
+
+/// What operators make of signs.
+struct Row {
+    operators: &'static [&'static Operator],
+    sign: fn(&[Known]) -> Sign,
+}
+
+static ROWS: &[Row] = &[
+    Row { operators: &[&RELU, &ABS, &EXP], sign: |_| Sign::NONNEGATIVE },
+    Row { operators: &[&SIGMOID, &SOFTMAX], sign: |_| Sign::FACTOR },
+    // Elements are those of the operands.
+    Row {
+        operators: &[
+            &RESHAPE,
+            &SQUEEZE,
+            &EXPAND_DIMS,
+            &TRANSPOSE,
+            &BROADCAST_TO,
+            &CONCAT,
+            &SLICE,
+            &TILE,
+            &REVERSE,
+            &MINIMUM,
+        ],
+        sign: |known| known.iter().map(sign).reduce(Sign::common).unwrap_or_default(),
+    },
+    // What is summed up on the way may be infinite; the mean of nothing is NaN, and its sum 0.
+    Row { operators: &[&REDUCE_MEAN], sign: |known| Sign { is_factor: false, ..sign(&known[0]) } },
+    Row {
+        operators: &[&REDUCE_SUM],
+        sign: |known| Sign { is_factor: false, is_positive: false, ..sign(&known[0]) },
+    },
+    Row { operators: &[&SQRT], sign: |known| Sign { is_nonnegative: true, ..sign(&known[0]) } },
+    Row { operators: &[&ADD], sign: sum },
+    Row { operators: &[&MUL], sign: product },
+    Row {
+        operators: &[&RSQRT],
+        sign: |known| if sign(&known[0]).is_positive { Sign::FACTOR } else { Sign::NONNEGATIVE },
+    },
+];
+
+fn sign(known: &Known) -> Sign {
+    known.contents.sign
+}
+
+fn sum(known: &[Known]) -> Sign {
+    let (a, b) = (sign(&known[0]), sign(&known[1]));
+    let is_nonnegative = a.is_nonnegative && b.is_nonnegative;
+    Sign { is_nonnegative, is_positive: is_nonnegative && (a.is_positive || b.is_positive), is_factor: false }
+}
+
+fn product(known: &[Known]) -> Sign {
+    let (a, b) = (sign(&known[0]), sign(&known[1]));
+    let is_square = known[0].class == known[1].class;
+    Sign { is_nonnegative: is_square || (a.is_nonnegative && b.is_nonnegative), ..Sign::UNKNOWN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_say_themselves_how_small_they_are() {
+        assert_eq!(Sign::of(&[0.0, 2.0]), Sign::FACTOR);
+        assert_eq!(Sign::of(&[1.0, f64::INFINITY]), Sign::POSITIVE);
+        assert_eq!(Sign::of(&[1.0, f64::NAN]), Sign::UNKNOWN);
+        assert_eq!(Sign::of(&[-1.0]), Sign::UNKNOWN);
+    }
+}
