@@ -82,6 +82,7 @@ pub const LOOP: &[Stage] = &[
     stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
     stage("loop-value-ranges", "builtin.module(func.func(loop-value-ranges))"),
+    stage("loop-stream", "builtin.module(func.func(loop-stream))"),
     stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),
     stage("convert-loop-to-scf", "builtin.module(func.func(convert-loop-to-scf))"),
 ];

@@ -1,6 +1,6 @@
 //! Buffers, loads and stores.
 
-use super::function_of;
+use super::{function_of, stream};
 use fusion_dialects::loops::{LoopKind, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
@@ -83,6 +83,9 @@ pub fn load(op: Op) {
 pub fn store(op: Op) {
     let name =
         if vector_parts(op.operand_values()[0].r#type()).is_some() { "vector.store" } else { "memref.store" };
+    if op.attr("stream").is_some() && stream::store(op) {
+        return;
+    }
     replace(op, name, &op.operand_values(), &[]);
 }
 

@@ -11,6 +11,7 @@ mod control;
 pub mod math;
 pub(crate) mod memory;
 pub mod outline;
+mod stream;
 mod strided;
 
 use fusion_dialects::loops::Op as Loop;
@@ -26,10 +27,11 @@ impl Pass for ConvertLoopToScf {
     const NAME: &'static str = "convert-loop-to-scf";
     const DESCRIPTION: &'static str = "Convert loop nests to scf, memref and vector for the CPU";
     const ANCHOR: Option<&'static str> = Some("func.func");
-    const DIALECTS: &'static [&'static str] = &["scf", "memref", "vector", "arith"];
+    const DIALECTS: &'static [&'static str] = &["scf", "memref", "vector", "arith", "llvm"];
 
     fn run<'c>(function: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
         let Some(body) = function.body(0) else { return Ok(()) };
+        stream::fence(function);
         convert_block(body)?;
         none_left(function, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
     }

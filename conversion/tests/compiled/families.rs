@@ -291,7 +291,7 @@ fn a_wrong_result_is_found() {
     let steps = |op| [Step(op, Attrs::new(), vec![0, 1])];
     let (source, right, scale) = program(&steps(&ADD), &inputs, 2);
     let (_, wrong, _) = program(&steps(&SUB), &inputs, 2);
-    let found = run(&source, &inputs, &[right[0].tensor_type()]).unwrap();
+    let found = run(&source, &inputs, &[right[0].tensor_type()], 0).unwrap();
     assert_eq!(difference(&found[0], &right[0], scale), None);
     assert!(difference(&found[0], &wrong[0], scale).is_some());
 }

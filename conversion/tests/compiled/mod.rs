@@ -8,6 +8,7 @@ mod more;
 mod rearranged;
 mod results;
 mod special;
+mod streams;
 mod text;
 mod whole;
 
@@ -86,7 +87,7 @@ fn program(steps: &[Step], inputs: &[Tensor], taken: usize) -> (String, Vec<Tens
     (text, last, scale)
 }
 
-/// Bytes at an address that the widest vectors may be loaded from.
+/// Bytes at an address that the widest vectors may be loaded from, or some bytes behind one.
 struct Aligned {
     bytes: Vec<u8>,
     at: usize,
@@ -94,18 +95,23 @@ struct Aligned {
 
 impl Aligned {
     fn new(contents: &[u8]) -> Self {
-        let mut bytes = vec![0; contents.len() + 64];
-        let at = bytes.as_ptr().align_offset(64);
+        Aligned::behind(0, contents)
+    }
+
+    fn behind(offset: usize, contents: &[u8]) -> Self {
+        assert!(offset < 64);
+        let mut bytes = vec![0; contents.len() + 128];
+        let at = bytes.as_ptr().align_offset(64) + offset;
         bytes[at..][..contents.len()].copy_from_slice(contents);
         Aligned { bytes, at }
     }
 
     fn view(&self) -> &[u8] {
-        &self.bytes[self.at..][..self.bytes.len() - 64]
+        &self.bytes[self.at..][..self.bytes.len() - 128]
     }
 
     fn view_mut(&mut self) -> &mut [u8] {
-        let count = self.bytes.len() - 64;
+        let count = self.bytes.len() - 128;
         &mut self.bytes[self.at..][..count]
     }
 }
@@ -119,7 +125,8 @@ fn register() {
     });
 }
 
-fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tensor>, String> {
+/// Runs a program; inputs and outputs begin so many bytes behind a line.
+fn run(source: &str, inputs: &[Tensor], types: &[TensorType], offset: usize) -> Result<Vec<Tensor>, String> {
     let context = load_context();
     let module = parse_module(&context, source).map_err(|why| why.join("\n"))?;
     let mut settings = Settings::default();
@@ -129,10 +136,10 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType]) -> Result<Vec<Tens
     let address = constants.view().as_ptr().cast_mut().cast();
     let symbols = [Symbol { name: "fusion_constants", address }, crate::common::threads::threads()];
     let jit = Jit::new(&compiled.objects, &symbols).map_err(|why| why.to_string())?;
-    let inputs: Vec<_> = inputs.iter().map(|t| Aligned::new(t.bytes())).collect();
+    let inputs: Vec<_> = inputs.iter().map(|t| Aligned::behind(offset, t.bytes())).collect();
     let inputs: Vec<_> = inputs.iter().map(Aligned::view).collect();
     let bytes = |t: &TensorType| t.bytes().unwrap_or(0) as usize;
-    let mut outputs: Vec<_> = types.iter().map(|t| Aligned::new(&vec![0xa5; bytes(t)])).collect();
+    let mut outputs: Vec<_> = types.iter().map(|t| Aligned::behind(offset, &vec![0xa5; bytes(t)])).collect();
     let mut views: Vec<_> = outputs.iter_mut().map(Aligned::view_mut).collect();
     let mut workspace = Aligned::new(&vec![0xa5; compiled.workspace_bytes as usize]);
     let status =
@@ -172,6 +179,8 @@ fn difference(found: &Tensor, wanted: &Tensor, scale: f64) -> Option<String> {
 #[derive(Default)]
 struct Checker {
     failures: Vec<String>,
+    /// Bytes from a line to where inputs and outputs begin.
+    offset: usize,
 }
 
 impl Checker {
@@ -192,7 +201,7 @@ impl Checker {
         register();
         let (source, wanted, scale) = program(steps, inputs, taken);
         let types: Vec<_> = wanted.iter().map(Tensor::tensor_type).collect();
-        let why = match run(&source, &inputs[..taken], &types) {
+        let why = match run(&source, &inputs[..taken], &types, self.offset) {
             Ok(found) => found.iter().zip(&wanted).find_map(|(f, w)| difference(f, w, scale)),
             Err(why) => Some(why),
         };

@@ -17,7 +17,7 @@ pub fn compare(source: &str, inputs: &[Tensor]) -> Option<String> {
         Err(why) => return said(why.to_string()),
     };
     let types: Vec<_> = wanted.iter().map(Tensor::tensor_type).collect();
-    let found = match run(source, inputs, &types) {
+    let found = match run(source, inputs, &types, 0) {
         Ok(found) => found,
         Err(why) => return said(why),
     };

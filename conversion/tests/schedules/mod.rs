@@ -223,6 +223,7 @@ fn schedules_keep_what_kernels_compute() {
         "rfactor",
         "transform_layout",
         "reverse_reindex",
+        "stream",
     ];
     for name in primitives.iter().chain(&more).chain(&rest) {
         assert!(kept.contains_key(&format!("te.{name}")), "no schedule has te.{name}: {kept:?}");

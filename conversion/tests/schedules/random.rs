@@ -147,6 +147,7 @@ impl Draft {
                 let producer = next.stage(random);
                 next.say(&format!("te.reverse_reindex {stage}, {producer}"));
             }
+            33 => next.say(&format!("te.stream {stage}")),
             18 => next.say(&format!("te.store_at {stage}")),
             19 => next.say(&format!("te.store_at {stage}, {a}")),
             20 => next.say(&format!(

@@ -43,6 +43,8 @@ crate::operations! {
     }
 }
 
+/// On an argument of a kernel: it is stored past the caches.
+pub const STREAMED: &str = "loop.streamed";
 /// The attribute of loops with what a schedule keeps on them.
 pub const ANNOTATIONS: &str = "annotations";
 /// An annotation: iterations write nothing that another one reads or writes, whatever the other loops of the nest are at.

@@ -59,6 +59,7 @@ crate::operations! {
         DoubleBuffer = "te.double_buffer",
         StorageAlign = "te.storage_align",
         StorageSwizzle = "te.storage_swizzle",
+        Stream = "te.stream",
         BulkCopy = "te.bulk_copy",
         Prefetch = "te.prefetch",
         Bind = "te.bind",

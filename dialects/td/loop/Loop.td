@@ -100,8 +100,11 @@ def Loop_LoadOp : Loop_Op<"load"> {
 }
 def Loop_StoreOp : Loop_Op<"store"> {
   let summary = "Writes an element at an index, or a vector of those from it on";
-  let description = [{ C1: a flat buffer. C2: the value is its element type or a vector of it. }];
-  let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$index);
+  let description = [{
+    As a stream it goes past the caches, where the buffer begins at a multiple of 64 bytes.
+    C1: a flat buffer. C2: the value is its element type or a vector of it.
+  }];
+  let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$index, UnitAttr:$stream);
   let assemblyFormat = "$value `,` $buffer `[` $index `]` attr-dict `:` type($value) `,` type($buffer)";
 }
 def Loop_GatherOp : Loop_Op<"gather"> {

@@ -192,6 +192,11 @@ def Te_StorageSwizzleOp : Te_Primitive<"storage_swizzle"> {
   let arguments = (ins Te_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";
 }
+def Te_StreamOp : Te_Primitive<"stream"> {
+  let summary = "Has a result of the kernel stored past the caches";
+  let arguments = (ins Te_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
 def Te_BulkCopyOp : Te_Primitive<"bulk_copy"> {
   let summary = "Has a stage that copies an argument copied by boxes, which one thread asks for";
   let arguments = (ins Te_StageType:$stage);

@@ -6,7 +6,7 @@
 // CHECK:         %[[A:.*]]:2 = te.axes %[[EXP]]
 // CHECK:         %[[O:.*]], %{{.*}} = te.split %[[A]]#1 by 16
 // CHECK:         %[[X:.*]] = te.input 0
-// CHECK:         te.prefetch %[[X]], %[[O]] ahead 64
+// CHECK:         te.prefetch %[[X]], %[[O]] ahead 128
 func.func @main(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
   %0 = call @k(%x) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
   return %0 : tensor<4096x1024xf32>

@@ -6,15 +6,15 @@
 
 use super::{KERNEL, UPDATES, WORKSPACE};
 use super::{Lowering, Part, Place, index, workspace};
-use fusion_dialects::loops::{Buffer, Loops};
+use fusion_dialects::loops::{Buffer, Loops, STREAMED};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Op as Te, Parts};
 use fusion_dialects::{
     Attribute, Build, Context, Op, OpExt, PassError, Type, Value, ValueMap, arguments, array_attr,
-    buffer_type, defining_op, dict_attr, erase_argument, function_type, int_attr, key, kind_of, op_key,
-    ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
+    attr_to_mlir, buffer_type, defining_op, dict_attr, erase_argument, function_type, int_attr, key, kind_of,
+    op_key, ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
 };
-use fusion_operators::{DType, TensorType};
+use fusion_operators::{Attr, DType, TensorType};
 use fusion_transforms::te::schedule::{
     Attach, Handle, Refusal, Relation, Said, Schedule, Stage, StageId, Tail,
 };
@@ -75,7 +75,7 @@ pub(super) fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, Pass
             set_type(argument, *last);
         }
     }
-    let mut attrs = attributes(build.context(), kernel, &types);
+    let mut attrs = attributes(build.context(), kernel, &types, &interface.streamed(tree));
     if let Some((_, argument)) = updated {
         attrs.push((UPDATES, int_attr(build.context(), argument as i64)));
     }
@@ -86,18 +86,24 @@ pub(super) fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, Pass
     Ok(workspace)
 }
 
-/// Those of every kernel's function, of these arguments.
+/// Those of every kernel's function, of these arguments, some of which are stored past the caches.
 fn attributes<'c>(
     context: &'c Context,
     kernel: Op<'c>,
     types: &[Type<'c>],
+    streamed: &[usize],
 ) -> Vec<(&'static str, Attribute<'c>)> {
-    let noalias = dict_attr(context, &[("llvm.noalias", unit_attr(context))]);
+    let noalias = ("llvm.noalias", unit_attr(context));
+    let of_argument = |number: usize| match streamed.contains(&number) {
+        true => dict_attr(context, &[noalias, (STREAMED, attr_to_mlir(context, &Attr::Bool(true)))]),
+        false => dict_attr(context, &[noalias]),
+    };
+    let arguments: Vec<Attribute> = (0..types.len()).map(of_argument).collect();
     vec![
         ("sym_name", str_attr(context, kernel.text("sym_name").unwrap_or_default())),
         ("function_type", type_attr(function_type(context, types, &[]))),
         ("sym_visibility", str_attr(context, "private")),
-        ("arg_attrs", array_attr(context, &vec![noalias; types.len()])),
+        ("arg_attrs", array_attr(context, &arguments)),
         (KERNEL, unit_attr(context)),
     ]
 }
@@ -158,6 +164,12 @@ impl<'c> Interface<'c> {
         let all = self.returned.iter().copied().enumerate();
         all.filter(move |&(i, tensor)| is_direct(i, tensor) == direct)
             .map(|(i, tensor)| (tensor, self.inputs.len() + i))
+    }
+
+    /// Arguments that are stored past the caches.
+    fn streamed(&self, tree: &Schedule<'c>) -> Vec<usize> {
+        let streams = |tensor: Value<'c>| tree.giving(tensor).is_some_and(|stage| tree.stages[stage].streams);
+        self.results(true).filter(|&(tensor, _)| streams(tensor)).map(|(_, argument)| argument).collect()
     }
 
     /// Results that are copied, and the arguments they are copied to.

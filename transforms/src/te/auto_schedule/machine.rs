@@ -27,6 +27,8 @@ pub struct Machine {
     pub line: u64,
     /// Bytes of the second-level cache.
     pub second_cache: u64,
+    /// Bytes of the last cache before memory.
+    pub last_cache: u64,
     /// Bytes that the second-level cache gives in a cycle, over a while.
     pub near_bytes: u64,
     /// Bytes of a constant that come in a cycle when a kernel first reads it; none where those of all kernels together stay in the
@@ -59,6 +61,7 @@ impl Machine {
             first_ways: target.l1_ways,
             line: target.line_bytes,
             second_cache: target.l2.bytes,
+            last_cache: target.l3.bytes.max(target.l2.bytes),
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
             constant_bytes: constants_from.map(|bandwidth| (bandwidth / target.clock()).max(1.0)),

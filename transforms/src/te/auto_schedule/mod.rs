@@ -23,6 +23,7 @@ mod rearranging;
 mod reductions;
 mod regrouping;
 mod rows;
+mod streams;
 mod tiling;
 mod transposing;
 mod windows;
@@ -110,7 +111,8 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
             tiling::tile(writer, nest, machine.vector_bytes)?;
         }
     }
-    blocks.map_or(Ok(()), |blocks| blocks.write(writer))
+    blocks.map_or(Ok(()), |blocks| blocks.write(writer))?;
+    streams::schedule(writer, machine)
 }
 
 /// Bytes of all constants that kernels are called with.

@@ -144,6 +144,8 @@ pub struct Stage<'c> {
     pub buffers: u64,
     /// Whether boxes are copied to it.
     pub bulk: bool,
+    /// Whether it is stored past the caches.
+    pub streams: bool,
     /// What its loops ask for ahead.
     pub prefetches: Vec<Prefetch<'c>>,
     /// What is kept on its loops.
@@ -186,6 +188,7 @@ impl<'c> Stage<'c> {
             scope: None,
             buffers: 1,
             bulk: false,
+            streams: false,
             prefetches: Vec::new(),
             notes: Vec::new(),
             tensorized: None,

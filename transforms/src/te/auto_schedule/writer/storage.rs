@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::te::layout::{Align, Layout};
 use crate::te::schedule::primitives::{
-    bulk_copy, double_buffer, prefetch, set_scope, storage_align, storage_swizzle, transform_layout,
+    bulk_copy, double_buffer, prefetch, set_scope, storage_align, storage_swizzle, stream, transform_layout,
 };
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::loops::Scope;
@@ -39,6 +39,14 @@ impl Writer<'_> {
         let handle = self.stage(stage);
         storage_swizzle::storage_swizzle(&mut self.tree, stage)?;
         self.build.op(Te::StorageSwizzle.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Stores a stage past the caches.
+    pub fn stream(&mut self, stage: StageId) -> Result<(), String> {
+        let handle = self.stage(stage);
+        stream::stream(&mut self.tree, stage)?;
+        self.build.op(Te::Stream.name(), &[handle], &[], &[]);
         Ok(())
     }
 

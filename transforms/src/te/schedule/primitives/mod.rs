@@ -23,6 +23,7 @@ pub mod split;
 pub mod storage_align;
 pub mod storage_swizzle;
 pub mod store_at;
+pub mod stream;
 pub mod tensorize;
 pub mod tile;
 pub mod transform_layout;
@@ -61,6 +62,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::DoubleBuffer, double_buffer::apply),
     (Te::StorageAlign, storage_align::apply),
     (Te::StorageSwizzle, storage_swizzle::apply),
+    (Te::Stream, stream::apply),
     (Te::BulkCopy, bulk_copy::apply),
     (Te::Prefetch, prefetch::apply),
     (Te::Bind, bind::apply),

@@ -1,0 +1,99 @@
+//! `loop-stream`: whole vectors of a result that is stored past the caches become streams.
+//!
+//!     func @k(.., %y: memref<4194304xf32> {loop.streamed = true})
+//!       loop.store %v, %y[16 %i]            =>      loop.store %v, %y[16 %i] {stream}
+//!
+//! A vector has to begin at a multiple of its bytes, or of 64 where it has more: what is known of its index must say so. Elements and
+//! vectors of which it does not are stored as ever. (`te.stream` says which results; see its page in docs/schedules.md.)
+
+use super::vectorize::affine::{Linear, linear};
+use fusion_dialects::loops::{Op as Loop, STREAMED};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{
+    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, affine_map_of, arguments,
+    array_elements, defining_op, dictionary_attr, dtype_of, key, kind_of, nested_ops, unit_attr,
+    vector_parts,
+};
+use fusion_operators::Attr;
+use std::collections::HashSet;
+
+/// The bytes of a line, as whose multiple a buffer has to begin.
+pub const LINE: u64 = 64;
+
+/// The pass.
+pub struct LoopStream;
+
+impl Pass for LoopStream {
+    const NAME: &'static str = "loop-stream";
+    const DESCRIPTION: &'static str = "Store whole vectors of results past the caches";
+    const ANCHOR: Option<&'static str> = Some("func.func");
+    const STATISTICS: &'static [StatisticSpec] =
+        &[StatisticSpec { name: "streams", description: "Stores that go past the caches" }];
+    const DIALECTS: &'static [&'static str] = &["loop"];
+
+    fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let streamed = streamed(function);
+        if streamed.is_empty() {
+            return Ok(());
+        }
+        for op in nested_ops(function) {
+            if matches!(kind_of(op), Some(Kind::Loop(Loop::Store))) && is_whole(op, &streamed) {
+                op.set_attr("stream", unit_attr(op.context_ref()));
+                cx.count(0, 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The buffers that are stored past the caches.
+fn streamed(function: Op) -> HashSet<usize> {
+    let parameters = function.body(0).map(arguments).unwrap_or_default();
+    let notes = function.attr("arg_attrs").map(array_elements).unwrap_or_default();
+    let said = parameters.into_iter().zip(notes);
+    said.filter(|(_, note)| dictionary_attr(*note, STREAMED) == Some(Attr::Bool(true)))
+        .map(|(parameter, _)| key(parameter))
+        .collect()
+}
+
+/// True for a store of a vector that begins at a multiple of its bytes.
+fn is_whole(store: Op, streamed: &HashSet<usize>) -> bool {
+    let [value, buffer, index] = store.operand_values()[..] else { return false };
+    let Some((element, lanes)) = vector_parts(value.r#type()).filter(|_| streamed.contains(&key(buffer)))
+    else {
+        return false;
+    };
+    let Some(bytes) = dtype_of(element).map(|dtype| dtype.size() as u64) else { return false };
+    let whole = (lanes * bytes).min(LINE);
+    whole >= LEAST_BYTES
+        && whole.is_power_of_two()
+        && divisor(index).is_none_or(|n| (n * bytes).is_multiple_of(whole))
+}
+
+/// Smaller vectors do not fill lines quickly enough to be put together again.
+const LEAST_BYTES: u64 = 16;
+
+/// What an index is surely a multiple of; none for 0.
+fn divisor(index: Value) -> Option<u64> {
+    match of_value(index).divisor.unsigned_abs() {
+        0 => None,
+        divisor => Some(divisor),
+    }
+}
+
+fn of_value(value: Value) -> Linear {
+    const ANY: Linear = Linear { growth: 0, divisor: 1 };
+    let Some(op) = defining_op(value) else { return ANY };
+    match kind_of(op) {
+        Some(Kind::Upstream(Upstream::ArithConstant)) => {
+            op.int("value").map_or(ANY, |divisor| Linear { growth: 0, divisor })
+        }
+        Some(Kind::Upstream(Upstream::AffineApply)) => {
+            let inputs: Vec<Option<Linear>> =
+                op.operand_values().into_iter().map(|v| Some(of_value(v))).collect();
+            let map = op.attr("map").and_then(affine_map_of);
+            map.and_then(|map| linear(&map, &inputs, 1)).unwrap_or(ANY)
+        }
+        _ => ANY,
+    }
+}

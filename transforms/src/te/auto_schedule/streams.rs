@@ -1,0 +1,43 @@
+//! Results that are stored past the caches: those of kernels that read and write as much as the last cache holds.
+//!
+//!     y = a + b, of 16.8 MB each      reads a and b, and the lines of y only to overwrite them      67 MB
+//!     te.stream y                     reads a and b                                                 50 MB
+//!
+//! What such a kernel stored first is in no cache any more when the next one reads it. Reductions store little, and products reuse what
+//! lies in the caches, so that elementwise kernels and those that move elements are left.
+
+use super::accesses::shape_of;
+use super::machine::Machine;
+use super::writer::Writer;
+use crate::te::schedule::{Attach, Schedule, StageId};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{OpExt, kind_of, tensor_type};
+
+/// Stores the results of a kernel past the caches where that spares reading them.
+pub fn schedule(writer: &mut Writer, machine: &Machine) -> Result<(), String> {
+    let tree = &writer.tree;
+    if tree.stages.iter().any(|s| s.is_reduction() || !matches!(kind_of(s.op), Some(Kind::Te(Te::Compute)))) {
+        return Ok(());
+    }
+    let given: u64 = tree.inputs.iter().filter_map(|&input| tensor_type(input)?.bytes()).sum();
+    let stored: Vec<StageId> = tree.results.iter().copied().filter(|&s| is_end(tree, s)).collect();
+    let written: u64 = stored.iter().map(|&s| bytes(tree, s)).sum();
+    if given + written < machine.last_cache {
+        return Ok(());
+    }
+    let large = |s: &StageId| bytes(&writer.tree, *s) > machine.second_cache;
+    let large: Vec<StageId> = stored.into_iter().filter(large).collect();
+    large.into_iter().try_for_each(|stage| writer.stream(stage))
+}
+
+/// A nest of its own that no other one reads.
+fn is_end(tree: &Schedule, stage: StageId) -> bool {
+    tree.stages[stage].attach == Attach::Root && tree.readers(stage).is_empty()
+}
+
+fn bytes(tree: &Schedule, stage: StageId) -> u64 {
+    let elements: u64 = shape_of(tree, stage).iter().product();
+    let results = tree.stages[stage].op.result_values().into_iter();
+    results.filter_map(tensor_type).map(|ty| elements * ty.dtype.size() as u64).sum()
+}
