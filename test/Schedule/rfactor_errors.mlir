@@ -64,28 +64,6 @@ te.schedule for @k {
 
 // -----
 
-te.kernel @k(%x: tensor<6x23xf32>) -> tensor<6xf32> {
-  %0 = te.compute "sum" axes [6] reduce [23] init [0.0 : f32] {
-  ^bb0(%i: index, %k: index):
-    %a = te.load %x[%i, %k] : tensor<6x23xf32> -> f32
-    te.yield %a : f32
-  } combine {
-  ^bb0(%p: f32, %q: f32):
-    %m = arith.addf %p, %q : f32
-    te.yield %m : f32
-  } : tensor<6xf32>
-  te.return %0 : tensor<6xf32>
-}
-te.schedule for @k {
-  %s = te.stage "sum"
-  %i, %k = te.axes %s : !te.axis, !te.axis
-  %ko, %ki = te.split %k by 4
-  // expected-error @+1 {{factors a loop of stage "sum" that was split by 4, which leaves a rest of 23}}
-  %p = te.rfactor %ki as "partial"
-}
-
-// -----
-
 te.kernel @k(%x: tensor<6x24xf32>) -> tensor<6xf32> {
   %0 = te.compute "sum" axes [6] reduce [24] init [0.0 : f32] {
   ^bb0(%i: index, %k: index):

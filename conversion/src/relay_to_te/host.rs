@@ -2,11 +2,12 @@
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Op, OpExt, OperationLike, PassError, RegionLike, Type, Value, ValueLike, arguments, kind_of,
-    ops_in, relay, symbol_attr, te,
+    Build, Op, OpExt, OperationLike, PassError, RegionLike, Type, Value, ValueLike, arguments, int_attr,
+    kind_of, ops_in, relay, symbol_attr, te,
 };
 use fusion_operators::ops::shape;
 use fusion_operators::{DType, Operator};
+use fusion_transforms::relay::fuse_ops::contiguous_piece;
 use std::collections::HashSet;
 
 /// Operators that give the same elements under another shape.
@@ -44,6 +45,10 @@ fn convert_op<'c>(op: Op<'c>, kernels: &HashSet<String>) -> Result<(), PassError
         }
         Some(Kind::Operator(operator)) if is_view(operator) => {
             build.op(te::Op::View.name(), &operands, &results, &[])
+        }
+        Some(Kind::Operator(_)) if contiguous_piece(op).is_some() => {
+            let from = contiguous_piece(op).unwrap_or(0) as i64;
+            build.op(te::Op::View.name(), &operands, &results, &[("offset", int_attr(build.context(), from))])
         }
         Some(Kind::Upstream(Upstream::Call)) => {
             let callee = op.text("callee").unwrap_or_default().to_owned();

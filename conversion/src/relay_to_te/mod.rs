@@ -4,7 +4,7 @@
 //!     func.func @main { func.call @fused_add }                                             te.call @fused_add
 //!
 //! Inside a kernel every operator is replaced by its definition (`definitions/`, one family a file). Outside,
-//! constants become `te.constant`, reshapes `te.view`, `relay.if` and `relay.while` structured control flow.
+//! constants become `te.constant`, reshapes and slices that lie together in memory `te.view`, `relay.if` and `relay.while` structured control flow.
 
 pub mod definitions;
 mod host;

@@ -5,6 +5,7 @@ mod families;
 mod kernels;
 mod loops;
 mod more;
+mod pieces;
 mod rearranged;
 mod results;
 mod special;

@@ -174,3 +174,32 @@ fn rows_with_something_that_is_no_number() {
     checker.call(&ATTENTION, Attrs::new().with("scale", 0.25), &[q, k, v]);
     checker.finish();
 }
+
+/// Rows that are too short to fill registers are taken several at once, with a rest.
+#[test]
+fn columns_of_short_rows() {
+    let (mut random, mut checker) = (Random::new(53), Checker::default());
+    let along = |axis: i64| Attrs::new().with("axes", [axis]);
+    for (rows, columns) in [(1003, 3), (1024, 5), (517, 24), (803, 16), (257, 8)] {
+        for op in [&REDUCE_MAX, &REDUCE_MIN] {
+            checker.call(op, along(0), &[random.wild(DType::F32, &[rows, columns])]);
+            checker.call(op, along(1), &[random.wild(DType::F16, &[3, rows, columns])]);
+        }
+        for op in [&ARGMAX, &ARGMIN] {
+            let axis = Attrs::new().with("axis", 0);
+            checker.call(op, axis.clone(), &[random.wild(DType::F32, &[rows, columns])]);
+            checker.call(op, axis, &[random.tensor(DType::I32, &[rows, columns])]);
+        }
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::U8] {
+            checker.call(&REDUCE_SUM, along(0), &[random.tensor(dtype, &[rows, columns])]);
+        }
+        checker.call(&REDUCE_MEAN, along(1), &[random.tensor(DType::F32, &[2, rows, columns])]);
+        let signs = Tensor::from_f64s(
+            DType::F32,
+            &[rows, columns],
+            &(0..rows * columns).map(|i| [1.0, -1.0, 1.0, 1.0, -1.0][i % 5]).collect::<Vec<_>>(),
+        );
+        checker.call(&REDUCE_PROD, along(0), &[signs.unwrap()]);
+    }
+    checker.finish();
+}

@@ -316,9 +316,23 @@ fn load(op: Op, others: usize) -> Result<(), String> {
 
 fn view(op: Op) -> Result<(), String> {
     let (from, to) = (&types(&op.operand_values())?[0], &types(&op.result_values())?[0]);
-    if from.elements() == to.elements() && from.dtype == to.dtype {
-        Ok(())
-    } else {
-        Err(format!("violates constraint C1: {from} and {to} do not have the same elements"))
+    let Some(offset) = op.int("offset") else {
+        return match from.elements() == to.elements() && from.dtype == to.dtype {
+            true => Ok(()),
+            false => Err(format!("violates constraint C1: {from} and {to} do not have the same elements")),
+        };
+    };
+    if from.dtype != to.dtype {
+        return Err(format!("violates constraint C1: a piece of {from} has its element type, found {to}"));
+    }
+    let (Some(all), Some(some)) = (from.elements(), to.elements()) else {
+        return Err(format!("violates constraint C2: a piece needs known extents, found {to} of {from}"));
+    };
+    let end = u64::try_from(offset).ok().and_then(|offset| offset.checked_add(some));
+    match end.is_some_and(|end| end <= all) {
+        true => Ok(()),
+        false => Err(format!(
+            "violates constraint C2: {some} elements from {offset} on do not lie inside of the {all} of {from}"
+        )),
     }
 }

@@ -136,11 +136,15 @@ def Te_ConstantOp : Te_Op<"constant", [Pure]> {
   let assemblyFormat = "attr-dict $value `:` type($result)";
 }
 def Te_ViewOp : Te_Op<"view", [Pure]> {
-  let summary = "The same memory under another shape";
-  let description = [{ C1: the number of elements and the element type stay. }];
-  let arguments = (ins AnyRankedTensor:$source);
+  let summary = "The same memory, or a piece of it, under another shape";
+  let description = [{
+    With `from` the elements are those from that place on, counted in the order in which they lie in memory: such a view is taken by the
+    program around kernels, not inside of one.
+    C1: the element type stays. Without `from`, the number of elements does. C2: a piece lies inside of its source.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, OptionalAttr<I64Attr>:$offset);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source (`from` $offset^)? attr-dict `:` type($source) `->` type($result)";
 }
 
 include "Schedule.td"

@@ -1,6 +1,7 @@
 //! The rows, one file a family.
 
 pub mod attention;
+pub mod contiguous;
 pub mod contraction;
 pub mod convolution;
 pub mod creation;

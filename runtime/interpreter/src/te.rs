@@ -57,7 +57,17 @@ pub fn run<'c>(
         }
         (te::Op::View, [source]) => {
             let shape = shape_of(op, op.result_values().first().copied())?;
-            let view = Tensor::clone(source).reshaped(&shape);
+            let view = match op.int("offset") {
+                None => Tensor::clone(source).reshaped(&shape),
+                Some(offset) => {
+                    let (size, dtype) = (source.dtype().size(), source.dtype());
+                    let from = usize::try_from(offset).unwrap_or(usize::MAX).saturating_mul(size);
+                    let to = from.saturating_add(shape.iter().product::<usize>().saturating_mul(size));
+                    let piece = source.bytes().get(from..to);
+                    let piece = piece.ok_or_else(|| InterpretError::at(op, "is no piece of its source"))?;
+                    Tensor::from_bytes(dtype, &shape, piece.to_vec())
+                }
+            };
             Ok(vec![view.map_err(|error| InterpretError::at(op, error))?.into()])
         }
         (te::Op::Compute, []) => compute(op, frame),

@@ -67,3 +67,14 @@ te.kernel @open(%x: tensor<?xf32, #relay.dims<["n0"]>>) -> tensor<?xf32, #relay.
   } combine {} {te.names = ["n0"]} : tensor<?xf32, #relay.dims<["n0"]>>
   te.return %0 : tensor<?xf32, #relay.dims<["n0"]>>
 }
+
+// CHECK-LABEL: func.func @views
+// CHECK:         te.view %{{.*}} : tensor<4x8xf32> -> tensor<32xf32>
+// CHECK:         te.view %{{.*}} from 8 : tensor<4x8xf32> -> tensor<2x8xf32>
+// CHECK:         te.view %{{.*}} from 0 : tensor<4x8xf32> -> tensor<3xf32>
+func.func @views(%x: tensor<4x8xf32>) -> (tensor<32xf32>, tensor<2x8xf32>, tensor<3xf32>) {
+  %0 = te.view %x : tensor<4x8xf32> -> tensor<32xf32>
+  %1 = te.view %x from 8 : tensor<4x8xf32> -> tensor<2x8xf32>
+  %2 = te.view %x from 0 : tensor<4x8xf32> -> tensor<3xf32>
+  return %0, %1, %2 : tensor<32xf32>, tensor<2x8xf32>, tensor<3xf32>
+}

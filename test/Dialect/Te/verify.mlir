@@ -215,3 +215,43 @@ te.kernel @extern_open(%x: tensor<?xf32>) -> tensor<?xf32> {
   } : (tensor<?xf32>) -> tensor<?xf32>
   te.return %0 : tensor<?xf32>
 }
+
+// -----
+
+func.func @piece_beyond(%x: tensor<4x8xf32>) -> tensor<2x8xf32> {
+  // expected-error @+1 {{'te.view' op violates constraint C2: 16 elements from 24 on do not lie inside of the 32 of}}
+  %0 = te.view %x from 24 : tensor<4x8xf32> -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+func.func @piece_before(%x: tensor<4x8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'te.view' op violates constraint C2: 8 elements from -8 on do not lie inside of the 32 of}}
+  %0 = te.view %x from -8 : tensor<4x8xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @piece_of_another_type(%x: tensor<4x8xf32>) -> tensor<8xi32> {
+  // expected-error @+1 {{'te.view' op violates constraint C1: a piece of tensor<4x8xf32> has its element type, found tensor<8xi32>}}
+  %0 = te.view %x from 8 : tensor<4x8xf32> -> tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
+
+// -----
+
+func.func @piece_of_open(%x: tensor<?x8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'te.view' op violates constraint C2: a piece needs known extents}}
+  %0 = te.view %x from 8 : tensor<?x8xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @whole_of_fewer(%x: tensor<4x8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'te.view' op violates constraint C1: tensor<4x8xf32> and tensor<8xf32> do not have the same elements}}
+  %0 = te.view %x : tensor<4x8xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

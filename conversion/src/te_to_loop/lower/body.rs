@@ -55,6 +55,14 @@ impl<'c> Lowering<'c, '_> {
                         known.insert(key(op.result_values()[0]), e);
                         continue;
                     }
+                    if let Some(chosen) = chosen(op, kind, &truth) {
+                        let (result, index) = (op.result_values()[0], known.get(&key(chosen)).cloned());
+                        match index {
+                            Some(index) => drop(known.insert(key(result), index)),
+                            None => map.insert(result, map.lookup(chosen)),
+                        }
+                        continue;
+                    }
                     if let Some(outcome) = self.decide(op, kind, &truth, &mut known, &map) {
                         truth.insert(key(op.result_values()[0]), outcome);
                         let value = loops.scalars().int(outcome.into(), DType::Bool).value;
@@ -220,6 +228,15 @@ impl<'c> Lowering<'c, '_> {
             })
             .collect()
     }
+}
+
+/// The scalar that a choice by a condition with one outcome takes.
+fn chosen<'c>(op: Op<'c>, kind: Option<Kind>, truth: &HashMap<usize, bool>) -> Option<Value<'c>> {
+    let operands = op.operand_values();
+    let (Some(Kind::Upstream(Upstream::Select)), &[condition, a, b]) = (kind, &operands[..]) else {
+        return None;
+    };
+    truth.get(&key(condition)).map(|outcome| if *outcome { a } else { b })
 }
 
 /// The combiner of a reduction, applied to the values so far and the new ones; `flags` say what may be done with sums and

@@ -204,6 +204,10 @@ impl<'c> Lowering<'c> {
             Some(Kind::Te(Te::Compute)) if self.inlined.has(op) => {}
             Some(Kind::Te(Te::Compute)) => self.stage(loops, op),
             Some(Kind::Te(Te::Extern)) => self.nest_by_hand(loops, op),
+            Some(Kind::Te(Te::View)) if op.int("offset").is_some() => self.fail(PassError::at(
+                op,
+                "takes a piece of a tensor inside of a kernel; take it where the kernel is called",
+            )),
             Some(Kind::Te(Te::View)) => {
                 let (from, to) = (op.operand_values()[0], op.result_values()[0]);
                 match self.places.get(&key(from)).copied() {

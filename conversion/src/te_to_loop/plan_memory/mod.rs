@@ -23,6 +23,7 @@ mod rewrite;
 mod storage;
 
 pub use constants::{read_constants, strip_constants};
+use storage::{Place, Plan};
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -149,7 +150,7 @@ fn plan_entry<'c>(
         constants: offsets.clone(),
         kernels,
     };
-    let planned = declare(main, body, constant_bytes, arena.total, &offsets, |build, parameters| {
+    let planned = declare(&plan, (main, body), constant_bytes, arena.total, &offsets, |build, parameters| {
         rewrite::write(&layout, build, body, parameters)
     });
     planned?;
@@ -172,10 +173,10 @@ fn only_block(function: Op) -> Result<Block, PassError> {
     Ok(body)
 }
 
-/// Puts the planned function before the old one, which it replaces.
+/// Puts the planned function before the old one, which it replaces. Inputs and outputs of which pieces are taken are bytes.
 fn declare<'c>(
-    main: Op<'c>,
-    body: Block<'c>,
+    plan: &Plan<'c>,
+    (main, body): (Op<'c>, Block<'c>),
     constants: u64,
     workspace: u64,
     offsets: &[u64],
@@ -185,8 +186,16 @@ fn declare<'c>(
     let context = build.context();
     let (inputs, results) = (arguments(body), plan::last_operands(body));
     let mut parameters = Vec::new();
-    for value in inputs.iter().chain(&results) {
-        let flat = tensor_type(*value).and_then(|ty| Some(buffer_type(context, ty.elements()?, ty.dtype)));
+    let cut_up = plan.cut_up();
+    let places = (0..inputs.len()).map(Place::Input).chain((0..results.len()).map(Place::Output));
+    for (value, place) in inputs.iter().chain(&results).zip(places) {
+        let as_bytes = plan.storages.iter().zip(&cut_up).any(|(s, cut)| *cut && s.place == place);
+        let flat = tensor_type(*value).and_then(|ty| {
+            Some(match as_bytes {
+                true => buffer_type(context, ty.bytes()?, DType::I8),
+                false => buffer_type(context, ty.elements()?, ty.dtype),
+            })
+        });
         let unknown = || PassError::new(value.location(), format!("{} has no flat buffer", value.r#type()));
         parameters.push(flat.ok_or_else(unknown)?);
     }

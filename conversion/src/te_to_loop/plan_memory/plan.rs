@@ -1,7 +1,7 @@
 //! Which memory every tensor of the program lies in, and when that memory is live.
 //!
 //! A *storage* is a piece of memory: an input, an output, a constant, or a buffer of the arena. Every tensor has
-//! one; views share that of their source. Results of calls get a new buffer, unless somebody who wants them
+//! one; views share that of their source, and pieces lie in it. Results of calls get a new buffer, unless somebody who wants them
 //! elsewhere has *claimed* them first: the function's return its outputs, the end of a branch the results of its
 //! `scf.if`, a loop its state. Claims go from the outside in, before the operations of a block are visited.
 //!
@@ -111,7 +111,9 @@ impl<'c, 'k> Planner<'c, 'k> {
         *life = Some((first.min(self.now), last.max(self.now)));
     }
 
+    /// Uses a storage now; a piece keeps what it lies in.
     fn touch(&mut self, id: Id) {
+        let (id, _) = self.plan.base(id);
         let storage = &mut self.plan.storages[id];
         let Some((first, last)) = &mut storage.life else { return };
         *last = self.now.max(*last);
@@ -142,7 +144,7 @@ impl<'c, 'k> Planner<'c, 'k> {
             }
             let Some(op) = defining_op(value).filter(|op| op.block() == Some(block)) else { return };
             match (op.kind(), op.operand_values().first()) {
-                (Some(Kind::Te(Te::View)), Some(source)) => value = *source,
+                (Some(Kind::Te(Te::View)), Some(source)) if op.int("offset").is_none() => value = *source,
                 (Some(Kind::Te(Te::Call) | Kind::Upstream(Upstream::If)), _) => break,
                 _ => return,
             }
@@ -171,7 +173,15 @@ impl<'c, 'k> Planner<'c, 'k> {
         match op.kind() {
             Some(Kind::Te(Te::Constant)) => self.constant(op, results[0])?,
             Some(Kind::Te(Te::View)) => {
-                let id = self.plan.of(operands[0])?;
+                let of = self.plan.of(operands[0])?;
+                let id = match op.int("offset") {
+                    None => of,
+                    Some(offset) => {
+                        let size = self.plan.storages[of].dtype.size() as u64;
+                        let from = u64::try_from(offset).unwrap_or(0).saturating_mul(size);
+                        self.storage(results[0], Place::Piece(of, from))?
+                    }
+                };
                 self.plan.of.insert(key(results[0]), id);
             }
             Some(Kind::Te(Te::Call)) => {
@@ -271,7 +281,8 @@ impl<'c, 'k> Planner<'c, 'k> {
             self.plan.of.insert(key(value), *id);
         }
         for (i, (argument, id)) in arguments(step).into_iter().zip(&passed).enumerate() {
-            if state.get(i) == Some(id) && passed.iter().filter(|other| *other == id).count() == 1 {
+            let lies_there = |other: &&Id| self.plan.base(**other).0 == *id;
+            if state.get(i) == Some(id) && passed.iter().filter(lies_there).count() == 1 {
                 self.exclusive.insert(key(argument), step);
             }
         }
@@ -282,7 +293,8 @@ impl<'c, 'k> Planner<'c, 'k> {
         let places: HashMap<Id, usize> = state.iter().enumerate().map(|(i, id)| (*id, i)).collect();
         let mut saved = Vec::new();
         for (i, from) in next.iter().enumerate() {
-            let overwritten = places.get(from).is_some_and(|j| *j < i && next[*j] != *from);
+            let (base, _) = self.plan.base(*from);
+            let overwritten = places.get(&base).is_some_and(|j| *j < i && next[*j] != base);
             saved.push(overwritten.then(|| self.copy_of(*from)));
         }
         self.now += 1;

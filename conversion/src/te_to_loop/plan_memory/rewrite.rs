@@ -2,7 +2,7 @@
 
 use super::in_place;
 use super::plan::{last_operands, ops_before_last};
-use super::storage::{Id, Place, Plan};
+use super::storage::{Id, Place, Plan, Storage};
 use crate::te_to_loop::lower::WORKSPACE;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar, Scalars};
@@ -37,28 +37,57 @@ pub fn write<'c>(
         return Err(PassError::new(build.location, "the planned function has no workspace parameter"));
     };
     let mut memory = vec![None; layout.plan.storages.len()];
+    let mut bytes = HashMap::new();
     let inputs = layout.plan.storages.iter().filter(|s| matches!(s.place, Place::Input(_))).count();
+    let cut_up = layout.plan.cut_up();
+    let mut outputs = vec![None; io.len().saturating_sub(inputs)];
     for (id, storage) in layout.plan.storages.iter().enumerate() {
-        memory[id] = match storage.place {
+        let parameter = match storage.place {
             Place::Input(i) => io.get(i).copied(),
             Place::Output(i) => io.get(inputs + i).copied(),
             _ => None,
         };
+        memory[id] = match parameter {
+            // What pieces lie in is passed as bytes.
+            Some(parameter) if cut_up[id] => {
+                bytes.insert(id, parameter);
+                Some(view(&build, parameter, 0, storage))
+            }
+            parameter => parameter,
+        };
+        if let Place::Output(i) = storage.place {
+            outputs[i] = memory[id];
+        }
     }
-    let mut writer =
-        Writer { layout, constants: *constants, workspace: *workspace, memory, scalars: ValueMap::new() };
+    let mut writer = Writer {
+        layout,
+        constants: *constants,
+        workspace: *workspace,
+        bytes,
+        memory,
+        scalars: ValueMap::new(),
+    };
     writer.block(&build, body)?;
-    for (i, value) in last_operands(body).into_iter().enumerate() {
-        writer.copy(&build, layout.plan.of(value)?, io.get(inputs + i).copied())?;
+    for (value, output) in last_operands(body).into_iter().zip(outputs) {
+        writer.copy(&build, layout.plan.of(value)?, output)?;
     }
     build.op(Upstream::Return.name(), &[], &[], &[]);
     Ok(())
+}
+
+/// A storage in bytes, from one of them on.
+fn view<'c>(build: &Build<'c>, bytes: Value<'c>, from: u64, storage: &Storage) -> Value<'c> {
+    let shift = Scalars { build: *build }.index(from as i64);
+    let ty = buffer_type(build.context(), storage.elements, storage.dtype);
+    build.value("memref.view", &[bytes, shift], ty, &[])
 }
 
 struct Writer<'c, 'p> {
     layout: &'p Layout<'c, 'p>,
     constants: Value<'c>,
     workspace: Value<'c>,
+    /// The parameters of inputs and outputs that pieces lie in. Only looked up.
+    bytes: HashMap<Id, Value<'c>>,
     memory: Vec<Option<Value<'c>>>,
     scalars: ValueMap<'c>,
 }
@@ -69,14 +98,16 @@ impl<'c> Writer<'c, '_> {
         if let Some(value) = self.memory[id] {
             return value;
         }
-        let storage = &self.layout.plan.storages[id];
-        let (base, offset) = match storage.place {
+        let plan = self.layout.plan;
+        let (whole, from) = plan.base(id);
+        let (base, offset) = match plan.storages[whole].place {
             Place::Constant(k) => (self.constants, self.layout.constants.get(k).copied()),
-            _ => (self.workspace, self.layout.arena.get(&id).copied()),
+            Place::Input(_) | Place::Output(_) => {
+                (self.bytes.get(&whole).copied().unwrap_or(self.workspace), None)
+            }
+            _ => (self.workspace, self.layout.arena.get(&whole).copied()),
         };
-        let shift = Scalars { build: *build }.index(offset.unwrap_or(0) as i64);
-        let ty = buffer_type(build.context(), storage.elements, storage.dtype);
-        let view = build.value("memref.view", &[base, shift], ty, &[]);
+        let view = view(build, base, offset.unwrap_or(0).saturating_add(from), &plan.storages[id]);
         self.memory[id] = Some(view);
         view
     }
@@ -118,8 +149,8 @@ impl<'c> Writer<'c, '_> {
 
     fn op(&mut self, build: &Build<'c>, op: Op<'c>) -> Result<(), PassError<'c>> {
         match op.kind() {
-            Some(Kind::Te(Te::View)) => Ok(()),
-            Some(Kind::Te(Te::Constant)) => {
+            Some(Kind::Te(Te::View)) if op.int("offset").is_none() => Ok(()),
+            Some(Kind::Te(Te::Constant | Te::View)) => {
                 let id = self.layout.plan.of(op.result_values()[0])?;
                 self.place(build, id);
                 Ok(())

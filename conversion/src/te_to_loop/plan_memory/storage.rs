@@ -19,6 +19,8 @@ pub enum Place {
     Constant(usize),
     /// Somewhere in the workspace.
     Arena,
+    /// A piece of another storage, from a byte on.
+    Piece(Id, u64),
 }
 
 /// A piece of memory.
@@ -75,6 +77,25 @@ impl<'c> Plan<'c> {
     /// The storages of tensors.
     pub fn of_all(&self, values: &[Value<'c>]) -> Result<Vec<Id>, PassError<'c>> {
         values.iter().map(|v| self.of(*v)).collect()
+    }
+
+    /// The storage that a piece lies in, and the byte where it begins there; other storages lie in themselves.
+    pub fn base(&self, id: Id) -> (Id, u64) {
+        let (mut base, mut at) = (id, 0u64);
+        while let Place::Piece(of, offset) = self.storages[base].place {
+            (base, at) = (of, at.saturating_add(offset));
+        }
+        (base, at)
+    }
+
+    /// The storages that pieces lie in, by number.
+    pub fn cut_up(&self) -> Vec<bool> {
+        let mut cut = vec![false; self.storages.len()];
+        for id in 0..cut.len() {
+            let (base, _) = self.base(id);
+            cut[base] |= base != id;
+        }
+        cut
     }
 
     /// The memory a call lends to its kernel.

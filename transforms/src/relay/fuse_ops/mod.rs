@@ -31,6 +31,7 @@ mod dominators;
 mod graph;
 mod groups;
 mod outline;
+mod pieces;
 mod rows;
 
 use fusion_dialects::rows::{Kind, Upstream};
@@ -40,6 +41,7 @@ use fusion_dialects::{
 };
 pub(crate) use outline::is_copied;
 pub use outline::{Outliner, PRIMITIVE};
+pub use pieces::contiguous_piece;
 
 /// The pass.
 pub struct FuseOps;

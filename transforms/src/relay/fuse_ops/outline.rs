@@ -1,6 +1,8 @@
 //! Moves a group into a function and calls it.
 
 use super::graph::operator_of;
+use super::pieces::without_pieces;
+use crate::target::Target;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, defining_op,
@@ -23,6 +25,8 @@ pub struct Outliner<'c> {
     names: HashSet<String>,
     /// Name of the function of each group that was seen, by [`describe`].
     known: HashMap<String, String>,
+    /// Whether pieces of memory are views of the program around groups.
+    views: bool,
 }
 
 impl<'c> Outliner<'c> {
@@ -30,12 +34,26 @@ impl<'c> Outliner<'c> {
     pub fn new(module: Op<'c>) -> Option<Self> {
         let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
         let names = functions.iter().filter_map(|f| f.text("sym_name")).map(str::to_owned).collect();
-        Some(Outliner { module, body: module.body(0)?, names, known: HashMap::new() })
+        let views = Target::of(module).is_ok_and(|target| !target.is_gpu());
+        Some(Outliner { module, body: module.body(0)?, names, known: HashMap::new(), views })
     }
 
     /// Calls the group in the place of its last operation, and gives the name of its function and the values that stand for the
-    /// results, which are results of the group's operations.
+    /// results, which are results of the group's operations. Pieces of what comes from outside stay there.
     pub fn outline(&mut self, ops: &[Op<'c>], results: &[Value<'c>]) -> (String, Vec<Value<'c>>) {
+        let kept = if self.views { without_pieces(ops) } else { ops.to_vec() };
+        let inside: HashSet<usize> = kept.iter().flat_map(|op| op.result_values()).map(key).collect();
+        let computed: Vec<Value> = results.iter().copied().filter(|v| inside.contains(&key(*v))).collect();
+        let (name, values) = self.outline_all(&kept, &computed);
+        let mut values = values.into_iter();
+        let stands = |value: &Value<'c>| match inside.contains(&key(*value)) {
+            true => values.next().unwrap_or(*value),
+            false => *value,
+        };
+        (name, results.iter().map(stands).collect())
+    }
+
+    fn outline_all(&mut self, ops: &[Op<'c>], results: &[Value<'c>]) -> (String, Vec<Value<'c>>) {
         let Some(&last) = ops.last() else { return (String::new(), Vec::new()) };
         let (arguments, constants) = inputs(ops);
         let group = describe(ops, &arguments, results);

@@ -7,6 +7,7 @@
 //! once in several rows. When all columns fit into registers, that is where they are accumulated.
 
 use super::accesses::offsets;
+use super::narrow;
 use super::placement::Nest;
 use super::reductions::{contiguous_parallel, fits_lanes, reads_once, together_along_reduction};
 use super::tiling::{lanes, tile};
@@ -25,10 +26,12 @@ const FEWEST_ROWS: u64 = 16;
 /// Schedules a nest by columns; false for one of another kind.
 pub fn schedule(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    if !is_columns(&writer.tree, reduction) {
-        return Ok(false);
+    let is_wide = is_columns(&writer.tree, reduction);
+    match narrow::find(writer, reduction, vector_bytes).filter(|_| may_be_columns(&writer.tree, reduction)) {
+        Some(narrow) => narrow::schedule(writer, reduction, &narrow)?,
+        None if is_wide => columns(writer, reduction, vector_bytes)?,
+        None => return Ok(false),
     }
-    columns(writer, reduction, vector_bytes)?;
     if nest.stage != reduction {
         // What goes on with the results reads them once more, which is little beside the rows.
         tile(writer, &Nest { stage: nest.stage, reduction: None }, vector_bytes)?;
@@ -38,15 +41,16 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<b
 
 /// True for a reduction to schedule by columns.
 fn is_columns(tree: &Schedule, stage: StageId) -> bool {
-    let s = &tree.stages[stage];
-    let own = s.op_axes();
-    let reduced: u64 = s.axes[s.rank()..own].iter().map(|a| a.extent).product();
     let accesses = offsets(tree, stage, None);
-    s.is_reduction()
-        && reduced >= FEWEST_ROWS
+    may_be_columns(tree, stage)
         && contiguous_parallel(tree, stage, &accesses).is_some_and(|(_, extent)| extent >= 8)
-        && !fits_lanes(tree, stage)
-        && reads_once(tree, stage)
+}
+
+/// True for one of columns, of any number.
+fn may_be_columns(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    let reduced: u64 = s.axes[s.rank()..s.op_axes()].iter().map(|a| a.extent).product();
+    s.is_reduction() && reduced >= FEWEST_ROWS && !fits_lanes(tree, stage) && reads_once(tree, stage)
 }
 
 /// Writes the primitives of such a reduction.

@@ -2,7 +2,7 @@
 //!
 //! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
-//! `columns` across it, `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! `columns` across it (`narrow` where rows are short), `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
 //! processor that the kinds calculate with; `gpu` has the kinds of GPUs. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
@@ -16,6 +16,7 @@ mod fusion;
 mod gpu;
 mod iterated;
 mod machine;
+mod narrow;
 mod operands;
 mod parallel;
 mod placement;

@@ -14,6 +14,7 @@ pub mod primitives;
 mod read;
 mod same;
 mod stage;
+mod within;
 
 pub use blame::{Refusal, Said};
 pub use read::{Handle, Handles, apply_schedule};

@@ -7,11 +7,18 @@
 //! What was one chain of operations are several, which may be lanes, threads or accumulators of their own (Suriana, Adams, Kamil,
 //! "Parallel Associative Reductions in Halide", 2017; TVM's `rfactor`). It regroups and reorders what is combined, so the
 //! combiner must be associative and commutative, and begin with an element that changes nothing. Floats are rounded elsewhere.
+//!
+//! Where the split leaves a rest, iterations beyond the end combine the element that changes nothing, and read nothing:
+//!
+//!     (k in 0..23)                           for i  for ki in 0..4  for ko in 0..6  p[i, ki] += x[i, ko * 4 + ki] if ko * 4 + ki < 23 else 0
+//!
+//! With `ko` split by 5, the whole blocks, nothing is asked but in the last one.
 
+use super::super::within::clone_within;
 use super::super::{Attach, AxisId, Handle, Handles, Origin, Relation, Schedule, Stage, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::te::Op as Te;
+use fusion_dialects::te::{Compare, Op as Te, Scalars};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, Region, Type, Value, ValueLike, ValueMap, arguments, array_attr,
     array_elements, attr_of, defining_op, index_type, ints_attr, key, kind_of, ops_in, replace_uses,
@@ -35,6 +42,8 @@ struct Other {
     inner: bool,
     /// Iterations of a block.
     factor: u64,
+    /// The iterations that there are, where blocks go beyond them.
+    end: Option<u64>,
 }
 
 /// True for a stage that nothing was done to yet, and whose partial results may be combined in any order.
@@ -67,8 +76,14 @@ pub fn rfactor<'c>(
             reduce.remove(at);
         }
     }
+    let neutral = op.attr("init").map(array_elements).unwrap_or_default();
     let partial = compute(&build, op, name, (&parts, &reduce), &types, combiner, |inner, given| {
-        partial_body(inner, body, given, &factored, rank)
+        let scalars = arguments(combiner).into_iter().map(|scalar| scalar.r#type());
+        let constant = |(attr, ty): (&Attribute<'c>, Type<'c>)| {
+            inner.value(Upstream::ArithConstant.name(), &[], ty, &[("value", *attr)])
+        };
+        let elsewhere = || neutral.iter().zip(scalars).map(constant).collect();
+        partial_body(inner, body, given, (&factored, rank), elsewhere)
     });
     let partials = partial.result_values();
     let whole = (op.ints("axes").unwrap_or_default(), vec![factored.extent as i64]);
@@ -139,15 +154,10 @@ fn find(s: &Stage, axis: AxisId) -> Result<Factored, String> {
             s.name
         )),
         (Origin::Split(_), Some(&Relation::Split { parent, outer, inner, factor, .. })) => {
-            let blocks = s.axes[outer].extent;
-            if blocks * factor != s.axes[parent].extent {
-                return Err(format!(
-                    "factors a loop of stage \"{}\" that was split by {factor}, which leaves a rest of {}",
-                    s.name, s.axes[parent].extent
-                ));
-            }
-            let other = if axis == outer { s.axes[inner].extent } else { blocks };
-            let other = Other { extent: other, inner: axis == inner, factor };
+            let (whole, blocks, each) = (s.axes[parent].extent, s.axes[outer].extent, s.axes[inner].extent);
+            let end = (blocks.saturating_sub(1) * factor + each > whole).then_some(whole);
+            let other = if axis == outer { each } else { blocks };
+            let other = Other { extent: other, inner: axis == inner, factor, end };
             Ok(Factored { root: parent, extent, other: Some(other) })
         }
         _ => Err(format!(
@@ -273,13 +283,13 @@ fn compute<'c>(
     build.op_with_regions(Te::Compute.name(), &[], &results, &attrs, vec![region, combining])
 }
 
-/// The body of the computation, whose indices follow from those of the partial one.
+/// The body of the computation, whose indices follow from those of the partial one; beyond the end it is what is `elsewhere`.
 fn partial_body<'c>(
     inner: &Build<'c>,
     body: Block<'c>,
     given: &[Value<'c>],
-    factored: &Factored,
-    rank: usize,
+    (factored, rank): (&Factored, usize),
+    elsewhere: impl FnOnce() -> Vec<Value<'c>>,
 ) {
     let (parallel, rest) = given.split_at(rank);
     let (loop_index, reduced) = (rest[0], &rest[1..]);
@@ -296,8 +306,14 @@ fn partial_body<'c>(
         };
         indices.extend(index);
     }
+    let end = factored.other.as_ref().and_then(|other| other.end).zip(indices.get(factored.root).copied());
     let mut map = ValueMap::new();
     arguments(body).into_iter().zip(indices).for_each(|(old, new)| map.insert(old, new));
+    if let Some((end, index)) = end {
+        let s = Scalars { build: *inner };
+        let condition = s.index_compare(Compare::Less, index, s.index(end as i64));
+        return clone_within(inner, body, map, condition.value, &elsewhere());
+    }
     for op in ops_in(body) {
         map.clone_op(inner, op);
     }
