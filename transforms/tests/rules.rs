@@ -218,6 +218,9 @@ const SAMPLES: &[Sample] = &[
     ("winograd-of-order", "(layout_conv2d {data_layout=\"NHWC\",out_layout=\"NHWC\",padding=[1,1,1,1]} x:[1,16,16,32] c:[32,32,3,3])"),
     ("winograd-of-order", "(layout_conv2d {data_layout=\"NHWC\",out_layout=\"NCHW\"} x:[1,18,18,32] c:[32,32,3,3])"),
     ("winograd", "(conv2d {padding=[1,1,1,1]} x:[1,32,16,16] c:[32,32,3,3])"),
+    ("matmul-by-halves", "(matmul {} x:[192,256] c:[256,288])"),
+    ("matmul-by-halves", "(matmul {transpose_b=true} x:[192,256] c:[288,256])"),
+    ("matmul-by-halves", "(matmul {} x:[320,320] y:[320,320])"),
 ];
 
 /// A small generator of numbers that needs no crate: xorshift (Marsaglia, 2003).

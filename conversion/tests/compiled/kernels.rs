@@ -22,6 +22,20 @@ fn products_with_constant_operands() {
     checker.finish();
 }
 
+/// Large enough that seven products of quarters take less than eight.
+#[test]
+fn products_by_halves() {
+    let (mut random, mut checker) = (Random::new(48), Checker::default());
+    let (x, bias) = (random.tensor(F32, &[352, 352]), random.tensor(F32, &[352]));
+    let (w, v) = (random.tensor(F32, &[352, 352]), random.tensor(F32, &[352, 352]));
+    checker.call(&MATMUL, Attrs::new(), &[x.clone(), w.clone()]);
+    for (op, weight) in [(&MATMUL, w), (&DENSE, v)] {
+        let steps = [Step(op, Attrs::new(), vec![0, 1]), Step(&ADD, Attrs::new(), vec![3, 2])];
+        checker.check(&steps, &[x.clone(), weight, bias.clone()], 1);
+    }
+    checker.finish();
+}
+
 #[test]
 fn rows_that_fall_on_few_sets_of_the_cache() {
     let (mut random, mut checker) = (Random::new(32), Checker::default());

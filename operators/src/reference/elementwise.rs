@@ -1,7 +1,7 @@
 //! Elementwise semantics with NumPy broadcasting.
 
 use super::{EvalError, Evaluated, broadcast_steps, for_each_run, static_shape};
-use crate::{Tensor, TensorType};
+use crate::{DType, Tensor, TensorType};
 
 /// Applies a function of f64 to each element, rounding to the result's type.
 pub fn map(result: &TensorType, x: &Tensor, f: impl Fn(f64) -> f64) -> Evaluated {
@@ -28,6 +28,13 @@ pub fn zip(
 ) -> Evaluated {
     let shape = static_shape(result)?;
     let (a, b) = (&operands[0], &operands[1]);
+    if let (Some(a), Some(b)) = (a.to_vec::<f32>(), b.to_vec::<f32>())
+        && result.dtype == DType::F32
+        && operands.iter().all(|t| t.shape() == shape)
+    {
+        let values: Vec<f32> = a.into_iter().zip(b).map(|(a, b)| float(a.into(), b.into()) as f32).collect();
+        return Ok(vec![Tensor::from_slice(&shape, &values)?]);
+    }
     let pairs = broadcast_indices(&shape, a.shape()).into_iter().zip(broadcast_indices(&shape, b.shape()));
     if a.dtype().is_float() {
         let (a, b) = (a.to_f64s(), b.to_f64s());

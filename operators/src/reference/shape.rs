@@ -20,8 +20,12 @@ pub fn same_elements(result: &TensorType, x: &Tensor) -> Evaluated {
 
 fn affine(result: &TensorType, x: &Tensor, offset: isize, steps: &[isize]) -> Evaluated {
     let shape = static_shape(result)?;
-    let mut data = Vec::new();
+    let size = x.dtype().size();
+    let mut data = Vec::with_capacity(shape.iter().product::<usize>() * size);
     for_each_run(&shape, (offset, steps), |first, elements, step| {
+        if step == 1 {
+            return data.extend_from_slice(&x.bytes()[first as usize * size..][..elements * size]);
+        }
         let at = |i: usize| first.wrapping_add((i as isize).wrapping_mul(step)) as usize;
         append(&mut data, x, (0..elements).map(at));
     });

@@ -1,6 +1,7 @@
 //! What is known of every e-class: types, constancy, elements, orders, where it comes from, and which rule made which node.
 
 use super::contents::{self, Contents, Known};
+use super::extract::rates::Rates;
 use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
 use super::orders::{self, Orders};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
@@ -23,6 +24,8 @@ pub struct Facts {
     pub contents: Vec<Contents>,
     /// What each node was when it was added, by the number of its first class: a hash of its head and of its children's labels.
     pub labels: Vec<u64>,
+    /// The rates of the target.
+    pub rates: Rates,
 }
 
 /// What is known of a class.

@@ -7,7 +7,7 @@ use super::language::{Constant, Head};
 use egg::{Id, Language};
 use fusion_dialects::{Attribute, Context, read_tensor, write_tensor};
 use fusion_operators::{Tensor, reference};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// Computes classes of constants.
 pub struct Folder<'a, 'c> {
@@ -16,7 +16,12 @@ pub struct Folder<'a, 'c> {
     /// For each class of constants its least term: how many calls it has, and the node at its top.
     least: HashMap<Id, (usize, usize)>,
     made: HashMap<Id, Attribute<'c>>,
+    /// What was computed or read last: sums of quarters of a weight read the same ones.
+    near: VecDeque<(Id, Tensor)>,
 }
+
+/// Bytes of tensors that are kept for the next terms.
+const MOST_NEAR: usize = 64 << 20;
 
 impl<'a, 'c> Folder<'a, 'c> {
     /// Over a graph, whose large constants have these numbers.
@@ -44,7 +49,7 @@ impl<'a, 'c> Folder<'a, 'c> {
                 break;
             }
         }
-        Folder { graph, constants, least, made: HashMap::new() }
+        Folder { graph, constants, least, made: HashMap::new(), near: VecDeque::new() }
     }
 
     /// The constant that a class is, as an attribute.
@@ -56,7 +61,12 @@ impl<'a, 'c> Folder<'a, 'c> {
         let node = &self.graph[id].nodes[self.top(id)?];
         let attr = match &node.head {
             Head::Constant(Constant::Large { number, .. }) => self.constants[*number as usize],
-            _ => write_tensor(context, &self.tensor(id)?, "folded"),
+            _ => {
+                let tensor = self.tensor(id)?;
+                let attr = write_tensor(context, &tensor, "folded");
+                self.keep(id, tensor);
+                attr
+            }
         };
         self.made.insert(id, attr);
         Ok(attr)
@@ -66,8 +76,22 @@ impl<'a, 'c> Folder<'a, 'c> {
         self.least.get(&id).map(|(_, at)| *at).ok_or_else(|| "a class of constants has no term".to_owned())
     }
 
-    fn tensor(&self, id: Id) -> Result<Tensor, String> {
+    /// Keeps a tensor for the next terms, in place of older ones.
+    fn keep(&mut self, id: Id, tensor: Tensor) {
+        self.near.push_back((self.graph.find(id), tensor));
+        let bytes = |near: &VecDeque<(Id, Tensor)>| near.iter().map(|(_, t)| t.bytes().len()).sum::<usize>();
+        while bytes(&self.near) > MOST_NEAR {
+            self.near.pop_front();
+        }
+    }
+
+    fn tensor(&mut self, id: Id) -> Result<Tensor, String> {
         let id = self.graph.find(id);
+        if let Some(at) = self.near.iter().position(|(near, _)| *near == id)
+            && let Some((_, tensor)) = self.near.remove(at)
+        {
+            return Ok(tensor);
+        }
         let node = &self.graph[id].nodes[self.top(id)?];
         match &node.head {
             Head::Constant(constant) => match constant {
@@ -82,6 +106,7 @@ impl<'a, 'c> Folder<'a, 'c> {
                     attrs(self.graph, self.graph.find(node.children[0])).ok_or("a call has no attributes")?;
                 let mut results = reference::evaluate(operation.0, attrs, &operands)
                     .map_err(|error| format!("relay.{} of constants: {error}", operation.0.name))?;
+                node.children[1..].iter().zip(operands).for_each(|(&c, operand)| self.keep(c, operand));
                 Ok(results.swap_remove(0))
             }
             _ => Err("a class of constants has a term that is none".to_owned()),

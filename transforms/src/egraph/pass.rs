@@ -106,7 +106,7 @@ impl<'c> Optimizer<'_, 'c> {
         (number, block): (usize, Block<'c>),
         cx: &mut RunContext,
     ) -> Result<(), PassError<'c>> {
-        let mut program = read::read(block, self.settings.proofs);
+        let mut program = read::read(block, &self.rates, self.settings.proofs);
         if program.uses.is_empty() {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 use super::analysis::{Facts, Graph};
 use super::contents::Contents;
 use super::extract::cost::bytes;
+use super::extract::rates::Rates;
 use super::language::{Constant, Head, Node};
 use super::large_constants::LargeConstants;
 use super::ledger::Totals;
@@ -53,9 +54,9 @@ pub struct Program<'c> {
     pub before: Totals,
 }
 
-/// Reads a block.
-pub fn read<'c>(block: Block<'c>, explain: bool) -> Program<'c> {
-    let mut graph = Graph::new(Facts::default());
+/// Reads a block, for a target of those rates.
+pub fn read<'c>(block: Block<'c>, rates: &Rates, explain: bool) -> Program<'c> {
+    let mut graph = Graph::new(Facts { rates: rates.clone(), ..Facts::default() });
     if explain {
         graph = graph.with_explanations_enabled();
     }

@@ -6,7 +6,7 @@ use fusion_operators::FusionKind;
 /// Classes and the candidates that compute them after the move.
 pub type Move = Vec<(ClassId, usize)>;
 
-/// Single changes, then for each class that several others could read: all of them read it. With each whether it may make another kernel:
+/// Single changes, then for each class that several others could read: all of them read it; then forms of products below views. With each whether it may make another kernel:
 /// what computes a class by the same operands in another order only has what is around it fused anew.
 pub fn moves(space: &Space) -> Vec<(Move, bool)> {
     let mut moves = Vec::new();
@@ -31,6 +31,29 @@ pub fn moves(space: &Space) -> Vec<(Move, bool)> {
             .collect();
         if together.len() > 1 {
             moves.push((together, true));
+        }
+    }
+    moves.extend(below_views(space));
+    moves
+}
+
+/// A contraction is computed as a view of one of other axes, and that by no contraction: the same product, of which rules know more forms
+/// without leading axes.
+fn below_views(space: &Space) -> Vec<(Move, bool)> {
+    let is_contraction = |c: &Candidate| c.kind == FusionKind::Contraction;
+    let mut moves = Vec::new();
+    for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+        if !facts.candidates.iter().any(is_contraction) {
+            continue;
+        }
+        for (view, candidate) in facts.candidates.iter().enumerate().filter(|(_, c)| c.is_view) {
+            let &[below] = &candidate.operands[..] else { continue };
+            let others = &space.classes[below].candidates;
+            if others.iter().any(is_contraction) {
+                let forms =
+                    (0..others.len()).filter(|&at| !is_contraction(&others[at]) && !others[at].is_view);
+                moves.extend(forms.map(|at| (vec![(class, view), (below, at)], true)));
+            }
         }
     }
     moves

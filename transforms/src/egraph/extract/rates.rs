@@ -45,6 +45,12 @@ const MATRIX: f64 = 0.5;
 /// 100 GB/s of 8 MB, 77 of 16 MB and 43 of 32 MB.
 const OF_LAST_CACHE: f64 = 0.5;
 
+impl Default for Rates {
+    fn default() -> Self {
+        Rates::of(&Target::default())
+    }
+}
+
 impl Rates {
     /// The rates of a target.
     pub fn of(target: &Target) -> Self {
@@ -108,6 +114,11 @@ impl Rates {
         let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
         let depth = operations / (2.0 * results.max(1.0));
         rate * self.tiles.share((results, depth), (rate, bytes))
+    }
+
+    /// The same of f32 without matrix instructions.
+    pub fn of_contractions(&self) -> f64 {
+        self.flops
     }
 
     /// The memories, the nearest first: their bytes, and the bytes a second that come from each.

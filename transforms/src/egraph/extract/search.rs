@@ -268,20 +268,24 @@ impl Plan {
 
     /// Computes the classes of a move by its candidates, and stores what was lazy around them.
     fn make(&mut self, space: &Space, step: &Move) -> bool {
+        let reads =
+            |class| step.iter().any(|&(by, at)| space.classes[by].candidates[at].operands.contains(&class));
         let changes: Vec<(ClassId, usize)> = step
             .iter()
             .filter(|(class, candidate)| {
-                self.state.is_live(*class) && self.state.choice(*class) != *candidate
+                (self.state.is_live(*class) || reads(*class)) && self.state.choice(*class) != *candidate
             })
             .copied()
             .collect();
-        if changes.is_empty() {
+        if !changes.iter().any(|(class, _)| self.state.is_live(*class)) {
             return false;
         }
         let mark = self.mark();
         let mut concerned = BTreeSet::new();
         for &(class, _) in &changes {
-            concerned.extend(self.restore(space, class));
+            if self.state.is_live(class) {
+                concerned.extend(self.restore(space, class));
+            }
         }
         for &(class, candidate) in &changes {
             if self.state.is_live(class) && self.state.choose(space, class, candidate).is_err() {

@@ -12,6 +12,7 @@ pub mod contents;
 pub mod contraction;
 pub mod convolution;
 pub mod groups;
+pub mod halves;
 pub mod layout;
 mod needs;
 pub mod normalization;
@@ -53,6 +54,8 @@ pub enum Family {
     Attention,
     /// Winograd's convolutions.
     Winograd,
+    /// Products of matrices by halves.
+    Halves,
     /// Orders of images.
     Layout,
 }
@@ -70,6 +73,7 @@ impl Family {
         (Family::Siblings, "siblings"),
         (Family::Attention, "attention"),
         (Family::Winograd, "winograd"),
+        (Family::Halves, "halves"),
         (Family::Layout, "layout"),
     ];
 
@@ -90,7 +94,7 @@ impl Family {
             Family::Convolution => [convolution::rules(), contents::of_convolutions()].concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
-            Family::Siblings => Vec::new(),
+            Family::Siblings | Family::Halves => Vec::new(),
             Family::Attention => attention::rules(),
             Family::Winograd => winograd::rules(),
             Family::Layout => layout::rules(),
@@ -103,6 +107,7 @@ impl Family {
             Family::Axes => &[axes::SEARCH_RULES],
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
             Family::Convolution => &[groups::SEARCH_RULES],
+            Family::Halves => &[halves::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],

@@ -43,7 +43,8 @@ impl Contraction {
         let is_data = |input: &InputId| !constant.get(*input).copied().unwrap_or(false);
         let Some(rows_of) = other.input.filter(is_data) else { return Ok(()) };
         let Some(step) = serial_step(writer, reduction) else { return Ok(()) };
-        let mut inputs = vec![rows_of];
+        // Rows that were copied are read there.
+        let mut inputs: Vec<InputId> = (!tile.packs_rows).then_some(rows_of).into_iter().collect();
         if nest.reduction.is_some() {
             inputs.extend(
                 operands(&writer.tree, nest.stage).unwrap_or_default().iter().filter_map(|o| o.input),
