@@ -4,6 +4,7 @@ mod cells;
 mod families;
 mod kernels;
 mod loops;
+mod moments;
 mod more;
 mod pieces;
 mod rearranged;

@@ -37,7 +37,8 @@ pub fn find(writer: &Writer, stage: StageId, vector_bytes: u64) -> Option<Narrow
     let tree = &writer.tree;
     let s = &tree.stages[stage];
     let (own, accesses) = (s.op_axes(), offsets(tree, stage, None));
-    let (together, columns) = contiguous_parallel(tree, stage, &accesses)?;
+    let (together, columns) =
+        contiguous_parallel(tree, stage, &accesses).filter(|(_, columns)| *columns > 1)?;
     let lanes = lanes(writer, stage, vector_bytes);
     let results = s.op.result_values().len() as u64;
     let each = lanes / greatest_common_divisor(lanes, columns);
@@ -46,10 +47,7 @@ pub fn find(writer: &Writer, stage: StageId, vector_bytes: u64) -> Option<Narrow
     let rows = each * times;
     // Two whole vectors beside each other are read as fast.
     let fills = columns >= 2 * lanes && columns.is_multiple_of(lanes);
-    let fits = columns > 1
-        && !fills
-        && vectors * times * results <= MOST
-        && s.axes[own - 1].extent >= rows * FEWEST_BLOCKS;
+    let fits = !fills && vectors * times * results <= MOST && s.axes[own - 1].extent >= rows * FEWEST_BLOCKS;
     (fits && may_be_factored(s) && is_one_row(tree, stage, together)).then_some(Narrow {
         together,
         rows,
