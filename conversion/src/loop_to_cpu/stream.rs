@@ -15,7 +15,7 @@ use fusion_dialects::{
     int_attr, key, kind_of, nested_ops, ops_in,
 };
 use fusion_operators::Attr;
-use fusion_transforms::loops::stream::LINE;
+use fusion_transforms::loops::stream::{LINE, bytes_of};
 
 /// The strongest order of a fence, as LLVM numbers them.
 const SEQUENTIALLY_CONSISTENT: i64 = 7;
@@ -23,6 +23,7 @@ const SEQUENTIALLY_CONSISTENT: i64 = 7;
 /// Replaces a store that is a stream; false where its buffer is none that the function is given.
 pub fn store(store: Op) -> bool {
     let operands = store.operand_values();
+    let Some((_, alignment)) = bytes_of(operands[0]) else { return false };
     let Some(condition) = begin_at_lines(store, operands[1]) else { return false };
     let build = Build::before(store);
     let branch = |attrs: &[(&str, Attribute)]| {
@@ -33,7 +34,7 @@ pub fn store(store: Op) -> bool {
     };
     let past_caches = [
         ("nontemporal", attr_to_mlir(build.context(), &Attr::Bool(true))),
-        ("alignment", int_attr(build.context(), LINE as i64)),
+        ("alignment", int_attr(build.context(), alignment as i64)),
     ];
     build.op_with_regions("scf.if", &[condition], &[], &[], vec![branch(&past_caches), branch(&[])]);
     store.erase();

@@ -32,7 +32,11 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
             element(op.operand_values()[0], op.result_values()[0].r#type(), "the result")
         }
         Loop::Store | Loop::StoreStrided => {
-            element(op.operand_values()[1], op.operand_values()[0].r#type(), "the value")
+            let value = op.operand_values()[0].r#type();
+            if op.attr("stream").is_some() && vector_parts(value).is_none() {
+                return Err(format!("violates constraint C3: a stream stores a vector, found {value}"));
+            }
+            element(op.operand_values()[1], value, "the value")
         }
         Loop::Prefetch => match buffer_parts(op.operand_values()[0].r#type()) {
             Some(_) => Ok(()),

@@ -101,8 +101,9 @@ def Loop_LoadOp : Loop_Op<"load"> {
 def Loop_StoreOp : Loop_Op<"store"> {
   let summary = "Writes an element at an index, or a vector of those from it on";
   let description = [{
-    As a stream it goes past the caches, where the buffer begins at a multiple of 64 bytes.
-    C1: a flat buffer. C2: the value is its element type or a vector of it.
+    As a stream it goes past the caches, where the buffer begins at a multiple of 64 bytes. Whoever says so knows that the index is one of a
+    multiple of the vector's bytes, or of 64 where it has more.
+    C1: a flat buffer. C2: the value is its element type or a vector of it. C3: a stream is of a vector.
   }];
   let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$index, UnitAttr:$stream);
   let assemblyFormat = "$value `,` $buffer `[` $index `]` attr-dict `:` type($value) `,` type($buffer)";

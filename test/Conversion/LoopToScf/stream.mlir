@@ -20,6 +20,14 @@ func.func @stream(%a: memref<64xf32>, %b: memref<64xf32>, %i: index) {
   return
 }
 
+// A shorter vector begins at a multiple of its own bytes.
+// CHECK-LABEL: func.func @short
+// CHECK:         vector.store %{{.*}}, %{{.*}} {alignment = 32 : i64, nontemporal = true} : memref<64xf32>, vector<8xf32>
+func.func @short(%a: vector<8xf32>, %b: memref<64xf32>, %i: index) {
+  loop.store %a, %b[%i] {stream} : vector<8xf32>, memref<64xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @none
 // CHECK-NOT:     nontemporal
 // CHECK-NOT:     llvm.fence

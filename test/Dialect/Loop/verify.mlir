@@ -395,3 +395,11 @@ func.func @f(%s: memref<2048xf32>, %i: index, %c: vector<32xf32>) {
   %d = loop.multiply_shared wgmma_m64n64k32_tf32 %s[%i], transposed %s[%i] apart %i, %c : memref<2048xf32>, memref<2048xf32>, vector<32xf32>
   return
 }
+
+// -----
+
+func.func @stream(%v: f32, %b: memref<4xf32>, %i: index) {
+  // expected-error@+1 {{violates constraint C3: a stream stores a vector, found f32}}
+  loop.store %v, %b[%i] {stream} : f32, memref<4xf32>
+  return
+}

@@ -59,15 +59,19 @@ fn streamed(function: Op) -> HashSet<usize> {
 /// True for a store of a vector that begins at a multiple of its bytes.
 fn is_whole(store: Op, streamed: &HashSet<usize>) -> bool {
     let [value, buffer, index] = store.operand_values()[..] else { return false };
-    let Some((element, lanes)) = vector_parts(value.r#type()).filter(|_| streamed.contains(&key(buffer)))
-    else {
+    let Some((bytes, whole)) = bytes_of(value).filter(|_| streamed.contains(&key(buffer))) else {
         return false;
     };
-    let Some(bytes) = dtype_of(element).map(|dtype| dtype.size() as u64) else { return false };
-    let whole = (lanes * bytes).min(LINE);
     whole >= LEAST_BYTES
         && whole.is_power_of_two()
         && divisor(index).is_none_or(|n| (n * bytes).is_multiple_of(whole))
+}
+
+/// The bytes of an element of a vector, and those as whose multiple it begins as a stream.
+pub fn bytes_of(vector: Value) -> Option<(u64, u64)> {
+    let (element, lanes) = vector_parts(vector.r#type())?;
+    let bytes = dtype_of(element)?.size() as u64;
+    Some((bytes, (lanes * bytes).min(LINE)))
 }
 
 /// Smaller vectors do not fill lines quickly enough to be put together again.
