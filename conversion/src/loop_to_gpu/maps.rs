@@ -7,7 +7,6 @@
 //! The row is `fusion_gpu_map` of `runtime/gpu/gpu.h`: from it the run time makes what the device is given, for each launch, as it holds the
 //! tensor's address. Copies of the same tensor in boxes of the same size share one.
 
-use super::alignment::divisor;
 use super::{swizzle, within};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::tensor_copy::{LINE_BYTES, MOST_AXES, TensorCopy, strides};
@@ -16,6 +15,7 @@ use fusion_dialects::{
     Block, OpExt, PassError, ValueLike, arguments, buffer_parts, defining_op, dtype_of, int_attr, key, ops_in,
 };
 use fusion_operators::DType;
+use fusion_transforms::loops::divisor::divisor;
 
 /// On a copy: the number of its map.
 pub const MAP: &str = "map";

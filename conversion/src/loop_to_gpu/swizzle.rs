@@ -5,7 +5,6 @@
 //! Of the place in bytes, bits 7 to 9 (the line) are added to bits 4 to 6 (the group) without carry, which is its own inverse. An access stays
 //! in one group, so what lies together in it stays together. Matrix instructions that read shared memory themselves do the same.
 
-use super::alignment::divisor;
 use super::{at_buffer, result};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -15,6 +14,7 @@ use fusion_dialects::{
     vector_parts,
 };
 use fusion_operators::DType;
+use fusion_transforms::loops::divisor::divisor;
 
 /// Bytes of a group.
 const GROUP: i64 = 16;

@@ -43,12 +43,15 @@ fn convert_op<'c>(op: Op<'c>, kernels: &HashSet<String>) -> Result<(), PassError
             let value = op.attr("value").ok_or_else(|| PassError::at(op, "has no value"))?;
             build.op(te::Op::Constant.name(), &[], &results, &[("value", value)])
         }
-        Some(Kind::Operator(operator)) if is_view(operator) => {
-            build.op(te::Op::View.name(), &operands, &results, &[])
-        }
-        Some(Kind::Operator(_)) if contiguous_piece(op).is_some() => {
-            let from = contiguous_piece(op).unwrap_or(0) as i64;
-            build.op(te::Op::View.name(), &operands, &results, &[("offset", int_attr(build.context(), from))])
+        Some(Kind::Operator(operator)) => {
+            let place = match is_view(operator) {
+                true => None,
+                false => match contiguous_piece(op) {
+                    Some(from) => Some(("offset", int_attr(build.context(), from as i64))),
+                    None => return Ok(()),
+                },
+            };
+            build.op(te::Op::View.name(), &operands, &results, place.as_slice())
         }
         Some(Kind::Upstream(Upstream::Call)) => {
             let callee = op.text("callee").unwrap_or_default().to_owned();

@@ -28,9 +28,9 @@ pub fn zip(
 ) -> Evaluated {
     let shape = static_shape(result)?;
     let (a, b) = (&operands[0], &operands[1]);
-    if let (Some(a), Some(b)) = (a.to_vec::<f32>(), b.to_vec::<f32>())
-        && result.dtype == DType::F32
+    if result.dtype == DType::F32
         && operands.iter().all(|t| t.shape() == shape)
+        && let (Some(a), Some(b)) = (a.to_vec::<f32>(), b.to_vec::<f32>())
     {
         let values: Vec<f32> = a.into_iter().zip(b).map(|(a, b)| float(a.into(), b.into()) as f32).collect();
         return Ok(vec![Tensor::from_slice(&shape, &values)?]);

@@ -20,8 +20,9 @@ pub struct Folder<'a, 'c> {
     near: VecDeque<(Id, Tensor)>,
 }
 
-/// Bytes of tensors that are kept for the next terms.
+/// Bytes of tensors that are kept for the next terms, and those of one that is: small ones are soon made again, and many.
 const MOST_NEAR: usize = 64 << 20;
+const LEAST_NEAR: usize = 64 << 10;
 
 impl<'a, 'c> Folder<'a, 'c> {
     /// Over a graph, whose large constants have these numbers.
@@ -78,6 +79,9 @@ impl<'a, 'c> Folder<'a, 'c> {
 
     /// Keeps a tensor for the next terms, in place of older ones.
     fn keep(&mut self, id: Id, tensor: Tensor) {
+        if tensor.bytes().len() < LEAST_NEAR {
+            return;
+        }
         self.near.push_back((self.graph.find(id), tensor));
         let bytes = |near: &VecDeque<(Id, Tensor)>| near.iter().map(|(_, t)| t.bytes().len()).sum::<usize>();
         while bytes(&self.near) > MOST_NEAR {

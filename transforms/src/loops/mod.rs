@@ -1,5 +1,6 @@
 //! Passes over loops.
 
+pub mod divisor;
 pub mod iteration;
 pub mod masks;
 pub mod ranges;

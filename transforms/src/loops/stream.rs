@@ -6,13 +6,12 @@
 //! A vector has to begin at a multiple of its bytes, or of 64 where it has more: what is known of its index must say so. Elements and
 //! vectors of which it does not are stored as ever. (`te.stream` says which results; see its page in docs/schedules.md.)
 
-use super::vectorize::affine::{Linear, linear};
+use super::divisor::divisor;
 use fusion_dialects::loops::{Op as Loop, STREAMED};
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, affine_map_of, arguments,
-    array_elements, defining_op, dictionary_attr, dtype_of, key, kind_of, nested_ops, unit_attr,
-    vector_parts,
+    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, arguments, array_elements,
+    dictionary_attr, dtype_of, key, kind_of, nested_ops, unit_attr, vector_parts,
 };
 use fusion_operators::Attr;
 use std::collections::HashSet;
@@ -64,7 +63,7 @@ fn is_whole(store: Op, streamed: &HashSet<usize>) -> bool {
     };
     whole >= LEAST_BYTES
         && whole.is_power_of_two()
-        && divisor(index).is_none_or(|n| (n * bytes).is_multiple_of(whole))
+        && divisor(index).unsigned_abs().saturating_mul(bytes).is_multiple_of(whole)
 }
 
 /// The bytes of an element of a vector, and those as whose multiple it begins as a stream.
@@ -76,28 +75,3 @@ pub fn bytes_of(vector: Value) -> Option<(u64, u64)> {
 
 /// Smaller vectors do not fill lines quickly enough to be put together again.
 const LEAST_BYTES: u64 = 16;
-
-/// What an index is surely a multiple of; none for 0.
-fn divisor(index: Value) -> Option<u64> {
-    match of_value(index).divisor.unsigned_abs() {
-        0 => None,
-        divisor => Some(divisor),
-    }
-}
-
-fn of_value(value: Value) -> Linear {
-    const ANY: Linear = Linear { growth: 0, divisor: 1 };
-    let Some(op) = defining_op(value) else { return ANY };
-    match kind_of(op) {
-        Some(Kind::Upstream(Upstream::ArithConstant)) => {
-            op.int("value").map_or(ANY, |divisor| Linear { growth: 0, divisor })
-        }
-        Some(Kind::Upstream(Upstream::AffineApply)) => {
-            let inputs: Vec<Option<Linear>> =
-                op.operand_values().into_iter().map(|v| Some(of_value(v))).collect();
-            let map = op.attr("map").and_then(affine_map_of);
-            map.and_then(|map| linear(&map, &inputs, 1)).unwrap_or(ANY)
-        }
-        _ => ANY,
-    }
-}

@@ -5,7 +5,7 @@
 //!     s[j] = if c then x[i] else 0       =>      copy_async 4 from x[i] to s[j] if c           4 x f32, where i and j are aligned
 //!     s[j] = f(x[i])                     =>      r[n] = f(x[i])    ...    s[j] = r[n]
 
-use super::super::alignment::{base_of, divisor};
+use super::super::alignment::base_of;
 use super::super::launches::{is_bound, scope};
 use super::super::{result, within};
 use fusion_dialects::loops::tensor_copy::TensorCopy;
@@ -16,6 +16,7 @@ use fusion_dialects::{
     dtype_of, int_attr, is_elementwise, is_pure, key, op_key, ops_in, users, vector_parts,
 };
 use fusion_operators::DType;
+use fusion_transforms::loops::divisor::divisor;
 use std::collections::HashSet;
 
 /// Registers that a thread may have for what it fetches ahead, in bytes: 48 of them, beside up to 128 that hold sums.

@@ -44,7 +44,7 @@ fn in_two_passes<'c>(
     reduce: &[Dim],
     member: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
 ) -> (Value<'c>, Value<'c>) {
-    let average = mean(kernel, "mean", ty, reduce, |s, set, over| member(s, set, over));
+    let average = mean(kernel, "mean", ty, reduce, &member);
     let variance = mean(kernel, "variance", ty, reduce, |s, set, over| {
         let centred = s.sub(member(s, set, over), s.load(average, set));
         s.mul(centred, centred)
@@ -59,7 +59,7 @@ fn in_one_pass<'c>(
     member: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
 ) -> (Value<'c>, Value<'c>) {
     let first: Vec<Dim> = pivots(extents).into_iter().map(Dim::Static).collect();
-    let pivot = mean(kernel, "pivot", ty, &first, |s, set, over| member(s, set, over));
+    let pivot = mean(kernel, "pivot", ty, &first, &member);
     let sums = kernel.stage(
         "sums",
         &[ty.clone(), ty.clone()],

@@ -20,7 +20,7 @@ use super::super::extract::rates::Rates;
 use super::super::language::{Head, Node};
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls};
-use egg::Id;
+use egg::{Id, Symbol};
 use fusion_operators::ops::contraction::MATMUL;
 use fusion_operators::ops::elementwise::{ADD, SUB};
 use fusion_operators::ops::shape::{CONCAT, SLICE};
@@ -112,7 +112,8 @@ pub fn products(graph: &Graph) -> HashSet<Id> {
 
 /// The classes of calls of an operator that the rule made.
 fn made(graph: &Graph, operator: &Operator) -> HashSet<Id> {
-    let made = graph.analysis.made_by.iter().filter(|(_, rule)| rule.as_str() == NAME);
+    let name = Symbol::from(NAME);
+    let made = graph.analysis.made_by.iter().filter(|(_, rule)| *rule == name);
     let calls = made.filter(|(node, _)| node.operator().is_some_and(|o| o.is(operator)));
     calls.filter_map(|(node, _)| graph.lookup(node.clone())).map(|id| graph.find(id)).collect()
 }

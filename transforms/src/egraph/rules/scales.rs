@@ -12,10 +12,11 @@
 //! takes two passes over a row in place of three. As in all of algebra, floats are taken for real numbers: a square of what was not scaled
 //! may be too large for its type where that of the scaled number was not.
 
+use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{is_float, shaping};
-use crate::egraph::language::Node;
-use fusion_operators::relation::normalize_axis;
+use fusion_operators::Call;
+use fusion_operators::ops::reduction::{REDUCE_SUM, reduced_axes};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -69,11 +70,8 @@ fn is_smaller(found: &Match) -> Option<bool> {
 
 /// True when a scale has one number along the axes that are summed.
 fn is_one_in_sums(found: &Match) -> Option<bool> {
-    let (rank, s) = (found.ty("?x")?.rank(), found.shape("?s")?);
-    let missing = rank.checked_sub(s.len())?;
-    let axes: Vec<usize> = match found.attrs("?r")?.ints("axes") {
-        Some(axes) => axes.iter().map(|&a| normalize_axis(a, rank)).collect::<Option<_>>()?,
-        None => (0..rank).collect(),
-    };
+    let (x, s, attrs) = (found.ty("?x")?, found.shape("?s")?, found.attrs("?r")?);
+    let missing = x.rank().checked_sub(s.len())?;
+    let axes = reduced_axes(&Call { op: &REDUCE_SUM, operands: std::slice::from_ref(x), attrs }).ok()?;
     Some(axes.into_iter().all(|axis| axis < missing || s[axis - missing] == 1))
 }

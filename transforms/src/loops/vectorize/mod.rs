@@ -22,7 +22,7 @@
 //!
 //! Loops with bodies that have no such form run their iterations one after another: they become serial.
 
-pub(super) mod affine;
+mod affine;
 mod indices;
 mod lanes;
 mod masked;

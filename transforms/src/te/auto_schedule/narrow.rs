@@ -11,6 +11,7 @@ use super::fusion::along_fused;
 use super::reductions::contiguous_parallel;
 use super::tiling::lanes;
 use super::writer::Writer;
+use crate::te::expr::gcd;
 use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::primitives::rfactor::may_be_factored;
 use crate::te::schedule::{AxisId, Handle, Schedule, StageId};
@@ -41,7 +42,7 @@ pub fn find(writer: &Writer, stage: StageId, vector_bytes: u64) -> Option<Narrow
         contiguous_parallel(tree, stage, &accesses).filter(|(_, columns)| *columns > 1)?;
     let lanes = lanes(writer, stage, vector_bytes);
     let results = s.op.result_values().len() as u64;
-    let each = lanes / greatest_common_divisor(lanes, columns);
+    let each = lanes / gcd(lanes, columns);
     let vectors = each * columns / lanes.max(1);
     let times = FEWEST.div_ceil(vectors * results);
     let rows = each * times;
@@ -100,8 +101,4 @@ pub fn schedule(writer: &mut Writer, stage: StageId, narrow: &Narrow) -> Result<
         Some(_) => writer.compute_at(partial, stage, first - 1),
         None => Ok(()),
     }
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
 }

@@ -6,7 +6,6 @@
 //! What such a kernel stored first is in no cache any more when the next one reads it. Reductions store little, and products reuse what
 //! lies in the caches, so that elementwise kernels and those that move elements are left.
 
-use super::accesses::shape_of;
 use super::machine::Machine;
 use super::writer::Writer;
 use crate::te::schedule::{Attach, Schedule, StageId};
@@ -37,7 +36,6 @@ fn is_end(tree: &Schedule, stage: StageId) -> bool {
 }
 
 fn bytes(tree: &Schedule, stage: StageId) -> u64 {
-    let elements: u64 = shape_of(tree, stage).iter().product();
     let results = tree.stages[stage].op.result_values().into_iter();
-    results.filter_map(tensor_type).map(|ty| elements * ty.dtype.size() as u64).sum()
+    results.filter_map(|result| tensor_type(result)?.bytes()).sum()
 }
