@@ -81,6 +81,7 @@ pub const LOOP: &[Stage] = &[
     // Copies have constant indices: guards that only depend on them are decided.
     stage("loop-transpose", "builtin.module(func.func(loop-transpose,canonicalize,cse))"),
     stage("loop-clean", "builtin.module(func.func(loop-simplify,canonicalize,cse,loop-simplify))"),
+    stage("loop-overlap", "builtin.module(func.func(loop-overlap,loop-fuse,canonicalize,cse))"),
     stage("loop-value-ranges", "builtin.module(func.func(loop-value-ranges))"),
     stage("loop-stream", "builtin.module(func.func(loop-stream))"),
     stage("loop-outline-parallel", "builtin.module(loop-outline-parallel)"),

@@ -15,6 +15,8 @@ pub fn register() {
     fusion_dialects::register::<loops::simplify::LoopSimplify>();
     fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();
+    fusion_dialects::register::<loops::fuse::LoopFuse>();
+    fusion_dialects::register::<loops::overlap::LoopOverlap>();
     fusion_dialects::register::<loops::stream::LoopStream>();
     fusion_dialects::register::<loops::ranges::LoopValueRanges>();
     fusion_dialects::register::<relay::anf::RelayToAnf>();

@@ -224,6 +224,7 @@ fn schedules_keep_what_kernels_compute() {
         "transform_layout",
         "reverse_reindex",
         "stream",
+        "pipeline",
     ];
     for name in primitives.iter().chain(&more).chain(&rest) {
         assert!(kept.contains_key(&format!("te.{name}")), "no schedule has te.{name}: {kept:?}");

@@ -91,7 +91,7 @@ impl Draft {
         let (factor, stage) = (random.of(FACTORS), next.stage(random));
         let source = next.source(random);
         next.primitives += 1;
-        let last = 38;
+        let last = 39;
         match if early { (random.below(25) + last - 4) % last } else { random.below(last) } {
             0..=2 => {
                 let tail = random.of(&["", "", " tail guard", " tail peel", " tail pad"]);
@@ -134,7 +134,7 @@ impl Draft {
                 let map = &maps[random.below(4) as usize];
                 next.say(&format!("te.transform_layout {stage} by affine_map<{map}>"));
             }
-            34 | 35 => {
+            35 | 36 => {
                 // A loop that the others of its stage are left to reduce over.
                 next.gives_axes(2, &format!("te.split {a} by {factor}"));
                 let a = next.axes.last().cloned().unwrap_or(a);
@@ -143,11 +143,12 @@ impl Draft {
                 next.stages.push(made.clone());
                 next.take_axes(&made, random.of(&[3, 4]));
             }
-            36 | 37 => {
+            37 | 38 => {
                 let producer = next.stage(random);
                 next.say(&format!("te.reverse_reindex {stage}, {producer}"));
             }
             33 => next.say(&format!("te.stream {stage}")),
+            34 => next.say(&format!("te.pipeline {a}")),
             18 => next.say(&format!("te.store_at {stage}")),
             19 => next.say(&format!("te.store_at {stage}, {a}")),
             20 => next.say(&format!(

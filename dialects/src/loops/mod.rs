@@ -49,6 +49,8 @@ pub const STREAMED: &str = "loop.streamed";
 pub const ANNOTATIONS: &str = "annotations";
 /// An annotation: iterations write nothing that another one reads or writes, whatever the other loops of the nest are at.
 pub const INDEPENDENT: &str = "independent";
+/// An annotation: what an iteration stores last is stored while the next one is computed.
+pub const PIPELINED: &str = "pipelined";
 
 /// Elements of a buffer whose length is known at run time only: more than there is memory.
 pub const OPEN_ELEMENTS: u64 = 1 << 44;

@@ -60,6 +60,7 @@ crate::operations! {
         StorageAlign = "te.storage_align",
         StorageSwizzle = "te.storage_swizzle",
         Stream = "te.stream",
+        Pipeline = "te.pipeline",
         BulkCopy = "te.bulk_copy",
         Prefetch = "te.prefetch",
         Bind = "te.bind",

@@ -222,6 +222,11 @@ def Te_BindOp : Te_Primitive<"bind"> {
   let arguments = (ins Te_AxisType:$axis, Te_Binding:$binding);
   let assemblyFormat = "$axis `to` $binding attr-dict";
 }
+def Te_PipelineOp : Te_Primitive<"pipeline"> {
+  let summary = "Has what an iteration stores last stored while the next one is computed";
+  let arguments = (ins Te_AxisType:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
 def Te_AnnotateOp : Te_Primitive<"annotate"> {
   let summary = "Keeps a value under a name on the loop";
   let description = [{

@@ -6,14 +6,14 @@
 // CHECK:         %[[A:.*]]:2 = te.axes %[[EXP]]
 // CHECK:         %[[O:.*]], %{{.*}} = te.split %[[A]]#1 by 16
 // CHECK:         %[[X:.*]] = te.input 0
-// CHECK:         te.prefetch %[[X]], %[[O]] ahead 128
-func.func @main(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
-  %0 = call @k(%x) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
-  return %0 : tensor<4096x1024xf32>
+// CHECK:         te.prefetch %[[X]], %[[O]] ahead 125
+func.func @main(%x: tensor<4096x1000xf32>) -> tensor<4096x1000xf32> {
+  %0 = call @k(%x) : (tensor<4096x1000xf32>) -> tensor<4096x1000xf32>
+  return %0 : tensor<4096x1000xf32>
 }
-func.func @k(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> attributes {relay.primitive} {
-  %0 = relay.softmax %x {axis = -1 : i64} : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
-  return %0 : tensor<4096x1024xf32>
+func.func @k(%x: tensor<4096x1000xf32>) -> tensor<4096x1000xf32> attributes {relay.primitive} {
+  %0 = relay.softmax %x {axis = -1 : i64} : (tensor<4096x1000xf32>) -> tensor<4096x1000xf32>
+  return %0 : tensor<4096x1000xf32>
 }
 
 // -----

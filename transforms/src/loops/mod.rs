@@ -1,8 +1,11 @@
 //! Passes over loops.
 
+pub mod access;
 pub mod divisor;
+pub mod fuse;
 pub mod iteration;
 pub mod masks;
+pub mod overlap;
 pub mod ranges;
 pub mod simplify;
 pub mod stream;

@@ -19,13 +19,14 @@
 //! allows by calling the iterations independent. A buffer that a body both writes and reads may still be scratch that every
 //! iteration uses anew: then, and where the body makes buffers or meets barriers, the copies stand one behind the other.
 
+use super::access::{Access, accesses, is_free};
 use super::iteration::iteration;
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Block, Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Type, Value,
-    ValueLike, ValueMap, arguments, int_attr, is_elementwise, is_pure, key, kind_of, nested_ops, ops_in,
+    ValueLike, ValueMap, arguments, int_attr, key, kind_of, nested_ops, ops_in,
 };
 use std::collections::HashSet;
 
@@ -116,43 +117,6 @@ fn jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>, indices: &[Value<'c>])
     }
     copies.block(&Build::before(op), body);
     op.erase();
-}
-
-/// A load, gather, store or scatter.
-struct Access<'c> {
-    op: Op<'c>,
-    buffer: Value<'c>,
-    index: Value<'c>,
-    writes: bool,
-}
-
-impl<'c> Access<'c> {
-    fn of(op: Op<'c>) -> Option<Self> {
-        // Places of the buffer and of the index among the operands.
-        let (buffer, index, writes) = match kind_of(op) {
-            Some(Kind::Loop(
-                Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix | Loop::MultiplyShared,
-            )) => (0, 1, false),
-            Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, 2, true),
-            Some(Kind::Upstream(Upstream::MaskedLoad)) => (0, 1, false),
-            Some(Kind::Upstream(Upstream::MaskedStore)) => (0, 1, true),
-            Some(Kind::Upstream(Upstream::MaskedGather)) => (0, 2, false),
-            Some(Kind::Upstream(Upstream::MaskedScatter)) => (0, 2, true),
-            _ => return None,
-        };
-        let operands = op.operand_values();
-        Some(Access { op, buffer: *operands.get(buffer)?, index: *operands.get(index)?, writes })
-    }
-}
-
-/// All accesses inside an operation.
-fn accesses<'c>(op: Op<'c>) -> impl Iterator<Item = Access<'c>> {
-    nested_ops(op).into_iter().filter_map(Access::of)
-}
-
-/// True for operations without effects on memory: executing one once gives what executing it again gives.
-fn is_free(op: Op) -> bool {
-    is_pure(op) || is_elementwise(op)
 }
 
 /// True when operations of different iterations may change places, given that iterations are independent.

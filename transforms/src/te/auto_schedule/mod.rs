@@ -19,6 +19,7 @@ mod machine;
 mod narrow;
 mod operands;
 mod parallel;
+mod pipelines;
 mod placement;
 mod rearranging;
 mod reductions;

@@ -117,6 +117,16 @@ fn result_bytes(tree: &Schedule, stage: StageId) -> (u64, u64) {
 
 /// Computes a reduction in lanes, when that is possible.
 pub fn vectorize(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
+    vectorize_in(writer, stage, vector_bytes, None)
+}
+
+/// The same with a number of chains, where one is given.
+pub fn vectorize_in(
+    writer: &mut Writer,
+    stage: StageId,
+    vector_bytes: u64,
+    chains: Option<u64>,
+) -> Result<(), String> {
     let Some((together, extent)) = contiguous(&writer.tree, stage) else { return Ok(()) };
     if extent < FEWEST_LANES {
         return Ok(());
@@ -129,7 +139,8 @@ pub fn vectorize(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Resu
     let lanes = floor_power_of_two(lanes(writer, stage, vector_bytes).min(extent));
     let (all, least) = result_bytes(&writer.tree, stage);
     let registers = lanes * all / vector_bytes.max(lanes * least);
-    let chains = CHAINS.min(MOST_REGISTERS / registers.max(1)).clamp(1, (extent / lanes).max(1));
+    let most = || CHAINS.min(MOST_REGISTERS / registers.max(1));
+    let chains = chains.unwrap_or_else(most).clamp(1, (extent / lanes).max(1));
     if extent > lanes * chains {
         (_, along) = writer.split(stage, along, lanes * chains)?;
     }

@@ -14,6 +14,7 @@ use super::accesses::{offsets, shape_of, stage_of};
 use super::fusion::along_fused;
 use super::machine::Machine;
 use super::operands::operands;
+use super::pipelines::{self, Pipeline};
 use super::placement::{Nest, inlined, is_cheap};
 use super::reductions;
 use super::tiling::lanes;
@@ -183,18 +184,22 @@ pub fn schedule(writer: &mut Writer, rows: &Rows, machine: &Machine) -> Result<(
     if order != leaves {
         writer.reorder(rows.host, &order)?;
     }
+    let pipeline = Pipeline::of(writer, rows, at, machine)?;
+    let at = pipeline.as_ref().map_or(at, |p| p.axis);
     for &(member, _) in rows.members.iter().rev() {
         writer.compute_at(member, rows.host, at)?;
     }
     let host = (rows.host, rows.shared.clone());
     for (stage, fixed) in rows.members.iter().chain([&host]) {
+        let joined = pipeline.as_ref().filter(|p| p.joined.contains(stage)).map(|_| pipelines::VECTORS);
         if writer.tree.stages[*stage].is_reduction() {
-            reductions::vectorize(writer, *stage, vector_bytes)?;
+            reductions::vectorize_in(writer, *stage, vector_bytes, joined)?;
         } else {
-            elementwise(writer, *stage, fixed, vector_bytes)?;
+            elementwise(writer, *stage, fixed, vector_bytes, joined)?;
         }
     }
-    ask_for_next_row(writer, rows, machine)
+    ask_for_next_row(writer, rows, machine)?;
+    pipeline.map_or(Ok(()), |p| writer.pipeline(rows.host, p.axis))
 }
 
 /// What lies beyond the caches is read in the first pass over a row, which does little else. A later pass over the same data
@@ -236,12 +241,14 @@ fn row_loop(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> Option<
     (!fixed.contains(&axis) && s.axes[axis].extent > 1 && step > 1).then_some((axis, step))
 }
 
-/// Vectorizes an elementwise stage along its last axes, except for those that are fixed in a row.
+/// Vectorizes an elementwise stage along its last axes, except for those that are fixed in a row; so many vectors at a time, where a
+/// pipeline says so.
 fn elementwise(
     writer: &mut Writer,
     stage: StageId,
     fixed: &BTreeSet<usize>,
     vector_bytes: u64,
+    joined: Option<u64>,
 ) -> Result<(), String> {
     let extents = shape_of(&writer.tree, stage);
     let accesses = offsets(&writer.tree, stage, None);
@@ -257,7 +264,12 @@ fn elementwise(
     for next in extents.len() - together + 1..extents.len() {
         along = writer.fuse(stage, along, next)?;
     }
-    if extent > lanes {
+    if let Some(vectors) = joined {
+        let (_, taken) = writer.split(stage, along, lanes * vectors)?;
+        let (copies, vector) = writer.split(stage, taken, lanes)?;
+        writer.unroll(stage, copies)?;
+        along = vector;
+    } else if extent > lanes {
         let vectors = at_once(&writer.tree, stage, extent, lanes);
         (_, along) = writer.split(stage, along, lanes * vectors)?;
     }

@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::te::intrinsics;
 use crate::te::schedule::primitives::{
-    annotate, bind, fuse, parallel, reorder, split, tensorize, unroll, vectorize,
+    annotate, bind, fuse, parallel, pipeline, reorder, split, tensorize, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, StageId, Tail};
 use fusion_dialects::loops::LoopKind;
@@ -121,6 +121,14 @@ impl Writer<'_> {
         let handle = self.axis(stage, axis);
         parallel::parallel(&mut self.tree, stage, axis)?;
         self.build.op(Te::Parallel.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Stores what an iteration stores last while the next one is computed.
+    pub fn pipeline(&mut self, stage: StageId, axis: AxisId) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        pipeline::pipeline(&mut self.tree, stage, axis)?;
+        self.build.op(Te::Pipeline.name(), &[handle], &[], &[]);
         Ok(())
     }
 

@@ -11,6 +11,7 @@ pub mod divide;
 pub mod double_buffer;
 pub mod fuse;
 pub mod parallel;
+pub mod pipeline;
 pub mod prefetch;
 pub mod recompute;
 pub mod reindex;
@@ -46,6 +47,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::Vectorize, vectorize::apply),
     (Te::Unroll, unroll::apply),
     (Te::Parallel, parallel::apply),
+    (Te::Pipeline, pipeline::apply),
     (Te::ComputeInline, compute_inline::apply),
     (Te::ComputeAt, compute_at::apply),
     (Te::CacheRead, cache_read::apply),
