@@ -2,6 +2,7 @@
 
 mod kernels;
 mod loops;
+mod pipelines;
 mod random;
 
 use crate::common::random::Random;
