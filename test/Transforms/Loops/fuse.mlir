@@ -188,3 +188,24 @@ func.func @stands_between(%x: memref<1024xf32>, %y: memref<1024xf32>, %z: f32) -
   } -> f32
   return %s : f32
 }
+
+// Not: what is read is a part of a longer vector.
+// CHECK-LABEL: func.func @part
+// CHECK:         loop.for
+// CHECK:         loop.for
+func.func @part(%v: vector<32xf32>, %y: memref<1024xf32>, %z: vector<16xf32>) -> vector<16xf32> {
+  loop.for 32 serial {
+  ^bb0(%k: index):
+    %at = affine.apply affine_map<(d0) -> (d0 * 32)>(%k)
+    loop.store %v, %y[%at] : vector<32xf32>, memref<1024xf32>
+    loop.yield
+  }
+  %s = loop.for 32 serial iter(%z : vector<16xf32>) {
+  ^bb0(%k: index, %a: vector<16xf32>):
+    %at = affine.apply affine_map<(d0) -> (d0 * 32 + 16)>(%k)
+    %e = loop.load %y[%at] : memref<1024xf32> -> vector<16xf32>
+    %b = arith.addf %a, %e : vector<16xf32>
+    loop.yield %b : vector<16xf32>
+  } -> vector<16xf32>
+  return %s : vector<16xf32>
+}

@@ -148,13 +148,15 @@ impl Window {
     }
 }
 
-/// True when the windows of an iteration together are no longer than the step to the next.
+/// True when the windows of an iteration together are no longer than the step to the next, and each is as long as the others: a
+/// part of a longer vector would be taken out of its bits, word by word.
 fn are_own(windows: impl Iterator<Item = Option<Window>>) -> bool {
     let Some(all) = windows.collect::<Option<Vec<Window>>>() else { return false };
     let (Some(from), Some(to)) = (all.iter().map(|w| w.from).min(), all.iter().map(|w| w.to).max()) else {
         return true;
     };
-    all.iter().all(|w| w.step == all[0].step && w.step >= to.saturating_sub(from))
+    let like_first = |w: &Window| w.step == all[0].step && w.to - w.from == all[0].to - all[0].from;
+    all.iter().all(|w| like_first(w) && w.step >= to.saturating_sub(from))
 }
 
 /// The factor of an index in a value, and what is added, where nothing else is in it.

@@ -164,7 +164,8 @@ impl<'c> Stages<'c> {
         let n = op.int("extent").unwrap_or(0);
         let build = Build::before(op);
         let loops = Loops { build };
-        let slots: Vec<Slots> = self.passed.iter().filter_map(|alloc| Slots::of(&loops, *alloc)).collect();
+        let slots: Option<Vec<Slots>> = self.passed.iter().map(|alloc| Slots::of(&loops, *alloc)).collect();
+        let Some(slots) = slots else { return };
         let at = |build: &Build<'c>, value: Value<'c>| {
             let mut map = ValueMap::new();
             map.insert(index, value);

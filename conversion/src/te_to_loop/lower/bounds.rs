@@ -75,7 +75,10 @@ impl<'c> Lowering<'c, '_> {
             }
             // Another attached stage reads this one: over the part of it that is itself required.
             if self.tree.consumers(stage).iter().any(|&c| self.reaches(c, other)) {
-                let region = self.required(other, nest, bound);
+                let region = match beyond && self.thread_vars.is_empty() {
+                    true => self.required_of(other, nest, bound, beyond),
+                    false => self.required(other, nest, bound),
+                };
                 if let Some(parts) = Parts::of(s.op) {
                     let range = parts::parts_of(&parts, &region);
                     let inputs = s.op.operand_values().into_iter().enumerate();

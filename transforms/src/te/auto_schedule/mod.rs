@@ -17,6 +17,7 @@ mod gpu;
 mod iterated;
 mod machine;
 mod narrow;
+mod next_row;
 mod operands;
 mod parallel;
 mod pipelines;

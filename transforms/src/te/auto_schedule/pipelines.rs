@@ -13,7 +13,7 @@
 
 use super::machine::Machine;
 use super::reductions;
-use super::rows::Rows;
+use super::rows::{Rows, elements};
 use super::streams;
 use super::tiling::lanes;
 use super::writer::Writer;
@@ -59,10 +59,10 @@ impl Pipeline {
 /// The host, the reduction before it, and what that one sums up, where all of them go over the elements of a row.
 fn joined(writer: &Writer, rows: &Rows, machine: &Machine) -> Option<BTreeSet<StageId>> {
     let host = (rows.host, rows.shared.clone());
-    let length = row(writer, &host);
+    let length = elements(writer, &host);
     let whole = |member: &(StageId, BTreeSet<usize>)| {
         let taken = VECTORS * lanes(writer, member.0, machine.vector_bytes);
-        row(writer, member) == length && length.is_multiple_of(taken) && length > taken
+        elements(writer, member) == length && length.is_multiple_of(taken) && length > taken
     };
     let reduces = |stage: StageId| writer.tree.stages[stage].is_reduction();
     let (last, before) = rows.members.split_last()?;
@@ -74,10 +74,4 @@ fn joined(writer: &Writer, rows: &Rows, machine: &Machine) -> Option<BTreeSet<St
     }
     let kept = before.last().filter(|kept| !reduces(kept.0) && whole(kept));
     Some([host.0, last.0].into_iter().chain(kept.map(|kept| kept.0)).collect())
-}
-
-/// Elements that a row has of a stage, or that it sums up of one.
-fn row(writer: &Writer, (stage, fixed): &(StageId, BTreeSet<usize>)) -> u64 {
-    let s = &writer.tree.stages[*stage];
-    (0..s.op_axes()).filter(|a| !fixed.contains(a)).map(|a| s.axes[a].extent).product()
 }

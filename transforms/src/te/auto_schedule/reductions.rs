@@ -136,11 +136,8 @@ pub fn vectorize_in(
     for next in last - together + 1..last {
         along = writer.fuse(stage, along, next)?;
     }
-    let lanes = floor_power_of_two(lanes(writer, stage, vector_bytes).min(extent));
-    let (all, least) = result_bytes(&writer.tree, stage);
-    let registers = lanes * all / vector_bytes.max(lanes * least);
-    let most = || CHAINS.min(MOST_REGISTERS / registers.max(1));
-    let chains = chains.unwrap_or_else(most).clamp(1, (extent / lanes).max(1));
+    let (lanes, most) = at_a_time(writer, stage, extent, vector_bytes);
+    let chains = chains.unwrap_or(most).clamp(1, (extent / lanes).max(1));
     if extent > lanes * chains {
         (_, along) = writer.split(stage, along, lanes * chains)?;
     }
@@ -150,6 +147,14 @@ pub fn vectorize_in(
         along = vector;
     }
     writer.vectorize(stage, along)
+}
+
+/// Lanes of a reduction over so many elements, and how many chains of them are under way.
+pub fn at_a_time(writer: &Writer, stage: StageId, extent: u64, vector_bytes: u64) -> (u64, u64) {
+    let lanes = floor_power_of_two(lanes(writer, stage, vector_bytes).min(extent));
+    let (all, least) = result_bytes(&writer.tree, stage);
+    let registers = lanes * all / vector_bytes.max(lanes * least);
+    (lanes, CHAINS.min(MOST_REGISTERS / registers.max(1)).clamp(1, (extent / lanes).max(1)))
 }
 
 fn floor_power_of_two(n: u64) -> u64 {
