@@ -22,7 +22,7 @@ fn results_larger_than_the_last_cache() {
     checker.finish();
 }
 
-/// Blocks of 64 rows, each of which is stored beside the next, and some that are left over.
+/// Blocks of rows, each of which is stored beside the next, and some that are left over.
 #[test]
 fn rows_larger_than_the_last_cache() {
     let (mut random, mut checker) = (Random::new(62), Checker::default());

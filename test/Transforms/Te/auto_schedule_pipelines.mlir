@@ -4,7 +4,7 @@
 // CHECK-LABEL: te.schedule for @k
 // CHECK:         %[[Y:.*]] = te.stage "softmax
 // CHECK:         %[[YA:.*]]:2 = te.axes %[[Y]]
-// CHECK:         %[[O:.*]], %[[I:.*]] = te.split %[[YA]]#0 by 64
+// CHECK:         %[[O:.*]], %[[I:.*]] = te.split %[[YA]]#0 by 16
 // CHECK:         te.compute_at %{{.*}}, %[[I]]
 // CHECK:         te.compute_at %{{.*}}, %[[I]]
 // CHECK:         te.compute_at %{{.*}}, %[[I]]

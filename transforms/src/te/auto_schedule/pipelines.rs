@@ -1,6 +1,6 @@
 //! Rows whose results go past the caches: they are stored while the next row is computed.
 //!
-//!     for i                                              for io (parallel)  for ii in 0..64 (pipeline)
+//!     for i                                              for io (parallel)  for ii in 0..16 (pipeline)
 //!       for k  e[k] = exp(x[i, k] - m)                     for ko  for kc in 0..4 (unrolled)  for l in 0..16 (vectorized)
 //!       for k  s += e[k]                           =>        e'[k] = exp(x[i + 1, k] - m')
 //!       for k  y[i, k] = e[k] / s   (te.stream)              s' += e'[k]
@@ -22,8 +22,8 @@ use std::collections::BTreeSet;
 
 /// Vectors that the joined loops take at a time.
 pub const VECTORS: u64 = 4;
-/// Rows of a pipeline: the first one waits for nothing, and the last one has nothing beside it.
-const ROWS: u64 = 64;
+/// Rows of a pipeline: the first one waits for nothing, and the last one has nothing beside it. More would leave threads without any.
+const ROWS: u64 = 16;
 /// The fewest that are worth one.
 const FEWEST_ROWS: u64 = 8;
 
