@@ -75,6 +75,7 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
         within: f64::INFINITY,
         first_is_number: false,
         avx512: false,
+        unfused: false,
     };
     let operands = op.operand_values();
     let computed = match kind {

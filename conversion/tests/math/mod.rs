@@ -3,6 +3,7 @@
 mod double;
 mod fast;
 mod single;
+mod unfused;
 
 use fusion_conversion::pipelines::Runner;
 use fusion_dialects::{

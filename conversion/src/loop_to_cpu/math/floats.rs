@@ -48,6 +48,8 @@ pub struct Floats<'c> {
     pub first_is_number: bool,
     /// Whether there are the instructions of AVX-512, which multiply a whole register by powers of two, or look up in it.
     pub avx512: bool,
+    /// Whether no instruction multiplies and adds floats, rounding once.
+    pub unfused: bool,
 }
 
 impl<'c> Floats<'c> {
@@ -148,9 +150,16 @@ impl<'c> Floats<'c> {
         self.make("arith.negf", &[a], self.dtype)
     }
 
-    /// `a * b + c`, rounded once.
+    /// `a * b + c`, rounded once. Without an instruction for it, f32 is multiplied as f64, which is exact, and rounded a second time,
+    /// where calls of the C library take three times as long.
     pub fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
-        self.make("math.fma", &[a, b, c], self.dtype)
+        if !self.unfused || self.is_double() {
+            return self.make("math.fma", &[a, b, c], self.dtype);
+        }
+        let [a, b, c] = [a, b, c].map(|value| self.make("arith.extf", &[value], DType::F64));
+        let product = self.make("arith.mulf", &[a, b], DType::F64);
+        let sum = self.make("arith.addf", &[product, c], DType::F64);
+        self.make("arith.truncf", &[sum], self.dtype)
     }
 
     /// `c[0] + c[1] x + c[2] x^2 + ...`: even and odd powers by Horner's rule each. With one multiplication more than a single

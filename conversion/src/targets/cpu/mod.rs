@@ -89,8 +89,11 @@ pub enum ProcessorError {
 
 /// Pipelines of stages that a processor has in its own way.
 pub fn pipelines(target: &Codegen) -> Vec<(&'static str, String)> {
-    let avx512 = target.processor_features().iter().any(|f| f == "avx512f");
-    let options = [("avx512", avx512), ("fast", target.fast_math)];
+    let features = target.processor_features();
+    let has = |name: &str| features.iter().any(|f| f == name);
+    // Of other processors than x86, all have it.
+    let unfused = has("sse2") && !has("fma");
+    let options = [("avx512", has("avx512f")), ("unfused", unfused), ("fast", target.fast_math)];
     let chosen: String =
         options.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}=true")).collect();
     let stage = format!("builtin.module(func.func(math-approximate{{extremes=true{chosen}}}))");
