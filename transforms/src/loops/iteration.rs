@@ -4,8 +4,8 @@
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, arguments, index_type, kind_of,
-    ops_in,
+    Block, Build, Op, OpExt, OperationLike, Region, Type, Value, ValueLike, ValueMap, arguments, index_type,
+    kind_of, ops_in,
 };
 
 /// Copies an iteration; gives what it hands to the next.
@@ -62,12 +62,7 @@ pub fn joined<'c>(build: &Build<'c>, loops: &mut [(Op<'c>, &mut ValueMap<'c>)]) 
         }
         inner.op(Loop::Yield.name(), &handed, &[], &[]);
     });
-    let attributes: Vec<_> = first.attributes().collect();
-    let attributes: Vec<_> = attributes
-        .iter()
-        .map(|(name, value)| (name.as_string_ref().as_str().unwrap_or_default(), *value))
-        .collect();
-    let new = build.op_with_regions(Loop::For.name(), &operands.concat(), &types, &attributes, vec![region]);
+    let new = with_region(build, first, &operands.concat(), &types, region);
     let mut results = new.result_values().into_iter();
     for (op, map) in loops {
         for old in op.result_values() {
@@ -77,4 +72,20 @@ pub fn joined<'c>(build: &Build<'c>, loops: &mut [(Op<'c>, &mut ValueMap<'c>)]) 
         }
     }
     Some(new)
+}
+
+/// An operation of the same name and attributes as another one, with that region.
+pub fn with_region<'c>(
+    build: &Build<'c>,
+    like: Op<'c>,
+    operands: &[Value<'c>],
+    types: &[Type<'c>],
+    region: Region<'c>,
+) -> Op<'c> {
+    let attributes: Vec<_> = like.attributes().collect();
+    let attributes: Vec<_> = attributes
+        .iter()
+        .map(|(name, value)| (name.as_string_ref().as_str().unwrap_or_default(), *value))
+        .collect();
+    build.op_with_regions(&like.full_name(), operands, types, &attributes, vec![region])
 }

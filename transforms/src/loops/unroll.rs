@@ -20,7 +20,7 @@
 //! iteration uses anew: then, and where the body makes buffers or meets barriers, the copies stand one behind the other.
 
 use super::access::{Access, accesses, is_free};
-use super::iteration::iteration;
+use super::iteration::{iteration, with_region};
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
@@ -284,14 +284,7 @@ impl<'c> Copies<'c> {
         });
         let same: Vec<Value> =
             same.iter().map(|v| self.maps.first().map_or(*v, |map| map.lookup(*v))).collect();
-        let attributes: Vec<_> = op.attributes().collect();
-        let attributes: Vec<_> = attributes
-            .iter()
-            .map(|(name, value)| (name.as_string_ref().as_str().unwrap_or_default(), *value))
-            .collect();
-        let operands = [same, own].concat();
-        let name = op.full_name();
-        let new = build.op_with_regions(&name, &operands, &types, &attributes, vec![region]);
+        let new = with_region(build, op, &[same, own].concat(), &types, region);
         self.spread(&op.result_values(), &new.result_values());
     }
 

@@ -3,6 +3,7 @@
 //!     (d0 * 8 + d1) mod 8,  d1 = the lane, 8 lanes   =>  grows by 1: d0 * 8 is divisible by 8, the lane stays below 8
 //!     (d0 + d1) floordiv 4                           =>  nothing one can say
 
+use super::super::divisor::gcd;
 use fusion_dialects::Affine;
 
 /// An expression that is `base + growth * lane`, with a base that is divisible by `divisor` (0: the base is 0).
@@ -64,11 +65,6 @@ fn divided(of: Linear, by: Linear, divisor: &Affine, lanes: u64) -> Option<Divid
     let last = i64::try_from(lanes).ok()?.checked_sub(1)?.checked_mul(of.growth)?;
     let stays = of.growth > 0 && last < unit;
     stays.then_some(Divided { quotient: same, rest: Linear { growth: of.growth, divisor: unit } })
-}
-
-/// The greatest common divisor; of 0 and a number that number.
-pub fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// True when an expression is not negative, given which inputs are known not to be.

@@ -1,6 +1,7 @@
 //! How the values of a body relate from lane to lane.
 
-use super::affine::{Linear, gcd, linear, not_negative};
+use super::super::divisor::gcd;
+use super::affine::{Linear, linear, not_negative};
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{

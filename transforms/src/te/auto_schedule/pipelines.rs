@@ -13,7 +13,7 @@
 
 use super::machine::Machine;
 use super::reductions;
-use super::rows::{Rows, elements};
+use super::rows::{self, Rows};
 use super::streams;
 use super::tiling::lanes;
 use super::writer::Writer;
@@ -59,10 +59,11 @@ impl Pipeline {
 /// The host, the reduction before it, and what that one sums up, where all of them go over the elements of a row.
 fn joined(writer: &Writer, rows: &Rows, machine: &Machine) -> Option<BTreeSet<StageId>> {
     let host = (rows.host, rows.shared.clone());
-    let length = elements(writer, &host);
+    let length_of = |(stage, fixed): &(StageId, BTreeSet<usize>)| rows::length(&writer.tree, *stage, fixed);
+    let length = length_of(&host);
     let whole = |member: &(StageId, BTreeSet<usize>)| {
         let taken = VECTORS * lanes(writer, member.0, machine.vector_bytes);
-        elements(writer, member) == length && length.is_multiple_of(taken) && length > taken
+        length_of(member) == length && length.is_multiple_of(taken) && length > taken
     };
     let reduces = |stage: StageId| writer.tree.stages[stage].is_reduction();
     let (last, before) = rows.members.split_last()?;

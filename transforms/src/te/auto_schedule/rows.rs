@@ -210,7 +210,8 @@ pub fn schedule(writer: &mut Writer, rows: &Rows, machine: &Machine) -> Result<(
         }
         let next = stages.get(place + 1).filter(|next| sums_up(writer, next, member));
         let summed = next.map(|next| {
-            let (lanes, chains) = reductions::at_a_time(writer, next.0, elements(writer, next), vector_bytes);
+            let (lanes, chains) =
+                reductions::at_a_time(writer, next.0, length(&writer.tree, next.0, &next.1), vector_bytes);
             lanes * chains
         });
         elementwise(writer, *stage, fixed, vector_bytes, (joined, summed))?;
@@ -243,15 +244,10 @@ fn elementwise(
     for next in extents.len() - together + 1..extents.len() {
         along = writer.fuse(stage, along, next)?;
     }
-    if let Some(vectors) = joined {
-        let (_, taken) = writer.split(stage, along, lanes * vectors)?;
-        let (copies, vector) = writer.split(stage, taken, lanes)?;
-        writer.unroll(stage, copies)?;
-        along = vector;
-    } else if extent > lanes {
-        let vectors = at_once(&writer.tree, stage, extent, lanes);
+    if extent > lanes {
+        let vectors = joined.unwrap_or_else(|| at_once(&writer.tree, stage, extent, lanes));
         (_, along) = writer.split(stage, along, lanes * vectors)?;
-        if vectors > 1 && summed == Some(lanes * vectors) {
+        if joined.is_some() || (vectors > 1 && summed == Some(lanes * vectors)) {
             let (copies, vector) = writer.split(stage, along, lanes)?;
             writer.unroll(stage, copies)?;
             along = vector;
@@ -263,13 +259,13 @@ fn elementwise(
 /// True for a reduction over all that a stage has of a row, which reads it.
 fn sums_up(writer: &Writer, reduction: &(StageId, BTreeSet<usize>), of: &(StageId, BTreeSet<usize>)) -> bool {
     writer.tree.stages[reduction.0].is_reduction()
-        && elements(writer, reduction) == elements(writer, of)
+        && length(&writer.tree, reduction.0, &reduction.1) == length(&writer.tree, of.0, &of.1)
         && writer.tree.readers(of.0).contains(&reduction.0)
 }
 
-/// Elements that a row has of a stage, or that it sums up of one.
-pub(super) fn elements(writer: &Writer, (stage, fixed): &(StageId, BTreeSet<usize>)) -> u64 {
-    let s = &writer.tree.stages[*stage];
+/// Elements that a row has of a stage, reduced ones among them.
+pub fn length(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {
+    let s = &tree.stages[stage];
     (0..s.op_axes()).filter(|a| !fixed.contains(a)).map(|a| s.axes[a].extent).product()
 }
 

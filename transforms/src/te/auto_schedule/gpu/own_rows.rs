@@ -9,9 +9,8 @@
 //! again where it is read again: that takes less than memory does (the recomputation of Chen et al., "Training Deep Nets with Sublinear
 //! Memory Cost", 2016, within a kernel). So it is one launch, where each stage would be one.
 
-use super::super::rows::Rows;
+use super::super::rows::{Rows, length};
 use super::super::writer::Writer;
-use super::rows::length;
 use crate::target::Target;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::OpExt;

@@ -12,7 +12,7 @@
 use super::super::accesses::{offsets, shape_of};
 use super::super::placement::Nest;
 use super::super::reductions::{fits_lanes, reads_once};
-use super::super::rows::Rows;
+use super::super::rows::{Rows, length};
 use super::super::writer::Writer;
 use super::{elements, lanes, parts};
 use crate::target::Target;
@@ -193,12 +193,6 @@ pub(super) fn share_elements(
         (_, along) = writer.split(stage, along, threads)?;
     }
     writer.bind(stage, along, LoopKind::ThreadX)
-}
-
-/// Elements that a row has of a stage, reduced ones among them.
-pub(super) fn length(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {
-    let s = &tree.stages[stage];
-    (0..s.op_axes()).filter(|a| !fixed.contains(a)).map(|a| s.axes[a].extent).product()
 }
 
 fn row_elements(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {

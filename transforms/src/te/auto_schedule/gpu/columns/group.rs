@@ -11,10 +11,10 @@
 //! lets more cores read: the one that takes less time by `sizes` is taken.
 
 use super::super::super::reductions::reads_once;
-use super::super::super::rows::Rows;
+use super::super::super::rows::{Rows, length};
 use super::super::super::writer::Writer;
+use super::super::grid;
 use super::super::own_rows::{self, Kinds};
-use super::super::{grid, rows::length};
 use super::sizes::{Sizes, Work};
 use super::{bytes, is_columns, lanes_of, share, together};
 use crate::target::Target;
