@@ -220,7 +220,7 @@ const SAMPLES: &[Sample] = &[
     ("winograd", "(conv2d {padding=[1,1,1,1]} x:[1,32,16,16] c:[32,32,3,3])"),
     ("matmul-by-halves", "(matmul {} x:[192,256] c:[256,288])"),
     ("matmul-by-halves", "(matmul {transpose_b=true} x:[192,256] c:[288,256])"),
-    ("matmul-by-halves", "(matmul {} x:[320,320] y:[320,320])"),
+    ("matmul-by-halves", "(matmul {} x:[320,256] c:[256,320])"),
 ];
 
 /// A small generator of numbers that needs no crate: xorshift (Marsaglia, 2003).

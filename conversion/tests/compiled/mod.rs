@@ -2,6 +2,7 @@
 
 mod cells;
 mod families;
+mod halves;
 mod kernels;
 mod loops;
 mod moments;

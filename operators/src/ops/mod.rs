@@ -6,6 +6,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
+pub mod halves;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;
@@ -21,6 +22,7 @@ use crate::Operator;
 pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
+    ("halves", halves::ALL),
     ("attention", attention::ALL),
     ("convolution", convolution::ALL),
     ("winograd", winograd::ALL),

@@ -8,6 +8,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
+pub mod halves;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;

@@ -5,7 +5,7 @@ use crate::ops::winograd::{Matrix, padding, transform, transform_weight};
 use crate::{Call, Tensor, TensorType, Violation};
 
 /// The product of a transform's two matrices.
-fn product([first, second]: [Matrix; 2]) -> Vec<Vec<f64>> {
+pub(super) fn product([first, second]: [Matrix; 2]) -> Vec<Vec<f64>> {
     let row = |r: &&[f64]| {
         let column = |j: usize| r.iter().zip(first).map(|(a, b)| a * b[j]).sum();
         (0..first[0].len()).map(column).collect()

@@ -8,6 +8,7 @@ mod contraction;
 mod convolution;
 mod creation;
 mod elementwise;
+mod halves;
 mod indexing;
 mod indices;
 mod layout;
@@ -24,6 +25,7 @@ mod resize;
 mod scan;
 mod scatter;
 mod shape;
+mod sparse;
 mod topk;
 mod transposed;
 mod winograd;
@@ -100,6 +102,7 @@ pub type Table = &'static [(&'static Operator, Definition)];
 const FAMILIES: &[Table] = &[
     elementwise::TABLE,
     contraction::TABLE,
+    halves::TABLE,
     attention::TABLE,
     convolution::TABLE,
     transposed::TABLE,

@@ -9,6 +9,7 @@
 //! Channels are the vectors: the transforms are sums of them (Lavin and Gray, 2016, section 4). Both compute in parts, a row of tiles
 //! each, so that a schedule can go through all stages row by row.
 
+use super::sparse::apply;
 use super::{Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::loops::{LoopKind, Loops};
@@ -192,24 +193,4 @@ fn both_sides<'c>(
     let columns: Vec<Vec<Scalar>> =
         (0..reads).map(|j| apply(s, m, &(0..reads).map(|i| element(i, j)).collect::<Vec<_>>())).collect();
     (0..m[1].len()).map(|i| apply(s, m, &columns.iter().map(|c| c[i]).collect::<Vec<_>>())).collect()
-}
-
-fn apply<'c>(s: &Scalars<'c>, [first, second]: [Matrix; 2], x: &[Scalar<'c>]) -> Vec<Scalar<'c>> {
-    let shared: Vec<Scalar> = first.iter().map(|row| combination(s, row, x)).collect();
-    second.iter().map(|row| combination(s, row, &shared)).collect()
-}
-
-/// `sum_i a[i] x[i]`, without what is times 0 or 1.
-fn combination<'c>(s: &Scalars<'c>, a: &[f64], x: &[Scalar<'c>]) -> Scalar<'c> {
-    let mut sum: Option<Scalar> = None;
-    for (&a, &x) in a.iter().zip(x).filter(|(a, _)| **a != 0.0) {
-        let term = if a.abs() == 1.0 { x } else { s.mul(x, s.float(a.abs(), x.dtype)) };
-        sum = Some(match sum {
-            None if a < 0.0 => s.neg(term),
-            None => term,
-            Some(sum) if a < 0.0 => s.sub(sum, term),
-            Some(sum) => s.add(sum, term),
-        });
-    }
-    sum.unwrap_or_else(|| s.float(0.0, DType::F32))
 }

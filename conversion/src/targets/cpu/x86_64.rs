@@ -7,6 +7,7 @@ pub(super) const FAMILY: Family = Family {
     triple: "x86_64-unknown-linux-gnu",
     described: &[
         Described { feature: None, text: include_str!("descriptions/znver5.toml") },
+        Described { feature: None, text: include_str!("descriptions/znver4.toml") },
         Described { feature: Some("amx-bf16"), text: include_str!("descriptions/sapphirerapids.toml") },
         Described { feature: Some("avx512f"), text: include_str!("descriptions/x86-64-v4.toml") },
         Described { feature: Some("avx"), text: include_str!("descriptions/x86-64-v3.toml") },

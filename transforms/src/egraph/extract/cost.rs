@@ -6,6 +6,7 @@
 //! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::code;
+use super::halved;
 use super::kernel::Kernel;
 use super::pressure;
 use super::rates::Rates;
@@ -15,6 +16,7 @@ use super::state::State;
 use super::turned;
 use crate::relay::{layouts, winograd};
 use fusion_operators::ops::elementwise::{DIV, RECIPROCAL};
+use fusion_operators::ops::halves::MATMUL_BY_HALVES;
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
@@ -35,9 +37,12 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         operations / rates.contraction(call.operands, operations, elements)
     };
     match call.op.fusion {
-        // Of Winograd's form the row says what the convolution takes by its definition.
+        // Of Winograd's forms the rows say what the convolution and the product take by their definitions.
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
             contraction() / winograd::gain(call, results).unwrap_or(1.0)
+        }
+        FusionKind::Contraction if call.op.is(&MATMUL_BY_HALVES) => {
+            contraction() / halved::gain_of(call, rates).unwrap_or(1.0)
         }
         FusionKind::Contraction if call.op.is(&LAYOUT_CONV2D) => {
             let gain = rates.core.and_then(|core| layouts::gain(call, results, &core));

@@ -9,6 +9,7 @@ pub mod cost;
 mod edits;
 pub mod exact;
 mod facts;
+pub mod halved;
 mod horizontal;
 mod joining;
 pub mod kernel;

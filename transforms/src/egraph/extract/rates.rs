@@ -126,6 +126,18 @@ impl Rates {
         &self.memories
     }
 
+    /// Seconds that so many bytes take that a kernel keeps beside what it works on: in a core's second cache.
+    pub fn beside(&self, bytes: f64) -> f64 {
+        self.memories.get(1).map_or(0.0, |(_, rate)| bytes / rate)
+    }
+
+    /// Seconds that reading or writing a tensor takes where nothing hides it: at the rate of the second cache where that holds twice as much, or
+    /// of the memory behind all caches.
+    pub fn apart(&self, bytes: f64) -> f64 {
+        let held = self.memories.get(1).filter(|(size, _)| 2.0 * bytes <= *size);
+        held.or(self.memories.last()).map_or(0.0, |(_, rate)| bytes / rate)
+    }
+
     /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.
     pub fn moving(&self, bytes: f64) -> f64 {
         self.moving_part(bytes, bytes)

@@ -13,7 +13,6 @@ use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
 use super::groups::FEWEST_CHANNELS;
-use super::halves;
 use super::needs::Needs;
 use super::pieces::slicing;
 use super::stacks::piece_of;
@@ -65,16 +64,11 @@ type Merge = fn(&Graph, &Attrs, &[Member]) -> Option<Vec<Draft>>;
 /// Merges calls of an operator with the same attributes and types of operands.
 fn all(graph: &Graph, operator: &'static Operator, merge: Merge) -> Vec<Draft> {
     let mut groups: IndexMap<(Id, Vec<&TensorType>), Vec<Member>> = IndexMap::new();
-    let halves = halves::products(graph);
     for (class, call) in calls(graph) {
         let &[attrs, x, y] = &call.children[..] else { continue };
         // What was brought together is not brought together again.
         let is_new = |id: Id| !graph[id].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&CONCAT)));
-        if !call.operator().is_some_and(|o| o.is(operator))
-            || graph[class].data.is_constant
-            || !is_new(x)
-            || halves.contains(&class)
-        {
+        if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant || !is_new(x) {
             continue;
         }
         let Some(types) = [x, y].into_iter().map(|id| only_type(graph, id)).collect::<Option<Vec<_>>>()

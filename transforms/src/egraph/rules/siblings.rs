@@ -15,7 +15,6 @@ use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
-use super::halves;
 use super::needs::Needs;
 use super::pieces::slicing;
 use egg::Id;
@@ -142,15 +141,11 @@ fn merged(
     result_axis: fn(usize) -> usize,
 ) -> Vec<Draft> {
     let mut groups: IndexMap<(Id, Id), Vec<(Id, &Node)>> = IndexMap::new();
-    let halves = halves::products(graph);
     for (class, call) in calls(graph) {
         if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant {
             continue;
         }
         let (attrs, data, weight) = (call.children[0], call.children[1], call.children[2]);
-        if halves.contains(&class) {
-            continue;
-        }
         let is_weight = graph[weight].data.is_constant && !graph[data].data.is_constant;
         if is_weight && attrs_of(graph, attrs).int_or("groups", 1) == 1 {
             groups.entry((graph.find(attrs), graph.find(data))).or_default().push((class, call));

@@ -124,7 +124,7 @@ fn index_of(
 
 /// How many of the parts are in a block: at most so many and at least half of that, such that the larger share of two threads is
 /// the smallest, which evens out those of more threads as well.
-fn most_even(parts: u64, most: u64) -> u64 {
+pub(super) fn most_even(parts: u64, most: u64) -> u64 {
     let most = most.clamp(1, parts.max(1));
     let share = |each: u64| (parts.div_ceil(each).div_ceil(2) * each).min(parts);
     (most.div_ceil(2)..=most).rev().min_by_key(|&each| share(each)).unwrap_or(most)

@@ -14,6 +14,7 @@ mod columns;
 mod contraction;
 mod fusion;
 mod gpu;
+mod halves;
 mod iterated;
 mod machine;
 mod narrow;
@@ -99,7 +100,9 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     {
         return Ok(());
     }
-    if cells::schedule(writer, &nests, machine, constant)? {
+    if cells::schedule(writer, &nests, machine, constant)?
+        || halves::schedule(writer, &nests, machine, constant)?
+    {
         return Ok(());
     }
     let blocks = blocks::find(&writer.tree, &nests, machine, constant);

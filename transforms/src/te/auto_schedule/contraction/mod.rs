@@ -31,9 +31,9 @@ mod streams;
 
 pub use estimate::Convolution;
 pub(super) use next_rows::serial_step;
-pub use packing::copy_operand;
+pub use packing::{copy_operand, panels};
 pub use panels::{panel_of, schedule_panel};
-pub use register_tile::{RegisterTile, tile_of};
+pub use register_tile::{RegisterTile, tile_of, tile_of_vectors};
 
 use super::fusion;
 use super::machine::Machine;

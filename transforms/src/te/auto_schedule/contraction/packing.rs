@@ -83,7 +83,7 @@ pub(super) fn panels_of_several(shape: &[u64], (first, n): (usize, usize), width
 }
 
 /// `[panel][the other axes][width]`.
-pub(super) fn panels(rank: usize, dimension: usize, width: u64) -> Result<Layout, String> {
+pub fn panels(rank: usize, dimension: usize, width: u64) -> Result<Layout, String> {
     let mut digits = vec![Digit { axis: dimension, unit: width, base: None }];
     let others = (0..rank).filter(|&axis| axis != dimension);
     digits.extend(others.map(|axis| Digit { axis, unit: 1, base: None }));

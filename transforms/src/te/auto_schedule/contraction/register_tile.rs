@@ -40,3 +40,22 @@ pub fn tile_of(
     let tile = contraction.best_tile(machine, constant, &fits)?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
 }
+
+/// The best tile of a contraction with those axes as vectors and rows that has so many vectors.
+pub fn tile_of_vectors(
+    writer: &Writer,
+    stage: StageId,
+    machine: &Machine,
+    constant: &[bool],
+    (vector, rows): (usize, usize),
+    vectors: u64,
+) -> Option<RegisterTile> {
+    let contraction =
+        recognize(writer, stage, stage, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
+    let fits = |tile: &Tile| {
+        let along = tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none();
+        along && tile.vectors == vectors && !tile.packs_rows
+    };
+    let tile = contraction.best_tile(machine, constant, &fits)?;
+    Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
+}

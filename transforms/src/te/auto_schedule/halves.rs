@@ -1,0 +1,176 @@
+//! Products by halves: seven products of which a few rows and columns are computed at a time, beside what is made of them.
+//!
+//!     for t, i, k  a[t, i, k] = sums of x            for io, jo   (or for jo, io, with a as a whole before)
+//!     for t, i, j, k  p[t, i, j] += a u        =>      at io         a[.., rows of io, ..]
+//!     for i, j  y[i, j] = f(sums of p)                 for t         p[t, rows of io, columns of jo]      a panel of u[t], read in order
+//!                                                      for rows, vectors, quarters    y = f(sums of p)
+//!
+//! (Huang et al., "Strassen's Algorithm Reloaded", 2016, compute the sums where a product by itself packs and stores.) The seven products of a
+//! tile stay in the near caches, where kernels of their own would write and read each of them: 7/4 of the result. Loops over the quarters
+//! are written out inside of the others, so that what they share is loaded and added once. Of sums that the second cache holds beside a right
+//! side that it does not, those of all rows are made before: then each panel is read once.
+
+use super::blocks::most_even;
+use super::contraction::{self, RegisterTile};
+use super::machine::Machine;
+use super::operands::{Operand, operands};
+use super::placement::Nest;
+use super::writer::Writer;
+use crate::te::expr::Expr;
+use crate::te::schedule::{AxisId, Handle, Schedule, StageId};
+
+/// The share of the second cache that a block of rows has.
+const SHARE: u64 = 4;
+/// Tiles of a block at most.
+const TILES: u64 = 8;
+/// Registers for each vector of a panel, of which most are sums of rows.
+const REGISTERS: u64 = 8;
+const BYTES: u64 = 4;
+
+/// The stages of such a kernel.
+struct Halves {
+    /// What is made of the products.
+    host: StageId,
+    products: StageId,
+    /// The sums of the left side's quarters.
+    left: StageId,
+    /// The right side's.
+    right: Operand,
+    /// Products, and the rows, columns and numbers summed over of each.
+    count: u64,
+    extents: [u64; 3],
+}
+
+/// Writes the schedule; `false` for other kernels, for which nothing was written.
+pub fn schedule(
+    writer: &mut Writer,
+    nests: &[Nest],
+    machine: &Machine,
+    constant: &[bool],
+) -> Result<bool, String> {
+    let Some(halves) = find(&writer.tree, nests) else { return Ok(false) };
+    let Some(tile) = halves.tile(writer, machine, constant) else { return Ok(false) };
+    let [height, width, depth] = halves.extents;
+    let bytes = |rows: u64, columns: u64| halves.count * rows * columns * BYTES;
+    let left_before =
+        bytes(height, depth) <= machine.second_cache && bytes(width, depth) > machine.second_cache;
+    let row = bytes(1, tile.width()) + if left_before { 0 } else { bytes(1, depth) };
+    let most = (machine.second_cache / SHARE / (row * tile.height)).clamp(1, TILES);
+    let rows = most_even(height.div_ceil(tile.height), most) * tile.height;
+
+    let (blocks, panels) = halves.write_host(writer, rows, &tile, left_before)?;
+    halves.write_products(writer, &tile)?;
+    writer.compute_at(halves.products, halves.host, if left_before { blocks } else { panels })?;
+    match halves.right.input.filter(|_| halves.right.is_constant(constant)) {
+        Some(input) => {
+            let layout = contraction::panels(halves.right.shape.len(), 2, tile.width())?;
+            writer.transform_layout(Handle::Input(input), layout)?;
+        }
+        None => {
+            let at = left_before.then_some(panels);
+            contraction::copy_operand(
+                writer,
+                (halves.host, at),
+                (halves.products, halves.products),
+                2,
+                &tile,
+            )?;
+        }
+    }
+    halves.write_left(writer, machine)?;
+    if !left_before {
+        writer.compute_at(halves.left, halves.host, blocks)?;
+    }
+    Ok(true)
+}
+
+/// Products whose leading axis is a constant wherever the last stage reads them, all at one place.
+fn find(tree: &Schedule, nests: &[Nest]) -> Option<Halves> {
+    let [left, products, host] = nests else { return None };
+    let alone = nests.iter().all(|n| n.reduction.is_none()) && tree.results == [host.stage];
+    let (left, products, host) = (left.stage, products.stage, host.stage);
+    let p = &tree.stages[products];
+    let (&[count, height, width], &[depth]) =
+        p.extents().split_at_checked(p.rank()).and_then(|(own, over)| {
+            Some((<&[u64; 3]>::try_from(own).ok()?, <&[u64; 1]>::try_from(over).ok()?))
+        })?;
+    let read = operands(tree, products)?;
+    let right = read.iter().find(|o| o.mentions(2) && o.stage.is_none())?.clone();
+    let rank_of =
+        |stage: StageId, rank: usize| tree.stages[stage].rank() == rank && !tree.stages[stage].is_reduction();
+    let is_left = read.iter().any(|o| o.stage == Some(left) && o.mentions(1));
+    if !alone || !is_left || !rank_of(left, 3) || !rank_of(host, 2) || tree.readers(left) != [products] {
+        return None;
+    }
+    let extents = tree.stages[host].extents();
+    let at: Vec<Option<Expr>> = extents.iter().enumerate().map(|(a, n)| Some(Expr::var(a, *n))).collect();
+    let quarter = |axis: usize, extent: u64| {
+        let whole = extents.get(axis)?;
+        (*whole == 2 * extent).then(|| Expr::var(axis, *whole).modulo(extent as i64))
+    };
+    let place = [quarter(0, height)?, quarter(1, width)?];
+    let reads = tree.reads_of(products, host, &at);
+    let at_place = |read: &Vec<Option<Expr>>| {
+        let read: Option<Vec<Expr>> = read.iter().cloned().collect();
+        read.is_some_and(|read| read[0].as_constant().is_some() && read[1..] == place)
+    };
+    let found = Halves { host, products, left, right, count, extents: [height, width, depth] };
+    (!reads.is_empty() && reads.iter().all(at_place)).then_some(found)
+}
+
+impl Halves {
+    /// Panels are wide: their rows are read in order, and those of a tile are one further vector each.
+    fn tile(&self, writer: &Writer, machine: &Machine, constant: &[bool]) -> Option<RegisterTile> {
+        let vectors = self.extents[1] / machine.lanes(BYTES);
+        let most = (machine.registers / REGISTERS).max(1);
+        let even = (1..=most).rev().find(|n| vectors.is_multiple_of(*n))?;
+        contraction::tile_of_vectors(writer, self.products, machine, constant, (2, 1), even)
+    }
+
+    /// Gives the loops over blocks of rows and over panels.
+    fn write_host(
+        &self,
+        writer: &mut Writer,
+        rows: u64,
+        tile: &RegisterTile,
+        panels_first: bool,
+    ) -> Result<(AxisId, AxisId), String> {
+        let host = self.host;
+        let [height, width, _] = self.extents;
+        let axes = writer.tree.stages[host].leaves.clone();
+        let (lower, i) = writer.split(host, axes[0], height)?;
+        let (behind, j) = writer.split(host, axes[1], width)?;
+        let (blocks, i) = writer.split(host, i, rows)?;
+        let (panels, j) = writer.split(host, j, tile.width())?;
+        let (vectors, lanes) = writer.split(host, j, tile.lanes)?;
+        let outer = if panels_first { [panels, blocks] } else { [blocks, panels] };
+        let order = [outer[0], outer[1], i, vectors, lower, behind, lanes];
+        writer.reorder(host, &order)?;
+        writer.unroll(host, lower)?;
+        writer.unroll(host, behind)?;
+        writer.vectorize(host, lanes)?;
+        Ok((blocks, panels))
+    }
+
+    fn write_products(&self, writer: &mut Writer, tile: &RegisterTile) -> Result<(), String> {
+        let stage = self.products;
+        let axes = writer.tree.stages[stage].leaves.clone();
+        let [each, i, j, k] = axes[..] else { return Err("has loops of its own".into()) };
+        let (panels, j) = writer.split(stage, j, tile.width())?;
+        let (tiles, i) = writer.split(stage, i, tile.height)?;
+        writer.unroll(stage, i)?;
+        let (vectors, lanes) = writer.split(stage, j, tile.lanes)?;
+        writer.unroll(stage, vectors)?;
+        writer.vectorize(stage, lanes)?;
+        writer.reorder(stage, &[each, panels, tiles, i, vectors, lanes, k])
+    }
+
+    fn write_left(&self, writer: &mut Writer, machine: &Machine) -> Result<(), String> {
+        let axes = writer.tree.stages[self.left].leaves.clone();
+        let [each, i, k] = axes[..] else { return Err("has loops of its own".into()) };
+        let (vectors, lanes) = writer.split(self.left, k, machine.lanes(BYTES))?;
+        writer.reorder(self.left, &[i, vectors, each, lanes])?;
+        writer.unroll(self.left, each)?;
+        writer.vectorize(self.left, lanes)
+    }
+}
