@@ -50,7 +50,7 @@ fn passes_between_reductions_have_code_of_their_own() {
     let (passes, together) = passes(&space, &state, &kernel).unwrap();
     let operations: Vec<f64> = passes.iter().map(|pass| pass.operations.round()).collect();
     assert_eq!((operations, together), (vec![61.0, 11.0], 1.0));
-    assert_eq!(seconds(&space, &state, &kernel), 0.0);
+    assert!(seconds(&space, &state, &kernel) < of_one(&chain(72, "[64,4096]")));
 }
 
 #[test]

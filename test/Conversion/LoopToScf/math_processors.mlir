@@ -18,6 +18,37 @@ func.func @exp(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector
 
 // -----
 
+// Two tables and no polynomial of x: e^y - 1 is what both 16ths of powers and a small rest give.
+// CHECK-LABEL: func.func @tanh
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"
+// CHECK-NOT:     scalef
+// CHECK-COUNT-1: arith.divf
+// CHECK-NEXT:    math.copysign
+// CHECK-NEXT:    return
+// PLAIN-LABEL: func.func @tanh
+// PLAIN-NOT:     x86
+// PLAIN:         return
+func.func @tanh(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.tanh %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// Vectors of several registers look up and are multiplied register by register; all else goes side by side.
+// CHECK-LABEL: func.func @registers
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"({{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// CHECK:         math.fma {{.*}} : vector<32xf32>
+// CHECK-COUNT-2: x86vector.avx512.mask.scalef {{.*}} : vector<16xf32>
+// CHECK:         return
+// PLAIN-LABEL: func.func @registers
+func.func @registers(%x: vector<32xf32>) -> vector<32xf32> {
+  %0 = math.exp %x : vector<32xf32>
+  return %0 : vector<32xf32>
+}
+
+// -----
+
 // The larger one; a first operand that is no number stays, and a second one does as no number is below it.
 // CHECK-LABEL: func.func @maximum
 // CHECK-SAME:    %[[A:.*]]: vector<16xf32>, %[[B:.*]]: vector<16xf32>

@@ -76,7 +76,7 @@ pub fn exp_of_parts<'c>(m: &Floats<'c>, n: Value<'c>, multiple: Value<'c>, p: Va
 /// `e^x` for x from -40 to 40, where the result is a normal number; off by up to 2 units in the last place, since `ln 2` is
 /// subtracted in one part.
 pub fn exp_in_range<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
-    if let Some(found) = exp_by_table::exp(m, x, &[LN_2]) {
+    if let Some(found) = exp_by_table::exp_in_range(m, x) {
         return found;
     }
     let (n, multiple) = m.round(x, LOG2_E);

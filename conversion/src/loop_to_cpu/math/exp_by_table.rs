@@ -12,20 +12,38 @@
 
 use super::floats::Floats;
 use fusion_dialects::Value;
-use std::f64::consts::LOG2_E;
+use std::f64::consts::{LN_2, LOG2_E};
 
 const C: [f64; 2] = [0.500_016_2, 1.0 / 6.0];
 
 /// `e^x`, for an `x` whose size is below `2^17`; `n ln 2` is subtracted in as many parts as are given. `None` where a
 /// register is no table.
 pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>, ln_2: &[f64]) -> Option<Value<'c>> {
-    if !m.is_register_of_avx512() {
-        return None;
-    }
-    let table = std::array::from_fn(|j| (j as f64 / 16.0).exp2());
-    let (index, n) = m.round_to_parts(x, LOG2_E, 16.0);
-    let t = m.chosen(&table, index)?;
+    let (index, n) = sixteenths(m, x)?;
     let r = ln_2.iter().fold(x, |r, part| m.fma(n, m.float(-part), r));
+    let t = m.chosen(&table(), index)?;
+    m.scaled(times_exp(m, t, r), n)
+}
+
+/// `e^x` for an `x` for which it is a normal number; `n ln 2` is subtracted in one part.
+pub fn exp_in_range<'c>(m: &Floats<'c>, x: Value<'c>) -> Option<Value<'c>> {
+    let (index, n) = sixteenths(m, x)?;
+    let r = m.fma(n, m.float(-LN_2), x);
+    Some(times_exp(m, m.power_of_parts(&table(), index)?, r))
+}
+
+/// `2^(j/16)`.
+pub fn table() -> [f64; 16] {
+    std::array::from_fn(|j| (j as f64 / 16.0).exp2())
+}
+
+/// `16 n` in the low bits of an integer and `n` as a float, for the `n` of sixteenths nearest to `x / ln 2`.
+pub fn sixteenths<'c>(m: &Floats<'c>, x: Value<'c>) -> Option<(Value<'c>, Value<'c>)> {
+    m.is_register_of_avx512().then(|| m.round_to_parts(x, LOG2_E, 16.0))
+}
+
+/// `t e^r`.
+fn times_exp<'c>(m: &Floats<'c>, t: Value<'c>, r: Value<'c>) -> Value<'c> {
     let q = m.fma(m.fma(m.float(C[1]), r, m.float(C[0])), r, m.float(1.0));
-    m.scaled(m.fma(m.mul(t, r), q, t), n)
+    m.fma(m.mul(t, r), q, t)
 }

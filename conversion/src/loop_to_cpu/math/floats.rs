@@ -7,12 +7,16 @@
 //! both types; what differs, coefficients and limits, it chooses by `in_precision` and `Coefficients`.
 
 use fusion_dialects::{
-    Attribute, Build, Type, Value, int_attr, scalar_type, segments_attr, str_attr, vector_type,
+    Attribute, Build, Type, Value, ValueLike, array_attr, int_attr, scalar_type, segments_attr, str_attr,
+    vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
 /// `1.5 * 2^23` and `1.5 * 2^52`: what is added to it is rounded to an integer, which stands in the low bits.
 const ROUND: (f32, f64) = (12_582_912.0, 6_755_399_441_055_744.0);
+
+/// Lanes of f32 of a register of AVX-512.
+const REGISTER: u64 = 16;
 
 /// Coefficients of a polynomial for each of the two types, that of the constant first.
 pub struct Coefficients {
@@ -226,8 +230,11 @@ impl<'c> Floats<'c> {
         let scalar = Floats { lanes: None, ..*self };
         let (all, rounding) =
             (scalar.literal("-1", DType::I16), scalar.literal(CURRENT_ROUNDING, DType::I32));
-        // The intrinsic's order, in which lanes that are left out come third; upstream's names of the operands say another.
-        Some(self.make("x86vector.avx512.mask.scalef", &[a, n, a, all, rounding], self.dtype))
+        Some(self.by_registers(&[a, n], |m, part| {
+            // The intrinsic's order, in which lanes that are left out come third; upstream's names of the operands say another.
+            let operands = [part[0], part[1], part[0], all, rounding];
+            m.make("x86vector.avx512.mask.scalef", &operands, self.dtype)
+        }))
     }
 
     /// In each lane the number of a table that the lowest four bits of `index` name; `None` where there is no instruction for it.
@@ -237,8 +244,22 @@ impl<'c> Floats<'c> {
         }
         let bits: Vec<String> =
             table.iter().map(|&number| format!("0x{:08X}", self.representation(number))).collect();
-        let table = self.literal(&format!("[{}]", bits.join(", ")), self.dtype);
-        Some(self.intrinsic("llvm.x86.avx512.permvar.sf.512", &[table, index], self.dtype))
+        let register = Floats { lanes: Some(REGISTER), ..*self };
+        let table = register.literal(&format!("[{}]", bits.join(", ")), self.dtype);
+        Some(self.by_registers(&[index], |m, part| {
+            m.intrinsic("llvm.x86.avx512.permvar.sf.512", &[table, part[0]], self.dtype)
+        }))
+    }
+
+    /// The number of a table of `2^(j/16)`, rounded to f32, that the lowest four bits of `index` name, times 2 to the power of its others, where that is
+    /// a normal number; `None` where there is no instruction to look it up.
+    pub fn power_of_parts(&self, table: &[f64; 16], index: Value<'c>) -> Option<Value<'c>> {
+        // Behind the shift the lowest bits stand in front of a mantissa: the table has that taken from it.
+        let places = self.mantissa_bits() - 4;
+        let number = |(j, of): (usize, &f64)| f32::from_bits((*of as f32).to_bits() - ((j as u32) << places));
+        let numbers: Vec<f64> = table.iter().enumerate().map(|n| f64::from(number(n))).collect();
+        let entry = self.chosen(&numbers.try_into().ok()?, index)?;
+        Some(self.of_bits(self.int_add(self.bits(entry), self.shift_left(index, places))))
     }
 
     /// Calls an intrinsic of LLVM.
@@ -252,9 +273,35 @@ impl<'c> Floats<'c> {
         self.build.value("llvm.call_intrinsic", operands, self.ty(dtype), &attributes)
     }
 
-    /// True for all lanes of f32 that a register of AVX-512 has, where there are its instructions.
+    /// What `f` gives of each register's lanes of some vectors.
+    fn by_registers(
+        &self,
+        operands: &[Value<'c>],
+        f: impl Fn(&Floats<'c>, &[Value<'c>]) -> Value<'c>,
+    ) -> Value<'c> {
+        let register = Floats { lanes: Some(REGISTER), ..*self };
+        let lanes = self.lanes.unwrap_or(REGISTER);
+        if lanes == REGISTER {
+            return f(&register, operands);
+        }
+        let (build, context) = (self.build, self.build.context());
+        let all = |n: u64| array_attr(context, &[int_attr(context, n as i64)]);
+        (0..lanes / REGISTER).fold(self.float(0.0), |whole, part| {
+            let (offsets, strides) = (("offsets", all(part * REGISTER)), ("strides", all(1)));
+            let cut = |of: &Value<'c>| {
+                let element = vector_parts(of.r#type()).map_or(of.r#type(), |(element, _)| element);
+                let attrs = [offsets, ("sizes", all(REGISTER)), strides];
+                build.value("vector.extract_strided_slice", &[*of], vector_type(element, REGISTER), &attrs)
+            };
+            let parts: Vec<Value> = operands.iter().map(cut).collect();
+            let operands = [f(&register, &parts), whole];
+            build.value("vector.insert_strided_slice", &operands, whole.r#type(), &[offsets, strides])
+        })
+    }
+
+    /// True for all lanes of f32 that some registers of AVX-512 have, where there are its instructions.
     pub fn is_register_of_avx512(&self) -> bool {
-        self.avx512 && self.lanes == Some(16) && !self.is_double()
+        self.avx512 && self.lanes.is_some_and(|n| n.is_multiple_of(REGISTER)) && !self.is_double()
     }
 
     /// The nearest multiple of `1 / parts` to `a * b`, as an integer whose low bits count the parts and as a float. `parts` is a power of two,

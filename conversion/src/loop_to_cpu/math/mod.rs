@@ -25,6 +25,7 @@ mod sin_cos;
 mod sinh_cosh;
 mod tan;
 mod tanh;
+mod tanh_by_table;
 
 use floats::Floats;
 use fusion_dialects::loops::FIRST_IS_NUMBER;

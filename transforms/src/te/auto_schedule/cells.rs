@@ -70,6 +70,8 @@ pub fn schedule(
         contraction::schedule_panel(writer, piece, machine, constant, &panel)?;
         writer.compute_at(piece, cell.host, panels)?;
     }
+    let host = (cell.host, panels);
+    contraction::ask_for_what_follows(writer, host, &[cell.host], cell.product, machine, constant)?;
     Ok(true)
 }
 

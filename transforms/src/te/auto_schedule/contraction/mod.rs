@@ -22,6 +22,7 @@ mod groups;
 mod model;
 mod narrow;
 mod next_batch;
+mod next_panel;
 mod next_rows;
 mod packing;
 mod panels;
@@ -30,6 +31,7 @@ mod register_tile;
 mod streams;
 
 pub use estimate::Convolution;
+pub use next_panel::ask_for_what_follows;
 pub(super) use next_rows::serial_step;
 pub use packing::{copy_operand, panels};
 pub use panels::{panel_of, schedule_panel};
@@ -152,6 +154,9 @@ pub fn schedule(
     }
     if let Some(rows) = alone.and_then(|l| l.rows) {
         contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
+    }
+    if let Some(panels) = alone.and_then(|l| l.packing) {
+        contraction.ask_for_next_panel(writer, nest, &tile, panels, machine, constant)?;
     }
     Ok(true)
 }
