@@ -6,14 +6,25 @@ use crate::ops::halves::{LEFT, PRODUCTS, RESULT, RIGHT};
 use crate::ops::winograd::Matrix;
 use crate::{Call, Tensor, TensorType};
 
-/// The sums of quarters of a matrix, `[t, i, j]`.
-fn sums_of(by: [Matrix; 2], x: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    let (by, height, width) = (product(by), rows / 2, columns / 2);
-    let quarter = |q: usize, i: usize, j: usize| x[(q / 2 * height + i) * columns + q % 2 * width + j];
-    let sum = |t: usize, i: usize, j: usize| (0..4).map(|q| by[t][q] * quarter(q, i, j)).sum();
-    let places =
-        (0..PRODUCTS).flat_map(|t| (0..height).flat_map(move |i| (0..width).map(move |j| (t, i, j))));
-    places.map(|(t, i, j)| sum(t, i, j)).collect()
+/// The sums of quarters of a matrix, `[t, i, j]`, row by row: weights of a hundred million numbers are summed up when compiling.
+fn each_row<T: Copy + Into<f64>>(
+    by: [Matrix; 2],
+    x: &[T],
+    [rows, columns]: [usize; 2],
+    mut take: impl FnMut(&[f64]),
+) {
+    let (height, width) = (rows / 2, columns / 2);
+    let mut sum = vec![0.0; width];
+    for terms in product(by) {
+        for i in 0..height {
+            sum.fill(0.0);
+            for (q, &factor) in terms.iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
+                let quarter = &x[(q / 2 * height + i) * columns + q % 2 * width..][..width];
+                sum.iter_mut().zip(quarter).for_each(|(sum, x)| *sum += factor * (*x).into());
+            }
+            take(&sum);
+        }
+    }
 }
 
 /// `C = sums of p`, `p[t] = a[t] u[t]`, with `a` the sums of the left side's quarters.
@@ -24,7 +35,8 @@ pub fn matmul(_: &Call, results: &[TensorType], operands: &[Tensor]) -> Evaluate
     };
     let (rows, depth, half_depth, width) = (*rows, *depth, *half_depth, *width);
     let height = rows / 2;
-    let (a, u) = (sums_of(LEFT, &operands[0].to_f64s(), rows, depth), operands[1].to_f64s());
+    let (mut a, u) = (Vec::new(), operands[1].to_f64s());
+    each_row(LEFT, &operands[0].to_f64s(), [rows, depth], |row| a.extend_from_slice(row));
     let mut p = vec![0.0; PRODUCTS * height * width];
     for (at, row) in p.chunks_exact_mut(width.max(1)).enumerate() {
         let t = at / height.max(1);
@@ -48,6 +60,8 @@ pub fn matmul(_: &Call, results: &[TensorType], operands: &[Tensor]) -> Evaluate
 /// The sums of quarters of a right side.
 pub fn sums(_: &Call, results: &[TensorType], operands: &[Tensor]) -> Evaluated {
     let [rows, columns] = *operands[0].shape() else { return Ok(Vec::new()) };
-    let sums = sums_of(RIGHT, &operands[0].to_f64s(), rows, columns);
-    Ok(vec![Tensor::from_f64s(results[0].dtype, &static_shape(&results[0])?, &sums)?])
+    let Some(x) = operands[0].to_vec::<f32>() else { return Ok(Vec::new()) };
+    let mut sums: Vec<f32> = Vec::with_capacity(PRODUCTS * (rows / 2) * (columns / 2));
+    each_row(RIGHT, &x, [rows, columns], |row| sums.extend(row.iter().map(|&sum| sum as f32)));
+    Ok(vec![Tensor::from_slice(&static_shape(&results[0])?, &sums)?])
 }
