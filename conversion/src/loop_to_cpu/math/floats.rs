@@ -256,9 +256,8 @@ impl<'c> Floats<'c> {
     pub fn power_of_parts(&self, table: &[f64; 16], index: Value<'c>) -> Option<Value<'c>> {
         // Behind the shift the lowest bits stand in front of a mantissa: the table has that taken from it.
         let places = self.mantissa_bits() - 4;
-        let number = |(j, of): (usize, &f64)| f32::from_bits((*of as f32).to_bits() - ((j as u32) << places));
-        let numbers: Vec<f64> = table.iter().enumerate().map(|n| f64::from(number(n))).collect();
-        let entry = self.chosen(&numbers.try_into().ok()?, index)?;
+        let number = |j: usize| f32::from_bits((table[j] as f32).to_bits() - ((j as u32) << places));
+        let entry = self.chosen(&std::array::from_fn(|j| f64::from(number(j))), index)?;
         Some(self.of_bits(self.int_add(self.bits(entry), self.shift_left(index, places))))
     }
 

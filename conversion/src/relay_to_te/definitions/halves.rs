@@ -19,17 +19,17 @@ pub const TABLE: Table = &[(&MATMUL_BY_HALVES, matmul), (&HALVES_SUMS, sums)];
 
 fn matmul<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let (left, sums) = (call.shape(0), call.shape(1));
-    let ([rows, depth], [_, half_depth, width]) = (&left[..], &sums[..]) else { return Ok(Vec::new()) };
+    let ([rows, _], [_, depth, width]) = (&left[..], &sums[..]) else { return Ok(Vec::new()) };
     let (height, width) = (rows / 2, *width);
     let of = |extents: &[u64]| TensorType::fixed(extents, DType::F32);
 
-    let quarters = of(&[PRODUCTS as u64, height, *half_depth]);
+    let quarters = of(&[PRODUCTS as u64, height, *depth]);
     let a = kernel.compute("left", &quarters, |s, at| {
-        chosen(s, &quarter_sums(s, LEFT, call.operands[0], [height, depth / 2], &at[1..]), at[0])
+        chosen(s, &quarter_sums(s, LEFT, call.operands[0], [height, *depth], &at[1..]), at[0])
     });
     let products = of(&[PRODUCTS as u64, height, width]);
     let u = call.operands[1];
-    let p = kernel.reduce("products", &products, &[*half_depth], Combine::Sum, |s, at, over| {
+    let p = kernel.reduce("products", &products, &[*depth], Combine::Sum, |s, at, over| {
         s.mul(s.load(a, &[at[0], at[1], over[0]]), s.load(u, &[at[0], over[0], at[2]]))
     });
     let y = kernel.compute(call.op.name, &call.results[0], |s, at| {

@@ -71,7 +71,7 @@ pub fn schedule(
         writer.compute_at(piece, cell.host, panels)?;
     }
     let host = (cell.host, panels);
-    contraction::ask_for_what_follows(writer, host, &[cell.host], cell.product, machine, constant)?;
+    contraction::ask_for_what_follows(writer, host, cell.product, machine, constant)?;
     Ok(true)
 }
 

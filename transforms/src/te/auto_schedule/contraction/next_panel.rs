@@ -35,15 +35,14 @@ impl Contraction {
         if of_panel > machine.first_cache / 4 {
             return Ok(());
         }
-        ask_for_what_follows(writer, (nest.stage, panels), &[nest.stage], reduction, machine, constant)
+        ask_for_what_follows(writer, (nest.stage, panels), reduction, machine, constant)
     }
 }
 
-/// Has the steps of a product ask for what some stages read in the next iteration of a loop of another nest.
+/// Has the steps of a product ask for what another stage reads in the next iteration of a loop of its.
 pub fn ask_for_what_follows(
     writer: &mut Writer,
     panels: (StageId, AxisId),
-    stages: &[StageId],
     product: StageId,
     machine: &Machine,
     constant: &[bool],
@@ -54,8 +53,8 @@ pub fn ask_for_what_follows(
         let bytes = 4 * read.shape.iter().product::<u64>();
         input.filter(|_| (machine.first_cache..=machine.second_cache).contains(&bytes))
     };
-    let read = stages.iter().flat_map(|stage| operands(&writer.tree, *stage).unwrap_or_default());
-    let wanted: BTreeSet<InputId> = read.filter_map(|read| is_wanted(&read)).collect();
+    let read = operands(&writer.tree, panels.0).unwrap_or_default();
+    let wanted: BTreeSet<InputId> = read.iter().filter_map(is_wanted).collect();
     wanted
         .into_iter()
         .try_for_each(|input| writer.prefetch_over(Handle::Input(input), panels, 1, Some((product, step))))

@@ -2,7 +2,7 @@
 
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::{Tile, recognize};
+use super::{Contraction, Tile, recognize};
 use crate::te::schedule::StageId;
 
 /// The tile of a contraction in registers.
@@ -28,33 +28,43 @@ pub fn tile_of(
     (stage, reduction): (StageId, StageId),
     machine: &Machine,
     constant: &[bool],
-    (vector, rows): (usize, usize),
+    axes: (usize, usize),
     at_a_time: Option<u64>,
 ) -> Option<RegisterTile> {
-    let mut contraction =
-        recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
+    let mut contraction = plain(writer, stage, reduction, machine)?;
     if let Some(block) = at_a_time {
-        contraction.extents[rows] = block.min(contraction.extents[rows]);
+        contraction.extents[axes.1] = block.min(contraction.extents[axes.1]);
     }
-    let fits = |tile: &Tile| tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none();
-    let tile = contraction.best_tile(machine, constant, &fits)?;
-    Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
+    best(&contraction, machine, constant, axes, &|_| true)
 }
 
-/// The best tile of a contraction with those axes as vectors and rows that has so many vectors.
+/// The best tile of a contraction with those axes as vectors and rows that has so many vectors, and rows as they lie.
 pub fn tile_of_vectors(
     writer: &Writer,
     stage: StageId,
     machine: &Machine,
     constant: &[bool],
-    (vector, rows): (usize, usize),
+    axes: (usize, usize),
     vectors: u64,
 ) -> Option<RegisterTile> {
-    let contraction =
-        recognize(writer, stage, stage, machine).filter(|c| c.fused == 1 && c.groups.is_none())?;
+    let contraction = plain(writer, stage, stage, machine)?;
+    best(&contraction, machine, constant, axes, &|tile| tile.vectors == vectors && !tile.packs_rows)
+}
+
+/// A contraction whose axes are all loops of their own.
+fn plain(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {
+    recognize(writer, stage, reduction, machine).filter(|c| c.fused == 1 && c.groups.is_none())
+}
+
+fn best(
+    contraction: &Contraction,
+    machine: &Machine,
+    constant: &[bool],
+    (vector, rows): (usize, usize),
+    allowed: &dyn Fn(&Tile) -> bool,
+) -> Option<RegisterTile> {
     let fits = |tile: &Tile| {
-        let along = tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none();
-        along && tile.vectors == vectors && !tile.packs_rows
+        tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none() && allowed(tile)
     };
     let tile = contraction.best_tile(machine, constant, &fits)?;
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes })
