@@ -1,24 +1,32 @@
-//! Recurrent cells: products whose columns are pieces, and what goes over these; of widths that panels divide, and others.
+//! Recurrent cells: products whose columns are pieces, and what goes over these; of widths that panels divide, and others; also of products by
+//! halves.
 
 use super::text::Text;
 use super::whole::compare_all;
 use super::*;
 
+/// A product with a matrix on the right, a transposed one, or the sums of one's quarters.
+fn product(random: &mut Random, text: &mut Text, x: &str, [rows, depth, columns]: [usize; 3]) -> String {
+    let (operation, right) = match random.of(&[0, 1, 2, 2]) {
+        0 => ("matmul", vec![depth, columns]),
+        2 if [rows, depth, columns].iter().all(|n| n.is_multiple_of(2)) => {
+            ("matmul_by_halves", vec![7, depth / 2, columns / 2])
+        }
+        _ => ("dense", vec![columns, depth]),
+    };
+    let w = text.given(random, &right, true);
+    text.call(&format!("relay.{operation} {x}, {w}"), Some((&[&[rows, depth], &right], &[rows, columns])))
+}
+
 /// `f(x w + b)` over pieces of the columns: some read twice, with tensors beside, of one or two results.
 fn program(random: &mut Random) -> (String, Vec<Tensor>) {
-    let (rows, depth) = (random.of(&[1, 2, 3, 16]), random.of(&[3, 17, 64]));
+    let (rows, depth) = (random.of(&[1, 2, 3, 10, 16]), random.of(&[3, 17, 32, 64]));
     let (width, pieces) = (random.of(&[1, 3, 16, 17, 32, 64, 100, 128, 192]), random.of(&[2, 3, 4]));
     let columns = width * pieces;
     let (whole, piece) = ([rows, columns], [rows, width]);
     let mut text = Text::new(random.flag());
     let x = text.given(random, &[rows, depth], false);
-    let mut at = if random.flag() {
-        let w = text.given(random, &[depth, columns], true);
-        text.call(&format!("relay.matmul {x}, {w}"), Some((&[&[rows, depth], &[depth, columns]], &whole)))
-    } else {
-        let w = text.given(random, &[columns, depth], true);
-        text.call(&format!("relay.dense {x}, {w}"), Some((&[&[rows, depth], &[columns, depth]], &whole)))
-    };
+    let mut at = product(random, &mut text, &x, [rows, depth, columns]);
     if random.flag() {
         let bias = text.given(random, &[columns], true);
         at = text.call(&format!("relay.add {at}, {bias}"), Some((&[&whole, &[columns]], &whole)));
@@ -62,5 +70,5 @@ fn program(random: &mut Random) -> (String, Vec<Tensor>) {
 #[test]
 fn pieces_of_a_product_are_computed_with_what_goes_over_them() {
     let mut random = Random::new(71);
-    compare_all((0..80).map(|_| program(&mut random)));
+    compare_all((0..120).map(|_| program(&mut random)));
 }

@@ -36,6 +36,48 @@ func.func @dense(%x: tensor<256x512xf32>, %b: tensor<768xf32>) -> tensor<256x768
 
 // -----
 
+// Of few rows as well: a product of 16 by a constant. What follows pieces of its columns is in the kernel.
+// CHECK-LABEL: func.func @gated
+// CHECK:         call @fused_matmul_by_halves_slice_slice_sigmoid_mul_0
+// CHECK-NEXT:    return
+// OFF-LABEL: func.func @gated
+// OFF-NOT:     by_halves
+func.func @gated(%x: tensor<16x512xf32>) -> tensor<16x256xf32> {
+  %r = relay.arange {dtype = f32, size = 262144 : i64} : () -> tensor<262144xf32>
+  %s = relay.sin %r : (tensor<262144xf32>) -> tensor<262144xf32>
+  %w = relay.reshape %s {shape = array<i64: 512, 512>} : (tensor<262144xf32>) -> tensor<512x512xf32>
+  %0 = relay.matmul %x, %w : (tensor<16x512xf32>, tensor<512x512xf32>) -> tensor<16x512xf32>
+  %1 = relay.slice %0 {begin = array<i64: 0>, end = array<i64: 256>, axes = array<i64: 1>} : (tensor<16x512xf32>) -> tensor<16x256xf32>
+  %2 = relay.slice %0 {begin = array<i64: 256>, end = array<i64: 512>, axes = array<i64: 1>} : (tensor<16x512xf32>) -> tensor<16x256xf32>
+  %3 = relay.sigmoid %2 : (tensor<16x256xf32>) -> tensor<16x256xf32>
+  %4 = relay.mul %1, %3 : (tensor<16x256xf32>, tensor<16x256xf32>) -> tensor<16x256xf32>
+  return %4 : tensor<16x256xf32>
+}
+
+// -----
+
+// A piece of three would lie in both halves: its gates are a kernel of their own.
+// CHECK-LABEL: func.func @three_pieces
+// CHECK:         call @fused_matmul_by_halves_0
+// CHECK-NEXT:    call @fused_slice
+// CHECK-NEXT:    return
+// OFF-LABEL: func.func @three_pieces
+func.func @three_pieces(%x: tensor<16x512xf32>) -> tensor<16x256xf32> {
+  %r = relay.arange {dtype = f32, size = 393216 : i64} : () -> tensor<393216xf32>
+  %s = relay.sin %r : (tensor<393216xf32>) -> tensor<393216xf32>
+  %w = relay.reshape %s {shape = array<i64: 512, 768>} : (tensor<393216xf32>) -> tensor<512x768xf32>
+  %0 = relay.matmul %x, %w : (tensor<16x512xf32>, tensor<512x768xf32>) -> tensor<16x768xf32>
+  %1 = relay.slice %0 {begin = array<i64: 0>, end = array<i64: 256>, axes = array<i64: 1>} : (tensor<16x768xf32>) -> tensor<16x256xf32>
+  %2 = relay.slice %0 {begin = array<i64: 256>, end = array<i64: 512>, axes = array<i64: 1>} : (tensor<16x768xf32>) -> tensor<16x256xf32>
+  %3 = relay.slice %0 {begin = array<i64: 512>, end = array<i64: 768>, axes = array<i64: 1>} : (tensor<16x768xf32>) -> tensor<16x256xf32>
+  %4 = relay.sigmoid %2 : (tensor<16x256xf32>) -> tensor<16x256xf32>
+  %5 = relay.mul %1, %4 : (tensor<16x256xf32>, tensor<16x256xf32>) -> tensor<16x256xf32>
+  %6 = relay.add %5, %3 : (tensor<16x256xf32>, tensor<16x256xf32>) -> tensor<16x256xf32>
+  return %6 : tensor<16x256xf32>
+}
+
+// -----
+
 // What is moved takes longer than what is spared.
 // CHECK-LABEL: func.func @small
 // CHECK:         call @fused_matmul_0

@@ -33,7 +33,7 @@ impl Members<'_> {
                 false => self.is_beside(member),
             };
             if !fits {
-                if self.is_piece(member) && self.is_product(contraction) {
+                if self.is_piece(member) && self.has_pieces(contraction) {
                     return self.check_pieces(contraction, &after, results);
                 }
                 // What is rearranged is the only result.

@@ -6,11 +6,13 @@
 //! ```
 //!
 //! The schedule computes the same columns of all pieces, then what goes over them (`te/auto_schedule/cells`). So pieces are of whole vectors,
-//! all of one width, and those of as many columns as a vector has stay in the nearest cache: a product of many rows is no cell.
+//! all of one width, and those of as many columns as a vector has stay in the nearest cache: a product of many rows is no cell. Of a product by
+//! halves (`te/auto_schedule/halved_cells`) no piece lies in both halves.
 
 use super::kernel::{Illegal, Members};
 use super::space::{Candidate, ClassId};
 use fusion_operators::ops::contraction::{DENSE, MATMUL};
+use fusion_operators::ops::halves::{MATMUL_BY_HALVES, PRODUCTS};
 use fusion_operators::ops::shape::{SLICE, slices};
 use fusion_operators::{Call, Dim, TensorType};
 
@@ -25,6 +27,12 @@ impl Members<'_> {
         cuts(self.state.candidate(self.space, member))
     }
 
+    /// True for a product whose columns may be pieces.
+    pub(super) fn has_pieces(&self, product: ClassId) -> bool {
+        let products = [&MATMUL, &DENSE, &MATMUL_BY_HALVES];
+        self.operator(product).is_some_and(|o| products.iter().any(|p| o.is(p)))
+    }
+
     /// What follows a product goes over pieces of its columns.
     pub(super) fn check_pieces(
         &self,
@@ -35,9 +43,8 @@ impl Members<'_> {
         let name = self.name(product);
         let wrong = |member: ClassId| Illegal::Epilogue(name, self.name(member));
         let (rates, whole) = (&self.space.rates, self.dims(product));
-        let is_matrix = self.operator(product).is_some_and(|o| o.is(&MATMUL) || o.is(&DENSE));
-        let (Some(lanes), Some(core), [rows @ .., columns], true) =
-            (rates.stored_together, &rates.core, whole, is_matrix)
+        let by_halves = self.operator(product).is_some_and(|o| o.is(&MATMUL_BY_HALVES));
+        let (Some(lanes), Some(core), [rows @ .., columns]) = (rates.stored_together, &rates.core, whole)
         else {
             return Err(after.first().map_or(Illegal::Results, |first| wrong(*first)));
         };
@@ -78,7 +85,12 @@ impl Members<'_> {
                 .first()
                 .map_or(Illegal::Results, |first| Illegal::Apart(name, self.name(*first))));
         }
-        let near = rows.saturating_mul(columns / width).saturating_mul(lanes * BYTES);
+        // A piece of either half of the columns is made of the same columns of all products, each of a quarter of what they give.
+        if by_halves && !(columns / width).is_multiple_of(2) {
+            return Err(Illegal::Pieces(name));
+        }
+        let kept = if by_halves { columns * PRODUCTS as u64 / 4 } else { columns };
+        let near = rows.saturating_mul(kept / width).saturating_mul(lanes * BYTES);
         if near > core.first_cache / SHARE { Err(Illegal::Pieces(name)) } else { Ok(()) }
     }
 

@@ -65,7 +65,6 @@ impl Rates {
         Rates {
             flops: CONTRACTION * target.peak_flops,
             matrix: Vec::new(),
-            // A vector operation each other cycle, where a multiply-add counts as two and several begin in a cycle.
             // A vector operation each cycle, where a multiply-add counts as two and several begin in one: on Zen 4 sigmoids, of ten operations, took 8 cycles a
             // vector behind a product, tanh 15.
             operations: target.peak_flops / (2 * target.multiply_adds.max(1)) as f64,

@@ -26,17 +26,17 @@ use std::collections::BTreeMap;
 const PANELS: u64 = 4;
 
 /// A product and what goes over its pieces.
-struct Cell {
+pub(super) struct Cell {
     /// The product.
-    product: StageId,
+    pub product: StageId,
     /// The stages that read each piece that is read, by its number.
-    readers: BTreeMap<u64, Vec<StageId>>,
+    pub readers: BTreeMap<u64, Vec<StageId>>,
     /// What is computed of the pieces for the last stage, in order.
-    between: Vec<StageId>,
+    pub between: Vec<StageId>,
     /// The last stage, which gives the results.
-    host: StageId,
+    pub host: StageId,
     /// Columns of a piece.
-    width: u64,
+    pub width: u64,
 }
 
 /// Schedules a kernel that is a cell; `false` for others, for which nothing was written.
@@ -53,9 +53,7 @@ pub fn schedule(
         .product();
     let fits = |columns: u64| {
         let near = rows * columns * 4 * cell.readers.len() as u64;
-        cell.width.is_multiple_of(columns)
-            && PANELS * columns <= cell.width
-            && near <= machine.first_cache / 2
+        cell.has_panels_of(columns) && near <= machine.first_cache / 2
     };
     let Some(panel) = contraction::panel_of(writer, cell.product, machine, constant, &fits) else {
         return Ok(false);
@@ -78,14 +76,27 @@ pub fn schedule(
 /// The product of a kernel of which all the rest goes over pieces.
 fn find(tree: &Schedule, nests: &[Nest]) -> Option<Cell> {
     let (last, before) = nests.split_last()?;
-    let host = last.stage;
-    let is_product = |n: &&Nest| tree.stages[n.stage].is_reduction();
-    let product = before.iter().find(is_product)?.stage;
-    let between: Vec<StageId> = before.iter().map(|n| n.stage).filter(|&s| s != product).collect();
+    let product = before.iter().find(|n| tree.stages[n.stage].is_reduction())?.stage;
+    let others: Vec<Nest> = nests.iter().filter(|n| n.stage != product).copied().collect();
+    let rank = tree.stages[last.stage].rank();
+    let cell = over_pieces(tree, product, &others, &|point, rows| rows == &point[..rank - 1])?;
+    (cell.readers.len() > 1).then_some(cell)
+}
+
+/// A product and nests that go element by element over pieces of its columns: where one is at a point, `is_row` tells the rest of the place
+/// that it reads.
+pub(super) fn over_pieces(
+    tree: &Schedule,
+    product: StageId,
+    nests: &[Nest],
+    is_row: &dyn Fn(&[Expr], &[Expr]) -> bool,
+) -> Option<Cell> {
+    let (host, between) = nests.split_last()?;
+    let (host, between) = (host.stage, between.iter().map(|n| n.stage).collect::<Vec<_>>());
     let s = &tree.stages[product];
     let extents = |stage: StageId| tree.stages[stage].op.ints("axes");
     let axes = extents(host)?;
-    let (rank, width) = (axes.len(), u64::try_from(*axes.last()?).ok().filter(|n| *n > 0)?);
+    let width = u64::try_from(*axes.last()?).ok().filter(|n| *n > 0)?;
     let columns = s.axes.get(s.rank().checked_sub(1)?)?.extent;
     let is_elementwise = |&stage: &StageId| {
         !tree.stages[stage].is_reduction()
@@ -94,9 +105,7 @@ fn find(tree: &Schedule, nests: &[Nest]) -> Option<Cell> {
     };
     let alone = nests.iter().all(|n| n.reduction.is_none()) && tree.results == [host];
     if !alone
-        || s.rank() != rank
         || !columns.is_multiple_of(width)
-        || columns == width
         || !may_be_recomputed(tree, product)
         || !between.iter().chain([&host]).all(is_elementwise)
     {
@@ -117,7 +126,7 @@ fn find(tree: &Schedule, nests: &[Nest]) -> Option<Cell> {
             let read: Vec<Expr> = read.into_iter().collect::<Option<_>>()?;
             let (column, rows) = read.split_last()?;
             let begin = u64::try_from(column.minus(point.last()?).as_constant()?).ok()?;
-            if rows != &point[..rank - 1] || !begin.is_multiple_of(width) {
+            if !is_row(&point, rows) || !begin.is_multiple_of(width) {
                 return None;
             }
             let of_piece = readers.entry(begin / width).or_default();
@@ -126,12 +135,17 @@ fn find(tree: &Schedule, nests: &[Nest]) -> Option<Cell> {
             }
         }
     }
-    (readers.len() > 1).then_some(Cell { product, readers, between, host, width })
+    (!readers.is_empty()).then_some(Cell { product, readers, between, host, width })
 }
 
 impl Cell {
+    /// True for panels that pieces are made of, which threads can share.
+    pub(super) fn has_panels_of(&self, columns: u64) -> bool {
+        self.width.is_multiple_of(columns) && PANELS * columns <= self.width
+    }
+
     /// Gives each piece but the first a stage of its own; gives those of all.
-    fn take_apart(&self, writer: &mut Writer) -> Result<Vec<StageId>, String> {
+    pub(super) fn take_apart(&self, writer: &mut Writer) -> Result<Vec<StageId>, String> {
         let axis = writer.tree.stages[self.product].rank() - 1;
         let name = writer.tree.stages[self.product].name.clone();
         let mut pieces = vec![self.product];
@@ -144,7 +158,7 @@ impl Cell {
     }
 
     /// Gives a stage its loops: over panels, rows, and the vectors of a panel. Gives that over panels.
-    fn tile(
+    pub(super) fn tile(
         &self,
         writer: &mut Writer,
         stage: StageId,

@@ -27,11 +27,9 @@ const TILES: u64 = 8;
 const REGISTERS: u64 = 8;
 const BYTES: u64 = 4;
 
-/// The stages of such a kernel.
-struct Halves {
-    /// What is made of the products.
-    host: StageId,
-    products: StageId,
+/// The stages of such a kernel before what is made of the products.
+pub(super) struct Halves {
+    pub products: StageId,
     /// The sums of the left side's quarters.
     left: StageId,
     /// The right side's.
@@ -48,8 +46,12 @@ pub fn schedule(
     machine: &Machine,
     constant: &[bool],
 ) -> Result<bool, String> {
-    let Some(halves) = find(&writer.tree, nests) else { return Ok(false) };
-    let Some(tile) = halves.tile(writer, machine, constant) else { return Ok(false) };
+    let Some((halves, [host])) = Halves::of(&writer.tree, nests) else { return Ok(false) };
+    if writer.tree.results != [host.stage] || !halves.make(&writer.tree, host.stage) {
+        return Ok(false);
+    }
+    let whole = halves.extents[1];
+    let Some(tile) = halves.tile(writer, machine, constant, whole, &|_| true) else { return Ok(false) };
     let [height, width, depth] = halves.extents;
     let bytes = |rows: u64, columns: u64| halves.count * rows * columns * BYTES;
     let left_before =
@@ -58,84 +60,120 @@ pub fn schedule(
     let most = (machine.second_cache / SHARE / (row * tile.height)).clamp(1, TILES);
     let rows = most_even(height.div_ceil(tile.height), most) * tile.height;
 
-    let (blocks, panels) = halves.write_host(writer, rows, &tile, left_before)?;
-    halves.write_products(writer, &tile)?;
-    writer.compute_at(halves.products, halves.host, if left_before { blocks } else { panels })?;
-    match halves.right.input.filter(|_| halves.right.is_constant(constant)) {
-        Some(input) => {
-            let layout = contraction::panels(halves.right.shape.len(), 2, tile.width())?;
-            writer.transform_layout(Handle::Input(input), layout)?;
-        }
-        None => {
-            let at = left_before.then_some(panels);
-            contraction::copy_operand(
-                writer,
-                (halves.host, at),
-                (halves.products, halves.products),
-                2,
-                &tile,
-            )?;
-        }
+    let host = host.stage;
+    let (blocks, panels) = halves.write_host(writer, host, rows, &tile, left_before)?;
+    halves.write_products(writer, halves.products, &tile)?;
+    writer.compute_at(halves.products, host, if left_before { blocks } else { panels })?;
+    if !halves.lay_out(writer, constant, &tile)? {
+        let at = left_before.then_some(panels);
+        contraction::copy_operand(writer, (host, at), (halves.products, halves.products), 2, &tile)?;
     }
     halves.write_left(writer, machine)?;
     if !left_before {
-        writer.compute_at(halves.left, halves.host, blocks)?;
+        writer.compute_at(halves.left, host, blocks)?;
     }
     Ok(true)
 }
 
-/// Products whose leading axis is a constant wherever the last stage reads them, all at one place.
-fn find(tree: &Schedule, nests: &[Nest]) -> Option<Halves> {
-    let [left, products, host] = nests else { return None };
-    let alone = nests.iter().all(|n| n.reduction.is_none()) && tree.results == [host.stage];
-    let (left, products, host) = (left.stage, products.stage, host.stage);
-    let p = &tree.stages[products];
-    let (&[count, height, width], &[depth]) =
-        p.extents().split_at_checked(p.rank()).and_then(|(own, over)| {
-            Some((<&[u64; 3]>::try_from(own).ok()?, <&[u64; 1]>::try_from(over).ok()?))
-        })?;
-    let read = operands(tree, products)?;
-    let right = read.iter().find(|o| o.mentions(2) && o.stage.is_none())?.clone();
-    let rank_of =
-        |stage: StageId, rank: usize| tree.stages[stage].rank() == rank && !tree.stages[stage].is_reduction();
-    let is_left = read.iter().any(|o| o.stage == Some(left) && o.mentions(1));
-    if !alone || !is_left || !rank_of(left, 3) || !rank_of(host, 2) || tree.readers(left) != [products] {
-        return None;
-    }
-    let extents = tree.stages[host].extents();
-    let at: Vec<Option<Expr>> = extents.iter().enumerate().map(|(a, n)| Some(Expr::var(a, *n))).collect();
-    let quarter = |axis: usize, extent: u64| {
-        let whole = extents.get(axis)?;
-        (*whole == 2 * extent).then(|| Expr::var(axis, *whole).modulo(extent as i64))
-    };
-    let place = [quarter(0, height)?, quarter(1, width)?];
-    let reads = tree.reads_of(products, host, &at);
-    let at_place = |read: &Vec<Option<Expr>>| {
-        let read: Option<Vec<Expr>> = read.iter().cloned().collect();
-        read.is_some_and(|read| read[0].as_constant().is_some() && read[1..] == place)
-    };
-    let found = Halves { host, products, left, right, count, extents: [height, width, depth] };
-    (!reads.is_empty() && reads.iter().all(at_place)).then_some(found)
-}
-
 impl Halves {
-    /// Panels are wide: their rows are read in order, and those of a tile are one further vector each.
-    fn tile(&self, writer: &Writer, machine: &Machine, constant: &[bool]) -> Option<RegisterTile> {
-        let vectors = self.extents[1] / machine.lanes(BYTES);
+    /// The products that a kernel begins with, and what is behind them.
+    pub fn of<'n>(tree: &Schedule, nests: &'n [Nest]) -> Option<(Halves, &'n [Nest])> {
+        let [left, products, behind @ ..] = nests else { return None };
+        let alone = nests.iter().all(|n| n.reduction.is_none());
+        let (left, products) = (left.stage, products.stage);
+        let p = &tree.stages[products];
+        let (&[count, height, width], &[depth]) =
+            p.extents().split_at_checked(p.rank()).and_then(|(own, over)| {
+                Some((<&[u64; 3]>::try_from(own).ok()?, <&[u64; 1]>::try_from(over).ok()?))
+            })?;
+        let read = operands(tree, products)?;
+        let right = read.iter().find(|o| o.mentions(2) && o.stage.is_none())?.clone();
+        let is_sums = tree.stages[left].rank() == 3 && !tree.stages[left].is_reduction();
+        let is_left = read.iter().any(|o| o.stage == Some(left) && o.mentions(1));
+        let found = alone && is_left && is_sums && tree.readers(left) == [products];
+        let halves = Halves { products, left, right, count, extents: [height, width, depth] };
+        found.then_some((halves, behind))
+    }
+
+    /// The place in the products that gives a place of one half along an axis of the result, which is that of the rows or that of the columns.
+    pub fn of_half(&self, axis: usize, at: &Expr) -> Expr {
+        at.modulo(self.extents[axis] as i64)
+    }
+
+    /// True where a stage is a matrix of twice the products' extents, of which each element is made of those at one place.
+    pub fn make(&self, tree: &Schedule, host: StageId) -> bool {
+        let stage = &tree.stages[host];
+        let extents = stage.extents();
+        let is_whole = extents.iter().zip(self.extents).all(|(whole, half)| *whole == 2 * half);
+        if stage.is_reduction() || stage.rank() != 2 || !is_whole {
+            return false;
+        }
+        let at: Vec<Expr> = extents.iter().enumerate().map(|(a, n)| Expr::var(a, *n)).collect();
+        let place = [0, 1].map(|axis| self.of_half(axis, &at[axis]));
+        let at: Vec<Option<Expr>> = at.into_iter().map(Some).collect();
+        let reads = tree.reads_of(self.products, host, &at);
+        let at_place = |read: &Vec<Option<Expr>>| {
+            let read: Option<Vec<Expr>> = read.iter().cloned().collect();
+            read.is_some_and(|read| read[0].as_constant().is_some() && read[1..] == place)
+        };
+        !reads.is_empty() && reads.iter().all(at_place)
+    }
+
+    /// The tile for so many columns, in panels that fit. Panels are wide: their rows are read in order, and those of a tile are one further
+    /// vector each.
+    pub fn tile(
+        &self,
+        writer: &Writer,
+        machine: &Machine,
+        constant: &[bool],
+        columns: u64,
+        fits: &dyn Fn(u64) -> bool,
+    ) -> Option<RegisterTile> {
+        let lanes = machine.lanes(BYTES);
         let most = (machine.registers / REGISTERS).max(1);
-        let even = (1..=most).rev().find(|n| vectors.is_multiple_of(*n))?;
+        let is_even = |n: &u64| (columns / lanes).is_multiple_of(*n) && fits(n * lanes);
+        let even = (1..=most).rev().find(is_even)?;
         contraction::tile_of_vectors(writer, self.products, machine, constant, (2, 1), even)
+    }
+
+    /// Bytes of all products of so many columns.
+    pub fn bytes(&self, columns: u64) -> u64 {
+        self.count * self.extents[0] * columns * BYTES
+    }
+
+    /// Rows of each product.
+    pub fn rows(&self) -> u64 {
+        self.extents[0]
+    }
+
+    /// True where the right side is a constant.
+    pub fn is_of_constant(&self, constant: &[bool]) -> bool {
+        self.right.input.is_some() && self.right.is_constant(constant)
+    }
+
+    /// Has a constant right side lie in panels; `false` for one that is none.
+    pub fn lay_out(
+        &self,
+        writer: &mut Writer,
+        constant: &[bool],
+        tile: &RegisterTile,
+    ) -> Result<bool, String> {
+        let Some(input) = self.right.input.filter(|_| self.is_of_constant(constant)) else {
+            return Ok(false);
+        };
+        let layout = contraction::panels(self.right.shape.len(), 2, tile.width())?;
+        writer.transform_layout(Handle::Input(input), layout).map(|()| true)
     }
 
     /// Gives the loops over blocks of rows and over panels.
     fn write_host(
         &self,
         writer: &mut Writer,
+        host: StageId,
         rows: u64,
         tile: &RegisterTile,
         panels_first: bool,
     ) -> Result<(AxisId, AxisId), String> {
-        let host = self.host;
         let [height, width, _] = self.extents;
         let axes = writer.tree.stages[host].leaves.clone();
         let (lower, i) = writer.split(host, axes[0], height)?;
@@ -152,8 +190,13 @@ impl Halves {
         Ok((blocks, panels))
     }
 
-    fn write_products(&self, writer: &mut Writer, tile: &RegisterTile) -> Result<(), String> {
-        let stage = self.products;
+    /// Writes the loops of the products, or of a part of their columns.
+    pub fn write_products(
+        &self,
+        writer: &mut Writer,
+        stage: StageId,
+        tile: &RegisterTile,
+    ) -> Result<(), String> {
         let axes = writer.tree.stages[stage].leaves.clone();
         let [each, i, j, k] = axes[..] else { return Err("has loops of its own".into()) };
         let (panels, j) = writer.split(stage, j, tile.width())?;
@@ -165,7 +208,8 @@ impl Halves {
         writer.reorder(stage, &[each, panels, tiles, i, vectors, lanes, k])
     }
 
-    fn write_left(&self, writer: &mut Writer, machine: &Machine) -> Result<(), String> {
+    /// Writes the loops of the left side's sums.
+    pub fn write_left(&self, writer: &mut Writer, machine: &Machine) -> Result<(), String> {
         let axes = writer.tree.stages[self.left].leaves.clone();
         let [each, i, k] = axes[..] else { return Err("has loops of its own".into()) };
         let (vectors, lanes) = writer.split(self.left, k, machine.lanes(BYTES))?;

@@ -10,10 +10,12 @@ mod accesses;
 mod attention;
 mod blocks;
 mod cells;
+mod choices;
 mod columns;
 mod contraction;
 mod fusion;
 mod gpu;
+mod halved_cells;
 mod halves;
 mod iterated;
 mod machine;
@@ -102,6 +104,7 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     }
     if cells::schedule(writer, &nests, machine, constant)?
         || halves::schedule(writer, &nests, machine, constant)?
+        || halved_cells::schedule(writer, &nests, machine, constant)?
     {
         return Ok(());
     }

@@ -22,6 +22,7 @@ const CHEAP_OPERATIONS: usize = 12;
 const MOST_WRITTEN_AGAIN: usize = 128;
 
 /// A stage with loops of its own, and the reduction that is to be computed inside them.
+#[derive(Clone, Copy)]
 pub struct Nest {
     /// The stage.
     pub stage: StageId,

@@ -9,6 +9,7 @@
 //! vectorized operands are reused.
 
 use super::accesses::offsets;
+use super::choices;
 use super::fusion::{along_fused, fusable, fuse_last};
 use super::iterated;
 use super::placement::Nest;
@@ -84,6 +85,11 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
         inner
     };
     writer.vectorize(stage, vector)?;
+    if let Some(choice) = choices::find(&writer.tree, nest, &accesses, first_fused) {
+        order.retain(|&axis| axis != choice);
+        register.push(choice);
+        writer.unroll(stage, choice)?;
+    }
     register.push(vector);
     order.extend(register);
     // Reduction loops of the stage itself stay innermost.
