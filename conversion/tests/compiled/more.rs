@@ -26,6 +26,20 @@ fn functions() {
     checker.finish();
 }
 
+/// Products whose panels are computed several at a time, of which the last is narrower; with a bias behind them and without.
+#[test]
+fn wide_products() {
+    let (mut random, mut checker) = (Random::new(13), Checker::default());
+    for [rows, depth, columns] in [[128, 384, 1000], [65, 500, 2001], [130, 257, 999]] {
+        let x = random.tensor(DType::F32, &[rows, depth]);
+        let (w, bias) = (random.tensor(DType::F32, &[depth, columns]), random.tensor(DType::F32, &[columns]));
+        checker.call_on_constants(&MATMUL, Attrs::new(), &[x.clone(), w.clone()]);
+        let behind = [Step(&MATMUL, Attrs::new(), vec![0, 1]), Step(&ADD, Attrs::new(), vec![3, 2])];
+        checker.check(&behind, &[x, w, bias], 1);
+    }
+    checker.finish();
+}
+
 #[test]
 fn remainders_and_powers() {
     let (mut random, mut checker) = (Random::new(12), Checker::default());

@@ -70,7 +70,7 @@ func.func @group_norm(%x: tensor<2x6x4xf32>, %gamma: tensor<6xf32>, %beta: tenso
   return %0 : tensor<2x6x4xf32>
 }
 
-// The window of 4 channels reaches 1 back and 2 on.
+// The window of 4 channels reaches 1 back and 2 on. To the power of 3/4 is a product of roots.
 // CHECK-LABEL: te.kernel @lrn(
 // CHECK:       %[[PAD:.*]] = te.compute "pad" axes [1, 8, 3]
 // CHECK:       te.compute "squares{{.*}}" axes [1, 5, 3] reduce [4] init [0.000000e+00 : f32] {
@@ -79,9 +79,17 @@ func.func @group_norm(%x: tensor<2x6x4xf32>, %gamma: tensor<6xf32>, %beta: tenso
 // CHECK-NEXT:    %[[X:.*]] = te.load %[[PAD]][%[[N]], %[[CHANNEL]], %[[I]]]
 // CHECK-NEXT:    arith.mulf %[[X]], %[[X]] : f32
 // CHECK:       te.compute "lrn{{.*}}"
-// CHECK:         math.powf
+// CHECK-COUNT-3: math.sqrt
+// CHECK-NOT:     math.powf
 func.func @lrn(%x: tensor<1x5x3xf32>) -> tensor<1x5x3xf32> attributes {relay.primitive} {
   %0 = relay.lrn %x {size = 4 : i64} : (tensor<1x5x3xf32>) -> tensor<1x5x3xf32>
+  return %0 : tensor<1x5x3xf32>
+}
+
+// CHECK-LABEL: te.kernel @lrn_of_another_power(
+// CHECK:         math.powf
+func.func @lrn_of_another_power(%x: tensor<1x5x3xf32>) -> tensor<1x5x3xf32> attributes {relay.primitive} {
+  %0 = relay.lrn %x {size = 4 : i64, beta = 0.6 : f64} : (tensor<1x5x3xf32>) -> tensor<1x5x3xf32>
   return %0 : tensor<1x5x3xf32>
 }
 

@@ -162,9 +162,19 @@ fn lrn<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let y = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         let number = |v| s.float(v, dtype);
         let base = s.add(number(bias), s.mul(number(alpha / size as f64), s.load(squares, axes)));
-        s.div(s.load(call.operands[0], axes), s.math("powf", &[base, number(beta)]))
+        s.div(s.load(call.operands[0], axes), power(s, base, beta))
     });
     Ok(vec![y])
+}
+
+/// `base^exponent`, of roots where the exponent is one half or three quarters, which nearly all networks have.
+fn power<'c>(s: &Scalars<'c>, base: Scalar<'c>, exponent: f64) -> Scalar<'c> {
+    let root = |x| s.math("sqrt", &[x]);
+    match exponent {
+        0.5 => root(base),
+        0.75 => s.mul(root(base), root(root(base))),
+        _ => s.math("powf", &[base, s.float(exponent, base.dtype)]),
+    }
 }
 
 /// The indices with one more at a place.

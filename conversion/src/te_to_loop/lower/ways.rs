@@ -1,13 +1,15 @@
 //! The ways to run a loop: all of it, or in parts that differ in what is known inside.
 //!
 //!     for i in 0..10 by 4   =>   for i in 0..8 by 4 { 4 iterations }  { 2 iterations }           a split with a remainder
+//!     for io in 0..2  for ii in 0..3 (ii of 5) by 4     the same where that loop is split again: the last of all is a part of its own
+//!                           =>   for ii in 0..3 { 4 iterations }     for ii in 0..1 { 4 iterations }  { 2 iterations }
 //!     for i in 0..10  if 1 <= i < 9 x[i - 1] else 0
 //!                           =>   { 0 }  for i in 1..9 { x[i - 1] }  { 0 }                        a condition that changes
 //!
 //! Conditions are those that padding makes of indices. In a part where all of them are decided, nothing is asked.
 
 use super::Lowering;
-use super::bounds::Range;
+use super::bounds::{Range, ranged};
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use fusion_dialects::key;
@@ -71,7 +73,63 @@ impl Lowering<'_, '_> {
                 return ways;
             }
         }
-        self.cut(nest, bound.clone(), axis, extent)
+        self.ways_to_last(nest, bound, axis, extent)
+            .unwrap_or_else(|| self.cut(nest, bound.clone(), axis, extent))
+    }
+
+    /// The parts of one of the loops that the outer loop of a split was split into: those in which all blocks are whole, and the last iteration,
+    /// in which there is what is left over; where a loop further in tells in which of its iterations, that one is cut in its turn. None for
+    /// other loops, and where it is not known that it is the last.
+    fn ways_to_last(&self, nest: &Nest, bound: &Bindings, axis: AxisId, extent: u64) -> Option<Vec<Way>> {
+        let s = &self.tree.stages[nest.stage];
+        // Lanes of a reduction go through all iterations of the loops around them (`lanes`).
+        if s.axes[axis].kind.is_thread() || s.axes[axis].reduce {
+            return None;
+        }
+        let (mut all, mut fresh) = (bound.clone(), RANGED);
+        all.bind(axis, Expr::var(RANGED, extent));
+        for &other in &nest.order {
+            if !all.is_bound(other) {
+                let extent = self.extent(nest, &all, other);
+                all.bind(other, ranged(&mut fresh, extent));
+            }
+        }
+        for (i, relation) in s.relations.iter().enumerate() {
+            let Relation::Split { parent, outer, inner, factor, tail } = *relation else { continue };
+            let whole = self.extent(nest, bound, parent);
+            let (blocks, rest) = (whole / factor, whole % factor);
+            if matches!(tail, Tail::Guard | Tail::Pad)
+                || bound.exact.contains_key(&i)
+                || rest == 0
+                || blocks == 0
+                || self.touched(nest.stage, bound, inner)
+                || !self.made_of(nest.stage, axis).any(|a| a == outer)
+            {
+                continue;
+            }
+            let block = self.value(nest, &all, outer);
+            let at = |i: u64| {
+                let at = |id| (id == RANGED).then(|| Expr::constant(i as i64));
+                block.substitute(&|v| at(v.id)).range()
+            };
+            let full = first(extent, |i| at(i).is_none_or(|(_, high)| high >= blocks as i64));
+            if extent > 1 && block.direction(RANGED) != Some(1) || full + 1 < extent {
+                continue;
+            }
+            let part = |each: u64| {
+                let mut part = bound.clone();
+                part.exact.insert(i, (blocks + 1, each));
+                part
+            };
+            let mut ways = if full > 0 { self.cut(nest, part(factor), axis, full) } else { Vec::new() };
+            if full < extent {
+                let is_rest = at(full) == Some((blocks as i64, blocks as i64));
+                let bound = if is_rest { part(rest) } else { bound.clone() };
+                ways.push(Way { iterations: 1, begin: full, bound });
+            }
+            return Some(ways);
+        }
+        None
     }
 
     /// A loop cut where a condition changes.

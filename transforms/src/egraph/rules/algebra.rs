@@ -70,6 +70,17 @@ pub fn rules() -> Vec<Rule> {
             .when("c is 1/2, floats", |m| Some(is_number(m, "?c", 0.5)? && is_float(m, "?x")?)),
         rule("inverse-root", "x^(-1/2) = rsqrt x", "(pow ?a ?x ?c)", "(rsqrt ?a ?x)")
             .when("c is -1/2, floats", |m| Some(is_number(m, "?c", -0.5)? && is_float(m, "?x")?)),
+        rule("fourth-root", "x^(1/4) = sqrt (sqrt x)", "(pow ?a ?x ?c)", "(sqrt ?a (sqrt ?a ?x))")
+            .when("c is 1/4, floats", |m| Some(is_number(m, "?c", 0.25)? && is_float(m, "?x")?)),
+        rule(
+            "three-quarters",
+            "x^(3/4) = sqrt x sqrt (sqrt x)",
+            "(pow ?a ?x ?c)",
+            "(mul ?a (sqrt ?a ?x) (sqrt ?a (sqrt ?a ?x)))",
+        )
+        .when("c is 3/4, floats", |m| Some(is_number(m, "?c", 0.75)? && is_float(m, "?x")?)),
+        rule("three-halves", "x^(3/2) = x sqrt x", "(pow ?a ?x ?c)", "(mul ?a ?x (sqrt ?a ?x))")
+            .when("c is 3/2, floats", |m| Some(is_number(m, "?c", 1.5)? && is_float(m, "?x")?)),
         rule("inverse", "x^-1 = 1 / x", "(pow ?a ?x ?c)", "(reciprocal ?a ?x)")
             .when("c is -1, floats", |m| Some(is_number(m, "?c", -1.0)? && is_float(m, "?x")?)),
         rule("inverse-of-root", "1 / sqrt x = rsqrt x", "(reciprocal ?a (sqrt ?b ?x))", "(rsqrt ?a ?x)"),

@@ -156,9 +156,7 @@ impl Contraction {
         }
         let panels = columns.div_ceil(self.width(tile));
         let most = (near / panel).clamp(1, panels);
-        let alike = panels.div_ceil(panels.div_ceil(most));
-        // Nothing bounds what an epilogue reads in a block whose last panel is narrower: the whole product would be computed for each element.
-        if self.is_alone || columns.is_multiple_of(self.width(tile)) { alike } else { 1 }
+        panels.div_ceil(panels.div_ceil(most))
     }
 
     /// True when rows and steps of the reduction go along one axis of a tensor, as a window slides: steps written out would

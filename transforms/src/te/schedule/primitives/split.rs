@@ -4,8 +4,8 @@
 //!       body(i)              =>        for ii in 0..4
 //!                                        body(io * 4 + ii)      what is beyond 10 is not computed
 //!
-//! What is left over is peeled off as a nest of its own, or guarded where the inner loop stands outside the outer one. The
-//! tails are those of Halide (Ragan-Kelley et al., 2013, and its `TailStrategy`):
+//! What is left over is peeled off as a nest of its own, behind the last block also where the outer loop is split again, or guarded where the
+//! inner loop stands outside the outer one. The tails are those of Halide (Ragan-Kelley et al., 2013, and its `TailStrategy`):
 //!
 //!     guard    for io in 0..3  for ii in 0..4  if io * 4 + ii < 10  body
 //!     peel     for io in 0..2  for ii in 0..4  body ;  for ii in 0..2  body
