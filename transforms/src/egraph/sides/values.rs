@@ -6,7 +6,7 @@ use fusion_operators::{DType, Tensor, TensorType};
 use indexmap::IndexSet;
 
 /// Numbers that conditions ask for.
-const NUMBERS: [f64; 9] = [0.0, 1.0, 0.5, 2.0, 0.25, 3.0, -0.5, -1.0, -1e10];
+const NUMBERS: [f64; 11] = [0.0, 1.0, 0.5, 2.0, 0.25, 0.75, 1.5, 3.0, -0.5, -1.0, -1e10];
 /// Pairs of numbers that conditions ask for.
 const PAIRS: [(f64, f64); 4] = [(1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0)];
 /// Three numbers that conditions ask for.
