@@ -221,6 +221,8 @@ const SAMPLES: &[Sample] = &[
     ("winograd-of-order", "(layout_conv2d {data_layout=\"NHWC\",out_layout=\"NHWC\",padding=[1,1,1,1]} x:[1,16,16,32] c:[32,32,3,3])"),
     ("winograd-of-order", "(layout_conv2d {data_layout=\"NHWC\",out_layout=\"NCHW\"} x:[1,18,18,32] c:[32,32,3,3])"),
     ("winograd", "(conv2d {padding=[1,1,1,1]} x:[1,32,16,16] c:[32,32,3,3])"),
+    ("resize-by-axes", "(resize {method=\"linear\",size=[2,9,7],scales=[1.0,3.0,1.75]} x:[2,3,4])"),
+    ("resize-by-axes", "(resize {method=\"linear\",coordinates=\"align_corners\",size=[2,3,7,5],scales=[2.0,1.0,1.75,0.5]} x:[1,3,4,10])"),
     ("matmul-by-halves", "(matmul {} x:[192,256] c:[256,288])"),
     ("matmul-by-halves", "(matmul {transpose_b=true} x:[192,256] c:[288,256])"),
     ("matmul-by-halves", "(matmul {} x:[320,256] c:[256,320])"),
@@ -273,6 +275,17 @@ fn all_rules_together_hold_on_all_samples() {
         let checked = check(&reader.graph, &reader.leaves, &|n| large.get(n as usize).cloned(), 1e-4);
         checked.unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
     }
+}
+
+#[test]
+fn sums_with_hidden_zeros_end() {
+    // A convolution of zeros is zero, which nothing knows of weights that were not looked at: y = y + conv 0 must not be taken further.
+    let rules = Rules::of(&families()).unwrap();
+    let mut reader =
+        Reader::new("(add {} (conv2d {} (add {} x:[1,32,7,6] 0.0:[32,1,1]) d:[64,32,3,2]) c:[64,1,1])", 1);
+    reader.term();
+    let report = saturate(&mut reader.graph, &rules, Budget::for_nodes(100), &mut Open);
+    assert!(report.nodes < 100, "{} nodes", report.nodes);
 }
 
 #[test]

@@ -308,13 +308,13 @@ fn resize_relation(call: &Call) -> Related {
     Ok(vec![TensorType::new(dims, data.dtype)])
 }
 
-/// Two products and a sum for each element and axis that is interpolated.
+/// Two products and a sum for each pair of neighbours: over k axes `2^k - 1` pairs become one number.
 fn resize_cost(call: &Call, results: &[TensorType]) -> f64 {
     if call.attrs.str_or("method", "nearest") == "nearest" {
         return 0.0;
     }
     let resized = results[0].dims.iter().zip(&call.operands[0].dims).filter(|(a, b)| a != b).count();
-    3.0 * resized as f64 * elements(results)
+    3.0 * ((1u64 << resized.min(32)) - 1) as f64 * elements(results)
 }
 
 /// C1: axes are in range and named once.

@@ -107,3 +107,25 @@ func.func @unchanged(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
   %1 = relay.exp %0 : (tensor<16xf32>) -> tensor<16xf32>
   return %1 : tensor<16xf32>
 }
+
+// -----
+
+// An image that becomes larger is interpolated along its rows first, then whole rows are.
+// CHECK-LABEL: func.func @enlarged
+// CHECK:         relay.resize %{{.*}} {{.*}}size = array<i64: 1, 4, 8, 32>
+// CHECK-NEXT:    relay.resize %{{.*}} {{.*}}size = array<i64: 1, 4, 32, 32>
+func.func @enlarged(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x32x32xf32> {
+  %0 = relay.resize %x {method = "linear", scales = array<f64: 1.0, 1.0, 4.0, 4.0>, size = array<i64: 1, 4, 32, 32>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x32x32xf32>
+  return %0 : tensor<1x4x32x32xf32>
+}
+
+// -----
+
+// One that becomes smaller is interpolated at once: its rows by themselves would be more than the result.
+// CHECK-LABEL: func.func @reduced
+// CHECK:         relay.resize
+// CHECK-NOT:     relay.resize
+func.func @reduced(%x: tensor<1x4x64x64xf32>) -> tensor<1x4x8x8xf32> {
+  %0 = relay.resize %x {method = "linear", scales = array<f64: 1.0, 1.0, 0.125, 0.125>, size = array<i64: 1, 4, 8, 8>} : (tensor<1x4x64x64xf32>) -> tensor<1x4x8x8xf32>
+  return %0 : tensor<1x4x8x8xf32>
+}

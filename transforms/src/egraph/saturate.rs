@@ -5,6 +5,7 @@
 //! room for the others); a rule that found more than its budget is searched again in the next round.
 
 use super::analysis::Graph;
+use super::language::Node;
 use super::rules::{AnyRule, Family, One, Rules, Searched};
 use egg::Id;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,18 @@ impl Gate for Open {
     fn changed(&mut self, _: &Graph, _: Id) {}
 }
 
+/// A call whose value is an operand of itself, as in `x = x + 0`, says nothing that is not known, and is looked at no more: of it
+/// `(x + c) + d = x + (c + d)` makes terms without end where c is a zero that nothing sees to be one.
+fn leave_out_what_reads_itself(graph: &mut Graph) {
+    let reads_itself =
+        |graph: &Graph, id: Id, node: &Node| node.children.iter().any(|&c| graph.find(c) == id);
+    let has_some = graph.classes().filter(|c| c.nodes.iter().any(|n| reads_itself(graph, c.id, n)));
+    for id in has_some.map(|c| c.id).collect::<Vec<_>>() {
+        let nodes = std::mem::take(&mut graph[id].nodes);
+        graph[id].nodes = nodes.into_iter().filter(|n| !reads_itself(graph, id, n)).collect();
+    }
+}
+
 /// Applies rules to a graph.
 pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, gate: &mut dyn Gate) -> Report {
     let mut reports: Vec<RuleReport> = rules
@@ -110,6 +123,7 @@ pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, gate: &mut dyn
     'rounds: while rounds < budget.rounds {
         rounds += 1;
         let mut changed = false;
+        leave_out_what_reads_itself(graph);
         // All rules look at the same graph before any is applied, so that their order matters little.
         let found: Vec<Searched> = rules
             .iter()

@@ -18,6 +18,7 @@ mod needs;
 pub mod normalization;
 pub mod pieces;
 pub mod products;
+pub mod resampling;
 pub mod scales;
 pub mod siblings;
 pub mod stacks;
@@ -86,7 +87,7 @@ impl Family {
     pub fn rules(self) -> Vec<Rule> {
         match self {
             Family::Algebra => [algebra::rules(), contents::rules(), scales::rules()].concat(),
-            Family::Axes => axes::rules(),
+            Family::Axes => [axes::rules(), resampling::rules()].concat(),
             Family::Pieces => pieces::rules(),
             Family::Contraction => {
                 [contraction::rules(), products::rules(), contents::of_products()].concat()

@@ -15,7 +15,7 @@ use fusion_operators::ops::reduction::{
     REDUCE_PROD, REDUCE_SUM,
 };
 use fusion_operators::ops::shape::{
-    BROADCAST_TO, CONCAT, EXPAND_DIMS, PAD, RESHAPE, REVERSE, SLICE, SQUEEZE, TILE, TRANSPOSE,
+    BROADCAST_TO, CONCAT, EXPAND_DIMS, PAD, RESHAPE, RESIZE, REVERSE, SLICE, SQUEEZE, TILE, TRANSPOSE,
 };
 use fusion_operators::{Attrs, DType, Operator};
 
@@ -37,6 +37,13 @@ static ROWS: &[Row] = &[
         let none = ints("padding", spatial.clone());
         spatial.iter_mut().skip(2).take((rank - 2).max(0) as usize).for_each(|n| *n = 1);
         vec![none, ints("padding", spatial)]
+    }),
+    (&[&RESIZE], |rank| {
+        let twice =
+            |axes: i64| ints("size", (0..rank).map(|a| if a < rank - axes { N } else { 2 * N }).collect());
+        let scales =
+            |axes: i64| (0..rank).map(|a| if a < rank - axes { 1.0 } else { 2.0 }).collect::<Vec<f64>>();
+        [1, 2].map(|axes| twice(axes).with("scales", scales(axes)).with("method", "linear")).to_vec()
     }),
     (&[&SLICE], |_| {
         [[0, N], [1, 3]].map(|[a, b]| ints("begin", vec![a]).with("end", [b]).with("axes", [0])).to_vec()
