@@ -98,6 +98,28 @@ fn convolutions_with_constant_weights() {
 }
 
 #[test]
+fn convolutions_of_groups_with_constant_weights() {
+    let (mut random, mut checker) = (Random::new(48), Checker::default());
+    for round in 0..12 {
+        let (groups, inputs) = (random.of(&[2, 3, 5]), random.of(&[1, 4, 9]));
+        let (filters, kernel, stride) =
+            (random.of(&[4, 8, 16, 24, 40]), random.of(&[1, 3, 5]), random.within(1, 3));
+        let size = [random.within(5, 17) as usize, random.within(5, 33) as usize];
+        let dilation = if round % 4 == 3 { 2 } else { 1 };
+        let attrs = Attrs::new()
+            .with("groups", groups as i64)
+            .with("strides", [stride, stride])
+            .with("padding", [dilation * (kernel as i64 / 2); 4])
+            .with("dilation", [dilation, dilation]);
+        let images = random.of(&[1, 2]);
+        let x = random.tensor(F32, &[images, groups * inputs, size[0], size[1]]);
+        let w = random.tensor(F32, &[groups * filters, inputs, kernel, kernel]);
+        checker.call_on_constants(&CONV2D, attrs, &[x, w]);
+    }
+    checker.finish();
+}
+
+#[test]
 fn winograd() {
     let (mut random, mut checker) = (Random::new(34), Checker::default());
     for (channels, filters, size, pad) in

@@ -64,6 +64,18 @@ impl Operand {
         (whole && second.is_none() && !self.is_fused).then_some(first)
     }
 
+    /// The axis of the tensor that is so many of that axis of the stage, one behind the other as others select them (the channels of a
+    /// group), and no other is indexed with it.
+    pub fn dimension_of_groups(&self, axis: usize, extent: u64) -> Option<usize> {
+        let mut with = (0..self.indices.len()).filter(|&d| self.indices[d].mentions(axis));
+        let (first, second) = (with.next()?, with.next());
+        let rest = self.indices[first].minus(&Expr::var(axis, extent));
+        let whole = |n: i64| n % extent as i64 == 0;
+        let selected = !rest.mentions(axis) && rest.terms().all(|(_, n)| whole(n)) && whole(rest.offset());
+        let all = self.shape[first].is_multiple_of(extent);
+        (selected && all && second.is_none() && !self.is_fused).then_some(first)
+    }
+
     /// The first of neighbouring axes of the tensor, and their number, that together are that axis of the stage, and no other is
     /// indexed with it.
     pub fn together(&self, axis: usize, extent: u64) -> Option<(usize, usize)> {

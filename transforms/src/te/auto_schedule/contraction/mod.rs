@@ -122,6 +122,17 @@ impl Contraction {
     fn width(&self, tile: &Tile) -> u64 {
         tile.vectors * self.lanes
     }
+
+    /// The axis of the panel that is cut into panels of the tile's width, which the channels of a group must be a number of, and that width.
+    fn panels_of(&self, tile: &Tile) -> Option<(usize, u64)> {
+        let (panel, extent) = (&self.operands[tile.panel], self.extents[tile.vector]);
+        if let Some(dimension) = panel.dimension(tile.vector, extent) {
+            return Some((dimension, self.width(tile)));
+        }
+        let width = self.width(tile).min(extent);
+        let whole = extent.is_multiple_of(width);
+        panel.dimension_of_groups(tile.vector, extent).filter(|_| whole).map(|d| (d, width))
+    }
 }
 
 /// Writes the schedule of a nest that is a contraction; `false` for others, for which nothing was written. One that is computed in blocks
@@ -278,7 +289,7 @@ fn lay_out(
     let panel = &contraction.operands[tile.panel];
     let (width, extent) = (contraction.width(tile), contraction.extents[tile.vector]);
     if let (Some(input), true) = (panel.input, panel.is_constant(constant)) {
-        if let Some(dimension) = panel.dimension(tile.vector, extent) {
+        if let Some((dimension, width)) = contraction.panels_of(tile) {
             let is_step = |v: &Var| v.id >= contraction.axes();
             let layout = panels_in_order(panel, dimension, width, &is_step)?;
             // Pieces of a product read one weight.

@@ -51,7 +51,7 @@ impl Contraction {
                     Some(_) => self.is_by_phases(&tile),
                     None => !tile.packs_rows || self.row_dimension(&tile).is_some(),
                 };
-                if !is_possible || !allowed(&tile) {
+                if !is_possible || !self.reads_vectors(&tile) || !allowed(&tile) {
                     continue;
                 }
                 let cycles = self.cycles(&tile, machine, constant);
@@ -110,10 +110,17 @@ impl Contraction {
         flatten(&o.indices, &o.shape).coefficient(axis)
     }
 
-    /// True when the axis is an axis of the tensor as well, so that a layout can have it last.
+    /// True when the axis is an axis of the tensor as well, or the channels of a group in one, so that a layout can have it last.
     fn packable(&self, panel: usize, vector: usize, constant: &[bool]) -> bool {
-        self.operands[panel].dimension(vector, self.extents[vector]).is_some()
-            && (self.operands[panel].is_constant(constant) || self.reuse(panel) >= WORTH_PACKING)
+        let (operand, extent) = (&self.operands[panel], self.extents[vector]);
+        let is_constant = operand.is_constant(constant);
+        operand.dimension(vector, extent).is_some() && (is_constant || self.reuse(panel) >= WORTH_PACKING)
+            || operand.dimension_of_groups(vector, extent).is_some() && is_constant
+    }
+
+    /// True when the tile reads the panel in vectors: as it lies, or cut at the tile's width.
+    fn reads_vectors(&self, tile: &Tile) -> bool {
+        self.stride(tile.panel, tile.vector) == Some(1) || self.panels_of(tile).is_some()
     }
 
     /// How often an element of an operand is used over the parallel axes.
@@ -188,7 +195,7 @@ impl Contraction {
     pub(super) fn cycles(&self, tile: &Tile, machine: &Machine, constant: &[bool]) -> f64 {
         let width = self.width(tile);
         let panel = &self.operands[tile.panel];
-        let packed = panel.dimension(tile.vector, self.extents[tile.vector]).is_some();
+        let packed = self.panels_of(tile).is_some();
         // Vectors that begin anywhere lie in two lines of the cache.
         let lines = if packed { 1 } else { 2 };
         let far = self.depth * width * 4 > machine.first_cache / 2;
