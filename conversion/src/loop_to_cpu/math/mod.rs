@@ -12,6 +12,7 @@ mod asin_acos;
 mod atan;
 mod double_quarters;
 mod erf;
+mod erf_by_table;
 mod exp;
 mod exp_by_table;
 mod extremes;
