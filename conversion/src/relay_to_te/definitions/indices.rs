@@ -153,6 +153,25 @@ fn nested<'c>(
     }
 }
 
+/// Lanes of the loops that are vectors.
+const LANES: u64 = 16;
+
+/// Independent loops over so many iterations that read and write side by side: vectors, and the rest of them.
+pub fn side_by_side<'c>(loops: &Loops<'c>, count: u64, body: &mut dyn FnMut(&Loops<'c>, Value<'c>)) {
+    let (blocks, rest) = (count / LANES, count % LANES);
+    let mut lanes = |loops: &Loops<'c>, lanes: u64, first: &dyn Fn(&Scalars<'c>, Value<'c>) -> Value<'c>| {
+        loops.for_independent(lanes, LoopKind::Vectorized, |l, lane| body(l, first(&l.scalars(), lane)));
+    };
+    if blocks > 0 {
+        loops.each_independent(blocks, |l, block| {
+            lanes(l, LANES, &|s, lane| s.index_add(s.index_affine(block, LANES as i64, 0), lane));
+        });
+    }
+    if rest > 0 {
+        lanes(loops, rest, &|s, lane| s.index_affine(lane, 1, (blocks * LANES) as i64));
+    }
+}
+
 /// An axis of a shape, with the number of elements before and after it: a line of elements is
 /// `outer * extent * inner + i * inner + within`.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Scans: `y[i] = f over j <= i of x[j]` along an axis; exclusive, over j < i; reversed, over j >= i.
 //!
-//! A line is scanned by one thread. On a GPU, where there are few long lines, each is cut into chunks:
+//! A line is scanned by one thread, lines that lie side by side as vectors. On a GPU, where there are few long lines, each is cut into chunks:
 //!
 //! ```text
 //!   p[c] = f over chunk c of x          a thread a chunk
@@ -11,7 +11,7 @@
 //! These are the three passes of Blelloch, "Prefix Sums and Their Applications" (1990), with chunks so long that the passes take as few steps
 //! as they can, about three times the root of twice the line's elements.
 
-use super::indices::{Lines, Size, each_index};
+use super::indices::{Lines, Size, each_index, side_by_side};
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::loops::{LoopKind, Loops};
@@ -43,9 +43,9 @@ fn scan<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, neutral: i64, f: Combine<'c>
     }
     Ok(kernel.nest(call.op.name, &call.operands, &call.results, |loops, ins, outs| {
         let lines = Lines::along(&loops.scalars(), call.dims(0), axis);
-        each_index(loops, &[lines.outer, lines.inner], &|_| true, &mut |line, at| {
+        let scan = |line: &Loops<'c>, outer, within| {
             let s = line.scalars();
-            let first = lines.first(&s, at[0], at[1]);
+            let first = lines.first(&s, outer, within);
             let start = s.int(neutral, wide).value;
             lines.extent.for_(line, &[start], |l, i, carried| {
                 let s = l.scalars();
@@ -56,7 +56,15 @@ fn scan<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, neutral: i64, f: Combine<'c>
                 l.store(if exclusive { before } else { total }, outs[0], place);
                 vec![total.value]
             });
-        });
+        };
+        match lines.inner {
+            Size::Known(inner) if inner > 1 && !call.on_gpu => {
+                each_index(loops, &[lines.outer], &|_| true, &mut |l, at| {
+                    side_by_side(l, inner, &mut |l, within| scan(l, at[0], within));
+                });
+            }
+            inner => each_index(loops, &[lines.outer, inner], &|_| true, &mut |l, at| scan(l, at[0], at[1])),
+        }
     }))
 }
 

@@ -9,18 +9,16 @@
 //! Channels are the vectors: the transforms are sums of them (Lavin and Gray, 2016, section 4). Both compute in parts, a row of tiles
 //! each, so that a schedule can go through all stages row by row.
 
+use super::indices::side_by_side;
 use super::sparse::apply;
 use super::{Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::loops::{LoopKind, Loops};
+use fusion_dialects::loops::Loops;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars, Slice, View};
 use fusion_operators::ops::winograd::{Matrix, Transform, WINOGRAD_CONV2D, padding, transform};
 use fusion_operators::{DType, TensorType};
 
 pub const TABLE: Table = &[(&WINOGRAD_CONV2D, winograd)];
-
-/// Channels that are transformed together.
-const LANES: u64 = 16;
 
 /// The extents of the tiles.
 struct Tiles {
@@ -154,25 +152,8 @@ fn each_tile<'c>(
     body: &mut dyn FnMut(&Loops<'c>, Value<'c>, Value<'c>),
 ) {
     loops.each_independent(tiles.columns, |l, column| {
-        let (blocks, rest) = (channels / LANES, channels % LANES);
-        if blocks > 0 {
-            l.each_independent(blocks, |l, block| {
-                side_by_side(l, LANES, &mut |l, lane| {
-                    let s = l.scalars();
-                    body(l, column, s.index_add(s.index_affine(block, LANES as i64, 0), lane));
-                });
-            });
-        }
-        if rest > 0 {
-            side_by_side(l, rest, &mut |l, lane| {
-                body(l, column, l.scalars().index_affine(lane, 1, (blocks * LANES) as i64));
-            });
-        }
+        side_by_side(l, channels, &mut |l, channel| body(l, column, channel));
     });
-}
-
-fn side_by_side<'c>(loops: &Loops<'c>, lanes: u64, body: &mut dyn FnMut(&Loops<'c>, Value<'c>)) {
-    loops.for_independent(lanes, LoopKind::Vectorized, |l, lane| body(l, lane));
 }
 
 fn store_points<'c>(loops: &Loops<'c>, to: &View<'c>, points: &[Vec<Scalar<'c>>], first: Value<'c>) {
