@@ -169,6 +169,99 @@ class Dilated(nn.Module):
         return x
 
 
+class Grouped(nn.Module):
+    """A block of a ResNeXt: windows over 32 groups of channels between two products."""
+    def __init__(self, inputs, inner, outputs, stride):
+        super().__init__()
+        relu = dict(act=nn.ReLU)
+        self.up, self.window = convolved(inputs, inner, 1, **relu), convolved(inner, inner, 3, stride, 32, **relu)
+        self.down = convolved(inner, outputs, 1, act=None)
+        self.past = convolved(inputs, outputs, 1, stride, act=None) if inputs != outputs else nn.Identity()
+
+    def forward(self, x):
+        return F.relu(self.past(x) + self.down(self.window(self.up(x))))
+
+
+def res_next():
+    layers, inputs = [convolved(3, 64, 7, 2, act=nn.ReLU), nn.MaxPool2d(3, 2, 1)], 64
+    for stage in range(4):
+        for block in range(2):
+            layers.append(Grouped(inputs, 128 << stage, 256 << stage, 2 if stage and not block else 1))
+            inputs = 256 << stage
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000))
+
+
+class Joined(nn.Module):
+    """A layer of a DenseNet: what it finds is joined to all that was found before."""
+    def __init__(self, inputs, found=32):
+        super().__init__()
+        self.first, self.second = nn.BatchNorm2d(inputs), nn.BatchNorm2d(4 * found)
+        self.squeeze = nn.Conv2d(inputs, 4 * found, 1, bias=False)
+        self.window = nn.Conv2d(4 * found, found, 3, padding=1, bias=False)
+
+    def forward(self, x):
+        return torch.cat([x, self.window(F.relu(self.second(self.squeeze(F.relu(self.first(x))))))], 1)
+
+
+def dense_net():
+    layers, channels = [convolved(3, 64, 7, 2, act=nn.ReLU), nn.MaxPool2d(3, 2, 1)], 64
+    for blocks in [6, 12, 24, 16]:
+        if len(layers) > 2:
+            layers += [nn.BatchNorm2d(channels), nn.ReLU(), nn.Conv2d(channels, channels // 2, 1, bias=False), nn.AvgPool2d(2)]
+            channels //= 2
+        layers += [Joined(channels + 32 * block) for block in range(blocks)]
+        channels += 32 * blocks
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 1000))
+
+
+class Atrous(nn.Module):
+    """The head of a DeepLab: windows of several reaches and the mean of all, joined and brought to the image's size."""
+    def __init__(self):
+        super().__init__()
+        relu = dict(act=nn.ReLU)
+        self.image = nn.Sequential(*[convolved(16 << i if i else 3, 32 << i, 3, 2, **relu) for i in range(3)])
+        reach = lambda n: nn.Sequential(nn.Conv2d(128, 64, 3, 1, n, n, bias=False), nn.BatchNorm2d(64), nn.ReLU())
+        self.reaches = nn.ModuleList([convolved(128, 64, 1, **relu), *[reach(n) for n in (2, 4, 6)]])
+        self.mean = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(128, 64, 1), nn.ReLU())
+        self.classes = nn.Sequential(convolved(320, 64, 1, **relu), nn.Conv2d(64, 21, 1))
+
+    def forward(self, x):
+        y = self.image(x)
+        sized = lambda part, like: F.interpolate(part, size=like.shape[2:], mode="bilinear", align_corners=False)
+        return sized(self.classes(torch.cat([*[reach(y) for reach in self.reaches], sized(self.mean(y), y)], 1)), x)
+
+
+class Mixed(nn.Module):
+    """A layer of an MLP-Mixer: products over the patches, then over the channels."""
+    def __init__(self, patches, width):
+        super().__init__()
+        both = lambda n, inner: nn.Sequential(nn.Linear(n, inner), nn.GELU(), nn.Linear(inner, n))
+        self.before, self.patches = nn.LayerNorm(width), both(patches, 256)
+        self.between, self.channels = nn.LayerNorm(width), both(width, 4 * width)
+
+    def forward(self, x):
+        x = x + self.patches(self.before(x).transpose(1, 2)).transpose(1, 2)
+        return x + self.channels(self.between(x))
+
+
+class Patches(nn.Module):
+    """Patches of 16 x 16, layers over them, and their mean classified."""
+    def __init__(self, width=256, layers=6):
+        super().__init__()
+        self.patches, self.classes = nn.Conv2d(3, width, 16, 16), nn.Linear(width, 1000)
+        self.layers = nn.Sequential(*[Mixed(196, width) for _ in range(layers)])
+
+    def forward(self, image):
+        return self.classes(self.layers(self.patches(image).flatten(2).transpose(1, 2)).mean(1))
+
+
+class Greatest(nn.Module):
+    """The ten greatest of each line, and sums of all lines so far."""
+    def forward(self, x):
+        values, places = torch.topk(x, 10, -1)
+        return values, places, torch.cumsum(x, 0)
+
+
 def perceptron():
     return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
 
@@ -184,6 +277,11 @@ NETWORKS = {
     "gru_both_ways_b8": lambda: (Recurrent(nn.GRU, True), torch.randn(8, 50, 128)),
     "rnn_b4": lambda: (Recurrent(nn.RNN, False), torch.randn(4, 50, 128)),
     "dilated": lambda: (Dilated(), torch.randn(1, 1, 4096)),
+    "res_next": lambda: (res_next(), torch.randn(1, 3, 224, 224)),
+    "dense_net": lambda: (dense_net(), torch.randn(1, 3, 224, 224)),
+    "atrous": lambda: (Atrous(), torch.randn(1, 3, 224, 224)),
+    "mixer": lambda: (Patches(), torch.randn(1, 3, 224, 224)),
+    "greatest": lambda: (Greatest(), torch.randn(64, 5000)),
     "perceptron": lambda: (perceptron(), torch.randn(1, 784)),
     "perceptron_b64": lambda: (perceptron(), torch.randn(64, 784)),
 }
