@@ -4,11 +4,11 @@
 //!     g(t) = c0 + d (c1 + d (c2 + d (c3 + d (c4 + d c5)))),   d = t - center,   all of the interval round(15 t / 4)
 //!
 //! `g(t) = erf(t) / t` goes from 1.13 down to 1/4, so that the result is as exact near 0 as elsewhere. The polynomials interpolate it at the six nodes
-//! of Chebyshev of their interval, off by 4e-9. The centers lie so near the middle that `g` is a number of f32 there but for 6e-11, and `c0` loses nothing
+//! of Chebyshev of their interval, off by 4e-9. The centers lie so near the middle that `g` is a number of f32 there but for 1e-10, and `c0` loses nothing
 //! (S. Gal, "An Accurate Elementary Mathematical Library for the IEEE Floating Point Standard", 1991); what is lost where they are taken from `t` does not count. The last is 4, where
-//! `c0 = 1/4`: from there on the result is 1. Error: below 1.6 units in the last place (all of 33 million numbers that were looked at, in NumPy).
+//! `c0 = 1/4`: from there on the result is 1. Error: below 1.6 units in the last place (of 34.6 million numbers in NumPy, as many between all powers of two from 2^-30 to 8).
 //!
-//! Half of what `erf` takes: twelve instructions in the units that multiply, seven of which look up, in place of some 23.
+//! Fourteen instructions in the units that multiply, seven of which look up, in place of some 23: GELU takes 17 cycles a register on Zen 4 in place of 30.
 
 use super::floats::Floats;
 use fusion_dialects::Value;

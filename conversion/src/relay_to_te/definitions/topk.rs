@@ -107,15 +107,14 @@ fn in_blocks<'c>(
         let (s, there) = (l.scalars(), last(l));
         let first = s.index_affine(block, BLOCK as i64, rest as i64);
         // As numbers, or each of them becomes a branch.
-        let as_number = |s: &Scalars<'c>, flag| s.select(flag, s.int(1, DType::I32), s.int(0, DType::I32));
-        let is_empty = as_number(&s, is_empty(&s, there)).value;
+        let is_empty = s.cast(is_empty(&s, there), DType::I32).value;
         let some = l.for_(BLOCK, LoopKind::Unrolled, &[is_empty], |l, i, some| {
             let s = l.scalars();
-            let may = as_number(&s, may_enter(l, s.index_add(first, i), there));
+            let may = s.cast(may_enter(l, s.index_add(first, i), there), DType::I32);
             vec![s.or(Scalar { value: some[0], dtype: DType::I32 }, may).value]
         });
         let some = Scalar { value: some[0], dtype: DType::I32 };
-        l.guard(s.compare(Compare::NotEqual, some, s.int(0, DType::I32)), |l| {
+        l.guard(s.cast(some, DType::Bool), |l| {
             l.each(BLOCK, |l, i| look_at(l, l.scalars().index_add(first, i)));
         });
     });
@@ -134,9 +133,8 @@ fn insert<'c>(
     let none = s.int(0, DType::I64).value;
     let staying = l.for_(k, LoopKind::Serial, &[none], |l, p, staying| {
         let s = l.scalars();
-        let passes = ahead(&s, how, pair, lists.get(l, place(&s, p)));
-        let one = s.select(passes, s.int(0, DType::I64), s.int(1, DType::I64));
-        vec![s.add(Scalar { value: staying[0], dtype: DType::I64 }, one).value]
+        let stays = s.not(ahead(&s, how, pair, lists.get(l, place(&s, p))));
+        vec![s.add(Scalar { value: staying[0], dtype: DType::I64 }, s.cast(stays, DType::I64)).value]
     });
     let staying = s.to_index(Scalar { value: staying[0], dtype: DType::I64 });
     let moving = s.index_sub(s.index(k as i64 - 1), staying);

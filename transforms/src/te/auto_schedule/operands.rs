@@ -58,10 +58,8 @@ impl Operand {
 
     /// The axis of the tensor that is that axis of the stage, and no other is indexed with it.
     pub fn dimension(&self, axis: usize, extent: u64) -> Option<usize> {
-        let mut with = (0..self.indices.len()).filter(|&d| self.indices[d].mentions(axis));
-        let (first, second) = (with.next()?, with.next());
-        let whole = self.indices[first] == Expr::var(axis, extent) && self.shape[first] == extent;
-        (whole && second.is_none() && !self.is_fused).then_some(first)
+        let whole = |&d: &usize| self.indices[d] == Expr::var(axis, extent) && self.shape[d] == extent;
+        self.dimension_of_groups(axis, extent).filter(whole)
     }
 
     /// The axis of the tensor that is so many of that axis of the stage, one behind the other as others select them (the channels of a
@@ -70,7 +68,7 @@ impl Operand {
         let mut with = (0..self.indices.len()).filter(|&d| self.indices[d].mentions(axis));
         let (first, second) = (with.next()?, with.next());
         let rest = self.indices[first].minus(&Expr::var(axis, extent));
-        let whole = |n: i64| n % extent as i64 == 0;
+        let whole = |n: i64| n.unsigned_abs().is_multiple_of(extent);
         let selected = !rest.mentions(axis) && rest.terms().all(|(_, n)| whole(n)) && whole(rest.offset());
         let all = self.shape[first].is_multiple_of(extent);
         (selected && all && second.is_none() && !self.is_fused).then_some(first)

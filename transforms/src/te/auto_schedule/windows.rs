@@ -64,8 +64,8 @@ struct Windows {
     steps: Vec<u64>,
     /// Elements of a window.
     taps: u64,
-    /// Elements combined in the body of the innermost loop, at most.
-    most_body: u64,
+    /// True when what is combined is multiplied with nothing.
+    is_alone: bool,
     /// How far apart neighbours of the result read.
     apart: i64,
 }
@@ -145,12 +145,8 @@ fn recognize(tree: &Schedule, reduction: StageId) -> Option<Windows> {
         && (1..=FURTHEST).contains(&apart)
         && inner
         && rest.iter().all(|o| !o.mentions(last));
-    let most_body = match rest.is_empty() {
-        true => MOST_BODY_ALONE,
-        false if FEWEST_ROWS * taps <= MOST_BODY => MOST_BODY_OF_ROWS,
-        false => MOST_BODY,
-    };
-    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, steps, taps, most_body, apart })
+    let is_alone = rest.is_empty();
+    fits.then(|| Windows { data, extents: extents[..rank].to_vec(), sliding, steps, taps, is_alone, apart })
 }
 
 /// A constant, or an axis as it is.
@@ -181,6 +177,20 @@ impl Windows {
         self.sliding.iter().rev().copied().find(|&a| a != last && self.extents[a] > 1)
     }
 
+    /// Elements combined in the body of the innermost loop, at most.
+    fn most_body(&self) -> u64 {
+        match self.is_alone {
+            true => MOST_BODY_ALONE,
+            false if self.has_more_rows() => MOST_BODY_OF_ROWS,
+            false => MOST_BODY,
+        }
+    }
+
+    /// True for windows that are multiplied, and so small that a tile has more than the fewest rows.
+    fn has_more_rows(&self) -> bool {
+        !self.is_alone && FEWEST_ROWS * self.taps <= MOST_BODY
+    }
+
     /// True when tiles of whole windows have more rows than a window reaches beyond: those that may lie in the padding, which each
     /// load would ask for beside its mask, are the fewer.
     fn is_mostly_inside(&self) -> bool {
@@ -192,10 +202,7 @@ impl Windows {
         let (extent, rows) = (self.extents[row], self.rows(self.extents[row]));
         // Of all rows in one tile it is known which lie in the padding.
         let all = self.apart == 1 && rows == extent;
-        let most = match self.most_body {
-            MOST_BODY_OF_ROWS if !all => MOST_BODY,
-            most => most,
-        };
+        let most = if self.has_more_rows() && !all { MOST_BODY } else { self.most_body() };
         rows > beyond && rows * self.taps <= most
     }
 
@@ -272,7 +279,7 @@ impl Windows {
         let mut body = rows;
         for step in steps.collect::<Vec<_>>().into_iter().rev() {
             body *= writer.tree.stages[reduction].axes[step].extent;
-            if body > self.most_body {
+            if body > self.most_body() {
                 break;
             }
             writer.unroll(reduction, step)?;
@@ -286,7 +293,7 @@ impl Windows {
     /// Rows of a tile: a divisor near the most there is code for. Where that is code for too few whole windows, it is code for
     /// some rows of the windows.
     fn rows(&self, extent: u64) -> u64 {
-        let whole = (self.most_body / self.taps).min(MOST_ROWS);
+        let whole = (self.most_body() / self.taps).min(MOST_ROWS);
         let most = if whole < FEWEST_ROWS { MOST_ROWS } else { whole };
         if extent <= most {
             return extent;

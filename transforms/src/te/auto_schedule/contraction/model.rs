@@ -120,7 +120,7 @@ impl Contraction {
 
     /// True when the tile reads the panel in vectors: as it lies, or cut at the tile's width.
     fn reads_vectors(&self, tile: &Tile) -> bool {
-        self.stride(tile.panel, tile.vector) == Some(1) || self.panels_of(tile).is_some()
+        self.panels_of(tile).is_some() || self.stride(tile.panel, tile.vector) == Some(1)
     }
 
     /// How often an element of an operand is used over the parallel axes.
