@@ -176,19 +176,24 @@ fn heads(random: &mut Random) -> Kernel {
 
 /// A padded convolution along two axes, with a pad stage and an epilogue.
 fn convolution(random: &mut Random) -> Kernel {
+    dilated(random, 1)
+}
+
+/// The same with windows whose elements are so far apart, so that they begin as far outside.
+pub fn dilated(random: &mut Random, by: u64) -> Kernel {
     let [c, f, h, w] = [[1, 2], [2, 3], [4, 5], [5, 7]].map(|choices| random.of(&choices));
-    let (ph, pw) = (h + 2, w + 2);
+    let (ph, pw) = (h + 2 * by, w + 2 * by);
     let text = format!(
         "te.kernel @k(%x: tensor<{c}x{h}x{w}xf32>, %w: tensor<{f}x{c}x3x3xf32>) -> tensor<{f}x{h}x{w}xf32> {{
   %0 = te.compute \"pad\" axes [{c}, {ph}, {pw}] reduce [] init [] {{
   ^bb0(%n: index, %i: index, %j: index):
-    %one = arith.constant 1 : index
+    %by = arith.constant {by} : index
     %zero = arith.constant 0 : index
     %h = arith.constant {h} : index
     %ww = arith.constant {w} : index
     %z = arith.constant 0.0 : f32
-    %a = arith.subi %i, %one : index
-    %b = arith.subi %j, %one : index
+    %a = arith.subi %i, %by : index
+    %b = arith.subi %j, %by : index
     %p = arith.cmpi sge, %a, %zero : index
     %q = arith.cmpi slt, %a, %h : index
     %r = arith.cmpi sge, %b, %zero : index
@@ -201,8 +206,11 @@ fn convolution(random: &mut Random) -> Kernel {
   }} combine {{}} : tensor<{c}x{ph}x{pw}xf32>
   %1 = te.compute \"conv\" axes [{f}, {h}, {w}] reduce [{c}, 3, 3] init [0.0 : f32] {{
   ^bb0(%o: index, %i: index, %j: index, %n: index, %y: index, %xx: index):
-    %a = arith.addi %i, %y : index
-    %b = arith.addi %j, %xx : index
+    %by = arith.constant {by} : index
+    %k = arith.muli %y, %by : index
+    %l = arith.muli %xx, %by : index
+    %a = arith.addi %i, %k : index
+    %b = arith.addi %j, %l : index
     %d = te.load %0[%n, %a, %b] : tensor<{c}x{ph}x{pw}xf32> -> f32
     %e = te.load %w[%o, %n, %y, %xx] : tensor<{f}x{c}x3x3xf32> -> f32
     %g = arith.mulf %d, %e : f32

@@ -87,7 +87,7 @@ impl Machine {
     fn op(&mut self, op: Op, name: &str) -> Result<(), String> {
         let v = op.operand_values();
         let result = match name {
-            "loop.for" => return self.for_loop(op),
+            "loop.for" | "loop.upto" => return self.for_loop(op, name == "loop.upto"),
             "loop.guard" => {
                 let body = op.body(0).ok_or("no body")?;
                 let values = match self.int(v[0])? {
@@ -148,12 +148,13 @@ impl Machine {
         self.set(op, vec![result])
     }
 
-    fn for_loop(&mut self, op: Op) -> Result<(), String> {
+    fn for_loop(&mut self, op: Op, upto: bool) -> Result<(), String> {
         let body = op.body(0).ok_or("no body")?;
         let parameters = arguments(body);
-        let extent = op.int("extent").unwrap_or(0);
-        let mut carried =
-            op.operand_values().into_iter().map(|v| self.get(v)).collect::<Result<Vec<_>, _>>()?;
+        let operands = op.operand_values();
+        let extent = if upto { self.int(operands[0])? } else { op.int("extent").unwrap_or(0) };
+        let inits = operands.into_iter().skip(usize::from(upto));
+        let mut carried = inits.map(|v| self.get(v)).collect::<Result<Vec<_>, _>>()?;
         let any_order = carried.is_empty() && loop_kind(op) != LoopKind::Serial;
         for step in 0..extent {
             let index = if any_order { extent - 1 - step } else { step };

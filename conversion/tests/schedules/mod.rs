@@ -2,6 +2,7 @@
 
 mod kernels;
 mod loops;
+mod padding;
 mod pipelines;
 mod random;
 

@@ -91,8 +91,8 @@ impl Draft {
         let (factor, stage) = (random.of(FACTORS), next.stage(random));
         let source = next.source(random);
         next.primitives += 1;
-        let last = 39;
-        match if early { (random.below(25) + last - 4) % last } else { random.below(last) } {
+        let last = 41;
+        match if early { (random.below(27) + last - 6) % last } else { random.below(last) } {
             0..=2 => {
                 let tail = random.of(&["", "", " tail guard", " tail peel", " tail pad"]);
                 next.gives_axes(2, &format!("te.split {a} by {factor}{tail}"));
@@ -148,7 +148,8 @@ impl Draft {
                 next.say(&format!("te.reverse_reindex {stage}, {producer}"));
             }
             33 => next.say(&format!("te.stream {stage}")),
-            34 => next.say(&format!("te.pipeline {a}")),
+            34 | 39 => next.say(&format!("te.pipeline {a}")),
+            40 => next.say(&format!("te.skip_padding {a}")),
             18 => next.say(&format!("te.store_at {stage}")),
             19 => next.say(&format!("te.store_at {stage}, {a}")),
             20 => next.say(&format!(

@@ -61,6 +61,7 @@ crate::operations! {
         StorageSwizzle = "te.storage_swizzle",
         Stream = "te.stream",
         Pipeline = "te.pipeline",
+        SkipPadding = "te.skip_padding",
         BulkCopy = "te.bulk_copy",
         Prefetch = "te.prefetch",
         Bind = "te.bind",

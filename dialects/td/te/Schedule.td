@@ -227,6 +227,11 @@ def Te_PipelineOp : Te_Primitive<"pipeline"> {
   let arguments = (ins Te_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
+def Te_SkipPaddingOp : Te_Primitive<"skip_padding"> {
+  let summary = "Passes over the iterations of a reduction in which a sum of products only adds products with the zeros of a padding";
+  let arguments = (ins Te_AxisType:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
 def Te_AnnotateOp : Te_Primitive<"annotate"> {
   let summary = "Keeps a value under a name on the loop";
   let description = [{

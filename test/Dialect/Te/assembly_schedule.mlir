@@ -27,6 +27,7 @@
 // CHECK-NEXT:    te.storage_align %[[C]] dim 1 by 16 offset 4
 // CHECK-NEXT:    te.prefetch %[[X]], %[[N]] ahead 2
 // CHECK-NEXT:    te.prefetch %[[X]], %[[O]] ahead 1 over %[[N]]
+// CHECK-NEXT:    te.skip_padding %[[O]]
 // CHECK-NEXT:    te.bind %[[O]] to block_x
 // CHECK-NEXT:    te.bind %[[N]] to virtual_thread
 // CHECK-NEXT:    te.annotate %[[N]] "hint" = [4, "four"]
@@ -56,6 +57,7 @@ te.schedule for @k {
   te.storage_align %c dim 1 by 16 offset 4
   te.prefetch %x, %n ahead 2
   te.prefetch %x, %o ahead 1 over %n
+  te.skip_padding %o
   te.bind %o to block_x
   te.bind %n to virtual_thread
   te.annotate %n "hint" = [4, "four"]

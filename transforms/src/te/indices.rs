@@ -65,17 +65,38 @@ pub fn load_of<'c>(op: Op<'c>) -> Option<(Value<'c>, Vec<Value<'c>>)> {
 /// What the comparisons of indices in the body of a stage ask: those expressions of its axes, not to be negative.
 /// Comparisons that are not of that kind are left out.
 pub fn conditions(compute: Op) -> Vec<Expr> {
-    let Some(body) = compute.body(0) else { return Vec::new() };
-    let mut known = axes_of(compute);
+    let known = indices_of(compute);
+    let asked = |op| match comparison(op, &mut |v| value_of(v, &known)) {
+        Some(Comparison::NotNegative(e)) => Some(e),
+        _ => None,
+    };
+    compute.body(0).map(ops_in).unwrap_or_default().into_iter().filter_map(asked).collect()
+}
+
+/// The same of one condition in that body: what must not be negative for it to hold.
+pub fn needed_for(compute: Op, condition: Value) -> Vec<Expr> {
+    let known = indices_of(compute);
+    let mut open = vec![condition];
     let mut found = Vec::new();
-    for op in ops_in(body) {
-        if let Some(value) = index_op(op, &mut |v| value_of(v, &known)) {
-            known.insert(key(op.result_values()[0]), value);
-        } else if let Some(Comparison::NotNegative(e)) = comparison(op, &mut |v| value_of(v, &known)) {
+    while let Some(op) = open.pop().and_then(fusion_dialects::defining_op) {
+        if let Some(Comparison::NotNegative(e)) = comparison(op, &mut |v| value_of(v, &known)) {
             found.push(e);
+        } else if matches!(kind_of(op), Some(Kind::Upstream(Upstream::AndI))) {
+            open.extend(op.operand_values().into_iter().rev());
         }
     }
     found
+}
+
+/// The index expressions in the body of a stage.
+fn indices_of(compute: Op) -> HashMap<usize, Expr> {
+    let mut known = axes_of(compute);
+    for op in compute.body(0).map(ops_in).unwrap_or_default() {
+        if let Some(value) = index_op(op, &mut |v| value_of(v, &known)) {
+            known.insert(key(op.result_values()[0]), value);
+        }
+    }
+    known
 }
 
 /// What a comparison of indices asks.

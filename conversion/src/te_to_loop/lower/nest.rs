@@ -17,6 +17,7 @@ use fusion_dialects::te::{Parts, Scalar};
 use fusion_dialects::{Attribute, OpExt, Value, key, tensor_type};
 use fusion_operators::TensorType;
 use fusion_transforms::te::expr::{Atom, Expr};
+use fusion_transforms::te::schedule::primitives::skip_padding::SKIPS_PADDING;
 use fusion_transforms::te::schedule::{Attach, AxisId, Stage, StageId};
 use std::collections::HashMap;
 
@@ -42,9 +43,10 @@ pub struct Bindings {
     pub(super) exact: HashMap<usize, (u64, u64)>,
 }
 
-/// What a schedule keeps on a loop.
+/// What a schedule keeps on a loop for passes that come later.
 pub(super) fn notes_of<'t, 'c>(stage: &'t Stage<'c>, axis: AxisId) -> Vec<(&'t str, Attribute<'c>)> {
-    stage.notes.iter().filter(|n| n.axis == axis).map(|n| (n.key.as_str(), n.value)).collect()
+    let kept = stage.notes.iter().filter(|n| n.axis == axis && n.key != SKIPS_PADDING);
+    kept.map(|n| (n.key.as_str(), n.value)).collect()
 }
 
 /// True for loops whose iterations are copied side by side.

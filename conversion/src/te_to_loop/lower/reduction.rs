@@ -84,15 +84,24 @@ impl<'c> Lowering<'c, '_> {
                     self.attached_at(loops, nest, &inside, axis);
                     self.reduce_from(loops, nest, inside, depth + 1, so_far)
                 }
-                n => loops.for_with(n, kind, &notes, &so_far, |inner, index, carried| {
-                    let var = self.indices.var(index, n);
-                    let inside = way.at(axis, var.clone());
-                    let before = self.enter(inner, nest, &inside, axis, (&var, n));
-                    self.attached_at(inner, nest, &inside, axis);
-                    let sums = self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec());
-                    self.leave(nest, axis, before);
-                    sums
-                }),
+                n => {
+                    let adding = self.adding(loops, nest, &bound, axis, &way);
+                    let first = adding.as_ref().map(|a| a.first);
+                    let body = |inner: &Loops<'c>, index: Value<'c>, carried: &[Value<'c>]| {
+                        let index = first.map_or(index, |first| inner.scalars().index_add(first, index));
+                        let var = self.indices.var(index, n);
+                        let inside = way.at(axis, var.clone());
+                        let before = self.enter(inner, nest, &inside, axis, (&var, n));
+                        self.attached_at(inner, nest, &inside, axis);
+                        let sums = self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec());
+                        self.leave(nest, axis, before);
+                        sums
+                    };
+                    match adding {
+                        Some(adding) => loops.upto(adding.count, kind, &so_far, body),
+                        None => loops.for_with(n, kind, &notes, &so_far, body),
+                    }
+                }
             };
         }
         so_far

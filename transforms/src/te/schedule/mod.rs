@@ -15,6 +15,7 @@ mod read;
 mod same;
 mod stage;
 mod within;
+pub mod zeros;
 
 pub use blame::{Refusal, Said};
 pub use read::{Handle, Handles, apply_schedule};

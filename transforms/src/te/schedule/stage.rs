@@ -239,6 +239,21 @@ impl<'c> Stage<'c> {
         self.axes.iter().any(|a| a.reduce)
     }
 
+    /// The axes of the computation that a loop goes along, by their places.
+    pub fn roots(&self, axis: AxisId) -> Vec<usize> {
+        let (mut open, mut found) = (vec![axis], Vec::new());
+        while let Some(axis) = open.pop() {
+            match self.axes[axis].origin {
+                Origin::Root(place) => found.push(place),
+                Origin::Split(relation) | Origin::Fuse(relation) => match self.relations[relation] {
+                    Relation::Split { parent, .. } => open.push(parent),
+                    Relation::Fuse { first, second, .. } => open.extend([second, first]),
+                },
+            }
+        }
+        found
+    }
+
     /// The place of a loop in the nest.
     pub fn place(&self, axis: AxisId) -> Result<usize, String> {
         self.leaves.iter().position(|&l| l == axis).ok_or_else(|| match self.axes.get(axis) {

@@ -162,6 +162,7 @@ impl Convolution<'_> {
             blocks: 1,
             depth,
             steps,
+            padding: Vec::new(),
             is_alone: true,
             innermost: None,
             lanes: machine.lanes(4),

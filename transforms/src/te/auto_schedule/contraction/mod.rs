@@ -25,6 +25,7 @@ mod next_batch;
 mod next_panel;
 mod next_rows;
 mod packing;
+mod padding;
 mod panels;
 mod reach;
 mod register_tile;
@@ -47,6 +48,7 @@ use crate::te::expr::Var;
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 use packing::{Panels, copy_panels, pack_rows, panels_in_order, panels_of_several};
+use padding::Padding;
 
 /// The decision: axes and the size of a tile of the result in registers.
 struct Tile {
@@ -105,6 +107,8 @@ struct Contraction {
     depth: u64,
     /// Its axes of more than one step, the innermost first: their variables, and how many steps each has.
     steps: Vec<(usize, u64)>,
+    /// Which of these steps add products with zeros of a padding.
+    padding: Vec<Padding>,
     /// True when the sums are computed into memory, and not into what an epilogue uses.
     is_alone: bool,
     /// The axis along which results lie side by side, where they are stored in another order than theirs.
@@ -145,7 +149,9 @@ pub fn schedule(
     block: Option<(usize, u64)>,
 ) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    let Some(mut contraction) = recognize(writer, nest.stage, reduction, machine) else { return Ok(false) };
+    let Some(mut contraction) = best_of(writer, nest.stage, reduction, machine, constant) else {
+        return Ok(false);
+    };
     if let Some((axis, extent)) = block.filter(|b| b.0 < contraction.extents.len()) {
         contraction.blocks = contraction.extents[axis].div_ceil(extent);
         contraction.extents[axis] = extent.min(contraction.extents[axis]);
@@ -172,7 +178,42 @@ pub fn schedule(
     Ok(true)
 }
 
+/// The contraction with its last axes as one loop, or with a loop for each where that passes over so much padding that it is faster.
+fn best_of(
+    writer: &Writer,
+    stage: StageId,
+    reduction: StageId,
+    machine: &Machine,
+    constant: &[bool],
+) -> Option<Contraction> {
+    let together = recognize(writer, stage, reduction, machine)?;
+    if together.fused == 1 || together.padding.is_empty() {
+        return Some(together);
+    }
+    let apart = recognize_with(writer, stage, reduction, machine, 1)?;
+    let cycles = |c: &Contraction| c.best(machine, constant, &|_| true).map(|(cycles, _)| cycles);
+    match (cycles(&together), cycles(&apart)) {
+        (Some(least), Some(other)) if least <= other => Some(together),
+        (Some(_), None) => Some(together),
+        _ => Some(apart),
+    }
+}
+
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {
+    let s = &writer.tree.stages[reduction];
+    let extents = &s.extents()[..s.rank()];
+    let fused = fusion::last_axes(&writer.tree, stage, nest_reduction(stage, reduction), extents);
+    recognize_with(writer, stage, reduction, machine, fused)
+}
+
+/// The contraction with so many last axes as one loop.
+fn recognize_with(
+    writer: &Writer,
+    stage: StageId,
+    reduction: StageId,
+    machine: &Machine,
+    fused: usize,
+) -> Option<Contraction> {
     let s = &writer.tree.stages[reduction];
     if !s.is_reduction() || s.op.result_values().len() != 1 {
         return None;
@@ -181,7 +222,6 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
     let mut rank = s.rank();
     // Of a stage of which only a part is computed, what it reads goes along all of the axis.
     let mut extents: Vec<u64> = s.extents()[..rank].to_vec();
-    let fused = fusion::last_axes(&writer.tree, stage, nest_reduction(stage, reduction), &extents);
     let groups = groups::find(&operands, &extents[..(rank + 1).saturating_sub(fused)]);
     if let Some(groups) = groups {
         groups::separate(groups, &mut operands, &mut extents);
@@ -197,6 +237,12 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
     let first = extents.len() + fused - 1;
     let steps = s.axes[s.rank()..].iter().enumerate().map(|(i, a)| (first + i, a.extent)).rev();
     let steps = steps.filter(|(_, n)| *n > 1).collect();
+    let place = |axis: usize| {
+        let behind_groups = groups.is_some_and(|(channels, _)| axis > channels);
+        let place = axis + usize::from(behind_groups);
+        if place < rank { place.min(extents.len() - 1) } else { place }
+    };
+    let padding = padding::find(&writer.tree, reduction, &place);
     let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type)?;
     let lanes = machine.lanes(result.dtype.size() as u64);
     // Axes that are put together or taken apart lie as they are.
@@ -210,6 +256,7 @@ fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Mach
         blocks: 1,
         depth,
         steps,
+        padding,
         is_alone: stage == reduction,
         innermost,
         lanes,
@@ -263,6 +310,7 @@ fn write(
     for step in steps.take(contraction.written_out(tile, machine)).collect::<Vec<_>>() {
         writer.unroll(reduction, step)?;
     }
+    contraction.skip_padding(writer, reduction, tile, machine)?;
     if nest.reduction.is_some() {
         writer.compute_at(reduction, stage, loops.vector)?;
     }

@@ -257,7 +257,8 @@ impl Contraction {
         // The first tile of rows is multiplied while the panel comes.
         let first = |vectors: u64| step(vectors, tile.all_rows());
         let coming = machine.constant_bytes.map_or(0.0, |rate| self.coming(tile, rate, constant, &first));
-        plane * planes * self.depth as f64 + storing + packing + rows + coming / self.blocks as f64
+        let steps = self.depth as f64 * self.share_of_steps(tile);
+        plane * planes * steps + storing + packing + rows + coming / self.blocks as f64
     }
 
     /// Cycles that constants take to come, so many bytes in each, beside those in which steps of so many vectors multiply them. What is no

@@ -42,7 +42,8 @@ impl Contraction {
 
     /// How many of the innermost axes of the reduction are written out: of few steps, so that the panel's vectors and what slides
     /// over the rows have registers beside the accumulators. Vectors that slide along the panel are all loaded at once: without room for
-    /// them, 64 x 32 x 32 by windows of 7 x 7 took 2.75 ms in two groups on a core of Zen 4, and 1.75 in a loop.
+    /// them, 64 x 32 x 32 by windows of 7 x 7 took 2.75 ms in two groups on a core of Zen 4, and 1.75 in a loop. What passes over padding is
+    /// a loop.
     pub(super) fn written_out(&self, tile: &Tile, machine: &Machine) -> usize {
         const MOST_STEPS: u64 = 8;
         const MOST_WORK: u64 = 256;
@@ -51,7 +52,7 @@ impl Contraction {
         let panel = &self.operands[tile.panel];
         let slides_along = |axis| panel.indices.iter().any(|e| e.mentions(tile.vector) && e.mentions(axis));
         let (by_phases, mut steps) = (self.is_by_phases(tile), 1);
-        let fits = |&&(axis, extent): &&(usize, u64)| {
+        let fits = |&(step, &(axis, extent)): &(usize, &(usize, u64))| {
             steps *= extent;
             let vectors = accumulators + steps * tile.vectors;
             let room = match by_phases {
@@ -59,10 +60,12 @@ impl Contraction {
                 false if self.is_alone || steps != extent || self.slides(tile, axis) => false,
                 false => !slides_along(axis) || vectors < machine.registers,
             };
-            room && extent <= MOST_STEPS && steps * accumulators <= MOST_WORK
+            room && extent <= MOST_STEPS
+                && steps * accumulators <= MOST_WORK
+                && self.passed_over(tile, step) == 0.0
         };
         let all = self.steps.len().saturating_sub(1);
-        self.steps[..all].iter().take_while(fits).count()
+        self.steps[..all].iter().enumerate().take_while(fits).count()
     }
 
     /// How many elements of each axis of the other operand the rows of a tile read in steps of that many innermost axes of the reduction.

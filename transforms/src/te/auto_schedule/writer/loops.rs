@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::te::intrinsics;
 use crate::te::schedule::primitives::{
-    annotate, bind, fuse, parallel, pipeline, reorder, split, tensorize, unroll, vectorize,
+    annotate, bind, fuse, parallel, pipeline, reorder, skip_padding, split, tensorize, unroll, vectorize,
 };
 use crate::te::schedule::{AxisId, StageId, Tail};
 use fusion_dialects::loops::LoopKind;
@@ -129,6 +129,14 @@ impl Writer<'_> {
         let handle = self.axis(stage, axis);
         pipeline::pipeline(&mut self.tree, stage, axis)?;
         self.build.op(Te::Pipeline.name(), &[handle], &[], &[]);
+        Ok(())
+    }
+
+    /// Passes over what a loop of a reduction only adds zeros of a padding in.
+    pub fn skip_padding(&mut self, stage: StageId, axis: AxisId) -> Result<(), String> {
+        let handle = self.axis(stage, axis);
+        skip_padding::skip_padding(&mut self.tree, stage, axis)?;
+        self.build.op(Te::SkipPadding.name(), &[handle], &[], &[]);
         Ok(())
     }
 

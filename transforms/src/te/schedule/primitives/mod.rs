@@ -20,6 +20,7 @@ pub mod reverse_compute_at;
 pub mod reverse_reindex;
 pub mod rfactor;
 pub mod set_scope;
+pub mod skip_padding;
 pub mod split;
 pub mod storage_align;
 pub mod storage_swizzle;
@@ -48,6 +49,7 @@ const PRIMITIVES: &[(Te, Apply)] = &[
     (Te::Unroll, unroll::apply),
     (Te::Parallel, parallel::apply),
     (Te::Pipeline, pipeline::apply),
+    (Te::SkipPadding, skip_padding::apply),
     (Te::ComputeInline, compute_inline::apply),
     (Te::ComputeAt, compute_at::apply),
     (Te::CacheRead, cache_read::apply),

@@ -13,14 +13,12 @@
 //!
 //! A reduction pads where that adds products of zeros.
 
+use super::super::zeros::sums_zeros;
 use super::super::{Axis, AxisId, Handle, Handles, Origin, Relation, Schedule, StageId, Tail};
-use crate::te::expr::Expr;
-use crate::te::indices::{Access, accesses};
 use fusion_dialects::loops::LoopKind;
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, ValueLike, array_elements, attr_of, kind_of, ops_in, tensor_type};
-use fusion_operators::Attr;
+use fusion_dialects::{Op, OpExt, kind_of};
 
 /// How a loop is cut up.
 #[derive(Clone, Copy, Debug)]
@@ -117,37 +115,6 @@ fn may_pad(tree: &Schedule, stage: StageId, axis: AxisId) -> Result<(), String> 
         return Err(format!("pads stage \"{}\", which a loop nest written by hand reads or writes", s.name));
     }
     Ok(())
-}
-
-/// True when what a reduction combines beyond the end of an axis is 0 in a sum: a product of two elements, each read with
-/// that axis as an index by itself, so that both are beyond the end of what is read and count as 0.
-pub fn sums_zeros(op: Op, axis: AxisId) -> bool {
-    let is =
-        |op: &Op, kinds: &[Upstream]| matches!(kind_of(*op), Some(Kind::Upstream(k)) if kinds.contains(&k));
-    let combiner = op.body(1).map(ops_in).unwrap_or_default();
-    let adds = matches!(&combiner[..], [sum, _] if is(sum, &[Upstream::AddF, Upstream::AddI]));
-    let starts_at_zero =
-        op.attr("init").map(array_elements).unwrap_or_default().iter().all(|n| match attr_of(*n) {
-            Some(Attr::Float(number)) => number == 0.0,
-            Some(Attr::Int(number)) => number == 0,
-            _ => false,
-        });
-    let body = op.body(0).map(ops_in).unwrap_or_default();
-    let scalar = |op: &&Op| op.result_values().iter().any(|v| v.r#type().to_string() != "index");
-    let products = body.iter().filter(scalar).filter(|op| is(op, &[Upstream::MulF, Upstream::MulI])).count();
-    let plain = body.iter().filter(scalar).all(|op| {
-        is(op, &[Upstream::MulF, Upstream::MulI, Upstream::ExtF])
-            || matches!(kind_of(*op), Some(Kind::Te(Te::Load)))
-    });
-    let extents = [op.ints("axes").unwrap_or_default(), op.ints("reduce").unwrap_or_default()].concat();
-    let Some(&extent) = extents.get(axis) else { return false };
-    let along = |access: &Access| {
-        let shape = tensor_type(access.tensor).and_then(|t| t.shape()).unwrap_or_default();
-        let whole = Expr::var(axis, extent.max(0) as u64);
-        access.indices.iter().zip(shape).any(|(i, n)| i.as_ref() == Some(&whole) && n as i64 == extent)
-    };
-    let read = accesses(op);
-    adds && starts_at_zero && products == 1 && plain && read.len() == 2 && read.iter().all(along)
 }
 
 pub(super) fn apply<'c>(tree: &mut Schedule<'c>, op: Op<'c>, handles: &mut Handles) -> Result<(), String> {
