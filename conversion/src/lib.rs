@@ -27,6 +27,7 @@ pub fn register() {
     fusion_dialects::register::<targets::cpu::attach::AttachTarget>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
     fusion_dialects::register::<targets::parallel_calls::ParallelCalls>();
+    fusion_dialects::register::<loop_to_cpu::share::LoopShare>();
     fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();
     fusion_dialects::register::<loop_to_cpu::math::MathApproximate>();

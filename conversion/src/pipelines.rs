@@ -75,6 +75,7 @@ pub const HOST: &[Stage] = &[stage("te-plan-memory", "builtin.module(te-plan-mem
 
 /// On loops: make straight vector code of the inner ones.
 pub const LOOP: &[Stage] = &[
+    stage("loop-share", "builtin.module(func.func(loop-share))"),
     stage("loop-simplify", "builtin.module(func.func(canonicalize,cse,loop-simplify))"),
     stage("loop-vectorize", "builtin.module(func.func(loop-vectorize,canonicalize,cse))"),
     stage("loop-unroll", "builtin.module(func.func(loop-unroll,canonicalize,cse))"),

@@ -11,6 +11,7 @@ mod control;
 pub mod math;
 pub(crate) mod memory;
 pub mod outline;
+pub mod share;
 mod stream;
 mod strided;
 

@@ -1,7 +1,7 @@
 //! The k greatest (or least) elements along an axis, in order, and where they are.
 //!
-//! Each line keeps a sorted list of k pairs in the results. An element that is ahead of the last pair is put where those that stay ahead of
-//! it end, and the others move on.
+//! Each line keeps a sorted list of pairs in the results. Its first k elements fill the list; of the others, one that is ahead of the last
+//! pair is put where those that stay ahead of it end, and the others move on.
 //!
 //!     list  9 7 4 2   element 5   ->   9 7 5 4   (2 stay ahead, 2 falls out)
 //!
@@ -24,28 +24,23 @@ pub const TABLE: Table = &[(&TOPK, topk)];
 /// Elements that are asked at once.
 const BLOCK: u64 = 16;
 
-/// An element as it is stored, and its place on the axis; an empty place of the list has -1.
+/// An element as it is stored, and its place on the axis.
 #[derive(Clone, Copy)]
 struct Pair<'c> {
     value: Scalar<'c>,
     at: Scalar<'c>,
 }
 
-/// The sorted lists, one for each line.
-struct Lists<'c> {
+/// A line of the data, and the list of its k pairs in the results.
+struct Line<'c> {
+    data: Buffer<'c>,
     values: Buffer<'c>,
     places: Buffer<'c>,
-}
-
-impl<'c> Lists<'c> {
-    fn get(&self, l: &Loops<'c>, i: Value<'c>) -> Pair<'c> {
-        Pair { value: l.load_raw(self.values, i), at: l.load_raw(self.places, i) }
-    }
-
-    fn set(&self, l: &Loops<'c>, pair: Pair<'c>, i: Value<'c>) {
-        l.store(pair.value, self.values, i);
-        l.store(pair.at, self.places, i);
-    }
+    /// The axis in the data and in the results, and where the line begins there.
+    from: (Lines<'c>, Value<'c>),
+    to: (Lines<'c>, Value<'c>),
+    how: Compare,
+    k: u64,
 }
 
 fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
@@ -60,104 +55,121 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             let s = loops.scalars();
             (Lines::along(&s, call.dims(0), axis), Lines::along(&s, &call.results[0].dims, axis))
         };
-        let lists = Lists { values: outs[0], places: outs[1] };
-        each_index(loops, &[from.outer, from.inner], &|_| true, &mut |line, at| {
-            let s = line.scalars();
-            let (first, list) = (from.first(&s, at[0], at[1]), to.first(&s, at[0], at[1]));
-            let empty = Pair { value: line.load_raw(ins[0], first), at: s.int(-1, DType::I64) };
-            line.each(k, |l, p| lists.set(l, empty, to.element(&l.scalars(), list, p)));
-            let last = to.element(&s, list, s.index(k as i64 - 1));
-            let element = |l: &Loops<'c>, i| {
-                let s = l.scalars();
-                let value = l.load_raw(ins[0], from.element(&s, first, i));
-                Pair { value, at: s.from_index(i, DType::I64) }
-            };
-            let look_at = |l: &Loops<'c>, i| {
-                let element = element(l, i);
-                let enters = ahead(&l.scalars(), how, element, lists.get(l, last));
-                l.guard(enters, |l| insert(l, &lists, how, element, |s, p| to.element(s, list, p), k));
-            };
-            match from.extent {
-                Size::Known(n) if !call.on_gpu && n >= BLOCK => {
-                    let may_enter = |l: &Loops<'c>, i, there| {
-                        let element = element(l, i);
-                        may_be_before(&l.scalars(), how, element, there)
-                    };
-                    in_blocks(line, n, &|l| lists.get(l, last), &may_enter, &look_at);
+        each_index(loops, &[from.outer, from.inner], &|_| true, &mut |loops, at| {
+            let s = loops.scalars();
+            let from = (from, from.first(&s, at[0], at[1]));
+            let to = (to, to.first(&s, at[0], at[1]));
+            let line = Line { data: ins[0], values: outs[0], places: outs[1], from, to, how, k };
+            match line.from.0.extent {
+                Size::Known(n) => {
+                    Size::Known(n.min(k)).each(loops, |l, i| line.insert(l, i, Size::Open(i)));
+                    line.find(loops, k..n.max(k), if call.on_gpu { 1 } else { BLOCK });
                 }
-                extent => extent.each(line, look_at),
+                Size::Open(n) => {
+                    let full = s.index(k as i64);
+                    let filled = Size::Open(s.index_min(n, full));
+                    filled.each(loops, |l, i| line.insert(l, i, Size::Open(i)));
+                    Size::Open(s.index_sub(n, full)).each(loops, |l, i| {
+                        line.look_at(l, l.scalars().index_add(full, i));
+                    });
+                }
             }
         });
     }))
 }
 
-/// Looks at the elements of a line in their order, but for blocks of which none may enter the list, whose last pair is given.
-fn in_blocks<'c>(
-    line: &Loops<'c>,
-    n: u64,
-    last: &dyn Fn(&Loops<'c>) -> Pair<'c>,
-    may_enter: &dyn Fn(&Loops<'c>, Value<'c>, Pair<'c>) -> Scalar<'c>,
-    look_at: &dyn Fn(&Loops<'c>, Value<'c>),
-) {
-    let (blocks, rest) = (n / BLOCK, n % BLOCK);
-    if rest > 0 {
-        line.each(rest, look_at);
+impl<'c> Line<'c> {
+    fn element(&self, l: &Loops<'c>, i: Value<'c>) -> Pair<'c> {
+        let s = l.scalars();
+        let value = l.load_raw(self.data, self.from.0.element(&s, self.from.1, i));
+        Pair { value, at: s.from_index(i, DType::I64) }
     }
-    line.each(blocks, |l, block| {
-        let (s, there) = (l.scalars(), last(l));
-        let first = s.index_affine(block, BLOCK as i64, rest as i64);
+
+    fn place(&self, s: &Scalars<'c>, p: Value<'c>) -> Value<'c> {
+        self.to.0.element(s, self.to.1, p)
+    }
+
+    fn value(&self, l: &Loops<'c>, p: Value<'c>) -> Scalar<'c> {
+        l.load_raw(self.values, self.place(&l.scalars(), p))
+    }
+
+    fn set(&self, l: &Loops<'c>, p: Value<'c>, pair: Pair<'c>) {
+        let place = self.place(&l.scalars(), p);
+        l.store(pair.value, self.values, place);
+        l.store(pair.at, self.places, place);
+    }
+
+    /// Puts the elements in that range into the full list that are ahead of its last pair: blocks of them at once, behind the rest.
+    fn find(&self, l: &Loops<'c>, range: std::ops::Range<u64>, block: u64) {
+        let (blocks, rest) = ((range.end - range.start) / block, (range.end - range.start) % block);
+        let behind = range.start + rest;
+        let one = |l: &Loops<'c>, from: u64, i| self.look_at(l, l.scalars().index_affine(i, 1, from as i64));
+        if rest > 0 {
+            l.each(rest, |l, i| one(l, range.start, i));
+        }
+        match block {
+            _ if blocks == 0 => {}
+            1 => l.each(blocks, |l, i| one(l, behind, i)),
+            _ => l.each(blocks, |l, i| {
+                self.look_at_block(l, l.scalars().index_affine(i, block as i64, behind as i64), block);
+            }),
+        }
+    }
+
+    /// Looks at the elements of a block, unless none of them is ahead of the last pair.
+    fn look_at_block(&self, l: &Loops<'c>, first: Value<'c>, block: u64) {
+        let s = l.scalars();
+        let last = self.value(l, s.index(self.k as i64 - 1));
+        let none = s.int(0, DType::I32).value;
         // As numbers, or each of them becomes a branch.
-        let is_empty = s.cast(is_empty(&s, there), DType::I32).value;
-        let some = l.for_(BLOCK, LoopKind::Unrolled, &[is_empty], |l, i, some| {
+        let some = l.for_(block, LoopKind::Unrolled, &[none], |l, i, some| {
             let s = l.scalars();
-            let may = s.cast(may_enter(l, s.index_add(first, i), there), DType::I32);
+            let element = self.element(l, s.index_add(first, i)).value;
+            let may = s.cast(may_be_before(&s, self.how, element, last), DType::I32);
             vec![s.or(Scalar { value: some[0], dtype: DType::I32 }, may).value]
         });
         let some = Scalar { value: some[0], dtype: DType::I32 };
         l.guard(s.cast(some, DType::Bool), |l| {
-            l.each(BLOCK, |l, i| look_at(l, l.scalars().index_add(first, i)));
+            l.each(block, |l, i| self.look_at(l, l.scalars().index_add(first, i)));
         });
-    });
-}
+    }
 
-/// Puts a pair where so many pairs of a list of k stay ahead of it; the others move on.
-fn insert<'c>(
-    l: &Loops<'c>,
-    lists: &Lists<'c>,
-    how: Compare,
-    pair: Pair<'c>,
-    place: impl Fn(&Scalars<'c>, Value<'c>) -> Value<'c>,
-    k: u64,
-) {
-    let s = l.scalars();
-    let none = s.int(0, DType::I64).value;
-    let staying = l.for_(k, LoopKind::Serial, &[none], |l, p, staying| {
+    /// Puts an element into the full list if it is ahead of its last pair.
+    fn look_at(&self, l: &Loops<'c>, i: Value<'c>) {
         let s = l.scalars();
-        let stays = s.not(ahead(&s, how, pair, lists.get(l, place(&s, p))));
-        vec![s.add(Scalar { value: staying[0], dtype: DType::I64 }, s.cast(stays, DType::I64)).value]
-    });
-    let staying = s.to_index(Scalar { value: staying[0], dtype: DType::I64 });
-    let moving = s.index_sub(s.index(k as i64 - 1), staying);
-    l.upto(moving, LoopKind::Serial, &[], |l, i, _| {
-        let s = l.scalars();
-        let to = s.index_affine(i, -1, k as i64 - 1);
-        lists.set(l, lists.get(l, place(&s, s.index_affine(to, 1, -1))), place(&s, to));
-        Vec::new()
-    });
-    lists.set(l, pair, place(&s, staying));
+        let last = self.value(l, s.index(self.k as i64 - 1));
+        let enters = before(&s, self.how, self.element(l, i).value, last);
+        l.guard(enters, |l| self.insert(l, i, Size::Known(self.k)));
+    }
+
+    /// Puts an element where so many pairs of a list of that length stay ahead of it; the others move on, and out of a full list the last.
+    fn insert(&self, l: &Loops<'c>, i: Value<'c>, length: Size<'c>) {
+        let (s, pair) = (l.scalars(), self.element(l, i));
+        let none = s.int(0, DType::I32).value;
+        let staying = length.for_(l, &[none], |l, p, staying| {
+            let s = l.scalars();
+            let stays = s.not(before(&s, self.how, pair.value, self.value(l, p)));
+            vec![s.add(Scalar { value: staying[0], dtype: DType::I32 }, s.cast(stays, DType::I32)).value]
+        });
+        let staying = s.to_index(Scalar { value: staying[0], dtype: DType::I32 });
+        let end = match length {
+            Size::Known(n) => s.index(n as i64 - 1),
+            Size::Open(n) => n,
+        };
+        l.upto(s.index_sub(end, staying), LoopKind::Serial, &[], |l, i, _| {
+            let s = l.scalars();
+            let to = s.index_sub(end, i);
+            let from = self.place(&s, s.index_affine(to, 1, -1));
+            let moved = Pair { value: l.load_raw(self.values, from), at: l.load_raw(self.places, from) };
+            self.set(l, to, moved);
+            Vec::new()
+        });
+        self.set(l, staying, pair);
+    }
 }
 
-/// Whether a pair stands before one of the list, which are of earlier places and stay where they are equal; before an empty place in any case.
-fn ahead<'c>(s: &Scalars<'c>, how: Compare, a: Pair<'c>, b: Pair<'c>) -> Scalar<'c> {
-    s.or(is_empty(s, b), before(s, how, a, b))
-}
-
-fn is_empty<'c>(s: &Scalars<'c>, place: Pair<'c>) -> Scalar<'c> {
-    s.compare(Compare::Less, place.at, s.int(0, DType::I64))
-}
-
-/// True where a pair stands before another by its value, or one of them is no number: in one comparison.
-fn may_be_before<'c>(s: &Scalars<'c>, how: Compare, a: Pair<'c>, b: Pair<'c>) -> Scalar<'c> {
+/// True where a value stands before another, or one of them is no number: in one comparison.
+fn may_be_before<'c>(s: &Scalars<'c>, how: Compare, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
     let (x, y) = (wide(s, a), wide(s, b));
     match how {
         Compare::Less => s.not(s.compare(Compare::GreaterEqual, x, y)),
@@ -165,13 +177,13 @@ fn may_be_before<'c>(s: &Scalars<'c>, how: Compare, a: Pair<'c>, b: Pair<'c>) ->
     }
 }
 
-/// The value of a pair as it is computed with.
-fn wide<'c>(s: &Scalars<'c>, pair: Pair<'c>) -> Scalar<'c> {
-    s.cast(pair.value, compute_type(pair.value.dtype))
+/// A value as it is computed with.
+fn wide<'c>(s: &Scalars<'c>, value: Scalar<'c>) -> Scalar<'c> {
+    s.cast(value, compute_type(value.dtype))
 }
 
-/// Whether a pair stands before another by its value. NaN is above all numbers, also where the least are wanted.
-fn before<'c>(s: &Scalars<'c>, how: Compare, a: Pair<'c>, b: Pair<'c>) -> Scalar<'c> {
+/// Whether a value stands before another; of equal ones the earlier does. NaN is above all numbers, also where the least are wanted.
+fn before<'c>(s: &Scalars<'c>, how: Compare, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
     let (x, y) = (wide(s, a), wide(s, b));
     match how {
         Compare::Less => more_extreme(s, Compare::Greater, y, x),
