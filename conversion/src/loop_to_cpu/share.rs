@@ -10,11 +10,10 @@
 //! microseconds where threads sleep, so that little work stays on one of them (`te/threads.rs`). GPUs have `loop-spread`.
 
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Op as Loop, loop_kind};
+use fusion_dialects::loops::{INDEPENDENT, LoopKind, Op as Loop, has_note, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, dictionary_attr, int_attr,
-    nested_ops, ops_in,
+    Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, int_attr, nested_ops, ops_in,
 };
 use fusion_transforms::te::threads::worth_threads;
 
@@ -46,15 +45,14 @@ impl Pass for LoopShare {
 }
 
 fn may_be_shared(nest: Op) -> bool {
-    let is_loop = |op: &Op| matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::Upto)));
-    let named = nest.attr(ANNOTATIONS).is_some_and(|notes| dictionary_attr(notes, INDEPENDENT).is_some());
-    let plain = matches!(nest.kind(), Some(Kind::Loop(Loop::For))) && nest.result_count() == 0;
-    let inside = nested_ops(nest);
-    let is_serial = |op: &Op| loop_kind(*op) != LoopKind::Parallel;
-    named
-        && plain
+    let is_shared = |op: &Op| {
+        matches!(op.kind(), Some(Kind::Loop(Loop::For | Loop::Upto))) && loop_kind(*op) == LoopKind::Parallel
+    };
+    matches!(nest.kind(), Some(Kind::Loop(Loop::For)))
+        && nest.result_count() == 0
         && loop_kind(nest) == LoopKind::Serial
-        && inside.iter().filter(|op| is_loop(op)).all(is_serial)
+        && has_note(nest, INDEPENDENT)
+        && !nested_ops(nest).iter().any(is_shared)
 }
 
 /// Operations that a nest runs, or about so many: the lanes of a vector are one, and loops of unknown length have an iteration.

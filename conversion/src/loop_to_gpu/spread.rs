@@ -18,12 +18,12 @@ use super::launches::{is_bound, scope};
 use super::owners::{self, Owners};
 use super::{result, within};
 use crate::te_to_loop::lower::KERNEL;
-use fusion_dialects::loops::{ANNOTATIONS, INDEPENDENT, LoopKind, Loops, Op as Loop, Scope, loop_kind};
+use fusion_dialects::loops::{INDEPENDENT, LoopKind, Loops, Op as Loop, Scope, has_note, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
-    Value, ValueMap, dictionary_attr, is_pure, key, nested_ops, op_key, ops_in,
+    Value, ValueMap, is_pure, key, nested_ops, op_key, ops_in,
 };
 use fusion_transforms::loops::iteration::iteration;
 use std::ops::RangeInclusive;
@@ -105,11 +105,10 @@ fn independent(nest: Op) -> Vec<usize> {
     let all = outside_in(nest);
     let writes: Vec<Op> = all.iter().copied().filter(|op| may_write(*op)).collect();
     let may_go = |op: &Op| {
-        let named = op.attr(ANNOTATIONS).is_some_and(|notes| dictionary_attr(notes, INDEPENDENT).is_some());
         // Lanes of a processor's vector are threads here.
         let kind = matches!(loop_kind(*op), LoopKind::Serial | LoopKind::Vectorized);
         let plain = is_loop(*op) && op.result_count() == 0 && kind;
-        named && plain && op.int("extent").is_some_and(|n| n > 0)
+        has_note(*op, INDEPENDENT) && plain && op.int("extent").is_some_and(|n| n > 0)
     };
     let holds = |op: &Op| {
         let inside: Vec<usize> = within([*op]).map(op_key).collect();

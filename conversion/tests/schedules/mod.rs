@@ -130,6 +130,22 @@ fn data(random: &mut Random, kernel: &Kernel) -> Vec<Vec<f32>> {
     sizes(&kernel.inputs).into_iter().map(each).collect()
 }
 
+/// The loops of a kernel under a schedule, found to compute what the kernel says, on that data; and what that is.
+fn lower_and_check<'c>(
+    context: &'c Context,
+    kernel: &Kernel,
+    schedule: &str,
+    data: &[Vec<f32>],
+    seed: u64,
+) -> (Module<'c>, Vec<Vec<f32>>) {
+    let module = lower(context, kernel, schedule, -1);
+    let module = module.unwrap_or_else(|why| panic!("{seed}: {}\n{schedule}", why.join("\n")));
+    let wanted = reference(context, kernel, data);
+    let found = interpret(&module, kernel, data).unwrap_or_else(|why| panic!("{seed}: {why}"));
+    assert_eq!(differ(&found, &wanted), None, "{seed}: {}{schedule}", kernel.text);
+    (module, wanted)
+}
+
 fn stages(context: &Context, kernel: &Kernel) -> Vec<(String, usize)> {
     let module = parse_module(context, &kernel.text)
         .unwrap_or_else(|why| panic!("{}\n{}", why.join("\n"), kernel.text));

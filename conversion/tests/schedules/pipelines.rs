@@ -51,11 +51,7 @@ fn rows_beside_the_next_are_as_one_by_one() {
         let kernel = make(random);
         let data = data(random, &kernel);
         let schedule = schedule(random);
-        let module = lower(&context, &kernel, &schedule, -1);
-        let module = module.unwrap_or_else(|why| panic!("{seed}: {}\n{schedule}", why.join("\n")));
-        let wanted = reference(&context, &kernel, &data);
-        let found = interpret(&module, &kernel, &data).unwrap_or_else(|why| panic!("{seed}: {why}"));
-        assert_eq!(differ(&found, &wanted), None, "{seed}: {}{schedule}", kernel.text);
+        let (module, wanted) = lower_and_check(&context, &kernel, &schedule, &data, seed);
         let until = LOOP.iter().position(|stage| stage.name == "loop-overlap").unwrap();
         Runner::default().run(&module, &LOOP[..=until]).unwrap();
         let slots =

@@ -142,6 +142,12 @@ impl Scope {
     }
 }
 
+/// True for a loop of which a schedule keeps something under that name.
+pub fn has_note(op: crate::Op, name: &str) -> bool {
+    use crate::OpExt;
+    op.attr(ANNOTATIONS).is_some_and(|notes| crate::dictionary_attr(notes, name).is_some())
+}
+
 /// The kind of a `loop.for` or `loop.upto`.
 pub fn loop_kind(op: crate::Op) -> LoopKind {
     use crate::OpExt;

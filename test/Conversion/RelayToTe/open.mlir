@@ -119,3 +119,18 @@ func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {re
   %0 = relay.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// A line may have fewer elements than are wanted of it: all places of the list are given a value before the first of them are filled.
+// CHECK-LABEL: te.kernel @topk(
+// CHECK:         %[[EMPTY:.*]] = arith.constant -1 : i64
+// CHECK:         loop.for 3 serial
+// CHECK:           loop.store %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT:      loop.store %[[EMPTY]], %{{.*}} : i64
+// CHECK:         %[[FILLED:.*]] = arith.minsi
+// CHECK:         loop.upto %[[FILLED]] serial
+func.func private @topk(%x: tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>) attributes {relay.open, relay.primitive} {
+  %0:2 = relay.topk %x {k = 3 : i64} : (tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>)
+  return %0#0, %0#1 : tensor<3xf32>, tensor<3xi64>
+}

@@ -20,12 +20,12 @@ use super::access::{Access, is_free};
 use super::fuse::is_straight;
 use super::iteration::joined;
 use super::stream::LINE;
-use fusion_dialects::loops::{ANNOTATIONS, LoopKind, Loops, Op as Loop, PIPELINED, Scope, loop_kind};
+use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, PIPELINED, Scope, has_note, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, ValueMap,
-    arguments, buffer_parts, defining_op, dictionary_attr, dtype_of, key, kind_of, nested_ops, ops_in,
+    arguments, buffer_parts, defining_op, dtype_of, key, kind_of, nested_ops, ops_in,
 };
 use fusion_operators::DType;
 use indexmap::IndexMap;
@@ -64,7 +64,7 @@ impl Pass for LoopOverlap {
 fn is_pipelined(op: Op) -> bool {
     matches!(op.kind(), Some(Kind::Loop(Loop::For)))
         && loop_kind(op) == LoopKind::Serial
-        && op.attr(ANNOTATIONS).is_some_and(|notes| dictionary_attr(notes, PIPELINED).is_some())
+        && has_note(op, PIPELINED)
 }
 
 /// The operations of an iteration.

@@ -278,6 +278,18 @@ impl Expr {
         found
     }
 
+    /// The variables that the expression depends on, as often as they stand in it.
+    pub fn variables(&self) -> Box<dyn Iterator<Item = Var> + '_> {
+        let of_atom = |atom| -> Box<dyn Iterator<Item = Var> + '_> {
+            match atom {
+                &Atom::Var(v) => Box::new(std::iter::once(v)),
+                Atom::Opaque(_) => Box::new(std::iter::empty()),
+                Atom::Div(e, _) | Atom::Mod(e, _) => e.variables(),
+            }
+        };
+        Box::new(self.terms.keys().flat_map(of_atom))
+    }
+
     /// True when the expression depends on a variable.
     pub fn mentions(&self, id: usize) -> bool {
         self.terms.keys().any(|atom| match atom {

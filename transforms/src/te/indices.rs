@@ -159,19 +159,14 @@ fn axes_of(compute: Op) -> HashMap<usize, Expr> {
 
 /// All loads of a stage, with indices in terms of its axes: variable `i` is axis `i`, parallel axes first.
 pub fn accesses<'c>(compute: Op<'c>) -> Vec<Access<'c>> {
-    let Some(body) = compute.body(0) else { return Vec::new() };
-    let mut known = axes_of(compute);
-    let mut found = Vec::new();
-    for op in ops_in(body) {
-        if let Some((tensor, indices)) = load_of(op) {
-            let indices = indices.iter().map(|v| value_of(*v, &known)).collect();
-            let is_conditional = matches!(kind_of(op), Some(Kind::Te(Te::LoadIf)));
-            found.push(Access { tensor, indices, is_conditional });
-        } else if let Some(value) = index_op(op, &mut |v| value_of(v, &known)) {
-            known.insert(key(op.result_values()[0]), value);
-        }
-    }
-    found
+    let known = indices_of(compute);
+    let access = |op: Op<'c>| {
+        let (tensor, indices) = load_of(op)?;
+        let indices = indices.iter().map(|v| value_of(*v, &known)).collect();
+        let is_conditional = matches!(kind_of(op), Some(Kind::Te(Te::LoadIf)));
+        Some(Access { tensor, indices, is_conditional })
+    };
+    compute.body(0).map(ops_in).unwrap_or_default().into_iter().filter_map(access).collect()
 }
 
 /// The expression of a value: known, or a constant that was moved out of the body.

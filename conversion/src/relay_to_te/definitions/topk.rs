@@ -18,13 +18,14 @@ use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::DType;
 use fusion_operators::ops::reduction::{TOPK, topk_axis};
+use std::ops::Range;
 
 pub const TABLE: Table = &[(&TOPK, topk)];
 
 /// Elements that are asked at once.
 const BLOCK: u64 = 16;
 
-/// An element as it is stored, and its place on the axis.
+/// An element as it is stored, and its place on the axis; a place of the list that stays empty has -1.
 #[derive(Clone, Copy)]
 struct Pair<'c> {
     value: Scalar<'c>,
@@ -62,10 +63,16 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             let line = Line { data: ins[0], values: outs[0], places: outs[1], from, to, how, k };
             match line.from.0.extent {
                 Size::Known(n) => {
-                    Size::Known(n.min(k)).each(loops, |l, i| line.insert(l, i, Size::Open(i)));
-                    line.find(loops, k..n.max(k), if call.on_gpu { 1 } else { BLOCK });
+                    loops.each(k, |l, i| line.insert(l, i, Size::Open(i)));
+                    let blocks = if call.on_gpu { 0 } else { (n - k) / BLOCK };
+                    let behind = n - blocks * BLOCK;
+                    line.look_at_all(loops, k..behind);
+                    line.look_at_blocks(loops, behind, blocks);
                 }
                 Size::Open(n) => {
+                    // There may be fewer.
+                    let empty = Pair { value: loops.load_raw(ins[0], from.1), at: s.int(-1, DType::I64) };
+                    loops.each(k, |l, p| line.set(l, p, empty));
                     let full = s.index(k as i64);
                     let filled = Size::Open(s.index_min(n, full));
                     filled.each(loops, |l, i| line.insert(l, i, Size::Open(i)));
@@ -93,52 +100,52 @@ impl<'c> Line<'c> {
         l.load_raw(self.values, self.place(&l.scalars(), p))
     }
 
+    /// The value of the last pair of the full list.
+    fn last(&self, l: &Loops<'c>) -> Scalar<'c> {
+        self.value(l, l.scalars().index(self.k as i64 - 1))
+    }
+
     fn set(&self, l: &Loops<'c>, p: Value<'c>, pair: Pair<'c>) {
         let place = self.place(&l.scalars(), p);
         l.store(pair.value, self.values, place);
         l.store(pair.at, self.places, place);
     }
 
-    /// Puts the elements in that range into the full list that are ahead of its last pair: blocks of them at once, behind the rest.
-    fn find(&self, l: &Loops<'c>, range: std::ops::Range<u64>, block: u64) {
-        let (blocks, rest) = ((range.end - range.start) / block, (range.end - range.start) % block);
-        let behind = range.start + rest;
-        let one = |l: &Loops<'c>, from: u64, i| self.look_at(l, l.scalars().index_affine(i, 1, from as i64));
-        if rest > 0 {
-            l.each(rest, |l, i| one(l, range.start, i));
-        }
-        match block {
-            _ if blocks == 0 => {}
-            1 => l.each(blocks, |l, i| one(l, behind, i)),
-            _ => l.each(blocks, |l, i| {
-                self.look_at_block(l, l.scalars().index_affine(i, block as i64, behind as i64), block);
-            }),
+    /// Looks at all elements in a range.
+    fn look_at_all(&self, l: &Loops<'c>, range: Range<u64>) {
+        if !range.is_empty() {
+            let from = range.start as i64;
+            l.each(range.end - range.start, |l, i| self.look_at(l, l.scalars().index_affine(i, 1, from)));
         }
     }
 
-    /// Looks at the elements of a block, unless none of them is ahead of the last pair.
-    fn look_at_block(&self, l: &Loops<'c>, first: Value<'c>, block: u64) {
-        let s = l.scalars();
-        let last = self.value(l, s.index(self.k as i64 - 1));
-        let none = s.int(0, DType::I32).value;
-        // As numbers, or each of them becomes a branch.
-        let some = l.for_(block, LoopKind::Unrolled, &[none], |l, i, some| {
+    /// Looks at the elements of so many blocks from one on, but for blocks none of whose elements is ahead of the last pair.
+    fn look_at_blocks(&self, l: &Loops<'c>, from: u64, blocks: u64) {
+        if blocks == 0 {
+            return;
+        }
+        l.each(blocks, |l, block| {
             let s = l.scalars();
-            let element = self.element(l, s.index_add(first, i)).value;
-            let may = s.cast(may_be_before(&s, self.how, element, last), DType::I32);
-            vec![s.or(Scalar { value: some[0], dtype: DType::I32 }, may).value]
-        });
-        let some = Scalar { value: some[0], dtype: DType::I32 };
-        l.guard(s.cast(some, DType::Bool), |l| {
-            l.each(block, |l, i| self.look_at(l, l.scalars().index_add(first, i)));
+            let (first, last) = (s.index_affine(block, BLOCK as i64, from as i64), self.last(l));
+            let none = s.int(0, DType::I32).value;
+            // As numbers, or each of them becomes a branch.
+            let some = l.for_(BLOCK, LoopKind::Unrolled, &[none], |l, i, some| {
+                let s = l.scalars();
+                let element = self.element(l, s.index_add(first, i)).value;
+                let may = s.cast(may_be_before(&s, self.how, element, last), DType::I32);
+                vec![s.or(Scalar { value: some[0], dtype: DType::I32 }, may).value]
+            });
+            let some = Scalar { value: some[0], dtype: DType::I32 };
+            l.guard(s.cast(some, DType::Bool), |l| {
+                l.each(BLOCK, |l, i| self.look_at(l, l.scalars().index_add(first, i)));
+            });
         });
     }
 
     /// Puts an element into the full list if it is ahead of its last pair.
     fn look_at(&self, l: &Loops<'c>, i: Value<'c>) {
-        let s = l.scalars();
-        let last = self.value(l, s.index(self.k as i64 - 1));
-        let enters = before(&s, self.how, self.element(l, i).value, last);
+        let last = self.last(l);
+        let enters = before(&l.scalars(), self.how, self.element(l, i).value, last);
         l.guard(enters, |l| self.insert(l, i, Size::Known(self.k)));
     }
 

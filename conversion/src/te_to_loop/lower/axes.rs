@@ -75,24 +75,6 @@ impl<'c> Lowering<'c, '_> {
             .collect()
     }
 
-    /// The axes a loop was made of, nearest first.
-    pub(super) fn made_of(&self, stage: StageId, axis: AxisId) -> impl Iterator<Item = AxisId> {
-        let s = &self.tree.stages[stage];
-        let parents = move |axis: AxisId| match s.axes[axis].origin {
-            Origin::Root(_) => Vec::new(),
-            Origin::Split(r) | Origin::Fuse(r) => match s.relations[r] {
-                Relation::Split { parent, .. } => vec![parent],
-                Relation::Fuse { first, second, .. } => vec![first, second],
-            },
-        };
-        let mut open = parents(axis);
-        std::iter::from_fn(move || {
-            let next = open.pop()?;
-            open.extend(parents(next));
-            Some(next)
-        })
-    }
-
     /// True when some index that is bound goes beyond its axis and is guarded.
     pub(super) fn has_guards(&self, nest: &Nest, bound: &Bindings) -> bool {
         let relations = self.tree.stages[nest.stage].relations.iter().enumerate();

@@ -164,7 +164,7 @@ impl<'c> Lowering<'c, '_> {
         // Parents come before what they were made into: an axis none of whose loops is bound runs as a whole, so that
         // what its splits leave over does not widen it.
         for axis in 0..axes.len() {
-            let inside = self.made_of(nest.stage, axis).any(|parent| all.is_bound(parent));
+            let inside = self.tree.stages[nest.stage].made_of(axis).any(|parent| all.is_bound(parent));
             if !inside && !self.touched(nest.stage, bound, axis) {
                 let extent = self.extent(nest, &all, axis);
                 all.bind(axis, ranged(fresh, extent));
@@ -198,11 +198,7 @@ pub(super) fn span(e: &Expr) -> Option<Range> {
 }
 
 fn runs(e: &Expr) -> bool {
-    e.terms().any(|(atom, _)| match atom {
-        Atom::Var(v) => v.id >= RANGED,
-        Atom::Opaque(_) => false,
-        Atom::Div(e, _) | Atom::Mod(e, _) => runs(e),
-    })
+    e.variables().any(|v| v.id >= RANGED)
 }
 
 /// The least range that has both, when they begin a known distance apart.

@@ -75,19 +75,10 @@ impl<'c> Lowering<'c, '_> {
 
 /// The greatest value of an expression as variables but for one run over their range; none where it does not rise or fall with them.
 fn greatest(mut e: Expr, probe: Var) -> Option<Expr> {
-    let open = |e: &Expr| variables(e).find(|v| v.id > probe.id);
+    let open = |e: &Expr| e.variables().find(|v| v.id > probe.id);
     while let Some(v) = open(&e) {
         let best = if e.direction(v.id)? > 0 { v.extent as i64 - 1 } else { 0 };
         e = e.substitute(&|w| (w.id == v.id).then(|| Expr::constant(best)));
     }
     Some(e)
-}
-
-/// The variables of an expression.
-fn variables(e: &Expr) -> Box<dyn Iterator<Item = Var> + '_> {
-    Box::new(e.terms().flat_map(|(atom, _)| match atom {
-        Atom::Var(v) => Box::new(std::iter::once(*v)),
-        Atom::Div(e, _) | Atom::Mod(e, _) => variables(e),
-        Atom::Opaque(_) => Box::new(std::iter::empty()),
-    }))
 }

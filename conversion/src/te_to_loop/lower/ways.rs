@@ -103,7 +103,7 @@ impl Lowering<'_, '_> {
                 || rest == 0
                 || blocks == 0
                 || self.touched(nest.stage, bound, inner)
-                || !self.made_of(nest.stage, axis).any(|a| a == outer)
+                || !s.made_of(axis).any(|a| a == outer)
             {
                 continue;
             }

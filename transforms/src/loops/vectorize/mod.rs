@@ -28,11 +28,11 @@ mod lanes;
 mod masked;
 mod rewrite;
 
-use fusion_dialects::loops::{ANNOTATIONS, LoopKind, Op as Loop, loop_kind};
+use fusion_dialects::loops::{LoopKind, Op as Loop, has_note, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, ValueMap, arguments, dictionary_attr,
-    int_attr, nested_ops, ops_in,
+    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, ValueMap, arguments, int_attr, nested_ops,
+    ops_in,
 };
 use lanes::Analysis;
 
@@ -84,7 +84,7 @@ fn vectorize(op: Op) -> Option<()> {
     if !op.operand_values().is_empty() {
         return None;
     }
-    let rounds = op.attr(ANNOTATIONS).is_some_and(|notes| dictionary_attr(notes, MASKED_TAIL).is_some());
+    let rounds = has_note(op, MASKED_TAIL);
     let whole = if rounds { extent.checked_next_power_of_two()? } else { extent };
     let analysis =
         Analysis::of(op, body, extent, whole).or_else(|| Analysis::of(op, body, extent, extent))?;

@@ -239,19 +239,30 @@ impl<'c> Stage<'c> {
         self.axes.iter().any(|a| a.reduce)
     }
 
+    /// The axes a loop was made of, nearest first.
+    pub fn made_of(&self, axis: AxisId) -> impl Iterator<Item = AxisId> {
+        let parents = |axis: AxisId| match self.axes[axis].origin {
+            Origin::Root(_) => Vec::new(),
+            Origin::Split(r) | Origin::Fuse(r) => match self.relations[r] {
+                Relation::Split { parent, .. } => vec![parent],
+                Relation::Fuse { first, second, .. } => vec![first, second],
+            },
+        };
+        let mut open = parents(axis);
+        std::iter::from_fn(move || {
+            let next = open.pop()?;
+            open.extend(parents(next));
+            Some(next)
+        })
+    }
+
     /// The axes of the computation that a loop goes along, by their places.
-    pub fn roots(&self, axis: AxisId) -> Vec<usize> {
-        let (mut open, mut found) = (vec![axis], Vec::new());
-        while let Some(axis) = open.pop() {
-            match self.axes[axis].origin {
-                Origin::Root(place) => found.push(place),
-                Origin::Split(relation) | Origin::Fuse(relation) => match self.relations[relation] {
-                    Relation::Split { parent, .. } => open.push(parent),
-                    Relation::Fuse { first, second, .. } => open.extend([second, first]),
-                },
-            }
-        }
-        found
+    pub fn roots(&self, axis: AxisId) -> impl Iterator<Item = usize> {
+        let place = |axis: AxisId| match self.axes[axis].origin {
+            Origin::Root(place) => Some(place),
+            Origin::Split(_) | Origin::Fuse(_) => None,
+        };
+        std::iter::once(axis).chain(self.made_of(axis)).filter_map(place)
     }
 
     /// The place of a loop in the nest.

@@ -192,11 +192,11 @@ fn best_of(
     }
     let apart = recognize_with(writer, stage, reduction, machine, 1)?;
     let cycles = |c: &Contraction| c.best(machine, constant, &|_| true).map(|(cycles, _)| cycles);
-    match (cycles(&together), cycles(&apart)) {
-        (Some(least), Some(other)) if least <= other => Some(together),
-        (Some(_), None) => Some(together),
-        _ => Some(apart),
-    }
+    let is_faster = match (cycles(&apart), cycles(&together)) {
+        (Some(apart), Some(together)) => apart < together,
+        (apart, _) => apart.is_some(),
+    };
+    Some(if is_faster { apart } else { together })
 }
 
 fn recognize(writer: &Writer, stage: StageId, reduction: StageId, machine: &Machine) -> Option<Contraction> {

@@ -33,7 +33,7 @@ pub fn skip_padding(tree: &mut Schedule, stage: StageId, axis: AxisId) -> Result
         ));
     }
     let conditions = unless_padding(tree, stage);
-    if !s.roots(axis).into_iter().any(|root| conditions.iter().any(|e| e.mentions(root))) {
+    if !s.roots(axis).any(|root| conditions.iter().any(|e| e.mentions(root))) {
         return Err(format!(
             "passes over iterations of a loop of stage \"{}\", which is no sum of products with elements of a stage that pads with zeros along it",
             s.name
