@@ -147,8 +147,8 @@ fn define<'c>(
     let Some(define) = definition_of(operator) else {
         return Err(PassError::at(op, "has no definition in tensor expressions"));
     };
-    let on_gpu = Target::of(op)?.is_gpu();
-    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results, on_gpu })
+    let target = Target::of(op)?;
+    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results, target })
         .map_err(|why| PassError::at(op, why))
 }
 

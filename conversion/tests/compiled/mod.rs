@@ -7,6 +7,7 @@ mod kernels;
 mod loops;
 mod moments;
 mod more;
+mod pairs;
 mod pieces;
 mod rearranged;
 mod results;

@@ -33,6 +33,11 @@ pub fn compute_type(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
+/// The bits of an f32 that are its exponent.
+const EXPONENT: i64 = 0x7f80_0000;
+/// The bits of 1.
+const ONE: i64 = 0x3f80_0000;
+
 /// Builds scalar expressions at a place.
 #[derive(Clone, Copy)]
 pub struct Scalars<'c> {
@@ -284,6 +289,21 @@ impl<'c> Scalars<'c> {
     /// A function of the math dialect on floats: "exp" for `math.exp`.
     pub fn math(&self, function: &str, operands: &[Scalar<'c>]) -> Scalar<'c> {
         self.make(&format!("math.{function}"), operands, operands[0].dtype)
+    }
+
+    /// The greatest power of two that is not above the size of an f32: its exponent without sign and mantissa. 0 below all normal numbers, and
+    /// infinite for what is no number.
+    pub fn exponent_alone(&self, a: Scalar<'c>) -> Scalar<'c> {
+        let bits = self.make("arith.bitcast", &[a], DType::I32);
+        let exponent = self.and(bits, self.int(EXPONENT, DType::I32));
+        self.make("arith.bitcast", &[exponent], DType::F32)
+    }
+
+    /// One over a power of two that is a normal f32, as is what is one over it: with the exponent of the other sign.
+    pub fn one_over_power_of_two(&self, a: Scalar<'c>) -> Scalar<'c> {
+        let bits = self.make("arith.bitcast", &[a], DType::I32);
+        let exponent = self.sub(self.int(2 * ONE, DType::I32), bits);
+        self.make("arith.bitcast", &[exponent], DType::F32)
     }
 
     /// Conversion to another element type: floats to integers truncate toward zero and saturate, integers wrap,

@@ -35,6 +35,36 @@ def Relay_HalvesSumsOp : Relay_Plain<"halves_sums", "The sums of quarters of suc
     - C2: its extents are even.
   }];
 }
+def Relay_MatmulByPairsOp : Relay_Plain<"matmul_by_pairs",
+    "A product of matrices by pairs: a multiplication and two additions in place of two multiplications",
+    (ins Relay_Tensor:$left, Relay_Tensor:$right)> {
+  let description = [{
+    The left side [..., M, K], and of the right side [..., K, N] what `relay.pairs_right` gives (Winograd, 1968). Rows and columns are
+    divided by powers of two before; errors are bounded by the largest number of a row and of a column, and not by each element. A row or
+    a column with an infinity gives no numbers.
+    - C1: operands are f32.
+    - C2: they have one rank, of 2 or more, and the same leading extents.
+    - C3: the right side has the rows that the left side's columns ask for.
+  }];
+}
+def Relay_Conv2dByPairsOp : Relay_Plain<"conv2d_by_pairs", "A convolution by a kernel of 1 x 1, by pairs",
+    (ins Relay_Tensor:$data, Relay_Tensor:$right)> {
+  let description = [{
+    The image [N, C, H, W], and of the weights, channels by filters [C, F], what `relay.pairs_right` gives; result [N, F, H, W]. The numbers of
+    all channels at a place are a row as those of `relay.matmul_by_pairs`.
+    - C1: operands are f32.
+    - C2: the image has rank 4, the right side rank 2.
+    - C3: the right side has the rows that the channels ask for.
+  }];
+}
+def Relay_PairsRightOp : Relay_Plain<"pairs_right", "A product's right side as products by pairs read it",
+    (ins Relay_Tensor:$right)> {
+  let description = [{
+    The matrix [..., K, N], result [..., 6 ceil(K / 6) + 2, N]: its columns divided by powers of two, zeros, the sums that its pairs have of
+    themselves, and those powers. Those of a constant are made when compiling.
+    - C1: the matrix is f32, of rank 2 or more.
+  }];
+}
 def Relay_DenseOp : Relay_Plain<"dense", "y[..., n] = sum_k x[..., k] * w[n, k]",
     (ins Relay_Tensor:$data, Relay_Tensor:$weight)> {
   let description = [{

@@ -10,6 +10,7 @@ pub mod halves;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;
+pub mod pairs;
 pub mod pooling;
 pub mod reduction;
 pub mod shape;
@@ -23,6 +24,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
     ("halves", halves::ALL),
+    ("pairs", pairs::ALL),
     ("attention", attention::ALL),
     ("convolution", convolution::ALL),
     ("winograd", winograd::ALL),

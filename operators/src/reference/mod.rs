@@ -12,6 +12,7 @@ pub mod halves;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;
+pub mod pairs;
 pub mod pooling;
 pub mod reduction;
 pub mod resize;

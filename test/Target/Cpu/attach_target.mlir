@@ -2,7 +2,7 @@
 // RUN: fusion-opt %s --fusion-attach-target='name=x86-64-v3' --te-schedule | FileCheck %s --check-prefix=SCHEDULE
 // RUN: not fusion-opt %s --fusion-attach-target='name=abacus' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// CHECK: module attributes {fusion.target = {about = "any x86-64 with AVX2", cores = 4 : i64,
+// CHECK: module attributes {fusion.target = {about = "any x86-64 with AVX2", additions = 0 : i64, cores = 4 : i64,
 // CHECK-SAME: name = "x86-64-v3"
 // CHECK-SAME: peak_flops = 1.020000e+11 : f64
 // CHECK-SAME: vector_bytes = 32 : i64

@@ -61,6 +61,7 @@ pub const FIELDS: &[Field] = fields! {
     whole vector_bytes     (vector_bytes)     8.0..256.0  "B" "size of a vector register";
     whole vector_registers (vector_registers) 8.0..256.0  "" "vector registers";
     whole multiply_adds    (multiply_adds)    1.0..16.0   "" "vector multiply-adds that begin in a cycle";
+    whole additions        (additions)        0.0..16.0   "" "vector additions that begin in a cycle beside the multiply-adds";
     whole latency          (latency)          1.0..64.0   "cycles" "from the operands of a multiply-add to its result";
     whole loads            (loads)            1.0..16.0   "" "vector loads in a cycle";
     real  peak_flops       (peak_flops)       1e6..1e15   "FLOP/s" "of one core on f32, a multiply-add counting as two";

@@ -35,6 +35,8 @@ pub struct Target {
     pub vector_registers: u64,
     /// Vector multiply-adds that begin in a cycle.
     pub multiply_adds: u64,
+    /// Vector additions that begin in a cycle beside these.
+    pub additions: u64,
     /// Cycles from the operands of a multiply-add to its result.
     pub latency: u64,
     /// Vector loads in a cycle.
@@ -139,6 +141,7 @@ impl Default for Target {
             vector_bytes: 64,
             vector_registers: 32,
             multiply_adds: 2,
+            additions: 0,
             latency: 4,
             loads: 2,
             peak_flops: 192e9,

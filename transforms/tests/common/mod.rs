@@ -3,7 +3,9 @@
 use fusion_operators::{DType, Tensor, TensorType};
 use fusion_transforms::egraph::analysis::{Facts, Graph};
 use fusion_transforms::egraph::contents::Contents;
+use fusion_transforms::egraph::extract::rates::Rates;
 use fusion_transforms::egraph::language::{Constant, Head, Node};
+use fusion_transforms::target::Target;
 use std::collections::HashMap;
 
 pub struct Random(u64);
@@ -50,7 +52,9 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub fn new(text: &'t str, seed: u64) -> Self {
-        let graph = Graph::new(Facts::default());
+        // A processor that adds beside its multiply-adds: all rules apply to some.
+        let target = Target { additions: 2, ..Target::default() };
+        let graph = Graph::new(Facts { rates: Rates::of(&target), ..Facts::default() });
         let random = Random(seed * 2_654_435_769 + 1);
         Reader {
             rest: text,

@@ -9,14 +9,18 @@
 //!     values    o[i, d]  sum_j e[i, j] v[j, d]
 //!     attention y[i, d]  o[i, d] / z[i]            as many divisions as results, not as scores
 //!
-//! On GPUs, where no memory near a core has room for rows of scores, `online_attention` is the definition.
+//! On GPUs, where no memory near a core has room for rows of scores, `online_attention` is the definition. Where a processor adds beside its
+//! multiply-adds, both products are by pairs (`pairs/attention`).
 
 use super::elementwise::broadcast_indices;
 use super::online_attention;
+use super::pairs;
 use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Combine, Kernel};
 use fusion_operators::TensorType;
 use fusion_operators::ops::attention::ATTENTION;
+use fusion_transforms::egraph::extract::paired;
+use fusion_transforms::egraph::extract::rates::Rates;
 
 pub const TABLE: Table = &[(&ATTENTION, attention)];
 
@@ -29,6 +33,9 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     };
     if let Some(sizes) = online_attention::sizes(call) {
         return Ok(vec![online_attention::define(kernel, call, &sizes)]);
+    }
+    if paired::attends(&call.facts(), &Rates::of(&call.target)) {
+        return pairs::attention::define(kernel, call);
     }
     let (rank, dtype) = (q.len(), call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);

@@ -19,6 +19,7 @@ mod normalization;
 mod online_attention;
 mod pad;
 mod padding;
+mod pairs;
 mod pooling;
 mod reduction;
 mod resize;
@@ -33,6 +34,7 @@ mod winograd;
 use fusion_dialects::Value;
 use fusion_dialects::te::Kernel;
 use fusion_operators::{Attrs, Call, Dim, Operator, TensorType};
+use fusion_transforms::target::Target;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -48,11 +50,16 @@ pub struct TeCall<'c> {
     pub types: Vec<TensorType>,
     /// Types of the results.
     pub results: Vec<TensorType>,
-    /// Whether the kernel is for a GPU.
-    pub on_gpu: bool,
+    /// What the kernel is for.
+    pub target: Target,
 }
 
 impl TeCall<'_> {
+    /// Whether the kernel is for a GPU.
+    pub fn on_gpu(&self) -> bool {
+        self.target.is_gpu()
+    }
+
     /// The known extents of an operand.
     pub fn shape(&self, operand: usize) -> Vec<u64> {
         self.types[operand].shape().unwrap_or_default()
@@ -103,6 +110,7 @@ const FAMILIES: &[Table] = &[
     elementwise::TABLE,
     contraction::TABLE,
     halves::TABLE,
+    pairs::TABLE,
     attention::TABLE,
     convolution::TABLE,
     transposed::TABLE,

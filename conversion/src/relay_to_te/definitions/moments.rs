@@ -32,7 +32,7 @@ pub fn moments<'c>(
     member: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
 ) -> (Value<'c>, Value<'c>) {
     let extents: Option<Vec<u64>> = reduce.iter().map(Dim::known).collect();
-    match extents.filter(|extents| !call.on_gpu && extents.iter().product::<u64>() >= LEAST_NUMBERS) {
+    match extents.filter(|extents| !call.on_gpu() && extents.iter().product::<u64>() >= LEAST_NUMBERS) {
         Some(extents) => in_one_pass(kernel, ty, &extents, member),
         None => in_two_passes(kernel, ty, reduce, member),
     }

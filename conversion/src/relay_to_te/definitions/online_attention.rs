@@ -55,7 +55,7 @@ pub fn sizes(call: &TeCall) -> Option<Sizes> {
     let (queries, keys, width, columns) = (*queries, *keys, *width, *columns);
     let enough = queries >= FEWEST && keys > FEWEST && (FEWEST..=MOST_WIDTH).contains(&columns) && width > 0;
     let float = call.results[0].dtype.is_float();
-    (call.on_gpu && enough && float).then(|| Sizes { lead: lead.to_vec(), queries, keys, width, columns })
+    (call.on_gpu() && enough && float).then(|| Sizes { lead: lead.to_vec(), queries, keys, width, columns })
 }
 
 /// The stages; the last one is given.

@@ -58,7 +58,7 @@ fn scan<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, neutral: i64, f: Combine<'c>
             });
         };
         match lines.inner {
-            Size::Known(inner) if inner > 1 && !call.on_gpu => {
+            Size::Known(inner) if inner > 1 && !call.on_gpu() => {
                 each_index(loops, &[lines.outer], &|_| true, &mut |l, at| {
                     side_by_side(l, inner, &mut |l, within| scan(l, at[0], within));
                 });
@@ -81,7 +81,7 @@ struct Chunks {
 impl Chunks {
     /// The chunks of a scan's lines, where cutting them takes a few of the steps.
     fn of(call: &TeCall, axis: usize) -> Option<Chunks> {
-        let shape = call.types[0].shape().filter(|_| call.on_gpu)?;
+        let shape = call.types[0].shape().filter(|_| call.on_gpu())?;
         let (outer, inner) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product::<u64>());
         let (elements, lines) = (shape[axis], u64::saturating_mul(outer, inner));
         if elements < FEWEST_ELEMENTS || !(1..ENOUGH_LINES).contains(&lines) {

@@ -64,7 +64,7 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             match line.from.0.extent {
                 Size::Known(n) => {
                     loops.each(k, |l, i| line.insert(l, i, Size::Open(i)));
-                    let blocks = if call.on_gpu { 0 } else { (n - k) / BLOCK };
+                    let blocks = if call.on_gpu() { 0 } else { (n - k) / BLOCK };
                     let behind = n - blocks * BLOCK;
                     line.look_at_all(loops, k..behind);
                     line.look_at_blocks(loops, behind, blocks);

@@ -8,6 +8,7 @@
 use super::code;
 use super::halved;
 use super::kernel::Kernel;
+use super::paired;
 use super::pressure;
 use super::rates::Rates;
 use super::scattered;
@@ -15,9 +16,11 @@ use super::space::{ClassId, Space};
 use super::state::State;
 use super::turned;
 use crate::relay::{layouts, winograd};
+use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::elementwise::{DIV, RECIPROCAL};
 use fusion_operators::ops::halves::MATMUL_BY_HALVES;
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
+use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS};
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
 
@@ -44,6 +47,9 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         FusionKind::Contraction if call.op.is(&MATMUL_BY_HALVES) => {
             contraction() / halved::gain_of(call, rates).unwrap_or(1.0)
         }
+        FusionKind::Contraction if BY_PAIRS.iter().any(|o| call.op.is(o)) => {
+            contraction() / paired::gain_of(call, results, rates).unwrap_or(1.0)
+        }
         FusionKind::Contraction if call.op.is(&LAYOUT_CONV2D) => {
             let gain = rates.core.and_then(|core| layouts::gain(call, results, &core));
             contraction() / gain.unwrap_or(1.0)
@@ -52,6 +58,9 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         _ => operations * slowness(call.op) / rates.operations,
     }
 }
+
+/// Operators whose products are by pairs, or may be.
+static BY_PAIRS: [&Operator; 3] = [&MATMUL_BY_PAIRS, &CONV2D_BY_PAIRS, &ATTENTION];
 
 /// Operators that count as one operation and take longer: a core divides a vector of floats in five to ten cycles, where it multiplies
 /// two in one.

@@ -16,6 +16,7 @@ pub mod kernel;
 pub mod looped;
 mod moves;
 pub mod occupancy;
+pub mod paired;
 mod pieces;
 pub mod plan;
 pub mod pressure;

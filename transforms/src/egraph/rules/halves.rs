@@ -105,7 +105,7 @@ const LEAST: [u64; 3] = [8, 128, 128];
 const LEAST_GAIN: f64 = 1.02;
 
 /// Bytes of all constants of a graph.
-fn bytes_of_constants(graph: &Graph) -> f64 {
+pub(super) fn bytes_of_constants(graph: &Graph) -> f64 {
     let constants = graph.classes().filter(|c| c.nodes.iter().any(|n| matches!(n.head, Head::Constant(_))));
     constants.map(|c| bytes(&c.data.types)).sum()
 }

@@ -16,6 +16,7 @@ pub mod halves;
 pub mod layout;
 mod needs;
 pub mod normalization;
+pub mod pairs;
 pub mod pieces;
 pub mod products;
 pub mod resampling;
@@ -57,6 +58,8 @@ pub enum Family {
     Winograd,
     /// Products of matrices by halves.
     Halves,
+    /// Products of matrices by pairs.
+    Pairs,
     /// Orders of images.
     Layout,
 }
@@ -75,6 +78,7 @@ impl Family {
         (Family::Attention, "attention"),
         (Family::Winograd, "winograd"),
         (Family::Halves, "halves"),
+        (Family::Pairs, "pairs"),
         (Family::Layout, "layout"),
     ];
 
@@ -95,7 +99,7 @@ impl Family {
             Family::Convolution => [convolution::rules(), contents::of_convolutions()].concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
-            Family::Siblings | Family::Halves => Vec::new(),
+            Family::Siblings | Family::Halves | Family::Pairs => Vec::new(),
             Family::Attention => attention::rules(),
             Family::Winograd => winograd::rules(),
             Family::Layout => layout::rules(),
@@ -109,6 +113,7 @@ impl Family {
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
             Family::Convolution => &[groups::SEARCH_RULES],
             Family::Halves => &[halves::SEARCH_RULES],
+            Family::Pairs => &[pairs::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],

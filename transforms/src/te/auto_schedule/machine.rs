@@ -13,6 +13,8 @@ pub struct Machine {
     pub registers: u64,
     /// Vector multiply-adds that begin in a cycle.
     pub multiply_adds: u64,
+    /// Vector additions that begin in a cycle beside these.
+    pub additions: u64,
     /// Cycles from the operands of a multiply-add to its result.
     pub latency: u64,
     /// Vector loads in a cycle.
@@ -54,6 +56,7 @@ impl Machine {
             masks: target.vector_bytes >= 64,
             registers: target.vector_registers,
             multiply_adds: target.multiply_adds,
+            additions: target.additions,
             latency: target.latency,
             loads: target.loads,
             first_cache: target.l1.bytes,

@@ -22,6 +22,7 @@ mod machine;
 mod narrow;
 mod next_row;
 mod operands;
+mod pairs;
 mod parallel;
 mod pipelines;
 mod placement;
@@ -104,6 +105,7 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     }
     if cells::schedule(writer, &nests, machine, constant)?
         || halves::schedule(writer, &nests, machine, constant)?
+        || pairs::schedule(writer, &nests, machine, constant)?
         || halved_cells::schedule(writer, &nests, machine, constant)?
     {
         return Ok(());

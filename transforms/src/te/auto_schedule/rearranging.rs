@@ -27,7 +27,9 @@ pub fn follow_products(writer: &mut Writer, machine: &Machine) -> Result<(), Str
         let bytes =
             |s: StageId| Some(tensor_type(*tree.stages[s].op.result_values().first()?)?.dtype.size() as u64);
         let lanes = machine.lanes(bytes(result).unwrap_or(4));
-        if rearrangement(tree, result, last).is_ok_and(|r| keeps_vectors(&r.layout, lanes)) {
+        if rearrangement(tree, result, last)
+            .is_ok_and(|r| keeps_vectors(&r.layout, lanes) || keeps_order(&r.layout))
+        {
             writer.reverse_reindex(result, last)?;
         }
     }
@@ -48,6 +50,14 @@ fn last_over_the_same(tree: &Schedule, product: StageId) -> StageId {
 fn only_result_behind(tree: &Schedule, stage: StageId) -> Option<StageId> {
     let mut behind = readers(tree, stage).into_iter().filter(|s| tree.results.contains(s));
     behind.next().filter(|_| behind.next().is_none())
+}
+
+/// True when elements lie in the order of the product's axes, which are but cut.
+fn keeps_order(layout: &Layout) -> bool {
+    layout.digits().windows(2).all(|pair| {
+        let [outer, inner] = pair else { return true };
+        outer.axis < inner.axis || outer.axis == inner.axis && outer.unit > inner.unit
+    })
 }
 
 /// True when vectors of so many elements, along the axis whose last digit is the innermost, lie side by side.

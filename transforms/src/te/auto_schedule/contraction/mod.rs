@@ -34,7 +34,7 @@ mod streams;
 pub use estimate::Convolution;
 pub use next_panel::ask_for_what_follows;
 pub(super) use next_rows::serial_step;
-pub use packing::{copy_operand, panels};
+pub use packing::{copy_operand, copy_panels_at, copy_panels_before, panels};
 pub use panels::{panel_of, schedule_panel};
 pub use register_tile::{RegisterTile, tile_of, tile_of_vectors};
 

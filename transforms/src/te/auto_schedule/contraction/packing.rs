@@ -27,6 +27,28 @@ pub fn copy_operand(
     }
 }
 
+/// Copies all panels of an operand, of one vector along its last axis, before anything of the stage is computed.
+pub fn copy_panels_before(
+    writer: &mut Writer,
+    stage: StageId,
+    operand: &Operand,
+    lanes: u64,
+) -> Result<(), String> {
+    copy_panels_at(writer, (stage, None), operand, operand.shape.len() - 1, lanes)
+}
+
+/// Copies the panels of an operand, of one vector along an axis of it, at a loop of a stage.
+pub fn copy_panels_at(
+    writer: &mut Writer,
+    (stage, at): (StageId, Option<AxisId>),
+    operand: &Operand,
+    dimension: usize,
+    lanes: u64,
+) -> Result<(), String> {
+    let panels = Panels { dimension, width: lanes, at_once: 1 };
+    copy_panels(writer, stage, operand, panels, lanes, at).map(|_| ())
+}
+
 /// [`panels`] of an operand in the order of a nest's loops: outermost the axes that no step of the reduction goes along, which select
 /// panels, and the phases of others. When an axis is indexed `r + s k`, with steps `k` of the reduction and an `r < s` that is
 /// given by other axes, a nest reads every s-th element, which then are neighbours.

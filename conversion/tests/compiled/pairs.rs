@@ -1,0 +1,82 @@
+//! Products by pairs: of constants and not, of extents that tiles, panels and parts do and do not divide, and with something behind.
+
+use super::text::Text;
+use super::whole::compare_all;
+use super::*;
+use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS, PAIRS_RIGHT, rows};
+use fusion_operators::reference::evaluate;
+
+/// A right side of random numbers, as products read it.
+fn right(random: &mut Random, shape: &[usize]) -> Tensor {
+    let matrix = random.tensor(DType::F32, shape);
+    evaluate(&PAIRS_RIGHT, &Attrs::new(), &[matrix]).unwrap().remove(0)
+}
+
+#[test]
+fn products_by_pairs() {
+    let (mut random, mut checker) = (Random::new(81), Checker::default());
+    for [height, depth, columns] in
+        [[1, 1, 1], [2, 6, 16], [14, 64, 32], [15, 7, 24], [49, 96, 40], [70, 512, 16], [129, 20, 47]]
+    {
+        let x = random.tensor(DType::F32, &[height, depth]);
+        let u = right(&mut random, &[depth, columns]);
+        checker.call(&MATMUL_BY_PAIRS, Attrs::new(), &[x.clone(), u.clone()]);
+        checker.call_on_constants(&MATMUL_BY_PAIRS, Attrs::new(), &[x, u]);
+        checker.call(&PAIRS_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[depth, columns])]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn several_at_a_time() {
+    let (mut random, mut checker) = (Random::new(82), Checker::default());
+    for lead in [&[1][..], &[3], &[2, 3]] {
+        let x = random.tensor(DType::F32, &[lead, &[30, 40]].concat());
+        let u = right(&mut random, &[lead, &[40, 32]].concat());
+        checker.call(&MATMUL_BY_PAIRS, Attrs::new(), &[x, u]);
+        checker.call(&PAIRS_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[lead, &[9, 20]].concat())]);
+    }
+    checker.finish();
+}
+
+/// Vectors along places, and along filters of images that do not fill them.
+#[test]
+fn convolutions_by_pairs() {
+    let (mut random, mut checker) = (Random::new(84), Checker::default());
+    for [images, depth, height, width, filters] in
+        [[1, 20, 7, 7, 32], [2, 64, 8, 8, 24], [1, 33, 14, 14, 40], [3, 5, 5, 9, 17], [1, 96, 28, 28, 15]]
+    {
+        let x = random.tensor(DType::F32, &[images, depth, height, width]);
+        let u = right(&mut random, &[depth, filters]);
+        checker.call(&CONV2D_BY_PAIRS, Attrs::new(), &[x.clone(), u.clone()]);
+        checker.call_on_constants(&CONV2D_BY_PAIRS, Attrs::new(), &[x, u]);
+    }
+    checker.finish();
+}
+
+/// `by_pairs(x, pairs_right(y)) + b`, with more behind it.
+#[test]
+fn what_follows_is_computed_from_the_sums() {
+    let mut random = Random::new(83);
+    compare_all((0..8).map(|_| {
+        let [height, depth, columns] = random.of(&[[64, 64, 128], [50, 96, 64], [24, 130, 40]]);
+        let mut text = Text::new(true);
+        let (x_of, y_of, b_of, of) = ([height, depth], [depth, columns], [columns], [height, columns]);
+        let u_of = [rows(depth as u64) as usize, columns];
+        let x = text.given(&mut random, &x_of, false);
+        let is_constant = random.flag();
+        let y = text.given(&mut random, &y_of, is_constant);
+        let u = text.call(&format!("relay.pairs_right {y}"), Some((&[&y_of], &u_of)));
+        let mut at = text.call(&format!("relay.matmul_by_pairs {x}, {u}"), Some((&[&x_of, &u_of], &of)));
+        let b = text.given(&mut random, &b_of, true);
+        at = text.call(&format!("relay.add {at}, {b}"), Some((&[&of, &b_of], &of)));
+        if random.flag() {
+            at = text.call(&format!("relay.sigmoid {at}"), Some((&[&of], &of)));
+        }
+        if random.flag() {
+            let other = text.given(&mut random, &of, false);
+            at = text.call(&format!("relay.mul {at}, {other}"), Some((&[&of, &of], &of)));
+        }
+        text.done(&[(&at, &of)])
+    }));
+}

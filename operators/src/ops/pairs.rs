@@ -1,0 +1,156 @@
+//! Products of matrices by pairs (Winograd, "A New Algorithm for Inner Product", 1968): a multiplication and two additions in place of two
+//! multiplications.
+//!
+//!     x1 u1 + x2 u2  =  (x1 + u2) (x2 + u1)  -  x1 x2  -  u1 u2        the last two are of one row and of one column
+//!
+//! The numbers summed over are in six parts, `q` of each at a time, of which two pairs are multiplied so and two parts as they are. The second
+//! pair is of differences, and subtracted, so that what is taken away again does not grow where all numbers have one sign:
+//!
+//!     p   =  (x[0] + u[1]) (x[1] + u[0]) + x[2] u[2]  -  (u[4] - x[3]) (u[3] - x[4]) + x[5] u[5]              x[i]: x[q + i Q]
+//!     own =  x[0] x[1] - x[3] x[4]
+//!     y[i, j]  =  s[i] t[j] (sum_q p  -  sum_q own x  -  sum_q own u)
+//!
+//! Rows of the left side and columns of the right one are divided by powers of two `s` and `t`, so that the largest number of each is
+//! between 1 and 2: sums of large and small numbers would lose the latter. With them an error is bounded by the largest number of the row
+//! and of the column. What is of the right side, its columns so divided, their sums and `t`, is an operand, so that those of a
+//! constant are made when compiling.
+
+use crate::operator::cost::elements;
+use crate::reference::pairs as reference;
+use crate::relation::{Related, same_dtype};
+use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
+
+/// Parts of the numbers summed over.
+pub const PARTS: u64 = 6;
+/// Rows of a right side behind the numbers summed over: its own sums, and what its columns were divided by.
+pub const BEHIND: u64 = 2;
+
+/// The rows of a right side for so many numbers summed over: these and zeros up to a multiple of the parts, and what is behind.
+pub fn rows(depth: u64) -> u64 {
+    depth.next_multiple_of(PARTS) + BEHIND
+}
+
+/// What a row or a column is divided by whose largest number is of that size: the greatest power of two that is not above it, of those by
+/// which products of all numbers that models have are numbers still. (Of what is infinite, or no number, products are no numbers.)
+pub fn power(largest: f64) -> f64 {
+    largest.clamp(LEAST, 1.0 / LEAST).log2().floor().exp2()
+}
+
+/// The least of those powers of two: 2^-60.
+pub const LEAST: f64 = 1.0 / (1u64 << 60) as f64;
+
+/// True where a convolution of so many places and filters goes along places in vectors, as they lie: where no fewer lanes are filled than
+/// along filters, but for some that turning those round is worth.
+pub fn lies_along_places(places: u64, filters: u64) -> bool {
+    let filled = |n: u64| n as f64 / n.next_multiple_of(LANES) as f64;
+    filled(places) >= filled(filters) - TURNING
+}
+
+/// Numbers of a vector of AVX-512.
+const LANES: u64 = 16;
+/// The share of lanes that turning vectors round is worth.
+const TURNING: f64 = 0.1;
+
+fn rows_of(depth: &Dim) -> Dim {
+    depth.known().map_or(Dim::Any, |n| Dim::Static(rows(n)))
+}
+
+/// C1: operands are f32. C2: they have one rank, of 2 or more, and the same leading extents. C3: the right side has the rows that the left
+/// side's columns ask for.
+fn relation(call: &Call) -> Related {
+    let (left, right) = (&call.operands[0], &call.operands[1]);
+    same_dtype(call.operands, 1)?;
+    require!(left.dtype == DType::F32, C 1, "operands must be f32, found {}", left.dtype);
+    let lead = left.rank().saturating_sub(2);
+    let alike = left.rank() >= 2 && left.rank() == right.rank();
+    require!(
+        alike && left.dims[..lead].iter().zip(&right.dims).all(|(a, b)| a.compatible(b)),
+        C 2,
+        "both sides must have one rank, of 2 or more, and the same leading extents, found {left} and {right}"
+    );
+    let rows = rows_of(&left.dims[lead + 1]);
+    require!(
+        rows.compatible(&right.dims[lead]),
+        C 3,
+        "the right side must have {rows} rows for {} numbers summed over, found {right}",
+        left.dims[lead + 1]
+    );
+    let dims = [&left.dims[..=lead], &right.dims[lead + 1..]].concat();
+    Ok(vec![TensorType::new(dims, left.dtype)])
+}
+
+/// What the product takes by its definition, so that rates compare.
+fn cost(call: &Call, results: &[TensorType]) -> f64 {
+    let depth = call.operands[0].dims.last().and_then(Dim::known);
+    2.0 * elements(&results[..1]) * depth.unwrap_or(1) as f64
+}
+
+/// C1: operands are f32. C2: the image has rank 4, the right side rank 2. C3: the right side has the rows that the channels ask for.
+fn pointwise_relation(call: &Call) -> Related {
+    let (image, right) = (&call.operands[0], &call.operands[1]);
+    same_dtype(call.operands, 1)?;
+    require!(image.dtype == DType::F32, C 1, "operands must be f32, found {}", image.dtype);
+    require!(
+        image.rank() == 4 && right.rank() == 2,
+        C 2,
+        "the image must have rank 4 and the right side rank 2, found {image} and {right}"
+    );
+    let rows = rows_of(&image.dims[1]);
+    require!(
+        rows.compatible(&right.dims[0]),
+        C 3,
+        "the right side must have {rows} rows for {} channels, found {right}",
+        image.dims[1]
+    );
+    let mut dims = image.dims.clone();
+    dims[1] = right.dims[1].clone();
+    Ok(vec![TensorType::new(dims, image.dtype)])
+}
+
+fn pointwise_cost(call: &Call, results: &[TensorType]) -> f64 {
+    2.0 * elements(&results[..1]) * call.operands[0].dims[1].known().unwrap_or(1) as f64
+}
+
+/// C1: the matrix is f32, of rank 2 or more.
+fn right_relation(call: &Call) -> Related {
+    let matrix = &call.operands[0];
+    require!(
+        matrix.dtype == DType::F32 && matrix.rank() >= 2,
+        C 1,
+        "the matrix must be f32 of rank 2 or more, found {matrix}"
+    );
+    let mut dims = matrix.dims.clone();
+    let lead = dims.len() - 2;
+    dims[lead] = rows_of(&dims[lead]);
+    Ok(vec![TensorType::new(dims, matrix.dtype)])
+}
+
+operators! {
+    /// A product's right side as products by pairs read it.
+    PAIRS_RIGHT = Operator {
+        name: "pairs_right",
+        arity: (1, 1),
+        relation: right_relation,
+        fusion: FusionKind::Opaque,
+        cost: crate::operator::cost::one_each,
+        reference: reference::right,
+    };
+    /// A convolution of an image, NCHW, by a kernel of 1 x 1, by pairs: the right side is of its weights, channels by filters.
+    CONV2D_BY_PAIRS = Operator {
+        name: "conv2d_by_pairs",
+        arity: (2, 2),
+        relation: pointwise_relation,
+        fusion: FusionKind::Contraction,
+        cost: pointwise_cost,
+        reference: reference::pointwise,
+    };
+    /// A product of matrices by pairs, of whose right side that is given.
+    MATMUL_BY_PAIRS = Operator {
+        name: "matmul_by_pairs",
+        arity: (2, 2),
+        relation,
+        fusion: FusionKind::Contraction,
+        cost,
+        reference: reference::matmul,
+    };
+}

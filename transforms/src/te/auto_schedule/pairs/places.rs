@@ -1,0 +1,86 @@
+//! Of images, whose numbers of a channel lie side by side: a block of places for all filters.
+//!
+//!     for c, f  s[p] = max ; a[c, p] = x / s           for po                   a block of places
+//!     for p  o[p] += a a                                 at po    s, a, o of its places
+//!     for f, p, q, t  y[f, p] += one of four        =>   for ft  for pi         a tile of filters by a vector of places,
+//!     for f, p  y[f, p] = f(p, o, u)                     for fo  for pt         or of places by a vector of filters
+//!
+//! Vectors go along places where these fill them about as well as filters do: those of filters are turned round when they are stored.
+
+use super::super::contraction;
+use super::super::machine::Machine;
+use super::super::writer::Writer;
+use super::{BYTES, Pairs, SHARE, height};
+use crate::te::schedule::{AxisId, Handle, StageId};
+use fusion_operators::ops::pairs::lies_along_places;
+
+/// Vectors of places whose sums are made at a time.
+const AT_A_TIME: u64 = 4;
+
+/// Writes the schedule.
+pub(super) fn schedule(
+    writer: &mut Writer,
+    pairs: &Pairs,
+    machine: &Machine,
+    constant: &[bool],
+) -> Result<(), String> {
+    let lanes = machine.lanes(BYTES);
+    let host = &writer.tree.stages[pairs.host];
+    let (extents, axes) = (host.extents(), host.leaves.clone());
+    let (&[_, filters, places], &[image, filter, place]) = (&extents[..], &axes[..]) else {
+        return Err("is no convolution of images".into());
+    };
+    let depth = writer.tree.stages[pairs.left].axes[1].extent;
+    let along_places = lies_along_places(places, filters);
+    let height = height(if along_places { filters } else { places }, machine);
+    let unit = if along_places { lanes } else { height };
+    let block =
+        unit * (machine.second_cache / SHARE / (depth * BYTES * unit)).clamp(1, places.div_ceil(unit));
+
+    let stage = pairs.host;
+    let (blocks, place) = writer.split(stage, place, block)?;
+    let (tile, vector) = if along_places { (filter, place) } else { (place, filter) };
+    let (tiles, inner) = writer.split(stage, tile, height)?;
+    let (panels, lane) = writer.split(stage, vector, lanes)?;
+    writer.unroll(stage, inner)?;
+    writer.vectorize(stage, lane)?;
+    let order = match along_places {
+        true => [image, blocks, tiles, panels, inner, lane],
+        false => [image, blocks, panels, tiles, inner, lane],
+    };
+    writer.reorder(stage, &order)?;
+    pairs.attach_products(writer, lane)?;
+
+    let width = if along_places { height } else { lanes };
+    match pairs.right.input.filter(|_| pairs.right.is_constant(constant)) {
+        Some(input) => writer.transform_layout(Handle::Input(input), contraction::panels(2, 1, width)?)?,
+        None => contraction::copy_panels_before(writer, stage, &pairs.right, width)?,
+    }
+    if along_places {
+        writer.transform_layout(Handle::Stage(pairs.left), contraction::panels(3, 2, lanes)?)?;
+    }
+    for of_places in [pairs.own, pairs.left, pairs.power] {
+        writer.compute_at(of_places, stage, blocks)?;
+    }
+    for reduction in [pairs.own, pairs.power] {
+        in_vectors(writer, reduction, lanes)?;
+    }
+    let axes = writer.tree.stages[pairs.left].leaves.clone();
+    let (panels, lane) = writer.split(pairs.left, axes[2], lanes)?;
+    writer.vectorize(pairs.left, lane)?;
+    if along_places {
+        writer.reorder(pairs.left, &[axes[0], panels, axes[1], lane])?;
+    }
+    Ok(())
+}
+
+/// Makes sums in vectors of what lies side by side, some of them at a time.
+pub(super) fn in_vectors(writer: &mut Writer, stage: StageId, lanes: u64) -> Result<(), String> {
+    let axes: Vec<AxisId> = writer.tree.stages[stage].leaves.clone();
+    let last = writer.tree.stages[stage].rank() - 1;
+    let (groups, several) = writer.split(stage, axes[last], lanes * AT_A_TIME)?;
+    let (several, lane) = writer.split(stage, several, lanes)?;
+    writer.unroll(stage, several)?;
+    writer.vectorize(stage, lane)?;
+    writer.reorder(stage, &[&axes[..last], &[groups, several, lane], &axes[last + 1..]].concat())
+}

@@ -1,0 +1,79 @@
+//! Of matrices: a block of rows for all panels of columns.
+//!
+//!     for i, k  s[i] = max ; a[i, k] = x / s           for io                   a block of rows
+//!     for i, q  o[i] += a a                              at io    s, a, o of its rows
+//!     for i, j, q, t  p[i, j] += one of four        =>   for jo                 a panel, one vector of columns
+//!     for i, j  y[i, j] = f(p, o, u)                       for it  for q        rows of a tile: accumulators in registers
+
+use super::super::blocks::most_even;
+use super::super::contraction;
+use super::super::machine::Machine;
+use super::super::reductions;
+use super::super::writer::Writer;
+use super::{BYTES, Pairs, SHARE, height};
+use crate::te::layout::Align;
+use crate::te::schedule::{AxisId, Handle};
+
+/// Writes the schedule.
+pub(super) fn schedule(
+    writer: &mut Writer,
+    pairs: &Pairs,
+    machine: &Machine,
+    constant: &[bool],
+) -> Result<(), String> {
+    let lanes = machine.lanes(BYTES);
+    let rank = writer.tree.stages[pairs.host].rank();
+    let extents = writer.tree.stages[pairs.host].extents();
+    let depth = writer.tree.stages[pairs.left].axes[rank - 1].extent;
+    let height = height(extents[rank - 2], machine);
+    let tiles = (machine.second_cache / SHARE / (depth * BYTES * height)).max(1);
+    let rows = most_even(extents[rank - 2].div_ceil(height), tiles) * height;
+
+    let blocks = write_host(writer, pairs, rows, height, lanes)?;
+    lay_out(writer, pairs, constant, lanes)?;
+    for stage in [pairs.own, pairs.left, pairs.power] {
+        writer.compute_at(stage, pairs.host, blocks)?;
+    }
+    for stage in [pairs.own, pairs.power] {
+        reductions::vectorize(writer, stage, machine.vector_bytes)?;
+    }
+    // Rows an odd number of lines apart: those of a tile fall on all sets of the nearest cache.
+    let line = machine.line / BYTES;
+    writer.storage_align(pairs.left, Align { dim: rank - 2, factor: 2 * line, offset: line })?;
+    let along = writer.tree.stages[pairs.left].leaves[rank - 1];
+    let vector = if depth > lanes { writer.split(pairs.left, along, lanes)?.1 } else { along };
+    writer.vectorize(pairs.left, vector)
+}
+
+/// Gives the loop over blocks of rows.
+fn write_host(
+    writer: &mut Writer,
+    pairs: &Pairs,
+    rows: u64,
+    height: u64,
+    lanes: u64,
+) -> Result<AxisId, String> {
+    let stage = pairs.host;
+    let axes = writer.tree.stages[stage].leaves.clone();
+    let [lead @ .., i, j] = &axes[..] else { return Err("has loops of its own".into()) };
+    let (blocks, i) = writer.split(stage, *i, rows)?;
+    let (tiles, i) = writer.split(stage, i, height)?;
+    let (panels, vector) = writer.split(stage, *j, lanes)?;
+    writer.unroll(stage, i)?;
+    writer.vectorize(stage, vector)?;
+    writer.reorder(stage, &[lead, &[blocks, panels, tiles, i, vector]].concat())?;
+    pairs.attach_products(writer, vector)?;
+    Ok(blocks)
+}
+
+/// Has the right side lie in panels, or copies it so before.
+fn lay_out(writer: &mut Writer, pairs: &Pairs, constant: &[bool], lanes: u64) -> Result<(), String> {
+    let right = &pairs.right;
+    let rank = right.shape.len();
+    match right.input.filter(|_| right.is_constant(constant)) {
+        Some(input) => {
+            writer.transform_layout(Handle::Input(input), contraction::panels(rank, rank - 1, lanes)?)
+        }
+        None => contraction::copy_panels_before(writer, pairs.host, right, lanes),
+    }
+}
