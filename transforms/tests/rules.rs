@@ -226,7 +226,7 @@ const SAMPLES: &[Sample] = &[
     ("conv2d-by-pairs", "(conv2d {} x:[1,96,14,14] c:[96,96,1,1])"),
     ("conv2d-by-pairs", "(conv2d {} x:[2,100,9,7] c:[80,100,1,1])"),
     ("matmul-by-pairs", "(matmul {} x:[64,96] c:[96,64])"),
-    ("matmul-by-pairs", "(matmul {transpose_b=true} x:[70,100] c:[48,100])"),
+    ("matmul-by-pairs", "(matmul {transpose_b=true} x:[210,100] c:[96,100])"),
     ("matmul-by-pairs", "(batch_matmul {} x:[3,64,96] y:[3,96,64])"),
     ("matmul-by-pairs", "(matmul {transpose_b=true} x:[2,2,64,90] c:[2,2,96,90])"),
     ("matmul-by-halves", "(matmul {} x:[192,256] c:[256,288])"),

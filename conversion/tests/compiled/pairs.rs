@@ -3,6 +3,7 @@
 use super::text::Text;
 use super::whole::compare_all;
 use super::*;
+use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS, PAIRS_RIGHT, rows};
 use fusion_operators::reference::evaluate;
 
@@ -50,6 +51,23 @@ fn convolutions_by_pairs() {
         let u = right(&mut random, &[depth, filters]);
         checker.call(&CONV2D_BY_PAIRS, Attrs::new(), &[x.clone(), u.clone()]);
         checker.call_on_constants(&CONV2D_BY_PAIRS, Attrs::new(), &[x, u]);
+    }
+    checker.finish();
+}
+
+/// Where this processor adds beside its multiply-adds, both products are by pairs.
+#[test]
+fn attention_of_many_keys() {
+    let (mut random, mut checker) = (Random::new(85), Checker::default());
+    for [heads, queries, keys, width, columns] in
+        [[2, 64, 96, 32, 32], [1, 50, 130, 24, 40], [3, 33, 67, 20, 16], [1, 112, 200, 64, 64]]
+    {
+        let mut of = |extents: &[usize]| random.tensor(DType::F32, extents);
+        let [q, k, v] = [[queries, width], [keys, width], [keys, columns]].map(|[n, d]| of(&[heads, n, d]));
+        let scale = Attrs::new().with("scale", 0.125);
+        checker.call(&ATTENTION, scale.clone(), &[q.clone(), k.clone(), v.clone()]);
+        let bias = of(&[heads, queries, keys]);
+        checker.call(&ATTENTION, scale, &[q, k, v, bias]);
     }
     checker.finish();
 }

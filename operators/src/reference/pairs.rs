@@ -97,7 +97,7 @@ pub fn right(_: &Call, results: &[TensorType], operands: &[Tensor]) -> Evaluated
     };
     let (depth, width) = (*depth, *width);
     let all = rows(depth as u64) as usize;
-    let each = depth.next_multiple_of(PARTS as usize) / PARTS as usize;
+    let each = depth.div_ceil(PARTS as usize);
     let lead: usize = shape[..shape.len() - 2].iter().product();
     let mut u = vec![0.0f32; lead * all * width];
     for (from, to) in x.chunks_exact((depth * width).max(1)).zip(u.chunks_exact_mut((all * width).max(1))) {

@@ -21,6 +21,9 @@ pub struct Side<'c> {
 /// The `k`-th number of a row, which those indices give.
 type Number<'c, 'f> = &'f dyn Fn(&Scalars<'c>, &[Value<'c>], Value<'c>) -> Scalar<'c>;
 
+/// The indices of the `k`-th number of a row.
+type Place<'c, 'f> = &'f dyn Fn(&Scalars<'c>, &[Value<'c>], Value<'c>) -> Vec<Value<'c>>;
+
 /// Where the numbers of a side lie: a tensor, and the indices of the `k`-th of a row.
 pub struct Source<'c, 'f> {
     #[allow(missing_docs)]
@@ -28,7 +31,7 @@ pub struct Source<'c, 'f> {
     /// How many a row has.
     pub depth: u64,
     /// The indices.
-    pub place: &'f dyn Fn(&Scalars<'c>, &[Value<'c>], Value<'c>) -> Vec<Value<'c>>,
+    pub place: Place<'c, 'f>,
 }
 
 impl<'c> Side<'c> {

@@ -7,6 +7,7 @@
 //!
 //! Vectors go along places where these fill them about as well as filters do: those of filters are turned round when they are stored.
 
+use super::super::blocks::most_even;
 use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::writer::Writer;
@@ -34,8 +35,8 @@ pub(super) fn schedule(
     let along_places = lies_along_places(places, filters);
     let height = height(if along_places { filters } else { places }, machine);
     let unit = if along_places { lanes } else { height };
-    let block =
-        unit * (machine.second_cache / SHARE / (depth * BYTES * unit)).clamp(1, places.div_ceil(unit));
+    let most = (machine.second_cache / SHARE / (depth * BYTES * unit)).max(1);
+    let block = unit * most_even(places.div_ceil(unit), most);
 
     let stage = pairs.host;
     let (blocks, place) = writer.split(stage, place, block)?;
