@@ -51,10 +51,10 @@ pub fn places(images: f64, [places, channels, filters]: [f64; 3], rates: &Rates)
 
 /// True where both products of an attention are by pairs: of f32 and known extents, on a processor that takes less so.
 pub fn attends(call: &Call, rates: &Rates) -> bool {
-    attention(call, rates).is_some_and(|[plain, by_pairs]| by_pairs * LEAST_GAIN < plain)
+    attention(call, rates).is_some()
 }
 
-/// Seconds of an attention's products as they are, and by pairs.
+/// Seconds of an attention's products as they are, and by pairs, where that is less.
 fn attention(call: &Call, rates: &Rates) -> Option<[f64; 2]> {
     let known = |ty: &TensorType| -> Option<Vec<f64>> {
         let shape = ty.shape().filter(|_| ty.dtype == DType::F32)?;
@@ -68,7 +68,9 @@ fn attention(call: &Call, rates: &Rates) -> Option<[f64; 2]> {
     // Scores are put together from their sums, and those of both sides are made of what is near.
     let numbers = queries * width + keys * (width + columns);
     let near = (queries * keys * SCORE + numbers * VECTOR) / rates.operations;
-    (pays(rates) && queries >= TILE && columns > 0.0).then_some([plain, heads * (products + near)])
+    let by_pairs = heads * (products + near);
+    let is_less = by_pairs * LEAST_GAIN < plain;
+    (is_less && pays(rates) && queries >= TILE && columns > 0.0).then_some([plain, by_pairs])
 }
 
 fn lanes(rates: &Rates) -> f64 {
@@ -90,7 +92,7 @@ fn through_caches(numbers: f64, rates: &Rates) -> f64 {
 /// How many times as fast as the plain product's definition says a call by pairs is.
 pub fn gain_of(call: &Call, results: &[TensorType], rates: &Rates) -> Option<f64> {
     if call.op.is(&ATTENTION) {
-        let [plain, by_pairs] = attention(call, rates).filter(|_| attends(call, rates))?;
+        let [plain, by_pairs] = attention(call, rates)?;
         let all = (call.op.cost)(call, results) / rates.of_contractions();
         return Some(all / (all - plain + by_pairs));
     }

@@ -17,13 +17,14 @@ use super::super::extract::rates::Rates;
 use super::super::language::Node;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
+use super::conditions::shaping;
 use super::halves::bytes_of_constants;
 use egg::Id;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, MATMUL};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS, PAIRS_RIGHT};
 use fusion_operators::ops::shape::{RESHAPE, TRANSPOSE};
-use fusion_operators::{Attrs, DType};
+use fusion_operators::{Attrs, DType, Operator};
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[
@@ -36,7 +37,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
             "what is spared is more than what is moved",
             "a right side that is transposed is a constant",
         ],
-        find,
+        find: matrices,
     },
     SearchRule {
         name: "conv2d-by-pairs",
@@ -115,45 +116,36 @@ impl Product {
     }
 }
 
-fn find(graph: &Graph) -> Vec<Draft> {
-    let rates = &graph.analysis.rates;
-    if !paired::pays(rates) {
-        return Vec::new();
-    }
-    let (constants, mut drafts) = (bytes_of_constants(graph), Vec::new());
-    for (class, call) in calls(graph) {
-        let is_known =
-            || graph[class].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&MATMUL_BY_PAIRS)));
-        if !graph[class].data.is_constant
-            && let Some(product) = Product::of(graph, call)
-            && !is_known()
-            && product.pays(rates, constants)
-        {
-            drafts.push(by_pairs(class, &product));
-        }
-    }
-    drafts
+/// One form of a class by pairs, in a program of so many bytes of constants, where that pays.
+type Form<'f> = &'f dyn Fn(Id, &Node, f64) -> Option<Draft>;
+
+fn matrices(graph: &Graph) -> Vec<Draft> {
+    drafts(graph, &MATMUL_BY_PAIRS, &|class, call, constants| {
+        let product = Product::of(graph, call)?;
+        product.pays(&graph.analysis.rates, constants).then(|| by_pairs(class, &product))
+    })
 }
 
 fn convolutions(graph: &Graph) -> Vec<Draft> {
-    let rates = &graph.analysis.rates;
-    if !paired::pays(rates) {
+    drafts(graph, &CONV2D_BY_PAIRS, &|class, call, constants| {
+        let (operands, sizes) = pointwise(graph, call)?;
+        convolution_pays(sizes, &graph.analysis.rates, constants)
+            .then(|| convolution_by_pairs(class, operands, sizes))
+    })
+}
+
+/// The forms of all classes that are not known and have no such call yet.
+fn drafts(graph: &Graph, operator: &'static Operator, form: Form) -> Vec<Draft> {
+    if !paired::pays(&graph.analysis.rates) {
         return Vec::new();
     }
     let constants = bytes_of_constants(graph);
-    let mut drafts = Vec::new();
-    for (class, call) in calls(graph) {
-        let is_known =
-            || graph[class].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&CONV2D_BY_PAIRS)));
-        if let Some((operands, shapes)) = pointwise(graph, call)
-            && !graph[class].data.is_constant
-            && !is_known()
-            && convolution_pays(shapes, rates, constants)
-        {
-            drafts.push(convolution_by_pairs(class, operands, shapes));
-        }
-    }
-    drafts
+    let has_one = |class: Id| graph[class].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(operator)));
+    let of = |(class, call): (Id, &Node)| {
+        let is_open = !graph[class].data.is_constant && !has_one(class);
+        form(class, call, constants).filter(|_| is_open)
+    };
+    calls(graph).into_iter().filter_map(of).collect()
 }
 
 /// The image and the weights of a convolution by a kernel of 1 x 1: images, channels and places, and filters.
@@ -194,7 +186,7 @@ fn convolution_pays(sizes: [u64; 4], rates: &Rates, constants: f64) -> bool {
 fn convolution_by_pairs(class: Id, [x, w]: [Id; 2], [_, channels, _, filters]: [u64; 4]) -> Draft {
     let mut draft = Draft::of(class);
     let [x, w] = [x, w].map(|operand| draft.class(operand));
-    let matrix = draft.call(&RESHAPE, Attrs::new().with("shape", [filters as i64, channels as i64]), &[w]);
+    let matrix = draft.call(&RESHAPE, shaping(&[filters, channels]), &[w]);
     let turned = draft.call(&TRANSPOSE, Attrs::new().with("axes", [1, 0]), &[matrix]);
     let right = draft.call(&PAIRS_RIGHT, Attrs::new(), &[turned]);
     draft.call(&CONV2D_BY_PAIRS, Attrs::new(), &[x, right]);
