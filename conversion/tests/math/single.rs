@@ -68,7 +68,7 @@ pub fn check_on(
         let mut worst = (0.0, Vec::new(), 0.0f32, 0.0);
         let total = columns[0].len();
         for start in (0..total).step_by(COUNT) {
-            let at = |i: usize, column: &Vec<f32>| column.get(start + i).copied().unwrap_or(1.0);
+            let at = |i: usize, column: &Vec<f32>| column.get(start + i).copied().unwrap_or(column[0]);
             let block = |column: &Vec<f32>| (0..COUNT).map(|i| at(i, column)).collect::<Vec<f32>>();
             let inputs: Vec<Vec<f32>> = columns.iter().map(block).collect();
             for (i, got) in run(&jit, &inputs).into_iter().enumerate() {
@@ -106,7 +106,7 @@ fn composed(function: &str, exact: fn(f64) -> f64) {
 
 /// Of angles that are known to be small, and of those known not to be large.
 fn angles(function: &str, most: f64, exact: fn(f64) -> f64) {
-    for within in [std::f32::consts::FRAC_PI_4, 40_000.0] {
+    for within in [1e-3, 0.2, 0.5, std::f32::consts::FRAC_PI_4, 40_000.0] {
         let attribute = format!("{{loop.within = {within:?} : f64}}");
         let column: Vec<f32> = numbers().into_iter().filter(|x| x.abs() <= within || x.is_nan()).collect();
         check_with(&attribute, function, most, &[column], |x| exact(f64::from(x[0])));

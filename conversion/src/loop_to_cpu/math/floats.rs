@@ -169,10 +169,17 @@ impl<'c> Floats<'c> {
     /// `c[0] + c[1] x + c[2] x^2 + ...`: even and odd powers by Horner's rule each. With one multiplication more than a single
     /// chain it takes half of the time from x to the result, which bounds how many vectors are under way at once.
     pub fn polynomial(&self, x: Value<'c>, coefficients: &Coefficients) -> Value<'c> {
-        let coefficients: Vec<f64> = match self.is_double() {
-            true => coefficients.double.to_vec(),
-            false => coefficients.single.iter().map(|c| f64::from(*c)).collect(),
-        };
+        match self.is_double() {
+            true => self.polynomial_of(x, coefficients.double),
+            false => {
+                let single: Vec<f64> = coefficients.single.iter().map(|c| f64::from(*c)).collect();
+                self.polynomial_of(x, &single)
+            }
+        }
+    }
+
+    /// The same with coefficients of either type.
+    pub fn polynomial_of(&self, x: Value<'c>, coefficients: &[f64]) -> Value<'c> {
         let chain = |of: Value<'c>, terms: &mut dyn Iterator<Item = f64>| {
             let first = self.float(terms.next().unwrap_or(0.0));
             terms.fold(first, |sum, c| self.fma(sum, of, self.float(c)))

@@ -11,6 +11,7 @@
 mod asin_acos;
 mod atan;
 mod double_quarters;
+mod economized;
 mod erf;
 mod erf_by_table;
 mod exp;
