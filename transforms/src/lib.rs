@@ -19,6 +19,7 @@ pub fn register() {
     fusion_dialects::register::<loops::overlap::LoopOverlap>();
     fusion_dialects::register::<loops::stream::LoopStream>();
     fusion_dialects::register::<loops::ranges::LoopValueRanges>();
+    fusion_dialects::register::<loops::signs::LoopSigns>();
     fusion_dialects::register::<relay::anf::RelayToAnf>();
     fusion_dialects::register::<relay::attention::RelayAttention>();
     fusion_dialects::register::<relay::check_match::CheckMatch>();

@@ -43,6 +43,20 @@ pub fn float_of(attr: Attribute) -> Option<f64> {
     }
 }
 
+/// The integer that a constant without sign is, or that all elements of a constant vector or tensor are.
+pub fn int_of(attr: Attribute) -> Option<i64> {
+    // SAFETY: a live attribute, asked after the checks; an integer's attribute has an integer's type.
+    unsafe {
+        let raw = attr.to_raw();
+        let splat = mlirAttributeIsADenseElements(raw) && mlirDenseElementsAttrIsSplat(raw);
+        let one = if splat { mlirDenseElementsAttrGetSplatValue(raw) } else { raw };
+        let ty = mlirAttributeGetType(one);
+        let is_signless =
+            mlirAttributeIsAInteger(one) && mlirTypeIsAInteger(ty) && mlirIntegerTypeIsSignless(ty);
+        is_signless.then(|| mlirIntegerAttrGetValueInt(one))
+    }
+}
+
 /// The tensor a constant holds; `None` when it holds none or its bytes are missing.
 pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
     // SAFETY: `mlirAttributeGetType` is asked of elements attributes, which have one; the buffer has the size that is passed.

@@ -26,7 +26,7 @@ pub use affine::{Affine, affine_map_attr, affine_map_of, affine_results_of};
 pub use attributes::*;
 pub use build::Build;
 pub use codegen::{CodegenError, Emit, Target, emit, is_elementwise, is_pure, processors, run_passes};
-pub use constants::{float_of, is_splat, read_tensor, splat, write_tensor};
+pub use constants::{float_of, int_of, is_splat, read_tensor, splat, write_tensor};
 pub use context::{
     load_context, load_worker_context, module_copy, parse_file, parse_module, registry, source_of,
 };

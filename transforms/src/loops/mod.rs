@@ -7,6 +7,7 @@ pub mod iteration;
 pub mod masks;
 pub mod overlap;
 pub mod ranges;
+pub mod signs;
 pub mod simplify;
 pub mod stream;
 pub mod strided;
