@@ -1,6 +1,7 @@
 //! The pass: each block of each function is read, saturated, planned and written.
 
 use super::applications::Log;
+use super::bodies::Bodies;
 use super::check::{self, Disagreement};
 use super::extract::rates::Rates;
 use super::extract::search::{Freedom, search};
@@ -54,30 +55,44 @@ pub(super) fn optimize<'c>(
     cx: &mut RunContext,
 ) -> Result<(), PassError<'c>> {
     let rates = Rates::of(&Target::of(module)?);
-    let loops = unrolling::decide(module, &rates.loops);
-    let families = match settings.strategy {
-        Strategy::None => return fuse_module(module, 1, cx),
-        Strategy::Relay => return fuse_module(module, MOST, cx),
-        Strategy::Xla => &[],
-        Strategy::EGraph => &settings.families[..],
+    let said = unrolling::said(module);
+    let whole = match settings.strategy {
+        Strategy::None => Some(1),
+        Strategy::Relay => Some(MOST),
+        Strategy::Xla | Strategy::EGraph => None,
     };
+    if let Some(most) = whole {
+        unrolling::decide(module, &rates.loops, &said, Bodies::default());
+        return fuse_module(module, most, cx);
+    }
+    let families = if settings.strategy == Strategy::EGraph { &settings.families[..] } else { &[] };
     let wrong_rule = |wrong: super::rule::RuleError| PassError::new(module.location(), wrong.to_string());
     let Some(outliner) = Outliner::new(module) else { return Ok(()) };
     let mut optimizer = Optimizer {
         rules: Rules::of(families).map_err(wrong_rule)?,
         rates,
-        loops,
+        bodies: Bodies::default(),
+        loops: LoopKernels::default(),
         settings,
         outliner,
         ledger: Ledger::default(),
         log,
     };
-    for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
-        if function.attr(PRIMITIVE).is_none() {
-            let name = function.text("sym_name").unwrap_or_default();
-            for (number, block) in blocks_under(function).into_iter().enumerate() {
-                optimizer.block(name, (number, block), cx)?;
-            }
+    let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
+    let (kernels, functions): (Vec<Op>, Vec<Op>) =
+        functions.into_iter().partition(|f| f.attr(PRIMITIVE).is_some());
+    if settings.strategy == Strategy::EGraph && !said.is_empty() {
+        let rules = optimizer.rules_of_bodies().map_err(wrong_rule)?;
+        for kernel in kernels {
+            optimizer.body(kernel, &rules, cx)?;
+        }
+    }
+    let written = std::mem::take(&mut optimizer.bodies);
+    optimizer.loops = unrolling::decide(module, &optimizer.rates.loops, &said, written);
+    for function in functions {
+        let name = function.text("sym_name").unwrap_or_default();
+        for (number, block) in blocks_under(function).into_iter().enumerate() {
+            optimizer.block(name, (number, block), cx)?;
         }
     }
     match &settings.ledger {
@@ -89,14 +104,15 @@ pub(super) fn optimize<'c>(
     }
 }
 
-struct Optimizer<'a, 'c> {
-    settings: &'a Settings,
+pub(super) struct Optimizer<'a, 'c> {
+    pub settings: &'a Settings,
     rules: Rules,
-    rates: Rates,
+    pub rates: Rates,
+    pub bodies: Bodies,
     loops: LoopKernels,
     outliner: Outliner<'c>,
     ledger: Ledger,
-    log: &'a mut Log,
+    pub log: &'a mut Log,
 }
 
 impl<'c> Optimizer<'_, 'c> {
@@ -124,7 +140,7 @@ impl<'c> Optimizer<'_, 'c> {
             _ => Freedom { fuse: true, join: false, moves: 0 },
         };
         let (plan, report) = search(&space, freedom);
-        let written = write::write(&program, &space, &plan, &mut self.outliner)?;
+        let written = write::write(&program, &space, &plan, Some(&mut self.outliner))?;
         for one in &written {
             cx.count(0, 1);
             let members = &one.kernel.members;
@@ -158,7 +174,7 @@ impl<'c> Optimizer<'_, 'c> {
     }
 
     /// Computes all forms of all values of a block on random inputs.
-    fn check(&self, program: &Program<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+    pub fn check(&self, program: &Program<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         if check::operations(&program.graph) > self.settings.check {
             cx.count(4, 1);
             return Ok(());

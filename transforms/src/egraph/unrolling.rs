@@ -6,7 +6,8 @@
 //! Both are said by attributes of the loops. The ledger has a loop kernel beside those that were planned, and a decision for each number of
 //! steps that was weighed.
 
-use super::extract::cost::roof;
+use super::bodies::{Bodies, Made};
+use super::extract::cost::{bytes, roof};
 use super::extract::looped::LoopRates;
 use super::extract::rates::Rates;
 use super::extract::space::ClassId;
@@ -34,17 +35,45 @@ pub struct LoopKernel {
     together: u64,
     /// The numbers of steps that were weighed; none where one was asked for.
     weighed: Vec<u64>,
-    operators: Vec<String>,
+    /// The operators of the body as it is written.
+    operators: Vec<Made>,
+    /// What the source says.
+    said: Said,
+    /// Operations of all steps of the body as it is written.
+    flops: f64,
+}
+
+/// What a loop's body comes to.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// Its operators.
+    operators: Vec<Made>,
     /// Bytes and operations of all steps, with each operator as a kernel of its own.
-    before: (f64, f64),
+    bytes: f64,
+    flops: f64,
 }
 
 /// The loop kernels of a module, by the names of their functions.
 pub type LoopKernels = IndexMap<String, LoopKernel>;
 
+/// What the bodies of loop kernels say, by the names of their functions.
+pub fn said(module: Op) -> IndexMap<String, Said> {
+    let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
+    let loops = functions.into_iter().filter(|f| f.attr(PRIMITIVE).is_some()).filter_map(|function| {
+        let op = loop_of(function)?;
+        Some((function.text("sym_name")?.to_owned(), body(op, trips_of(op)?)))
+    });
+    loops.collect()
+}
+
 /// Says of all loops of known length how long they are, and of loop kernels how many steps stand behind each other where
-/// nobody asked for a number.
-pub fn decide(module: Op, rates: &LoopRates) -> LoopKernels {
+/// nobody asked for a number. The bodies of some were written anew.
+pub fn decide(
+    module: Op,
+    rates: &LoopRates,
+    said: &IndexMap<String, Said>,
+    mut written: Bodies,
+) -> LoopKernels {
     let mut kernels = LoopKernels::new();
     for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
         if function.attr(PRIMITIVE).is_none() {
@@ -60,9 +89,11 @@ pub fn decide(module: Op, rates: &LoopRates) -> LoopKernels {
             op.set_attr(UNROLL, int_attr(op.context_ref(), together as i64));
         }
         let weighed = if asked.is_some() { Vec::new() } else { rates.choices(&steps) };
-        let (operators, before) = body(op, steps.trips);
-        let name = function.text("sym_name").unwrap_or_default().to_owned();
-        kernels.insert(name, LoopKernel { steps, together, weighed, operators, before });
+        let name = function.text("sym_name").unwrap_or_default();
+        let (now, said) = (body(op, steps.trips), said.get(name).cloned().unwrap_or_default());
+        let operators = written.swap_remove(name).unwrap_or(now.operators);
+        let kernel = LoopKernel { steps, together, weighed, operators, said, flops: now.flops };
+        kernels.insert(name.to_owned(), kernel);
     }
     kernels
 }
@@ -79,8 +110,8 @@ pub fn runs(op: Op) -> u64 {
 }
 
 /// The operators of a loop's body, and their bytes and operations in all steps.
-fn body(op: Op, trips: u64) -> (Vec<String>, (f64, f64)) {
-    let (mut names, mut bytes, mut operations) = (Vec::new(), 0.0, 0.0);
+fn body(op: Op, trips: u64) -> Said {
+    let mut said = Said::default();
     for op in op.body(1).map(fusion_dialects::ops_in).unwrap_or_default() {
         let Some(Kind::Operator(operator)) = kind_of(op) else { continue };
         let types = |values: Vec<fusion_dialects::Value>| -> Vec<TensorType> {
@@ -88,11 +119,12 @@ fn body(op: Op, trips: u64) -> (Vec<String>, (f64, f64)) {
         };
         let (operands, results) = (types(op.operand_values()), types(op.result_values()));
         let attrs = op.attrs();
-        operations += (operator.cost)(&Call { op: operator, operands: &operands, attrs: &attrs }, &results);
-        bytes += super::extract::cost::bytes(&operands) + super::extract::cost::bytes(&results);
-        names.push(operator.name.to_owned());
+        let call = Call { op: operator, operands: &operands, attrs: &attrs };
+        said.flops += (operator.cost)(&call, &results) * trips as f64;
+        said.bytes += (bytes(&operands) + bytes(&results)) * trips as f64;
+        said.operators.push((operator.name.to_owned(), None));
     }
-    (names, (bytes * trips as f64, operations * trips as f64))
+    said
 }
 
 impl LoopKernel {
@@ -149,13 +181,12 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
     let bytes_of = |class: &ClassId| space.classes[*class].bytes;
     let bytes: f64 = inputs.iter().chain(&results).map(bytes_of).sum();
     let memory = inputs.iter().chain(&results).map(|c| space.rates.moving(bytes_of(c))).sum();
-    let flops = kernel.before.1;
     let source = vec![name_of_location(call.location())];
     let value = writes.first().map_or_else(|| name.to_owned(), |w| w.value.clone());
-    let operator = |operator: &String| OperatorEntry {
+    let operator = |(operator, rule): &Made| OperatorEntry {
         value: value.clone(),
         operator: operator.clone(),
-        rule: None,
+        rule: rule.clone(),
         sources: source.clone(),
     };
     let seconds = kernel.seconds(&space.rates, kernel.together, memory);
@@ -187,19 +218,19 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         };
         entry.decisions.push(decision);
     }
-    entry.before.kernels += kernel.operators.len();
-    entry.before.bytes += kernel.before.0;
-    entry.before.flops += flops;
+    entry.before.kernels += kernel.said.operators.len();
+    entry.before.bytes += kernel.said.bytes;
+    entry.before.flops += kernel.said.flops;
     entry.after.kernels += 1;
     entry.after.bytes += bytes;
-    entry.after.flops += flops;
+    entry.after.flops += kernel.flops;
     entry.kernels.push(KernelEntry {
         name: name.to_owned(),
         operators: kernel.operators.iter().map(operator).collect(),
         reads: inputs.iter().map(|&class| block.tensor(class)).collect(),
         writes,
         bytes,
-        flops,
+        flops: kernel.flops,
         seconds,
         conversions: Vec::new(),
     });

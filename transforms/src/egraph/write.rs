@@ -21,18 +21,18 @@ use std::collections::{HashMap, HashSet};
 
 /// A kernel that was written.
 pub struct Written {
-    /// The name of its function.
+    /// The name of its function; none where it stays in its place.
     pub name: String,
     /// The kernel.
     pub kernel: Kernel,
 }
 
-/// Writes a plan.
+/// Writes a plan. Without an outliner, kernels stay where they are written.
 pub fn write<'c>(
     program: &Program<'c>,
     space: &Space,
     plan: &Plan,
-    outliner: &mut Outliner<'c>,
+    outliner: Option<&mut Outliner<'c>>,
 ) -> Result<Vec<Written>, PassError<'c>> {
     let places = space.classes.iter().enumerate().map(|(place, class)| (class.id, place)).collect();
     let mut writer = Writer {
@@ -79,7 +79,7 @@ struct Writer<'a, 'c> {
     program: &'a Program<'c>,
     space: &'a Space,
     plan: &'a Plan,
-    outliner: &'a mut Outliner<'c>,
+    outliner: Option<&'a mut Outliner<'c>>,
     places: HashMap<Id, ClassId>,
     folder: Folder<'a, 'c>,
     /// The values of classes that were written.
@@ -193,7 +193,10 @@ impl<'c> Writer<'_, 'c> {
         }
         if !ops.is_empty() {
             let results: Vec<Value<'c>> = kernel.results.iter().flat_map(|r| inside[r].clone()).collect();
-            let (name, new) = self.outliner.outline(&ops, &results);
+            let (name, new) = match &mut self.outliner {
+                Some(outliner) => outliner.outline(&ops, &results),
+                None => (String::new(), results),
+            };
             let mut new = new.into_iter();
             for result in &kernel.results {
                 let count = inside[result].len();

@@ -17,7 +17,7 @@ use super::state::State;
 use super::turned;
 use crate::relay::{layouts, winograd};
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::elementwise::{DIV, RECIPROCAL};
+use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
 use fusion_operators::ops::halves::MATMUL_BY_HALVES;
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS};
@@ -55,7 +55,7 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
             contraction() / gain.unwrap_or(1.0)
         }
         FusionKind::Contraction => contraction(),
-        _ => operations * slowness(call.op) / rates.operations,
+        _ => operations * slowness(call, rates) / rates.operations,
     }
 }
 
@@ -66,8 +66,10 @@ static BY_PAIRS: [&Operator; 3] = [&MATMUL_BY_PAIRS, &CONV2D_BY_PAIRS, &ATTENTIO
 /// two in one.
 static SLOW: [(&Operator, f64); 2] = [(&DIV, 4.0), (&RECIPROCAL, 4.0)];
 
-fn slowness(operator: &Operator) -> f64 {
-    SLOW.iter().find(|(slow, _)| operator.is(slow)).map_or(1.0, |(_, times)| *times)
+fn slowness(call: &Call, rates: &Rates) -> f64 {
+    let is_sum = [&ADD, &SUB].iter().any(|o| call.op.is(o)) && call.operands[0].dtype.is_float();
+    let slow = SLOW.iter().find(|(slow, _)| call.op.is(slow)).map(|(_, times)| *times);
+    slow.unwrap_or(if is_sum { rates.sums } else { 1.0 })
 }
 
 /// The share of arithmetic or memory that the other does not hide.

@@ -18,6 +18,8 @@ pub struct Rates {
     matrix: Vec<(DType, f64)>,
     /// Operations a second of elementwise code; a transcendental function counts as ten.
     pub operations: f64,
+    /// The share of an operation that a sum of floats is.
+    pub sums: f64,
     /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
     memories: Vec<(f64, f64)>,
     /// How many elements of four bytes a product stores together; none where its results can be stored in no other order than their own.
@@ -68,6 +70,7 @@ impl Rates {
             // A vector operation each cycle, where a multiply-add counts as two and several begin in one: on Zen 4 sigmoids, of ten operations, took 8 cycles a
             // vector behind a product, tanh 15.
             operations: target.peak_flops / (2 * target.multiply_adds.max(1)) as f64,
+            sums: 1.0,
             memories,
             stored_together: Some(target.lanes(4)),
             call: target.kernel_call,
@@ -93,6 +96,7 @@ impl Rates {
             flops: CONTRACTION * peak,
             matrix: elements.map(|(dtype, factors)| (dtype, flops(factors))).collect(),
             operations: peak / 2.0,
+            sums: 1.0,
             memories,
             // Tiles of matrix instructions are stored by rows.
             stored_together: None,
@@ -103,6 +107,13 @@ impl Rates {
             registers: None,
             core: None,
         }
+    }
+
+    /// Those of what stays in registers: memory and calls take no time, and a sum is half an operation, as it is part of a multiply-add or done
+    /// by another unit.
+    pub fn in_registers(&self) -> Rates {
+        let memories = vec![(f64::INFINITY, f64::INFINITY)];
+        Rates { memories, call: 0.0, registers: None, sums: 0.5, ..self.clone() }
     }
 
     /// Floating-point operations a second of a contraction of tensors of those types, which takes that many for so many results.

@@ -11,6 +11,7 @@ pub mod conditions;
 pub mod contents;
 pub mod contraction;
 pub mod convolution;
+pub mod factors;
 pub mod groups;
 pub mod halves;
 pub mod layout;
@@ -90,7 +91,9 @@ impl Family {
     /// Its rules that are equations between terms.
     pub fn rules(self) -> Vec<Rule> {
         match self {
-            Family::Algebra => [algebra::rules(), contents::rules(), scales::rules()].concat(),
+            Family::Algebra => {
+                [algebra::rules(), contents::rules(), factors::rules(), scales::rules()].concat()
+            }
             Family::Axes => [axes::rules(), resampling::rules()].concat(),
             Family::Pieces => pieces::rules(),
             Family::Contraction => {

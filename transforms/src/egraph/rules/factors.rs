@@ -1,0 +1,86 @@
+//! Constant factors of products and sums: where one number is multiplied, and with which others it becomes one.
+//!
+//!     (x c) y = (x y) c = x (y c)                     a product with another constant then takes c in
+//!     (p c + (q ? a : b)) d = p (c d) + (q ? a d : b d)       one multiplication less
+//!
+//! A number may stand at any factor of a product, so that products which share a factor can share it with the number. Into a sum it goes only
+//! where each summand has a constant that takes it in, which costs nothing; elsewhere the sum is multiplied once. Floats are taken
+//! for real numbers, as in all of algebra (`algebra`).
+
+use super::super::language::Node;
+use super::super::rule::{Match, Rule, rule};
+use super::conditions::is_float;
+use egg::Id;
+use fusion_operators::ops::elementwise::{MUL, WHERE};
+
+/// The rules.
+pub fn rules() -> Vec<Rule> {
+    vec![
+        rule(
+            "factor-outwards",
+            "(x c) y = (x y) c",
+            "(mul ?a (mul ?b ?x ?c) ?y)",
+            "(mul ?b (mul ?a ?x ?y) ?c)",
+        )
+        .when(FACTORS, |m| Some(is_one_float(m, "?c")? && are_values(m))),
+        rule(
+            "factor-inwards",
+            "(x y) c = (x c) y",
+            "(mul ?a (mul ?b ?x ?y) ?c)",
+            "(mul ?b (mul ?a ?x ?c) ?y)",
+        )
+        .when(FACTORS, |m| Some(is_one_float(m, "?c")? && are_values(m))),
+        rule(
+            "factor-of-choice",
+            "(q ? a : b) c = q ? a c : b c",
+            "(mul ?m (where ?w ?q ?a ?b) ?c)",
+            "(where ?w ?q (mul ?m ?a ?c) (mul ?m ?b ?c))",
+        )
+        .when("a, b and c are one number of floats each", |m| {
+            Some(is_one_float(m, "?a")? && is_one_float(m, "?b")? && is_one_float(m, "?c")?)
+        }),
+        rule(
+            "factor-of-sum",
+            "(x + y) c = x c + y c",
+            "(mul ?m (add ?s ?x ?y) ?c)",
+            "(add ?s (mul ?m ?x ?c) (mul ?m ?y ?c))",
+        )
+        .when(TAKEN_IN, |m| Some(is_one_float(m, "?c")? && both_take_it_in(m))),
+        rule(
+            "factor-of-difference",
+            "(x - y) c = x c - y c",
+            "(mul ?m (sub ?s ?x ?y) ?c)",
+            "(sub ?s (mul ?m ?x ?c) (mul ?m ?y ?c))",
+        )
+        .when(TAKEN_IN, |m| Some(is_one_float(m, "?c")? && both_take_it_in(m))),
+    ]
+}
+
+const FACTORS: &str = "c is one number of floats, x and y are no constants";
+const TAKEN_IN: &str =
+    "c is one number of floats; x and y are constants, products with constants or choices of constants";
+
+fn is_one_float(found: &Match, var: &str) -> Option<bool> {
+    Some(found.splat(var).is_some() && is_float(found, var)?)
+}
+
+fn are_values(found: &Match) -> bool {
+    !found.is_constant("?x") && !found.is_constant("?y")
+}
+
+/// True when neither summand is multiplied once more for what it is multiplied by.
+fn both_take_it_in(found: &Match) -> bool {
+    ["?x", "?y"].iter().all(|var| takes_in(found, found.id(var)))
+}
+
+/// True when some form of a value has a constant that another one can be multiplied to beforehand.
+fn takes_in(found: &Match, value: Id) -> bool {
+    let is_constant = |id: &Id| found.graph[*id].data.is_constant;
+    let has_some = |node: &Node| {
+        node.operator().is_some_and(|operator| {
+            operator.is(&MUL) && node.children[1..].iter().any(is_constant)
+                || operator.is(&WHERE) && node.children[2..].iter().all(is_constant)
+        })
+    };
+    is_constant(&value) || found.graph[value].nodes.iter().any(has_some)
+}
