@@ -123,6 +123,7 @@ const SAMPLES: &[Sample] = &[
     ("conv2d-scale", "(mul {} (conv2d {groups=2,strides=[2,1]} x:[a,4,7,6] c:[6,2,3,3]) d:[6,1,1])"),
     ("conv3d-scale", "(mul {} (conv3d {} x:[a,b,4,4,4] c:[f,b,3,3,3]) d:[1,f,1,1,1])"),
     ("conv2d-transpose-scale", "(mul {} (conv2d_transpose {strides=[2,2]} x:[a,b,4,5] c:[b,f,3,3]) d:[f,1,1])"),
+    ("conv2d-transpose-as-columns", "(conv2d_transpose {strides=[2,1],padding=[1,0,0,1],output_padding=[1,0]} x:[a,b,4,5] c:[b,f,3,2])"),
     ("scaled-conv2d", "(conv2d {padding=[1,1,1,1]} (mul {} x:[a,b,5,6] c:[b,1,1]) d:[f,b,3,3])"),
     ("biases-of-scores", "(add {} (add {} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b]) y:[a,f]) z:[e,1,f])"),
     ("biases-of-scaled-scores", "(add {} (add {} (mul {} (matmul {transpose_b=true} q:[e,a,b] k:[e,f,b]) 0.5) y:[a,f]) z:[e,1,f])"),

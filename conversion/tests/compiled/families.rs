@@ -3,8 +3,8 @@
 use super::*;
 use fusion_operators::Layout;
 use fusion_operators::ops::{
-    contraction::*, convolution::*, elementwise::*, indexing::*, layout::*, normalization::*, pooling::*,
-    reduction::*, shape::*,
+    columns::COL2IM, contraction::*, convolution::*, elementwise::*, indexing::*, layout::*,
+    normalization::*, pooling::*, reduction::*, shape::*,
 };
 
 const FLOATS: &[DType] = &[DType::F32, DType::F32, DType::F64, DType::F16];
@@ -43,6 +43,35 @@ fn products() {
         Attrs::new(),
         &[random.tensor(DType::F32, &[3, 0]), random.tensor(DType::F32, &[0, 5])],
     );
+    checker.finish();
+}
+
+#[test]
+fn columns() {
+    let (mut random, mut checker) = (Random::new(15), Checker::default());
+    for round in 0..24 {
+        let axes = round % 3 + 1;
+        let mut numbers =
+            |least, most, count| (0..count).map(|_| random.within(least, most)).collect::<Vec<i64>>();
+        let kernel = numbers(1, 4, axes);
+        let attrs = Attrs::new()
+            .with("kernel", kernel.clone())
+            .with("strides", numbers(1, 3, axes))
+            .with("dilation", numbers(1, if round % 2 == 0 { 1 } else { 2 }, axes))
+            .with("padding", numbers(0, 1, 2 * axes))
+            .with("output_padding", numbers(0, 1, axes));
+        let positions = kernel.iter().product::<i64>() as usize;
+        let mut x = vec![2, 3 * positions];
+        x.extend((0..axes).map(|_| random.of(if axes == 3 { &[3, 4] } else { &[4, 9, 17] })));
+        let dtype = random.of(MANY);
+        checker.call(&COL2IM, attrs, &[random.tensor(dtype, &x)]);
+    }
+    // As a network that makes images has them.
+    let doubled = Attrs::new().with("kernel", [4, 4]).with("strides", [2, 2]).with("padding", [1, 1, 1, 1]);
+    for extent in [4, 16, 20] {
+        let x = random.tensor(DType::F32, &[1, 3 * 16, extent, extent]);
+        checker.call(&COL2IM, doubled.clone(), &[x]);
+    }
     checker.finish();
 }
 

@@ -33,6 +33,19 @@ def Relay_Conv1dTransposeOp : Relay_ConvTranspose<1>;
 def Relay_Conv2dTransposeOp : Relay_ConvTranspose<2>;
 def Relay_Conv3dTransposeOp : Relay_ConvTranspose<3>;
 
+def Relay_Col2ImOp : Relay_Plain<"col2im", "Columns added into an image",
+    (ins Relay_Tensor:$data, DenseI64ArrayAttr:$kernel, Relay_Ints:$strides, Relay_Ints:$padding,
+         Relay_Ints:$output_padding, Relay_Ints:$dilation)> {
+  let description = [{
+    y[n, c, i s + k d - p] += x[n, c K + k, i], with the K positions k of a window of extents `kernel`. Data [N, C K, spatial...], result [N, C, ...], with
+    extents and attributes as a transposed convolution's.
+    - C1: the data has rank 3 or more, and is made of numbers.
+    - C2: attributes have one number an axis (two for padding); kernel, strides and dilation are above 0.
+    - C3: the positions of the kernel divide the channels.
+    - C4: the extents are above 0.
+  }];
+}
+
 def Relay_WinogradConv2dOp : Relay_Plain<"winograd_conv2d",
     "A convolution with a 3x3 kernel, tile by tile: y = A' [sum_c u[:, c, f] * (B' x B)] A",
     (ins Relay_Tensor:$data, Relay_Tensor:$weight, Relay_Int:$tile, Relay_Ints:$padding)> {

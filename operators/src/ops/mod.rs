@@ -1,6 +1,7 @@
 //! The rows, one file a family.
 
 pub mod attention;
+pub mod columns;
 pub mod contiguous;
 pub mod contraction;
 pub mod convolution;
@@ -27,6 +28,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("pairs", pairs::ALL),
     ("attention", attention::ALL),
     ("convolution", convolution::ALL),
+    ("columns", columns::ALL),
     ("winograd", winograd::ALL),
     ("pooling", pooling::ALL),
     ("layout", layout::ALL),

@@ -41,12 +41,7 @@ impl Window {
 
     /// The window of a transposed convolution with a weight `[C, F / groups, kernel...]`. Violates C3.
     pub fn of_transpose(attrs: &Attrs, weight: &TensorType) -> Result<Window, Violation> {
-        let mut window = Window::of_convolution(attrs, weight)?;
-        let extra = numbers(attrs, "output_padding", window.axes.len(), 0, 0, 3)?;
-        for (axis, output_padding) in window.axes.iter_mut().zip(extra) {
-            axis.output_padding = output_padding;
-        }
-        Ok(window)
+        Window::of_convolution(attrs, weight)?.with_output_padding(attrs, 3)
     }
 
     /// The window of a pool over `rank` spatial axes. Violates C2.
@@ -60,6 +55,19 @@ impl Window {
         let kernel: Vec<Dim> =
             numbers(attrs, "kernel", rank, 1, 1, 2)?.into_iter().map(Dim::Static).collect();
         Ok(Window { ceil_mode: attrs.flag("ceil_mode"), ..Window::parse(attrs, &kernel, 2)? })
+    }
+
+    /// The window of columns that are added into an image, over `rank` spatial axes. Violates C2.
+    pub fn of_columns(attrs: &Attrs, rank: usize) -> Result<Window, Violation> {
+        Window::of_pool(attrs, rank)?.with_output_padding(attrs, 2)
+    }
+
+    fn with_output_padding(mut self, attrs: &Attrs, number: u32) -> Result<Window, Violation> {
+        let extra = numbers(attrs, "output_padding", self.axes.len(), 0, 0, number)?;
+        for (axis, output_padding) in self.axes.iter_mut().zip(extra) {
+            axis.output_padding = output_padding;
+        }
+        Ok(self)
     }
 
     fn parse(attrs: &Attrs, kernel: &[Dim], number: u32) -> Result<Window, Violation> {

@@ -8,6 +8,7 @@ use crate::{Call, Tensor, TensorError, TensorType};
 /// What a contraction accumulates in.
 pub(super) trait Number: Copy {
     const ZERO: Self;
+    const ONE: Self;
     fn read(tensor: &Tensor) -> Vec<Self>;
     fn write(ty: &TensorType, values: &[Self]) -> Evaluated;
     fn add_product(self, a: Self, b: Self) -> Self;
@@ -15,6 +16,7 @@ pub(super) trait Number: Copy {
 
 impl Number for f64 {
     const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
     fn read(tensor: &Tensor) -> Vec<f64> {
         tensor.to_f64s()
     }
@@ -29,6 +31,7 @@ impl Number for f64 {
 /// Exact: every integer type's range divides 2^64, so sums modulo 2^64 wrap to the same elements.
 impl Number for i64 {
     const ZERO: i64 = 0;
+    const ONE: i64 = 1;
     fn read(tensor: &Tensor) -> Vec<i64> {
         (0..tensor.len()).map(|i| tensor.int_at(i) as i64).collect()
     }

@@ -4,6 +4,7 @@
 //! type at the end. Nothing here is shared with the lowering: these functions are its oracle.
 
 pub mod attention;
+pub mod columns;
 pub mod contraction;
 pub mod convolution;
 pub mod creation;

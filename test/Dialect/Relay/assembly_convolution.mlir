@@ -16,3 +16,10 @@ func.func @winograd(%x: tensor<1x4x8x8xf32>, %u: tensor<16x4x6xf32>) {
   %0 = relay.winograd_conv2d %x, %u {tile = 2 : i64, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x4x8x8xf32>, tensor<16x4x6xf32>) -> tensor<1x6x8x8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @columns
+// CHECK-NEXT:    relay.col2im %arg0 {kernel = array<i64: 2, 3>, padding = array<i64: 1, 0, 0, 0>, strides = array<i64: 2, 2>} : (tensor<1x12x8x8xf32>) -> tensor<1x2x15x17xf32>
+func.func @columns(%x: tensor<1x12x8x8xf32>) {
+  %0 = relay.col2im %x {kernel = array<i64: 2, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 0, 0, 0>} : (tensor<1x12x8x8xf32>) -> tensor<1x2x15x17xf32>
+  return
+}

@@ -93,3 +93,35 @@ func.func @winograd_c5(%x: tensor<1x4x8x8xf32>, %w: tensor<16x4x6xf32>) {
   %0 = relay.winograd_conv2d %x, %w {tile = 2 : i64, padding = array<i64: -1, 0, 0, 0>} : (tensor<1x4x8x8xf32>, tensor<16x4x6xf32>) -> tensor<1x6x6x6xf32>
   return
 }
+
+// -----
+
+func.func @columns_c1(%x: tensor<12x8xf32>) {
+  // expected-error @+1 {{the data must have rank 3 or more and be made of numbers, found tensor<12x8xf32>}}
+  %0 = relay.col2im %x {kernel = array<i64: 2>} : (tensor<12x8xf32>) -> tensor<12x8xf32>
+  return
+}
+
+// -----
+
+func.func @columns_c2(%x: tensor<1x12x8x8xf32>) {
+  // expected-error @+1 {{kernel must be 2 integers}}
+  %0 = relay.col2im %x {kernel = array<i64: 2>} : (tensor<1x12x8x8xf32>) -> tensor<1x6x9x9xf32>
+  return
+}
+
+// -----
+
+func.func @columns_c3(%x: tensor<1x12x8x8xf32>) {
+  // expected-error @+1 {{the positions of the kernel must divide the channels, found kernel [3, 3] and 12 channels}}
+  %0 = relay.col2im %x {kernel = array<i64: 3, 3>} : (tensor<1x12x8x8xf32>) -> tensor<1x1x10x10xf32>
+  return
+}
+
+// -----
+
+func.func @columns_c4(%x: tensor<1x12x8x8xf32>) {
+  // expected-error @+1 {{the result's extent on spatial axis 0 must be above 0}}
+  %0 = relay.col2im %x {kernel = array<i64: 2, 3>, padding = array<i64: 8, 0, 1, 0>} : (tensor<1x12x8x8xf32>) -> tensor<1x2x0x10xf32>
+  return
+}

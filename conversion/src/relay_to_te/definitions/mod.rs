@@ -4,6 +4,7 @@
 //! compiled, and the conversion says so by name.
 
 mod attention;
+mod columns;
 mod contraction;
 mod convolution;
 mod creation;
@@ -114,6 +115,7 @@ const FAMILIES: &[Table] = &[
     attention::TABLE,
     convolution::TABLE,
     transposed::TABLE,
+    columns::TABLE,
     pooling::TABLE,
     layout::TABLE,
     normalization::TABLE,

@@ -175,6 +175,7 @@ fn center_crop_pad(im: &mut Importer, node: &Node) -> Converted {
 /// Adds columns [N, C * block, L] into an image: element (k, l) of a column goes to l * stride + k * dilation - pad.
 fn col2im(im: &mut Importer, node: &Node) -> Converted {
     use fusion_operators::Attrs;
+    use fusion_operators::ops::columns::COL2IM;
     let x = node.input(0)?;
     let (size, kernel) = (im.ints_of(node, 1)?, im.ints_of(node, 2)?);
     let axes = kernel.len();
@@ -185,52 +186,26 @@ fn col2im(im: &mut Importer, node: &Node) -> Converted {
     let [n, rows, columns] = <[i64; 3]>::try_from(im.shape(x, "the operand")?)
         .map_err(|_| Fault::value("the operand must have rank 3"))?;
     let taps = kernel.iter().fold(1i64, |n, &k| n.saturating_mul(k));
-    if taps.saturating_mul(columns) > 1 << 24 {
-        return Err(Fault::unsupported(format!("{columns} columns of {taps} elements")));
-    }
     if taps == 0 || rows % taps != 0 {
         return Err(Fault::value(format!("{rows} rows do not divide into blocks of {kernel:?}")));
     }
-    let channels = rows / taps;
     let counts: Vec<i64> = (0..axes)
         .map(|i| (size[i] + window.pads[i] + window.pads[axes + i] - window.reach(i)) / window.strides[i] + 1)
         .collect();
     if counts.iter().any(|&c| c < 1) || volume(&counts, "the number of columns")? != columns {
         return Err(Fault::value(format!("{columns} columns are given, the shapes make {counts:?}")));
     }
-    // Where each element goes, in the padded image flattened; the padding is cut off afterwards.
-    let padded: Vec<i64> = (0..axes).map(|i| size[i] + window.pads[i] + window.pads[axes + i]).collect();
-    let decode = |mut flat: i64, extents: &[i64]| {
-        let mut index = vec![0; extents.len()];
-        for i in (0..extents.len()).rev() {
-            index[i] = flat % extents[i];
-            flat /= extents[i];
-        }
-        index
+    // Elements behind the last window: fewer than a stride.
+    let behind = |i: usize| {
+        let covered = (counts[i] - 1) * window.strides[i] + window.reach(i);
+        size[i] + window.pads[i] + window.pads[axes + i] - covered
     };
-    let mut places = Vec::new();
-    for k in 0..taps {
-        let within = decode(k, &kernel);
-        for l in 0..columns {
-            let at = decode(l, &counts);
-            places.push((0..axes).fold(0, |flat, i| {
-                flat * padded[i] + at[i] * window.strides[i] + within[i] * window.dilations[i]
-            }));
-        }
-    }
-    let total = volume(&padded, "the padded image")?;
-    let updates = im.reshape(x, &[n * channels, taps * columns])?;
-    let updates = im.transpose(updates, &[1, 0])?;
-    let zeros = im.full(im.dtype(updates)?, &[total, n * channels], 0.0)?;
-    let indices = im.ints(&[places.len(), 1], &places)?;
-    let attrs = Attrs::new().with("reduction", "add");
-    let sum = im.op(&fusion_operators::ops::indexing::SCATTER_ND, &[zeros, indices, updates], attrs)?;
-    let sum = im.transpose(sum, &[1, 0])?;
-    let mut shape = vec![n, channels];
-    shape.extend(&padded);
-    let mut y = im.reshape(sum, &shape)?;
-    for (i, &extent) in size.iter().enumerate() {
-        y = im.slice(y, i + 2, window.pads[i], window.pads[i] + extent)?;
-    }
-    Ok(vec![y])
+    let attrs = Attrs::new()
+        .with("kernel", kernel.clone())
+        .with("strides", window.strides.clone())
+        .with("padding", window.pads.clone())
+        .with("dilation", window.dilations.clone())
+        .with("output_padding", (0..axes).map(behind).collect::<Vec<_>>());
+    let x = im.reshape(x, &[&[n, rows][..], &counts].concat())?;
+    Ok(vec![im.op(&COL2IM, &[x], attrs)?])
 }

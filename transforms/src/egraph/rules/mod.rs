@@ -7,6 +7,7 @@ pub mod algebra;
 pub mod attention;
 pub mod axes;
 pub mod batches;
+pub mod columns;
 pub mod conditions;
 pub mod contents;
 pub mod contraction;
@@ -99,7 +100,9 @@ impl Family {
             Family::Contraction => {
                 [contraction::rules(), products::rules(), contents::of_products()].concat()
             }
-            Family::Convolution => [convolution::rules(), contents::of_convolutions()].concat(),
+            Family::Convolution => {
+                [convolution::rules(), columns::rules(), contents::of_convolutions()].concat()
+            }
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
             Family::Siblings | Family::Halves | Family::Pairs => Vec::new(),

@@ -1,0 +1,55 @@
+//! Columns added into an image: what each element of some data adds to the places of a window around it.
+//!
+//! `y[n, c, i s + k d - p] += x[n, c K + k, i]`, with K positions `k` of the window (PyTorch `Fold`, ONNX `Col2Im`). A transposed convolution
+//! is a product of matrices whose columns are added so (Dumoulin and Visin, 2016, section 4.1).
+
+use super::window::Window;
+use crate::operator::cost::one_each_input;
+use crate::reference::columns as reference;
+use crate::relation::Related;
+use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
+
+/// C1: the data has rank 3 or more, and is no boolean. C2: attributes have one number an axis (two for padding); kernel, strides and dilation are
+/// above 0. C3: the kernel's positions divide the channels. C4: the extents are above 0.
+fn relation(call: &Call) -> Related {
+    let data = &call.operands[0];
+    let is_number = data.dtype != DType::Bool;
+    require!(
+        data.rank() >= 3 && is_number,
+        C 1,
+        "the data must have rank 3 or more and be made of numbers, found {data}"
+    );
+    let window = Window::of_columns(call.attrs, data.rank() - 2)?;
+    let positions = positions(&window);
+    let divides = data.dims[1].known().is_none_or(|n| positions.is_some_and(|k| n % k == 0));
+    let kernel = call.attrs.ints("kernel").unwrap_or_default();
+    require!(
+        divides && positions.is_some(),
+        C 3,
+        "the positions of the kernel must divide the channels, found kernel {kernel:?} and {} channels",
+        data.dims[1]
+    );
+    let channels = match (data.dims[1].known(), positions) {
+        (Some(n), Some(positions)) => Dim::Static(n / positions),
+        _ => Dim::Any,
+    };
+    let mut dims = vec![data.dims[0].clone(), channels];
+    dims.extend(window.transposed_output(&data.dims[2..], 4)?);
+    Ok(vec![TensorType::new(dims, data.dtype)])
+}
+
+/// How many positions a window has; `None` for more than can be counted.
+pub fn positions(window: &Window) -> Option<u64> {
+    window.kernel()?.into_iter().try_fold(1u64, u64::checked_mul)
+}
+
+operators! {
+    COL2IM = Operator {
+        name: "col2im",
+        arity: (1, 1),
+        relation,
+        fusion: FusionKind::Reduction,
+        cost: one_each_input,
+        reference: reference::col2im,
+    };
+}
