@@ -19,8 +19,16 @@ const GENERATORS: &[(&str, &str)] = &[
     ("Ops.h.inc", "-gen-op-decls"),
     ("Ops.cpp.inc", "-gen-op-defs"),
 ];
-const SHIM: &[&str] =
-    &["Relay.cpp", "Te.cpp", "Loop.cpp", "Rows.cpp", "Passes.cpp", "Tools.cpp", "Codegen.cpp"];
+const SHIM: &[&str] = &[
+    "Relay.cpp",
+    "Te.cpp",
+    "Loop.cpp",
+    "Rows.cpp",
+    "Passes.cpp",
+    "Tools.cpp",
+    "Codegen.cpp",
+    "Broadcasts.cpp",
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=td");

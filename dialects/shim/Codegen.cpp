@@ -25,6 +25,8 @@
 
 using namespace llvm;
 
+void preferIntegerBroadcasts(); // Broadcasts.cpp
+
 namespace {
 void initializeTargets() {
   static bool once = [] {
@@ -33,6 +35,7 @@ void initializeTargets() {
     InitializeAllTargetMCs();
     InitializeAllAsmParsers();
     InitializeAllAsmPrinters();
+    preferIntegerBroadcasts();
     return true;
   }();
   (void)once;
@@ -195,9 +198,16 @@ bool fusionEmit(MlirOperation module, const FusionTarget *wanted, FusionEmit emi
   llvm->setPICLevel(PICLevel::BigPIC);
   if (std::string unlinked = link(*llvm, unwrap(wanted->libraries)); !unlinked.empty())
     return fail(unlinked);
-  for (Function &function : *llvm)
-    if (!function.isDeclaration() && wanted->vectorWidth)
+  for (Function &function : *llvm) {
+    if (function.isDeclaration())
+      continue;
+    if (wanted->vectorWidth)
       function.addFnAttr("prefer-vector-width", std::to_string(wanted->vectorWidth));
+    // Else whether registers that are spilled lie across lines of the cache is the luck of the caller's stack: LLVM learns too late
+    // that a function spills to align its own, when the register for it is given away.
+    if (triple.isX86())
+      function.addFnAttr("stackrealign");
+  }
   optimize(*llvm, *machine, wanted->optimization);
   if (StringRef name = undefined(*llvm); wanted->libraries.length && !name.empty())
     return fail("nobody defines " + name);

@@ -35,6 +35,8 @@ const SAMPLES: &[Sample] = &[
     ("factor-inwards", "(mul {} (mul {} x:[a] y:[b,a]) 3.0)"),
     ("factor-of-choice", "(mul {} (where {} (less {} x:[a] y:[a]) 2.0 -3.0) 0.5)"),
     ("factor-of-sum", "(mul {} (add {} (where {} (less {} x:[a] y:[a]) 2.0 -3.0) (mul {} z:[b,a] 5.0)) 0.5)"),
+    ("factor-of-sum", "(mul {} (add {} (add {} 1.5 (mul {} z:[a] 5.0)) (mul {} x:[a] (div {} (mul {} y:[a] 3.0) (exp {} z:[a])))) 0.5)"),
+    ("factor-of-quotient", "(mul {} (div {} (mul {} x:[a] 3.0) (exp {} y:[b,a])) 0.5)"),
     ("factor-of-difference", "(mul {} (sub {} 2.0 (mul {} x:[b,a] 5.0)) 0.5)"),
     ("square", "(pow {} x:[a] 2.0)"),
     ("cube", "(pow {} x:[a] 3.0)"),

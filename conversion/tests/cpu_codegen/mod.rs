@@ -198,3 +198,43 @@ fn register_tiled_gemm_is_fast() {
     println!("gemm {N}^3 f32: {:.2} ms, {rate:.1} GFLOP/s", best * 1e3);
     assert!(rate > 40.0, "{rate:.1} GFLOP/s");
 }
+
+/// The assembly of a function of the LLVM dialect for a processor with AVX-512.
+fn assembly(source: &str) -> String {
+    register_upstream_passes();
+    let context = load_context();
+    let module = parse_module(&context, source).unwrap_or_else(|why| panic!("{}", why.join("\n")));
+    let target =
+        Target { triple: "x86_64-unknown-linux-gnu".into(), cpu: "znver4".into(), ..Target::default() };
+    let bytes = emit(&module, &target, Emit::Assembly).unwrap_or_else(|why| panic!("{why}"));
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn floats_that_fill_a_register_are_read_as_integers() {
+    let text = assembly(
+        "llvm.func @f(%x: vector<16xf32>, %c: !llvm.ptr) -> vector<16xf32> {
+           %n = llvm.load %c : !llvm.ptr -> f32
+           %u = llvm.mlir.undef : vector<16xf32>
+           %i = llvm.mlir.constant(0 : i32) : i32
+           %one = llvm.insertelement %n, %u[%i : i32] : vector<16xf32>
+           %all = llvm.shufflevector %one, %u [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] : vector<16xf32>
+           %p = llvm.fmul %x, %all : vector<16xf32>
+           %q = llvm.fadd %all, %p : vector<16xf32>
+           llvm.return %q : vector<16xf32>
+         }",
+    );
+    assert!(text.contains("vpbroadcastd") && !text.contains("vbroadcastss"), "{text}");
+}
+
+#[test]
+fn spilled_registers_lie_in_lines() {
+    let many: Vec<usize> = (0..40).collect();
+    let loads = many.iter().map(|i| {
+        format!("%o{i} = llvm.getelementptr %p[{i}] : (!llvm.ptr) -> !llvm.ptr, vector<16xf32>\n%v{i} = llvm.load %o{i} : !llvm.ptr -> vector<16xf32>\n")
+    });
+    let stores = many.iter().map(|i| format!("llvm.store %v{i}, %o{} : vector<16xf32>, !llvm.ptr\n", 39 - i));
+    let body: String = loads.chain(stores).collect();
+    let text = assembly(&format!("llvm.func @f(%p: !llvm.ptr) {{ {body} llvm.return }}"));
+    assert!(text.contains("andq\t$-64, %rsp"), "{text}");
+}

@@ -3,15 +3,18 @@
 //!     (x c) y = (x y) c = x (y c)                     a product with another constant then takes c in
 //!     (p c + (q ? a : b)) d = p (c d) + (q ? a d : b d)       one multiplication less
 //!
+//! What takes a number in is a constant, a choice of constants, a product or a quotient with a factor that does, or a sum of what does.
+//!
 //! A number may stand at any factor of a product, so that products which share a factor can share it with the number. Into a sum it goes only
 //! where each summand has a constant that takes it in, which costs nothing; elsewhere the sum is multiplied once. Floats are taken
 //! for real numbers, as in all of algebra (`algebra`).
 
-use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::is_float;
 use egg::Id;
-use fusion_operators::ops::elementwise::{MUL, WHERE};
+use fusion_operators::Operator;
+use fusion_operators::ops::elementwise::{ADD, DIV, MUL, SUB, WHERE};
+use std::collections::HashSet;
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -40,6 +43,15 @@ pub fn rules() -> Vec<Rule> {
             Some(is_one_float(m, "?a")? && is_one_float(m, "?b")? && is_one_float(m, "?c")?)
         }),
         rule(
+            "factor-of-quotient",
+            "(x / y) c = (x c) / y",
+            "(mul ?m (div ?d ?x ?y) ?c)",
+            "(div ?d (mul ?m ?x ?c) ?y)",
+        )
+        .when("c is one number of floats, x takes it in", |m| {
+            Some(is_one_float(m, "?c")? && takes_in(m, m.id("?x"), &mut HashSet::new()))
+        }),
+        rule(
             "factor-of-sum",
             "(x + y) c = x c + y c",
             "(mul ?m (add ?s ?x ?y) ?c)",
@@ -57,8 +69,7 @@ pub fn rules() -> Vec<Rule> {
 }
 
 const FACTORS: &str = "c is one number of floats, x and y are no constants";
-const TAKEN_IN: &str =
-    "c is one number of floats; x and y are constants, products with constants or choices of constants";
+const TAKEN_IN: &str = "c is one number of floats; x and y take it in";
 
 fn is_one_float(found: &Match, var: &str) -> Option<bool> {
     Some(found.splat(var).is_some() && is_float(found, var)?)
@@ -70,17 +81,30 @@ fn are_values(found: &Match) -> bool {
 
 /// True when neither summand is multiplied once more for what it is multiplied by.
 fn both_take_it_in(found: &Match) -> bool {
-    ["?x", "?y"].iter().all(|var| takes_in(found, found.id(var)))
+    ["?x", "?y"].iter().all(|var| takes_in(found, found.id(var), &mut HashSet::new()))
 }
 
-/// True when some form of a value has a constant that another one can be multiplied to beforehand.
-fn takes_in(found: &Match, value: Id) -> bool {
-    let is_constant = |id: &Id| found.graph[*id].data.is_constant;
-    let has_some = |node: &Node| {
-        node.operator().is_some_and(|operator| {
-            operator.is(&MUL) && node.children[1..].iter().any(is_constant)
-                || operator.is(&WHERE) && node.children[2..].iter().all(is_constant)
-        })
-    };
-    is_constant(&value) || found.graph[value].nodes.iter().any(has_some)
+/// True when some form of a value has constants that another one can be multiplied to beforehand. What was looked at, or is about to be, says no.
+fn takes_in(found: &Match, value: Id, seen: &mut HashSet<Id>) -> bool {
+    let value = found.graph.find(value);
+    if found.graph[value].data.is_constant {
+        return true;
+    }
+    if seen.len() >= MOST_LOOKED_AT || !seen.insert(value) {
+        return false;
+    }
+    found.graph[value].nodes.iter().any(|node| {
+        let is = |wanted: &'static Operator| node.operator().is_some_and(|operator| operator.is(wanted));
+        let mut takes = |child: &Id| takes_in(found, *child, seen);
+        match node.children.get(1..) {
+            Some([x, y]) if is(&ADD) || is(&SUB) => takes(x) && takes(y),
+            Some([x, y]) if is(&MUL) => takes(x) || takes(y),
+            Some([x, _]) if is(&DIV) => takes(x),
+            Some([_, a, b]) if is(&WHERE) => [a, b].iter().all(|id| found.graph[**id].data.is_constant),
+            _ => false,
+        }
+    })
 }
+
+/// Values that are looked at to find whether one takes a constant in.
+const MOST_LOOKED_AT: usize = 32;
