@@ -4,12 +4,12 @@
 // CHECK-LABEL: func.func private @parts(
 // CHECK-SAME:    %[[X:.*]]: memref<32768xf32> {{.*}}, %[[Y:.*]]: memref<16384xf32> {{.*}}, %[[Z:.*]]: memref<49152xf32>
 // CHECK-NOT:     arith.cmpi
-// CHECK:         loop.for 2048
+// CHECK:         loop.for 512 parallel
 // CHECK:           loop.load %[[X]]
 // CHECK-NEXT:      math.exp
 // CHECK-NEXT:      loop.store %{{.*}}, %[[Z]]
 // CHECK-NOT:     arith.cmpi
-// CHECK:         loop.for 1024
+// CHECK:         loop.for 256 parallel
 // CHECK:           loop.load %[[Y]]
 // CHECK-NEXT:      arith.maximumf
 // CHECK:           loop.store %{{.*}}, %[[Z]]

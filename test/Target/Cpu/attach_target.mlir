@@ -8,9 +8,9 @@
 // CHECK-SAME: vector_bytes = 32 : i64
 // UNKNOWN: error: 'builtin.module' op gets no target: there is no processor "abacus"; names like it are
 
-// Vectors are those of the target.
+// Vectors are those of the target, four registers of eight numbers.
 // SCHEDULE: te.schedule for @k
-// SCHEDULE: te.split %{{.*}} by 8
+// SCHEDULE: te.split %{{.*}} by 32
 // SCHEDULE: te.vectorize
 te.kernel @k(%x: tensor<4096xf32>) -> tensor<4096xf32> {
   %0 = te.compute "twice" axes [4096] reduce [] init [] {

@@ -183,12 +183,10 @@ te.kernel @short(%x: tensor<4096x5xf32>) -> tensor<4096xf32> {
 
 // -----
 
-// Elements that run a loop are computed in several vectors side by side.
+// Elements that run a loop are computed in several registers side by side.
 // CHECK-LABEL: te.schedule for @loops
 // CHECK:         %[[S:.*]] = te.stage "loop"
-// CHECK:         %[[O:.*]], %[[B:.*]] = te.split %{{.*}} by 64
-// CHECK:         %[[U:.*]], %[[V:.*]] = te.split %[[B]] by 16
-// CHECK:         te.unroll %[[U]]
+// CHECK:         %[[O:.*]], %[[V:.*]] = te.split %{{.*}} by 64
 // CHECK:         te.vectorize %[[V]]
 // CHECK:         te.parallel %[[O]]
 te.kernel @loops(%x: tensor<4096xf32>) -> tensor<4096xf32> {
@@ -201,6 +199,79 @@ te.kernel @loops(%x: tensor<4096xf32>) -> tensor<4096xf32> {
       loop.yield %s : f32
     } -> f32
     te.yield %r : f32
+  } combine {} : tensor<4096xf32>
+  te.return %0 : tensor<4096xf32>
+}
+
+// -----
+
+// So are others, four registers at a time.
+// CHECK-LABEL: te.schedule for @registers
+// CHECK:         te.split %{{.*}} by 64
+te.kernel @registers(%x: tensor<4096xf32>) -> tensor<4096xf32> {
+  %0 = te.compute "exp" axes [4096] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<4096xf32> -> f32
+    %e = math.exp %a : f32
+    te.yield %e : f32
+  } combine {} : tensor<4096xf32>
+  te.return %0 : tensor<4096xf32>
+}
+
+// -----
+
+// Rows of three registers are three vectors: two and what is left over would take longer.
+// CHECK-LABEL: te.schedule for @three
+// CHECK:         te.split %{{.*}} by 16
+te.kernel @three(%x: tensor<512x50xf32>, %s: tensor<512xf32>) -> tensor<512x50xf32> {
+  %0 = te.compute "scaled" axes [512, 50] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<512x50xf32> -> f32
+    %b = te.load %s[%i] : tensor<512xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {} : tensor<512x50xf32>
+  te.return %0 : tensor<512x50xf32>
+}
+
+// -----
+
+// What is read takes registers: of ten numbers an element there is room for two.
+// CHECK-LABEL: te.schedule for @many
+// CHECK:         te.split %{{.*}} by 32
+te.kernel @many(%x: tensor<10x4096xf32>) -> tensor<4096xf32> {
+  %0 = te.compute "sum" axes [4096] reduce [] init [] {
+  ^bb0(%i: index):
+    %c0 = arith.constant 0 : index
+    %v0 = te.load %x[%c0, %i] : tensor<10x4096xf32> -> f32
+    %c1 = arith.constant 1 : index
+    %v1 = te.load %x[%c1, %i] : tensor<10x4096xf32> -> f32
+    %c2 = arith.constant 2 : index
+    %v2 = te.load %x[%c2, %i] : tensor<10x4096xf32> -> f32
+    %c3 = arith.constant 3 : index
+    %v3 = te.load %x[%c3, %i] : tensor<10x4096xf32> -> f32
+    %c4 = arith.constant 4 : index
+    %v4 = te.load %x[%c4, %i] : tensor<10x4096xf32> -> f32
+    %c5 = arith.constant 5 : index
+    %v5 = te.load %x[%c5, %i] : tensor<10x4096xf32> -> f32
+    %c6 = arith.constant 6 : index
+    %v6 = te.load %x[%c6, %i] : tensor<10x4096xf32> -> f32
+    %c7 = arith.constant 7 : index
+    %v7 = te.load %x[%c7, %i] : tensor<10x4096xf32> -> f32
+    %c8 = arith.constant 8 : index
+    %v8 = te.load %x[%c8, %i] : tensor<10x4096xf32> -> f32
+    %c9 = arith.constant 9 : index
+    %v9 = te.load %x[%c9, %i] : tensor<10x4096xf32> -> f32
+    %s1 = arith.addf %v0, %v1 : f32
+    %s2 = arith.addf %s1, %v2 : f32
+    %s3 = arith.addf %s2, %v3 : f32
+    %s4 = arith.addf %s3, %v4 : f32
+    %s5 = arith.addf %s4, %v5 : f32
+    %s6 = arith.addf %s5, %v6 : f32
+    %s7 = arith.addf %s6, %v7 : f32
+    %s8 = arith.addf %s7, %v8 : f32
+    %s9 = arith.addf %s8, %v9 : f32
+    te.yield %s9 : f32
   } combine {} : tensor<4096xf32>
   te.return %0 : tensor<4096xf32>
 }

@@ -67,7 +67,7 @@ impl LoopRates {
                 + iterations as f64 * COUNTING;
             return elements * operations / rate / self.occupancy.share(elements, 0.0);
         }
-        let in_turns = side_by_side(steps.carried, steps.operations) as f64;
+        let in_turns = side_by_side(steps.carried, self.registers as u64) as f64;
         let vectors = in_turns.min((elements / self.lanes).ceil()).max(1.0);
         let blocks = (elements / (self.lanes * vectors)).ceil();
         let pressure = (steps.live as f64 * vectors - self.registers).max(0.0);

@@ -7,6 +7,7 @@
 //! once in several rows. When all columns fit into registers, that is where they are accumulated.
 
 use super::accesses::offsets;
+use super::machine::Machine;
 use super::narrow;
 use super::placement::Nest;
 use super::reductions::{contiguous_parallel, fits_lanes, reads_once, together_along_reduction};
@@ -24,7 +25,8 @@ const MOST_REGISTERS: u64 = 8;
 const FEWEST_ROWS: u64 = 16;
 
 /// Schedules a nest by columns; false for one of another kind.
-pub fn schedule(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<bool, String> {
+pub fn schedule(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<bool, String> {
+    let vector_bytes = machine.vector_bytes;
     let reduction = nest.reduction.unwrap_or(nest.stage);
     let is_wide = is_columns(&writer.tree, reduction);
     match narrow::find(writer, reduction, vector_bytes).filter(|_| may_be_columns(&writer.tree, reduction)) {
@@ -34,7 +36,7 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<b
     }
     if nest.stage != reduction {
         // What goes on with the results reads them once more, which is little beside the rows.
-        tile(writer, &Nest { stage: nest.stage, reduction: None }, vector_bytes)?;
+        tile(writer, &Nest { stage: nest.stage, reduction: None }, machine)?;
     }
     Ok(true)
 }

@@ -117,9 +117,9 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
         let block = blocks.as_ref().filter(|b| b.product == nest.stage).map(|b| b.part);
         let done = windows::schedule(writer, &nests, nest, machine)?
             || contraction::schedule(writer, nest, machine, constant, block)?
-            || columns::schedule(writer, nest, machine.vector_bytes)?;
+            || columns::schedule(writer, nest, machine)?;
         if !done {
-            tiling::tile(writer, nest, machine.vector_bytes)?;
+            tiling::tile(writer, nest, machine)?;
         }
     }
     blocks.map_or(Ok(()), |blocks| blocks.write(writer))?;

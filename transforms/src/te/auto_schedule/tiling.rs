@@ -12,6 +12,7 @@ use super::accesses::offsets;
 use super::choices;
 use super::fusion::{along_fused, fusable, fuse_last};
 use super::iterated;
+use super::machine::Machine;
 use super::placement::Nest;
 use super::reductions;
 use super::transposing;
@@ -21,7 +22,8 @@ use crate::te::schedule::{AxisId, StageId};
 use fusion_dialects::{OpExt, tensor_type};
 
 /// Writes the primitives of a nest.
-pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), String> {
+pub fn tile(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<(), String> {
+    let vector_bytes = machine.vector_bytes;
     let stage = nest.stage;
     let rank = writer.tree.stages[stage].rank();
     let accesses = offsets(&writer.tree, stage, nest.reduction);
@@ -54,9 +56,17 @@ pub fn tile(writer: &mut Writer, nest: &Nest, vector_bytes: u64) -> Result<(), S
     if !(contiguous || gathered || near) || extent < 4 {
         return along_memory(writer, nest, Some(inner), vector_bytes);
     }
-    let lanes = lanes(writer, stage, vector_bytes).min(extent);
+    let mut lanes = lanes(writer, stage, vector_bytes).min(extent);
+    if !reduces {
+        let reads = along[1..].iter().filter(|c| **c != Some(0)).count() as u64;
+        lanes *= match extent / lanes {
+            // Two and what is left over behind them take longer than three.
+            0 | 1 | 3 => 1,
+            most => iterated::registers(&writer.tree, stage, reads, machine).min(most),
+        };
+    }
     let vectors = match extent / lanes {
-        n if !reduces => iterated::vectors(&writer.tree, stage).min(n),
+        _ if !reduces => 1,
         n if n >= 4 && row.is_some() => 4,
         n if n >= 2 => 2,
         _ => 1,
