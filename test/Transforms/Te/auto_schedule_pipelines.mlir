@@ -58,9 +58,9 @@ func.func @k(%x: tensor<4096x1100xf32>) -> tensor<4096x1100xf32> attributes {rel
 
 // -----
 
-// What the caches hold is stored there.
+// What the caches hold is stored there, beside the exponentials of the next row.
 // CHECK-LABEL: te.schedule for @k
-// CHECK-NOT:     te.pipeline
+// CHECK:         te.pipeline
 // CHECK-NOT:     te.stream
 func.func @main(%x: tensor<128x1024xf32>) -> tensor<128x1024xf32> {
   %0 = call @k(%x) : (tensor<128x1024xf32>) -> tensor<128x1024xf32>
@@ -69,4 +69,19 @@ func.func @main(%x: tensor<128x1024xf32>) -> tensor<128x1024xf32> {
 func.func @k(%x: tensor<128x1024xf32>) -> tensor<128x1024xf32> attributes {relay.primitive} {
   %0 = relay.softmax %x : (tensor<128x1024xf32>) -> tensor<128x1024xf32>
   return %0 : tensor<128x1024xf32>
+}
+
+// -----
+
+// Normalizations have nothing to be stored beside.
+// CHECK-LABEL: te.schedule for @k
+// CHECK-NOT:     te.pipeline
+// CHECK-NOT:     te.stream
+func.func @main(%x: tensor<512x768xf32>, %g: tensor<768xf32>, %b: tensor<768xf32>) -> tensor<512x768xf32> {
+  %0 = func.call @k(%x, %g, %b) : (tensor<512x768xf32>, tensor<768xf32>, tensor<768xf32>) -> tensor<512x768xf32>
+  return %0 : tensor<512x768xf32>
+}
+func.func @k(%x: tensor<512x768xf32>, %g: tensor<768xf32>, %b: tensor<768xf32>) -> tensor<512x768xf32> attributes {relay.primitive} {
+  %0 = relay.layer_norm %x, %g, %b {axis = -1 : i64, epsilon = 1.0e-5 : f64} : (tensor<512x768xf32>, tensor<768xf32>, tensor<768xf32>) -> tensor<512x768xf32>
+  return %0 : tensor<512x768xf32>
 }

@@ -1,4 +1,4 @@
-//! Rows whose results go past the caches: they are stored while the next row is computed.
+//! Rows whose results go past the caches, or that have long operations: they are stored while the next row is computed.
 //!
 //!     for i                                              for io (parallel)  for ii in 0..16 (pipeline)
 //!       for k  e[k] = exp(x[i, k] - m)                     for ko  for kc in 0..4 (unrolled)  for l in 0..16 (vectorized)
@@ -9,8 +9,12 @@
 //! The loops that become one have to take as many elements at a time: the host's, that of the last reduction, and that of what is kept of
 //! a row (`te.pipeline`, `loop-fuse`, `loop-overlap`). Zen 4, 16.8 MB: softmax of 4096 x 1024 takes 0.88 in place of 1.13 ms (1.09 without the pipeline),
 //! layer normalization 0.55 in place of 1.35 (0.71). Four vectors at a time: two take as long, eight 5 % longer; blocks of 16 to 256 rows are as good.
-//! Without streams it takes longer than row by row, and what is still in the caches is not worth streams (`streams`).
+//!
+//! What is still in the caches is not worth streams (`streams`). Without them, exponentials of a row have loads and stores of another one beside them, that the units that
+//! multiply do not wait for: 128 x 1024 takes 31 us in place of 36, 1024 x 256 62 in place of 72, 2048 x 512 with a mask 280 in place of 350. Normalizations, which wait
+//! for memory alone, take up to half longer so than row by row.
 
+use super::iterated::operations;
 use super::machine::Machine;
 use super::reductions;
 use super::rows::{self, Rows};
@@ -18,10 +22,13 @@ use super::streams;
 use super::tiling::lanes;
 use super::writer::Writer;
 use crate::te::schedule::{AxisId, StageId};
+use fusion_dialects::OpExt;
 use std::collections::BTreeSet;
 
 /// Vectors that the joined loops take at a time.
 pub const VECTORS: u64 = 4;
+/// Operations of an element in the joined loops from which on rows overlap that stay in the caches as well.
+const LONG: f64 = 12.0;
 /// Rows of a pipeline: the first one waits for nothing, and the last one has nothing beside it. More would leave threads without any.
 const ROWS: u64 = 16;
 /// The fewest that are worth one.
@@ -44,7 +51,12 @@ impl Pipeline {
         machine: &Machine,
     ) -> Result<Option<Self>, String> {
         let far = streams::results(&writer.tree, machine).contains(&rows.host);
-        let Some(joined) = joined(writer, rows, machine).filter(|_| far) else { return Ok(None) };
+        let pays = |joined: &BTreeSet<StageId>| {
+            let work =
+                joined.iter().map(|stage| writer.tree.stages[*stage].op.body(0).map_or(0.0, operations));
+            far || work.sum::<f64>() >= LONG
+        };
+        let Some(joined) = joined(writer, rows, machine).filter(pays) else { return Ok(None) };
         let s = &writer.tree.stages[rows.host];
         let axis = match s.axes[at].extent {
             n if n >= 2 * ROWS => writer.split(rows.host, at, ROWS)?.1,
