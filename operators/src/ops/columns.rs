@@ -7,7 +7,7 @@ use super::window::Window;
 use crate::operator::cost::one_each_input;
 use crate::reference::columns as reference;
 use crate::relation::Related;
-use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
+use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 /// C1: the data has rank 3 or more, and is no boolean. C2: attributes have one number an axis (two for padding); kernel, strides and dilation are
 /// above 0. C3: the kernel's positions divide the channels. C4: the extents are above 0.
@@ -20,27 +20,19 @@ fn relation(call: &Call) -> Related {
         "the data must have rank 3 or more and be made of numbers, found {data}"
     );
     let window = Window::of_columns(call.attrs, data.rank() - 2)?;
-    let positions = positions(&window);
-    let divides = data.dims[1].known().is_none_or(|n| positions.is_some_and(|k| n % k == 0));
-    let kernel = call.attrs.ints("kernel").unwrap_or_default();
-    require!(
-        divides && positions.is_some(),
-        C 3,
-        "the positions of the kernel must divide the channels, found kernel {kernel:?} and {} channels",
-        data.dims[1]
-    );
-    let channels = match (data.dims[1].known(), positions) {
-        (Some(n), Some(positions)) => Dim::Static(n / positions),
-        _ => Dim::Any,
+    let (known, kernel) = (data.dims[1].known(), call.attrs.ints("kernel").unwrap_or_default());
+    let positions = window.kernel().and_then(|k| k.into_iter().try_fold(1u64, u64::checked_mul));
+    let Some(positions) = positions.filter(|k| known.is_none_or(|n| n % k == 0)) else {
+        let found = format!("found kernel {kernel:?} and {} channels", data.dims[1]);
+        return Err(Violation::new(
+            3,
+            format!("the positions of the kernel must divide the channels, {found}"),
+        ));
     };
+    let channels = known.map_or(Dim::Any, |n| Dim::Static(n / positions));
     let mut dims = vec![data.dims[0].clone(), channels];
     dims.extend(window.transposed_output(&data.dims[2..], 4)?);
     Ok(vec![TensorType::new(dims, data.dtype)])
-}
-
-/// How many positions a window has; `None` for more than can be counted.
-pub fn positions(window: &Window) -> Option<u64> {
-    window.kernel()?.into_iter().try_fold(1u64, u64::checked_mul)
 }
 
 operators! {

@@ -55,3 +55,17 @@ func.func @others(%i: i32, %j: i64) -> (f32, f32, f32, f32) {
   %s = arith.select %c, %nothing, %negative : f32
   return %p, %q, %r, %s : f32, f32, f32, f32
 }
+
+// -----
+
+// One integer that chooses between vectors has no lanes to take signs from.
+// CHECK-LABEL: func.func @one(
+// CHECK:         arith.select
+func.func @one(%i: i32) -> vector<4xf32> {
+  %zero = arith.constant 0 : i32
+  %minus = arith.constant dense<-10.0> : vector<4xf32>
+  %ten = arith.constant dense<10.0> : vector<4xf32>
+  %c = arith.cmpi slt, %i, %zero : i32
+  %f = arith.select %c, %minus, %ten : vector<4xf32>
+  return %f : vector<4xf32>
+}

@@ -6,10 +6,11 @@
 //! One operation on bits takes the place of a comparison, which units that multiply do, and a choice. Where the number itself is chosen for
 //! integers below 0, the sign is turned over. (H. S. Warren, "Hacker's Delight", 2nd ed., section 2-8, has more of this kind.)
 
+use super::ranges::constant;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, defining_op, dtype_of,
-    float_of, int_of, kind_of, nested_ops, vector_parts,
+    int_of, kind_of, nested_ops, vector_parts,
 };
 
 /// The pass.
@@ -41,7 +42,7 @@ fn copied(op: Op) -> Option<()> {
     let (a, b) = (constant(if_true)?, constant(if_false)?);
     let ty = if_true.r#type();
     let is_choice = a == -b && a != 0.0 && a.is_finite();
-    if !is_choice || bits(integer)? != bits(if_true)? {
+    if !is_choice || form(integer)? != form(if_true)? {
         return None;
     }
     let (below, above, value) = if if_below { (a, b, if_false) } else { (b, a, if_true) };
@@ -68,14 +69,9 @@ fn sign_of(condition: Value) -> Option<(Value, bool)> {
     }
 }
 
-fn constant(value: Value) -> Option<f64> {
-    let op = defining_op(value)?;
-    matches!(kind_of(op), Some(Kind::Upstream(Upstream::ArithConstant)))
-        .then(|| op.attr("value").and_then(float_of))?
-}
-
-/// Bytes of an element.
-fn bits(value: Value) -> Option<usize> {
+/// Bytes of an element, and how many there are where it is a vector.
+fn form(value: Value) -> Option<(usize, Option<u64>)> {
     let ty = value.r#type();
-    Some(dtype_of(vector_parts(ty).map_or(ty, |(element, _)| element))?.size())
+    let (element, lanes) = vector_parts(ty).map_or((ty, None), |(element, lanes)| (element, Some(lanes)));
+    Some((dtype_of(element)?.size(), lanes))
 }

@@ -194,7 +194,7 @@ fn relation_of(predicate: i64) -> Option<Relation> {
 }
 
 /// The float that a constant is.
-fn constant(value: Value) -> Option<f64> {
+pub fn constant(value: Value) -> Option<f64> {
     let op = defining_op(value).filter(|op| is(*op, Upstream::ArithConstant))?;
     op.attr("value").and_then(float_of)
 }

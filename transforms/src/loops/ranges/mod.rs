@@ -17,6 +17,7 @@ mod interval;
 
 use super::iteration::iteration;
 use analysis::Ranges;
+pub(super) use analysis::constant;
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
