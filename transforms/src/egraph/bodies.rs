@@ -8,15 +8,18 @@
 //! half an operation, since it is part of a multiply-add or done by another unit. The search is that of all blocks; what it finds is written
 //! where the body was. Counters and other scalars stay as they are: `counting` knows them by their form.
 
-use super::extract::search::{Freedom, search};
-use super::extract::space::Space;
-use super::pass::Optimizer;
+use super::applications::Log;
+use super::extract::rates::Rates;
+use super::extract::search::Freedom;
+use super::planned::{Means, Planned, planned};
 use super::read;
 use super::rules::{Family, Rules};
-use super::saturate::{Budget, saturate};
+use super::settings::Settings;
 use super::write;
+use crate::relay::fuse_ops::PRIMITIVE;
 use crate::relay::loop_kernels::loop_of;
-use fusion_dialects::{Op, OpExt, PassError, RunContext, tensor_type};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{Op, OpExt, OperationLike, PassError, RunContext, tensor_type, top_level};
 use indexmap::IndexMap;
 
 /// Rules of single elements. The others know of axes, matrices and images.
@@ -28,51 +31,51 @@ pub type Made = (String, Option<String>);
 /// The operators of bodies, by the names of their functions.
 pub type Bodies = IndexMap<String, Vec<Made>>;
 
-impl<'c> Optimizer<'_, 'c> {
-    /// Rewrites the body of a loop kernel, whose function is given.
-    pub(super) fn body(
-        &mut self,
-        function: Op<'c>,
-        rules: &Rules,
-        cx: &mut RunContext,
-    ) -> Result<(), PassError<'c>> {
-        let Some(body) = loop_of(function).and_then(|op| op.body(1)) else { return Ok(()) };
-        let name = function.text("sym_name").unwrap_or_default();
-        let rates = self.rates.in_registers();
-        let mut program = read::read(body, &rates, false);
-        program.uses.retain(|used| tensor_type(used.value).is_some_and(|t| t.rank() > 0));
-        if program.uses.is_empty() {
-            return Ok(());
-        }
-        let budget = Budget::for_nodes(program.graph.total_number_of_nodes());
-        let mut gate = self.log.gate(name, 0, &program.sources);
-        let saturation = saturate(&mut program.graph, rules, budget, &mut gate);
-        gate.close(&program.graph);
-        if self.settings.check > 0.0 {
-            self.check(&program, cx)?;
-        }
-        let used: Vec<egg::Id> = program.uses.iter().map(|u| u.class).collect();
-        let space = Space::of(&program.graph, &used, &rates);
-        let freedom = Freedom { fuse: false, join: false, moves: self.settings.moves };
-        let (plan, report) = search(&space, freedom);
-        let written = write::write(&program, &space, &plan, None)?;
-        let candidates = || {
-            let members = written.iter().flat_map(|one| &one.kernel.members);
-            members.map(|&member| plan.state.candidate(&space, member))
-        };
-        cx.count(2, candidates().filter(|c| c.rule.is_some()).count() as u64);
-        cx.count(3, saturation.nodes as u64);
-        cx.count(5, report.tried as u64);
-        let made =
-            candidates().filter_map(|c| Some((c.operator?.name.to_owned(), c.rule.map(|r| r.to_string()))));
-        self.bodies.insert(name.to_owned(), made.collect());
-        Ok(())
+/// Rewrites the bodies of all loop kernels.
+pub fn rewrite<'c>(
+    module: Op<'c>,
+    rates: &Rates,
+    (settings, log): (&Settings, &mut Log),
+    cx: &mut RunContext,
+) -> Result<Bodies, PassError<'c>> {
+    let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
+    let kernels: Vec<Op> = functions.into_iter().filter(|f| f.attr(PRIMITIVE).is_some()).collect();
+    if !kernels.iter().any(|kernel| loop_of(*kernel).is_some()) {
+        return Ok(Bodies::default());
     }
+    let families: Vec<Family> = FAMILIES.into_iter().filter(|f| settings.families.contains(f)).collect();
+    let rules = Rules::of(&families).map_err(|wrong| PassError::new(module.location(), wrong.to_string()))?;
+    let freedom = Freedom { fuse: false, join: false, moves: settings.moves };
+    let means = Means { rules: &rules, rates: &rates.in_registers(), freedom };
+    let mut bodies = Bodies::default();
+    for kernel in kernels {
+        if let Some(made) = body(kernel, &means, (settings, &mut *log), cx)? {
+            bodies.insert(kernel.text("sym_name").unwrap_or_default().to_owned(), made);
+        }
+    }
+    Ok(bodies)
+}
 
-    /// The rules for bodies, of the families that are used.
-    pub(super) fn rules_of_bodies(&self) -> Result<Rules, super::rule::RuleError> {
-        let used: Vec<Family> =
-            FAMILIES.into_iter().filter(|family| self.settings.families.contains(family)).collect();
-        Rules::of(&used)
+/// Rewrites the body of a loop kernel, whose function is given; `None` where it is none, or computes nothing but scalars.
+fn body<'c>(
+    function: Op<'c>,
+    means: &Means,
+    (settings, log): (&Settings, &mut Log),
+    cx: &mut RunContext,
+) -> Result<Option<Vec<Made>>, PassError<'c>> {
+    let Some(body) = loop_of(function).and_then(|op| op.body(1)) else { return Ok(None) };
+    let name = function.text("sym_name").unwrap_or_default();
+    let mut program = read::read(body, means.rates, false);
+    program.uses.retain(|used| tensor_type(used.value).is_some_and(|t| t.rank() > 0));
+    if program.uses.is_empty() {
+        return Ok(None);
     }
+    let Planned { space, plan, .. } = planned(&mut program, (name, 0), means, (settings, log), cx)?;
+    let written = write::write(&program, &space, &plan, None)?;
+    let members = written.iter().flat_map(|one| &one.kernel.members);
+    let candidates = members.map(|&member| plan.state.candidate(&space, member));
+    let made = candidates.filter_map(|c| Some((c.operator?.name.to_owned(), c.rule.map(|r| r.to_string()))));
+    let made: Vec<Made> = made.collect();
+    cx.count(2, made.iter().filter(|(_, rule)| rule.is_some()).count() as u64);
+    Ok(Some(made))
 }

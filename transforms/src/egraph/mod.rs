@@ -24,6 +24,7 @@ mod large_constants;
 pub mod ledger;
 pub mod orders;
 mod pass;
+mod planned;
 pub mod proof;
 mod read;
 pub mod rule;

@@ -1,16 +1,15 @@
 //! The pass: each block of each function is read, saturated, planned and written.
 
 use super::applications::Log;
-use super::bodies::Bodies;
-use super::check::{self, Disagreement};
+use super::bodies::{self, Bodies};
 use super::extract::rates::Rates;
-use super::extract::search::{Freedom, search};
+use super::extract::search::Freedom;
 use super::extract::space::Space;
 use super::ledger::{self, Ledger};
+use super::planned::{Means, Planned, planned};
 use super::proof::{self, Proof};
 use super::read::{self, Program};
 use super::rules::Rules;
-use super::saturate::{Budget, saturate};
 use super::settings::{OPTIONS, Settings, Strategy};
 use super::unrolling::{self, LoopKernels};
 use super::write;
@@ -18,8 +17,7 @@ use crate::relay::fuse_ops::{MOST, Outliner, PRIMITIVE, blocks_under, fuse_modul
 use crate::target::Target;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Block, Op, OpExt, OperationLike, OptionSpec, Pass, PassError, RunContext, StatisticSpec, read_tensor,
-    top_level,
+    Block, Op, OpExt, OperationLike, OptionSpec, Pass, PassError, RunContext, StatisticSpec, top_level,
 };
 
 /// The pass.
@@ -56,43 +54,34 @@ pub(super) fn optimize<'c>(
 ) -> Result<(), PassError<'c>> {
     let rates = Rates::of(&Target::of(module)?);
     let said = unrolling::said(module);
-    let whole = match settings.strategy {
-        Strategy::None => Some(1),
-        Strategy::Relay => Some(MOST),
-        Strategy::Xla | Strategy::EGraph => None,
+    let written = match settings.strategy {
+        Strategy::EGraph => bodies::rewrite(module, &rates, (settings, &mut *log), cx)?,
+        _ => Bodies::default(),
     };
-    if let Some(most) = whole {
-        unrolling::decide(module, &rates.loops, &said, Bodies::default());
-        return fuse_module(module, most, cx);
-    }
-    let families = if settings.strategy == Strategy::EGraph { &settings.families[..] } else { &[] };
+    let loops = unrolling::decide(module, &rates.loops, &said, written);
+    let families = match settings.strategy {
+        Strategy::None => return fuse_module(module, 1, cx),
+        Strategy::Relay => return fuse_module(module, MOST, cx),
+        Strategy::Xla => &[],
+        Strategy::EGraph => &settings.families[..],
+    };
     let wrong_rule = |wrong: super::rule::RuleError| PassError::new(module.location(), wrong.to_string());
     let Some(outliner) = Outliner::new(module) else { return Ok(()) };
     let mut optimizer = Optimizer {
         rules: Rules::of(families).map_err(wrong_rule)?,
         rates,
-        bodies: Bodies::default(),
-        loops: LoopKernels::default(),
+        loops,
         settings,
         outliner,
         ledger: Ledger::default(),
         log,
     };
-    let functions = top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func)));
-    let (kernels, functions): (Vec<Op>, Vec<Op>) =
-        functions.into_iter().partition(|f| f.attr(PRIMITIVE).is_some());
-    if settings.strategy == Strategy::EGraph && !said.is_empty() {
-        let rules = optimizer.rules_of_bodies().map_err(wrong_rule)?;
-        for kernel in kernels {
-            optimizer.body(kernel, &rules, cx)?;
-        }
-    }
-    let written = std::mem::take(&mut optimizer.bodies);
-    optimizer.loops = unrolling::decide(module, &optimizer.rates.loops, &said, written);
-    for function in functions {
-        let name = function.text("sym_name").unwrap_or_default();
-        for (number, block) in blocks_under(function).into_iter().enumerate() {
-            optimizer.block(name, (number, block), cx)?;
+    for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
+        if function.attr(PRIMITIVE).is_none() {
+            let name = function.text("sym_name").unwrap_or_default();
+            for (number, block) in blocks_under(function).into_iter().enumerate() {
+                optimizer.block(name, (number, block), cx)?;
+            }
         }
     }
     match &settings.ledger {
@@ -104,15 +93,14 @@ pub(super) fn optimize<'c>(
     }
 }
 
-pub(super) struct Optimizer<'a, 'c> {
-    pub settings: &'a Settings,
+struct Optimizer<'a, 'c> {
+    settings: &'a Settings,
     rules: Rules,
-    pub rates: Rates,
-    pub bodies: Bodies,
+    rates: Rates,
     loops: LoopKernels,
     outliner: Outliner<'c>,
     ledger: Ledger,
-    pub log: &'a mut Log,
+    log: &'a mut Log,
 }
 
 impl<'c> Optimizer<'_, 'c> {
@@ -126,20 +114,13 @@ impl<'c> Optimizer<'_, 'c> {
         if program.uses.is_empty() {
             return Ok(());
         }
-        let budget = Budget::for_nodes(program.graph.total_number_of_nodes());
-        let mut gate = self.log.gate(function, number, &program.sources);
-        let saturation = saturate(&mut program.graph, &self.rules, budget, &mut gate);
-        gate.close(&program.graph);
-        if self.settings.check > 0.0 {
-            self.check(&program, cx)?;
-        }
-        let used: Vec<egg::Id> = program.uses.iter().map(|u| u.class).collect();
-        let space = Space::of(&program.graph, &used, &self.rates);
         let freedom = match self.settings.strategy {
             Strategy::EGraph => Freedom { fuse: true, join: self.settings.join, moves: self.settings.moves },
             _ => Freedom { fuse: true, join: false, moves: 0 },
         };
-        let (plan, report) = search(&space, freedom);
+        let means = Means { rules: &self.rules, rates: &self.rates, freedom };
+        let Planned { saturation, space, plan, report } =
+            planned(&mut program, (function, number), &means, (self.settings, &mut *self.log), cx)?;
         let written = write::write(&program, &space, &plan, Some(&mut self.outliner))?;
         for one in &written {
             cx.count(0, 1);
@@ -148,8 +129,6 @@ impl<'c> Optimizer<'_, 'c> {
             let made = members.iter().filter(|&&m| plan.state.candidate(&space, m).rule.is_some());
             cx.count(2, made.count() as u64);
         }
-        cx.count(3, saturation.nodes as u64);
-        cx.count(5, report.tried as u64);
         if self.settings.ledger.is_some() {
             let names = ledger::names(&program, &space);
             let block = ledger::Block {
@@ -172,31 +151,7 @@ impl<'c> Optimizer<'_, 'c> {
         }
         Ok(())
     }
-
-    /// Computes all forms of all values of a block on random inputs.
-    pub fn check(&self, program: &Program<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
-        if check::operations(&program.graph) > self.settings.check {
-            cx.count(4, 1);
-            return Ok(());
-        }
-        let types = &program.graph.analysis.leaf_types;
-        let Some(leaves) = check::random_tensors(types, 1) else {
-            cx.count(4, 1);
-            return Ok(());
-        };
-        let large = |number: u32| program.constants.get(number as usize).and_then(|attr| read_tensor(*attr));
-        let wrong = |wrong: Disagreement| {
-            let at = wrong.origin.and_then(|o| program.locations.get(o as usize));
-            let location = at.or(program.locations.first()).copied();
-            PassError::new(location.unwrap_or(program.uses[0].by.location()), wrong.to_string())
-        };
-        check::check(&program.graph, &leaves, &large, TOLERANCE).map_err(wrong)?;
-        Ok(())
-    }
 }
-
-/// The error, relative to the largest element, up to which forms are equal.
-const TOLERANCE: f64 = 1e-4;
 
 /// The proofs of all values that are not computed as the source says.
 fn proofs(
