@@ -353,3 +353,43 @@ func.func @virtual_threads(%x: memref<16xf32>, %y: memref<2xf32>) {
   }
   return
 }
+
+// -----
+
+// Two products one behind the other: the copies of the first come before what the second needs is loaded.
+// CHECK-LABEL: func.func @settled
+// CHECK-SAME:    %[[A:.*]]: memref<1536xf32>, %[[B:.*]]: memref<1536xf32>
+// CHECK:         loop.for 768 serial iter
+// CHECK:           loop.load %[[B]]
+// CHECK-COUNT-2:   loop.load %[[A]]
+// CHECK:           loop.load %[[B]]
+// CHECK-COUNT-2:   loop.load %[[A]]
+// CHECK-NOT:       loop.load
+// CHECK:           loop.yield
+func.func @settled(%A: memref<1536xf32>, %B: memref<1536xf32>, %y: memref<2xf32>) {
+  %z = arith.constant 0.0 : f32
+  %rows = arith.constant 384 : index
+  %behind = arith.constant 768 : index
+  loop.for 2 unrolled {
+  ^bb0(%u: index):
+    %row = arith.muli %u, %rows : index
+    %r = loop.for 768 serial iter(%z : f32) {
+    ^bb0(%k: index, %acc: f32):
+      %at = arith.addi %row, %k : index
+      %w = loop.load %B[%k] : memref<1536xf32> -> f32
+      %x = loop.load %A[%at] : memref<1536xf32> -> f32
+      %m = arith.mulf %x, %w : f32
+      %s = arith.addf %acc, %m : f32
+      %next = arith.addi %at, %behind : index
+      %below = arith.addi %k, %behind : index
+      %v = loop.load %B[%below] : memref<1536xf32> -> f32
+      %x2 = loop.load %A[%next] : memref<1536xf32> -> f32
+      %m2 = arith.mulf %x2, %v : f32
+      %t = arith.addf %s, %m2 : f32
+      loop.yield %t : f32
+    } -> f32
+    loop.store %r, %y[%u] : f32, memref<2xf32>
+    loop.yield
+  }
+  return
+}

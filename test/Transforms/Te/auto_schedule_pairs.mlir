@@ -53,10 +53,10 @@ func.func private @places(%x: tensor<1x96x28x28xf32>, %u: tensor<98x140xf32>) ->
 
 // -----
 
-// 49 places fill vectors badly: these are of filters, and are turned round when they are stored.
+// 49 places fill vectors badly: these are of filters, and are turned round when they are stored. Four tiles are of 13 rows or 10.
 // CHECK:       #[[PANELS_OF:.*]] = affine_map<(d0, d1) -> (d1 floordiv 16, d0, d1 mod 16)>
 // CHECK-LABEL: te.schedule for @filters
-// CHECK:         %[[TILES:.*]], %[[I:.*]] = te.split %{{.*}} by 14
+// CHECK:         %[[TILES:.*]], %[[I:.*]] = te.split %{{.*}} by 13
 // CHECK:         %[[PANELS:.*]], %[[LANES:.*]] = te.split %{{.*}}#1 by 16
 // CHECK:         te.reorder %{{[0-9]+}}#0, %{{[a-z]+}}, %[[PANELS]], %[[TILES]], %[[I]], %[[LANES]]
 // CHECK:         te.transform_layout %{{.*}} by #[[PANELS_OF]]

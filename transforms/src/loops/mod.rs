@@ -3,6 +3,7 @@
 pub mod access;
 pub mod divisor;
 pub mod fuse;
+mod held;
 pub mod iteration;
 pub mod masks;
 pub mod overlap;

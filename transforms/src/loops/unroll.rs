@@ -12,7 +12,7 @@
 //!     }                                                  loop.store %a#1, y[1]
 //!
 //! Accumulators become separate values of one reduction, and what does not depend on the index is computed, or loaded,
-//! once. Loops are taken from the inside out, so that of two unrolled loops around a reduction the outer one jams what
+//! once. Where all copies have used up what they loaded, before what comes next is loaded, no register waits ([`Held`]). Loops are taken from the inside out, so that of two unrolled loops around a reduction the outer one jams what
 //! the inner one gave.
 //!
 //! Each copy keeps the order of its own operations; only operations of different copies change places, which the schedule
@@ -20,6 +20,7 @@
 //! iteration uses anew: then, and where the body makes buffers or meets barriers, the copies stand one behind the other.
 
 use super::access::{Access, accesses, is_free};
+use super::held::Held;
 use super::iteration::{iteration, with_region};
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::Kind;
@@ -201,18 +202,28 @@ impl<'c> Copies<'c> {
     fn block(&mut self, build: &Build<'c>, block: Block<'c>) -> Vec<Value<'c>> {
         let mut last = Vec::new();
         let mut straight = Vec::new();
-        for op in ops_in(block) {
+        let mut held = Held::at_start_of(block);
+        // How many of these leave an iteration with no more values than it carries.
+        let mut settled = 0;
+        for (place, op) in ops_in(block).into_iter().enumerate() {
             let here = build.at(op.location());
+            if self.inside > 0 && held.has_settled(place) {
+                settled = straight.len();
+            }
             if is(op, Loop::Yield) {
-                self.each_iteration(build, &mut straight);
+                self.each_iteration(build, straight.drain(..));
                 last = self.each(&op.operand_values());
             } else if self.is_uniform(op) {
+                self.each_iteration(build, straight.drain(..std::mem::take(&mut settled)));
                 self.once(&here, op);
             } else if let Some(shared) = self.shared_operands(op) {
-                self.each_iteration(build, &mut straight);
+                self.each_iteration(build, straight.drain(..));
+                settled = 0;
                 self.merge(&here, op, shared);
+                held.add(op.result_values());
             } else {
                 self.vary(&op.result_values());
+                held.add(op.result_values());
                 straight.push(op);
             }
         }
@@ -231,7 +242,8 @@ impl<'c> Copies<'c> {
     }
 
     /// Copies operations without loops, all of an iteration before those of the next.
-    fn each_iteration(&mut self, build: &Build<'c>, ops: &mut Vec<Op<'c>>) {
+    fn each_iteration(&mut self, build: &Build<'c>, ops: impl Iterator<Item = Op<'c>>) {
+        let ops: Vec<Op> = ops.collect();
         let together = if self.inside > 0 { TOGETHER } else { ops.len().max(1) };
         for ops in ops.chunks(together) {
             for map in &mut self.maps {
@@ -240,7 +252,6 @@ impl<'c> Copies<'c> {
                 }
             }
         }
-        ops.clear();
     }
 
     /// Copies an operation that is the same in all iterations.

@@ -4,28 +4,29 @@
 //!
 //! Where as many additions begin in a cycle beside multiply-adds, four of six numbers summed over are multiplied in pairs: four multiplications
 //! and four additions, in place of six. The numbers are filled up to a multiple of six, the columns to whole vectors, and tiles have a step
-//! that is not their rows'. The left side goes through the second cache once more, and nothing hides that it is read first. (On Zen 4,
+//! that is not their rows' ([`TileByPairs`]). The left side goes through the second cache once more, and nothing hides that it is read first. (On Zen 4,
 //! 512 x 512 by 512 x 16 takes 87 us, of which 48 are the product, 4096 x 64 by 64 x 16 101 and 49.) Places of an image are vectors, whose
 //! channels are gone over twice, a line of memory of each at a time: 384 x 14 x 14 by 64 filters takes 74 us, of which 56 are the product,
 //! 32 x 112 x 112 by 16 170 and 82.
 
 use super::rates::Rates;
+use crate::te::auto_schedule::TileByPairs;
 use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::pairs::{BEHIND, CONV2D_BY_PAIRS, PARTS, lies_along_places};
 use fusion_operators::{Call, DType, TensorType};
 
-/// Numbers of a group of six that are multiplied as they are, or as one of a pair: in so many of six steps.
-const SHARE: f64 = 4.0 / 6.0;
 /// Cycles that a row takes by itself: its largest number and its sum are put together from lanes.
 const ROW: f64 = 16.0;
 /// Cycles that a vector of an image takes before it is multiplied, beside its way through the caches.
 const VECTOR: f64 = 6.0;
+/// Cycles that a vector of results takes before it is stored.
+const RESULT: f64 = 1.0;
 /// Cycles that a vector of scores takes beside those of an attention whose products are not by pairs.
-const SCORE: f64 = 3.0;
+const SCORE: f64 = 2.0;
 /// Less gain than this is not worth the rounding.
 const LEAST_GAIN: f64 = 1.02;
-/// Rows of a tile, and the cycles of a step that are not theirs, as shares of a vector's.
-const TILE: f64 = 14.0;
+/// Fewer rows than a tile's of one vector do not pay.
+const LEAST_ROWS: f64 = 14.0;
 const BYTES: f64 = 4.0;
 
 /// True where additions cost nothing beside multiplications.
@@ -70,7 +71,7 @@ fn attention(call: &Call, rates: &Rates) -> Option<[f64; 2]> {
     let near = (queries * keys * SCORE + numbers * VECTOR) / rates.operations;
     let by_pairs = heads * (products + near);
     let is_less = by_pairs * LEAST_GAIN < plain;
-    (is_less && pays(rates) && queries >= TILE && columns > 0.0).then_some([plain, by_pairs])
+    (is_less && pays(rates) && queries >= LEAST_ROWS && columns > 0.0).then_some([plain, by_pairs])
 }
 
 fn lanes(rates: &Rates) -> f64 {
@@ -79,9 +80,12 @@ fn lanes(rates: &Rates) -> f64 {
 
 /// Seconds of the products alone.
 fn product([m, k, n]: [f64; 3], rates: &Rates) -> f64 {
-    let lanes = lanes(rates);
-    let (padded, columns) = ((k / PARTS as f64).ceil() * PARTS as f64, (n / lanes).ceil() * lanes);
-    2.0 * m * padded * columns * SHARE * (1.0 + 1.0 / m.min(TILE)) / rates.of_contractions()
+    let Some(core) = &rates.core else { return f64::INFINITY };
+    let extents = [m as u64, n as u64];
+    let cycles = TileByPairs::of(extents, core).cycles(extents, core) * (k / PARTS as f64).ceil();
+    // Multiply-adds that begin meanwhile.
+    let of_cycle = 2.0 * lanes(rates) * core.multiply_adds as f64;
+    cycles * of_cycle / rates.of_contractions() + m * n * RESULT / rates.operations
 }
 
 /// Seconds that so many numbers take to be read and stored before they are multiplied.

@@ -46,6 +46,7 @@ use fusion_dialects::{
 };
 pub use iterated::side_by_side;
 pub use machine::Machine;
+pub use pairs::Tile as TileByPairs;
 pub use reductions::{fits_lanes, reads_once};
 use std::collections::{HashMap, HashSet};
 use writer::Writer;

@@ -3,9 +3,9 @@
 //!     for b  sides of k[b] and v[b]              divided, in panels of one vector
 //!       for io                                    a block of rows, whose scores and weights the second cache holds
 //!         side of q[io]
-//!         t = f(p)                                tiles of one vector of keys, as in any product by pairs
+//!         t = f(p)                                tiles, as in any product by pairs
 //!         m = max t ; e = exp(t - m) ; z, own of e
-//!         y[io] = f(p, own, z)                    tiles of one vector of columns
+//!         y[io] = f(p, own, z)                    tiles
 //!
 //! (`attention` has the schedule for products as they are.)
 
@@ -16,7 +16,7 @@ use super::super::placement::Nest;
 use super::super::reductions;
 use super::super::writer::Writer;
 use super::places::in_vectors;
-use super::{BYTES, height};
+use super::{BYTES, Tile, split};
 use crate::te::schedule::{AxisId, Handle, Schedule, StageId};
 
 /// What the scores and weights of a block of rows may take of the second cache.
@@ -85,44 +85,52 @@ pub(super) fn schedule(writer: &mut Writer, group: &Attention, machine: &Machine
     let rank = writer.tree.stages[group.host].rank();
     let extents = writer.tree.stages[group.scores].extents();
     let (queries, keys) = (extents[rank - 2], extents[rank - 1]);
-    let height = height(queries, machine);
+    let columns = writer.tree.stages[group.host].extents()[rank - 1];
+    let [of_scores, of_values] = [keys, columns].map(|columns| Tile::of([queries, columns], machine));
+    // A block is whole tiles of either product.
+    let height = of_scores.rows.min(of_values.rows);
+    let [of_scores, of_values] = [of_scores, of_values].map(|tile| (Tile { rows: height, ..tile }, machine));
     let rows = height * (BLOCK_BYTES / (2 * BYTES * keys * height)).clamp(1, TILES);
 
     let lead: Vec<AxisId> = writer.tree.stages[group.host].leaves[..rank - 2].to_vec();
     let whole = lead.iter().rev().find(|&&a| writer.tree.stages[group.host].axes[a].extent > 1).copied();
     let row = writer.tree.stages[group.host].leaves[rank - 2];
     let (blocks, row) = writer.split(group.host, row, rows)?;
-    tile(writer, (group.host, group.values.stage), &[&lead[..], &[blocks]].concat(), row, (height, lanes))?;
+    tile(writer, (group.host, group.values.stage), &[&lead[..], &[blocks]].concat(), row, of_values)?;
     let axes: Vec<AxisId> = writer.tree.stages[group.scores].leaves.clone();
-    tile(writer, (group.scores, group.keys.stage), &axes[..rank - 2], axes[rank - 2], (height, lanes))?;
+    tile(writer, (group.scores, group.keys.stage), &axes[..rank - 2], axes[rank - 2], of_scores)?;
 
-    let [of_keys, of_values] = [&group.keys, &group.values].map(|product| product.side(&writer.tree));
+    let [keys_side, values_side] = [&group.keys, &group.values].map(|product| product.side(&writer.tree));
     if let Some(values) = group.values.right.stage {
-        writer.transform_layout(Handle::Stage(values), contraction::panels(rank, rank - 1, lanes)?)?;
+        writer.transform_layout(
+            Handle::Stage(values),
+            contraction::panels(rank, rank - 1, of_values.0.columns(machine))?,
+        )?;
     }
     // What reads a stage is put inside before it.
     let mut stages = [&group.others[..], &[group.scores]].concat();
     stages.sort_unstable_by_key(|s| writer.tree.in_order().iter().position(|at| at == s));
     for &stage in stages.iter().rev() {
-        let is_whole = of_keys.contains(&stage) || of_values.contains(&stage);
+        let is_whole = keys_side.contains(&stage) || values_side.contains(&stage);
         let at = if is_whole { whole } else { Some(blocks) };
         if let Some(at) = at {
             writer.compute_at(stage, group.host, at)?;
         }
         if stage == group.scores {
-            contraction::copy_panels_at(writer, (group.host, whole), &group.keys.right, rank - 2, lanes)?;
+            let columns = of_scores.0.columns(machine);
+            contraction::copy_panels_at(writer, (group.host, whole), &group.keys.right, rank - 2, columns)?;
         }
     }
     for &stage in &group.others {
         let is_reduction = writer.tree.stages[stage].is_reduction();
         match is_reduction {
-            true if of_values.contains(&stage) => in_vectors(writer, stage, lanes)?,
+            true if values_side.contains(&stage) => in_vectors(writer, stage, lanes)?,
             true => reductions::vectorize(writer, stage, machine.vector_bytes)?,
             false => {
                 let axes = writer.tree.stages[stage].leaves.clone();
                 let (outer, vector) = writer.split(stage, axes[rank - 1], lanes)?;
                 writer.vectorize(stage, vector)?;
-                if of_values.contains(&stage) {
+                if values_side.contains(&stage) {
                     writer.reorder(stage, &[&axes[..rank - 2], &[outer, axes[rank - 2], vector]].concat())?;
                 }
             }
@@ -137,13 +145,10 @@ fn tile(
     (stage, product): (StageId, StageId),
     outside: &[AxisId],
     row: AxisId,
-    (height, lanes): (u64, u64),
+    with: (Tile, &Machine),
 ) -> Result<(), String> {
     let column = writer.tree.stages[stage].leaves.last().copied().unwrap_or_default();
-    let (tiles, row) = writer.split(stage, row, height)?;
-    let (panels, vector) = writer.split(stage, column, lanes)?;
-    writer.unroll(stage, row)?;
-    writer.vectorize(stage, vector)?;
-    writer.reorder(stage, &[outside, &[panels, tiles, row, vector]].concat())?;
-    super::attach(writer, product, (stage, vector))
+    let tiled = split(writer, stage, [row, column], with)?;
+    writer.reorder(stage, &[outside, &[tiled.panels, tiled.tiles], &tiled.inside].concat())?;
+    super::attach(writer, product, (stage, &tiled))
 }

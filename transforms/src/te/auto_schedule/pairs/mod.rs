@@ -1,16 +1,17 @@
-//! Products by pairs: tiles of one vector, that keep adders and multipliers busy at the same time.
+//! Products by pairs: tiles that keep adders and multipliers busy at the same time.
 //!
 //!     s = max, a = x / s, o += a a             what the products read of the one side, a block at a time that the second cache holds
 //!     p[i, j] += one of four, by t       =>    acc[r] += a x, acc[r] += (a + u) (a + u), ..                  t written out inside
 //!     y[i, j] = f(p, o, u)                     where the sums are still in registers
 //!
-//! `rows` has the order for matrices, `places` those for images, `attention` that for both of its products. What is used in all lanes is used once in a tile of one vector, so that
-//! additions take it from memory: no instruction is spent on it, where that of a wider tile would take an adder's place. (On Zen 4, where an
-//! addition of 64 bytes begins in each cycle beside a multiply-add, tiles of 14 rows reach 1.45 times the peak of multiply-adds.)
+//! `tile` has their extents, `rows` the order for matrices, `places` those for images, `attention` that for both of its products.
 
 mod attention;
 mod places;
 mod rows;
+mod tile;
+
+pub use tile::Tile;
 
 use super::machine::Machine;
 use super::operands::{Operand, operands};
@@ -20,10 +21,6 @@ use crate::te::schedule::{AxisId, Schedule, StageId};
 
 /// The share of the second cache that a block has.
 const SHARE: u64 = 4;
-/// Registers beside the accumulators: three vectors of the panel, and sums.
-const BESIDE: u64 = 18;
-/// Cycles of a step that are not those of its rows.
-const TILE: u64 = 2;
 const BYTES: u64 = 4;
 
 /// The stages of such a kernel.
@@ -59,13 +56,6 @@ pub fn schedule(
     Ok(true)
 }
 
-/// The rows of a tile, of so many, with which all tiles take least.
-fn height(rows: u64, machine: &Machine) -> u64 {
-    let most = machine.registers.saturating_sub(BESIDE).max(1);
-    let cycles = |height: u64| 2 * rows + rows.div_ceil(height) * TILE;
-    (1..=most.min(rows.max(1))).rev().min_by_key(|&height| cycles(height)).unwrap_or(1)
-}
-
 impl Pairs {
     /// The product by pairs that a kernel is.
     fn of(tree: &Schedule, nests: &[Nest]) -> Option<Pairs> {
@@ -90,17 +80,45 @@ impl Pairs {
     fn is_by_rows(&self, tree: &Schedule) -> bool {
         !self.right.mentions(tree.stages[self.products].rank() - 2)
     }
-
-    /// Has the products be made in a vector of the host, all four of a step.
-    fn attach_products(&self, writer: &mut Writer, vector: AxisId) -> Result<(), String> {
-        attach(writer, self.products, (self.host, vector))
-    }
 }
 
-/// Has products be made in a vector of a stage, all four of a step.
-fn attach(writer: &mut Writer, products: StageId, (stage, vector): (StageId, AxisId)) -> Result<(), String> {
+/// The loops of a stage over tiles.
+struct Tiled {
+    /// Over its tiles, one behind the other.
+    tiles: AxisId,
+    /// Over panels, as wide as a tile.
+    panels: AxisId,
+    /// In a tile, from the outside in.
+    inside: Vec<AxisId>,
+}
+
+/// Tiles two axes of a stage, that of rows and that of vectors.
+fn split(
+    writer: &mut Writer,
+    stage: StageId,
+    [row, column]: [AxisId; 2],
+    (tile, machine): (Tile, &Machine),
+) -> Result<Tiled, String> {
+    let (tiles, row) = writer.split(stage, row, tile.rows)?;
+    let (panels, mut lane) = writer.split(stage, column, tile.columns(machine))?;
+    writer.unroll(stage, row)?;
+    let mut inside = vec![row];
+    if tile.vectors > 1 {
+        let (vector, lanes) = writer.split(stage, lane, machine.lanes(BYTES))?;
+        writer.unroll(stage, vector)?;
+        inside.push(vector);
+        lane = lanes;
+    }
+    writer.vectorize(stage, lane)?;
+    inside.push(lane);
+    Ok(Tiled { tiles, panels, inside })
+}
+
+/// Has products be made in the vectors of the tiles of a stage, all four of a step.
+fn attach(writer: &mut Writer, products: StageId, (stage, tiled): (StageId, &Tiled)) -> Result<(), String> {
     if let Some(which) = writer.tree.stages[products].leaves.last().copied() {
         writer.unroll(products, which)?;
     }
-    writer.compute_at(products, stage, vector)
+    let lane = tiled.inside.last().ok_or("has no vectors")?;
+    writer.compute_at(products, stage, *lane)
 }

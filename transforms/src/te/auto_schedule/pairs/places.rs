@@ -2,8 +2,8 @@
 //!
 //!     for c, f  s[p] = max ; a[c, p] = x / s           for po                   a block of places
 //!     for p  o[p] += a a                                 at po    s, a, o of its places
-//!     for f, p, q, t  y[f, p] += one of four        =>   for ft  for pi         a tile of filters by a vector of places,
-//!     for f, p  y[f, p] = f(p, o, u)                     for fo  for pt         or of places by a vector of filters
+//!     for f, p, q, t  y[f, p] += one of four        =>   for ft  for pi         a tile of filters by vectors of places,
+//!     for f, p  y[f, p] = f(p, o, u)                     for fo  for pt         or of places by vectors of filters
 //!
 //! Vectors go along places where these fill them about as well as filters do: those of filters are turned round when they are stored.
 
@@ -11,7 +11,7 @@ use super::super::blocks::most_even;
 use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::{BYTES, Pairs, SHARE, height};
+use super::{BYTES, Pairs, SHARE, Tile, attach, split};
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_operators::ops::pairs::lies_along_places;
 
@@ -33,32 +33,30 @@ pub(super) fn schedule(
     };
     let depth = writer.tree.stages[pairs.left].axes[1].extent;
     let along_places = lies_along_places(places, filters);
-    let height = height(if along_places { filters } else { places }, machine);
-    let unit = if along_places { lanes } else { height };
+    let tile = Tile::of(if along_places { [filters, places] } else { [places, filters] }, machine);
+    let columns = tile.columns(machine);
+    let unit = if along_places { columns } else { tile.rows };
     let most = (machine.second_cache / SHARE / (depth * BYTES * unit)).max(1);
     let block = unit * most_even(places.div_ceil(unit), most);
 
     let stage = pairs.host;
     let (blocks, place) = writer.split(stage, place, block)?;
-    let (tile, vector) = if along_places { (filter, place) } else { (place, filter) };
-    let (tiles, inner) = writer.split(stage, tile, height)?;
-    let (panels, lane) = writer.split(stage, vector, lanes)?;
-    writer.unroll(stage, inner)?;
-    writer.vectorize(stage, lane)?;
-    let order = match along_places {
-        true => [image, blocks, tiles, panels, inner, lane],
-        false => [image, blocks, panels, tiles, inner, lane],
+    let axes = if along_places { [filter, place] } else { [place, filter] };
+    let tiled = split(writer, stage, axes, (tile, machine))?;
+    let around = match along_places {
+        true => [image, blocks, tiled.tiles, tiled.panels],
+        false => [image, blocks, tiled.panels, tiled.tiles],
     };
-    writer.reorder(stage, &order)?;
-    pairs.attach_products(writer, lane)?;
+    writer.reorder(stage, &[&around[..], &tiled.inside].concat())?;
+    attach(writer, pairs.products, (stage, &tiled))?;
 
-    let width = if along_places { height } else { lanes };
+    let width = if along_places { tile.rows } else { columns };
     match pairs.right.input.filter(|_| pairs.right.is_constant(constant)) {
         Some(input) => writer.transform_layout(Handle::Input(input), contraction::panels(2, 1, width)?)?,
         None => contraction::copy_panels_before(writer, stage, &pairs.right, width)?,
     }
     if along_places {
-        writer.transform_layout(Handle::Stage(pairs.left), contraction::panels(3, 2, lanes)?)?;
+        writer.transform_layout(Handle::Stage(pairs.left), contraction::panels(3, 2, columns)?)?;
     }
     for of_places in [pairs.own, pairs.left, pairs.power] {
         writer.compute_at(of_places, stage, blocks)?;

@@ -2,7 +2,7 @@
 //!
 //!     for i, k  s[i] = max ; a[i, k] = x / s           for io                   a block of rows
 //!     for i, q  o[i] += a a                              at io    s, a, o of its rows
-//!     for i, j, q, t  p[i, j] += one of four        =>   for jo                 a panel, one vector of columns
+//!     for i, j, q, t  p[i, j] += one of four        =>   for jo                 a panel, a tile's columns
 //!     for i, j  y[i, j] = f(p, o, u)                       for it  for q        rows of a tile: accumulators in registers
 
 use super::super::blocks::most_even;
@@ -10,7 +10,7 @@ use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::reductions;
 use super::super::writer::Writer;
-use super::{BYTES, Pairs, SHARE, height};
+use super::{BYTES, Pairs, SHARE, Tile, attach, split};
 use crate::te::layout::Align;
 use crate::te::schedule::{AxisId, Handle};
 
@@ -25,12 +25,12 @@ pub(super) fn schedule(
     let rank = writer.tree.stages[pairs.host].rank();
     let extents = writer.tree.stages[pairs.host].extents();
     let depth = writer.tree.stages[pairs.left].axes[rank - 1].extent;
-    let height = height(extents[rank - 2], machine);
-    let tiles = (machine.second_cache / SHARE / (depth * BYTES * height)).max(1);
-    let rows = most_even(extents[rank - 2].div_ceil(height), tiles) * height;
+    let tile = Tile::of([extents[rank - 2], extents[rank - 1]], machine);
+    let tiles = (machine.second_cache / SHARE / (depth * BYTES * tile.rows)).max(1);
+    let rows = most_even(extents[rank - 2].div_ceil(tile.rows), tiles) * tile.rows;
 
-    let blocks = write_host(writer, pairs, rows, height, lanes)?;
-    lay_out(writer, pairs, constant, lanes)?;
+    let blocks = write_host(writer, pairs, rows, (tile, machine))?;
+    lay_out(writer, pairs, constant, tile.columns(machine))?;
     for stage in [pairs.own, pairs.left, pairs.power] {
         writer.compute_at(stage, pairs.host, blocks)?;
     }
@@ -50,30 +50,26 @@ fn write_host(
     writer: &mut Writer,
     pairs: &Pairs,
     rows: u64,
-    height: u64,
-    lanes: u64,
+    with: (Tile, &Machine),
 ) -> Result<AxisId, String> {
     let stage = pairs.host;
     let axes = writer.tree.stages[stage].leaves.clone();
     let [lead @ .., i, j] = &axes[..] else { return Err("has loops of its own".into()) };
     let (blocks, i) = writer.split(stage, *i, rows)?;
-    let (tiles, i) = writer.split(stage, i, height)?;
-    let (panels, vector) = writer.split(stage, *j, lanes)?;
-    writer.unroll(stage, i)?;
-    writer.vectorize(stage, vector)?;
-    writer.reorder(stage, &[lead, &[blocks, panels, tiles, i, vector]].concat())?;
-    pairs.attach_products(writer, vector)?;
+    let tiled = split(writer, stage, [i, *j], with)?;
+    writer.reorder(stage, &[lead, &[blocks, tiled.panels, tiled.tiles], &tiled.inside].concat())?;
+    attach(writer, pairs.products, (stage, &tiled))?;
     Ok(blocks)
 }
 
 /// Has the right side lie in panels, or copies it so before.
-fn lay_out(writer: &mut Writer, pairs: &Pairs, constant: &[bool], lanes: u64) -> Result<(), String> {
+fn lay_out(writer: &mut Writer, pairs: &Pairs, constant: &[bool], columns: u64) -> Result<(), String> {
     let right = &pairs.right;
     let rank = right.shape.len();
     match right.input.filter(|_| right.is_constant(constant)) {
         Some(input) => {
-            writer.transform_layout(Handle::Input(input), contraction::panels(rank, rank - 1, lanes)?)
+            writer.transform_layout(Handle::Input(input), contraction::panels(rank, rank - 1, columns)?)
         }
-        None => contraction::copy_panels_before(writer, pairs.host, right, lanes),
+        None => contraction::copy_panels_before(writer, pairs.host, right, columns),
     }
 }
