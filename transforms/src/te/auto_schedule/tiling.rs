@@ -44,7 +44,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<(), S
     if !contiguous
         && !reduces
         && together == 1
-        && transposing::schedule(writer, stage, &accesses, &extents, vector_bytes)?
+        && transposing::schedule(writer, stage, &accesses, &extents, machine)?
     {
         return Ok(());
     }
