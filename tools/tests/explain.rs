@@ -134,6 +134,43 @@ fn a_proof_names_the_rules() {
 }
 
 #[test]
+fn the_body_of_a_loop_kernel_is_explained() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let source = "func.func @main(%x0: tensor<64xf32>) -> tensor<64xf32> {
+  %zero = relay.constant dense<0> : tensor<i64>
+  %n = relay.constant dense<100> : tensor<i64>
+  %r:2 = relay.while(%zero, %x0) {
+  ^bb0(%i: tensor<i64>, %x: tensor<64xf32>):
+    %more = relay.less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    relay.yield %more : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i64>, %x: tensor<64xf32>):
+    %one = relay.constant dense<1> : tensor<i64>
+    %six = relay.constant dense<6.0> : tensor<f32>
+    %half = relay.constant dense<0.5> : tensor<f32>
+    %next = relay.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %t = relay.tanh %x : (tensor<64xf32>) -> tensor<64xf32>
+    %a = relay.mul %t, %six : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+    %b = relay.mul %a, %half : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+    relay.yield %next, %b : tensor<i64>, tensor<64xf32>
+  } : (tensor<i64>, tensor<64xf32>) -> (tensor<i64>, tensor<64xf32>)
+  return %r#1 : tensor<64xf32>
+}";
+    fs::write(here.join("m.mlir"), source).unwrap();
+    let explain = |args: &[&str]| {
+        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+        fusion.args(["explain", "m.mlir"]).args(args).current_dir(here);
+        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
+    };
+    let proof = explain(&["--proof", "m.mlir:16:10"]);
+    assert!(proof.contains("is computed by another form than the source has"), "{proof}");
+    assert!(proof.contains("by mul-constants"), "{proof}");
+    let together = explain(&["--why-not", "m.mlir:14:10,m.mlir:16:10"]);
+    assert!(together.contains("loop_0"), "{together}");
+}
+
+#[test]
 fn orders_of_images_are_told() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();

@@ -11,7 +11,10 @@
 use super::applications::Log;
 use super::extract::rates::Rates;
 use super::extract::search::Freedom;
+use super::extract::space::ClassId;
+use super::ledger;
 use super::planned::{Means, Planned, planned};
+use super::proof::{self, Proof};
 use super::read;
 use super::rules::{Family, Rules};
 use super::settings::Settings;
@@ -25,11 +28,30 @@ use indexmap::IndexMap;
 /// Rules of single elements. The others know of axes, matrices and images.
 const FAMILIES: [Family; 2] = [Family::Algebra, Family::Activation];
 
-/// An operator of a body that was written, and the rule that made it.
-pub type Made = (String, Option<String>);
+/// An operator of a body.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// Its name.
+    pub operator: String,
+    /// The rule that made it; none for what the source says.
+    pub rule: Option<String>,
+    /// What it gives, as the ledger calls that.
+    pub value: String,
+    /// The operations of the source that it stands for.
+    pub sources: Vec<String>,
+}
 
-/// The operators of bodies, by the names of their functions.
-pub type Bodies = IndexMap<String, Vec<Made>>;
+/// A body as it was written.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Its operators.
+    pub operators: Vec<Made>,
+    /// By which rules values came to be computed as they are, where that was asked for.
+    pub proofs: Vec<Proof>,
+}
+
+/// The bodies, by the names of their functions.
+pub type Bodies = IndexMap<String, Body>;
 
 /// Rewrites the bodies of all loop kernels.
 pub fn rewrite<'c>(
@@ -62,20 +84,40 @@ fn body<'c>(
     means: &Means,
     (settings, log): (&Settings, &mut Log),
     cx: &mut RunContext,
-) -> Result<Option<Vec<Made>>, PassError<'c>> {
+) -> Result<Option<Body>, PassError<'c>> {
     let Some(body) = loop_of(function).and_then(|op| op.body(1)) else { return Ok(None) };
     let name = function.text("sym_name").unwrap_or_default();
-    let mut program = read::read(body, means.rates, false);
+    let mut program = read::read(body, means.rates, settings.proofs);
     program.uses.retain(|used| tensor_type(used.value).is_some_and(|t| t.rank() > 0));
     if program.uses.is_empty() {
         return Ok(None);
     }
     let Planned { space, plan, .. } = planned(&mut program, (name, 0), means, (settings, log), cx)?;
     let written = write::write(&program, &space, &plan, None)?;
-    let members = written.iter().flat_map(|one| &one.kernel.members);
-    let candidates = members.map(|&member| plan.state.candidate(&space, member));
-    let made = candidates.filter_map(|c| Some((c.operator?.name.to_owned(), c.rule.map(|r| r.to_string()))));
-    let made: Vec<Made> = made.collect();
-    cx.count(2, made.iter().filter(|(_, rule)| rule.is_some()).count() as u64);
-    Ok(Some(made))
+    let names = ledger::names(&program, &space, &format!("{name}."));
+    let sources = |class: egg::Id| {
+        let origins = &program.graph[class].data.origins;
+        origins
+            .iter()
+            .filter_map(|&o| program.sources.get(o as usize))
+            .filter(|s| !s.is_empty())
+            .cloned()
+            .collect()
+    };
+    let made = |&member: &ClassId| {
+        let candidate = plan.state.candidate(&space, member);
+        Some(Made {
+            operator: candidate.operator?.name.to_owned(),
+            rule: candidate.rule.map(|rule| rule.to_string()),
+            value: names[member].clone(),
+            sources: sources(space.classes[member].id),
+        })
+    };
+    let operators: Vec<Made> = written.iter().flat_map(|one| &one.kernel.members).filter_map(made).collect();
+    cx.count(2, operators.iter().filter(|one| one.rule.is_some()).count() as u64);
+    let proofs = match settings.proofs {
+        true => proof::proofs(&mut program, &space, &plan, &names),
+        false => Vec::new(),
+    };
+    Ok(Some(Body { operators, proofs }))
 }

@@ -4,11 +4,10 @@ use super::applications::Log;
 use super::bodies::{self, Bodies};
 use super::extract::rates::Rates;
 use super::extract::search::Freedom;
-use super::extract::space::Space;
 use super::ledger::{self, Ledger};
 use super::planned::{Means, Planned, planned};
-use super::proof::{self, Proof};
-use super::read::{self, Program};
+use super::proof;
+use super::read;
 use super::rules::Rules;
 use super::settings::{OPTIONS, Settings, Strategy};
 use super::unrolling::{self, LoopKernels};
@@ -130,7 +129,7 @@ impl<'c> Optimizer<'_, 'c> {
             cx.count(2, made.count() as u64);
         }
         if self.settings.ledger.is_some() {
-            let names = ledger::names(&program, &space);
+            let names = ledger::names(&program, &space, "");
             let block = ledger::Block {
                 program: &program,
                 space: &space,
@@ -144,34 +143,11 @@ impl<'c> Optimizer<'_, 'c> {
             let mut entry = block.entry((function, runs), saturation, report);
             unrolling::tell(&block, &self.loops, &mut entry);
             if self.settings.proofs {
-                let names = ledger::names(&program, &space);
-                entry.proofs = proofs(&mut program, &space, &plan, &names);
+                let names = ledger::names(&program, &space, "");
+                entry.proofs.extend(proof::proofs(&mut program, &space, &plan, &names));
             }
             self.ledger.block(entry);
         }
         Ok(())
     }
-}
-
-/// The proofs of all values that are not computed as the source says.
-fn proofs(
-    program: &mut Program,
-    space: &Space,
-    plan: &super::extract::plan::Plan,
-    names: &[String],
-) -> Vec<Proof> {
-    let mut proofs = Vec::new();
-    for (class, facts) in space.classes.iter().enumerate() {
-        if facts.is_external || !plan.state.is_live(class) {
-            continue;
-        }
-        let candidate = plan.state.candidate(space, class);
-        let sources = program.results.clone();
-        let source = sources.into_iter().find(|&id| program.graph.find(id) == facts.id);
-        if let (Some(_), Some(source)) = (candidate.rule, source) {
-            let steps = proof::steps(&mut program.graph, source, &candidate.node);
-            proofs.push(Proof { value: names[class].clone(), steps });
-        }
-    }
-    proofs
 }

@@ -6,7 +6,10 @@
 //! right to left is written with an arrow to the left.
 
 use super::analysis::Graph;
+use super::extract::plan::Plan;
+use super::extract::space::Space;
 use super::language::Node;
+use super::read::Program;
 use egg::{FlatTerm, Id, Language, RecExpr};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +51,24 @@ pub fn steps(graph: &mut Graph, source: Id, node: &Node) -> Vec<Step> {
     }
     let mut explanation = graph.explain_id_equivalence(source, chosen);
     explanation.make_flat_explanation().iter().map(step).collect()
+}
+
+/// The proofs of all values that are not computed as the source says.
+pub(super) fn proofs(program: &mut Program, space: &Space, plan: &Plan, names: &[String]) -> Vec<Proof> {
+    let mut proofs = Vec::new();
+    for (class, facts) in space.classes.iter().enumerate() {
+        if facts.is_external || !plan.state.is_live(class) {
+            continue;
+        }
+        let candidate = plan.state.candidate(space, class);
+        let sources = program.results.clone();
+        let source = sources.into_iter().find(|&id| program.graph.find(id) == facts.id);
+        if let (Some(_), Some(source)) = (candidate.rule, source) {
+            let steps = steps(&mut program.graph, source, &candidate.node);
+            proofs.push(Proof { value: names[class].clone(), steps });
+        }
+    }
+    proofs
 }
 
 /// Nodes of a term that is written out as a tree.

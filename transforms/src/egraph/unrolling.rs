@@ -6,7 +6,7 @@
 //! Both are said by attributes of the loops. The ledger has a loop kernel beside those that were planned, and a decision for each number of
 //! steps that was weighed.
 
-use super::bodies::{Bodies, Made};
+use super::bodies::{Bodies, Body, Made};
 use super::extract::cost::{bytes, roof};
 use super::extract::looped::LoopRates;
 use super::extract::rates::Rates;
@@ -35,8 +35,8 @@ pub struct LoopKernel {
     together: u64,
     /// The numbers of steps that were weighed; none where one was asked for.
     weighed: Vec<u64>,
-    /// The operators of the body as it is written.
-    operators: Vec<Made>,
+    /// The body as it is written.
+    body: Body,
     /// What the source says.
     said: Said,
     /// Operations of all steps of the body as it is written.
@@ -91,8 +91,9 @@ pub fn decide(
         let weighed = if asked.is_some() { Vec::new() } else { rates.choices(&steps) };
         let name = function.text("sym_name").unwrap_or_default();
         let (now, said) = (body(op, steps.trips), said.get(name).cloned().unwrap_or_default());
-        let operators = written.swap_remove(name).unwrap_or(now.operators);
-        let kernel = LoopKernel { steps, together, weighed, operators, said, flops: now.flops };
+        let written = written.swap_remove(name);
+        let body = written.unwrap_or_else(|| Body { operators: now.operators, proofs: Vec::new() });
+        let kernel = LoopKernel { steps, together, weighed, body, said, flops: now.flops };
         kernels.insert(name.to_owned(), kernel);
     }
     kernels
@@ -122,7 +123,13 @@ fn body(op: Op, trips: u64) -> Said {
         let call = Call { op: operator, operands: &operands, attrs: &attrs };
         said.flops += (operator.cost)(&call, &results) * trips as f64;
         said.bytes += (bytes(&operands) + bytes(&results)) * trips as f64;
-        said.operators.push((operator.name.to_owned(), None));
+        let source = name_of_location(op.location());
+        said.operators.push(Made {
+            operator: operator.name.to_owned(),
+            rule: None,
+            value: source.clone(),
+            sources: vec![source],
+        });
     }
     said
 }
@@ -181,13 +188,12 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
     let bytes_of = |class: &ClassId| space.classes[*class].bytes;
     let bytes: f64 = inputs.iter().chain(&results).map(bytes_of).sum();
     let memory = inputs.iter().chain(&results).map(|c| space.rates.moving(bytes_of(c))).sum();
-    let source = vec![name_of_location(call.location())];
-    let value = writes.first().map_or_else(|| name.to_owned(), |w| w.value.clone());
-    let operator = |(operator, rule): &Made| OperatorEntry {
-        value: value.clone(),
-        operator: operator.clone(),
-        rule: rule.clone(),
-        sources: source.clone(),
+    let source = name_of_location(call.location());
+    let operator = |made: &Made| OperatorEntry {
+        value: made.value.clone(),
+        operator: made.operator.clone(),
+        rule: made.rule.clone(),
+        sources: [std::slice::from_ref(&source), &made.sources[..]].concat(),
     };
     let seconds = kernel.seconds(&space.rates, kernel.together, memory);
     let others: f64 = entry.kernels.iter().map(|k| k.seconds).sum();
@@ -218,6 +224,7 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         };
         entry.decisions.push(decision);
     }
+    entry.proofs.extend(kernel.body.proofs.iter().cloned());
     entry.before.kernels += kernel.said.operators.len();
     entry.before.bytes += kernel.said.bytes;
     entry.before.flops += kernel.said.flops;
@@ -226,7 +233,7 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
     entry.after.flops += kernel.flops;
     entry.kernels.push(KernelEntry {
         name: name.to_owned(),
-        operators: kernel.operators.iter().map(operator).collect(),
+        operators: kernel.body.operators.iter().map(operator).collect(),
         reads: inputs.iter().map(|&class| block.tensor(class)).collect(),
         writes,
         bytes,

@@ -240,8 +240,8 @@ pub struct Block<'a, 'c> {
     pub orders: ImageOrders,
 }
 
-/// Names for all classes: what the source calls them, and a number where the source has no name, or one for several.
-pub fn names(program: &Program, space: &Space) -> Vec<String> {
+/// Names for all classes: what the source calls them, and a number where it has one name for several, or behind a prefix where it has none.
+pub fn names(program: &Program, space: &Space, prefix: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (number, class) in space.classes.iter().enumerate() {
@@ -251,7 +251,7 @@ pub fn names(program: &Program, space: &Space) -> Vec<String> {
         let name = match source {
             Some(source) if !seen.contains(&source) => source,
             Some(source) => format!("{source}#{number}"),
-            None => format!("v{number}"),
+            None => format!("{prefix}v{number}"),
         };
         seen.insert(name.clone());
         names.push(name);
