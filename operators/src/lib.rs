@@ -7,6 +7,7 @@
 //! This crate knows nothing of MLIR. The dialect (`fusion-dialects`) gives each row its operation;
 //! the kernels' definitions in tensor expressions are in `fusion-conversion`.
 
+pub mod aligned;
 pub mod attrs;
 pub mod dtype;
 pub mod layout;

@@ -1,14 +1,15 @@
 //! Tensors in host memory: dense, row-major, with their element type at run time.
 
+use crate::aligned::AlignedBuffer;
 use crate::{DType, TensorType, dtype::Class};
 use half::{bf16, f16};
 
-/// A dense tensor in row-major order.
+/// A dense tensor in row-major order, whose first element is aligned to a line of the caches.
 #[derive(Clone, PartialEq)]
 pub struct Tensor {
     dtype: DType,
     shape: Vec<usize>,
-    data: Vec<u8>,
+    data: AlignedBuffer,
 }
 
 /// Why bytes are not a tensor.
@@ -26,7 +27,7 @@ pub enum TensorError {
         /// Bytes given.
         found: usize,
     },
-    /// The number of elements does not fit the address space.
+    /// The elements do not fit the address space, or memory.
     #[error("a tensor of shape {shape:?} is too large")]
     TooLarge {
         /// Shape.
@@ -35,25 +36,23 @@ pub enum TensorError {
 }
 
 impl Tensor {
-    /// A tensor over bytes in native order.
-    pub fn from_bytes(dtype: DType, shape: &[usize], data: Vec<u8>) -> Result<Self, TensorError> {
-        let expected = bytes_of(dtype, shape)?;
-        if data.len() != expected {
-            let (shape, found) = (shape.to_vec(), data.len());
-            return Err(TensorError::Size { dtype, shape, expected, found });
-        }
+    /// A tensor of bytes in native order.
+    pub fn from_bytes(dtype: DType, shape: &[usize], bytes: impl AsRef<[u8]>) -> Result<Self, TensorError> {
+        let bytes = bytes.as_ref();
+        check(dtype, shape, bytes.len())?;
+        let data = AlignedBuffer::of(bytes).map_err(|_| too_large(shape))?;
         Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }
 
     /// A tensor of zeros.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
-        let data = vec![0; bytes_of(dtype, shape)?];
+        let data = AlignedBuffer::zeroed(bytes_of(dtype, shape)?).map_err(|_| too_large(shape))?;
         Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }
 
     /// A tensor from elements of the matching Rust type.
     pub fn from_slice<T: Element>(shape: &[usize], elements: &[T]) -> Result<Self, TensorError> {
-        Tensor::from_bytes(T::DTYPE, shape, bytemuck::cast_slice(elements).to_vec())
+        Tensor::from_bytes(T::DTYPE, shape, bytemuck::cast_slice(elements))
     }
 
     /// Floats rounded to the element type; integers truncated toward zero and wrapped.
@@ -90,12 +89,12 @@ impl Tensor {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.data.len() / self.dtype.size()
+        self.bytes().len() / self.dtype.size()
     }
 
     /// True when there are no elements.
     pub fn is_empty(&self) -> bool {
-        self.data.is_empty()
+        self.bytes().is_empty()
     }
 
     /// The tensor's type.
@@ -106,29 +105,30 @@ impl Tensor {
 
     /// Bytes in native order.
     pub fn bytes(&self) -> &[u8] {
-        &self.data
+        self.data.bytes()
     }
 
     /// Bytes in native order, to write.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.data
+        self.data.bytes_mut()
     }
 
     /// The same elements under another shape of the same size.
     pub fn reshaped(self, shape: &[usize]) -> Result<Self, TensorError> {
-        Tensor::from_bytes(self.dtype, shape, self.data)
+        check(self.dtype, shape, self.bytes().len())?;
+        Ok(Tensor { shape: shape.to_vec(), ..self })
     }
 
     /// The elements, when `T` is the element type.
     pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
-        (T::DTYPE == self.dtype).then(|| bytemuck::pod_collect_to_vec(&self.data))
+        (T::DTYPE == self.dtype).then(|| bytemuck::pod_collect_to_vec(self.bytes()))
     }
 
     /// Elements as f64 (64-bit integers are rounded).
     pub fn to_f64s(&self) -> Vec<f64> {
         // Nearly all tensors are of f32: what each element is, is not asked for each again.
         if self.dtype == DType::F32 {
-            let (elements, _) = self.data.as_chunks();
+            let (elements, _) = self.bytes().as_chunks();
             return elements.iter().map(|&bytes| f64::from(f32::from_ne_bytes(bytes))).collect();
         }
         (0..self.len()).map(|i| self.f64_at(i)).collect()
@@ -161,14 +161,14 @@ impl Tensor {
             DType::U32 => u32::from_ne_bytes(self.raw(index)).into(),
             DType::U16 => u16::from_ne_bytes(self.raw(index)).into(),
             DType::U8 => u8::from_ne_bytes(self.raw(index)).into(),
-            DType::Bool => (self.data[index] != 0).into(),
+            DType::Bool => (self.bytes()[index] != 0).into(),
             _ => self.f64_at(index) as i128,
         }
     }
 
     fn raw<const N: usize>(&self, index: usize) -> [u8; N] {
         let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.data[index * N..][..N]);
+        bytes.copy_from_slice(&self.bytes()[index * N..][..N]);
         bytes
     }
 }
@@ -186,7 +186,20 @@ pub fn bytes_of(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
         .iter()
         .try_fold(dtype.size(), |n, &d| n.checked_mul(d))
         .filter(|&n| n <= isize::MAX as usize)
-        .ok_or_else(|| TensorError::TooLarge { shape: shape.to_vec() })
+        .ok_or_else(|| too_large(shape))
+}
+
+fn too_large(shape: &[usize]) -> TensorError {
+    TensorError::TooLarge { shape: shape.to_vec() }
+}
+
+/// Says where so many bytes do not fill a shape.
+fn check(dtype: DType, shape: &[usize], found: usize) -> Result<(), TensorError> {
+    let expected = bytes_of(dtype, shape)?;
+    match found == expected {
+        true => Ok(()),
+        false => Err(TensorError::Size { dtype, shape: shape.to_vec(), expected, found }),
+    }
 }
 
 /// Appends a float, rounded or truncated to the element type.

@@ -114,7 +114,7 @@ impl ArgumentDescription {
 
     /// The only value it may have, if there is one.
     pub fn only_value(&self) -> Result<Option<Tensor>, TensorError> {
-        let tensor = |bytes: &Vec<u8>| Tensor::from_bytes(self.dtype, &self.shape, bytes.clone());
+        let tensor = |bytes: &Vec<u8>| Tensor::from_bytes(self.dtype, &self.shape, bytes);
         self.value.as_ref().map(tensor).transpose()
     }
 }

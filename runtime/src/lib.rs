@@ -4,7 +4,6 @@
 //! This crate knows nothing of MLIR: what it takes is object code and a description, as
 //! `docs/abi.md` defines them.
 
-pub mod aligned;
 pub mod compare;
 pub mod description;
 pub mod gpu;

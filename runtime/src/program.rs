@@ -200,7 +200,7 @@ impl NativeProgram {
                 let bytes = fusion_operators::tensor::bytes_of(dtype, &shape)?;
                 // SAFETY: a tensor has that many bytes there, or the program could not have written them.
                 let bytes = unsafe { std::slice::from_raw_parts((of.data)(value).cast::<u8>(), bytes) };
-                Item::Tensor(Tensor::from_bytes(dtype, &shape, bytes.to_vec())?)
+                Item::Tensor(Tensor::from_bytes(dtype, &shape, bytes)?)
             }
             DATA => {
                 // SAFETY: as above.

@@ -153,7 +153,7 @@ fn run(source: &str, inputs: &[Tensor], types: &[TensorType], offset: usize) -> 
     }
     let tensor = |(t, data): (&TensorType, &Aligned)| {
         let shape: Vec<usize> = t.shape().unwrap_or_default().into_iter().map(|n| n as usize).collect();
-        Tensor::from_bytes(t.dtype, &shape, data.view().to_vec()).map_err(|why| why.to_string())
+        Tensor::from_bytes(t.dtype, &shape, data.view()).map_err(|why| why.to_string())
     };
     types.iter().zip(&outputs).map(tensor).collect()
 }

@@ -137,7 +137,7 @@ fn typed(
         DType::F16 | DType::BF16 => {
             // Each element is the bit pattern, in the low half.
             check(proto.int32_data.len())?;
-            let data = proto.int32_data.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect();
+            let data = proto.int32_data.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect::<Vec<u8>>();
             Tensor::from_bytes(dtype, shape, data)
         }
         _ => {

@@ -65,7 +65,7 @@ pub fn run<'c>(
                     let to = from.saturating_add(shape.iter().product::<usize>().saturating_mul(size));
                     let piece = source.bytes().get(from..to);
                     let piece = piece.ok_or_else(|| InterpretError::at(op, "is no piece of its source"))?;
-                    Tensor::from_bytes(dtype, &shape, piece.to_vec())
+                    Tensor::from_bytes(dtype, &shape, piece)
                 }
             };
             Ok(vec![view.map_err(|error| InterpretError::at(op, error))?.into()])

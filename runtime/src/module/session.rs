@@ -1,10 +1,10 @@
 //! Runs of a model in memory that is allocated once.
 
 use super::{Module, RunError};
-use crate::aligned::AlignedBuffer;
 use crate::description::ArgumentDescription;
 use crate::profile::RunProfile;
 use fusion_operators::Tensor;
+use fusion_operators::aligned::AlignedBuffer;
 use std::ffi::{CStr, c_void};
 
 /// What runs of a model need, allocated once: the workspace and the outputs.
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
     pub fn outputs(&self) -> Result<Vec<Tensor>, RunError> {
         let described: &[ArgumentDescription] = &self.module.description.outputs;
         let tensor = |(output, bytes): (&ArgumentDescription, &AlignedBuffer)| {
-            Ok(Tensor::from_bytes(output.dtype, &output.shape, bytes.bytes().to_vec())?)
+            Ok(Tensor::from_bytes(output.dtype, &output.shape, bytes.bytes())?)
         };
         described.iter().zip(&self.outputs).map(tensor).collect()
     }

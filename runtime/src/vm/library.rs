@@ -5,10 +5,10 @@
 #![allow(unsafe_code)]
 
 use super::tensors::{NoMemory, Slot, Tensors, TypeId};
-use crate::aligned::AlignedBuffer;
 use crate::object_file::Machine;
 use fusion_bytecode::{Kernel, Shapes};
 use fusion_operators::TensorType;
+use fusion_operators::aligned::AlignedBuffer;
 use libloading::Library;
 use std::ffi::c_void;
 use std::io::Write;

@@ -8,7 +8,7 @@
 //!   waiting   64 bytes: slot 2        256 bytes: none
 //! ```
 
-use crate::aligned::{ALIGNMENT, AlignedBuffer};
+use fusion_operators::aligned::{ALIGNMENT, AlignedBuffer};
 use fusion_operators::{DType, Tensor, TensorType};
 use indexmap::{IndexMap, IndexSet};
 
@@ -269,7 +269,6 @@ impl Tensors {
     pub fn copy_out(&self, slot: Slot) -> Result<Tensor, NoMemory> {
         let ty = self.type_of(slot);
         let shape: Vec<usize> = ty.dims.iter().filter_map(|dim| dim.known()).map(|n| n as usize).collect();
-        Tensor::from_bytes(ty.dtype, &shape, self.bytes(slot).to_vec())
-            .map_err(|_| NoMemory::Type(ty.clone()))
+        Tensor::from_bytes(ty.dtype, &shape, self.bytes(slot)).map_err(|_| NoMemory::Type(ty.clone()))
     }
 }

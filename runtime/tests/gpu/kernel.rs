@@ -136,7 +136,7 @@ pub fn library(
 }
 
 pub fn tensors(inputs: &[Vec<u8>]) -> Vec<Tensor> {
-    inputs.iter().map(|bytes| Tensor::from_bytes(DType::U8, &[bytes.len()], bytes.clone()).unwrap()).collect()
+    inputs.iter().map(|bytes| Tensor::from_bytes(DType::U8, &[bytes.len()], bytes).unwrap()).collect()
 }
 
 pub fn floats(bytes: &[u8]) -> Vec<f32> {

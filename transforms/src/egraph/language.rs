@@ -216,7 +216,7 @@ impl Constant {
     pub fn splat(&self) -> Option<f64> {
         match self {
             Constant::Splat { ty, element } => {
-                Some(Tensor::from_bytes(ty.dtype, &[], element.clone()).ok()?.f64_at(0))
+                Some(Tensor::from_bytes(ty.dtype, &[], element).ok()?.f64_at(0))
             }
             _ => None,
         }
@@ -230,7 +230,7 @@ impl Constant {
                 let count: usize = shape.iter().product();
                 Tensor::from_bytes(ty.dtype, &shape, element.repeat(count)).ok()
             }
-            Constant::Small { ty, bytes } => Tensor::from_bytes(ty.dtype, &shape, bytes.clone()).ok(),
+            Constant::Small { ty, bytes } => Tensor::from_bytes(ty.dtype, &shape, bytes).ok(),
             Constant::Large { .. } => None,
         }
     }
