@@ -126,10 +126,10 @@ te.kernel @k(%x: tensor<6x1000xf32>) -> tensor<6x1000xf32> {
 // CHECK:         %[[K:.*]], %[[I:.*]] = te.split %[[A]]#1 by 8
 // CHECK:         te.unroll %[[I]]
 // CHECK:         te.reorder %[[K]], %[[O]], %[[V]], %[[I]]
-te.kernel @columns(%x: tensor<4096x1024xf32>) -> tensor<1024xf32> {
-  %0 = te.compute "sum" axes [1024] reduce [4096] init [0.0 : f32] {
+te.kernel @columns(%x: tensor<48x1024xf32>) -> tensor<1024xf32> {
+  %0 = te.compute "sum" axes [1024] reduce [48] init [0.0 : f32] {
   ^bb0(%j: index, %k: index):
-    %a = te.load %x[%k, %j] : tensor<4096x1024xf32> -> f32
+    %a = te.load %x[%k, %j] : tensor<48x1024xf32> -> f32
     te.yield %a : f32
   } combine {
   ^bb0(%p: f32, %q: f32):
@@ -148,10 +148,10 @@ te.kernel @columns(%x: tensor<4096x1024xf32>) -> tensor<1024xf32> {
 // CHECK:         te.unroll %[[O]]
 // CHECK:         te.vectorize %[[V]]
 // CHECK-NOT:     te.reorder
-te.kernel @few_columns(%x: tensor<4096x64xf32>) -> tensor<64xf32> {
-  %0 = te.compute "sum" axes [64] reduce [4096] init [0.0 : f32] {
+te.kernel @few_columns(%x: tensor<800x64xf32>) -> tensor<64xf32> {
+  %0 = te.compute "sum" axes [64] reduce [800] init [0.0 : f32] {
   ^bb0(%j: index, %k: index):
-    %a = te.load %x[%k, %j] : tensor<4096x64xf32> -> f32
+    %a = te.load %x[%k, %j] : tensor<800x64xf32> -> f32
     te.yield %a : f32
   } combine {
   ^bb0(%p: f32, %q: f32):

@@ -17,6 +17,8 @@ use crate::te::schedule::{AxisId, Schedule, StageId};
 
 /// Bytes of a block's accumulators: half of a first-level cache, beside the rows.
 const BLOCK_BYTES: u64 = 16 << 10;
+/// Bytes of an element.
+const BYTES: u64 = 4;
 /// Rows that an accumulator combines each time it is loaded: it is then a small part of the traffic.
 const ROWS: u64 = 8;
 /// Vectors of accumulators in registers.
@@ -31,7 +33,7 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<b
     let is_wide = is_columns(&writer.tree, reduction);
     match narrow::find(writer, reduction, vector_bytes).filter(|_| may_be_columns(&writer.tree, reduction)) {
         Some(narrow) => narrow::schedule(writer, reduction, &narrow)?,
-        None if is_wide => columns(writer, reduction, vector_bytes)?,
+        None if is_wide => columns(writer, reduction, vector_bytes, None)?,
         None => return Ok(false),
     }
     if nest.stage != reduction {
@@ -42,10 +44,22 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<b
 }
 
 /// True for a reduction to schedule by columns.
-fn is_columns(tree: &Schedule, stage: StageId) -> bool {
+pub fn is_columns(tree: &Schedule, stage: StageId) -> bool {
+    may_be_columns(tree, stage) && side_by_side(tree, stage).is_some_and(|extent| extent >= 8)
+}
+
+/// Results of a stage that lie side by side, as what they are made of does.
+fn side_by_side(tree: &Schedule, stage: StageId) -> Option<u64> {
     let accesses = offsets(tree, stage, None);
-    may_be_columns(tree, stage)
-        && contiguous_parallel(tree, stage, &accesses).is_some_and(|(_, extent)| extent >= 8)
+    contiguous_parallel(tree, stage, &accesses, tree.stages[stage].rank()).map(|(_, extent)| extent)
+}
+
+/// Blocks of columns, each of which goes over all rows, in all that is reduced by itself.
+pub fn blocks(tree: &Schedule, stage: StageId) -> u64 {
+    let s = &tree.stages[stage];
+    let all: u64 = s.axes[..s.rank()].iter().map(|a| a.extent).product();
+    let columns = side_by_side(tree, stage).unwrap_or(1).max(1);
+    all / columns * columns.div_ceil(BLOCK_BYTES / BYTES)
 }
 
 /// True for one of columns, of any number.
@@ -55,15 +69,22 @@ fn may_be_columns(tree: &Schedule, stage: StageId) -> bool {
     s.is_reduction() && reduced >= FEWEST_ROWS && !fits_lanes(tree, stage) && reads_once(tree, stage)
 }
 
-/// Writes the primitives of such a reduction.
-fn columns(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
+/// Writes the primitives of such a reduction. Where there is an axis of parts, it is the last parallel one, and becomes the outermost loop.
+pub fn columns(
+    writer: &mut Writer,
+    stage: StageId,
+    vector_bytes: u64,
+    parts: Option<AxisId>,
+) -> Result<(), String> {
     let (rank, own) = (writer.tree.stages[stage].rank(), writer.tree.stages[stage].op_axes());
+    let parallel = rank - parts.iter().len();
     let accesses = offsets(&writer.tree, stage, None);
-    let Some((together, extent)) = contiguous_parallel(&writer.tree, stage, &accesses) else { return Ok(()) };
+    let found = contiguous_parallel(&writer.tree, stage, &accesses, parallel);
+    let Some((together, extent)) = found else { return Ok(()) };
     let lanes = lanes(writer, stage, vector_bytes).min(extent);
-    let mut outside: Vec<AxisId> = (0..rank - together).collect();
-    let mut column: AxisId = rank - together;
-    for next in rank - together + 1..rank {
+    let mut outside: Vec<AxisId> = parts.into_iter().chain(0..parallel - together).collect();
+    let mut column: AxisId = parallel - together;
+    for next in parallel - together + 1..parallel {
         column = writer.fuse(stage, column, next)?;
     }
     let rows = together_along_reduction(&writer.tree, stage, &accesses);

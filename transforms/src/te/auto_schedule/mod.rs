@@ -2,7 +2,7 @@
 //!
 //! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
-//! `columns` across it (`narrow` where rows are short), `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! `columns` across it (`narrow` where rows are short, `shared_sums` where threads find too few results), `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
 //! processor that the kinds calculate with; `gpu` has the kinds of GPUs. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
@@ -24,12 +24,14 @@ mod next_row;
 mod operands;
 mod pairs;
 mod parallel;
+mod parts;
 mod pipelines;
 mod placement;
 mod rearranging;
 mod reductions;
 mod regrouping;
 mod rows;
+mod shared_sums;
 mod streams;
 mod tiling;
 mod transposing;
@@ -118,6 +120,7 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
         let block = blocks.as_ref().filter(|b| b.product == nest.stage).map(|b| b.part);
         let done = windows::schedule(writer, &nests, nest, machine)?
             || contraction::schedule(writer, nest, machine, constant, block)?
+            || shared_sums::schedule(writer, nest, machine)?
             || columns::schedule(writer, nest, machine)?;
         if !done {
             tiling::tile(writer, nest, machine)?;

@@ -38,8 +38,8 @@ pub fn find(writer: &Writer, stage: StageId, vector_bytes: u64) -> Option<Narrow
     let tree = &writer.tree;
     let s = &tree.stages[stage];
     let (own, accesses) = (s.op_axes(), offsets(tree, stage, None));
-    let (together, columns) =
-        contiguous_parallel(tree, stage, &accesses).filter(|(_, columns)| *columns > 1)?;
+    let (together, columns) = contiguous_parallel(tree, stage, &accesses, tree.stages[stage].rank())
+        .filter(|(_, columns)| *columns > 1)?;
     let lanes = lanes(writer, stage, vector_bytes);
     let results = s.op.result_values().len() as u64;
     let each = lanes / gcd(lanes, columns);

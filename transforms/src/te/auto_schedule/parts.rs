@@ -1,14 +1,15 @@
-//! Reductions in parts: where a launch would have fewer blocks than there are cores, several of them share what is reduced.
+//! Reductions in parts: where a launch would have fewer blocks than there are cores, or a loop fewer iterations than threads, several of them
+//! share what is reduced.
 //!
 //! ```text
-//!   c[i, j] = sum_k f(i, j, k)      =>      p[i, j, s] = sum_k f(i, j, 512 s + k)        a launch, s along further blocks
+//!   c[i, j] = sum_k f(i, j, k)      =>      p[i, j, s] = sum_k f(i, j, 512 s + k)        a launch, s along further blocks; or a parallel loop
 //!                                           c[i, j]    = sum_s p[i, j, s]                another one
 //! ```
 //!
 //! This is the "split-K" of CUTLASS, and the two passes of Harris, "Optimizing Parallel Reduction in CUDA" (2007). Each part is
 //! summed up in the same order in every run, which atomic operations would not do.
 
-use super::super::writer::Writer;
+use super::writer::Writer;
 use crate::te::layout::{Digit, Layout};
 use crate::te::schedule::primitives::rfactor;
 use crate::te::schedule::{AxisId, Handle, StageId};
@@ -36,11 +37,22 @@ pub fn of(
     axis: AxisId,
     parts: u64,
 ) -> Result<Option<StageId>, String> {
+    let each = writer.tree.stages[reduction].axes[axis].extent / parts.max(1);
+    of_size(writer, reduction, axis, each)
+}
+
+/// The same in parts of so many elements of the axis; the last one may have fewer.
+pub fn of_size(
+    writer: &mut Writer,
+    reduction: StageId,
+    axis: AxisId,
+    each: u64,
+) -> Result<Option<StageId>, String> {
     let s = &writer.tree.stages[reduction];
     if !rfactor::may_be_factored(s) {
         return Ok(None);
     }
-    let (each, name) = (s.axes[axis].extent / parts.max(1), format!("parts_of_{}", s.name));
+    let name = format!("parts_of_{}", s.name);
     let (part, _) = writer.split(reduction, axis, each)?;
     writer.rfactor(reduction, part, &name).map(Some)
 }

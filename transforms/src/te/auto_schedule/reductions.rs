@@ -41,13 +41,14 @@ fn contiguous(tree: &Schedule, stage: StageId) -> Option<(usize, u64)> {
     Some((together, extents[extents.len() - together..].iter().product()))
 }
 
-/// How many of the last parallel axes are one along which memory is contiguous, and its extent.
+/// How many of the last of so many parallel axes are one along which memory is contiguous, and its extent.
 pub fn contiguous_parallel(
     tree: &Schedule,
     stage: StageId,
     accesses: &[Option<Expr>],
+    parallel: usize,
 ) -> Option<(usize, u64)> {
-    let extents = &extents(tree, stage)[..tree.stages[stage].rank()];
+    let extents = &extents(tree, stage)[..parallel];
     let good = |n: &usize| along_fused(accesses, extents, *n).iter().all(|c| matches!(c, Some(0 | 1)));
     let together = (1..=extents.len()).rev().find(good)?;
     Some((together, extents[extents.len() - together..].iter().product()))

@@ -18,9 +18,10 @@
 //! of the result are more blocks. What a window reads (a convolution) is a region a little larger than the tile.
 
 use super::super::operands::{Operand, operands};
+use super::super::parts;
 use super::super::placement::Nest;
 use super::super::writer::Writer;
-use super::{elements, grid, parts, shared};
+use super::{elements, grid, shared};
 use crate::target::Target;
 use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, Schedule, StageId};

@@ -26,7 +26,6 @@ mod lanes;
 mod matrix;
 mod one_row;
 mod own_rows;
-mod parts;
 mod rows;
 mod shared;
 mod transposing;

@@ -10,11 +10,12 @@
 //! are those of `rows` for processors; see also NVIDIA's "Apex" layer normalization and the softmax of "Triton" (Tillet, 2019).
 
 use super::super::accesses::{offsets, shape_of};
+use super::super::parts;
 use super::super::placement::Nest;
 use super::super::reductions::{fits_lanes, reads_once};
 use super::super::rows::{Rows, length};
 use super::super::writer::Writer;
-use super::{elements, lanes, parts};
+use super::{elements, lanes};
 use crate::target::Target;
 use crate::te::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};

@@ -8,7 +8,7 @@
 //!
 //! The second line is Little's law ("A Proof for the Queuing Formula L = lambda W", 1961). A launch that adds up parts takes its own time.
 
-use super::super::parts::MOST_PARTS;
+use super::super::super::parts::MOST_PARTS;
 use crate::target::Target;
 
 /// Steps of a thread whose reads are under way together.

@@ -23,11 +23,12 @@ mod waves;
 mod windows;
 
 use super::super::operands::Operand;
+use super::super::parts;
 use super::super::placement::{self, Nest};
 use super::super::writer::Writer;
 use super::contraction::{self, Contraction};
 use super::lanes::ACCESS_BYTES;
-use super::{elements, parts, shared};
+use super::{elements, shared};
 use crate::target::Target;
 use crate::te::indices::accesses;
 use crate::te::intrinsics::{self, Facts};

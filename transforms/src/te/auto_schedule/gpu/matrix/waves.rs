@@ -13,7 +13,7 @@
 //! the cores. Where there is no full wave, all tiles are cut (split-K). Parts are added up by another launch in a
 //! fixed order, so that what comes out is the same in every run.
 
-use super::super::parts::MOST_PARTS;
+use super::super::super::parts::MOST_PARTS;
 use super::FEWEST;
 use super::sizes::{Choice, Extents, of_depth, tiles};
 use crate::target::Target;
