@@ -8,7 +8,7 @@ use super::ledger::{self, Ledger};
 use super::planned::{Means, Planned, planned};
 use super::proof;
 use super::read;
-use super::rules::Rules;
+use super::rules::{Family, Rules};
 use super::settings::{OPTIONS, Settings, Strategy};
 use super::unrolling::{self, LoopKernels};
 use super::write;
@@ -51,7 +51,7 @@ pub(super) fn optimize<'c>(
     log: &mut Log,
     cx: &mut RunContext,
 ) -> Result<(), PassError<'c>> {
-    let rates = Rates::of(&Target::of(module)?);
+    let rates = Rates::of(&target(module, settings)?);
     let said = unrolling::said(module);
     let written = match settings.strategy {
         Strategy::EGraph => bodies::rewrite(module, &rates, (settings, &mut *log), cx)?,
@@ -90,6 +90,17 @@ pub(super) fn optimize<'c>(
         }
         None => Ok(()),
     }
+}
+
+/// The target. Without the family, nothing is made by pairs: definitions of kernels ask the target, which is then said to add at no other time.
+fn target<'c>(module: Op<'c>, settings: &Settings) -> Result<Target, PassError<'c>> {
+    let mut target = Target::of(module)?;
+    let without = settings.strategy == Strategy::EGraph && !settings.families.contains(&Family::Pairs);
+    if without && target.additions > 0 {
+        target.additions = 0;
+        target.attach(module);
+    }
+    Ok(target)
 }
 
 struct Optimizer<'a, 'c> {
