@@ -28,6 +28,13 @@ fn printed(output: Output) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// What is told of the model in `m.mlir` of a directory.
+fn explain(directory: &Path, args: &[&str]) -> String {
+    let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
+    fusion.args(["explain", "m.mlir"]).args(args).current_dir(directory);
+    printed(fusion.env("FUSION_CACHE", directory.join("cache")).output().unwrap())
+}
+
 fn complaint(output: Output) -> String {
     assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
     String::from_utf8(output.stderr).unwrap()
@@ -117,15 +124,10 @@ fn a_proof_names_the_rules() {
   return %2 : tensor<8x4xf32>
 }";
     fs::write(here.join("m.mlir"), source).unwrap();
-    let explain = |args: &[&str]| {
-        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
-        fusion.args(["explain", "m.mlir", "--proof", "m.mlir:4:8"]).args(args).current_dir(here);
-        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
-    };
-    let text = explain(&[]);
+    let text = explain(here, &["--proof", "m.mlir:4:8"]);
     assert!(text.contains("(transpose {} (tanh {} (transpose {} x0)))"), "{text}");
     assert!(text.contains("= (tanh {} x0)    by elementwise-of-transpose"), "{text}");
-    let answer: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
+    let answer: Value = serde_json::from_str(&explain(here, &["--proof", "m.mlir:4:8", "--json"])).unwrap();
     let steps = answer["proofs"][0]["steps"].as_array().unwrap();
     assert_eq!(
         (&answer["value"], &steps[1]["rule"]),
@@ -158,15 +160,10 @@ fn the_body_of_a_loop_kernel_is_explained() {
   return %r#1 : tensor<64xf32>
 }";
     fs::write(here.join("m.mlir"), source).unwrap();
-    let explain = |args: &[&str]| {
-        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
-        fusion.args(["explain", "m.mlir"]).args(args).current_dir(here);
-        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
-    };
-    let proof = explain(&["--proof", "m.mlir:16:10"]);
+    let proof = explain(here, &["--proof", "m.mlir:16:10"]);
     assert!(proof.contains("is computed by another form than the source has"), "{proof}");
     assert!(proof.contains("by mul-constants"), "{proof}");
-    let together = explain(&["--why-not", "m.mlir:14:10,m.mlir:16:10"]);
+    let together = explain(here, &["--why-not", "m.mlir:14:10,m.mlir:16:10"]);
     assert!(together.contains("loop_0"), "{together}");
 }
 
@@ -182,24 +179,19 @@ fn orders_of_images_are_told() {
   return %1, %2 : tensor<1x64x8x8xf32>, tensor<1x8x8x64xf32>
 }";
     fs::write(here.join("m.mlir"), source).unwrap();
-    let explain = |args: &[&str]| {
-        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
-        fusion.args(["explain", "m.mlir"]).args(args).current_dir(here);
-        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
-    };
-    let text = explain(&[]);
+    let text = explain(here, &[]);
     assert!(text.contains("  NHWC, OIHW -> NCHW  layout_conv2d  "), "{text}");
     assert!(
         text.contains("\nimages     1 change of order is left, of 16.38 kB, 1 as a kernel of its own\n"),
         "{text}"
     );
-    let text = explain(&["--why", "#0"]);
+    let text = explain(here, &["--why", "#0"]);
     assert!(
         text.contains("algebra: windows-of-order\n") && text.contains("\n  orders  reads NHWC, gives NCHW\n"),
         "{text}"
     );
 
-    let report: Value = serde_json::from_str(&explain(&["--json", "--html", "m.html"])).unwrap();
+    let report: Value = serde_json::from_str(&explain(here, &["--json", "--html", "m.html"])).unwrap();
     assert_eq!(report["kernels"][0]["orders"], json!({"reads": ["NHWC", "OIHW"], "writes": ["NCHW"]}));
     assert_eq!(report["totals"]["conversions"], json!({"count": 1, "alone": 1, "bytes": 16384}));
     let kernels = &report["ledger"]["blocks"][0]["kernels"];
@@ -229,12 +221,7 @@ fn a_chain_that_is_parted_says_why() {
     let chain: String = (0..16).map(tanh).collect();
     let source = format!("func.func @main(%0: {ty}) -> {ty} {{\n{chain}return %16 : {ty}\n}}");
     fs::write(here.join("m.mlir"), source.replace("%0", "%x")).unwrap();
-    let explain = |args: &[&str]| {
-        let mut fusion = Command::new(env!("CARGO_BIN_EXE_fusion"));
-        fusion.args(["explain", "m.mlir"]).args(args).current_dir(here);
-        printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
-    };
-    let text = explain(&["--why", "#0"]);
+    let text = explain(here, &["--why", "#0"]);
     assert!(text.contains("operations in it wait for each other, and a core looks 70 ahead"), "{text}");
     assert!(text.contains("rejected  fusion: compute where it is used"), "{text}");
 }

@@ -12,7 +12,8 @@
 //!     }                                                  loop.store %a#1, y[1]
 //!
 //! Accumulators become separate values of one reduction, and what does not depend on the index is computed, or loaded,
-//! once. Where all copies have used up what they loaded, before what comes next is loaded, no register waits ([`Held`]). Loops are taken from the inside out, so that of two unrolled loops around a reduction the outer one jams what
+//! once. Where an iteration has used up what it loaded, all copies come up to there before what is next is loaded: no register
+//! waits ([`Held`]). Loops are taken from the inside out, so that of two unrolled loops around a reduction the outer one jams what
 //! the inner one gave.
 //!
 //! Each copy keeps the order of its own operations; only operations of different copies change places, which the schedule

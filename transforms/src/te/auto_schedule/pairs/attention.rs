@@ -1,6 +1,6 @@
 //! Attention, both of whose products are by pairs: a block of rows of scores at a time.
 //!
-//!     for b  sides of k[b] and v[b]              divided, in panels of one vector
+//!     for b  sides of k[b] and v[b]              divided, in panels as wide as tiles
 //!       for io                                    a block of rows, whose scores and weights the second cache holds
 //!         side of q[io]
 //!         t = f(p)                                tiles, as in any product by pairs
