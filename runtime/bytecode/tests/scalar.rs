@@ -39,7 +39,7 @@ const FLOATS: [f64; 16] = [
 ];
 
 fn tensor(ty: DType, bits: u64) -> Tensor {
-    Tensor::from_bytes(ty, &[], bits.to_le_bytes()[..ty.size()]).unwrap()
+    Tensor::from_bytes(ty, &[], &bits.to_le_bytes()[..ty.size()]).unwrap()
 }
 
 fn agrees(scalar: Scalar, ty: DType, result: DType, x: [u64; 3]) {
