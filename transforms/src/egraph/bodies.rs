@@ -12,7 +12,7 @@ use super::applications::Log;
 use super::extract::rates::Rates;
 use super::extract::search::Freedom;
 use super::extract::space::ClassId;
-use super::ledger;
+use super::ledger::{self, OperatorEntry};
 use super::planned::{Means, Planned, planned};
 use super::proof::{self, Proof};
 use super::read;
@@ -28,29 +28,16 @@ use indexmap::IndexMap;
 /// Rules of single elements. The others know of axes, matrices and images.
 const FAMILIES: [Family; 2] = [Family::Algebra, Family::Activation];
 
-/// An operator of a body.
-#[derive(Clone, Debug)]
-pub struct Made {
-    /// Its name.
-    pub operator: String,
-    /// The rule that made it; none for what the source says.
-    pub rule: Option<String>,
-    /// What it gives, as the ledger calls that.
-    pub value: String,
-    /// The operations of the source that it stands for.
-    pub sources: Vec<String>,
-}
-
 /// A body as it was written.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// Its operators.
-    pub operators: Vec<Made>,
+    pub operators: Vec<OperatorEntry>,
     /// By which rules values came to be computed as they are, where that was asked for.
     pub proofs: Vec<Proof>,
 }
 
-/// The bodies, by the names of their functions.
+/// The bodies, by the names of their functions; none where no ledger tells of them.
 pub type Bodies = IndexMap<String, Body>;
 
 /// Rewrites the bodies of all loop kernels.
@@ -78,7 +65,7 @@ pub fn rewrite<'c>(
     Ok(bodies)
 }
 
-/// Rewrites the body of a loop kernel, whose function is given; `None` where it is none, or computes nothing but scalars.
+/// Rewrites the body of a loop kernel, whose function is given; `None` where it is none, computes nothing but scalars, or is not to be told of.
 fn body<'c>(
     function: Op<'c>,
     means: &Means,
@@ -94,27 +81,15 @@ fn body<'c>(
     }
     let Planned { space, plan, .. } = planned(&mut program, (name, 0), means, (settings, log), cx)?;
     let written = write::write(&program, &space, &plan, None)?;
+    let members: Vec<ClassId> = written.iter().flat_map(|one| &one.kernel.members).copied().collect();
+    let is_made = |&&member: &&ClassId| plan.state.candidate(&space, member).rule.is_some();
+    cx.count(2, members.iter().filter(is_made).count() as u64);
+    if settings.ledger.is_none() {
+        return Ok(None);
+    }
     let names = ledger::names(&program, &space, &format!("{name}."));
-    let sources = |class: egg::Id| {
-        let origins = &program.graph[class].data.origins;
-        origins
-            .iter()
-            .filter_map(|&o| program.sources.get(o as usize))
-            .filter(|s| !s.is_empty())
-            .cloned()
-            .collect()
-    };
-    let made = |&member: &ClassId| {
-        let candidate = plan.state.candidate(&space, member);
-        Some(Made {
-            operator: candidate.operator?.name.to_owned(),
-            rule: candidate.rule.map(|rule| rule.to_string()),
-            value: names[member].clone(),
-            sources: sources(space.classes[member].id),
-        })
-    };
-    let operators: Vec<Made> = written.iter().flat_map(|one| &one.kernel.members).filter_map(made).collect();
-    cx.count(2, operators.iter().filter(|one| one.rule.is_some()).count() as u64);
+    let operator = |member: ClassId| ledger::operator(&program, &space, &plan, (member, &names[member]));
+    let operators = members.into_iter().filter_map(operator).collect();
     let proofs = match settings.proofs {
         true => proof::proofs(&mut program, &space, &plan, &names),
         false => Vec::new(),

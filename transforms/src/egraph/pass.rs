@@ -154,7 +154,7 @@ impl<'c> Optimizer<'_, 'c> {
             let mut entry = block.entry((function, runs), saturation, report);
             unrolling::tell(&block, &self.loops, &mut entry);
             if self.settings.proofs {
-                let names = ledger::names(&program, &space, "");
+                let names = block.names;
                 entry.proofs.extend(proof::proofs(&mut program, &space, &plan, &names));
             }
             self.ledger.block(entry);

@@ -6,7 +6,7 @@
 //! Both are said by attributes of the loops. The ledger has a loop kernel beside those that were planned, and a decision for each number of
 //! steps that was weighed.
 
-use super::bodies::{Bodies, Body, Made};
+use super::bodies::{Bodies, Body};
 use super::extract::cost::{bytes, roof};
 use super::extract::looped::LoopRates;
 use super::extract::rates::Rates;
@@ -47,7 +47,7 @@ pub struct LoopKernel {
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     /// Its operators.
-    operators: Vec<Made>,
+    operators: Vec<OperatorEntry>,
     /// Bytes and operations of all steps, with each operator as a kernel of its own.
     bytes: f64,
     flops: f64,
@@ -124,7 +124,7 @@ fn body(op: Op, trips: u64) -> Said {
         said.flops += (operator.cost)(&call, &results) * trips as f64;
         said.bytes += (bytes(&operands) + bytes(&results)) * trips as f64;
         let source = name_of_location(op.location());
-        said.operators.push(Made {
+        said.operators.push(OperatorEntry {
             operator: operator.name.to_owned(),
             rule: None,
             value: source.clone(),
@@ -189,11 +189,9 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
     let bytes: f64 = inputs.iter().chain(&results).map(bytes_of).sum();
     let memory = inputs.iter().chain(&results).map(|c| space.rates.moving(bytes_of(c))).sum();
     let source = name_of_location(call.location());
-    let operator = |made: &Made| OperatorEntry {
-        value: made.value.clone(),
-        operator: made.operator.clone(),
-        rule: made.rule.clone(),
-        sources: [std::slice::from_ref(&source), &made.sources[..]].concat(),
+    let operator = |entry: &OperatorEntry| OperatorEntry {
+        sources: [std::slice::from_ref(&source), &entry.sources[..]].concat(),
+        ..entry.clone()
     };
     let seconds = kernel.seconds(&space.rates, kernel.together, memory);
     let others: f64 = entry.kernels.iter().map(|k| k.seconds).sum();

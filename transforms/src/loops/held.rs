@@ -31,17 +31,14 @@ impl Held {
             let inside = nested_ops(op).into_iter().flat_map(|o| o.operand_values());
             last_uses.extend(op.operand_values().into_iter().chain(inside).map(|v| (key(v), place)));
         }
-        let mut held = Held { values: Vec::new(), last_uses, carried: 0, is_changed: false };
-        held.add(arguments(block));
-        held.carried = held.values.len();
-        held.is_changed = false;
-        held
+        let values: Vec<usize> = counted(arguments(block)).collect();
+        Held { carried: values.len(), values, last_uses, is_changed: false }
     }
 
-    /// Adds values that were made. Indices do not count: they become parts of addresses.
+    /// Adds values that were made.
     pub fn add(&mut self, values: Vec<Value>) {
         let before = self.values.len();
-        self.values.extend(values.into_iter().filter(|v| !v.r#type().is_index()).map(key));
+        self.values.extend(counted(values));
         self.is_changed |= self.values.len() > before;
     }
 
@@ -50,4 +47,9 @@ impl Held {
         self.values.retain(|v| self.last_uses.get(v).is_some_and(|&last| last >= place));
         self.values.len() <= self.carried && std::mem::take(&mut self.is_changed)
     }
+}
+
+/// Those of some values that take registers: indices become parts of addresses.
+fn counted(values: Vec<Value>) -> impl Iterator<Item = usize> {
+    values.into_iter().filter(|v| !v.r#type().is_index()).map(key)
 }

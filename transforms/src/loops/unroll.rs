@@ -203,12 +203,13 @@ impl<'c> Copies<'c> {
     fn block(&mut self, build: &Build<'c>, block: Block<'c>) -> Vec<Value<'c>> {
         let mut last = Vec::new();
         let mut straight = Vec::new();
-        let mut held = Held::at_start_of(block);
+        // Outside of loops that are jammed, iterations stay together anyway.
+        let mut held = (self.inside > 0).then(|| Held::at_start_of(block));
         // How many of these leave an iteration with no more values than it carries.
         let mut settled = 0;
         for (place, op) in ops_in(block).into_iter().enumerate() {
             let here = build.at(op.location());
-            if self.inside > 0 && held.has_settled(place) {
+            if held.as_mut().is_some_and(|held| held.has_settled(place)) {
                 settled = straight.len();
             }
             if is(op, Loop::Yield) {
@@ -221,10 +222,10 @@ impl<'c> Copies<'c> {
                 self.each_iteration(build, straight.drain(..));
                 settled = 0;
                 self.merge(&here, op, shared);
-                held.add(op.result_values());
+                held.iter_mut().for_each(|held| held.add(op.result_values()));
             } else {
                 self.vary(&op.result_values());
-                held.add(op.result_values());
+                held.iter_mut().for_each(|held| held.add(op.result_values()));
                 straight.push(op);
             }
         }

@@ -4,21 +4,21 @@
 //! taken back, and after; one that was rejected gives the cost as it is, and as it would be. What may not be has no cost, but a reason.
 
 mod decisions;
+mod operators;
 mod orders;
 
 use super::extract::bound::lower_bound;
 use super::extract::plan::Plan;
 use super::extract::search::SearchReport;
 use super::extract::space::{ClassId, Space};
-use super::language::Head;
 use super::proof::Proof;
 use super::read::Program;
 use super::rules::{Family, Rules};
 use super::saturate::Report;
 use super::write::Written;
-use fusion_dialects::{OperationLike, defining_op, name_of_location};
 use fusion_operators::Call;
 use fusion_operators::ops::layout::{IMAGES, WEIGHTS};
+pub use operators::{names, operator};
 pub use orders::ImageOrders;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -116,7 +116,7 @@ pub struct Conversion {
 }
 
 /// An operator in a kernel.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OperatorEntry {
     /// The value it gives.
     pub value: String,
@@ -240,34 +240,6 @@ pub struct Block<'a, 'c> {
     pub orders: ImageOrders,
 }
 
-/// Names for all classes: what the source calls them, and a number where it has one name for several, or behind a prefix where it has none.
-pub fn names(program: &Program, space: &Space, prefix: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for (number, class) in space.classes.iter().enumerate() {
-        let origin = program.graph[class.id].data.origins.first();
-        let source = origin.and_then(|&o| program.sources.get(o as usize).cloned());
-        let source = source.or_else(|| given(program, class.id)).filter(|s| !s.is_empty());
-        let name = match source {
-            Some(source) if !seen.contains(&source) => source,
-            Some(source) => format!("{source}#{number}"),
-            None => format!("{prefix}v{number}"),
-        };
-        seen.insert(name.clone());
-        names.push(name);
-    }
-    names
-}
-
-/// What the source calls the operation that gives a value from outside, which is no call of an operator.
-fn given(program: &Program, class: egg::Id) -> Option<String> {
-    let number = program.graph[class].nodes.iter().find_map(|n| match n.head {
-        Head::Leaf(number) => Some(number),
-        _ => None,
-    })?;
-    Some(name_of_location(defining_op(program.leaves[number as usize])?.location()))
-}
-
 impl Block<'_, '_> {
     /// The entry of the block, which is in a function and runs so often.
     pub fn entry(&self, function: (&str, u64), saturation: Report, search: SearchReport) -> BlockLedger {
@@ -308,12 +280,8 @@ impl Block<'_, '_> {
                 candidate.operands.iter().filter_map(|&o| space.classes[o].types.first().cloned()).collect();
             let call = Call { op: operator, operands: &types, attrs: &candidate.attrs.attrs };
             flops += (operator.cost)(&call, &space.classes[member].types);
-            operators.push(OperatorEntry {
-                value: self.names[member].clone(),
-                operator: operator.name.to_owned(),
-                rule: candidate.rule.map(|rule| rule.to_string()),
-                sources: self.sources(member),
-            });
+            let name = &self.names[member];
+            operators.extend(self::operator(self.program, space, self.plan, (member, name)));
         }
         let reads: Vec<TensorEntry> = kernel.inputs.iter().map(|&i| self.tensor(i)).collect();
         let writes: Vec<TensorEntry> = kernel.results.iter().map(|&r| self.tensor(r)).collect();
@@ -334,12 +302,6 @@ impl Block<'_, '_> {
             seconds,
             conversions,
         }
-    }
-
-    fn sources(&self, class: ClassId) -> Vec<String> {
-        let origins = &self.program.graph[self.space.classes[class].id].data.origins;
-        let sources = origins.iter().filter_map(|&o| self.program.sources.get(o as usize));
-        sources.filter(|s| !s.is_empty()).cloned().collect()
     }
 
     /// A tensor that a kernel reads or writes.

@@ -28,7 +28,7 @@ pub fn results(tree: &Schedule, machine: &Machine) -> Vec<StageId> {
     if !(0..tree.stages.len()).all(once) {
         return Vec::new();
     }
-    let given: u64 = tree.inputs.iter().filter_map(|&input| tensor_type(input)?.bytes()).sum();
+    let given = given(tree);
     let stored: Vec<StageId> = tree.results.iter().copied().filter(|&s| is_end(tree, s)).collect();
     let written: u64 = stored.iter().map(|&s| bytes(tree, s)).sum();
     if given + written < machine.last_cache {
@@ -36,6 +36,11 @@ pub fn results(tree: &Schedule, machine: &Machine) -> Vec<StageId> {
     }
     let large = |s: &StageId| bytes(tree, *s) > machine.second_cache && !tree.stages[*s].is_reduction();
     stored.into_iter().filter(large).collect()
+}
+
+/// Bytes of all that a kernel is given.
+pub fn given(tree: &Schedule) -> u64 {
+    tree.inputs.iter().filter_map(|&input| tensor_type(input)?.bytes()).sum()
 }
 
 /// A nest of its own that no other one reads.

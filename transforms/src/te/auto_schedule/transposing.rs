@@ -133,7 +133,6 @@ fn tile(
 ) -> Result<(), String> {
     let lanes = lanes(writer, stage, machine.vector_bytes);
     let is_far = streams::results(&writer.tree, machine).contains(&stage);
-    let given: u64 = writer.tree.inputs.iter().filter_map(|&input| tensor_type(input)?.bytes()).sum();
     let mut order: Vec<AxisId> =
         writer.tree.stages[stage].leaves.iter().copied().filter(|&a| a != across && a != last).collect();
     let (mut blocks, mut tiles) = (Vec::new(), Vec::new());
@@ -158,7 +157,10 @@ fn tile(
     writer.unroll(stage, inner[0])?;
     writer.vectorize(stage, inner[1])?;
     // The other half is others'.
-    let is_held = is_far && beside.is_none() && blocks.len() == 2 && given <= machine.last_cache / 2;
+    let is_held = is_far
+        && beside.is_none()
+        && blocks.len() == 2
+        && streams::given(&writer.tree) <= machine.last_cache / 2;
     if is_held {
         blocks.reverse();
     }
@@ -198,13 +200,11 @@ fn ask_for(
     machine: &Machine,
 ) -> Result<(), String> {
     let read = operands(&writer.tree, stage).unwrap_or_default();
-    let inputs: BTreeSet<usize> = read.iter().filter_map(|operand| operand.input).collect();
-    let bytes =
-        |writer: &Writer, input: usize| tensor_type(writer.tree.inputs[input]).and_then(|t| t.bytes());
-    inputs.into_iter().try_for_each(|input| match bytes(writer, input) {
-        Some(bytes) if bytes > machine.second_cache => {
-            writer.prefetch_over(Handle::Input(input), (stage, blocks), 1, Some((stage, tiles)))
-        }
-        _ => Ok(()),
+    let bytes = |input: usize| tensor_type(writer.tree.inputs[input]).and_then(|t| t.bytes());
+    let is_far = |input: &usize| bytes(*input).is_some_and(|bytes| bytes > machine.second_cache);
+    let inputs: BTreeSet<usize> = read.iter().filter_map(|operand| operand.input).filter(is_far).collect();
+    let mut asked = inputs.into_iter();
+    asked.try_for_each(|input| {
+        writer.prefetch_over(Handle::Input(input), (stage, blocks), 1, Some((stage, tiles)))
     })
 }
