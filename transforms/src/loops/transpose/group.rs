@@ -1,11 +1,9 @@
 //! Finding the accesses of a block that together are a rectangle of a buffer.
 
+use super::sum::Sum;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{
-    Affine, Block, Op, OpExt, Value, ValueLike, affine_map_of, defining_op, key, kind_of, nested_ops, ops_in,
-    vector_parts,
-};
+use fusion_dialects::{Block, Op, OpExt, Value, ValueLike, key, kind_of, nested_ops, ops_in, vector_parts};
 
 /// Fewer rows than this are left to strided accesses.
 const FEWEST: usize = 3;
@@ -20,12 +18,6 @@ pub struct Group<'c> {
     pub lanes: u64,
 }
 
-/// Where an access begins: what its index is made of, and a number.
-struct Start {
-    terms: Vec<(usize, i64)>,
-    offset: i64,
-}
-
 /// The strided loads of a block in groups; each comes before all accesses that could change what it reads.
 pub fn loads<'c>(block: Block<'c>) -> Vec<Group<'c>> {
     groups(block, Loop::LoadStrided, 0)
@@ -37,7 +29,7 @@ pub fn stores<'c>(block: Block<'c>) -> Vec<Group<'c>> {
 }
 
 fn groups<'c>(block: Block<'c>, wanted: Loop, buffer_at: usize) -> Vec<Group<'c>> {
-    let mut found: Vec<Vec<(Start, Op<'c>)>> = Vec::new();
+    let mut found: Vec<Vec<(Sum, Op<'c>)>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for op in ops_in(block) {
         if !matches!(op.kind(), Some(Kind::Loop(kind)) if kind == wanted) {
@@ -45,7 +37,7 @@ fn groups<'c>(block: Block<'c>, wanted: Loop, buffer_at: usize) -> Vec<Group<'c>
             continue;
         }
         let operands = op.operand_values();
-        let start = start_of(operands[buffer_at + 1]);
+        let start = Sum::of(operands[buffer_at + 1]);
         let fits = |g: &usize| {
             let (first, other) = &found[*g][0];
             key(other.operand_values()[buffer_at]) == key(operands[buffer_at])
@@ -92,7 +84,7 @@ fn interferes(op: Op, buffer: Value, wanted: Loop) -> bool {
 }
 
 /// Those of one buffer, stride and base whose numbers follow each other, at most as many as lanes.
-fn runs<'c>(mut accesses: Vec<(Start, Op<'c>)>) -> Vec<Group<'c>> {
+fn runs<'c>(mut accesses: Vec<(Sum, Op<'c>)>) -> Vec<Group<'c>> {
     accesses.sort_by_key(|(start, _)| start.offset);
     let Some((_, first)) = accesses.first() else { return Vec::new() };
     let (first, stride) = (*first, first.int("stride").unwrap_or(0));
@@ -111,51 +103,4 @@ fn runs<'c>(mut accesses: Vec<(Start, Op<'c>)>) -> Vec<Group<'c>> {
     // Rows that overlap would be written in another order.
     groups.retain(|g| g.accesses.len() >= FEWEST && stride.unsigned_abs() >= g.accesses.len() as u64);
     groups
-}
-
-/// An index as a sum of multiples of values and a number; opaque where it is more than that.
-fn start_of(index: Value) -> Start {
-    let opaque = || Start { terms: vec![(key(index), 1)], offset: 0 };
-    let Some(op) = defining_op(index) else { return opaque() };
-    match kind_of(op) {
-        Some(Kind::Upstream(Upstream::ArithConstant)) => {
-            op.int("value").map_or_else(opaque, |offset| Start { terms: Vec::new(), offset })
-        }
-        Some(Kind::Upstream(Upstream::AffineApply)) => {
-            let operands = op.operand_values();
-            let map = op.attr("map").and_then(affine_map_of);
-            map.and_then(|map| linear(&map, &operands)).unwrap_or_else(opaque)
-        }
-        _ => opaque(),
-    }
-}
-
-fn linear(e: &Affine, operands: &[Value]) -> Option<Start> {
-    match e {
-        Affine::Input(i) => operands.get(*i).map(|v| start_of(*v)),
-        Affine::Constant(c) => Some(Start { terms: Vec::new(), offset: *c }),
-        Affine::Add(a, b) => {
-            let (mut a, b) = (linear(a, operands)?, linear(b, operands)?);
-            for (value, c) in b.terms {
-                match a.terms.iter_mut().find(|(v, _)| *v == value) {
-                    Some((_, have)) => *have += c,
-                    None => a.terms.push((value, c)),
-                }
-            }
-            a.terms.retain(|(_, c)| *c != 0);
-            a.terms.sort_unstable();
-            a.offset = a.offset.checked_add(b.offset)?;
-            Some(a)
-        }
-        Affine::Mul(a, b) => {
-            let (mut a, by) = match (&**a, &**b) {
-                (a, Affine::Constant(c)) | (Affine::Constant(c), a) => (linear(a, operands)?, *c),
-                _ => return None,
-            };
-            a.terms.iter_mut().for_each(|(_, c)| *c *= by);
-            a.offset = a.offset.checked_mul(by)?;
-            Some(a)
-        }
-        Affine::Mod(..) | Affine::FloorDiv(..) | Affine::CeilDiv(..) => None,
-    }
 }

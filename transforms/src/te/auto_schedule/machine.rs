@@ -5,6 +5,8 @@ use crate::target::Target;
 /// A processor core.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
+    /// Cores of that kind, which share what takes long.
+    pub cores: u64,
     /// Bytes of a vector register.
     pub vector_bytes: u64,
     /// True when loads and stores can leave lanes out at no cost.
@@ -51,6 +53,7 @@ impl Machine {
             _ => Some(target.memory.bandwidth),
         };
         Machine {
+            cores: target.cores,
             vector_bytes: target.vector_bytes,
             // AVX-512 has registers of masks.
             masks: target.vector_bytes >= 64,

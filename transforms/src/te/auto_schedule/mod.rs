@@ -2,7 +2,8 @@
 //!
 //! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
-//! `columns` across it (`narrow` where rows are short, `shared_sums` where threads find too few results), `windows` over neighbours, and `tiling` for the rest. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! `columns` across it (`narrow` where rows are short, `shared_sums` where threads find too few results), `windows` over neighbours, and `tiling` for the rest. `parallel` says what threads share, and `even_shares` what they share where an outermost loop
+//! has few iterations. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
 //! processor that the kinds calculate with; `gpu` has the kinds of GPUs. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
@@ -13,6 +14,7 @@ mod cells;
 mod choices;
 mod columns;
 mod contraction;
+mod even_shares;
 mod fusion;
 mod gpu;
 mod halved_cells;
@@ -88,7 +90,7 @@ impl Pass for TeSchedule {
                     return gpu::decide(writer, &target);
                 }
                 decide(writer, &machine, constant)?;
-                parallel::parallelize(writer)
+                parallel::parallelize(writer, &machine)
             })
             .map_err(|why| PassError::at(kernel, why))?;
         }

@@ -5,7 +5,9 @@
 //! What is computed inside a nest is computed by the thread that has the iteration. Whether it pays is in
 //! [`threads`](super::super::threads).
 
+use super::Machine;
 use super::accesses::shape_of;
+use super::even_shares::EvenShares;
 use super::iterated::operations;
 use super::operands::operands;
 use super::writer::Writer;
@@ -17,7 +19,7 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, Value, kind_of, tensor_type};
 
 /// Marks the outermost loops of all nests that are worth it.
-pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
+pub fn parallelize(writer: &mut Writer, machine: &Machine) -> Result<(), String> {
     for stage in 0..writer.tree.stages.len() {
         if writer.tree.stages[stage].attach != Attach::Root {
             continue;
@@ -33,7 +35,11 @@ pub fn parallelize(writer: &mut Writer) -> Result<(), String> {
             _ => work_by_hand(s.op),
         };
         if worth_threads(operations, bytes, extent) {
-            writer.parallel(stage, axis)?;
+            let shares = EvenShares::find(&writer.tree, stage, axis, machine.cores);
+            match shares {
+                Some(shares) => shares.write(writer, stage)?,
+                None => writer.parallel(stage, axis)?,
+            }
         }
     }
     Ok(())

@@ -1,0 +1,50 @@
+// RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize --convert-relay-to-te --te-schedule --split-input-file | FileCheck %s
+
+// Three images on two cores: four of the tiles of rows at a time are shared, so that a core has three of six iterations.
+// CHECK-LABEL: te.schedule for @fused_transpose
+// CHECK:         %[[A:.*]]:3 = te.axes
+// CHECK:         %[[YO:.*]], %{{.*}} = te.split %[[A]]#1 by 64
+// CHECK:         te.reorder %[[A]]#0, %[[YO]],
+// CHECK-NEXT:    %[[PART:.*]], %{{.*}} = te.split %[[YO]] by 4
+// CHECK-NEXT:    %[[SHARED:.*]] = te.fuse %[[A]]#0, %[[PART]]
+// CHECK-NEXT:    te.parallel %[[SHARED]]
+func.func @main(%x: tensor<3x500x512xf32>) -> tensor<3x512x500xf32> {
+  %0 = relay.transpose %x {axes = array<i64: 0, 2, 1>} : (tensor<3x500x512xf32>) -> tensor<3x512x500xf32>
+  return %0 : tensor<3x512x500xf32>
+}
+
+// -----
+
+// Seven tiles of places on two cores, each of three panels of filters: a core takes ten or eleven of them, not nine or twelve.
+// CHECK-LABEL: te.schedule for @fused_conv2d
+// CHECK:         te.reorder %{{.*}}, %[[TILE:[^,]*]], %[[PANEL:[^,]*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK:         %[[SHARED:.*]] = te.fuse %[[TILE]], %[[PANEL]]
+// CHECK-NEXT:    te.parallel %[[SHARED]]
+func.func @main(%x: tensor<1x576x7x14xf32>, %w: tensor<96x576x1x1xf32>) -> tensor<1x96x7x14xf32> {
+  %0 = relay.conv2d %x, %w : (tensor<1x576x7x14xf32>, tensor<96x576x1x1xf32>) -> tensor<1x96x7x14xf32>
+  return %0 : tensor<1x96x7x14xf32>
+}
+
+// -----
+
+// The last of two blocks of columns is a part of one: an iteration is a whole matrix.
+// CHECK-LABEL: te.schedule for @fused_batch_matmul
+// CHECK:         te.reorder %[[MATRIX:[^,]*]],
+// CHECK-NOT:     te.fuse
+// CHECK:         te.parallel %[[MATRIX]]
+func.func @main(%x: tensor<3x128x1000xf16>, %w: tensor<3x1000x72xf16>) -> tensor<3x128x72xf16> {
+  %0 = relay.batch_matmul %x, %w : (tensor<3x128x1000xf16>, tensor<3x1000x72xf16>) -> tensor<3x128x72xf16>
+  return %0 : tensor<3x128x72xf16>
+}
+
+// -----
+
+// Four images go evenly into two cores.
+// CHECK-LABEL: te.schedule for @fused_transpose
+// CHECK:         %[[A:.*]]:3 = te.axes
+// CHECK-NOT:     te.fuse
+// CHECK:         te.parallel %[[A]]#0
+func.func @main(%x: tensor<4x500x512xf32>) -> tensor<4x512x500xf32> {
+  %0 = relay.transpose %x {axes = array<i64: 0, 2, 1>} : (tensor<4x500x512xf32>) -> tensor<4x512x500xf32>
+  return %0 : tensor<4x512x500xf32>
+}
