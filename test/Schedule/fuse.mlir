@@ -19,3 +19,36 @@ te.schedule for @k {
   %i, %j = te.axes %y : !te.axis, !te.axis
   %f = te.fuse %i, %j
 }
+
+// -----
+
+// What is computed at the second loop is then computed at the one over both.
+// CHECK-LABEL: func.func private @attached
+// CHECK:       loop.for 3 parallel
+// CHECK-NOT:   loop.for 3
+// CHECK:         memref<24xf32
+// CHECK:         loop.for 24 serial
+// CHECK:         loop.for 24 serial
+te.kernel @attached(%x: tensor<3x1x24xf32>) -> tensor<3x1x24xf32> {
+  %0 = te.compute "twice" axes [3, 1, 24] reduce [] init [] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %j, %k] : tensor<3x1x24xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<3x1x24xf32>
+  %1 = te.compute "y" axes [3, 1, 24] reduce [] init [] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %0[%i, %j, %k] : tensor<3x1x24xf32> -> f32
+    %b = arith.mulf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<3x1x24xf32>
+  te.return %1 : tensor<3x1x24xf32>
+}
+te.schedule for @attached {
+  %y = te.stage "y"
+  %twice = te.stage "twice"
+  %i, %j, %k = te.axes %y : !te.axis, !te.axis, !te.axis
+  te.compute_at %twice, %j
+  %f = te.fuse %i, %j
+  te.parallel %f
+}

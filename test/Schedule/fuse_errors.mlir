@@ -60,3 +60,28 @@ te.schedule for @k {
   // expected-error @+1 {{fuses loops of 4294967296 and 4294967296 iterations of stage "y", which are more together than can be counted}}
   %f = te.fuse %i, %j
 }
+
+// -----
+
+te.kernel @k(%x: tensor<10x24xf32>) -> tensor<10x24xf32> {
+  %0 = te.compute "twice" axes [10, 24] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<10x24xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<10x24xf32>
+  %1 = te.compute "y" axes [10, 24] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<10x24xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<10x24xf32>
+  te.return %1 : tensor<10x24xf32>
+}
+te.schedule for @k {
+  %y = te.stage "y"
+  %twice = te.stage "twice"
+  %i, %j = te.axes %y : !te.axis, !te.axis
+  te.compute_at %twice, %i
+  // expected-error @+1 {{fuses a loop of stage "y" that stage "twice" is computed at; fuse it first}}
+  %f = te.fuse %i, %j
+}

@@ -27,6 +27,23 @@ func.func @main(%x: tensor<1x576x7x14xf32>, %w: tensor<96x576x1x1xf32>) -> tenso
 
 // -----
 
+// Three images on two cores, each in blocks of rows that are transformed, multiplied and transformed back: an iteration is one of fourteen
+// blocks of an image, with all that is computed in it.
+// CHECK-LABEL: te.schedule for @fused_winograd_conv2d
+// CHECK:         %[[BLOCK:.*]], %{{.*}} = te.split %[[A:.*]]#2 by 4
+// CHECK:         te.compute_at %{{.*}}, %[[BLOCK]]
+// CHECK:         te.compute_at %{{.*}}, %[[BLOCK]]
+// CHECK:         te.compute_at %{{.*}}, %[[BLOCK]]
+// CHECK:         %[[SHARED:.*]] = te.fuse %[[A]]#0, %[[BLOCK]]
+// CHECK-NEXT:    te.parallel %[[SHARED]]
+func.func @main(%x: tensor<3x64x56x56xf32>) -> tensor<3x64x56x56xf32> {
+  %w = relay.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %0 = relay.conv2d %x, %w {padding = array<i64: 1, 1, 1, 1>} : (tensor<3x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<3x64x56x56xf32>
+  return %0 : tensor<3x64x56x56xf32>
+}
+
+// -----
+
 // The last of two blocks of columns is a part of one: an iteration is a whole matrix.
 // CHECK-LABEL: te.schedule for @fused_batch_matmul
 // CHECK:         te.reorder %[[MATRIX:[^,]*]],

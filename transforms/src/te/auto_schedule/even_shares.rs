@@ -27,16 +27,29 @@ impl EvenShares {
     /// an iteration reads is not found through quotients of loops that end early.
     pub fn find(tree: &Schedule, stage: StageId, outermost: AxisId, cores: u64) -> Option<Self> {
         let s = &tree.stages[stage];
+        let outer = s.axes[outermost].extent;
+        if is_even(outer, cores) {
+            return None;
+        }
         let leaves = s.leaves.get(s.place(outermost).ok()?..)?;
         let next = 1 + leaves.iter().skip(1).position(|&l| s.axes[l].extent > 1)?;
         let loops = leaves[..=next].to_vec();
+        // What is computed at the next loop stays so as long as that one is whole.
+        let is_whole = tree.attached_to(stage, leaves[next]).is_some();
         let is_free = |&l: &AxisId| {
-            !s.axes[l].reduce && tree.must_be_free(stage, l, "split").is_ok() && has_whole_iterations(s, l)
+            let free = match is_whole && l == leaves[next] {
+                true => tree.must_be_plain(stage, l, "fuse"),
+                false => tree.must_be_free(stage, l, "split"),
+            };
+            free.is_ok() && !s.axes[l].reduce && has_whole_iterations(s, l)
         };
-        let (outer, inner) = (s.axes[outermost].extent, s.axes[leaves[next]].extent);
-        let even = |parts: &u64| inner.is_multiple_of(*parts) && is_even(outer.saturating_mul(*parts), cores);
-        let parts = (1..=inner.min(MOST_PARTS)).chain([inner]).find(even)?;
-        (parts > 1 && loops.iter().all(is_free)).then_some(EvenShares { loops, parts })
+        let inner = s.axes[leaves[next]].extent;
+        let even = |parts: &u64| {
+            let fits = if is_whole { *parts == inner } else { inner.is_multiple_of(*parts) };
+            fits && is_even(outer.saturating_mul(*parts), cores)
+        };
+        let parts = (2..=inner.min(MOST_PARTS)).chain([inner]).find(even)?;
+        loops.iter().all(is_free).then_some(EvenShares { loops, parts })
     }
 
     /// Writes the primitives.

@@ -155,6 +155,12 @@ impl<'c> Schedule<'c> {
                 s.name, self.stages[attached].name
             ));
         }
+        self.must_be_plain(stage, axis, what)
+    }
+
+    /// Fails when something is said of a loop that is about to go, other than what is computed at it.
+    pub fn must_be_plain(&self, stage: StageId, axis: AxisId, what: &str) -> Result<(), String> {
+        let s = &self.stages[stage];
         let named = s.notes.iter().any(|n| n.axis == axis)
             || s.prefetches.iter().any(|p| p.axis == axis)
             || self.stages.iter().flat_map(|s| &s.prefetches).any(|p| p.over == Some((stage, axis)))

@@ -3,8 +3,10 @@
 //!     for i in 0..3
 //!       for j in 0..4        =>      for f in 0..12
 //!         body(i, j)                   body(f / 4, f mod 4)
+//!
+//! What is computed at the second loop is then computed at the one over both, which is as often.
 
-use super::super::{Axis, AxisId, Handle, Handles, Origin, Relation, Schedule, StageId};
+use super::super::{Attach, Axis, AxisId, Handle, Handles, Origin, Relation, Schedule, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{Op, OpExt};
 
@@ -22,9 +24,8 @@ pub fn fuse(tree: &mut Schedule, stage: StageId, first: AxisId, second: AxisId) 
     if a.reduce != b.reduce {
         return Err(format!("fuses a parallel axis and a reduction axis of stage \"{}\"", s.name));
     }
-    for axis in [first, second] {
-        tree.must_be_free(stage, axis, "fuse")?;
-    }
+    tree.must_be_free(stage, first, "fuse")?;
+    tree.must_be_plain(stage, second, "fuse")?;
     let reduce = a.reduce;
     let Some(extent) = a.extent.checked_mul(b.extent).filter(|n| *n <= i64::MAX as u64) else {
         return Err(format!(
@@ -37,6 +38,12 @@ pub fn fuse(tree: &mut Schedule, stage: StageId, first: AxisId, second: AxisId) 
     s.axes.push(Axis { extent, reduce, kind: LoopKind::Serial, origin: Origin::Fuse(relation) });
     s.relations.push(Relation::Fuse { first, second, fused });
     s.leaves.splice(place..=next, [fused]);
+    for other in &mut tree.stages {
+        match &mut other.attach {
+            Attach::At(of, at) | Attach::After(of, at) if (*of, *at) == (stage, second) => *at = fused,
+            _ => {}
+        }
+    }
     Ok(fused)
 }
 
