@@ -14,12 +14,12 @@ use crate::te_to_loop::lower::index::Indices;
 use fusion_dialects::loops::{Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Affine, Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, affine_map_of,
-    arguments, buffer_parts, defining_op, dtype_of, key, nested_ops, op_key, parent_of, users, vector_parts,
+    Build, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, affine_map_of, arguments,
+    buffer_parts, defining_op, dtype_of, key, nested_ops, op_key, parent_of, users, vector_parts,
 };
 use fusion_operators::DType;
 use fusion_transforms::te::expr::{Atom, Expr};
-use fusion_transforms::te::indices::index_op;
+use fusion_transforms::te::indices::{affine, index_op};
 use std::collections::HashMap;
 
 /// The pass.
@@ -180,7 +180,7 @@ impl<'c> Numbers<'c> {
         }
         let map = op.attr("map").and_then(affine_map_of)?;
         let inputs: Vec<Expr> = op.operand_values().into_iter().map(|v| self.expression(v)).collect();
-        of_map(&map, &inputs)
+        affine(&map, &inputs)
     }
 
     /// What the index of an access says of how the fragment is spread.
@@ -232,24 +232,4 @@ impl<'c> Numbers<'c> {
             )),
         }
     }
-}
-
-fn of_map(e: &Affine, inputs: &[Expr]) -> Option<Expr> {
-    let side = |e: &Affine| of_map(e, inputs);
-    let positive = |e: &Affine| side(e)?.as_constant().filter(|n| *n > 0);
-    Some(match e {
-        Affine::Input(i) => inputs.get(*i)?.clone(),
-        Affine::Constant(c) => Expr::constant(*c),
-        Affine::Add(a, b) => side(a)?.plus(&side(b)?),
-        Affine::Mul(a, b) => match (side(a)?, side(b)?) {
-            (a, b) if b.as_constant().is_some() => a.times(b.as_constant()?),
-            (a, b) => b.times(a.as_constant()?),
-        },
-        Affine::Mod(a, b) => side(a)?.modulo(positive(b)?),
-        Affine::FloorDiv(a, b) => side(a)?.div(positive(b)?),
-        Affine::CeilDiv(a, b) => {
-            let by = positive(b)?;
-            side(a)?.plus(&Expr::constant(by - 1)).div(by)
-        }
-    })
 }

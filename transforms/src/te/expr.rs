@@ -95,7 +95,8 @@ impl Expr {
         let mut sum = self.clone();
         sum.constant = sum.constant.wrapping_add(other.constant);
         for (atom, c) in &other.terms {
-            *sum.terms.entry(atom.clone()).or_insert(0) += c;
+            let have = sum.terms.entry(atom.clone()).or_insert(0);
+            *have = have.wrapping_add(*c);
         }
         sum.normalize()
     }

@@ -6,7 +6,7 @@
 use super::expr::{Atom, Expr};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Op as Te, Scalars};
-use fusion_dialects::{Op, OpExt, Value, ValueLike, arguments, key, kind_of, ops_in};
+use fusion_dialects::{Affine, Op, OpExt, Value, ValueLike, arguments, key, kind_of, ops_in};
 use std::collections::HashMap;
 
 /// A load in the body of a stage.
@@ -46,6 +46,27 @@ pub fn index_op<'c>(op: Op<'c>, operand: &mut dyn FnMut(Value<'c>) -> Option<Exp
         Upstream::RemUI => positive(&b).filter(|_| not_negative(&a)).map(|n| a.modulo(n)),
         _ => None,
     }
+}
+
+/// The value of an affine expression from those of its inputs; `None` for products of two of them and divisors that are no number above 0.
+pub fn affine(e: &Affine, inputs: &[Expr]) -> Option<Expr> {
+    let side = |e: &Affine| affine(e, inputs);
+    let positive = |e: &Affine| side(e)?.as_constant().filter(|n| *n > 0);
+    Some(match e {
+        Affine::Input(i) => inputs.get(*i)?.clone(),
+        Affine::Constant(c) => Expr::constant(*c),
+        Affine::Add(a, b) => side(a)?.plus(&side(b)?),
+        Affine::Mul(a, b) => match (side(a)?, side(b)?) {
+            (a, b) if b.as_constant().is_some() => a.times(b.as_constant()?),
+            (a, b) => b.times(a.as_constant()?),
+        },
+        Affine::Mod(a, b) => side(a)?.modulo(positive(b)?),
+        Affine::FloorDiv(a, b) => side(a)?.div(positive(b)?),
+        Affine::CeilDiv(a, b) => {
+            let by = positive(b)?;
+            side(a)?.plus(&Expr::constant(by - 1)).div(by)
+        }
+    })
 }
 
 fn not_negative(e: &Expr) -> bool {

@@ -1,9 +1,13 @@
 //! Finding the accesses of a block that together are a rectangle of a buffer.
 
-use super::sum::Sum;
+use crate::te::expr::{Atom, Expr};
+use crate::te::indices::{affine, constant};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{Block, Op, OpExt, Value, ValueLike, key, kind_of, nested_ops, ops_in, vector_parts};
+use fusion_dialects::{
+    Block, Op, OpExt, Value, ValueLike, affine_map_of, defining_op, key, kind_of, nested_ops, ops_in,
+    vector_parts,
+};
 
 /// Fewer rows than this are left to strided accesses.
 const FEWEST: usize = 3;
@@ -29,7 +33,7 @@ pub fn stores<'c>(block: Block<'c>) -> Vec<Group<'c>> {
 }
 
 fn groups<'c>(block: Block<'c>, wanted: Loop, buffer_at: usize) -> Vec<Group<'c>> {
-    let mut found: Vec<Vec<(Sum, Op<'c>)>> = Vec::new();
+    let mut found: Vec<Vec<(Expr, Op<'c>)>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for op in ops_in(block) {
         if !matches!(op.kind(), Some(Kind::Loop(kind)) if kind == wanted) {
@@ -37,13 +41,13 @@ fn groups<'c>(block: Block<'c>, wanted: Loop, buffer_at: usize) -> Vec<Group<'c>
             continue;
         }
         let operands = op.operand_values();
-        let start = Sum::of(operands[buffer_at + 1]);
+        let start = start_of(operands[buffer_at + 1]);
         let fits = |g: &usize| {
             let (first, other) = &found[*g][0];
             key(other.operand_values()[buffer_at]) == key(operands[buffer_at])
                 && other.int("stride") == op.int("stride")
                 && vector_type_of(*other) == vector_type_of(op)
-                && first.terms == start.terms
+                && start.minus(first).as_constant().is_some()
         };
         match open.iter().copied().find(|g| fits(g)) {
             Some(g) => found[g].push((start, op)),
@@ -84,8 +88,8 @@ fn interferes(op: Op, buffer: Value, wanted: Loop) -> bool {
 }
 
 /// Those of one buffer, stride and base whose numbers follow each other, at most as many as lanes.
-fn runs<'c>(mut accesses: Vec<(Sum, Op<'c>)>) -> Vec<Group<'c>> {
-    accesses.sort_by_key(|(start, _)| start.offset);
+fn runs<'c>(mut accesses: Vec<(Expr, Op<'c>)>) -> Vec<Group<'c>> {
+    accesses.sort_by_key(|(start, _)| start.offset());
     let Some((_, first)) = accesses.first() else { return Vec::new() };
     let (first, stride) = (*first, first.int("stride").unwrap_or(0));
     let vector = first.result_values().first().copied().unwrap_or_else(|| first.operand_values()[0]);
@@ -93,14 +97,27 @@ fn runs<'c>(mut accesses: Vec<(Sum, Op<'c>)>) -> Vec<Group<'c>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut last: Option<i64> = None;
     for (start, op) in accesses {
-        let follows = last.is_some_and(|l| start.offset == l + 1);
+        let follows = last.is_some_and(|l| start.offset() == l + 1);
         match groups.last_mut() {
             Some(group) if follows && (group.accesses.len() as u64) < lanes => group.accesses.push(op),
             _ => groups.push(Group { accesses: vec![op], stride, lanes }),
         }
-        last = Some(start.offset);
+        last = Some(start.offset());
     }
     // Rows that overlap would be written in another order.
     groups.retain(|g| g.accesses.len() >= FEWEST && stride.unsigned_abs() >= g.accesses.len() as u64);
     groups
+}
+
+/// Where an access begins: an index as a sum of multiples and a number, with the quotients and rests of loops that were fused into one.
+/// What is more than that is opaque.
+fn start_of(index: Value) -> Expr {
+    let mapped = || {
+        let op = defining_op(index)
+            .filter(|op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::AffineApply))))?;
+        let inputs: Vec<Expr> = op.operand_values().into_iter().map(start_of).collect();
+        affine(&affine_map_of(op.attr("map")?)?, &inputs)
+    };
+    let opaque = || Expr::atom(Atom::Opaque(key(index)));
+    constant(index).or_else(mapped).unwrap_or_else(opaque)
 }

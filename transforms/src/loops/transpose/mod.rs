@@ -12,7 +12,6 @@
 
 mod group;
 mod network;
-mod sum;
 
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::Kind;

@@ -15,9 +15,10 @@ const WAITING: u64 = 10;
 /// More parts than that are as many as the loop has iterations.
 const MOST_PARTS: u64 = 256;
 
-/// Loops of a nest that follow each other, and how many parts there are of the last.
+/// Loops of a nest that follow each other, and how many parts there are of the innermost.
 pub struct EvenShares {
-    loops: Vec<AxisId>,
+    outer: Vec<AxisId>,
+    inner: AxisId,
     parts: u64,
 }
 
@@ -33,33 +34,30 @@ impl EvenShares {
         }
         let leaves = s.leaves.get(s.place(outermost).ok()?..)?;
         let next = 1 + leaves.iter().skip(1).position(|&l| s.axes[l].extent > 1)?;
-        let loops = leaves[..=next].to_vec();
-        // What is computed at the next loop stays so as long as that one is whole.
-        let is_whole = tree.attached_to(stage, leaves[next]).is_some();
-        let is_free = |&l: &AxisId| {
-            let free = match is_whole && l == leaves[next] {
-                true => tree.must_be_plain(stage, l, "fuse"),
-                false => tree.must_be_free(stage, l, "split"),
-            };
-            free.is_ok() && !s.axes[l].reduce && has_whole_iterations(s, l)
-        };
-        let inner = s.axes[leaves[next]].extent;
-        let even = |parts: &u64| {
-            let fits = if is_whole { *parts == inner } else { inner.is_multiple_of(*parts) };
-            fits && is_even(outer.saturating_mul(*parts), cores)
-        };
-        let parts = (2..=inner.min(MOST_PARTS)).chain([inner]).find(even)?;
-        loops.iter().all(is_free).then_some(EvenShares { loops, parts })
+        let (before, inner) = (leaves[..next].to_vec(), leaves[next]);
+        let is_plain = |&l: &AxisId| !s.axes[l].reduce && has_whole_iterations(s, l);
+        let is_free = before.iter().all(|&l| tree.must_be_free(stage, l, "fuse").is_ok())
+            && tree.must_be_plain(stage, inner, "fuse").is_ok();
+        if !is_free || !leaves[..=next].iter().all(is_plain) {
+            return None;
+        }
+        let extent = s.axes[inner].extent;
+        // What is computed at a loop would not be at its parts.
+        let fewest = if tree.attached_to(stage, inner).is_some() { extent } else { 2 };
+        let even =
+            |parts: &u64| extent.is_multiple_of(*parts) && is_even(outer.saturating_mul(*parts), cores);
+        let parts = (fewest..=extent.min(MOST_PARTS)).chain([extent]).find(even)?;
+        Some(EvenShares { outer: before, inner, parts })
     }
 
     /// Writes the primitives.
     pub fn write(self, writer: &mut Writer, stage: StageId) -> Result<(), String> {
-        let Some((&inner, outer)) = self.loops.split_last() else { return Ok(()) };
-        let part = match writer.tree.stages[stage].axes[inner].extent / self.parts {
-            1 => inner,
-            each => writer.split(stage, inner, each)?.0,
+        let part = match writer.tree.stages[stage].axes[self.inner].extent / self.parts {
+            1 => self.inner,
+            each => writer.split(stage, self.inner, each)?.0,
         };
-        let shared = writer.fuse_all(stage, &[outer, &[part]].concat())?.unwrap_or(part);
+        let shared = self.outer.into_iter().chain([part]).collect::<Vec<_>>();
+        let shared = writer.fuse_all(stage, &shared)?.unwrap_or(part);
         writer.parallel(stage, shared)
     }
 }

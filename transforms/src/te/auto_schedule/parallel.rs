@@ -35,8 +35,7 @@ pub fn parallelize(writer: &mut Writer, machine: &Machine) -> Result<(), String>
             _ => work_by_hand(s.op),
         };
         if worth_threads(operations, bytes, extent) {
-            let shares = EvenShares::find(&writer.tree, stage, axis, machine.cores);
-            match shares {
+            match EvenShares::find(&writer.tree, stage, axis, machine.cores) {
                 Some(shares) => shares.write(writer, stage)?,
                 None => writer.parallel(stage, axis)?,
             }
