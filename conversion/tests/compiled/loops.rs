@@ -131,3 +131,72 @@ fn unrolled_loops() {
     };
     compare_all((0..15).map(|_| each(&mut random)));
 }
+
+/// A loop whose body is a step of random operators, written several times by hand.
+fn repeated(random: &mut Random) -> (String, Vec<Tensor>, u64) {
+    let (n, trips, copies) =
+        (random.of(&[1usize, 16, 33, 100]), random.of(&[1u64, 3, 5]), random.of(&[2u64, 3, 4]));
+    let (shape, f) = (n.to_string(), format!("tensor<{n}xf32>"));
+    let (seed, moves) = (random.0, random.below(2) == 0);
+    let (mut body, mut a, mut b) = (String::new(), "%a".to_owned(), "%b".to_owned());
+    for copy in 0..copies {
+        let mut step = Random(seed);
+        let (mut lines, mut values) = (String::new(), vec![a.clone(), b.clone(), "%w".to_owned()]);
+        for _ in 0..3 {
+            floats(&mut step, &mut lines, &shape, &mut values);
+        }
+        writeln!(lines, "      %fa = relay.mul {a}, {} : ({f}, {f}) -> {f}", values[values.len() - 1])
+            .unwrap();
+        writeln!(lines, "      %fb = relay.sub {b}, {} : ({f}, {f}) -> {f}", values[values.len() - 2])
+            .unwrap();
+        body += &lines.replace("%f", &format!("%c{copy}_"));
+        (a, b) = (format!("%c{copy}_a"), if moves { a } else { format!("%c{copy}_b") });
+    }
+    let state = format!("tensor<i64>, {f}, {f}");
+    let arguments = format!("%i: tensor<i64>, %a: {f}, %b: {f}");
+    let source = format!(
+        "func.func @main(%x: {f}, %y: {f}, %w: {f}) -> ({f}, {f}) {{
+    %end = relay.constant dense<{trips}> : tensor<i64>
+    %start = relay.constant dense<0> : tensor<i64>
+    %half = relay.constant dense<0.5> : tensor<f32>
+    %zero = relay.constant dense<0.0> : tensor<f32>
+    %l:3 = relay.while(%start, %x, %y) {{
+    ^bb0({arguments}):
+      %below = relay.less %i, %end : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      relay.yield %below : tensor<i1>
+    }} do {{
+    ^bb0({arguments}):
+{body}      %one = relay.constant dense<1> : tensor<i64>
+      %j = relay.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      relay.yield %j, {a}, {b} : {state}
+    }} : ({state}) -> ({state})
+    return %l#1, %l#2 : {f}, {f}
+  }}
+"
+    );
+    let inputs = (0..3).map(|_| random.between(DType::F32, &[n], -1, 1)).collect();
+    (source, inputs, trips * copies)
+}
+
+/// Steps written behind each other by hand are found again, and computed as they were written.
+#[test]
+fn rolled_loops() {
+    register();
+    let mut random = Random::new(53);
+    let mut rolled = 0;
+    let mut each = |r: &mut Random| {
+        let (source, inputs, steps) = repeated(r);
+        let context = load_context();
+        let module = parse_module(&context, &source).unwrap();
+        fusion_dialects::run_passes(&module, "builtin.module(canonicalize,cse,relay-loop-kernels)").unwrap();
+        let text = module.as_operation().to_string();
+        if !text.contains(&format!("dense<{steps}> : tensor<i64>")) {
+            println!("{text}");
+        }
+        rolled += usize::from(text.contains(&format!("dense<{steps}> : tensor<i64>")));
+        (source, inputs)
+    };
+    let programs: Vec<_> = (0..20).map(|_| each(&mut random)).collect();
+    assert!(rolled >= 15, "{rolled} of 20");
+    compare_all(programs.into_iter());
+}

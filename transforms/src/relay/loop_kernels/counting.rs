@@ -25,6 +25,12 @@ impl Counting {
     pub fn last(&self) -> i64 {
         self.first.wrapping_add(self.step.wrapping_mul(self.trips as i64))
     }
+
+    /// The same with that many times as many steps; `None` where the counter would have no room for them.
+    pub fn repeated(&self, times: u64) -> Option<Counting> {
+        let trips = self.trips.checked_mul(times)?;
+        fits(self.first, self.step, trips).then_some(Counting { trips, ..*self })
+    }
 }
 
 /// What is known of a `relay.while` that counts to a constant; `None` for others.
@@ -62,10 +68,14 @@ pub fn counting(op: Op) -> Option<Counting> {
         return None;
     }
     let trips = (i128::from(end) - i128::from(first) + i128::from(step) - 1) / i128::from(step);
-    // Beyond the end, the counter must not have wrapped around.
-    let last = i128::from(first) + trips * i128::from(step);
-    i32::try_from(last).ok()?;
-    Some(Counting { counter, first, step, trips: u64::try_from(trips).ok()? })
+    let trips = u64::try_from(trips).ok()?;
+    fits(first, step, trips).then_some(Counting { counter, first, step, trips })
+}
+
+/// True when the counter has not wrapped around beyond the end.
+fn fits(first: i64, step: i64, trips: u64) -> bool {
+    let last = i128::from(trips).checked_mul(step.into()).and_then(|n| n.checked_add(first.into()));
+    last.is_some_and(|last| i32::try_from(last).is_ok())
 }
 
 /// The operands of a binary operator's call that gives a value.

@@ -12,11 +12,13 @@
 //!
 //! This is fusion along time: XLA and others fuse the body and go through memory in each step.
 //!
-//! How many steps stand behind each other in the kernel is a choice of `relay-optimize` by what they take ([`steps`]).
+//! How many steps stand behind each other in the kernel is a choice of `relay-optimize` by what they take ([`steps`]). So a body
+//! that consists of several equal steps is taken as one of them ([`rolled`]).
 
 mod counting;
 mod outline;
 mod pieces;
+mod rolled;
 mod steps;
 
 pub use counting::{Counting, counting};

@@ -6,13 +6,13 @@
 //!       the results, stacked again
 //!     }
 
-use super::pieces::{Form, Moves, is_uniform, lead, live_ops, moves, passes, piece_at, places, taken};
+use super::pieces::{Form, Moves, is_uniform, lead, moves, passes, piece_at, places, taken};
 use crate::relay::fuse_ops::PRIMITIVE;
 use fusion_dialects::relay::Builder;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, arguments, function_type,
-    int_attr, key, kind_of, ops_in, str_attr, symbol_attr, tensor_type, top_level, type_attr, unit_attr,
+    int_attr, key, kind_of, str_attr, symbol_attr, tensor_type, top_level, type_attr, unit_attr,
 };
 use fusion_operators::ops::elementwise::{ADD, LESS};
 use fusion_operators::ops::shape::{BROADCAST_TO, CONCAT, RESHAPE, SLICE};
@@ -24,15 +24,14 @@ type Pieces<'c> = HashMap<usize, Vec<Value<'c>>>;
 
 /// Puts a loop of that form into a primitive function of the module and calls it in its place; the operation is gone then.
 /// `unroll` steps stand behind each other in the kernel; with 0 that is not said.
-pub fn outline<'c>(module: Op<'c>, op: Op<'c>, form: &Form, unroll: u64) -> Result<(), PassError<'c>> {
+pub fn outline<'c>(module: Op<'c>, op: Op<'c>, form: &Form<'c>, unroll: u64) -> Result<(), PassError<'c>> {
     let Some(block) = module.body(0) else { return Ok(()) };
     let context = op.context_ref();
-    let body = live_ops(op, &form.state);
     let counter = form.counting.counter;
     let state: Vec<usize> = form.state.iter().copied().filter(|&k| k != counter).collect();
     let carried = op.operand_values();
     let mut outside: Vec<Value> = Vec::new();
-    for value in state.iter().map(|&k| carried[k]).chain(taken(op, &body, &state)) {
+    for value in state.iter().map(|&k| carried[k]).chain(taken(op, form)) {
         if !outside.contains(&value) && !is_uniform(value) {
             outside.push(value);
         }
@@ -47,7 +46,7 @@ pub fn outline<'c>(module: Op<'c>, op: Op<'c>, form: &Form, unroll: u64) -> Resu
     let mut outcome = Ok(());
     let region = build.region(&inputs, |inner, given| {
         let maker = Maker { form, builder: Builder::new(inner) };
-        outcome = maker.function(op, &body, (&state, &kept), (&outside, given), unroll);
+        outcome = maker.function(op, (&state, &kept), (&outside, given), unroll);
     });
     let attributes: [(&str, Attribute); 4] = [
         ("sym_name", str_attr(context, &name)),
@@ -97,7 +96,7 @@ fn scalar<'c>(builder: &Builder<'c>, number: i64, like: &Value<'c>) -> Value<'c>
 }
 
 struct Maker<'c, 'f> {
-    form: &'f Form,
+    form: &'f Form<'c>,
     builder: Builder<'c>,
 }
 
@@ -105,7 +104,6 @@ impl<'c> Maker<'c, '_> {
     fn function(
         &self,
         op: Op<'c>,
-        body: &[Op<'c>],
         (state, kept): (&[usize], &[usize]),
         (outside, given): (&[Value<'c>], &[Value<'c>]),
         unroll: u64,
@@ -114,7 +112,7 @@ impl<'c> Maker<'c, '_> {
         let counter = form.counting.counter;
         let carried = op.operand_values();
         let mut known: Pieces = HashMap::new();
-        for value in state.iter().map(|&k| carried[k]).chain(taken(op, body, state)) {
+        for value in state.iter().map(|&k| carried[k]).chain(taken(op, form)) {
             let here = outside.iter().position(|o| *o == value).map(|at| given[at]);
             if let Some(here) = here {
                 known.insert(key(value), self.apart(here)?);
@@ -137,7 +135,7 @@ impl<'c> Maker<'c, '_> {
         let looped = self.builder.while_(
             &inits,
             |b, own| Ok(b.op(&LESS, &[own[0], scalar(&b, end, &carried[counter])], &Attrs::new())?[0]),
-            |b, own| self.step(&b, op, body, state, &known, own),
+            |b, own| self.step(&b, op, state, &known, own),
         )?;
         if unroll > 0 {
             looped.set_attr(super::UNROLL, int_attr(self.builder.build().context(), unroll as i64));
@@ -160,15 +158,13 @@ impl<'c> Maker<'c, '_> {
         &self,
         b: &Builder<'c>,
         op: Op<'c>,
-        body: &[Op<'c>],
         state: &[usize],
         outside: &Pieces<'c>,
         own: &[Value<'c>],
     ) -> Result<Vec<Value<'c>>, Violation> {
         let mut known = outside.clone();
         let Some(block) = op.body(1) else { return Ok(Vec::new()) };
-        let (taken, next) =
-            (arguments(block), ops_in(block).last().map(|last| last.operand_values()).unwrap_or_default());
+        let (taken, next) = (arguments(block), &self.form.next);
         let counter = self.form.counting.counter;
         for (k, value) in op.operand_values().into_iter().enumerate().filter(|(k, _)| passes(op, *k)) {
             let pieces = outside.get(&key(value)).cloned();
@@ -181,7 +177,7 @@ impl<'c> Maker<'c, '_> {
             known.insert(key(taken[k]), own[at..at + count].to_vec());
             at += count;
         }
-        for op in body {
+        for op in &self.form.body {
             let b = Builder::new(b.build().at(op.location()));
             let operands: Vec<Vec<Value>> = op
                 .operand_values()

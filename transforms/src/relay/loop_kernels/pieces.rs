@@ -9,6 +9,7 @@
 //! are gone then, and all that is left must be elementwise.
 
 use super::counting::{Counting, counting};
+use super::rolled::rolled;
 use fusion_dialects::relay::constant_value;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -28,13 +29,17 @@ use std::collections::HashSet;
 const MOST_PIECES: usize = 64;
 
 /// A loop that is elementwise.
-pub struct Form {
+pub struct Form<'c> {
     /// How it counts.
     pub counting: Counting,
     /// The shape that its loops go over.
     pub shape: Vec<u64>,
     /// The values of the state that are needed, the counter among them.
     pub state: Vec<usize>,
+    /// The operations of a step, without constants.
+    pub body: Vec<Op<'c>>,
+    /// The state that follows a step.
+    pub next: Vec<Value<'c>>,
 }
 
 /// Which pieces an operator's results are, as those of its operands.
@@ -46,7 +51,7 @@ pub enum Moves {
 }
 
 /// The form of a `relay.while` that can be a kernel; `None` for others. Nothing is changed.
-pub fn form(op: Op) -> Option<Form> {
+pub fn form(op: Op<'_>) -> Option<Form<'_>> {
     let counting = counting(op)?;
     let mut state = needed(op)?;
     if !state.contains(&counting.counter) {
@@ -79,7 +84,15 @@ pub fn form(op: Op) -> Option<Form> {
         shape.iter().product::<u64>() > 0 && carried && steps
     };
     let shape = candidates.into_iter().find(fits)?;
-    Some(Form { counting, shape, state })
+    let next = ops_in(op.body(1)?).last()?.operand_values();
+    let counter = counting.counter;
+    let others: Vec<usize> = state.iter().copied().filter(|&k| k != counter).collect();
+    if let Some(step) = rolled(op, &live_ops(op, &others), &others, counter)
+        && let Some(counting) = counting.repeated(step.copies)
+    {
+        return Some(Form { counting, shape, state, body: step.ops, next: step.next });
+    }
+    Some(Form { counting, shape, state, body, next })
 }
 
 /// The values of the state that the results that are used depend on; `None` when one of these is a scalar that no constant is.
@@ -129,7 +142,7 @@ fn reached(value: Value, found: &mut HashSet<usize>) {
 }
 
 /// The operations of the body that the next values of a part of the state are computed by, without constants.
-pub fn live_ops<'c>(op: Op<'c>, state: &[usize]) -> Vec<Op<'c>> {
+fn live_ops<'c>(op: Op<'c>, state: &[usize]) -> Vec<Op<'c>> {
     let Some(body) = op.body(1) else { return Vec::new() };
     let mut ops = ops_in(body);
     let next = ops.pop().map(|last| last.operand_values()).unwrap_or_default();
@@ -276,15 +289,14 @@ pub fn moves(op: Op, elements: &[u64]) -> Option<Moves> {
     Some(Moves::Pieces(moved))
 }
 
-/// The values from outside that operations use, each once; what the loop passes on unchanged is what it began with.
-pub fn taken<'c>(op: Op<'c>, body: &[Op<'c>], state: &[usize]) -> Vec<Value<'c>> {
+/// The values from outside that a step uses, each once; what the loop passes on unchanged is what it began with.
+pub fn taken<'c>(op: Op<'c>, form: &Form<'c>) -> Vec<Value<'c>> {
     let Some(block) = op.body(1) else { return Vec::new() };
     let inside: HashSet<usize> = ops_in(block).into_iter().map(op_key).collect();
     let own = arguments(block);
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
-    let next = ops_in(block).last().map(|last| last.operand_values()).unwrap_or_default();
-    let given = state.iter().filter_map(|&k| next.get(k).copied());
-    for value in body.iter().flat_map(|o| o.operand_values()).chain(given) {
+    let given = form.state.iter().filter(|&&k| k != form.counting.counter).map(|&k| form.next[k]);
+    for value in form.body.iter().flat_map(|o| o.operand_values()).chain(given) {
         let argument = own.iter().position(|a| *a == value);
         let value = argument.map_or(value, |k| op.operand_values()[k]);
         let changes = argument.is_some_and(|k| !passes(op, k));
