@@ -114,10 +114,10 @@ te.schedule for @k {
 // CHECK:         loop.for 2 serial
 // CHECK-NOT:       loop.prefetch
 // CHECK:             loop.for 24 serial
+// CHECK:               loop.load
 // CHECK:               loop.prefetch %[[X]]
 // CHECK:               loop.prefetch %[[Y]]
-// CHECK-NOT:           loop.prefetch
-// CHECK:               loop.load
+// CHECK-NEXT:          loop.yield
 te.kernel @k(%x: tensor<12x24xf32>, %w: tensor<24x32xf32>) -> tensor<12x32xf32> {
   %0 = te.compute "dense" axes [12, 32] reduce [24] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
@@ -193,9 +193,10 @@ te.schedule for @k {
 // CHECK-SAME:    %[[X:.*]]: memref<3408xf32>
 // CHECK:       loop.for 35 serial
 // CHECK:             loop.for 24 serial
-// CHECK:               loop.prefetch %[[X]]
-// CHECK-NOT:           loop.prefetch
 // CHECK:               loop.load
+// CHECK-NOT:           loop.prefetch
+// CHECK:               loop.prefetch %[[X]]
+// CHECK-NEXT:          loop.yield
 te.kernel @k(%x: tensor<142x24xf32>, %w: tensor<24x2xf32>) -> tensor<142x2xf32> {
   %0 = te.compute "dense" axes [142, 2] reduce [24] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %k: index):
@@ -256,4 +257,35 @@ te.schedule for @k {
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %x = te.input 0
   te.prefetch %x, %i ahead 1
+}
+
+// -----
+
+// Reads that meet are asked for once: of 24 numbers the two halves of a row. Six lines that lie side by side, in each of four steps.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    %[[X:.*]]: memref<2304xf32>
+// CHECK:       loop.for 6 serial
+// CHECK:         loop.for 4 serial
+// CHECK:           loop.load
+// CHECK-COUNT-6:   loop.prefetch %[[X]]
+// CHECK-NEXT:      loop.yield
+te.kernel @k(%x: tensor<6x384xf32>) -> tensor<6x192xf32> {
+  %0 = te.compute "sums" axes [6, 192] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %c192 = arith.constant 192 : index
+    %a = te.load %x[%i, %j] : tensor<6x384xf32> -> f32
+    %jj = arith.addi %j, %c192 : index
+    %b = te.load %x[%i, %jj] : tensor<6x384xf32> -> f32
+    %c = arith.addf %a, %b : f32
+    te.yield %c : f32
+  } combine {} : tensor<6x192xf32>
+  te.return %0 : tensor<6x192xf32>
+}
+te.schedule for @k {
+  %s = te.stage "sums"
+  %i, %j = te.axes %s : !te.axis, !te.axis
+  %jo, %ji = te.split %j by 48
+  te.vectorize %ji
+  %x = te.input 0
+  te.prefetch %x, %i ahead 1 over %jo
 }

@@ -3,7 +3,7 @@
 //! Either an iteration of the loop asks for all of it, or a loop inside for a share in each of its iterations: of `n` lines and `m`
 //! iterations, the `t`-th one asks for line `t n / m`, or for several where there are more lines than iterations.
 
-use super::bounds::{Range, ranged, span};
+use super::bounds::{Range, join, ranged, span};
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::{Lowering, Part, Place};
@@ -18,6 +18,8 @@ const LINE: u64 = 64;
 const WRITTEN_OUT: u64 = 16;
 /// Lines that an iteration asks for at most, where it asks for a share: more would wait for each other.
 const MOST_AT_ONCE: u64 = 4;
+/// The same, where they lie side by side.
+const MOST_SIDE_BY_SIDE: u64 = 8;
 /// Runs that are asked for side by side at most.
 const MOST_RUNS: u64 = 2;
 
@@ -31,8 +33,8 @@ pub(super) struct Share<'c> {
 }
 
 impl<'c> Lowering<'c, '_> {
-    /// Asks, in an iteration of a loop, for what the schedule says, and keeps in mind what loops inside are to ask for. Gives how much
-    /// was in mind before, for [`Lowering::leave`].
+    /// Asks, at the beginning of an iteration of a loop, for what the schedule says, and keeps in mind what loops inside are to ask for. Gives
+    /// how much was in mind before, for [`Lowering::leave`].
     pub(super) fn enter(
         &mut self,
         loops: &Loops<'c>,
@@ -45,7 +47,6 @@ impl<'c> Lowering<'c, '_> {
             for share in &mut self.shares {
                 share.passed.push((index.clone(), extent));
             }
-            self.ask_for_shares(loops, (nest.stage, axis));
         }
         let before = self.shares.len();
         let wanted: Vec<Prefetch> =
@@ -75,10 +76,12 @@ impl<'c> Lowering<'c, '_> {
         before
     }
 
-    /// Forgets what loops inside of one were to ask for.
-    pub(super) fn leave(&mut self, nest: &Nest, axis: AxisId, before: usize) {
+    /// Asks, at the end of an iteration of a loop, for its shares of what loops around it want, and forgets what those inside were to ask for.
+    /// Behind the loads of the iteration they do not change in which order LLVM has these, which accumulators that fill all registers need.
+    pub(super) fn leave(&mut self, loops: &Loops<'c>, nest: &Nest, axis: AxisId, before: usize) {
         self.shares.truncate(before);
         if self.tree.stages[nest.stage].axes[axis].kind == LoopKind::Serial {
+            self.ask_for_shares(loops, (nest.stage, axis));
             self.shares.iter_mut().for_each(|share| drop(share.passed.pop()));
         }
     }
@@ -203,7 +206,7 @@ fn apart(offset: &Expr, last: i64) -> (Expr, Expr, i64) {
     }
 }
 
-/// Where reads begin along each axis of a part, and how far they go; each once.
+/// Where reads begin along each axis of a part, and how far they go; those that meet as one.
 fn spans(reads: &[Vec<Option<Expr>>], part: &Part) -> Vec<Vec<Range>> {
     let mut regions: Vec<Vec<Range>> = Vec::new();
     for read in reads {
@@ -211,12 +214,26 @@ fn spans(reads: &[Vec<Option<Expr>>], part: &Part) -> Vec<Vec<Range>> {
             Some((from, length)) => (from, length.min(n)),
             None => (Expr::constant(0), n),
         };
-        let region: Vec<Range> = read.iter().zip(&part.shape).map(each).collect();
-        if !regions.contains(&region) {
-            regions.push(region);
+        let mut region: Vec<Range> = read.iter().zip(&part.shape).map(each).collect();
+        // What was joined may reach a third.
+        while let Some((at, joined)) =
+            regions.iter().enumerate().find_map(|(at, other)| Some((at, union(other, &region, &part.shape)?)))
+        {
+            regions.remove(at);
+            region = joined;
         }
+        regions.push(region);
     }
     regions
+}
+
+/// The least region that has both, where it has no more elements than they have.
+fn union(a: &[Range], b: &[Range], shape: &[u64]) -> Option<Vec<Range>> {
+    let each =
+        |((a, b), &n): ((&Range, &Range), &u64)| join(a, b).map(|(from, length)| (from, length.min(n)));
+    let joined: Vec<Range> = a.iter().zip(b).zip(shape).map(each).collect::<Option<_>>()?;
+    let elements = |region: &[Range]| region.iter().fold(1u64, |all, (_, n)| all.saturating_mul(*n));
+    (elements(&joined) <= elements(a).saturating_add(elements(b))).then_some(joined)
 }
 
 fn elements_of_a_line(part: &Part) -> u64 {
@@ -278,20 +295,26 @@ impl<'r> Lines<'r> {
             loops.iter().fold(Expr::constant(0), |t, (v, n)| t.times(*n as i64).plus(v))
         };
         let runs: u64 = self.runs.iter().map(|(_, _, n)| n).product();
-        // Less than a line at a time: an address that is linear in the step costs nothing. The outer loops go over runs.
+        // Less than a line at a time, or some lines: an address that is linear in the step costs nothing. The outer loops go over runs.
+        let in_run = self.run.div_ceil(line).max(1);
         for at in (0..=passed.len()).rev() {
             let (outer, inner) = passed.split_at(at);
             let each = runs / steps_of(outer).max(1);
-            let (whole, steps) = (each * steps_of(outer) == runs, steps_of(inner));
-            if whole && (1..=MOST_RUNS).contains(&each) && self.run.div_ceil(line) <= steps {
-                let along = step_of(inner).times(self.run.div_ceil(steps.max(1)) as i64);
+            let (whole, steps) = (each * steps_of(outer) == runs, steps_of(inner).max(1));
+            let at_once = in_run.div_ceil(steps);
+            let few = at_once == 1 || each * at_once <= MOST_SIDE_BY_SIDE;
+            if whole && (1..=MOST_RUNS).contains(&each) && few {
+                let of_a_step = if at_once == 1 { self.run.div_ceil(steps) } else { at_once * line };
+                let along = step_of(inner).times(of_a_step as i64);
                 let first = step_of(outer).times(each as i64);
-                let of_run = |n| self.offset(part, &first.plus(&Expr::constant(n as i64)), &along);
-                return (0..each).map(of_run).collect();
+                let of_line = |n: u64| {
+                    let run = first.plus(&Expr::constant((n / at_once) as i64));
+                    self.offset(part, &run, &along.plus(&Expr::constant((n % at_once * line) as i64)))
+                };
+                return (0..each * at_once).map(of_line).collect();
             }
         }
         let (step, steps) = (step_of(passed), steps_of(passed));
-        let in_run = self.run.div_ceil(line).max(1);
         let lines = runs * in_run;
         let each = lines.div_ceil(steps.max(1));
         let of_line = |number: Expr| {

@@ -202,7 +202,7 @@ fn runs(e: &Expr) -> bool {
 }
 
 /// The least range that has both, when they begin a known distance apart.
-fn join(a: &Range, b: &Range) -> Option<Range> {
+pub(super) fn join(a: &Range, b: &Range) -> Option<Range> {
     let distance = b.0.minus(&a.0).as_constant()?;
     let (from, first, second) =
         if distance < 0 { (&b.0, 0, distance.unsigned_abs()) } else { (&a.0, distance as u64, 0) };

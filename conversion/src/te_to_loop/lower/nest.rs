@@ -204,7 +204,7 @@ impl<'c> Lowering<'c, '_> {
                             let inside = way.at(axis, var.clone());
                             let before = self.enter(inner, nest, &inside, axis, (&var, n));
                             self.inside(inner, nest, inside, depth);
-                            self.leave(nest, axis, before);
+                            self.leave(inner, nest, axis, before);
                             Vec::new()
                         },
                     );

@@ -94,7 +94,7 @@ impl<'c> Lowering<'c, '_> {
                         let before = self.enter(inner, nest, &inside, axis, (&var, n));
                         self.attached_at(inner, nest, &inside, axis);
                         let sums = self.reduce_from(inner, nest, inside, depth + 1, carried.to_vec());
-                        self.leave(nest, axis, before);
+                        self.leave(inner, nest, axis, before);
                         sums
                     };
                     match adding {

@@ -96,7 +96,7 @@ impl<'c> Lowering<'c, '_> {
             let bound = way.at(axis, var.clone());
             let before = self.enter(inner, nest, &bound, axis, (&var, n));
             self.inside(inner, nest, bound, depth);
-            self.leave(nest, axis, before);
+            self.leave(inner, nest, axis, before);
         });
     }
 

@@ -38,6 +38,9 @@ pub struct Machine {
     /// Bytes of a constant that come in a cycle when a kernel first reads it; none where those of all kernels together stay in the
     /// second-level cache.
     pub constant_bytes: Option<f64>,
+    /// True where those of all kernels together take so much of the last cache, which other programs use as well, that memory may have to give
+    /// them again.
+    pub constants_leave: bool,
 }
 
 impl Machine {
@@ -46,6 +49,8 @@ impl Machine {
     pub fn of(target: &Target, constants: u64) -> Self {
         // What contractions were seen to get of a cache that streams twice as fast: tiles of six vectors, which want 32, were slower than of four.
         const MOST_NEAR: u64 = 24;
+        // A model with 14 MB of constants waited for memory where the last cache has 32 MB (`pairs/next_panel.rs`).
+        const STAYING_SHARE: u64 = 4;
         let per_cycle = (target.l2.bandwidth / target.clock()).max(1.0) as u64;
         let constants_from = match constants {
             n if n <= target.l2.bytes => None,
@@ -70,6 +75,7 @@ impl Machine {
             last_cache: target.l3.bytes.max(target.l2.bytes),
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
+            constants_leave: constants > target.l3.bytes.max(target.l2.bytes) / STAYING_SHARE,
             constant_bytes: constants_from.map(|bandwidth| (bandwidth / target.clock()).max(1.0)),
         }
     }

@@ -11,7 +11,7 @@ use super::super::blocks::most_even;
 use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::{BYTES, Pairs, SHARE, Tile, attach, split};
+use super::{BYTES, Pairs, SHARE, Tile, attach, next_panel, split};
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_operators::ops::pairs::lies_along_places;
 
@@ -50,6 +50,8 @@ pub(super) fn schedule(
     writer.reorder(stage, &[&around[..], &tiled.inside].concat())?;
     attach(writer, pairs.products, (stage, &tiled))?;
 
+    let of_right = if along_places { tiled.tiles } else { tiled.panels };
+    next_panel::ask_for(writer, pairs, of_right, machine, constant)?;
     let width = if along_places { tile.rows } else { columns };
     match pairs.right.input.filter(|_| pairs.right.is_constant(constant)) {
         Some(input) => writer.transform_layout(Handle::Input(input), contraction::panels(2, 1, width)?)?,

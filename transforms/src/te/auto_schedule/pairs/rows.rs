@@ -10,7 +10,7 @@ use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::reductions;
 use super::super::writer::Writer;
-use super::{BYTES, Pairs, SHARE, Tile, attach, split};
+use super::{BYTES, Pairs, SHARE, Tile, attach, next_panel, split};
 use crate::te::layout::Align;
 use crate::te::schedule::{AxisId, Handle};
 
@@ -29,7 +29,8 @@ pub(super) fn schedule(
     let tiles = (machine.second_cache / SHARE / (depth * BYTES * tile.rows)).max(1);
     let rows = most_even(extents[rank - 2].div_ceil(tile.rows), tiles) * tile.rows;
 
-    let blocks = write_host(writer, pairs, rows, (tile, machine))?;
+    let (blocks, panels) = write_host(writer, pairs, rows, (tile, machine))?;
+    next_panel::ask_for(writer, pairs, panels, machine, constant)?;
     lay_out(writer, pairs, constant, tile.columns(machine))?;
     for stage in [pairs.own, pairs.left, pairs.power] {
         writer.compute_at(stage, pairs.host, blocks)?;
@@ -45,13 +46,13 @@ pub(super) fn schedule(
     writer.vectorize(pairs.left, vector)
 }
 
-/// Gives the loop over blocks of rows.
+/// Gives the loop over blocks of rows and that over panels of columns.
 fn write_host(
     writer: &mut Writer,
     pairs: &Pairs,
     rows: u64,
     with: (Tile, &Machine),
-) -> Result<AxisId, String> {
+) -> Result<(AxisId, AxisId), String> {
     let stage = pairs.host;
     let axes = writer.tree.stages[stage].leaves.clone();
     let [lead @ .., i, j] = &axes[..] else { return Err("has loops of its own".into()) };
@@ -59,7 +60,7 @@ fn write_host(
     let tiled = split(writer, stage, [i, *j], with)?;
     writer.reorder(stage, &[lead, &[blocks, tiled.panels, tiled.tiles], &tiled.inside].concat())?;
     attach(writer, pairs.products, (stage, &tiled))?;
-    Ok(blocks)
+    Ok((blocks, tiled.panels))
 }
 
 /// Has the right side lie in panels, or copies it so before.

@@ -10,8 +10,8 @@
 //! Over a loop inside, what a whole iteration touches is asked for little by little, so that it never waits for memory:
 //!
 //!     for i  for k                         for i  for k
-//!       y[i] += x[i, k] * w[k]      =>        prefetch the k-th part of x[i + 1, ..]
-//!                                             y[i] += x[i, k] * w[k]
+//!       y[i] += x[i, k] * w[k]      =>        y[i] += x[i, k] * w[k]
+//!                                             prefetch the k-th part of x[i + 1, ..]
 
 use super::super::{AxisId, Handle, Handles, Prefetch, Schedule, StageId};
 use fusion_dialects::{Op, OpExt};
