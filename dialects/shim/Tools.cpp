@@ -21,6 +21,8 @@ void fusionRegisterTranslations(MlirDialectRegistry registry) { registerAllGPUTo
 int fusionOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   return asMainReturnCode(MlirOptMain(argc, argv, "fusion optimizer driver\n", *unwrap(registry)));
 }
+/// Emits a warning; MLIR's C interface only emits errors.
+void fusionEmitWarning(MlirLocation location, const char *message) { emitWarning(unwrap(location)) << message; }
 /// Whether MLIR's libraries count statistics; LLVM's builds with assertions do as well.
 bool fusionReportsStatistics() { return LLVM_FORCE_ENABLE_STATS || LLVM_ENABLE_ABI_BREAKING_CHECKS; }
 int fusionLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {

@@ -175,6 +175,13 @@ pub fn emit_error(location: Location, message: &str) {
     unsafe { mlirEmitError(location.to_raw(), message.as_ptr()) }
 }
 
+/// Emits a warning diagnostic.
+pub fn emit_warning(location: Location, message: &str) {
+    let message = std::ffi::CString::new(message.replace('\0', " ")).unwrap_or_default();
+    // SAFETY: the text is NUL-terminated; the diagnostic copies it.
+    unsafe { super::ffi::fusionEmitWarning(location.to_raw(), message.as_ptr()) }
+}
+
 /// What a location calls its operation: its name, or file, line and column; of several the first. Empty when it says nothing.
 pub fn name_of_location(location: Location) -> String {
     let text = |id: MlirIdentifier| {

@@ -2,6 +2,7 @@
 
 use super::ffi;
 use super::ir::Context;
+use melior::diagnostic::DiagnosticSeverity;
 use std::cell::RefCell;
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::rc::Rc;
@@ -51,7 +52,7 @@ fn call_with(main: Main, arguments: impl IntoIterator<Item = OsString>) -> i32 {
     unsafe { main(arguments.len() as c_int, pointers.as_ptr(), registry.to_raw()) }
 }
 
-/// Runs something and collects the errors it emits, each with its location.
+/// Runs something and collects the errors it emits, each with its location. Warnings are written to the standard error.
 pub fn with_diagnostics<T>(context: &Context, run: impl FnOnce() -> T) -> (T, Vec<String>) {
     let found = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&found);
@@ -62,8 +63,10 @@ pub fn with_diagnostics<T>(context: &Context, run: impl FnOnce() -> T) -> (T, Ve
                 text.push_str(&format!("; note: {note}"));
             }
         }
-        if matches!(diagnostic.severity(), melior::diagnostic::DiagnosticSeverity::Error) {
-            sink.borrow_mut().push(text);
+        match diagnostic.severity() {
+            DiagnosticSeverity::Error => sink.borrow_mut().push(text),
+            DiagnosticSeverity::Warning => eprintln!("warning: {text}"),
+            _ => {}
         }
         true
     });
