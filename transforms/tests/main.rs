@@ -4,6 +4,7 @@ mod code;
 mod common;
 mod docs;
 mod exact;
+mod numbers;
 mod orders;
 mod pressure;
 mod rules;

@@ -1,11 +1,14 @@
 //! What is known of every e-class: types, constancy, elements, orders, where it comes from, and which rule made which node.
 
-use super::contents::{self, Contents, Known};
+use super::contents::{Contents, Known};
 use super::extract::rates::Rates;
-use super::language::{Attributes, Constant, Head, Node, SMALL_BYTES};
+use super::language::{Attributes, Constant, Head, Node};
+use super::numbers::contradiction::{self, Contradiction};
+use super::numbers::folding::{self, Folded};
+use super::numbers::sample::Sample;
 use super::orders::{self, Orders};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
-use fusion_operators::{Attrs, Call, FusionKind, Operator, Tensor, TensorType, reference};
+use fusion_operators::{Attrs, Call, FusionKind, Operator, TensorType};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The e-graph of a block.
@@ -26,6 +29,14 @@ pub struct Facts {
     pub labels: Vec<u64>,
     /// The rates of the target.
     pub rates: Rates,
+    /// The most constants of the source that may take part in one that rules make; none for any number.
+    pub most_parts: Option<u32>,
+    /// How many take part in the constant that is added next.
+    pub next_parts: Option<u32>,
+    /// The rule that is applied.
+    pub applying: Option<Symbol>,
+    /// The first contradiction between forms of one value.
+    pub contradiction: Option<Contradiction>,
 }
 
 /// What is known of a class.
@@ -39,6 +50,12 @@ pub struct Data {
     pub constant: Option<Constant>,
     /// True when it is computed of constants alone, and so when compiling.
     pub is_constant: bool,
+    /// How many constants of the source take part in it, of a constant.
+    pub parts: u32,
+    /// What it is on a few samples of the inputs.
+    pub sample: Option<Sample>,
+    /// True when its roundings are those of the source, as a number is rounded to an integer that is computed of it.
+    pub keeps_roundings: bool,
     /// What is known of its elements.
     pub contents: Contents,
     /// The orders in which it is to be had, of an image.
@@ -66,6 +83,9 @@ impl Analysis<Node> for Facts {
             attrs: None,
             constant: None,
             is_constant: false,
+            parts: 0,
+            sample: None,
+            keeps_roundings: false,
             contents: Contents::default(),
             orders: Orders::default(),
             kind: None,
@@ -79,6 +99,7 @@ impl Analysis<Node> for Facts {
                 data.types = vec![constant.ty().clone()];
                 data.constant = Some(constant.clone());
                 data.is_constant = true;
+                data.parts = graph.analysis.next_parts.take().unwrap_or(1);
                 data.orders = orders::ANY;
                 data.contents = match constant {
                     Constant::Large { number, .. } => {
@@ -86,11 +107,13 @@ impl Analysis<Node> for Facts {
                     }
                     known => Contents::of_constant(known),
                 };
+                data.sample = Sample::of_constant(constant, &data.contents);
             }
             Head::Leaf(number) => {
                 let facts = &graph.analysis;
                 data.types = facts.leaf_types.get(*number as usize).cloned().into_iter().collect();
                 data.place = facts.leaf_places.get(*number as usize).copied().unwrap_or(0);
+                data.sample = data.types.first().map(|ty| Sample::of_leaf(*number, ty));
                 data.orders = Orders::of_stored(&data.types);
             }
             Head::Get(index) => {
@@ -106,8 +129,10 @@ impl Analysis<Node> for Facts {
                 data.is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
                 if data.is_constant {
                     data.constant = fold(graph, node, &data.types);
+                    data.parts = parts(graph, node);
                 }
-                (data.contents, data.orders) = of_result(graph, node, &data.types).unwrap_or_default();
+                (data.contents, data.orders, data.sample) =
+                    of_result(graph, node, &data.types).unwrap_or_default();
                 if data.is_constant {
                     data.orders = orders::ANY;
                 }
@@ -122,19 +147,42 @@ impl Analysis<Node> for Facts {
         if let Some(constant) = graph[id].data.constant.clone()
             && !graph[id].nodes.iter().any(is_known)
         {
+            graph.analysis.next_parts = Some(graph[id].data.parts);
             let known = graph.add(Node::leaf(Head::Constant(constant)));
+            graph.analysis.next_parts = None;
             graph.union_trusted(id, known, "constant-folding");
         }
     }
 
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
-        let before = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
-        let other = (b.constant.is_some(), b.is_constant, b.place, b.origins.len());
+        if self.contradiction.is_none()
+            && let Some(differs) = contradiction::between(a, &b)
+        {
+            let classes = [a.oldest, b.oldest];
+            self.contradiction = Some(Contradiction { differs, rule: self.applying, classes });
+        }
+        let said = |data: &Data| {
+            (
+                data.constant.is_some(),
+                data.is_constant,
+                data.parts,
+                data.sample.is_some(),
+                data.place,
+                data.origins.len(),
+            )
+        };
+        let (before, other) = (said(a), said(&b));
         if a.types.is_empty() {
             a.types = b.types;
         }
         a.constant = a.constant.take().or(b.constant);
+        a.parts = match (a.is_constant, b.is_constant) {
+            (true, true) => a.parts.min(b.parts),
+            _ => a.parts.max(b.parts),
+        };
         a.is_constant |= b.is_constant;
+        a.sample = a.sample.or(b.sample);
+        a.keeps_roundings |= b.keeps_roundings;
         let learned = a.contents.join(b.contents);
         let ordered = a.orders.join(b.orders);
         a.place = a.place.min(b.place);
@@ -146,7 +194,7 @@ impl Analysis<Node> for Facts {
                 a.origins.push(origin);
             }
         }
-        let now = (a.constant.is_some(), a.is_constant, a.place, a.origins.len());
+        let now = said(a);
         DidMerge(now != before || learned.0 || ordered.0, now != other || learned.1 || ordered.1)
     }
 }
@@ -172,35 +220,25 @@ pub fn label(graph: &Graph, id: Id) -> u64 {
     graph.analysis.labels[usize::from(graph[id].data.oldest)]
 }
 
-/// The constant that a call of small constants is; where each operand is one number, however many times, it is computed once.
+/// The constant that a call of constants is, as rules make it.
 fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
     let ([ty], operator) = (types, node.operator()?) else { return None };
-    let known = node.children[1..].iter().map(|&c| graph[c].data.constant.as_ref());
-    let known: Vec<&Constant> = known.collect::<Option<_>>()?;
-    let attrs = attrs(graph, node.children[0])?;
-    let operands: Vec<TensorType> = known.iter().map(|c| c.ty().clone()).collect();
-    if ty.shape().is_some()
-        && let Some(element) =
-            contents::one_number(&Call { op: operator, operands: &operands, attrs }, &known)
-    {
-        return Some(Constant::Splat { ty: ty.clone(), element });
+    let operands = operand_types(graph, node)?;
+    let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
+    let known: Vec<_> = node.children[1..].iter().map(|&c| graph[c].data.constant.as_ref()).collect();
+    match folding::of_rule(&call, ty, &known) {
+        Folded::Constant(constant) => Some(constant),
+        Folded::Call | Folded::OutOfRange => None,
     }
-    let elementwise = matches!(operator.fusion, FusionKind::Elementwise | FusionKind::Broadcast);
-    let one = |c: &Constant| Tensor::from_f64s(c.ty().dtype, &[], &[c.splat()?]).ok();
-    if elementwise && let Some(numbers) = known.iter().map(|c| one(c)).collect::<Option<Vec<_>>>() {
-        let scalar = reference::evaluate(operator, attrs, &numbers).ok().filter(|r| r[0].len() == 1)?;
-        return Some(Constant::Splat { ty: ty.clone(), element: scalar[0].bytes().to_vec() });
-    }
-    let small = |t: &TensorType| t.bytes().is_some_and(|n| n <= SMALL_BYTES as u64);
-    if !small(ty) || !known.iter().all(|c| small(c.ty())) {
-        return None;
-    }
-    let operands: Vec<Tensor> = known.iter().map(|c| c.tensor()).collect::<Option<_>>()?;
-    Constant::of(reference::evaluate(operator, attrs, &operands).ok()?.first()?)
 }
 
-/// What is known of the elements of a call's only result, and the orders in which it is to be had.
-fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Contents, Orders)> {
+/// How many constants of the source take part in a call of constants.
+fn parts(graph: &Graph, node: &Node) -> u32 {
+    node.children[1..].iter().fold(0, |sum, &c| sum.saturating_add(graph[c].data.parts))
+}
+
+/// What is known of the elements of a call's only result, the orders in which it is to be had, and what it is on samples.
+fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Contents, Orders, Option<Sample>)> {
     let ([result], operator) = (types, node.operator()?) else { return None };
     let operands = operand_types(graph, node)?;
     let call = Call { op: operator, operands: &operands, attrs: attrs(graph, node.children[0])? };
@@ -211,11 +249,16 @@ fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Conten
         .map(|(class, data)| Known { class, contents: &data.contents, constant: data.constant.as_ref() })
         .collect();
     let (orders, constant): (Vec<_>, Vec<_>) = of().map(|data| (data.orders, data.is_constant)).unzip();
-    Some((Contents::of_call(&call, result, &known), Orders::of_call(&call, result, &orders, &constant)))
+    let sample = Sample::of_call(graph, node, &operands, result);
+    Some((
+        Contents::of_call(&call, result, &known),
+        Orders::of_call(&call, result, &orders, &constant),
+        sample,
+    ))
 }
 
 /// The types of the operands of a call whose children are classes.
-fn operand_types(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
+pub(super) fn operand_types(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
     node.children.get(1..)?.iter().map(|&c| only_type(graph, c).cloned()).collect()
 }
 

@@ -74,13 +74,14 @@ fn body<'c>(
 ) -> Result<Option<Body>, PassError<'c>> {
     let Some(body) = loop_of(function).and_then(|op| op.body(1)) else { return Ok(None) };
     let name = function.text("sym_name").unwrap_or_default();
-    let mut program = read::read(body, means.rates, settings.proofs);
-    program.uses.retain(|used| tensor_type(used.value).is_some_and(|t| t.rank() > 0));
-    if program.uses.is_empty() {
-        return Ok(None);
-    }
-    let Planned { space, plan, .. } = planned(&mut program, (name, 0), means, (settings, log), cx)?;
-    let written = write::write(&program, &space, &plan, None)?;
+    let read = || {
+        let mut program = read::read(body, means.rates, settings.proofs);
+        program.uses.retain(|used| tensor_type(used.value).is_some_and(|t| t.rank() > 0));
+        program
+    };
+    let Some(found) = planned(&read, (name, 0), means, (settings, log), cx)? else { return Ok(None) };
+    let Planned { mut program, space, plan, constants, .. } = found;
+    let written = write::write(&program, &space, &plan, &constants, None)?;
     let members: Vec<ClassId> = written.iter().flat_map(|one| &one.kernel.members).copied().collect();
     let is_made = |&&member: &&ClassId| plan.state.candidate(&space, member).rule.is_some();
     cx.count(2, members.iter().filter(is_made).count() as u64);

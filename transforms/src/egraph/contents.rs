@@ -159,14 +159,14 @@ enum Finite {
 }
 
 type PicksOf = fn(&Call, &TensorType, &[Known]) -> Option<Picks>;
-type OneNumber = fn(&Call, &[&Constant]) -> Option<Vec<u8>>;
+type OneNumber = for<'a> fn(&Call, &[&'a Constant]) -> Option<&'a Constant>;
 
 /// What operators do to elements.
 struct Row {
     operators: &'static [&'static Operator],
     finite: Finite,
     picks: PicksOf,
-    /// The element that all elements of the result are.
+    /// The operand whose number all elements of the result are.
     one: OneNumber,
 }
 
@@ -207,10 +207,11 @@ static ROWS: &[Row] = &[
     computed(&[&EXP, &LOG, &ADD, &SUB, &MUL, &DIV], Finite::Unknown),
 ];
 
-/// The element that all elements of a call of constants are, where it only moves elements of one number.
-pub fn one_number(call: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
+/// The constant of a type that a call of constants is, where it only moves elements of one number.
+pub fn one_number(call: &Call, ty: &TensorType, constants: &[&Constant]) -> Option<Constant> {
     let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)))?;
-    (row.one)(call, constants)
+    ty.shape()?;
+    (row.one)(call, constants)?.repeated(ty)
 }
 
 /// The greatest finite number of an element type.
@@ -227,21 +228,17 @@ fn greatest(dtype: DType) -> f64 {
     }
 }
 
-fn all_alike(_: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
+fn all_alike<'a>(_: &Call, constants: &[&'a Constant]) -> Option<&'a Constant> {
     all_alike_in(constants)
 }
 
-fn all_alike_in(constants: &[&Constant]) -> Option<Vec<u8>> {
-    let element = |constant: &&Constant| match constant {
-        Constant::Splat { element, .. } => Some(element.clone()),
-        _ => None,
-    };
-    let first = constants.first().and_then(element)?;
-    constants.iter().all(|c| element(c).as_ref() == Some(&first)).then_some(first)
+fn all_alike_in<'a>(constants: &[&'a Constant]) -> Option<&'a Constant> {
+    let first = *constants.first()?;
+    constants.iter().all(|c| c.is_same_number(first)).then_some(first)
 }
 
 /// Padding with the number that is padded, or with elements of it.
-fn padded(call: &Call, constants: &[&Constant]) -> Option<Vec<u8>> {
+fn padded<'a>(call: &Call, constants: &[&'a Constant]) -> Option<&'a Constant> {
     let constant = call.attrs.str_or("mode", "constant") == "constant";
     let number = constants.first()?.splat()?;
     if constant && number != call.attrs.float_or("value", 0.0) {

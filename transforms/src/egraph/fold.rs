@@ -1,13 +1,38 @@
 //! What is computed of constants alone, computed by the reference semantics.
 //!
-//! Rules only write `multiply the weight by the scale`; the numbers are touched here, once, for the terms that were chosen.
+//! Rules only write `multiply the weight by the scale`; the numbers are touched here, once, for the terms that were chosen. Where a term that a rule
+//! made overflows, or loses digits as its numbers are too small, it is no constant to compute with ([`Unfit`]).
 
 use super::analysis::{Graph, attrs};
-use super::language::{Constant, Head};
-use egg::{Id, Language};
+use super::language::{Constant, Head, Node};
+use super::numbers::dyadic::Format;
+use egg::{Id, Language, Symbol};
 use fusion_dialects::{Attribute, Context, read_tensor, write_tensor};
-use fusion_operators::{Tensor, reference};
+use fusion_operators::ops::elementwise::{DIV, MUL};
+use fusion_operators::reference::elementwise::broadcast_indices;
+use fusion_operators::{DType, Operator, Tensor, reference};
 use std::collections::{HashMap, VecDeque};
+
+/// The constants that classes are, as attributes.
+pub type Constants<'c> = HashMap<Id, Attribute<'c>>;
+
+/// Why a constant cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FoldError {
+    /// A rule made a term of constants whose numbers its element type does not hold.
+    #[error("rule {rule} makes constants by relay.{operator} that {dtype} does not hold as normal numbers")]
+    Unfit {
+        /// The rule.
+        rule: Symbol,
+        /// The operator at the top of the term.
+        operator: &'static str,
+        /// The element type.
+        dtype: DType,
+    },
+    /// Something that should not be.
+    #[error("{0}")]
+    Other(String),
+}
 
 /// Computes classes of constants.
 pub struct Folder<'a, 'c> {
@@ -15,7 +40,8 @@ pub struct Folder<'a, 'c> {
     constants: &'a [Attribute<'c>],
     /// For each class of constants its least term: how many calls it has, and the node at its top.
     least: HashMap<Id, (usize, usize)>,
-    made: HashMap<Id, Attribute<'c>>,
+    made_by: HashMap<Node, Symbol>,
+    made: Constants<'c>,
     /// What was computed or read last: sums of quarters of a weight read the same ones.
     near: VecDeque<(Id, Tensor)>,
 }
@@ -50,11 +76,27 @@ impl<'a, 'c> Folder<'a, 'c> {
                 break;
             }
         }
-        Folder { graph, constants, least, made: HashMap::new(), near: VecDeque::new() }
+        let canonical = |(node, rule): &(Node, Symbol)| {
+            let children = node.children.iter().map(|&c| graph.find(c)).collect();
+            (Node { children, ..node.clone() }, *rule)
+        };
+        let of_constants = |(node, _): &&(Node, Symbol)| {
+            node.operator().is_some() && node.children[1..].iter().all(|&c| graph[c].data.is_constant)
+        };
+        let made_by = graph.analysis.made_by.iter().filter(of_constants).map(canonical).collect();
+        Folder { graph, constants, least, made_by, made: HashMap::new(), near: VecDeque::new() }
+    }
+
+    /// The constants that some classes are.
+    pub fn constants(mut self, context: &'c Context, ids: &[Id]) -> Result<Constants<'c>, FoldError> {
+        for &id in ids {
+            self.attribute(context, id)?;
+        }
+        Ok(self.made)
     }
 
     /// The constant that a class is, as an attribute.
-    pub fn attribute(&mut self, context: &'c Context, id: Id) -> Result<Attribute<'c>, String> {
+    fn attribute(&mut self, context: &'c Context, id: Id) -> Result<Attribute<'c>, FoldError> {
         let id = self.graph.find(id);
         if let Some(attr) = self.made.get(&id) {
             return Ok(*attr);
@@ -73,8 +115,9 @@ impl<'a, 'c> Folder<'a, 'c> {
         Ok(attr)
     }
 
-    fn top(&self, id: Id) -> Result<usize, String> {
-        self.least.get(&id).map(|(_, at)| *at).ok_or_else(|| "a class of constants has no term".to_owned())
+    fn top(&self, id: Id) -> Result<usize, FoldError> {
+        let none = || FoldError::Other("a class of constants has no term".to_owned());
+        self.least.get(&id).map(|(_, at)| *at).ok_or_else(none)
     }
 
     /// Keeps a tensor for the next terms, in place of older ones.
@@ -89,8 +132,13 @@ impl<'a, 'c> Folder<'a, 'c> {
         }
     }
 
-    fn tensor(&mut self, id: Id) -> Result<Tensor, String> {
+    fn tensor(&mut self, id: Id) -> Result<Tensor, FoldError> {
         let id = self.graph.find(id);
+        let other = |text: &str| FoldError::Other(text.to_owned());
+        // What several terms say is one number is that number, rounded once.
+        if let Some(known) = self.graph[id].data.constant.as_ref().and_then(Constant::tensor) {
+            return Ok(known);
+        }
         if let Some(at) = self.near.iter().position(|(near, _)| *near == id)
             && let Some((_, tensor)) = self.near.remove(at)
         {
@@ -102,18 +150,45 @@ impl<'a, 'c> Folder<'a, 'c> {
                 Constant::Large { number, .. } => read_tensor(self.constants[*number as usize]),
                 small => small.tensor(),
             }
-            .ok_or_else(|| "a constant holds no elements that can be read".to_owned()),
+            .ok_or_else(|| other("a constant holds no elements that can be read")),
             Head::Call(operation) => {
                 let operands: Vec<Tensor> =
                     node.children[1..].iter().map(|&c| self.tensor(c)).collect::<Result<_, _>>()?;
-                let attrs =
-                    attrs(self.graph, self.graph.find(node.children[0])).ok_or("a call has no attributes")?;
-                let mut results = reference::evaluate(operation.0, attrs, &operands)
-                    .map_err(|error| format!("relay.{} of constants: {error}", operation.0.name))?;
+                let attrs = attrs(self.graph, self.graph.find(node.children[0]));
+                let attrs = attrs.ok_or_else(|| other("a call has no attributes"))?;
+                let mut results = reference::evaluate(operation.0, attrs, &operands).map_err(|error| {
+                    FoldError::Other(format!("relay.{} of constants: {error}", operation.0.name))
+                })?;
+                if let Some(rule) = self.made_by.get(node)
+                    && loses(operation.0, &operands, &results[0])
+                {
+                    let (operator, dtype) = (operation.0.name, results[0].dtype());
+                    return Err(FoldError::Unfit { rule: *rule, operator, dtype });
+                }
                 node.children[1..].iter().zip(operands).for_each(|(&c, operand)| self.keep(c, operand));
                 Ok(results.swap_remove(0))
             }
-            _ => Err("a class of constants has a term that is none".to_owned()),
+            _ => Err(other("a class of constants has a term that is none")),
         }
     }
+}
+
+/// True when a result is infinite or NaN and no operand is, or when a product or a quotient of normal numbers is none.
+fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool {
+    let Some(format) = Format::of(result.dtype()) else { return false };
+    let least = format.least_normal();
+    let numbers = result.to_f64s();
+    let is_finite = |tensor: &Tensor| tensor.to_f64s().iter().all(|v| v.is_finite());
+    if numbers.iter().any(|v| !v.is_finite()) {
+        return operands.iter().all(is_finite);
+    }
+    let scales = operator.is(&MUL) || operator.is(&DIV);
+    let [a, b] = operands else { return false };
+    if !scales || !numbers.iter().any(|v| v.abs() < least) {
+        return false;
+    }
+    let [at_a, at_b] = [a, b].map(|operand| broadcast_indices(result.shape(), operand.shape()));
+    let is_normal = |operand: &Tensor, at: usize| operand.f64_at(at).abs() >= least;
+    let small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
+    small.into_iter().any(|(i, _)| is_normal(a, at_a[i]) && is_normal(b, at_b[i]))
 }

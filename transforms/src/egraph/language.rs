@@ -6,6 +6,7 @@
 //! call of several results gives; or a leaf: attributes, a constant, a value from outside. Attributes are nodes of their own, so that a
 //! pattern can bind them to a variable like any operand.
 
+use super::numbers::dyadic::{Dyadic, Format};
 use egg::{FromOp, Id, Language};
 use fusion_operators::{Attr, Attrs, DType, Operator, Tensor, TensorType, ops};
 use std::cmp::Ordering;
@@ -58,6 +59,14 @@ impl Node {
     pub fn call(operator: &'static Operator, attrs: Id, operands: impl IntoIterator<Item = Id>) -> Self {
         let children = std::iter::once(attrs).chain(operands).collect();
         Node { head: Head::Call(Operation(operator)), children }
+    }
+
+    /// The attributes that a node is.
+    pub fn attributes(&self) -> Option<&Attrs> {
+        match &self.head {
+            Head::Attrs(attributes) => Some(&attributes.attrs),
+            _ => None,
+        }
     }
 
     /// The operator of a call.
@@ -177,6 +186,9 @@ pub enum Constant {
     /// All elements are one number, whose bytes these are.
     #[allow(missing_docs)]
     Splat { ty: TensorType, element: Vec<u8> },
+    /// All elements are one number that rules made, which is rounded to the element type when it is extracted.
+    #[allow(missing_docs)]
+    Exact { ty: TensorType, number: Dyadic },
     /// A few numbers.
     #[allow(missing_docs)]
     Small { ty: TensorType, bytes: Vec<u8> },
@@ -205,30 +217,96 @@ impl Constant {
         }
     }
 
+    /// One number of floats, however often; `None` where it is no normal number of the element type.
+    pub fn number(ty: &TensorType, number: &Dyadic) -> Option<Self> {
+        let rounded = number.rounded(Format::of(ty.dtype)?)?;
+        if Dyadic::of(rounded).as_ref() != Some(number) {
+            return Some(Constant::Exact { ty: ty.clone(), number: number.clone() });
+        }
+        let one = Tensor::from_f64s(ty.dtype, &[], &[rounded]).ok()?;
+        Some(Constant::Splat { ty: ty.clone(), element: one.bytes().to_vec() })
+    }
+
     /// Its type.
     pub fn ty(&self) -> &TensorType {
         match self {
-            Constant::Splat { ty, .. } | Constant::Small { ty, .. } | Constant::Large { ty, .. } => ty,
+            Constant::Splat { ty, .. }
+            | Constant::Exact { ty, .. }
+            | Constant::Small { ty, .. }
+            | Constant::Large { ty, .. } => ty,
         }
     }
 
     /// The number that all elements are.
     pub fn splat(&self) -> Option<f64> {
         match self {
-            Constant::Splat { ty, element } => {
-                Some(Tensor::from_bytes(ty.dtype, &[], element).ok()?.f64_at(0))
+            Constant::Exact { number, .. } => Some(number.nearest()),
+            _ => Some(self.scalar()?.f64_at(0)),
+        }
+    }
+
+    /// The same number in another type of the same element type.
+    pub fn repeated(&self, ty: &TensorType) -> Option<Constant> {
+        let ty = ty.clone();
+        match self {
+            _ if ty.dtype != self.ty().dtype => None,
+            Constant::Splat { element, .. } => Some(Constant::Splat { ty, element: element.clone() }),
+            Constant::Exact { number, .. } => Some(Constant::Exact { ty, number: number.clone() }),
+            _ => None,
+        }
+    }
+
+    /// True when all elements of both are one number, the same.
+    pub fn is_same_number(&self, other: &Constant) -> bool {
+        match (self, other) {
+            (Constant::Splat { element: a, .. }, Constant::Splat { element: b, .. }) => a == b,
+            (Constant::Exact { number: a, .. }, Constant::Exact { number: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The same without rounding, where it is a finite number of floats.
+    pub fn exact(&self) -> Option<Dyadic> {
+        match self {
+            Constant::Exact { number, .. } => Some(number.clone()),
+            Constant::Splat { ty, .. } if ty.dtype.is_float() => Dyadic::of(self.splat()?),
+            _ => None,
+        }
+    }
+
+    /// The number that all elements are as a tensor of rank 0.
+    pub fn scalar(&self) -> Option<Tensor> {
+        match self {
+            Constant::Splat { ty, element } => Tensor::from_bytes(ty.dtype, &[], element).ok(),
+            Constant::Exact { ty, number } => {
+                Tensor::from_f64s(ty.dtype, &[], &[number.rounded(Format::of(ty.dtype)?)?]).ok()
             }
             _ => None,
         }
+    }
+
+    /// True when both are equal up to what rounding of one function of them makes.
+    pub fn is_about(&self, other: &Constant) -> bool {
+        let tolerance = Format::of(self.ty().dtype).map_or(0.0, Format::unit_roundoff);
+        let near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= tolerance * a.abs();
+        let numbers = |constant: &Constant| match constant.splat() {
+            Some(number) => Some(vec![number]),
+            None => Some(constant.tensor()?.to_f64s()),
+        };
+        self.ty() == other.ty()
+            && match (numbers(self), numbers(other)) {
+                (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(near),
+                _ => self == other,
+            }
     }
 
     /// The tensor; `None` when the numbers are elsewhere.
     pub fn tensor(&self) -> Option<Tensor> {
         let shape: Vec<usize> = self.ty().shape()?.iter().map(|&n| n as usize).collect();
         match self {
-            Constant::Splat { ty, element } => {
+            Constant::Splat { ty, .. } | Constant::Exact { ty, .. } => {
                 let count: usize = shape.iter().product();
-                Tensor::from_bytes(ty.dtype, &shape, element.repeat(count)).ok()
+                Tensor::from_bytes(ty.dtype, &shape, self.scalar()?.bytes().repeat(count)).ok()
             }
             Constant::Small { ty, bytes } => Tensor::from_bytes(ty.dtype, &shape, bytes).ok(),
             Constant::Large { .. } => None,

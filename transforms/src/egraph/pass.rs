@@ -120,18 +120,17 @@ impl<'c> Optimizer<'_, 'c> {
         (number, block): (usize, Block<'c>),
         cx: &mut RunContext,
     ) -> Result<(), PassError<'c>> {
-        let mut program = read::read(block, &self.rates, self.settings.proofs);
-        if program.uses.is_empty() {
-            return Ok(());
-        }
         let freedom = match self.settings.strategy {
             Strategy::EGraph => Freedom { fuse: true, join: self.settings.join, moves: self.settings.moves },
             _ => Freedom { fuse: true, join: false, moves: 0 },
         };
         let means = Means { rules: &self.rules, rates: &self.rates, freedom };
-        let Planned { saturation, space, plan, report } =
-            planned(&mut program, (function, number), &means, (self.settings, &mut *self.log), cx)?;
-        let written = write::write(&program, &space, &plan, Some(&mut self.outliner))?;
+        let read = || read::read(block, &self.rates, self.settings.proofs);
+        let found = planned(&read, (function, number), &means, (self.settings, &mut *self.log), cx)?;
+        let Some(Planned { mut program, saturation, space, plan, report, constants }) = found else {
+            return Ok(());
+        };
+        let written = write::write(&program, &space, &plan, &constants, Some(&mut self.outliner))?;
         for one in &written {
             cx.count(0, 1);
             let members = &one.kernel.members;

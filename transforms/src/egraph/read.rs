@@ -11,6 +11,7 @@ use super::extract::rates::Rates;
 use super::language::{Constant, Head, Node};
 use super::large_constants::LargeConstants;
 use super::ledger::Totals;
+use super::numbers::{folding, roundings};
 use egg::Id;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -82,7 +83,10 @@ pub fn read<'c>(block: Block<'c>, rates: &Rates, explain: bool) -> Program<'c> {
     for (place, op) in ops_in(block).into_iter().enumerate() {
         reader.op(op, place as u32);
     }
-    reader.program
+    let mut program = reader.program;
+    roundings::mark(&mut program.graph);
+    program.graph.analysis.most_parts = Some(program.calls.len() as u32 + 1);
+    program
 }
 
 /// Bytes up to which the elements of a constant are looked at: weights are many.
@@ -126,6 +130,8 @@ impl<'c> Reader<'c> {
         self.count(operator, op, &types);
         let ids = if operator.is(&SPLIT) {
             self.pieces(op, operands[0], &types)
+        } else if let Some(constant) = self.folded(operator, op, (&operands, &types)) {
+            vec![self.program.graph.add(Node::leaf(Head::Constant(constant)))]
         } else {
             let attrs = self.program.graph.add(Node::attrs(op.attrs()));
             let call = self.program.graph.add(Node::call(operator, attrs, operands));
@@ -148,6 +154,21 @@ impl<'c> Reader<'c> {
             self.classes.insert(key(result), id);
         }
         Some(())
+    }
+
+    /// The constant that a call of a few constants is, as the program would compute it.
+    fn folded(
+        &self,
+        operator: &'static Operator,
+        op: Op<'c>,
+        (operands, types): (&[Id], &[TensorType]),
+    ) -> Option<Constant> {
+        let ([ty], graph) = (types, &self.program.graph) else { return None };
+        let known: Vec<&Constant> =
+            operands.iter().map(|&id| graph[id].data.constant.as_ref()).collect::<Option<_>>()?;
+        let operands: Vec<TensorType> = known.iter().map(|c| c.ty().clone()).collect();
+        let call = Call { op: operator, operands: &operands, attrs: &op.attrs() };
+        folding::of_source(&call, ty, &known)
     }
 
     fn remember(&mut self, op: Op<'c>) {

@@ -10,6 +10,7 @@
 use super::analysis::{self, Graph};
 use super::contents::Contents;
 use super::language::{Constant, Node};
+use super::numbers::admission::Admission;
 use super::orders::Orders;
 use super::sides::{self, Verdict};
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
@@ -83,6 +84,17 @@ pub type Condition = fn(&Match) -> Option<bool>;
 /// Gives a leaf, attributes or a constant, for a variable of the right side.
 pub type Compute = fn(&Match) -> Option<Node>;
 
+/// How far the right side of a rule is from the left one when both are computed in floating point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Not said: taken for inexact.
+    Unstated,
+    /// Both sides have the same bits.
+    Exact,
+    /// The right side has other roundings; in words, how large the difference can be.
+    Bounded(&'static str),
+}
+
 /// A rule.
 #[derive(Clone)]
 pub struct Rule {
@@ -90,6 +102,8 @@ pub struct Rule {
     pub name: &'static str,
     /// What it says, as an equation.
     pub equation: &'static str,
+    /// How far its sides are apart.
+    pub rounding: Rounding,
     left: &'static str,
     right: &'static str,
     conditions: Vec<(&'static str, Condition)>,
@@ -98,10 +112,23 @@ pub struct Rule {
 
 /// A rule without conditions.
 pub fn rule(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
-    Rule { name, equation, left, right, conditions: Vec::new(), computed: Vec::new() }
+    let (conditions, computed) = (Vec::new(), Vec::new());
+    Rule { name, equation, rounding: Rounding::Unstated, left, right, conditions, computed }
 }
 
 impl Rule {
+    /// Whose sides have the same bits: nothing is rounded otherwise.
+    pub fn exact(mut self) -> Self {
+        self.rounding = Rounding::Exact;
+        self
+    }
+
+    /// Whose sides differ by no more than that, in words.
+    pub fn within(mut self, bound: &'static str) -> Self {
+        self.rounding = Rounding::Bounded(bound);
+        self
+    }
+
     /// Under a condition, whose name is a phrase of the documentation.
     pub fn when(mut self, name: &'static str, condition: Condition) -> Self {
         self.conditions.push((name, condition));
@@ -228,13 +255,45 @@ impl Ready {
 
     /// Applies the rule to a match; gives what became equal to the class when that changed the graph.
     pub fn apply(&self, graph: &mut Graph, class: Id, mut subst: Subst) -> Option<Id> {
-        let types = self.right_types(graph, class, &mut subst, true)?;
-        if types.as_ref() != Ok(&graph[class].data.types) {
+        let keeps_roundings = graph[class].data.keeps_roundings;
+        if keeps_roundings && self.rule.rounding != Rounding::Exact {
             return None;
         }
-        let right = self.record(graph, &subst).map(|id| graph[id].data.oldest);
+        let types = self.right_types(graph, class, &mut subst, true)?;
+        if types.as_ref() != Ok(&graph[class].data.types) || !self.may_make_constants(graph, &subst) {
+            return None;
+        }
+        graph.analysis.applying = Some(self.name);
+        let right = self.record(graph, &subst, keeps_roundings).map(|id| graph[id].data.oldest);
         let (_, changed) = graph.union_instantiations(&self.left.ast, &self.right.ast, &subst, self.name);
+        graph.analysis.applying = None;
         right.filter(|_| changed)
+    }
+
+    /// Whether the constants of its right side may be made.
+    fn may_make_constants(&self, graph: &Graph, subst: &Subst) -> bool {
+        let ast = &self.right.ast;
+        let mut admission = Admission::new(graph);
+        ast.into_iter().all(|node| match node {
+            ENodeOrVar::Var(var) => {
+                admission.class(subst[*var]);
+                true
+            }
+            ENodeOrVar::ENode(node) => match node.operator() {
+                Some(operator) => {
+                    let attrs = match &ast[node.children[0]] {
+                        ENodeOrVar::Var(var) => analysis::attrs(graph, subst[*var]),
+                        ENodeOrVar::ENode(attrs) => attrs.attributes(),
+                    };
+                    let operands: Vec<usize> = node.children[1..].iter().map(|c| usize::from(*c)).collect();
+                    admission.call(operator, attrs, &operands)
+                }
+                None => {
+                    admission.attributes();
+                    true
+                }
+            },
+        })
     }
 
     /// The types that the right side would have for a match, whose computed variables are added to it; `None` where conditions do not hold,
@@ -290,8 +349,8 @@ impl Ready {
         terms.pop().unwrap_or_default()
     }
 
-    /// Adds the right side, and remembers which of its nodes are new; gives its class.
-    fn record(&self, graph: &mut Graph, subst: &Subst) -> Option<Id> {
+    /// Adds the right side, and remembers which of its nodes are new; gives its class. What is new keeps its roundings where the left side does.
+    fn record(&self, graph: &mut Graph, subst: &Subst, keeps_roundings: bool) -> Option<Id> {
         let mut ids: Vec<Option<Id>> = Vec::new();
         for node in &self.right.ast {
             let id = match node {
@@ -304,6 +363,7 @@ impl Ready {
                         let known = graph.lookup(node.clone());
                         if known.is_none() {
                             let id = graph.add(node.clone());
+                            graph[id].data.keeps_roundings |= keeps_roundings;
                             graph.analysis.made_by.push((node, self.name));
                             return Some(id);
                         }

@@ -7,7 +7,7 @@
 use super::analysis::Graph;
 use super::language::Node;
 use super::rules::{AnyRule, Family, One, Rules, Searched};
-use egg::Id;
+use egg::{Id, Symbol};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -39,6 +39,8 @@ pub enum Stop {
     Nodes,
     /// All rounds were made.
     Rounds,
+    /// Forms of one value contradict each other.
+    Contradiction,
 }
 
 /// What a rule did.
@@ -105,8 +107,21 @@ fn leave_out_what_reads_itself(graph: &mut Graph) {
     }
 }
 
-/// Applies rules to a graph.
+/// Applies rules to a graph, until a contradiction is found.
 pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, gate: &mut dyn Gate) -> Report {
+    saturate_without(graph, rules, &[], budget, gate)
+}
+
+/// The same without some of the rules.
+pub fn saturate_without(
+    graph: &mut Graph,
+    rules: &Rules,
+    left_out: &[Symbol],
+    budget: Budget,
+    gate: &mut dyn Gate,
+) -> Report {
+    let is_in = |rule: &&AnyRule| !left_out.contains(&Symbol::from(rule.name()));
+    let rules: Vec<&AnyRule> = rules.iter().filter(is_in).collect();
     let mut reports: Vec<RuleReport> = rules
         .iter()
         .map(|rule| RuleReport {
@@ -153,17 +168,27 @@ pub fn saturate(graph: &mut Graph, rules: &Rules, budget: Budget, gate: &mut dyn
                     gate.changed(graph, right);
                     report.applied += 1;
                     changed = true;
+                    if graph.analysis.contradiction.is_some() {
+                        report.seconds += start.elapsed().as_secs_f64();
+                        break 'rounds;
+                    }
                 }
             }
             report.seconds += start.elapsed().as_secs_f64();
         }
         graph.rebuild();
+        if graph.analysis.contradiction.is_some() {
+            break;
+        }
         if !changed {
             stop = Stop::Saturated;
             break;
         }
     }
     graph.rebuild();
+    if graph.analysis.contradiction.is_some() {
+        stop = Stop::Contradiction;
+    }
     reports.retain(|report| report.matches > 0);
     Report {
         stop,

@@ -2,8 +2,10 @@
 //!
 //! Such a rule looks at the whole graph and drafts replacements: a class, and a term that is equal to it.
 
-use super::analysis::Graph;
+use super::analysis::{self, Graph};
 use super::language::Node;
+use super::numbers::admission::Admission;
+use super::rule::Rounding;
 use egg::{Id, Symbol};
 use fusion_operators::{Attrs, Operator};
 
@@ -16,6 +18,8 @@ pub struct SearchRule {
     pub equation: &'static str,
     /// Its side conditions.
     pub conditions: &'static [&'static str],
+    /// How far the term is from the class.
+    pub rounding: Rounding,
     /// Finds replacements, in an order that follows from the graph alone.
     pub find: fn(&Graph) -> Vec<Draft>,
 }
@@ -77,11 +81,42 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// Whether the constants of the term may be made.
+    fn may_make_constants(&self, graph: &Graph) -> bool {
+        let mut admission = Admission::new(graph);
+        self.steps.iter().all(|step| match step {
+            Step::Class(id) => {
+                admission.class(graph.find(*id));
+                true
+            }
+            Step::Node(node) => match node.operator() {
+                Some(operator) => {
+                    let attrs = match &self.steps[usize::from(node.children[0])] {
+                        Step::Class(id) => analysis::attrs(graph, *id),
+                        Step::Node(attrs) => attrs.attributes(),
+                    };
+                    let operands: Vec<usize> = node.children[1..].iter().map(|c| usize::from(*c)).collect();
+                    admission.call(operator, attrs, &operands)
+                }
+                None => {
+                    admission.attributes();
+                    true
+                }
+            },
+        })
+    }
+}
+
 impl SearchRule {
     /// Applies the rule to what it found; gives what became equal to the class when that changed the graph. The last node of the draft is the whole term. A term of
     /// another type than the class, or that can only be computed later, is left out.
     pub fn apply(&self, graph: &mut Graph, draft: &Draft) -> Option<Id> {
         let name = Symbol::from(self.name);
+        let keeps_roundings = graph[draft.class].data.keeps_roundings;
+        if keeps_roundings && self.rounding != Rounding::Exact || !draft.may_make_constants(graph) {
+            return None;
+        }
         let mut ids: Vec<Id> = Vec::new();
         for step in &draft.steps {
             let id = match step {
@@ -93,7 +128,9 @@ impl SearchRule {
                         Some(id) => id,
                         None => {
                             graph.analysis.made_by.push((node.clone(), name));
-                            graph.add(node)
+                            let id = graph.add(node);
+                            graph[id].data.keeps_roundings |= keeps_roundings;
+                            id
                         }
                     }
                 }
@@ -106,6 +143,9 @@ impl SearchRule {
             return None;
         }
         let right = new.oldest;
-        graph.union_trusted(draft.class, last, name).then_some(right)
+        graph.analysis.applying = Some(name);
+        let changed = graph.union_trusted(draft.class, last, name);
+        graph.analysis.applying = None;
+        changed.then_some(right)
     }
 }

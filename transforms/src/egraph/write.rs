@@ -1,13 +1,13 @@
 //! From a plan back to a block.
 //!
 //! Before each pinned operation the kernels are written that it needs and that were not written yet, operands first. A kernel's members
-//! become calls, which are moved into a function of their own ([`Outliner`]); views stay outside. What is computed of constants alone is
-//! computed here, once, by the reference semantics. At last the old calls are erased.
+//! become calls, which are moved into a function of their own ([`Outliner`]); views stay outside. What is computed of constants alone was
+//! computed before ([`fold`](super::fold)). At last the old calls are erased.
 
 use super::extract::kernel::Kernel;
 use super::extract::plan::Plan;
 use super::extract::space::{ClassId, Space};
-use super::fold::Folder;
+use super::fold::Constants;
 use super::language::Head;
 use super::read::Program;
 use crate::relay::fuse_ops::{Outliner, is_copied};
@@ -32,6 +32,7 @@ pub fn write<'c>(
     program: &Program<'c>,
     space: &Space,
     plan: &Plan,
+    constants: &Constants<'c>,
     outliner: Option<&mut Outliner<'c>>,
 ) -> Result<Vec<Written>, PassError<'c>> {
     let places = space.classes.iter().enumerate().map(|(place, class)| (class.id, place)).collect();
@@ -41,7 +42,7 @@ pub fn write<'c>(
         plan,
         outliner,
         places,
-        folder: Folder::new(&program.graph, &program.constants),
+        constants,
         values: HashMap::new(),
         written: Vec::new(),
     };
@@ -81,7 +82,7 @@ struct Writer<'a, 'c> {
     plan: &'a Plan,
     outliner: Option<&'a mut Outliner<'c>>,
     places: HashMap<Id, ClassId>,
-    folder: Folder<'a, 'c>,
+    constants: &'a Constants<'c>,
     /// The values of classes that were written.
     values: HashMap<ClassId, Vec<Value<'c>>>,
     written: Vec<Written>,
@@ -160,10 +161,9 @@ impl<'c> Writer<'_, 'c> {
             return Ok(leaf);
         }
         let ty = fusion_dialects::tensor_type_to_mlir(build.context(), &self.space.classes[class].types[0]);
-        let attr = self
-            .folder
-            .attribute(build.context(), id)
-            .map_err(|message| PassError::new(build.location, message))?;
+        let attr = self.constants.get(&id).copied().ok_or_else(|| {
+            PassError::new(build.location, "a class of constants was not computed before it was written")
+        })?;
         Ok(build.at(self.location(build, class)).value(
             relay::Op::Constant.name(),
             &[],

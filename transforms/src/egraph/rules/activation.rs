@@ -11,15 +11,18 @@
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{is_float, is_number, scalar_like};
+use super::numerics::is_moderate_factor;
 use fusion_operators::Attrs;
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
     vec![
         rule("max-zero", "max(x, 0) = relu x", "(maximum ?a ?x ?c)", "(relu ?a ?x)")
+            .exact()
             .when("c is 0", |m| is_number(m, "?c", 0.0)),
-        rule("relu-relu", "relu relu x = relu x", "(relu ?a (relu ?b ?x))", "(relu ?a ?x)"),
+        rule("relu-relu", "relu relu x = relu x", "(relu ?a (relu ?b ?x))", "(relu ?a ?x)").exact(),
         rule("clip-at-zero", "clip(x, 0, none) = relu x", "(clip ?p ?x)", "(relu ?q ?x)")
+            .exact()
             .when("min is 0, there is no max", |m| {
                 let attrs = m.attrs("?p")?;
                 Some(
@@ -35,6 +38,7 @@ pub fn rules() -> Vec<Rule> {
             "(reciprocal ?a (add ?b ?c (exp ?d (neg ?e ?x))))",
             "(sigmoid ?a ?x)",
         )
+        .within("2 ulp")
         .when("c is 1", |m| is_number(m, "?c", 1.0)),
         rule(
             "half-of-tanh",
@@ -42,6 +46,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (add ?b (tanh ?d (mul ?e ?x ?h)) ?c) ?g)",
             "(sigmoid ?d ?x)",
         )
+        .within("2 ulp; where the sum cancels, its error is gone")
         .when("c is 1, h and g are 1/2", |m| {
             Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)? && is_number(m, "?g", 0.5)?)
         }),
@@ -51,6 +56,7 @@ pub fn rules() -> Vec<Rule> {
             "(div ?a ?x (add ?b (exp ?d (neg ?e ?y)) ?c))",
             "(mul ?a ?x (sigmoid ?d ?y))",
         )
+        .within("2.5 ulp")
         .when("c is 1", |m| is_number(m, "?c", 1.0)),
         rule(
             "half-with-tanh",
@@ -58,6 +64,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (mul ?m ?x ?h) (add ?b (tanh ?d ?u) ?c))",
             "(mul ?a ?x (sigmoid ?d (mul ?m ?u ?two)))",
         )
+        .within("2 ulp; where the sum cancels, its error is gone")
         .when("c is 1, h is 1/2", |m| Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)?))
         .with("?two", |m| scalar_like(m, "?c", 2.0)),
         rule(
@@ -66,6 +73,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (mul ?m ?x (add ?b (tanh ?d ?u) ?c)) ?h)",
             "(mul ?a ?x (sigmoid ?d (mul ?m ?u ?two)))",
         )
+        .within("2 ulp; where the sum cancels, its error is gone")
         .when("c is 1, h is 1/2", |m| Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)?))
         .with("?two", |m| scalar_like(m, "?c", 2.0)),
         rule(
@@ -74,6 +82,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (add ?b (tanh ?d ?u) ?c) ?h)",
             "(sigmoid ?d (mul ?a ?u ?two))",
         )
+        .within("2 ulp; where the sum cancels, its error is gone")
         .when("c is 1, h is 1/2", |m| Some(is_number(m, "?c", 1.0)? && is_number(m, "?h", 0.5)?))
         .with("?two", |m| scalar_like(m, "?c", 2.0)),
         rule(
@@ -82,6 +91,7 @@ pub fn rules() -> Vec<Rule> {
             "(minimum ?p (maximum ?q ?x ?a) ?b)",
             "(clip ?r ?x)",
         )
+        .exact()
         .when("a <= b, numbers", |m| Some(m.splat("?a")? <= m.splat("?b")?))
         .with("?r", |m| bounds(Some(m.splat("?a")?), Some(m.splat("?b")?))),
         rule(
@@ -90,6 +100,7 @@ pub fn rules() -> Vec<Rule> {
             "(maximum ?p (minimum ?q ?x ?b) ?a)",
             "(clip ?r ?x)",
         )
+        .exact()
         .when("a <= b, numbers", |m| Some(m.splat("?a")? <= m.splat("?b")?))
         .with("?r", |m| bounds(Some(m.splat("?a")?), Some(m.splat("?b")?))),
         rule(
@@ -98,9 +109,11 @@ pub fn rules() -> Vec<Rule> {
             "(minimum ?p (relu ?q ?x) ?b)",
             "(clip ?r ?x)",
         )
+        .exact()
         .when("b is a number of 0 or more", |m| Some(m.splat("?b")? >= 0.0))
         .with("?r", |m| bounds(Some(0.0), Some(m.splat("?b")?))),
         rule("clip-of-relu", "clip(relu x, a, b) = clip(x, 0, b)", "(clip ?p (relu ?q ?x))", "(clip ?r ?x)")
+            .exact()
             .when("a <= 0 <= b", |m| {
                 let (low, high) = bounds_of(m, "?p")?;
                 Some(low.is_none_or(|a| a <= 0.0) && high.is_some_and(|b| b >= 0.0))
@@ -112,6 +125,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?m (clip ?p ?x) ?c)",
             "(clip ?r (mul ?m ?x ?c))",
         )
+        .within("1 ulp, at the bounds")
         .when("c is a number above 0, floats", |m| {
             Some(m.splat("?c")? > 0.0 && m.splat("?c")?.is_finite() && is_float(m, "?x")?)
         })
@@ -125,7 +139,8 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?m (mul ?n ?x (clip ?p ?y)) ?c)",
             "(mul ?m ?x (mul ?n (clip ?p ?y) ?c))",
         )
-        .when("c is a number", |m| m.splat("?c").map(|_| true)),
+        .within("1.5 ulp")
+        .when("c is one moderate number of f32, bf16 or f64", |m| is_moderate_factor(m, "?c")),
     ]
 }
 

@@ -7,15 +7,15 @@
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::scalar_like;
+use super::conditions::{SUMS, scalar_like};
 use fusion_operators::{Attrs, DType};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
-    const FITS: &str =
-        "the leading axes agree, the softmax is along the last axis, f32, or f16 and bf16 with many scores";
-    let plain =
-        |name, equation, scores: &'static str, right: &'static str| rule(name, equation, scores, right);
+    let plain = |name, equation, scores: &'static str, right: &'static str| {
+        rule(name, equation, scores, right)
+            .within("4 ulp of the sum of |p v|; scores are rounded as the kernel sums them")
+    };
     vec![
         plain(
             "attention",
@@ -55,6 +55,7 @@ pub fn rules() -> Vec<Rule> {
             "(add ?d (add ?e (matmul ?n ?q ?k) ?b) ?c)",
             "(add ?d (matmul ?n ?q ?k) (add ?e ?b ?c))",
         )
+        .within("1 ulp of |b| + |c|")
         .when("the keys are transposed", |m| Some(m.attrs("?n")?.flag("transpose_b"))),
         rule(
             "biases-of-scaled-scores",
@@ -62,6 +63,7 @@ pub fn rules() -> Vec<Rule> {
             "(add ?d (add ?e (mul ?a (matmul ?n ?q ?k) ?s) ?b) ?c)",
             "(add ?d (mul ?a (matmul ?n ?q ?k) ?s) (add ?e ?b ?c))",
         )
+        .within("1 ulp of |b| + |c|")
         .when("the keys are transposed", |m| Some(m.attrs("?n")?.flag("transpose_b"))),
         rule(
             "mask-as-bias",
@@ -69,6 +71,7 @@ pub fn rules() -> Vec<Rule> {
             "(softmax ?s (where ?w ?m ?x ?c))",
             "(softmax ?s (add ?w ?x (where ?w ?m ?z ?c)))",
         )
+        .within("exact where |x| < 512, or a row is not hidden all; what is hidden must be finite")
         .when(MASKS, masks)
         .with("?z", |m| scalar_like(m, "?c", 0.0)),
         rule(
@@ -77,9 +80,11 @@ pub fn rules() -> Vec<Rule> {
             "(softmax ?s (where ?w ?m ?c ?x))",
             "(softmax ?s (add ?w ?x (where ?w ?m ?c ?z)))",
         )
+        .within("exact where |x| < 512, or a row is not hidden all; what is hidden must be finite")
         .when(MASKS, masks)
         .with("?z", |m| scalar_like(m, "?c", 0.0)),
         rule("matmul-keys-by-row", "q k = q (k')'", "(matmul ?n ?q ?k)", "(matmul ?t ?q (transpose ?p ?k))")
+            .within(SUMS)
             .when("k is no constant, of rank 3 or more, and neither operand is transposed", |m| {
                 let attrs = m.attrs("?n")?;
                 let plain = !attrs.flag("transpose_a") && !attrs.flag("transpose_b");
@@ -98,6 +103,7 @@ pub fn rules() -> Vec<Rule> {
             "(attention ?t (mul ?a ?q ?c) ?k ?v)",
             "(attention ?u ?q ?k ?v)",
         )
+        .within("1.5 ulp of the scores")
         .when("c is one number", |m| m.splat("?c").map(|_| true))
         .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
         rule(
@@ -106,6 +112,7 @@ pub fn rules() -> Vec<Rule> {
             "(attention ?t (mul ?a ?q ?c) ?k ?v ?b)",
             "(attention ?u ?q ?k ?v ?b)",
         )
+        .within("1.5 ulp of the scores")
         .when("c is one number", |m| m.splat("?c").map(|_| true))
         .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
         rule(
@@ -114,6 +121,7 @@ pub fn rules() -> Vec<Rule> {
             "(attention ?t ?q (mul ?a ?k ?c) ?v)",
             "(attention ?u ?q ?k ?v)",
         )
+        .within("1.5 ulp of the scores")
         .when("c is one number", |m| m.splat("?c").map(|_| true))
         .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
         rule(
@@ -122,10 +130,15 @@ pub fn rules() -> Vec<Rule> {
             "(attention ?t ?q (mul ?a ?k ?c) ?v ?b)",
             "(attention ?u ?q ?k ?v ?b)",
         )
+        .within("1.5 ulp of the scores")
         .when("c is one number", |m| m.splat("?c").map(|_| true))
         .with("?u", |m| scaled(m.splat("?c")? * m.attrs("?t")?.float_or("scale", 1.0))),
     ]
 }
+
+/// What [`fits`] says.
+pub(super) const FITS: &str =
+    "the leading axes agree, the softmax is along the last axis, f32, or f16 and bf16 with many scores";
 
 const MASKS: &str =
     "c is one number that hides all others: minus infinity, or below -10^9 in f32; x is no constant";
@@ -137,14 +150,14 @@ fn masks(found: &Match) -> Option<bool> {
     Some(hides && dtype.is_float() && !found.is_constant("?x"))
 }
 
-fn scaled(scale: f64) -> Option<Node> {
+pub(super) fn scaled(scale: f64) -> Option<Node> {
     Some(Node::attrs(Attrs::new().with("scale", scale)))
 }
 
 /// One kernel rounds halves once where the program rounds each step; where that spares little the program's roundings stay.
 const MANY_SCORES: u64 = 4096;
 
-fn fits(found: &Match) -> Option<bool> {
+pub(super) fn fits(found: &Match) -> Option<bool> {
     let attrs = |var| found.attrs(var);
     let (second, first) = (attrs("?m")?, attrs("?n")?);
     let flags = !second.flag("transpose_a")

@@ -5,9 +5,9 @@
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::{Head, Node};
-use super::super::rule::{Match, Rule, rule};
+use super::super::rule::{Match, Rounding, Rule, rule};
 use super::super::search_rule::{Draft, Place, SearchRule};
-use super::conditions::{exchanges_last_two, permutation, shaping, transposing};
+use super::conditions::{SUMS, exchanges_last_two, permutation, shaping, transposing};
 use egg::Id;
 use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE, TRANSPOSE};
 use fusion_operators::{Attrs, FusionKind, Operator, TensorType};
@@ -21,6 +21,7 @@ pub fn rules() -> Vec<Rule> {
             "(transpose ?p (transpose ?q ?x))",
             "(transpose ?r ?x)",
         )
+        .exact()
         .with("?r", |m| {
             let rank = m.ty("?x")?.rank();
             let (p, q) = (permutation(m.attrs("?p")?, rank)?, permutation(m.attrs("?q")?, rank)?);
@@ -32,6 +33,7 @@ pub fn rules() -> Vec<Rule> {
             "(reshape ?r (transpose ?p ?x))",
             "(transpose ?q (reshape ?s ?x))",
         )
+        .exact()
         .when("the transpose exchanges the last two axes, which the reshape keeps", |m| {
             let (x, result) = (m.shape("?x")?, m.result()?.shape()?);
             let (rows, columns) = (x[x.len().checked_sub(2)?], *x.last()?);
@@ -55,6 +57,7 @@ pub fn rules() -> Vec<Rule> {
             "(reshape ?r (transpose ?p ?x))",
             "(transpose ?q (reshape ?s ?x))",
         )
+        .exact()
         .when("the last axis stays the last, and is split", |m| {
             let (x, result) = (m.shape("?x")?, m.result()?.shape()?);
             let moved: Vec<u64> = permutation(m.attrs("?p")?, x.len())?.iter().map(|&a| x[a]).collect();
@@ -78,6 +81,7 @@ pub fn rules() -> Vec<Rule> {
             "(matmul ?n (transpose ?p ?x) ?w)",
             "(transpose ?p (matmul ?n ?x ?w))",
         )
+        .within(SUMS)
         .when("the last axis stays the last, w is a constant matrix", |m| {
             let plain = !m.attrs("?n")?.flag("transpose_a") && m.is_constant("?w") && m.ty("?w")?.rank() == 2;
             Some(plain && keeps_last(m, "?p")?)
@@ -88,6 +92,7 @@ pub fn rules() -> Vec<Rule> {
             "(dense ?n (transpose ?p ?x) ?w)",
             "(transpose ?p (dense ?n ?x ?w))",
         )
+        .within(SUMS)
         .when("the last axis stays the last, w is a constant", |m| {
             Some(m.is_constant("?w") && keeps_last(m, "?p")?)
         }),
@@ -97,16 +102,21 @@ pub fn rules() -> Vec<Rule> {
             "(layer_norm ?l (transpose ?p ?x) ?g ?b)",
             "(transpose ?p (layer_norm ?l ?x ?g ?b))",
         )
+        .within(SUMS)
         .when("the last axis stays the last, and alone is normalized", |m| {
             let rank = m.ty("?x")?.rank();
             let axis = fusion_operators::relation::normalize_axis(m.attrs("?l")?.int_or("axis", -1), rank)?;
             Some(axis + 1 == rank && keeps_last(m, "?p")?)
         }),
-        rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").when("p moves no axis", |m| {
-            let rank = m.ty("?x")?.rank();
-            Some(permutation(m.attrs("?p")?, rank)?.into_iter().eq(0..rank))
-        }),
+        rule("transpose-nothing", "x^p = x", "(transpose ?p ?x)", "?x").exact().when(
+            "p moves no axis",
+            |m| {
+                let rank = m.ty("?x")?.rank();
+                Some(permutation(m.attrs("?p")?, rank)?.into_iter().eq(0..rank))
+            },
+        ),
         rule("transpose-of-ones", "x^p = reshape x", "(transpose ?p ?x)", "(reshape ?r ?x)")
+            .exact()
             .when("axes above 1 keep their order", |m| {
                 let shape = m.shape("?x")?;
                 let moved = permutation(m.attrs("?p")?, shape.len())?;
@@ -119,10 +129,14 @@ pub fn rules() -> Vec<Rule> {
             "(reshape ?p (reshape ?q ?x))",
             "(reshape ?r ?x)",
         )
+        .exact()
         .with("?r", to_result),
-        rule("reshape-nothing", "reshape x = x", "(reshape ?p ?x)", "?x"),
-        rule("squeeze", "squeeze x = reshape x", "(squeeze ?p ?x)", "(reshape ?r ?x)").with("?r", to_result),
+        rule("reshape-nothing", "reshape x = x", "(reshape ?p ?x)", "?x").exact(),
+        rule("squeeze", "squeeze x = reshape x", "(squeeze ?p ?x)", "(reshape ?r ?x)")
+            .exact()
+            .with("?r", to_result),
         rule("expand-dims", "expand_dims x = reshape x", "(expand_dims ?p ?x)", "(reshape ?r ?x)")
+            .exact()
             .with("?r", to_result),
         rule(
             "reshape-of-one-shape",
@@ -130,24 +144,28 @@ pub fn rules() -> Vec<Rule> {
             "(reshape ?p ?x)",
             "(reshape ?r ?x)",
         )
+        .exact()
         .with("?r", to_result),
-        rule("broadcast-nothing", "broadcast x = x", "(broadcast_to ?p ?x)", "?x"),
+        rule("broadcast-nothing", "broadcast x = x", "(broadcast_to ?p ?x)", "?x").exact(),
         rule(
             "broadcast-broadcast",
             "broadcast broadcast x = broadcast x",
             "(broadcast_to ?p (broadcast_to ?q ?x))",
             "(broadcast_to ?p ?x)",
-        ),
-        rule("tile-nothing", "tile x = x", "(tile ?p ?x)", "?x"),
+        )
+        .exact(),
+        rule("tile-nothing", "tile x = x", "(tile ?p ?x)", "?x").exact(),
         rule("pad-nothing", "pad x = x", "(pad ?p ?x)", "?x")
+            .exact()
             .when("there is no padding", |m| Some(m.attrs("?p")?.ints("padding")?.iter().all(|&n| n == 0))),
-        rule("reverse-reverse", "reverse reverse x = x", "(reverse ?p (reverse ?p ?x))", "?x"),
+        rule("reverse-reverse", "reverse reverse x = x", "(reverse ?p (reverse ?p ?x))", "?x").exact(),
         rule(
             "mean-of-pool",
             "global_avg_pool x = mean over the spatial axes",
             "(global_avg_pool ?p ?x)",
             "(reduce_mean ?q ?x)",
         )
+        .within(SUMS)
         .with("?q", |m| {
             let rank = m.ty("?x")?.rank() as i64;
             Some(Node::attrs(Attrs::new().with("axes", (2..rank).collect::<Vec<_>>()).with("keepdims", true)))
@@ -164,18 +182,21 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "elementwise-of-transpose",
         equation: "f(x^p) = f(x)^p",
+        rounding: Rounding::Exact,
         conditions: &["f is elementwise, of one operand"],
         find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&TRANSPOSE))),
     },
     SearchRule {
         name: "elementwise-of-reshape",
         equation: "f(reshape x) = reshape f(x)",
+        rounding: Rounding::Exact,
         conditions: &["f is elementwise, of one operand"],
         find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&RESHAPE))),
     },
     SearchRule {
         name: "transpose-of-elementwise",
         equation: "f(x, y)^p = f(x^p, y^p)",
+        rounding: Rounding::Exact,
         conditions: &[
             "f is elementwise or a broadcast",
             "an operand is a transpose, the others too or constants or of one element",
@@ -185,6 +206,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "elementwise-of-transposes",
         equation: "f(x^p, y^p) = f(x, y)^p",
+        rounding: Rounding::Exact,
         conditions: &[
             "f is a broadcast of operands of one rank",
             "other operands are constants, or have one element",
@@ -194,6 +216,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "operand-of-broadcast",
         equation: "f(broadcast x, y) = f(x, y)",
+        rounding: Rounding::Exact,
         conditions: &["f broadcasts its operands"],
         find: broadcast_operands,
     },

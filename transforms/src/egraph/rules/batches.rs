@@ -9,9 +9,10 @@
 //! that there must be more calls than that. None of the calls may need what another gives.
 
 use super::super::analysis::{Graph, only_type};
+use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls};
-use super::conditions::shaping;
+use super::conditions::{SUMS, shaping};
 use super::groups::FEWEST_CHANNELS;
 use super::needs::Needs;
 use super::pieces::slicing;
@@ -28,6 +29,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "batch-matmuls",
         equation: "x0 y0, x1 y1 = slices of [x0; x1] [y0; y1]",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &[
             "the operands have like shapes, and not all share one",
             "each side are constants or pieces of one tensor, or there are more products than kernels that bring them together",
@@ -38,6 +40,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "group-conv2ds",
         equation: "x * v, y * w = channels of (x | y) * [v; w]",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &[
             "the operands have like shapes, and not all share one",
             "each side are constants or pieces of one tensor, or there are more convolutions than kernels that bring them together",

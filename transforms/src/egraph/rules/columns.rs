@@ -7,7 +7,7 @@
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::{is_float, shaping, transposing};
+use super::conditions::{SUMS, is_float, shaping, transposing};
 use fusion_operators::Attrs;
 
 /// The rules.
@@ -19,6 +19,7 @@ pub fn rules() -> Vec<Rule> {
             "(conv2d_transpose ?p ?x ?w)",
             "(col2im ?c (conv2d {} ?x (reshape ?s (transpose ?t ?w))))",
         )
+        .within(SUMS)
         .when(
             "w is a constant of floats, one group, the data has several elements along the spatial axes",
             |m| {

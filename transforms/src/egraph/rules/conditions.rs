@@ -4,6 +4,9 @@ use super::super::language::Node;
 use super::super::rule::Match;
 use fusion_operators::{Attrs, DType, TensorType};
 
+/// The difference of sums that are taken in another order.
+pub const SUMS: &str = "sums in another order";
+
 /// True when all elements of a variable's value are that number.
 pub fn is_number(found: &Match, var: &str, number: f64) -> Option<bool> {
     Some(found.splat(var)? == number)

@@ -17,11 +17,14 @@ use fusion_operators::{Attrs, DType, Tensor};
 pub fn rules() -> Vec<Rule> {
     vec![
         rule("mul-zeros", "x 0 = 0", "(mul ?a ?x ?z)", "?y")
+            .within("exact but for the sign of 0")
             .when(ZEROS, |m| zeros_and_finite(m, "?x"))
             .with("?y", zeros),
         rule("where-true", "true ? x : y = x", "(where ?a ?m ?x ?y)", "?x")
+            .exact()
             .when("all of the condition is true", |m| is_number(m, "?m", 1.0)),
         rule("where-false", "false ? x : y = y", "(where ?a ?m ?x ?y)", "?y")
+            .exact()
             .when("all of the condition is false", |m| is_number(m, "?m", 0.0)),
     ]
 }
@@ -30,26 +33,32 @@ pub fn rules() -> Vec<Rule> {
 pub fn of_products() -> Vec<Rule> {
     vec![
         rule("matmul-by-zeros", "x 0 = 0", "(matmul ?m ?x ?z)", "?y")
+            .within("exact but for the sign of 0")
             .when(ZEROS, |m| zeros_and_finite(m, "?x"))
             .with("?y", zeros),
         rule("matmul-of-zeros", "0 x = 0", "(matmul ?m ?z ?x)", "?y")
+            .within("exact but for the sign of 0")
             .when(ZEROS, |m| zeros_and_finite(m, "?x"))
             .with("?y", zeros),
         rule("matmul-by-identity", "x I = x", "(matmul ?m ?x ?i)", "?x")
+            .exact()
             .when("i is an identity matrix, x is not transposed", |m| {
                 Some(!m.attrs("?m")?.flag("transpose_a") && is_identity(m, "?i")?)
             }),
         rule("matmul-of-identity", "I x = x", "(matmul ?m ?i ?x)", "?x")
+            .exact()
             .when("i is an identity matrix, x is not transposed", |m| {
                 Some(!m.attrs("?m")?.flag("transpose_b") && is_identity(m, "?i")?)
             }),
         rule("matmul-of-picks", "P x = rows of x", "(matmul ?m ?p ?x)", "(gather ?g ?x ?i)")
+            .exact()
             .when("each row of the matrix p is 1 in one column and 0 in others, x is not transposed", |m| {
                 Some(!m.attrs("?m")?.flag("transpose_b") && picks(m, "?p", "transpose_a", false).is_some())
             })
             .with("?g", |m| along(m.ty("?x")?.rank().checked_sub(2)?))
             .with("?i", |m| indices(picks(m, "?p", "transpose_a", false)?)),
         rule("matmul-by-picks", "x P' = columns of x", "(matmul ?m ?x ?p)", "(gather ?g ?x ?i)")
+            .exact()
             .when("each column of the matrix p is 1 in one row and 0 in others, x is not transposed", |m| {
                 Some(!m.attrs("?m")?.flag("transpose_a") && picks(m, "?p", "transpose_b", true).is_some())
             })
@@ -61,7 +70,10 @@ pub fn of_products() -> Vec<Rule> {
 /// The rules of convolutions. Those of kernels of 1 x 1 become products.
 pub fn of_convolutions() -> Vec<Rule> {
     let by_zeros = |name, left: &'static str| {
-        rule(name, "x * 0 = 0", left, "?y").when(ZEROS, |m| zeros_and_finite(m, "?x")).with("?y", zeros)
+        rule(name, "x * 0 = 0", left, "?y")
+            .within("exact but for the sign of 0")
+            .when(ZEROS, |m| zeros_and_finite(m, "?x"))
+            .with("?y", zeros)
     };
     vec![
         by_zeros("conv1d-by-zeros", "(conv1d ?p ?x ?z)"),

@@ -6,7 +6,8 @@
 use super::super::analysis::Graph;
 use super::super::language::{Head, Node};
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::{exchanges_last_two, flipped, is_along, shaping};
+use super::conditions::{SUMS, exchanges_last_two, flipped, is_along, shaping};
+use super::numerics::{has_error, is_moderate_factor, sums_in_own_type};
 use egg::Id;
 use fusion_operators::Attrs;
 use fusion_operators::ops::elementwise::{CAST, DIV, MUL};
@@ -20,7 +21,7 @@ pub fn rules() -> Vec<Rule> {
             "x' y = (x y){transpose_a}",
             "(matmul ?m (transpose ?p ?x) ?y)",
             "(matmul ?n ?x ?y)",
-        )
+        ).within(SUMS)
         .when("p exchanges the last two axes", |m| exchanges_last_two(m.attrs("?p")?, m.ty("?x")?.rank()))
         .with("?n", |m| Some(flipped(m.attrs("?m")?, "transpose_a"))),
         rule(
@@ -28,7 +29,7 @@ pub fn rules() -> Vec<Rule> {
             "x y' = (x y){transpose_b}",
             "(matmul ?m ?x (transpose ?p ?y))",
             "(matmul ?n ?x ?y)",
-        )
+        ).within(SUMS)
         .when("p exchanges the last two axes", |m| exchanges_last_two(m.attrs("?p")?, m.ty("?y")?.rank()))
         .with("?n", |m| Some(flipped(m.attrs("?m")?, "transpose_b"))),
         rule(
@@ -36,11 +37,11 @@ pub fn rules() -> Vec<Rule> {
             "batch_matmul is matmul of rank 3",
             "(batch_matmul ?m ?x ?y)",
             "(matmul ?m ?x ?y)",
-        ),
-        rule("dense-as-matmul", "dense(x, w) = x w'", "(dense ?a ?x ?w)", "(matmul ?n ?x ?w)")
+        ).within(SUMS),
+        rule("dense-as-matmul", "dense(x, w) = x w'", "(dense ?a ?x ?w)", "(matmul ?n ?x ?w)").within(SUMS)
             .when("x has rank 2 or more", |m| Some(m.ty("?x")?.rank() >= 2))
             .with("?n", |_| Some(Node::attrs(Attrs::new().with("transpose_b", true)))),
-        rule("matmul-as-dense", "x w' = dense(x, w)", "(matmul ?m ?x ?w)", "(dense ?n ?x ?w)")
+        rule("matmul-as-dense", "x w' = dense(x, w)", "(matmul ?m ?x ?w)", "(dense ?n ?x ?w)").within(SUMS)
             .when("w is a transposed matrix", |m| {
                 let attrs = m.attrs("?m")?;
                 Some(m.ty("?w")?.rank() == 2 && attrs.flag("transpose_b") && !attrs.flag("transpose_a"))
@@ -51,38 +52,38 @@ pub fn rules() -> Vec<Rule> {
             "x y + x z = x (y + z)",
             "(add ?a (matmul ?m ?x ?y) (matmul ?m ?x ?z))",
             "(matmul ?m ?x (add ?a ?y ?z))",
-        ),
+        ).within("1 ulp of the sums of |x y| + |x z|"),
         rule(
             "matmul-factor-left",
             "x z + y z = (x + y) z",
             "(add ?a (matmul ?m ?x ?z) (matmul ?m ?y ?z))",
             "(matmul ?m (add ?a ?x ?y) ?z)",
-        ),
+        ).within("1 ulp of the sums of |x z| + |y z|"),
         rule(
             "matmul-of-scaled",
             "(c x) y = c (x y)",
             "(matmul ?m (mul ?a ?x ?c) ?y)",
             "(mul ?a (matmul ?m ?x ?y) ?c)",
-        )
-        .when("c is one number without axes", |m| {
-            Some(m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
+        ).within("1 ulp of the sum of |c x y|")
+        .when("c is one moderate number without axes, of f32, bf16 or f64", |m| {
+            Some(is_moderate_factor(m, "?c")? && m.ty("?c")?.rank() == 0)
         }),
         rule(
             "matmul-by-scaled",
             "x (c y) = c (x y)",
             "(matmul ?m ?x (mul ?a ?y ?c))",
             "(mul ?a (matmul ?m ?x ?y) ?c)",
-        )
-        .when("c is one number without axes", |m| {
-            Some(m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
+        ).within("1 ulp of the sum of |c x y|")
+        .when("c is one moderate number without axes, of f32, bf16 or f64", |m| {
+            Some(is_moderate_factor(m, "?c")? && m.ty("?c")?.rank() == 0)
         }),
         rule(
             "matmul-scale",
             "(x w) s = x (w s)",
             "(mul ?a (matmul ?m ?x ?w) ?s)",
             "(matmul ?m ?x (mul ?a ?w ?s))",
-        )
-        .when("w and s are constants, s has one number a column or one in all", |m| {
+        ).within("1 ulp of the sum of |x w s|")
+        .when("w and s are constants, s has one number a column or one in all; no f16 or bf16", |m| {
             Some(is_scale_of_columns(m)? && !m.attrs("?m")?.flag("transpose_b"))
         }),
         rule(
@@ -90,8 +91,8 @@ pub fn rules() -> Vec<Rule> {
             "(x w') s = x (w s')'",
             "(mul ?a (matmul ?m ?x ?w) ?s)",
             "(matmul ?m ?x (mul ?a ?w (reshape ?r ?s)))",
-        )
-        .when("w and s are constants, s has one number a column or one in all", |m| {
+        ).within("1 ulp of the sum of |x w s|")
+        .when("w and s are constants, s has one number a column or one in all; no f16 or bf16", |m| {
             Some(is_scale_of_columns(m)? && m.attrs("?m")?.flag("transpose_b"))
         })
         .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
@@ -100,16 +101,16 @@ pub fn rules() -> Vec<Rule> {
             "dense(x, w) s = dense(x, s' w)",
             "(mul ?a (dense ?m ?x ?w) ?s)",
             "(dense ?m ?x (mul ?a ?w (reshape ?r ?s)))",
-        )
-        .when("w and s are constants, s has one number a column or one in all", is_scale_of_columns)
+        ).within("1 ulp of the sum of |x w s|")
+        .when("w and s are constants, s has one number a column or one in all; no f16 or bf16", is_scale_of_columns)
         .with("?r", |m| Some(Node::attrs(shaping(&[m.shape("?s")?.iter().product(), 1])))),
         rule(
             "scaled-matmul",
             "(x s) w = x (s' w)",
             "(matmul ?m (mul ?a ?x ?s) ?w)",
             "(matmul ?m ?x (mul ?a ?w (reshape ?r ?s)))",
-        )
-        .when("w and s are constants, s has one number for each of the numbers summed over", |m| {
+        ).within("1 ulp of the sum of |x s w|")
+        .when("w and s are constants, s has one number for each of the numbers summed over; no f16 or bf16", |m| {
             let attrs = m.attrs("?m")?;
             let plain = !attrs.flag("transpose_a") && !attrs.flag("transpose_b");
             Some(plain && is_scale_of_rows(m, 0)?)
@@ -120,8 +121,8 @@ pub fn rules() -> Vec<Rule> {
             "dense(x s, w) = dense(x, w s)",
             "(dense ?m (mul ?a ?x ?s) ?w)",
             "(dense ?m ?x (mul ?a ?w (reshape ?r ?s)))",
-        )
-        .when("w and s are constants, s has one number for each of the numbers summed over", |m| {
+        ).within("1 ulp of the sum of |x s w|")
+        .when("w and s are constants, s has one number for each of the numbers summed over; no f16 or bf16", |m| {
             is_scale_of_rows(m, 1)
         })
         .with("?r", |m| Some(Node::attrs(shaping(&[1, m.shape("?s")?.iter().product()])))),
@@ -130,8 +131,11 @@ pub fn rules() -> Vec<Rule> {
             "(x + c) w = x w + c w",
             "(matmul ?m (add ?a ?x ?c) ?w)",
             "(add ?a (matmul ?m ?x ?w) (matmul ?m (broadcast_to ?r ?c) ?w))",
-        )
-        .when("w and c are constants, c has one number for each of the numbers summed over or one in all, x is an input, scaled or moved", |m| {
+        ).within("2 ulp of the sum of |x w| + |c w|, which is what the error of x comes to")
+        .when("w and c are constants, c has one number for each of the numbers summed over or one in all, x is an input, scaled or moved, with an error of its own; no f16 or bf16", |m| {
+            if !has_error(m, "?x")? || !sums_in_own_type(m, "?x")? {
+                return Some(false);
+            }
             let plain = !m.attrs("?m")?.flag("transpose_a") && m.ty("?w")?.rank() == 2;
             let constant = m.is_constant("?w") && m.is_constant("?c") && is_of_input(m.graph, m.id("?x"), MOST_STEPS);
             let (data, shift) = (m.shape("?x")?, m.shape("?c")?);
@@ -144,7 +148,7 @@ pub fn rules() -> Vec<Rule> {
             "x [B, M, K] times w [K, N] = reshape(x) [B M, K] times w",
             "(matmul ?m ?x ?w)",
             "(reshape ?o (matmul ?m (reshape ?r ?x) ?w))",
-        )
+        ).within(SUMS)
         .when("w is a matrix, x has leading axes and is not transposed", |m| {
             Some(m.ty("?w")?.rank() == 2 && m.ty("?x")?.rank() > 2 && !m.attrs("?m")?.flag("transpose_a"))
         })
@@ -177,17 +181,19 @@ fn is_of_input(graph: &Graph, id: Id, steps: usize) -> bool {
                 }))
 }
 
-fn is_scale_of_columns(found: &Match) -> Option<bool> {
+pub(super) fn is_scale_of_columns(found: &Match) -> Option<bool> {
     let columns = found.result()?.shape()?;
     let (last, rank) = (*columns.last()?, columns.len());
     let constant = found.is_constant("?w") && found.is_constant("?s") && found.ty("?w")?.rank() == 2;
     let scale = found.shape("?s")?;
+    let constant = constant && sums_in_own_type(found, "?s")?;
     Some(constant && (is_along(&scale, rank, rank - 1, last) && scale.len() <= 2 || scale.is_empty()))
 }
 
 fn is_scale_of_rows(found: &Match, axis: usize) -> Option<bool> {
     let (weight, data) = (found.shape("?w")?, found.shape("?x")?);
     let constant = found.is_constant("?w") && found.is_constant("?s") && weight.len() == 2;
+    let constant = constant && sums_in_own_type(found, "?s")?;
     let rank = data.len();
     Some(
         constant

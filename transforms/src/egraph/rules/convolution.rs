@@ -11,7 +11,8 @@
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::{is_along, is_number, shaping};
+use super::conditions::{SUMS, is_along, is_number, shaping};
+use super::numerics::{has_error, sums_in_own_type};
 use fusion_operators::{Attr, Attrs, TensorType};
 
 /// The rules.
@@ -29,7 +30,7 @@ pub fn rules() -> Vec<Rule> {
             "gamma (x - mean) / sqrt(var + eps) + beta = x s + (beta - mean s), s = gamma rsqrt(var + eps)",
             "(batch_norm ?p ?x ?g ?b ?m ?v)",
             "(add ?n (mul ?n ?x (reshape ?r (mul ?n ?g (rsqrt ?n (add ?n ?v ?e))))) (reshape ?r (sub ?n ?b (mul ?n ?m (mul ?n ?g (rsqrt ?n (add ?n ?v ?e)))))))",
-        )
+        ).within("2 ulp of |x s| + |mean s| + |beta|")
         .with("?n", |_| Some(Node::attrs(Attrs::new())))
         .with("?e", |m| {
             let epsilon = m.attrs("?p")?.float_or("epsilon", 1e-5);
@@ -40,7 +41,7 @@ pub fn rules() -> Vec<Rule> {
             shape[0] = *m.shape("?g")?.first()?;
             Some(Node::attrs(shaping(&shape)))
         }),
-        rule("pad-conv2d", "pad(x) * w = x * w with padding", "(conv2d ?p (pad ?q ?x) ?w)", "(conv2d ?r ?x ?w)")
+        rule("pad-conv2d", "pad(x) * w = x * w with padding", "(conv2d ?p (pad ?q ?x) ?w)", "(conv2d ?r ?x ?w)").within(SUMS)
             .when("the padding is of zeros, at the spatial axes, nowhere negative", |m| merged_padding(m).map(|_| true))
             .with("?r", |m| {
                 let mut attrs = m.attrs("?p")?.clone();
@@ -52,7 +53,7 @@ pub fn rules() -> Vec<Rule> {
             "x * w = w x for a kernel of 1 x 1",
             "(conv2d ?p ?x ?w)",
             "(reshape ?o (matmul ?n (reshape ?r ?w) (reshape ?s ?x)))",
-        )
+        ).within(SUMS)
         .when("stride 1, no padding, one group", |m| {
             let attrs = m.attrs("?p")?;
             let all = |name: &str, number: i64| attrs.ints(name).is_none_or(|v| v.iter().all(|&n| n == number));
@@ -77,9 +78,10 @@ pub fn rules() -> Vec<Rule> {
             "(x + c) * w = x * w + c * w",
             "(conv2d ?p (add ?a ?x ?c) ?w)",
             "(add ?a (conv2d ?p ?x ?w) (conv2d ?q (broadcast_to ?r ?c) ?w))",
-        )
-        .when("no padding, w and c are constants, c has one number a channel or one in all, x is none", |m| {
+        ).within("2 ulp of the sum of |x w| + |c w|, which is what the error of x comes to")
+        .when("no padding, w and c are constants, c has one number a channel or one in all, x is none and has an error of its own; no f16 or bf16", |m| {
             let constant = m.is_constant("?w") && m.is_constant("?c") && !m.is_constant("?x");
+            let constant = constant && has_error(m, "?x")? && sums_in_own_type(m, "?x")?;
             let (data, shift) = (m.shape("?x")?, m.shape("?c")?);
             let ones = |at: usize| shift.len().checked_sub(4 - at).is_none_or(|at| shift[at] == 1);
             let is_unpadded = m.attrs("?p")?.ints("padding").is_none_or(|v| v.iter().all(|&n| n == 0));
@@ -115,6 +117,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (conv1d ?p ?x ?w) ?s)",
             "(conv1d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
         )
+        .within("1 ulp of the sum of |x w s|")
         .when(SCALE_FITS, scales_filters)
         .with("?r", by_filter),
         rule(
@@ -123,6 +126,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (conv2d ?p ?x ?w) ?s)",
             "(conv2d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
         )
+        .within("1 ulp of the sum of |x w s|")
         .when(SCALE_FITS, scales_filters)
         .with("?r", by_filter),
         rule(
@@ -131,6 +135,7 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (conv3d ?p ?x ?w) ?s)",
             "(conv3d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
         )
+        .within("1 ulp of the sum of |x w s|")
         .when(SCALE_FITS, scales_filters)
         .with("?r", by_filter),
         rule(
@@ -139,7 +144,8 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (conv2d_transpose ?p ?x ?w) ?s)",
             "(conv2d_transpose ?p ?x (mul ?a ?w (reshape ?r ?s)))",
         )
-        .when("w and s are constants, one group, s has one number a filter", |m| {
+        .within("1 ulp of the sum of |x w s|")
+        .when("w and s are constants, one group, s has one number a filter; no f16 or bf16", |m| {
             Some(m.attrs("?p")?.int_or("groups", 1) == 1 && scales_filters(m)?)
         })
         .with("?r", by_channel),
@@ -149,9 +155,10 @@ pub fn rules() -> Vec<Rule> {
             "(conv2d ?p (mul ?a ?x ?s) ?w)",
             "(conv2d ?p ?x (mul ?a ?w (reshape ?r ?s)))",
         )
-        .when("w and s are constants, one group, s has one number a channel", |m| {
+        .within("1 ulp of the sum of |x s w|")
+        .when("w and s are constants, one group, s has one number a channel; no f16 or bf16", |m| {
             let shape = m.shape("?x")?;
-            let constant = m.is_constant("?w") && m.is_constant("?s");
+            let constant = m.is_constant("?w") && m.is_constant("?s") && sums_in_own_type(m, "?s")?;
             Some(
                 constant
                     && m.attrs("?p")?.int_or("groups", 1) == 1
@@ -165,7 +172,7 @@ pub fn rules() -> Vec<Rule> {
 
 /// What grows with each element may be taken of the greatest alone: of fewer, and where a kernel of windows ends.
 fn before_pool(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
-    rule(name, equation, left, right).when("each window has an element of the image", |m| {
+    rule(name, equation, left, right).exact().when("each window has an element of the image", |m| {
         let attrs = m.attrs("?p")?;
         let (kernel, padding) = (attrs.ints("kernel")?, attrs.ints("padding").unwrap_or(&[0; 4]));
         let inside = |(axis, &extent): (usize, &i64)| padding[axis] < extent && padding[axis + 2] < extent;
@@ -175,16 +182,16 @@ fn before_pool(name: &'static str, equation: &'static str, left: &'static str, r
 }
 
 const SCALE: &str = "s (x * w) = x * (s w)";
-const SCALE_FITS: &str = "w and s are constants, s has one number a filter";
+pub(super) const SCALE_FITS: &str = "w and s are constants, s has one number a filter; no f16 or bf16";
 
-fn scales_filters(found: &Match) -> Option<bool> {
+pub(super) fn scales_filters(found: &Match) -> Option<bool> {
     let result = found.result()?.shape()?;
-    let constant = found.is_constant("?w") && found.is_constant("?s");
+    let constant = found.is_constant("?w") && found.is_constant("?s") && sums_in_own_type(found, "?s")?;
     Some(constant && is_along(&found.shape("?s")?, result.len(), 1, result[1]))
 }
 
 /// The scale as `[F, 1, 1, 1]`, or `[1]` for one number.
-fn by_filter(found: &Match) -> Option<Node> {
+pub(super) fn by_filter(found: &Match) -> Option<Node> {
     let mut shape = vec![1; found.ty("?w")?.rank()];
     shape[0] = found.shape("?s")?.iter().product();
     Some(Node::attrs(shaping(&shape)))

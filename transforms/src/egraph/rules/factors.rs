@@ -6,11 +6,12 @@
 //! What takes a number in is a constant, a choice of constants, a product or a quotient with a factor that does, or a sum of what does.
 //!
 //! A number may stand at any factor of a product, so that products which share a factor can share it with the number. Into a sum it goes only
-//! where each summand has a constant that takes it in, which costs nothing; elsewhere the sum is multiplied once. Floats are taken
-//! for real numbers, as in all of algebra (`algebra`).
+//! where each summand has a constant that takes it in, which costs nothing; elsewhere the sum is multiplied once. Numbers that move past a value
+//! make other values between, so they are moderate ones (`numerics`).
 
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::is_float;
+use super::numerics::is_moderate_factor;
 use egg::Id;
 use fusion_operators::Operator;
 use fusion_operators::ops::elementwise::{ADD, DIV, MUL, SUB, WHERE};
@@ -25,20 +26,23 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (mul ?b ?x ?c) ?y)",
             "(mul ?b (mul ?a ?x ?y) ?c)",
         )
-        .when(FACTORS, |m| Some(is_one_float(m, "?c")? && are_values(m))),
+        .within("1.5 ulp")
+        .when(FACTORS, |m| Some(is_moderate_factor(m, "?c")? && are_values(m))),
         rule(
             "factor-inwards",
             "(x y) c = (x c) y",
             "(mul ?a (mul ?b ?x ?y) ?c)",
             "(mul ?b (mul ?a ?x ?c) ?y)",
         )
-        .when(FACTORS, |m| Some(is_one_float(m, "?c")? && are_values(m))),
+        .within("1.5 ulp")
+        .when(FACTORS, |m| Some(is_moderate_factor(m, "?c")? && are_values(m))),
         rule(
             "factor-of-choice",
             "(q ? a : b) c = q ? a c : b c",
             "(mul ?m (where ?w ?q ?a ?b) ?c)",
             "(where ?w ?q (mul ?m ?a ?c) (mul ?m ?b ?c))",
         )
+        .exact()
         .when("a, b and c are one number of floats each", |m| {
             Some(is_one_float(m, "?a")? && is_one_float(m, "?b")? && is_one_float(m, "?c")?)
         }),
@@ -48,8 +52,13 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?m (div ?d ?x ?y) ?c)",
             "(div ?d (mul ?m ?x ?c) ?y)",
         )
-        .when("c is one number of floats, x takes it in", |m| {
-            Some(is_one_float(m, "?c")? && takes_in(m, m.id("?x"), &mut HashSet::new()))
+        .within("1.5 ulp")
+        .when("c is one moderate number of f32, bf16 or f64; x takes it in, y is no constant", |m| {
+            Some(
+                !m.is_constant("?y")
+                    && is_moderate_factor(m, "?c")?
+                    && takes_in(m, m.id("?x"), &mut HashSet::new()),
+            )
         }),
         rule(
             "factor-of-sum",
@@ -57,19 +66,21 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?m (add ?s ?x ?y) ?c)",
             "(add ?s (mul ?m ?x ?c) (mul ?m ?y ?c))",
         )
-        .when(TAKEN_IN, |m| Some(is_one_float(m, "?c")? && both_take_it_in(m))),
+        .within("2 ulp of |x c| + |y c|, which is what the errors of x and y come to")
+        .when(TAKEN_IN, |m| Some(is_moderate_factor(m, "?c")? && both_take_it_in(m))),
         rule(
             "factor-of-difference",
             "(x - y) c = x c - y c",
             "(mul ?m (sub ?s ?x ?y) ?c)",
             "(sub ?s (mul ?m ?x ?c) (mul ?m ?y ?c))",
         )
-        .when(TAKEN_IN, |m| Some(is_one_float(m, "?c")? && both_take_it_in(m))),
+        .within("2 ulp of |x c| + |y c|, which is what the errors of x and y come to")
+        .when(TAKEN_IN, |m| Some(is_moderate_factor(m, "?c")? && both_take_it_in(m))),
     ]
 }
 
-const FACTORS: &str = "c is one number of floats, x and y are no constants";
-const TAKEN_IN: &str = "c is one number of floats; x and y take it in";
+const FACTORS: &str = "c is one moderate number of f32, bf16 or f64; x and y are no constants";
+const TAKEN_IN: &str = "c is one moderate number of f32, bf16 or f64; x and y take it in";
 
 fn is_one_float(found: &Match, var: &str) -> Option<bool> {
     Some(found.splat(var).is_some() && is_float(found, var)?)

@@ -6,8 +6,10 @@
 //! for copies of the pieces and of the joined result.
 
 use super::super::analysis::{Graph, only_type};
+use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
+use super::conditions::SUMS;
 use super::pieces::slicing;
 use fusion_operators::Attrs;
 use fusion_operators::ops::convolution::CONV2D;
@@ -22,6 +24,7 @@ pub const FEWEST_CHANNELS: u64 = 32;
 pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
     name: "conv2d-by-groups",
     equation: "x *' w = concat(x[group 0] * w[group 0], x[group 1] * w[group 1], ..)",
+    rounding: Rounding::Bounded(SUMS),
     conditions: &["w is a constant", "2 to 4 groups of 32 channels or more"],
     find: by_groups,
 }];

@@ -20,6 +20,7 @@ use super::super::extract::cost::{bytes, roof};
 use super::super::extract::halved;
 use super::super::extract::rates::Rates;
 use super::super::language::{Head, Node};
+use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
 use egg::Id;
@@ -32,6 +33,7 @@ use fusion_operators::{Attrs, DType};
 pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
     name: "matmul-by-halves",
     equation: "x y = by_halves(x, 7 sums of quarters of y)",
+    rounding: Rounding::Bounded("2 times the plain product's, by the norms of the operands"),
     conditions: &[
         "matrices of f32, whose extents are known and even, and rows of whose quarters fill vectors",
         "the target is a processor",

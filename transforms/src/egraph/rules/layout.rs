@@ -12,10 +12,10 @@
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
 use super::super::orders::Orders;
-use super::super::rule::{Match, Rule, rule};
+use super::super::rule::{Match, Rounding, Rule, rule};
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls, pulled_out, unary_of};
-use super::conditions::{permutation, shaping, transposing};
+use super::conditions::{SUMS, permutation, shaping, transposing};
 use crate::relay::layouts::{BLOCKS, BLOCKS_OF_WEIGHTS, LAST, Windows, is_known, pays};
 use egg::Id;
 use fusion_operators::ops::convolution::CONV2D;
@@ -41,6 +41,7 @@ pub fn rules() -> Vec<Rule> {
             "(conv2d ?c ?x ?w)",
             "(transpose ?q (layout_conv2d ?l (transpose ?p ?x) ?w))",
         )
+        .within(SUMS)
         .when("w is a constant, and the convolution takes less with channels last", |m| {
             Some(m.is_constant("?w") && takes_less(m, LAST, WEIGHTS)?)
         })
@@ -53,6 +54,7 @@ pub fn rules() -> Vec<Rule> {
             "(conv2d ?c ?x ?w)",
             "(layout_transform ?q (layout_conv2d ?l (layout_transform ?p ?x) (layout_transform ?r ?w)))",
         )
+        .within(SUMS)
         .when("w is a constant, and the convolution takes less in blocks of channels", |m| {
             Some(m.is_constant("?w") && takes_less(m, BLOCKS, BLOCKS_OF_WEIGHTS)?)
         })
@@ -61,6 +63,7 @@ pub fn rules() -> Vec<Rule> {
         .with("?r", |_| Some(Node::attrs(changing(WEIGHTS, BLOCKS_OF_WEIGHTS))))
         .with("?l", |m| in_order(m, BLOCKS)),
         rule("layout-back", "unblock block x = x", "(layout_transform ?p (layout_transform ?q ?x))", "?x")
+            .exact()
             .when("the second undoes the first", |m| {
                 let (p, q) = (m.attrs("?p")?, m.attrs("?q")?);
                 Some(
@@ -74,6 +77,7 @@ pub fn rules() -> Vec<Rule> {
             "(layout_transform ?p ?x)",
             "(transpose ?q ?x)",
         )
+        .exact()
         .with("?q", |m| {
             let (from, to) = orders(m.attrs("?p")?).ok()?;
             let whole = |layout: &Layout| layout.parts().iter().all(|part| part.inner.is_none());
@@ -87,6 +91,7 @@ pub fn rules() -> Vec<Rule> {
             "(reduce_mean ?a (transpose ?p ?x))",
             "(transpose ?p (reduce_mean ?b ?x))",
         )
+        .within(SUMS)
         .when("the mean keeps its axes", |m| Some(m.attrs("?a")?.flag("keepdims")))
         .with("?b", |m| {
             Some(Node::attrs(Attrs::new().with("axes", moved_axes(m)?.0).with("keepdims", true)))
@@ -97,6 +102,7 @@ pub fn rules() -> Vec<Rule> {
             "(reduce_mean ?a (transpose ?p ?x))",
             "(reduce_mean ?b ?x)",
         )
+        .within(SUMS)
         .when("the axes that are left keep their order", |m| {
             Some(!m.attrs("?a")?.flag("keepdims") && moved_axes(m)?.1.is_sorted())
         })
@@ -107,6 +113,7 @@ pub fn rules() -> Vec<Rule> {
             "(reduce_mean ?a (layout_transform ?p ?x))",
             "(reshape ?r (reduce_mean ?b ?x))",
         )
+        .within(SUMS)
         .when("the mean is over all pixels, of blocks of channels", |m| {
             let p = m.attrs("?p")?;
             let mut axes = reduced(m, 4)?;
@@ -156,6 +163,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "windows-of-order",
         equation: "(x^p) * w = x * w {data_layout}, pool(x^p) = (pool{data_layout} x)^p",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &[
             "x lies in an order that windows have kernels for",
             "a weight that is read in another order is a constant",
@@ -165,6 +173,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "order-of-windows",
         equation: "(x * w)^q = x * w {out_layout}, (pool x)^q = pool{data_layout} (x^q)",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &[
             "the result is to lie in an order that windows have kernels for",
             "a weight that is read in another order is a constant",
@@ -174,12 +183,14 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "elementwise-of-order",
         equation: "f(unblock x) = unblock f(x)",
+        rounding: Rounding::Exact,
         conditions: &["f is elementwise, of one operand"],
         find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&LAYOUT_TRANSFORM))),
     },
     SearchRule {
         name: "elementwise-of-orders",
         equation: "f(unblock x, c) = unblock f(x, block c)",
+        rounding: Rounding::Exact,
         conditions: &[
             "f broadcasts its operands",
             "other operands are unblocked as well, constants, or have one element",
@@ -189,6 +200,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "concat-of-orders",
         equation: "concat(x^p, y^p) = concat(x, y)^p",
+        rounding: Rounding::Exact,
         conditions: &["all operands are moved alike, and blocks are not split"],
         find: concat_of_orders,
     },

@@ -18,9 +18,11 @@ pub mod halves;
 pub mod layout;
 mod needs;
 pub mod normalization;
+mod numerics;
 pub mod pairs;
 pub mod pieces;
 pub mod products;
+mod quotients;
 pub mod resampling;
 pub mod scales;
 pub mod siblings;
@@ -28,7 +30,7 @@ pub mod stacks;
 pub mod winograd;
 
 use super::analysis::Graph;
-use super::rule::{Ready, Rule, RuleError};
+use super::rule::{Ready, Rounding, Rule, RuleError};
 use super::search_rule::{Draft, SearchRule};
 use egg::{Id, Subst};
 use serde::{Deserialize, Serialize};
@@ -98,15 +100,20 @@ impl Family {
             Family::Axes => [axes::rules(), resampling::rules()].concat(),
             Family::Pieces => pieces::rules(),
             Family::Contraction => {
-                [contraction::rules(), products::rules(), contents::of_products()].concat()
+                [contraction::rules(), products::rules(), quotients::of_products(), contents::of_products()]
+                    .concat()
             }
-            Family::Convolution => {
-                [convolution::rules(), columns::rules(), contents::of_convolutions()].concat()
-            }
+            Family::Convolution => [
+                convolution::rules(),
+                columns::rules(),
+                quotients::of_convolutions(),
+                contents::of_convolutions(),
+            ]
+            .concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
             Family::Siblings | Family::Halves | Family::Pairs => Vec::new(),
-            Family::Attention => attention::rules(),
+            Family::Attention => [attention::rules(), quotients::of_attention()].concat(),
             Family::Winograd => winograd::rules(),
             Family::Layout => layout::rules(),
         }
@@ -148,6 +155,7 @@ pub enum AnyRule {
 }
 
 /// Rules that were checked.
+#[derive(Default)]
 pub struct Rules(Vec<AnyRule>);
 
 /// What a rule found.
@@ -241,6 +249,14 @@ impl AnyRule {
         match self {
             AnyRule::Term(_, rule) => rule.rule.conditions().collect(),
             AnyRule::Search(_, rule) => rule.conditions.to_vec(),
+        }
+    }
+
+    /// How far its sides are apart.
+    pub fn rounding(&self) -> Rounding {
+        match self {
+            AnyRule::Term(_, rule) => rule.rule.rounding,
+            AnyRule::Search(_, rule) => rule.rounding,
         }
     }
 

@@ -5,7 +5,8 @@
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::{is_number, permutation, shaping};
+use super::conditions::{SUMS, is_number, permutation, shaping};
+use super::numerics::is_rounded;
 use fusion_operators::{Attrs, TensorType};
 
 /// The rules.
@@ -16,10 +17,10 @@ pub fn rules() -> Vec<Rule> {
             "exp(x - max x) / sum exp(x - max x) = softmax x",
             "(div ?a (exp ?e (sub ?s ?x (reduce_max ?m ?x))) (reduce_sum ?n (exp ?e (sub ?s ?x (reduce_max ?m ?x)))))",
             "(softmax ?r ?x)",
-        )
+        ).within("4 ulp")
         .when("both reductions keep one axis, the same", |m| Some(kept_axis(m, "?m")? == kept_axis(m, "?n")?))
         .with("?r", |m| along(kept_axis(m, "?m")?)),
-        rule("softmax-unshifted", "exp x / sum exp x = softmax x", "(div ?a (exp ?e ?x) (reduce_sum ?n (exp ?e ?x)))", "(softmax ?r ?x)")
+        rule("softmax-unshifted", "exp x / sum exp x = softmax x", "(div ?a (exp ?e ?x) (reduce_sum ?n (exp ?e ?x)))", "(softmax ?r ?x)").within("4 ulp; it does not overflow where exp x does")
             .when("the reduction keeps one axis", |m| kept_axis(m, "?n").map(|_| true))
             .with("?r", |m| along(kept_axis(m, "?n")?)),
         rule(
@@ -27,7 +28,7 @@ pub fn rules() -> Vec<Rule> {
             "(x - max x) - log sum exp(x - max x) = log_softmax x",
             "(sub ?a (sub ?s ?x (reduce_max ?m ?x)) (log ?l (reduce_sum ?n (exp ?e (sub ?s ?x (reduce_max ?m ?x))))))",
             "(log_softmax ?r ?x)",
-        )
+        ).within("4 ulp of |x - max x| + log n")
         .when("both reductions keep one axis, the same", |m| Some(kept_axis(m, "?m")? == kept_axis(m, "?n")?))
         .with("?r", |m| along(kept_axis(m, "?m")?)),
         rule(
@@ -35,7 +36,7 @@ pub fn rules() -> Vec<Rule> {
             "x - log sum exp x = log_softmax x",
             "(sub ?a ?x (log ?l (reduce_sum ?n (exp ?e ?x))))",
             "(log_softmax ?r ?x)",
-        )
+        ).within("4 ulp of |x - max x| + log n; it does not overflow where exp x does")
         .when("the reduction keeps one axis", |m| kept_axis(m, "?n").map(|_| true))
         .with("?r", |m| along(kept_axis(m, "?n")?)),
         rule(
@@ -43,7 +44,7 @@ pub fn rules() -> Vec<Rule> {
             "x - (log sum exp(x - max x) + max x) = log_softmax x",
             "(sub ?a ?x (add ?b (log ?l (reduce_sum ?n (exp ?e (sub ?s ?x (reduce_max ?m ?x))))) (reduce_max ?m ?x)))",
             "(log_softmax ?r ?x)",
-        )
+        ).within("4 ulp of |x - max x| + log n")
         .when("both reductions keep one axis, the same", |m| Some(kept_axis(m, "?m")? == kept_axis(m, "?n")?))
         .with("?r", |m| along(kept_axis(m, "?m")?)),
         rule(
@@ -51,7 +52,7 @@ pub fn rules() -> Vec<Rule> {
             "x - (log sum exp(x - s) + s) = log_softmax x",
             "(sub ?a ?x (add ?b (log ?l (reduce_sum ?n (exp ?e (sub ?f ?x ?s)))) ?s))",
             "(log_softmax ?r ?x)",
-        )
+        ).within("4 ulp of |x - max x| + log n; it does not overflow where exp does")
         .when("the reduction keeps one axis, along which s has one number", |m| {
             let (rank, shift) = (m.ty("?x")?.rank(), m.shape("?s")?);
             let from_back = rank - kept_axis(m, "?n")?;
@@ -61,7 +62,7 @@ pub fn rules() -> Vec<Rule> {
         keeping("kept-maximum", "reshape max x = max x that keeps its axes", "(reshape ?r (reduce_max ?m ?x))", "(reduce_max ?k ?x)"),
         keeping("kept-sum", "reshape sum x = sum x that keeps its axes", "(reshape ?r (reduce_sum ?m ?x))", "(reduce_sum ?k ?x)"),
         keeping("kept-mean", "reshape mean x = mean x that keeps its axes", "(reshape ?r (reduce_mean ?m ?x))", "(reduce_mean ?k ?x)"),
-        rule("softmax-of-rows", "softmax reshape x = reshape softmax x", "(softmax ?p (reshape ?r ?x))", "(reshape ?r (softmax ?last ?x))")
+        rule("softmax-of-rows", "softmax reshape x = reshape softmax x", "(softmax ?p (reshape ?r ?x))", "(reshape ?r (softmax ?last ?x))").exact()
             .when("the softmax is along the last axis, which the reshape keeps", |m| {
                 let (before, after) = (m.shape("?x")?, m.result()?.shape()?);
                 let axis = fusion_operators::relation::normalize_axis(m.attrs("?p")?.int_or("axis", -1), after.len())?;
@@ -70,20 +71,27 @@ pub fn rules() -> Vec<Rule> {
             .with("?last", |_| Some(Node::attrs(Attrs::new().with("axis", -1i64)))),
         moved("softmax-of-transpose", "softmax(x^p) = (softmax x)^p", "(softmax ?a (transpose ?p ?x))", "(transpose ?p (softmax ?b ?x))"),
         moved("log-softmax-of-transpose", "log_softmax(x^p) = (log_softmax x)^p", "(log_softmax ?a (transpose ?p ?x))", "(transpose ?p (log_softmax ?b ?x))"),
-        rule("log-softmax", "log softmax x = log_softmax x", "(log ?a (softmax ?p ?x))", "(log_softmax ?p ?x)"),
-        rule("softmax-of-logarithm", "exp log_softmax x = softmax x", "(exp ?a (log_softmax ?p ?x))", "(softmax ?p ?x)"),
-        rule("softmax-of-shifted", "softmax(x - max x) = softmax x", "(softmax ?p (sub ?s ?x (reduce_max ?m ?x)))", "(softmax ?p ?x)")
+        rule("log-softmax", "log softmax x = log_softmax x", "(log ?a (softmax ?p ?x))", "(log_softmax ?p ?x)").within("4 ulp of |x - max x| + log n; it is finite where the softmax is 0"),
+        rule("softmax-of-logarithm", "exp log_softmax x = softmax x", "(exp ?a (log_softmax ?p ?x))", "(softmax ?p ?x)").within("4 ulp"),
+        rule("softmax-of-shifted", "softmax(x - max x) = softmax x", "(softmax ?p (sub ?s ?x (reduce_max ?m ?x)))", "(softmax ?p ?x)").within("4 ulp")
             .when("the maximum is along the softmax's axis", |m| {
                 let rank = m.ty("?x")?.rank();
                 let axis = fusion_operators::relation::normalize_axis(m.attrs("?p")?.int_or("axis", -1), rank)?;
                 Some(kept_axis(m, "?m")? == axis)
             }),
-        rule("mean-of-sum", "sum(x) / n = mean(x)", "(mul ?a (reduce_sum ?n ?x) ?c)", "(reduce_mean ?n ?x)").when(
+        rule("mean-of-sum", "sum(x) / n = mean(x)", "(mul ?a (reduce_sum ?n ?x) ?c)", "(reduce_mean ?n ?x)").within("2 ulp").when(
             "c is 1 / n, floats",
             |m| {
                 let (result, data) = (m.ty("?x")?, m.result()?.elements()?);
                 let share = data as f64 / result.elements()? as f64;
-                Some(result.dtype.is_float() && (m.splat("?c")? - share).abs() <= 1e-6 * share)
+                Some(result.dtype.is_float() && is_rounded(m, "?c", share)?)
+            },
+        ),
+        rule("mean-of-quotient", "sum(x) / n = mean(x)", "(div ?a (reduce_sum ?n ?x) ?c)", "(reduce_mean ?n ?x)").within("1 ulp").when(
+            "c is n, floats",
+            |m| {
+                let (data, result) = (m.ty("?x")?, m.result()?.elements()?);
+                Some(data.dtype.is_float() && m.splat("?c")? == data.elements()? as f64 / result as f64)
             },
         ),
         rule(
@@ -91,7 +99,7 @@ pub fn rules() -> Vec<Rule> {
             "(x - mean x) rsqrt(mean (x - mean x)^2 + eps) = layer_norm(x, 1, 0)",
             "(mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (rsqrt ?q (add ?b (reduce_mean ?m (mul ?c (sub ?s ?x (reduce_mean ?m ?x)) (sub ?s ?x (reduce_mean ?m ?x)))) ?e)))",
             "(layer_norm ?l ?x ?one ?zero)",
-        )
+        ).within("4 ulp of the normalized row")
         .when("the means are over the last axes and keep them, eps is one number", |m| {
             m.splat("?e")?;
             last_axes(m, "?m").map(|_| true)
@@ -104,7 +112,7 @@ pub fn rules() -> Vec<Rule> {
             "(x - mean x) rsqrt(mean x^2 - (mean x)^2 + eps) = layer_norm(x, 1, 0)",
             "(mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (rsqrt ?q (add ?b (sub ?d (reduce_mean ?m (mul ?c ?x ?x)) (mul ?f (reduce_mean ?m ?x) (reduce_mean ?m ?x))) ?e)))",
             "(layer_norm ?l ?x ?one ?zero)",
-        )
+        ).within("what the cancellation of the moments loses is not lost")
         .when("the means are over the last axes and keep them, eps is one number", |m| {
             m.splat("?e")?;
             last_axes(m, "?m").map(|_| true)
@@ -117,14 +125,14 @@ pub fn rules() -> Vec<Rule> {
             "(x - mean x) (rsqrt(..) g) = ((x - mean x) rsqrt(..)) g",
             "(mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (mul ?b (rsqrt ?q ?v) ?g))",
             "(mul ?a (mul ?a (sub ?s ?x (reduce_mean ?m ?x)) (rsqrt ?q ?v)) ?g)",
-        )
+        ).within("1.5 ulp")
         .when("g is a constant", |m| Some(m.is_constant("?g"))),
-        rule("layer-norm-scale", "layer_norm(x, 1, 0) g = layer_norm(x, g, 0)", "(mul ?a (layer_norm ?l ?x ?one ?zero) ?g)", "(layer_norm ?l ?x (reshape ?r ?g) ?zero)")
+        rule("layer-norm-scale", "layer_norm(x, 1, 0) g = layer_norm(x, g, 0)", "(mul ?a (layer_norm ?l ?x ?one ?zero) ?g)", "(layer_norm ?l ?x (reshape ?r ?g) ?zero)").within("1 ulp")
             .when("the scale was 1 and the shift 0, g has an element for each of a row", |m| {
                 Some(is_number(m, "?one", 1.0)? && is_number(m, "?zero", 0.0)? && is_row(m, "?g")?)
             })
             .with("?r", |m| Some(Node::attrs(shaping(&m.shape("?one")?)))),
-        rule("layer-norm-shift", "layer_norm(x, g, 0) + b = layer_norm(x, g, b)", "(add ?a (layer_norm ?l ?x ?g ?zero) ?b)", "(layer_norm ?l ?x ?g (reshape ?r ?b))")
+        rule("layer-norm-shift", "layer_norm(x, g, 0) + b = layer_norm(x, g, b)", "(add ?a (layer_norm ?l ?x ?g ?zero) ?b)", "(layer_norm ?l ?x ?g (reshape ?r ?b))").within("1 ulp of |y| + |b|")
             .when("the shift was 0, b has an element for each of a row", |m| {
                 Some(is_number(m, "?zero", 0.0)? && is_row(m, "?b")?)
             })
@@ -157,6 +165,7 @@ fn last_axes(found: &Match, attrs: &str) -> Option<usize> {
 /// A reduction without the axes it combined, and a reshape that puts them back as 1.
 fn keeping(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
     rule(name, equation, left, right)
+        .exact()
         .when("the reshape inserts the axes that were combined", |m| {
             let attrs = m.attrs("?m")?;
             let kept = keeping_shape(&m.shape("?x")?, attrs.ints("axes")?)?;
@@ -167,7 +176,7 @@ fn keeping(name: &'static str, equation: &'static str, left: &'static str, right
 
 /// A softmax of a transpose, along the axis of the untransposed tensor.
 fn moved(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
-    rule(name, equation, left, right).with("?b", |m| {
+    rule(name, equation, left, right).within(SUMS).with("?b", |m| {
         let rank = m.ty("?x")?.rank();
         let axis = fusion_operators::relation::normalize_axis(m.attrs("?a")?.int_or("axis", -1), rank)?;
         along(permutation(m.attrs("?p")?, rank)?[axis])

@@ -15,6 +15,7 @@ use super::super::extract::cost::roof;
 use super::super::extract::paired;
 use super::super::extract::rates::Rates;
 use super::super::language::Node;
+use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
@@ -31,6 +32,9 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "matmul-by-pairs",
         equation: "x y = by_pairs(x, pairs_right(y))",
+        rounding: Rounding::Bounded(
+            "2 times the plain product's, by the largest numbers of a row and a column",
+        ),
         conditions: &[
             "matrices of f32, or several of each, whose extents are known",
             "the target is a processor that adds beside its multiply-adds",
@@ -42,6 +46,9 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "conv2d-by-pairs",
         equation: "x * w = by_pairs(x, pairs_right(w)) for a kernel of 1 x 1",
+        rounding: Rounding::Bounded(
+            "2 times the plain product's, by the largest numbers of a row and a column",
+        ),
         conditions: &[
             "stride 1, no padding, one group; w is a constant of f32, the extents of x are known",
             "the target is a processor that adds beside its multiply-adds",

@@ -4,7 +4,7 @@
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
-use super::super::rule::{Match, Rule, rule};
+use super::super::rule::{Match, Rounding, Rule, rule};
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
@@ -15,10 +15,11 @@ use fusion_operators::ops::shape::{CONCAT, SLICE};
 /// The rules that are equations between terms.
 pub fn rules() -> Vec<Rule> {
     vec![
-        rule("slice-all", "x[0:n] = x", "(slice ?p ?x)", "?x").when("every stride is 1", |m| {
+        rule("slice-all", "x[0:n] = x", "(slice ?p ?x)", "?x").exact().when("every stride is 1", |m| {
             Some(m.attrs("?p")?.ints("strides").is_none_or(|s| s.iter().all(|&n| n == 1)))
         }),
         rule("slice-slice", "x[a:b][c:d] = x[a + c : a + d]", "(slice ?p (slice ?q ?x))", "(slice ?r ?x)")
+            .exact()
             .when("both cut one axis, the same, without strides", |m| {
                 Some(cut(m, "?p")?.0 == cut(m, "?q")?.0)
             })
@@ -27,10 +28,11 @@ pub fn rules() -> Vec<Rule> {
                 Some(Node::attrs(slicing(axis, outer + begin, outer + end)))
             }),
         rule("gather-one", "x[i] = reshape x[i:i + 1]", "(gather ?p ?x ?i)", "(reshape ?o (slice ?q ?x))")
+            .exact()
             .when("i is one constant index, in range", |m| gathered(m).map(|_| true))
             .with("?q", |m| gathered(m).map(|(axis, at)| Node::attrs(slicing(axis, at, at + 1))))
             .with("?o", |m| Some(Node::attrs(shaping(&m.result()?.shape()?)))),
-        rule("concat-one", "concat(x) = x", "(concat ?p ?x)", "?x"),
+        rule("concat-one", "concat(x) = x", "(concat ?p ?x)", "?x").exact(),
     ]
 }
 
@@ -74,18 +76,21 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "slice-of-concat",
         equation: "concat(.., y, ..)[a:b] = y[a':b']",
+        rounding: Rounding::Exact,
         conditions: &["the slice is cut from one of the tensors that are joined"],
         find: slices_of_concats,
     },
     SearchRule {
         name: "concat-of-slices",
         equation: "concat(x[a:b], x[b:c]) = x[a:c]",
+        rounding: Rounding::Exact,
         conditions: &["the pieces follow one another"],
         find: concats_of_slices,
     },
     SearchRule {
         name: "concat-of-concat",
         equation: "concat(concat(x, y), z) = concat(x, y, z)",
+        rounding: Rounding::Exact,
         conditions: &["along one axis"],
         find: concats_of_concats,
     },

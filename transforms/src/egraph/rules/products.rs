@@ -13,6 +13,7 @@
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{permutation, shaping, transposing};
+use super::numerics::{is_moderate_factor, sums_in_own_type};
 use fusion_operators::Attrs;
 
 /// The rules.
@@ -25,9 +26,15 @@ pub fn rules() -> Vec<Rule> {
             "(reshape ?o (matmul ?e (reshape ?b (transpose ?s (reshape ?f ?y))) \
              (reshape ?t (matmul ?e (reshape ?a (transpose ?u (reshape ?g ?x))) (reshape ?v ?w)))))",
         )
-        .when("w is a matrix, neither operand of its product is transposed", |m| {
+        .within("1 ulp of the sum of |x y w|; sums in another order")
+        .when("w is a matrix, neither operand of its product is transposed; no f16 or bf16", |m| {
             let attrs = m.attrs("?m")?;
-            Some(m.ty("?w")?.rank() == 2 && !attrs.flag("transpose_a") && !attrs.flag("transpose_b"))
+            Some(
+                sums_in_own_type(m, "?w")?
+                    && m.ty("?w")?.rank() == 2
+                    && !attrs.flag("transpose_a")
+                    && !attrs.flag("transpose_b"),
+            )
         })
         .when("the transpose exchanges c and j, and w sums over all c and d", |m| extents(m).map(|_| true))
         .with("?e", |_| Some(Node::attrs(Attrs::new())))
@@ -46,9 +53,11 @@ pub fn rules() -> Vec<Rule> {
             "(mul ?a (matmul ?m ?x ?y) ?c)",
             "(matmul ?m (mul ?a ?x ?c) ?y)",
         )
-        .when("c is one number without axes, x is smaller than x y", |m| {
+        .within("1 ulp of the sum of |c x y|")
+        .when("c is one moderate number without axes, of f32 or f64, x is smaller than x y", |m| {
             let smaller = m.ty("?x")?.elements()? < m.result()?.elements()?;
-            Some(smaller && m.constant("?c").is_some() && m.ty("?c")?.rank() == 0)
+            let fits = is_moderate_factor(m, "?c")? && sums_in_own_type(m, "?x")?;
+            Some(smaller && fits && m.ty("?c")?.rank() == 0)
         }),
     ]
 }

@@ -21,6 +21,7 @@ pub fn rules() -> Vec<Rule> {
             "(resize ?a ?x)",
             "(resize ?o (resize ?i ?x))",
         )
+        .within("a rounding for each axis; none in the reference")
         .when("linear, of f32 or f64", |m| {
             let linear = m.attrs("?a")?.str_or("method", "nearest") == "linear";
             Some(linear && matches!(m.ty("?x")?.dtype, DType::F32 | DType::F64))

@@ -9,12 +9,13 @@
 //!
 //!     d = x - mean x    r = rsqrt(mean d^2 + eps)    sum relu(d r)^2 = (sum relu(d)^2) r^2
 //!
-//! takes two passes over a row in place of three. As in all of algebra, floats are taken for real numbers: a square of what was not scaled
-//! may be too large for its type where that of the scaled number was not.
+//! takes two passes over a row in place of three. A square of what was not scaled may be too large for its type where that of the scaled number is
+//! not, so it is only taken where the program squares it already, as it does for the variance.
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{is_float, shaping};
+use super::numerics::{has_square, is_wide};
 use fusion_operators::Call;
 use fusion_operators::ops::reduction::{REDUCE_SUM, reduced_axes};
 
@@ -26,7 +27,7 @@ pub fn rules() -> Vec<Rule> {
             "relu(x s) = relu(x) s",
             "(relu ?a (mul ?b ?x ?s))",
             "(mul ?b (relu ?a ?x) ?s)",
-        )
+        ).exact()
         .when("s is known to be finite and 0 or more, and has fewer elements than x", |m| {
             Some(m.contents("?s").sign.is_factor && is_smaller(m)?)
         }),
@@ -35,8 +36,10 @@ pub fn rules() -> Vec<Rule> {
             "(x s)^2 = x^2 s^2",
             "(mul ?a (mul ?b ?x ?s) (mul ?b ?x ?s))",
             "(mul ?a (mul ?b ?x ?x) (mul ?b ?s ?s))",
-        )
-        .when("s has fewer elements than x, floats", |m| Some(is_smaller(m)? && is_float(m, "?s")?)),
+        ).within("3 ulp")
+        .when("s has fewer elements than x; f32, bf16 or f64; the program has x^2 already, or the square of what x is the relu of", |m| {
+            Some(is_smaller(m)? && is_wide(m, "?s")? && has_square(m, "?x"))
+        }),
         out_of(
             "sum-of-scaled",
             "sum (x s) = (sum x) s",
@@ -55,8 +58,9 @@ pub fn rules() -> Vec<Rule> {
 /// The sum keeps its axes, so that it has an element where the scale has one.
 fn out_of(name: &'static str, equation: &'static str, left: &'static str, right: &'static str) -> Rule {
     rule(name, equation, left, right)
-        .when("s has one number along the axes of the sum and fewer elements than x, floats", |m| {
-            Some(is_smaller(m)? && is_float(m, "?s")? && is_one_in_sums(m)?)
+        .within("sums of |x s| in another order, 1 ulp")
+        .when("s has one number along the axes of the sum and fewer elements than x; f32, bf16 or f64", |m| {
+            Some(is_smaller(m)? && is_float(m, "?s")? && is_wide(m, "?s")? && is_one_in_sums(m)?)
         })
         .with("?q", |m| Some(Node::attrs(m.attrs("?r")?.clone().with("keepdims", true))))
         .with("?k", |m| Some(Node::attrs(shaping(&m.result()?.shape()?))))

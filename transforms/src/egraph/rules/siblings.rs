@@ -13,8 +13,10 @@
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
+use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
+use super::conditions::SUMS;
 use super::needs::Needs;
 use super::pieces::slicing;
 use egg::Id;
@@ -29,6 +31,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "merge-matmuls",
         equation: "x y, x z = pieces of x [y z]",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &["y and z are constants of the same rows"],
         find: |graph| {
             merged(
@@ -42,12 +45,14 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "merge-denses",
         equation: "dense(x, v), dense(x, w) = pieces of dense(x, [v; w])",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &["v and w are constants of the same columns"],
         find: |graph| merged(graph, &DENSE, |_, _| 0, |rank| rank - 1),
     },
     SearchRule {
         name: "stack-matmuls",
         equation: "x w, y w = pieces of [x; y] w",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &[
             "w is a constant matrix",
             "neither x nor y needs a product with w",
@@ -58,12 +63,14 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "stack-denses",
         equation: "dense(x, w), dense(y, w) = pieces of dense([x; y], w)",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &["w is a constant", "neither x nor y needs a product with w"],
         find: |graph| stacked(graph, &DENSE),
     },
     SearchRule {
         name: "merge-conv2ds",
         equation: "x * v, x * w = pieces of x * [v; w]",
+        rounding: Rounding::Bounded(SUMS),
         conditions: &["v and w are constants of kernels of the same extents", "one group"],
         find: |graph| merged(graph, &CONV2D, |_, _| 0, |_| 1),
     },

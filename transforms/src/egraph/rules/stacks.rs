@@ -9,6 +9,7 @@
 //! rules make one transpose of all the copies, or nothing at all.
 
 use super::super::analysis::{Graph, only_type};
+use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::calls;
 use super::conditions::{shaping, transposing};
@@ -21,12 +22,14 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "stack-of-slices",
         equation: "[reshape x[:, 0:d]; reshape x[:, d:2d]; ..] = reshape x^p",
+        rounding: Rounding::Exact,
         conditions: &["the pieces are all of x, in order, of like extents", "they are joined in front"],
         find: stacks,
     },
     SearchRule {
         name: "concat-of-stacked",
         equation: "reshape y[0] | reshape y[1] | .. = reshape y^p",
+        rounding: Rounding::Exact,
         conditions: &["the pieces are all of y, in order, cut in front", "they are not joined in front"],
         find: joined_pieces,
     },

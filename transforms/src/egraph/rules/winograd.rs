@@ -23,7 +23,7 @@ pub fn rules() -> Vec<Rule> {
             "x * w = winograd(x, G w G')",
             "(conv2d ?p ?x ?w)",
             "(winograd_conv2d ?q ?x (winograd_weight ?t ?w))",
-        )
+        ).within("some 10 ulp of the largest product of a tile")
         .when("a constant kernel of 3 x 3, stride 1, one group, f32, and a tile that pays", |m| {
             Some(m.is_constant("?w") && tile(m).is_some())
         })
@@ -40,7 +40,7 @@ pub fn rules() -> Vec<Rule> {
             "x * w {NHWC} = winograd(x^p, G w G')^q",
             "(layout_conv2d ?l ?x ?w)",
             "(transpose ?q (winograd_conv2d ?v (transpose ?p ?x) (winograd_weight ?t ?w)))",
-        )
+        ).within("some 10 ulp of the largest product of a tile")
         .when("a constant kernel of 3 x 3, stride 1, one group, f32, orders of whole axes, and a tile that pays", |m| {
             Some(m.is_constant("?w") && Ordered::of(m).is_some())
         })

@@ -19,6 +19,7 @@ use super::analysis::{Facts, Graph};
 use super::language::{Constant, Head, Node};
 use super::rule::{Ready, Typed, attributes_of};
 use egg::{ENodeOrVar, Id, PatternAst, Subst, Var};
+use fusion_operators::ops::elementwise::MUL;
 use fusion_operators::{Attrs, DType, FusionKind, TensorType};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::HashMap;
@@ -316,6 +317,10 @@ impl<'r> Samples<'r> {
                     None => return false,
                 },
                 Kind::Input => self.input(place, ty),
+                Kind::Scaled => match self.scaled(place, ty) {
+                    Some(node) => node,
+                    None => return false,
+                },
             };
             let id = self.graph.add(node);
             subst.insert(var, id);
@@ -339,6 +344,14 @@ impl<'r> Samples<'r> {
             entry.0 |= agrees;
         }
         false
+    }
+
+    /// The same, scaled.
+    fn scaled(&mut self, place: usize, ty: TensorType) -> Option<Node> {
+        let half = Node::number(0.5, &TensorType::fixed(&[], ty.dtype)).filter(|_| ty.dtype.is_float())?;
+        let input = self.input(place, ty);
+        let [input, half, attrs] = [input, half, Node::attrs(Attrs::new())].map(|node| self.graph.add(node));
+        Some(Node::call(&MUL, attrs, [input, half]))
     }
 
     /// An input for the variable at a place: two variables of one type are two inputs.

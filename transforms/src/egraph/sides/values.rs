@@ -6,9 +6,10 @@ use fusion_operators::{DType, Tensor, TensorType};
 use indexmap::IndexSet;
 
 /// Numbers that conditions ask for.
-const NUMBERS: [f64; 11] = [0.0, 1.0, 0.5, 2.0, 0.25, 0.75, 1.5, 3.0, -0.5, -1.0, -1e10];
+const NUMBERS: [f64; 12] = [0.0, 1.0, 0.5, 2.0, 0.25, 4.0, 0.75, 1.5, 3.0, -0.5, -1.0, -1e10];
 /// Pairs of numbers that conditions ask for.
-const PAIRS: [(f64, f64); 4] = [(1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0)];
+const PAIRS: [(f64, f64); 8] =
+    [(1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0), (1.0, -0.5), (1.0, 0.25), (1.0, 0.75), (1.0, 1.5)];
 /// Three numbers that conditions ask for.
 const TRIPLE: [f64; 3] = [0.5, 1.0, 0.5];
 /// A value of a sample.
@@ -16,6 +17,8 @@ const TRIPLE: [f64; 3] = [0.5, 1.0, 0.5];
 pub enum Kind {
     /// It comes from outside.
     Input,
+    /// It is an input that was scaled, and so has an error of rounding.
+    Scaled,
     /// A constant of which nothing is known.
     Constant,
     /// An identity matrix.
@@ -81,5 +84,10 @@ pub fn kinds(values: usize, with_constants: bool) -> Vec<Vec<Kind>> {
             }
         }
     }
+    let scaled = |kinds: &Vec<Kind>| -> Vec<Kind> {
+        kinds.iter().map(|kind| if *kind == Kind::Input { Kind::Scaled } else { *kind }).collect()
+    };
+    let with_errors: Vec<Vec<Kind>> = all.iter().map(scaled).collect();
+    all.extend(with_errors);
     all
 }
