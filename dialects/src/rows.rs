@@ -66,6 +66,8 @@ operations! {
         TruncF = "arith.truncf",
         SIToFP = "arith.sitofp",
         UIToFP = "arith.uitofp",
+        FPToSI = "arith.fptosi",
+        FPToUI = "arith.fptoui",
         CmpF = "arith.cmpf",
         CmpI = "arith.cmpi",
         AndI = "arith.andi",

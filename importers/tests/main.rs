@@ -5,6 +5,7 @@ mod graph;
 mod load;
 mod loops;
 mod ops;
+mod quantization;
 mod relay_text;
 mod robust;
 mod sequences;

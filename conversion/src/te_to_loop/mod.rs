@@ -3,3 +3,4 @@
 pub mod lower;
 pub mod open;
 pub mod plan_memory;
+pub mod roundings;

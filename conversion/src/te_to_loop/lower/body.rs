@@ -1,6 +1,7 @@
 //! The scalar expressions of a stage at a point, with inlined stages written in place.
 
 use super::{Lowering, Part, Place};
+use crate::te_to_loop::roundings::Contracted;
 use fusion_dialects::loops::{FIRST_IS_NUMBER, LoopKind, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar};
@@ -17,7 +18,9 @@ use std::collections::HashMap;
 impl<'c> Lowering<'c, '_> {
     /// The elements of a stage's results at the point `axes` (parallel, then reduction axes), before combining.
     pub(super) fn elements(&mut self, loops: &Loops<'c>, stage: StageId, axes: &[Expr]) -> Vec<Value<'c>> {
-        let Some(body) = self.tree.stages[stage].op.body(0) else { return Vec::new() };
+        let stage = self.tree.stages[stage].op;
+        let Some(body) = stage.body(0) else { return Vec::new() };
+        let contracted = Contracted::of(stage, self.rounds_as_written);
         let mut known: HashMap<usize, Expr> = HashMap::new();
         for (axis, e) in arguments(body).into_iter().zip(axes) {
             known.insert(key(axis), e.clone());
@@ -68,7 +71,7 @@ impl<'c> Lowering<'c, '_> {
                         let value = loops.scalars().int(outcome.into(), DType::Bool).value;
                         map.insert(op.result_values()[0], value);
                     } else {
-                        self.clone_scalar(loops, op, &mut known, &mut map);
+                        self.clone_scalar(loops, (op, &contracted), &mut known, &mut map);
                     }
                 }
             }
@@ -115,7 +118,7 @@ impl<'c> Lowering<'c, '_> {
     fn clone_scalar(
         &mut self,
         loops: &Loops<'c>,
-        op: Op<'c>,
+        (op, contracted): (Op<'c>, &Contracted),
         known: &mut HashMap<usize, Expr>,
         map: &mut ValueMap<'c>,
     ) {
@@ -126,15 +129,13 @@ impl<'c> Lowering<'c, '_> {
             }
         }
         let copy = map.clone_op(&loops.build, op);
-        // Products and sums may be computed in one rounding: it is as right as two, and twice as fast.
-        let contract = Attribute::parse(loops.build.context(), "#arith.fastmath<contract>");
-        for op in std::iter::once(copy).chain(nested_ops(copy)) {
-            if let (Some(Kind::Upstream(Upstream::AddF | Upstream::SubF | Upstream::MulF)), Some(contract)) =
-                (kind_of(op), contract)
-            {
-                op.set_attr("fastmath", contract);
-            }
-        }
+        // One rounding in place of two is as right where no rounding to integers follows, and twice as fast.
+        let context = loops.build.context();
+        contracted.mark(context, op, copy);
+        nested_ops(copy)
+            .into_iter()
+            .zip(nested_ops(op))
+            .for_each(|(made, of)| contracted.mark(context, of, made));
     }
 
     /// An element of a tensor.

@@ -21,7 +21,11 @@ use fusion_transforms::te::schedule::{
 use std::collections::{HashMap, HashSet};
 
 /// Makes the function; gives the bytes of its workspace.
-pub(super) fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, PassError<'c>> {
+pub(super) fn lower<'c>(
+    kernel: Op<'c>,
+    tree: &Schedule<'c>,
+    rounds_as_written: bool,
+) -> Result<u64, PassError<'c>> {
     if let Some(input) = tree.input_layouts.iter().position(Option::is_some) {
         let says = |said: &&Said| said.kind == Te::TransformLayout && said.handles == [Handle::Input(input)];
         return Err(PassError::at(
@@ -41,7 +45,7 @@ pub(super) fn lower<'c>(kernel: Op<'c>, tree: &Schedule<'c>) -> Result<u64, Pass
     types.push(buffer_type(build.context(), 1, DType::I8));
 
     let updated = interface.updated_argument();
-    let mut lowering = Lowering::of(kernel, tree);
+    let mut lowering = Lowering::of(kernel, tree, rounds_as_written);
     lowering.prepared = updated.map(|(nest, _)| nest);
     lowering.workspace_bytes = buffers.bytes;
     let region = build.region(&types, |inner, args| {
@@ -199,7 +203,7 @@ fn goes_beyond(tree: &Schedule, id: StageId) -> bool {
 }
 
 impl<'c, 't> Lowering<'c, 't> {
-    fn of(kernel: Op<'c>, tree: &'t Schedule<'c>) -> Self {
+    fn of(kernel: Op<'c>, tree: &'t Schedule<'c>, rounds_as_written: bool) -> Self {
         let results = |(s, stage): (StageId, &Stage<'c>)| {
             let all = stage.op.result_values().into_iter().enumerate();
             all.map(move |(r, result)| (key(result), (s, r))).collect::<Vec<_>>()
@@ -207,6 +211,7 @@ impl<'c, 't> Lowering<'c, 't> {
         Lowering {
             kernel,
             tree,
+            rounds_as_written,
             prepared: None,
             stage_of: tree.stages.iter().enumerate().flat_map(results).collect(),
             places: HashMap::new(),

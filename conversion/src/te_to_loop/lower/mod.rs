@@ -33,6 +33,7 @@ mod workspace;
 pub use body::combine;
 
 use super::open;
+use super::roundings::kernels_that_round_as_written;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
@@ -89,14 +90,16 @@ impl Pass for TeLower {
                 .or_default()
                 .push(*schedule);
         }
+        let as_written = kernels_that_round_as_written(module);
         for kernel in kernels {
+            let name = kernel.text("sym_name").unwrap_or_default().to_owned();
+            let as_written = as_written.contains(&name);
             if open::is_open(kernel) {
-                open::lower(kernel)?;
+                open::lower(kernel, as_written)?;
                 cx.count(0, 1);
                 kernel.erase();
                 continue;
             }
-            let name = kernel.text("sym_name").unwrap_or_default().to_owned();
             let mut tree = Schedule::of(kernel);
             match by_kernel.remove(&name).unwrap_or_default().as_slice() {
                 [] => {}
@@ -105,7 +108,7 @@ impl Pass for TeLower {
                     return Err(PassError::at(*second, format_args!("is a second schedule for @{name}")));
                 }
             }
-            let workspace = kernel::lower(kernel, &tree)?;
+            let workspace = kernel::lower(kernel, &tree, as_written)?;
             cx.count(0, 1);
             cx.count(1, workspace);
             kernel.erase();
@@ -171,6 +174,8 @@ impl Part<'_> {
 struct Lowering<'c, 't> {
     kernel: Op<'c>,
     tree: &'t Schedule<'c>,
+    /// Whether elementwise products and sums are rounded as the source does.
+    rounds_as_written: bool,
     /// The stage and result a tensor is.
     stage_of: HashMap<usize, (StageId, usize)>,
     /// Where the tensors are that have a place now.

@@ -1,8 +1,9 @@
 //! The scalar expressions of a stage at a point, with inlined stages written in place.
 
 use super::Lowering;
+use crate::te_to_loop::roundings::Contracted;
 use fusion_dialects::loops::Loops;
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Attribute, Op, OpExt, PassError, Value, ValueLike, arguments, array_elements, defining_op, key, kind_of,
@@ -21,8 +22,7 @@ impl<'c> Lowering<'c> {
         let Some(body) = stage.body(0) else { return Vec::new() };
         let mut map = self.outside.clone();
         arguments(body).into_iter().zip(axes).for_each(|(axis, value)| map.insert(axis, *value));
-        // Products and sums may be computed in one rounding: it is as right as two.
-        let contract = Attribute::parse(loops.build.context(), "#arith.fastmath<contract>");
+        let contracted = Contracted::of(stage, self.rounds_as_written);
         for op in ops_in(body) {
             match kind_of(op) {
                 Some(Kind::Te(Te::Yield)) => {
@@ -48,15 +48,9 @@ impl<'c> Lowering<'c> {
                     };
                     map.insert(op.result_values()[0], element);
                 }
-                kind => {
+                _ => {
                     let copy = map.clone_op(&loops.build, op);
-                    if let (
-                        Some(Kind::Upstream(Upstream::AddF | Upstream::SubF | Upstream::MulF)),
-                        Some(flag),
-                    ) = (kind, contract)
-                    {
-                        copy.set_attr("fastmath", flag);
-                    }
+                    contracted.mark(loops.build.context(), op, copy);
                 }
             }
         }

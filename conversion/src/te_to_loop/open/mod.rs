@@ -42,6 +42,8 @@ pub fn is_open(kernel: Op) -> bool {
 /// A kernel being lowered.
 struct Lowering<'c> {
     kernel: Op<'c>,
+    /// Whether elementwise products and sums are rounded as the source does.
+    rounds_as_written: bool,
     /// Where tensors lie.
     places: HashMap<usize, Buffer<'c>>,
     /// The numbers of the extents that have names.
@@ -54,7 +56,7 @@ struct Lowering<'c> {
 }
 
 /// Makes the function of a kernel before it.
-pub fn lower<'c>(kernel: Op<'c>) -> Result<(), PassError<'c>> {
+pub fn lower<'c>(kernel: Op<'c>, rounds_as_written: bool) -> Result<(), PassError<'c>> {
     let block = kernel.body(0).ok_or_else(|| PassError::at(kernel, "has no body"))?;
     let ops = ops_in(block);
     let returned = ops.last().map(|op| op.operand_values()).unwrap_or_default();
@@ -99,6 +101,7 @@ pub fn lower<'c>(kernel: Op<'c>) -> Result<(), PassError<'c>> {
     let outputs = returned.len() + own.len();
     let mut lowering = Lowering {
         kernel,
+        rounds_as_written,
         places: HashMap::new(),
         extents: HashMap::new(),
         outside: ValueMap::new(),

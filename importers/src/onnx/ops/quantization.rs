@@ -1,9 +1,13 @@
-//! Quantised numbers: q = saturate(round(x / scale) + zero point), and integer products and convolutions.
+//! Quantised numbers, bit for bit by ONNX's formulas (round is to the nearest integer, ties to even):
 //!
-//! Integers are multiplied as i32 after their zero points are subtracted; results are scaled in f32.
+//!     QuantizeLinear      q = saturate(round(x / scale) + zero)                              the quotient in the type of the scale
+//!     DequantizeLinear    x = (q - zero) * scale
+//!     QLinear*            q = saturate(round(sum * (a_scale * b_scale / q_scale)) + zero)    each operation rounds to f32
+//!
+//! Integers are multiplied and added as i32 after their zero points are subtracted.
 
-use fusion_operators::DType;
 use fusion_operators::ops::{elementwise as ew, reduction};
+use fusion_operators::{Attrs, DType};
 
 use super::contraction::matmul;
 use super::convolution::convolve;
@@ -131,9 +135,19 @@ fn quantize_linear(im: &mut Importer, node: &Node) -> Converted {
     };
     let scale = against(im, node, scale, x)?;
     let zero = zero.map(|zero| against(im, node, zero, x)).transpose()?;
-    let scale = im.wide(scale)?;
-    let x = im.cast(x, im.dtype(scale)?)?;
+    let precision = match node.opt_int("precision")?.unwrap_or(0) {
+        0 => im.dtype(scale)?,
+        _ => node.opt_dtype("precision")?.unwrap_or(DType::F32),
+    };
+    if !precision.is_float() {
+        return Err(Fault::value(format!(
+            "x is divided by the scale in a type of floats, and this is {precision}; give a scale, or an attribute precision, that is one"
+        )));
+    }
+    let (x, scale) = (im.cast(x, precision)?, im.cast(scale, precision)?);
     let scaled = im.div(x, scale)?;
+    // Not all integers of the result are numbers of f16 or bf16.
+    let scaled = im.wide(scaled)?;
     Ok(vec![saturated(im, scaled, zero, dtype)?])
 }
 
@@ -168,6 +182,9 @@ fn dynamic_quantize(im: &mut Importer, node: &Node) -> Converted {
     let range = im.sub(most, least)?;
     let steps = im.like(x, 255.0)?;
     let scale = im.div(range, steps)?;
+    // Of zeros alone every scale is right but 0, which nothing can be divided by.
+    let (none, one) = (im.bin(&ew::EQUAL, most, least)?, im.like(x, 1.0)?);
+    let scale = im.op(&ew::WHERE, &[none, one, scale], Attrs::new())?;
     let below = im.un(&ew::NEG, least)?;
     let place = im.div(below, scale)?;
     let zero = saturated(im, place, None, DType::U8)?;
@@ -176,13 +193,19 @@ fn dynamic_quantize(im: &mut Importer, node: &Node) -> Converted {
     Ok(vec![y, scale, zero])
 }
 
-/// saturate(round(sum * factor) + zero point)
-fn requantized(im: &mut Importer, sum: Value, factor: Value, y_scale: Value, zero: Value) -> Made {
-    let sum = im.cast(sum, DType::F32)?;
-    let product = im.mul(sum, factor)?;
+/// saturate(round(sum * (a_scale * b_scale / y_scale)) + zero point)
+fn requantized(
+    im: &mut Importer,
+    sum: Value,
+    (a_scale, b_scale): (Value, Value),
+    (y_scale, zero): (Value, Value),
+) -> Made {
     let y_scale = placed(im, y_scale, 0, Place::Columns)?;
-    let y_scale = im.cast(y_scale, DType::F32)?;
-    let scaled = im.div(product, y_scale)?;
+    let [a_scale, b_scale, y_scale] = [a_scale, b_scale, y_scale].map(|scale| im.cast(scale, DType::F32));
+    let product = im.mul(a_scale?, b_scale?)?;
+    let factor = im.div(product, y_scale?)?;
+    let sum = im.cast(sum, DType::F32)?;
+    let scaled = im.mul(sum, factor)?;
     let dtype = im.dtype(zero)?;
     let zero = placed(im, zero, 0, Place::Columns)?;
     saturated(im, scaled, Some(zero), dtype)
@@ -196,12 +219,11 @@ fn qlinear_matmul(im: &mut Importer, node: &Node) -> Converted {
     }
     let a_scale = placed(im, node.input(1)?, 2, Place::Rows)?;
     let b_scale = placed(im, node.input(4)?, 2, Place::Columns)?;
-    let (a_scale, b_scale) = (im.cast(a_scale, DType::F32)?, im.cast(b_scale, DType::F32)?);
     let a = centred(im, a, node.opt(2), Place::Rows)?;
     let b = centred(im, b, node.opt(5), Place::Columns)?;
     let sum = matmul(im, a, b)?;
-    let factor = im.mul(a_scale, b_scale)?;
-    Ok(vec![requantized(im, sum, factor, node.input(6)?, node.input(7)?)?])
+    let result = (node.input(6)?, node.input(7)?);
+    Ok(vec![requantized(im, sum, (a_scale, b_scale), result)?])
 }
 
 fn qlinear_conv(im: &mut Importer, node: &Node) -> Converted {
@@ -217,6 +239,6 @@ fn qlinear_conv(im: &mut Importer, node: &Node) -> Converted {
     let x_scale = placed(im, node.input(1)?, rank, Place::Columns)?;
     // Scales of the filters stand along the channels of the result.
     let w_scale = placed(im, node.input(4)?, rank - 1, Place::Filters)?;
-    let factor = im.mul(x_scale, w_scale)?;
-    Ok(vec![requantized(im, sum, factor, node.input(6)?, node.input(7)?)?])
+    let result = (node.input(6)?, node.input(7)?);
+    Ok(vec![requantized(im, sum, (x_scale, w_scale), result)?])
 }
