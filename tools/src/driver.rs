@@ -39,7 +39,7 @@ pub enum Unfold {
 pub struct CompileOptions {
     /// What for.
     pub target: Target,
-    /// 0 (fast to compile) to 3 (fast to run).
+    /// 0 (fast to compile) to 3 (fast to run): how far LLVM optimises, and with 0 the command line chooses [`Strategy::None`].
     pub opt_level: u8,
     /// Extents of inputs whose shapes the model leaves open, by input.
     pub shapes: IndexMap<String, Vec<u64>>,

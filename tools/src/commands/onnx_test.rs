@@ -142,7 +142,7 @@ impl OnnxTest {
         ];
         command.args(switches.iter().filter(|(_, on)| *on).map(|(name, _)| name));
         command.arg(format!("--opt-level={}", options.opt_level));
-        command.arg(format!("--strategy={}", options.strategy.name()));
+        command.arg(format!("--strategy={}", options.strategy().name()));
         if !options.rules_off.is_empty() {
             command.arg(format!("--rules-off={}", options.rules_off.join(",")));
         }

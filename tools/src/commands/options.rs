@@ -43,7 +43,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE.toml", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
 
-    /// From 0 (fast to compile) to 3 (fast to run).
+    /// From 0 (fast to compile: no rules, and each operator a kernel of its own) to 3 (fast to run).
     #[arg(short = 'O', long, default_value_t = 3, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
     pub opt_level: u8,
 
@@ -57,9 +57,9 @@ pub struct Options {
     pub schedules: Vec<PathBuf>,
 
     /// How kernels are chosen: `egraph` (rules, layout and fusion in one), `xla` (fusion by gain, no rules), `relay` (groups under
-    /// post-dominators) or `none` (each operator by itself).
-    #[arg(long, default_value = Strategy::EGraph.name(), value_parser = strategy)]
-    pub strategy: Strategy,
+    /// post-dominators) or `none` (each operator by itself) [default: none with -O0, else egraph].
+    #[arg(long, value_parser = strategy)]
+    pub strategy: Option<Strategy>,
 
     /// Run what is known of a program first: calls, matches and recursion over known values. A recurrent net of a fixed length
     /// becomes straight code, which is optimised as one. `bounded` does it where a graph of at most 2048 operations is left
@@ -100,8 +100,9 @@ impl Options {
         // Loops are kernels with any strategy.
         let rules: Vec<&str> =
             self.rules_off.iter().copied().filter(|family| *family != driver::LOOPS).collect();
-        if !rules.is_empty() && self.strategy != Strategy::EGraph {
-            let (families, strategy) = (rules.join(","), self.strategy.name());
+        let strategy = self.strategy();
+        if !rules.is_empty() && strategy != Strategy::EGraph {
+            let (families, strategy) = (rules.join(","), strategy.name());
             return Err(Failure::NoRules { families, strategy });
         }
         let mut bound = IndexMap::new();
@@ -118,7 +119,7 @@ impl Options {
             shapes: self.shapes.iter().cloned().collect(),
             bound,
             schedules: self.schedules.clone(),
-            strategy: self.strategy,
+            strategy,
             unfold: self.partial_eval.unwrap_or_default(),
             rules_off: self.rules_off.clone(),
             ..CompileOptions::for_target(self.target()?)
@@ -127,6 +128,12 @@ impl Options {
 }
 
 impl Options {
+    /// That which was asked for, or goes with the level.
+    pub fn strategy(&self) -> Strategy {
+        let usual = if self.opt_level == 0 { Strategy::None } else { Strategy::EGraph };
+        self.strategy.unwrap_or(usual)
+    }
+
     fn target(&self) -> Result<Target, Failure> {
         let mut target: Target = match &self.target_file {
             Some(file) => Target::from_file(file)?,
