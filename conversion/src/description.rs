@@ -7,8 +7,7 @@ use fusion_dialects::{
 };
 use fusion_operators::TensorType;
 
-/// The attribute of arguments and results that holds their names.
-pub const NAME: &str = "relay.name";
+pub use fusion_dialects::relay::NAME;
 
 /// A model's inputs and outputs, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

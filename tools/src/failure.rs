@@ -130,6 +130,11 @@ pub enum Failure {
     #[error("there are no decisions to explain: {0}")]
     NoDecisions(String),
     #[error(
+        "the value {name:?} ({place}) is not in the program that kernels were chosen for: before that it was folded into a constant, merged with a value \
+         of the same operation and operands, or taken out because nothing reads it; ask for a value that reads it, or for one that it reads"
+    )]
+    SimplifiedAway { name: String, place: String },
+    #[error(
         "there is no value or kernel {name:?} in this model{}",
         if nearest.is_empty() { String::new() } else { format!("; the nearest names are {}", nearest.join(", ")) }
     )]

@@ -15,6 +15,9 @@ pub use pattern::{Pattern, PatternError};
 /// The attribute of functions that names their type variables, a list of texts.
 pub const TYPE_PARAMS: &str = "relay.type_params";
 
+/// The attribute of a function's arguments and results with their names.
+pub const NAME: &str = "relay.name";
+
 /// The unit attribute of a `relay.fn` whose first block argument is the function itself.
 pub const RECURSIVE: &str = "relay.recursive";
 

@@ -2,10 +2,10 @@
 //!
 //! An answer is data, which `--json` prints, and is written out for people from that.
 
-use super::Report;
 use super::names::{Named, resolve};
+use super::{Report, aliases};
 use crate::failure::Failure;
-use fusion_transforms::egraph::ledger::{BlockLedger, Decision, Subject};
+use fusion_transforms::egraph::ledger::{Alias, BlockLedger, Decision, Subject};
 use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -36,6 +36,9 @@ pub struct Why<'r> {
 #[derive(Debug, Serialize)]
 struct WhyInBlock<'r> {
     function: &'r str,
+    /// What became of it, where it is no value of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<&'r Alias>,
     /// The kernels that compute it.
     kernels: Vec<KernelName<'r>>,
     /// The decisions that name it, the accepted ones first.
@@ -72,13 +75,16 @@ struct WhyNotInBlock<'r> {
 pub fn why<'r>(report: &'r Report, value: &'r str) -> Result<Why<'r>, Failure> {
     check(report)?;
     let mut blocks = Vec::new();
-    for (number, named) in resolve(report, value)?.iter().enumerate().filter(|(_, named)| !named.is_empty()) {
+    for (number, named) in
+        resolve(report, value)?.into_iter().enumerate().filter(|(_, named)| !named.is_empty())
+    {
         let block = &report.blocks()[number];
         let mut found: Vec<&Decision> = block.decisions.iter().filter(|d| named.is_in(d)).collect();
         found.sort_by_key(|decision| !decision.accepted);
         blocks.push(WhyInBlock {
             function: &block.function,
             kernels: kernels(report, number, &named.kernels),
+            aliases: named.aliases,
             decisions: told(report, number, &found),
         });
     }
@@ -135,8 +141,9 @@ impl Why<'_> {
     pub fn text(&self) -> String {
         let (value, mut parts) = (self.value, Vec::new());
         for block in &self.blocks {
+            parts.extend(block.aliases.iter().map(|alias| aliases::sentence(alias)));
             parts.extend(block.kernels.iter().map(|kernel| format!("{value} is in {kernel}")));
-            if block.kernels.is_empty() {
+            if block.kernels.is_empty() && block.aliases.is_empty() {
                 parts.push(format!("{value} is computed in no kernel"));
             }
             if block.decisions.is_empty() {
@@ -294,7 +301,8 @@ impl Told<'_> {
     }
 }
 
-fn check(report: &Report) -> Result<(), Failure> {
+/// That there are decisions to tell of.
+pub fn check(report: &Report) -> Result<(), Failure> {
     match (&report.ledger, report.strategy) {
         (Some(_), _) => Ok(()),
         (None, Some("egraph" | "xla")) => Err(Failure::NoDecisions(

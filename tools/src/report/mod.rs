@@ -7,6 +7,7 @@
 //! ```
 
 pub mod ablation;
+pub mod aliases;
 pub mod decisions;
 pub mod gpu;
 pub mod html;

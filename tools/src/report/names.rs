@@ -1,8 +1,9 @@
-//! What a name on the command line means: a value of the ledger, an operation of the source, a kernel, or `#3`, a kernel's number.
+//! What a name on the command line means: a value of the ledger, an operation of the source, an input or output, a kernel, or `#3`,
+//! a kernel's number. What became an alias of a value stands for that value.
 
 use super::Report;
 use crate::failure::Failure;
-use fusion_transforms::egraph::ledger::{BlockLedger, Decision};
+use fusion_transforms::egraph::ledger::{Alias, Became, BlockLedger, Decision};
 use std::collections::BTreeSet;
 
 /// How many near names are offered.
@@ -10,14 +11,16 @@ const NEAREST: usize = 5;
 
 /// What a name stands for, in a block.
 #[derive(Debug, Default)]
-pub struct Named {
+pub struct Named<'r> {
     /// Values.
     pub values: BTreeSet<String>,
     /// The places of kernels that compute them, or that have the name.
     pub kernels: BTreeSet<usize>,
+    /// The aliases on the way from the name to these.
+    pub aliases: Vec<&'r Alias>,
 }
 
-impl Named {
+impl Named<'_> {
     /// True when a decision names a value, or is about a kernel that the user named.
     pub fn is_in(&self, decision: &Decision) -> bool {
         match self.values.is_empty() {
@@ -28,16 +31,17 @@ impl Named {
 
     /// True when it stands for nothing.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty() && self.kernels.is_empty()
+        self.values.is_empty() && self.kernels.is_empty() && self.aliases.is_empty()
     }
 }
 
 /// What a name stands for in each block; a name that stands for nothing is a failure with the nearest ones.
-pub fn resolve(report: &Report, name: &str) -> Result<Vec<Named>, Failure> {
+pub fn resolve<'r>(report: &'r Report, name: &str) -> Result<Vec<Named<'r>>, Failure> {
     let name = name.trim();
     let name = name.strip_prefix('%').unwrap_or(name);
     let asked = name;
-    let name = report.source_names.get(name).map_or(name, String::as_str);
+    let place = report.source_names.get(name);
+    let name = place.map_or(name, String::as_str);
     let number = name.strip_prefix('#').and_then(|n| n.parse::<usize>().ok());
     let row = number.and_then(|n| report.kernels.get(n)).and_then(|row| row.at);
     let found: Vec<Named> = report
@@ -49,16 +53,22 @@ pub fn resolve(report: &Report, name: &str) -> Result<Vec<Named>, Failure> {
                 Named { kernels: BTreeSet::from([place]), ..Named::default() }
             }
             Some(_) => Named::default(),
-            None => in_block(block, name),
+            None => {
+                let mut named = Named::default();
+                in_block(block, name, &mut named);
+                named
+            }
         })
         .collect();
-    match found.iter().all(Named::is_empty) {
-        true => Err(Failure::NoValue { name: asked.to_owned(), nearest: nearest(report, asked) }),
-        false => Ok(found),
+    match (found.iter().all(Named::is_empty), place) {
+        (false, _) => Ok(found),
+        (true, Some(place)) => Err(Failure::SimplifiedAway { name: asked.to_owned(), place: place.clone() }),
+        (true, None) => Err(Failure::NoValue { name: asked.to_owned(), nearest: nearest(report, asked) }),
     }
 }
 
-fn in_block(block: &BlockLedger, name: &str) -> Named {
+/// Adds what a name stands for in a block.
+fn in_block<'r>(block: &'r BlockLedger, name: &str, named: &mut Named<'r>) {
     let is_it = |value: &str| {
         // Of several values of one operation, all but the first have a number.
         let value = match value.rsplit_once('#') {
@@ -69,7 +79,6 @@ fn in_block(block: &BlockLedger, name: &str) -> Named {
         value == name
             || (name.contains(':') && value.strip_suffix(name).is_some_and(|rest| rest.ends_with('/')))
     };
-    let mut named = Named::default();
     for (place, kernel) in block.kernels.iter().enumerate() {
         if kernel.name == name {
             named.kernels.insert(place);
@@ -85,7 +94,15 @@ fn in_block(block: &BlockLedger, name: &str) -> Named {
     }
     let decided = block.decisions.iter().flat_map(|d| &d.values);
     named.values.extend(decided.filter(|value| is_it(value)).cloned());
-    named
+    for alias in block.aliases.iter().filter(|alias| is_it(&alias.value)) {
+        if named.aliases.iter().any(|known| std::ptr::eq(*known, alias)) {
+            continue;
+        }
+        named.aliases.push(alias);
+        if let Some(of) = alias.of.as_deref().filter(|_| alias.became != Became::Constant) {
+            in_block(block, of, named);
+        }
+    }
 }
 
 /// All names that can be asked for.
@@ -100,6 +117,7 @@ fn all(report: &Report) -> BTreeSet<&str> {
             names.extend(kernel.reads.iter().chain(&kernel.writes).map(|t| t.value.as_str()));
         }
         names.extend(block.decisions.iter().flat_map(|d| &d.values).map(String::as_str));
+        names.extend(block.aliases.iter().map(|alias| alias.value.as_str()));
     }
     names.extend(report.source_names.keys().map(String::as_str));
     names

@@ -5,35 +5,57 @@
 //!       = (tanh {} x0)                                   by elementwise-of-transpose
 
 use super::Report;
+use super::aliases::sentence;
+use super::decisions::check;
 use super::names::resolve;
 use crate::failure::Failure;
-use fusion_transforms::egraph::proof::Proof;
+use fusion_transforms::egraph::ledger::{Alias, Became};
+use fusion_transforms::egraph::proof::{Proof, Step};
 use serde::Serialize;
 
 /// How a value came to be computed as it is: an answer to `--proof`.
 #[derive(Debug, Serialize)]
 pub struct Proven<'r> {
     value: &'r str,
+    /// What became of it, where it is no value of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<&'r Alias>,
     /// Of the values that the name stands for; none where they are computed as the source says.
     proofs: Vec<&'r Proof>,
 }
 
 /// The proofs of the values that a name stands for.
 pub fn proof<'r>(report: &'r Report, value: &'r str) -> Result<Proven<'r>, Failure> {
-    let mut proofs = Vec::new();
+    check(report)?;
+    let (mut aliases, mut proofs) = (Vec::new(), Vec::new());
     for (block, named) in report.blocks().iter().zip(resolve(report, value)?) {
+        aliases.extend(named.aliases);
         proofs.extend(block.proofs.iter().filter(|p| named.values.contains(&p.value)));
     }
-    Ok(Proven { value, proofs })
+    Ok(Proven { value, aliases, proofs })
 }
 
 impl Proven<'_> {
     /// For people.
     pub fn text(&self) -> String {
-        match self.proofs.is_empty() {
-            true => format!("{} is computed as the source says: no rule was used", self.value),
-            false => self.proofs.iter().map(|proof| text(proof)).collect::<Vec<_>>().join("\n\n"),
+        let mut parts: Vec<String> = self.aliases.iter().map(|alias| became(alias)).collect();
+        parts.extend(self.proofs.iter().map(|proof| text(proof)));
+        // An output by its name, or a value that is written in two places.
+        let renamed = |alias: &&Alias| alias.became == Became::Value && alias.steps.len() < 2;
+        if self.proofs.is_empty() && self.aliases.iter().all(renamed) {
+            let value = self.aliases.last().and_then(|alias| alias.of.as_deref()).unwrap_or(self.value);
+            parts.push(format!("{value} is computed as the source says: no rule was used"));
         }
+        parts.join("\n\n")
+    }
+}
+
+/// What became of a value, and the steps to that.
+fn became(alias: &Alias) -> String {
+    let said = sentence(alias);
+    match alias.steps.len() {
+        0 | 1 => said,
+        _ => format!("{said}:\n{}", steps(&alias.steps)),
     }
 }
 
@@ -44,13 +66,14 @@ fn text(proof: &Proof) -> String {
             proof.value
         );
     }
-    let mut lines = vec![format!("{} is computed by another form than the source has:", proof.value)];
-    for step in &proof.steps {
-        lines.push(match (&step.rule, step.backward) {
-            (None, _) => format!("    {}", step.term),
-            (Some(rule), false) => format!("  = {}    by {rule}", step.term),
-            (Some(rule), true) => format!("  = {}    by {rule}, from right to left", step.term),
-        });
-    }
-    lines.join("\n")
+    format!("{} is computed by another form than the source has:\n{}", proof.value, steps(&proof.steps))
+}
+
+fn steps(steps: &[Step]) -> String {
+    let line = |step: &Step| match (&step.rule, step.backward) {
+        (None, _) => format!("    {}", step.term),
+        (Some(rule), false) => format!("  = {}    by {rule}", step.term),
+        (Some(rule), true) => format!("  = {}    by {rule}, from right to left", step.term),
+    };
+    steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -12,7 +12,7 @@ use super::applications::Log;
 use super::extract::rates::Rates;
 use super::extract::search::Freedom;
 use super::extract::space::ClassId;
-use super::ledger::{self, OperatorEntry};
+use super::ledger::{self, Alias, OperatorEntry};
 use super::planned::{Means, Planned, planned};
 use super::proof::{self, Proof};
 use super::read;
@@ -35,6 +35,8 @@ pub struct Body {
     pub operators: Vec<OperatorEntry>,
     /// By which rules values came to be computed as they are, where that was asked for.
     pub proofs: Vec<Proof>,
+    /// Values of the source that are not computed under their own name.
+    pub aliases: Vec<Alias>,
 }
 
 /// The bodies, by the names of their functions; none where no ledger tells of them.
@@ -95,5 +97,6 @@ fn body<'c>(
         true => proof::proofs(&mut program, &space, &plan, &names),
         false => Vec::new(),
     };
-    Ok(Some(Body { operators, proofs }))
+    let aliases = ledger::aliases(&mut program, &space, &plan, (&names, settings.proofs));
+    Ok(Some(Body { operators, proofs, aliases }))
 }

@@ -152,8 +152,14 @@ impl<'c> Optimizer<'_, 'c> {
             let runs = program.uses.first().map_or(1, |used| unrolling::runs(used.by));
             let mut entry = block.entry((function, runs), saturation, report);
             unrolling::tell(&block, &self.loops, &mut entry);
+            let names = block.names;
+            entry.aliases.extend(ledger::aliases(
+                &mut program,
+                &space,
+                &plan,
+                (&names, self.settings.proofs),
+            ));
             if self.settings.proofs {
-                let names = block.names;
                 entry.proofs.extend(proof::proofs(&mut program, &space, &plan, &names));
             }
             self.ledger.block(entry);

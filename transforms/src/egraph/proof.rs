@@ -9,6 +9,7 @@ use super::analysis::Graph;
 use super::extract::plan::Plan;
 use super::extract::space::Space;
 use super::language::Node;
+use super::ledger::stem;
 use super::read::Program;
 use egg::{FlatTerm, Id, Language, RecExpr};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,11 @@ const MOST_TEXT: usize = 400;
 /// The steps from a term of the source to one that has a node at its top. The graph must have been made to explain.
 pub fn steps(graph: &mut Graph, source: Id, node: &Node) -> Vec<Step> {
     let chosen = graph.add_uncanonical(node.clone());
+    between(graph, source, chosen)
+}
+
+/// The steps from one term to another of its class; none where they are of two, or too large to be written out.
+pub fn between(graph: &mut Graph, source: Id, chosen: Id) -> Vec<Step> {
     if graph.find(chosen) != graph.find(source) {
         return Vec::new();
     }
@@ -61,11 +67,15 @@ pub(super) fn proofs(program: &mut Program, space: &Space, plan: &Plan, names: &
             continue;
         }
         let candidate = plan.state.candidate(space, class);
-        let sources = program.results.clone();
-        let source = sources.into_iter().find(|&id| program.graph.find(id) == facts.id);
+        // The term of the value's own name, where others of the source are in the class too.
+        let own = program.first_term(facts.id, Some(stem(&names[class])));
+        let source = own.or_else(|| program.first_term(facts.id, None));
         if let (Some(_), Some(source)) = (candidate.rule, source) {
             let steps = steps(&mut program.graph, source, &candidate.node);
-            proofs.push(Proof { value: names[class].clone(), steps });
+            // A rule may make what the source has.
+            if steps.len() != 1 {
+                proofs.push(Proof { value: names[class].clone(), steps });
+            }
         }
     }
     proofs

@@ -13,10 +13,11 @@ use super::large_constants::LargeConstants;
 use super::ledger::Totals;
 use super::numbers::{folding, roundings};
 use egg::Id;
-use fusion_dialects::rows::Kind;
+use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Block, Location, Op, OpExt, OperationLike, Value, arguments, defining_op, key, kind_of,
-    name_of_location, nested_ops, ops_in, read_tensor, relay, splat, tensor_type,
+    Attribute, Block, Location, Op, OpExt, OperationLike, Value, argument_owner, arguments, array_elements,
+    defining_op, dictionary_text, key, kind_of, name_of_location, nested_ops, ops_in, parent_of, read_tensor,
+    relay, splat, tensor_type,
 };
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SLICE, SPLIT, SQUEEZE};
 use fusion_operators::{Attrs, Call, Operator, TensorType};
@@ -49,10 +50,25 @@ pub struct Program<'c> {
     pub locations: Vec<Location<'c>>,
     /// The same as a name.
     pub sources: Vec<String>,
-    /// The terms of the source that calls give, as they were added.
+    /// The terms of the source that calls and constants give, as they were added.
     pub results: Vec<Id>,
+    /// The number of the call that gives each of them.
+    pub origins: Vec<u32>,
+    /// What the results of the function are called that the block returns, and what the source calls each value.
+    pub outputs: Vec<(String, String)>,
     /// What each call as a kernel of its own comes to.
     pub before: Totals,
+}
+
+impl Program<'_> {
+    /// The first term of the source in a class, of the operation of a name where one is given.
+    pub fn first_term(&self, class: Id, name: Option<&str>) -> Option<Id> {
+        let is_named = |origin: u32| name.is_none_or(|name| self.sources[origin as usize] == name);
+        let all = self.results.iter().zip(&self.origins);
+        all.filter(|(_, origin)| is_named(**origin))
+            .map(|(term, _)| *term)
+            .find(|term| self.graph.find(*term) == class)
+    }
 }
 
 /// Reads a block, for a target of those rates.
@@ -71,6 +87,8 @@ pub fn read<'c>(block: Block<'c>, rates: &Rates, explain: bool) -> Program<'c> {
             locations: Vec::new(),
             sources: Vec::new(),
             results: Vec::new(),
+            origins: Vec::new(),
+            outputs: Vec::new(),
             before: Totals::default(),
         },
         classes: HashMap::new(),
@@ -92,6 +110,17 @@ pub fn read<'c>(block: Block<'c>, rates: &Rates, explain: bool) -> Program<'c> {
 /// Bytes up to which the elements of a constant are looked at: weights are many.
 const MOST_READ: u64 = 4 << 20;
 
+/// What the source calls a value: the place or name of the operation that gives it, or the name of the function's argument.
+pub fn source_name(value: Value) -> Option<String> {
+    if let Some(op) = defining_op(value) {
+        return Some(name_of_location(op.location())).filter(|name| !name.is_empty());
+    }
+    let function = argument_owner(value)?;
+    let number = arguments(function.body(0)?).iter().position(|argument| key(*argument) == key(value))?;
+    let attributes = array_elements(function.attr("arg_attrs")?);
+    dictionary_text(*attributes.get(number)?, relay::NAME)
+}
+
 struct Reader<'c> {
     program: Program<'c>,
     // Only looked up, never iterated.
@@ -108,6 +137,8 @@ impl<'c> Reader<'c> {
                 if let Some(constant) = self.constant(op) {
                     let id = self.program.graph.add(Node::leaf(Head::Constant(constant)));
                     self.classes.insert(key(op.result_values()[0]), id);
+                    self.program.results.push(id);
+                    self.program.origins.push(self.program.calls.len() as u32);
                     self.remember(op);
                     return;
                 }
@@ -134,7 +165,8 @@ impl<'c> Reader<'c> {
             vec![self.program.graph.add(Node::leaf(Head::Constant(constant)))]
         } else {
             let attrs = self.program.graph.add(Node::attrs(op.attrs()));
-            let call = self.program.graph.add(Node::call(operator, attrs, operands));
+            // The term as the source has it, even where it is folded at once.
+            let call = self.program.graph.add_uncanonical(Node::call(operator, attrs, operands));
             match results.len() {
                 1 => vec![call],
                 count => (0..count)
@@ -145,8 +177,10 @@ impl<'c> Reader<'c> {
                     .collect(),
             }
         };
-        for (result, id) in results.into_iter().zip(ids) {
-            self.program.results.push(id);
+        for (result, term) in results.into_iter().zip(ids) {
+            self.program.results.push(term);
+            self.program.origins.push(origin);
+            let id = self.program.graph.find(term);
             let data = &mut self.program.graph[id].data;
             if !data.origins.contains(&origin) {
                 data.origins.push(origin);
@@ -207,6 +241,7 @@ impl<'c> Reader<'c> {
 
     /// An operation that stays: its results are leaves, and what it reads must be there.
     fn pinned(&mut self, op: Op<'c>, place: u32) {
+        self.name_outputs(op);
         let inside = nested_ops(op);
         let read = std::iter::once(&op).chain(&inside).flat_map(|o| o.operand_values());
         for value in read.collect::<Vec<_>>() {
@@ -226,6 +261,18 @@ impl<'c> Reader<'c> {
         }
         for result in op.result_values() {
             self.leaf(result, place + 1);
+        }
+    }
+
+    /// Notes what a function's results are called, where an operation returns them.
+    fn name_outputs(&mut self, op: Op<'c>) {
+        let returns = matches!(kind_of(op), Some(Kind::Upstream(Upstream::Return)));
+        let attributes = parent_of(op).filter(|_| returns).and_then(|function| function.attr("res_attrs"));
+        for (value, attribute) in
+            op.operand_values().into_iter().zip(attributes.map(array_elements).unwrap_or_default())
+        {
+            let (name, source) = (dictionary_text(attribute, relay::NAME), source_name(value));
+            self.program.outputs.extend(name.zip(source));
         }
     }
 

@@ -92,7 +92,7 @@ pub fn decide(
         let name = function.text("sym_name").unwrap_or_default();
         let (now, said) = (body(op, steps.trips), said.get(name).cloned().unwrap_or_default());
         let written = written.swap_remove(name);
-        let body = written.unwrap_or_else(|| Body { operators: now.operators, proofs: Vec::new() });
+        let body = written.unwrap_or_else(|| Body { operators: now.operators, ..Body::default() });
         let kernel = LoopKernel { steps, together, weighed, body, said, flops: now.flops };
         kernels.insert(name.to_owned(), kernel);
     }
@@ -223,6 +223,7 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         entry.decisions.push(decision);
     }
     entry.proofs.extend(kernel.body.proofs.iter().cloned());
+    entry.aliases.extend(kernel.body.aliases.iter().cloned());
     entry.before.kernels += kernel.said.operators.len();
     entry.before.bytes += kernel.said.bytes;
     entry.before.flops += kernel.said.flops;

@@ -3,6 +3,7 @@
 //! Values are named after the operations of the source they stand for. A decision that was accepted gives the cost before it, as if it were
 //! taken back, and after; one that was rejected gives the cost as it is, and as it would be. What may not be has no cost, but a reason.
 
+mod aliases;
 mod decisions;
 mod operators;
 mod orders;
@@ -16,9 +17,10 @@ use super::read::Program;
 use super::rules::{Family, Rules};
 use super::saturate::Report;
 use super::write::Written;
+pub use aliases::{Alias, Became, aliases};
 use fusion_operators::Call;
 use fusion_operators::ops::layout::{IMAGES, WEIGHTS};
-pub use operators::{names, operator};
+pub use operators::{names, operator, stem};
 pub use orders::ImageOrders;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -55,6 +57,9 @@ pub struct BlockLedger {
     /// By which rules values came to be computed as they are, where that was asked for.
     #[serde(default)]
     pub proofs: Vec<Proof>,
+    /// Values of the source that no kernel computes under their own name.
+    #[serde(default)]
+    pub aliases: Vec<Alias>,
 }
 
 fn once() -> u64 {
@@ -260,6 +265,7 @@ impl Block<'_, '_> {
             kernels,
             decisions: self.decisions(),
             proofs: Vec::new(),
+            aliases: Vec::new(),
         }
     }
 

@@ -3,18 +3,18 @@
 use super::super::extract::plan::Plan;
 use super::super::extract::space::{ClassId, Space};
 use super::super::language::Head;
-use super::super::read::Program;
+use super::super::read::{Program, source_name};
 use super::OperatorEntry;
-use fusion_dialects::{OperationLike, defining_op, name_of_location};
 
 /// Names for all classes: what the source calls them, and a number where it has one name for several, or behind a prefix where it has none.
 pub fn names(program: &Program, space: &Space, prefix: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (number, class) in space.classes.iter().enumerate() {
-        let origin = program.graph[class.id].data.origins.first();
-        let source = origin.and_then(|&o| program.sources.get(o as usize).cloned());
-        let source = source.or_else(|| given(program, class.id)).filter(|s| !s.is_empty());
+        let origin = || program.graph[class.id].data.origins.first();
+        // What comes from outside keeps its name, whatever else turns out to be the same.
+        let source = given(program, class.id).or_else(|| program.sources.get(*origin()? as usize).cloned());
+        let source = source.filter(|source| !source.is_empty());
         let name = match source {
             Some(source) if !seen.contains(&source) => source,
             Some(source) => format!("{source}#{number}"),
@@ -26,13 +26,21 @@ pub fn names(program: &Program, space: &Space, prefix: &str) -> Vec<String> {
     names
 }
 
-/// What the source calls the operation that gives a value from outside, which is no call of an operator.
+/// A name without the number that tells the values of one operation apart.
+pub fn stem(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((stem, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => stem,
+        _ => name,
+    }
+}
+
+/// What the source calls a value from outside: an argument, or the result of what is no call of an operator.
 fn given(program: &Program, class: egg::Id) -> Option<String> {
     let number = program.graph[class].nodes.iter().find_map(|n| match n.head {
         Head::Leaf(number) => Some(number),
         _ => None,
     })?;
-    Some(name_of_location(defining_op(program.leaves[number as usize])?.location()))
+    source_name(program.leaves[number as usize])
 }
 
 /// The operator that computes a value of that name; none for what comes from outside.
