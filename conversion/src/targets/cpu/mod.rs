@@ -152,11 +152,12 @@ impl Family {
         let descriptions = || self.described.iter().filter_map(|d| Some((d.feature, d.parse().ok()?)));
         let features = codegen.processor_features();
         let has = |feature: Option<&str>| features.iter().any(|f| Some(f.as_str()) == feature);
-        let named = descriptions().find(|(_, target)| target.name == name);
-        let alike =
-            || descriptions().find(|(feature, _)| has(*feature)).or_else(|| descriptions().next_back());
-        let (_, target) = named.or_else(alike).unwrap_or_default();
-        Target { processor: name.to_owned(), ..target }
+        let alike = descriptions().find(|(feature, _)| has(*feature)).or_else(|| descriptions().next_back());
+        let (_, alike) = alike.unwrap_or_default();
+        // A virtual machine may hide the wide vectors of the processor that it names.
+        let described = |target: &Target| target.name == name && target.vector_bytes <= alike.vector_bytes;
+        let named = descriptions().map(|(_, target)| target).find(described);
+        Target { processor: name.to_owned(), ..named.unwrap_or(alike) }
     }
 }
 
@@ -241,6 +242,13 @@ mod tests {
         for name in ["neoverse-v1", "apple-m1", "cortex-a72"] {
             assert_eq!(bytes(name), Ok((16, arm.clone())), "{name}");
         }
+    }
+
+    #[test]
+    fn vectors_that_a_machine_hides_are_not_used() {
+        let codegen = Codegen { features: "-avx512f".to_owned(), ..codegen_of(&FAMILIES[0], "znver4") };
+        let found = FAMILIES[0].describe("znver4", &codegen);
+        assert_eq!((found.vector_bytes, &*found.name, &*found.processor), (32, "x86-64-v3", "znver4"));
     }
 
     #[test]
