@@ -22,5 +22,6 @@ mod leaks;
 mod onnx_programs;
 mod open_extents;
 mod profile;
+mod quantized_networks;
 mod schedules;
 mod validate;

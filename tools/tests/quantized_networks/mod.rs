@@ -1,0 +1,97 @@
+//! Random quantized networks: what is compiled gives the bits that the reference evaluator gives for the imported graph.
+//!
+//! More networks, and others:
+//!
+//!     FUSION_FUZZ_CASES=500 FUSION_SEED=3 cargo test -p fusion-tools --test tools quantized_networks
+
+mod network;
+
+#[path = "../../../importers/tests/common/mod.rs"]
+mod models;
+
+use crate::common::number;
+use fusion_importers::onnx::Options;
+use fusion_importers::onnx::proto::ModelProto;
+use fusion_operators::Tensor;
+use fusion_tools::driver::{CompileOptions, Strategy, Target};
+use fusion_tools::load::{Runnable, load_for};
+use indexmap::IndexMap;
+use network::{Network, Output, network};
+use prost::Message;
+use std::path::Path;
+
+/// The part of elements that may be off by one, where a sum of floats was rounded.
+const MOST_OFF: f64 = 0.02;
+
+/// How a result differs from what is wanted, if it may not.
+fn difference(output: &Output, found: &Tensor, wanted: &Tensor) -> Option<String> {
+    if found.tensor_type() != wanted.tensor_type() {
+        return Some(format!("{} is {}, not {}", output.name, found.tensor_type(), wanted.tensor_type()));
+    }
+    let (found, wanted) = (found.to_f64s(), wanted.to_f64s());
+    let apart: Vec<f64> = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).collect();
+    let off: Vec<usize> = (0..apart.len()).filter(|&i| found[i] != wanted[i]).collect();
+    let greatest = apart.iter().copied().fold(0.0, f64::max);
+    // Of few elements, one may be off.
+    let allowed = if output.of_sum { (MOST_OFF * apart.len() as f64).max(1.0) } else { 0.0 };
+    let right = off.len() as f64 <= allowed && (off.is_empty() || greatest <= 1.0);
+    (!right).then(|| {
+        let (name, count, at) = (&output.name, apart.len(), off[0]);
+        let (is, not) = (found[at], wanted[at]);
+        format!(
+            "{name}: {} of {count} are off, by up to {greatest}; element {at} is {is}, not {not}",
+            off.len()
+        )
+    })
+}
+
+/// The nodes of a model, and its constants of one element.
+fn written(model: &ModelProto) -> String {
+    let graph = model.graph.as_ref().unwrap();
+    let constants = graph.initializer.iter().filter(|c| c.float_data.len() + c.int32_data.len() == 1);
+    let constants = constants.map(|c| format!("{} = {:?}{:?}", c.name, c.float_data, c.int32_data));
+    let nodes =
+        graph.node.iter().map(|n| format!("{} = {} {}", n.output.join(", "), n.op_type, n.input.join(", ")));
+    constants.chain(nodes).collect::<Vec<_>>().join("\n")
+}
+
+/// Compiles and runs a network, and compares its outputs.
+fn check(network: &Network, path: &Path, options: &CompileOptions) -> Result<(), String> {
+    let inputs = std::slice::from_ref(&network.x);
+    let wanted =
+        models::run(network.model.clone(), &Options::default(), inputs).map_err(|e| e.to_string())?;
+    std::fs::write(path, network.model.encode_to_vec()).map_err(|e| e.to_string())?;
+    let given = IndexMap::from([("x".to_owned(), network.x.clone())]);
+    let found = match load_for(path, options, &given).map_err(|e| e.to_string())? {
+        (Runnable::Model(model), _) => model.run(inputs).map_err(|e| e.to_string())?,
+        (Runnable::Program(_), _) => return Err("became a program of the language".to_owned()),
+    };
+    let compared = network.outputs.iter().zip(&found).zip(&wanted);
+    let wrong: Vec<String> = compared.filter_map(|((o, f), w)| difference(o, f, w)).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+fn agree(strategy: Strategy, count: u64) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.onnx");
+    let options = CompileOptions { strategy, ..CompileOptions::for_target(Target::uncalibrated()) };
+    let other = number("FUSION_SEED", 0);
+    let mut wrong = Vec::new();
+    for case in 0..number("FUSION_FUZZ_CASES", count) {
+        let network = network(case.wrapping_add(other.wrapping_mul(1_000_003)));
+        if let Err(why) = check(&network, &path, &options) {
+            wrong.push(format!("case {case} of FUSION_SEED={other}: {why}\n{}", written(&network.model)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} networks are wrong:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+#[test]
+fn each_operator_by_itself_gives_the_reference_s_bits() {
+    agree(Strategy::None, 8);
+}
+
+#[test]
+fn compiled_as_a_whole_they_give_the_reference_s_bits() {
+    agree(Strategy::EGraph, 40);
+}
