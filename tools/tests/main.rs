@@ -23,5 +23,6 @@ mod onnx_programs;
 mod open_extents;
 mod profile;
 mod quantized_networks;
+mod repeated_constants;
 mod schedules;
 mod validate;
