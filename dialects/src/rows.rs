@@ -114,6 +114,7 @@ operations! {
         LlvmCall = "llvm.call",
         Exp = "math.exp",
         Log = "math.log",
+        Log1p = "math.log1p",
         Sqrt = "math.sqrt",
         Sin = "math.sin",
         Cos = "math.cos",
@@ -149,6 +150,7 @@ impl Upstream {
         matches!(
             self,
             Exp | Log
+                | Log1p
                 | Sin
                 | Cos
                 | Tan

@@ -10,7 +10,7 @@ const INTS: &[DType] =
 #[test]
 fn functions() {
     let (mut random, mut checker) = (Random::new(11), Checker::default());
-    let positive = [&LOG, &RSQRT, &SQRT, &ACOSH, &COS, &TAN, &SINH, &COSH, &CEIL];
+    let positive = [&LOG, &LOG1P, &RSQRT, &SQRT, &ACOSH, &COS, &TAN, &SINH, &COSH, &CEIL];
     for op in positive {
         for dtype in FLOATS {
             let shape = [random.extent(), random.extent()];

@@ -17,6 +17,7 @@ fn functions() {
         &RELU,
         &EXP,
         &LOG,
+        &LOG1P,
         &SQRT,
         &RSQRT,
         &RECIPROCAL,

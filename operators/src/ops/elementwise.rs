@@ -135,6 +135,8 @@ operators! {
     RELU = unary("relu", one_each, |_, r, x| map_int(&r[0], &x[0], |v| max_nan(v, 0.0), |v| v.max(0)));
     EXP = float_unary("exp", ten_each, |_, r, x| map(&r[0], &x[0], f64::exp));
     LOG = float_unary("log", ten_each, |_, r, x| map(&r[0], &x[0], f64::ln));
+    /// `log(1 + x)`, as exact as `x` where that is small
+    LOG1P = float_unary("log1p", ten_each, |_, r, x| map(&r[0], &x[0], f64::ln_1p));
     SQRT = float_unary("sqrt", ten_each, |_, r, x| map(&r[0], &x[0], f64::sqrt));
     RSQRT = float_unary("rsqrt", ten_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / v.sqrt()));
     /// `1 / x`

@@ -204,7 +204,7 @@ static ROWS: &[Row] = &[
         &[&IS_NAN, &IS_INF, &EQUAL, &NOT_EQUAL, &LESS, &LESS_EQUAL, &GREATER, &GREATER_EQUAL],
         Finite::Always,
     ),
-    computed(&[&EXP, &LOG, &ADD, &SUB, &MUL, &DIV], Finite::Unknown),
+    computed(&[&EXP, &LOG, &LOG1P, &ADD, &SUB, &MUL, &DIV], Finite::Unknown),
 ];
 
 /// The constant of a type that a call of constants is, where it only moves elements of one number.

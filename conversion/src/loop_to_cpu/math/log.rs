@@ -80,6 +80,17 @@ pub fn log<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     m.select(m.is(Is::Above, x, zero), finite, none)
 }
 
+/// `ln(1 + x)` of any x, as exact as `x` where that is small: what `u = 1 + x` has lost, `c`, is `c / u` to first order (W. Kahan).
+pub fn log1p<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    let one = m.float(1.0);
+    let u = m.add(x, one);
+    let (lost, whole) = (m.sub(x, m.sub(u, one)), log(m, u));
+    let sum = m.add(whole, m.div(lost, u));
+    // Of 0 and infinity the quotient is NaN, and nothing is lost.
+    let is_inside = m.is(Is::Below, m.abs(whole), m.float(f64::INFINITY));
+    m.select(is_inside, sum, whole)
+}
+
 /// `i` and `y` of `x = 2^i y`, `least <= y < 2 least`, for a positive, finite x.
 pub fn split<'c>(m: &Floats<'c>, x: Value<'c>, least: f64) -> (Value<'c>, Value<'c>) {
     // Subnormal numbers are made normal first.

@@ -50,6 +50,7 @@ type Function = for<'c> fn(&Floats<'c>, &[Value<'c>]) -> Value<'c>;
 const FUNCTIONS: &[(Upstream, Function)] = &[
     (Upstream::Exp, |m, x| exp::exp(m, x[0])),
     (Upstream::Log, |m, x| log::log(m, x[0])),
+    (Upstream::Log1p, |m, x| log::log1p(m, x[0])),
     (Upstream::Tanh, |m, x| tanh::tanh(m, x[0])),
     (Upstream::Erf, |m, x| erf::erf(m, x[0])),
     (Upstream::Sin, |m, x| sin_cos::sin(m, x[0])),

@@ -82,6 +82,7 @@ table! {
     RELU => |s, _, x| s.max(x[0], s.int(0, x[0].dtype));
     EXP => |s, _, x| s.math("exp", x);
     LOG => |s, _, x| s.math("log", x);
+    LOG1P => |s, _, x| s.math("log1p", x);
     SQRT => |s, _, x| s.math("sqrt", x);
     RSQRT => |s, _, x| s.div(s.float(1.0, x[0].dtype), s.math("sqrt", x));
     RECIPROCAL => |s, _, x| s.div(s.float(1.0, x[0].dtype), x[0]);

@@ -111,13 +111,12 @@ pub fn hard_sigmoid(im: &mut Importer, x: Value, alpha: f64, beta: f64) -> Made 
     im.clip(shifted, 0.0, 1.0)
 }
 
-/// log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which does not overflow.
+/// log(1 + exp(x)), as max(x, 0) + log1p(exp(-|x|)), which does not overflow and keeps its digits far below 0.
 pub fn softplus(im: &mut Importer, x: Value) -> Made {
     let size = im.un(&ew::ABS, x)?;
     let negative = im.un(&ew::NEG, size)?;
     let power = im.un(&ew::EXP, negative)?;
-    let more = im.add_f(power, 1.0)?;
-    let rest = im.un(&ew::LOG, more)?;
+    let rest = im.un(&ew::LOG1P, power)?;
     let positive = im.un(&ew::RELU, x)?;
     im.add(positive, rest)
 }

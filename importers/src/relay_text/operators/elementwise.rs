@@ -13,7 +13,7 @@ const fn same(name: &'static str, operands: usize, row: &'static Operator) -> Sa
 #[rustfmt::skip]
 pub const SAME: &[Same] = &[
     same("abs", 1, &ew::ABS), same("negative", 1, &ew::NEG), same("sign", 1, &ew::SIGN), same("nn.relu", 1, &ew::RELU),
-    same("exp", 1, &ew::EXP), same("log", 1, &ew::LOG), same("sqrt", 1, &ew::SQRT), same("rsqrt", 1, &ew::RSQRT),
+    same("exp", 1, &ew::EXP), same("log", 1, &ew::LOG), same("log1p", 1, &ew::LOG1P), same("sqrt", 1, &ew::SQRT), same("rsqrt", 1, &ew::RSQRT),
     same("sin", 1, &ew::SIN), same("cos", 1, &ew::COS), same("tan", 1, &ew::TAN),
     same("asin", 1, &ew::ASIN), same("acos", 1, &ew::ACOS), same("atan", 1, &ew::ATAN),
     same("sinh", 1, &ew::SINH), same("cosh", 1, &ew::COSH), same("tanh", 1, &ew::TANH),

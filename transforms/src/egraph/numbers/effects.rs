@@ -107,6 +107,7 @@ static ROWS: &[Row] = &[
     one!(NEG, |v: f64| -v),
     one!(ABS, f64::abs),
     one!(LOG, f64::ln),
+    one!(LOG1P, f64::ln_1p),
     one!(SIGN, |v: f64| if v == 0.0 { 0.0 } else { v.signum() }),
     (&[&CAST], Effect::Computed(|x, _| x[0])),
     (&[&CLIP], Effect::Computed(|x, attrs| {
