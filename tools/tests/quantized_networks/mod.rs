@@ -32,8 +32,7 @@ fn difference(output: &Output, found: &Tensor, wanted: &Tensor) -> Option<String
     let apart: Vec<f64> = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).collect();
     let off: Vec<usize> = (0..apart.len()).filter(|&i| found[i] != wanted[i]).collect();
     let greatest = apart.iter().copied().fold(0.0, f64::max);
-    // Of few elements, one may be off.
-    let allowed = if output.of_sum { (MOST_OFF * apart.len() as f64).max(1.0) } else { 0.0 };
+    let allowed = if output.of_sum { (MOST_OFF * apart.len() as f64).ceil() } else { 0.0 };
     let right = off.len() as f64 <= allowed && (off.is_empty() || greatest <= 1.0);
     (!right).then(|| {
         let (name, count, at) = (&output.name, apart.len(), off[0]);
