@@ -5,4 +5,5 @@ mod errors;
 mod interface;
 mod memory;
 mod random;
+mod scalars;
 mod values;

@@ -1,5 +1,6 @@
 //! Building operations at a place in a block.
 
+use super::attributes::{segments_attr, str_attr};
 use super::ir::{
     Attribute, Block, BlockLike, Context, Location, Op, OpExt, OperationLike, Type, Value, arguments,
 };
@@ -83,6 +84,16 @@ impl<'c> Build<'c> {
         attrs: &[(&str, Attribute<'c>)],
     ) -> Value<'c> {
         self.op(name, operands, &[result], attrs).result_values()[0]
+    }
+
+    /// Calls an intrinsic of LLVM by its name. What it is overloaded on follows from the types.
+    pub fn intrinsic(&self, name: &str, operands: &[Value<'c>], result: Type<'c>) -> Value<'c> {
+        let attributes = [
+            ("intrin", str_attr(self.context, name)),
+            ("op_bundle_sizes", segments_attr(self.context, &[])),
+            ("operandSegmentSizes", segments_attr(self.context, &[operands.len() as i32, 0])),
+        ];
+        self.value("llvm.call_intrinsic", operands, result, &attributes)
     }
 
     /// At the end of a new block behind all others of this one's region, with those arguments.

@@ -279,7 +279,8 @@ impl<'c> Body<'_, 'c> {
             (true, true) => value(if to == DType::F64 { "llvm.fpext" } else { "llvm.fptrunc" }, x, machine),
             (true, false) => {
                 let signed = to.class() == Class::Signed;
-                value(if signed { "llvm.intr.fptosi.sat" } else { "llvm.intr.fptoui.sat" }, x, machine)
+                let name = if signed { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
+                self.code.writer.build.intrinsic(name, &[x], machine)
             }
             (false, true) => {
                 let double = self.machine_type(DType::F64);

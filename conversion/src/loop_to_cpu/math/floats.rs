@@ -7,8 +7,7 @@
 //! both types; what differs, coefficients and limits, it chooses by `in_precision` and `Coefficients`.
 
 use fusion_dialects::{
-    Attribute, Build, Type, Value, ValueLike, array_attr, int_attr, scalar_type, segments_attr, str_attr,
-    vector_parts, vector_type,
+    Attribute, Build, Type, Value, ValueLike, array_attr, int_attr, scalar_type, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
@@ -270,13 +269,7 @@ impl<'c> Floats<'c> {
 
     /// Calls an intrinsic of LLVM.
     pub fn intrinsic(&self, name: &str, operands: &[Value<'c>], dtype: DType) -> Value<'c> {
-        let context = self.build.context();
-        let attributes = [
-            ("intrin", str_attr(context, name)),
-            ("op_bundle_sizes", segments_attr(context, &[])),
-            ("operandSegmentSizes", segments_attr(context, &[operands.len() as i32, 0])),
-        ];
-        self.build.value("llvm.call_intrinsic", operands, self.ty(dtype), &attributes)
+        self.build.intrinsic(name, operands, self.ty(dtype))
     }
 
     /// What `f` gives of each register's lanes of some vectors.
