@@ -45,7 +45,7 @@ fn random_program(random: &mut Random) -> Vec<Lifetime> {
 
 #[test]
 fn live_buffers_never_overlap() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random(fusion_operators::random::seed(0x9e37_79b9_7f4a_7c15));
     let (mut total, mut peak) = (0, 0);
     for _ in 0..2_000 {
         let buffers = random_program(&mut random);

@@ -1,7 +1,29 @@
-//! Random tensors, the same on every machine for the same seed.
+//! Random tensors, the same on every machine for the same seed, and the seeds of tests with random cases.
+//!
+//! `FUSION_SEED` gives such a test other cases than the usual ones, `FUSION_FUZZ_CASES` more or fewer (docs/fuzzing.md).
 
 use crate::tensor::{bytes_of, push_f64, push_int};
 use crate::{DType, Tensor, TensorError, dtype::Class};
+
+fn environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// How many random cases a test has: what `FUSION_FUZZ_CASES` says, else the usual number.
+pub fn cases(usual: u64) -> u64 {
+    environment("FUSION_FUZZ_CASES").unwrap_or(usual)
+}
+
+/// The seeds of a test's random cases, from `FUSION_SEED` on, which is 0 by default: one case is repeated by its seed and one case.
+pub fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let first = environment("FUSION_SEED").unwrap_or(0);
+    first..first.saturating_add(cases(usual))
+}
+
+/// The seed of a test that takes all its numbers from one generator: the usual one, and another for each `FUSION_SEED`.
+pub fn seed(usual: u64) -> u64 {
+    usual.wrapping_add(environment("FUSION_SEED").unwrap_or(0).wrapping_mul(1_000_003))
+}
 
 /// A generator of numbers: SplitMix64.
 pub struct Random {

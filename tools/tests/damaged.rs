@@ -1,9 +1,8 @@
 //! Damaged programs, which are mostly ill-typed: each is refused with a sentence, or is a program; no pass panics.
 //!
-//!     FUSION_FIRST_SEED=100000 FUSION_SEEDS=50000 cargo test -p fusion-tools --test tools damaged
+//!     FUSION_SEED=100000 FUSION_FUZZ_CASES=50000 cargo test -p fusion-tools --test tools damaged
 
-use crate::common::number;
-use fusion_operators::random::Random;
+use fusion_operators::random::{Random, seeds};
 use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::programs;
 use std::path::{Path, PathBuf};
@@ -71,9 +70,8 @@ fn damaged_programs_are_refused_with_a_sentence() {
     let programs_: Vec<Vec<String>> = programs().iter().map(|text| words(text)).collect();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("damaged.relay");
-    let first = number("FUSION_FIRST_SEED", 0);
     let (mut accepted, mut refused) = (0, 0);
-    for seed in first..first + number("FUSION_SEEDS", 600) {
+    for seed in seeds(600) {
         let text = damaged(&programs_, seed);
         std::fs::write(&path, &text).unwrap();
         match programs::is_program(&path, &CompileOptions::for_target(Target::uncalibrated())) {
@@ -88,5 +86,5 @@ fn damaged_programs_are_refused_with_a_sentence() {
         }
     }
     println!("{accepted} accepted, {refused} refused");
-    assert!(refused > accepted / 20);
+    assert!(refused >= accepted / 20);
 }

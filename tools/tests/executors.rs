@@ -1,10 +1,10 @@
 //! Random programs in all ways there are to run them: the values are the same.
 //!
-//!     FUSION_FIRST_SEED=1000 FUSION_SEEDS=200 cargo test -p fusion-tools --test tools executors
+//!     FUSION_SEED=1000 FUSION_FUZZ_CASES=200 cargo test -p fusion-tools --test tools executors
 
-use crate::common::number;
 use fusion_interpreter::random_programs::{Contents, inputs, program};
 use fusion_operators::ValueTree;
+use fusion_operators::random::{cases, seeds};
 use fusion_tools::driver::{CompileOptions, Target};
 use fusion_tools::failure::Failure;
 use fusion_tools::programs::{self, Inputs};
@@ -23,14 +23,13 @@ fn graph(path: &Path, options: &CompileOptions, seed: u64) -> Result<ValueTree, 
 }
 
 /// Runs programs of some seeds; gives how many of them the interpreter runs within its limits.
-fn agree(contents: Contents, count: u64) -> usize {
+fn agree(contents: Contents, count: u64) -> u64 {
     fusion_tools::register_passes();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("program.mlir");
     let options = CompileOptions::for_target(Target::uncalibrated());
-    let first = number("FUSION_FIRST_SEED", 0);
     let mut compared = 0;
-    for seed in first..first + number("FUSION_SEEDS", count) {
+    for seed in seeds(count) {
         let source = program(seed, contents);
         std::fs::write(&path, &source).unwrap();
         let Ok(expected) = programs::interpret(&path, &options, given(seed)) else { continue };
@@ -60,10 +59,11 @@ fn agree(contents: Contents, count: u64) -> usize {
 
 #[test]
 fn programs_of_the_language_give_the_same_values_everywhere() {
-    assert!(agree(Contents::default(), 12) >= 6);
+    assert!(agree(Contents::default(), 12) >= cases(12) / 2);
 }
 
 #[test]
 fn models_with_branches_and_loops_give_the_same_values_everywhere() {
-    assert!(agree(Contents { language: false, ..Contents::default() }, 12) >= 6);
+    let contents = Contents { language: false, ..Contents::default() };
+    assert!(agree(contents, 12) >= cases(12) / 2);
 }

@@ -8,8 +8,7 @@ pub struct Random(pub u64);
 impl Random {
     /// From a seed, and the number in `FUSION_SEED` for others than the usual.
     pub fn new(seed: u64) -> Self {
-        let other = std::env::var("FUSION_SEED").ok().and_then(|text| text.parse::<u64>().ok());
-        Random(seed.wrapping_add(other.unwrap_or(0).wrapping_mul(1_000_003)))
+        Random(fusion_operators::random::seed(seed))
     }
 
     pub fn below(&mut self, n: u64) -> u64 {

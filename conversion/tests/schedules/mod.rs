@@ -14,6 +14,7 @@ use fusion_dialects::{
     Context, Emit, Jit, Module, OpExt, Target, emit, load_context, module_op, nested_ops, parse_module,
     run_passes, top_level,
 };
+use fusion_operators::random::cases;
 use fusion_operators::{DType, Tensor};
 use kernels::{INTRINSICS, Kernel};
 use random::Draft;
@@ -216,10 +217,13 @@ fn try_one(name: &str, make: kernels::Make, seed: u64, compile: bool) -> Draft {
     draft
 }
 
+/// Schedules for each kernel, among which each primitive is.
+const ROUNDS: u64 = 30;
+
 #[test]
 fn schedules_keep_what_kernels_compute() {
     let mut kept: BTreeMap<String, usize> = BTreeMap::new();
-    let rounds = std::env::var("FUSION_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(30u64);
+    let rounds = cases(ROUNDS);
     for round in 0..rounds {
         for (i, (name, make)) in kernels::ALL.iter().enumerate() {
             let draft = try_one(name, *make, 1000 * i as u64 + round, round % 3 == 0);
@@ -227,6 +231,9 @@ fn schedules_keep_what_kernels_compute() {
                 *kept.entry(word.to_owned()).or_default() += 1;
             }
         }
+    }
+    if rounds < ROUNDS {
+        return;
     }
     let primitives =
         ["split", "tile", "fuse", "reorder", "vectorize", "unroll", "parallel", "compute_inline"];

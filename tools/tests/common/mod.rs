@@ -48,11 +48,6 @@ pub fn alone(test: &str, run: impl FnOnce()) {
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
-/// A number of the environment, for more cases than the usual ones.
-pub fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
-}
-
 /// A sequence of numbers that look random.
 pub struct Numbers(pub u64);
 

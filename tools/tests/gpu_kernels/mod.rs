@@ -1,7 +1,7 @@
 //! Kernels of all kinds and of random extents, emulated on each of the GPUs, against the same program on the processor.
 //!
 //! Every case follows from its number: as many neighbouring ones as there are kinds are one of each, and five rounds of them run each
-//! kind on each GPU. `FUSION_RANDOM_KERNELS=FROM..TO` runs others than the first ones, or one that failed alone.
+//! kind on each GPU. `FUSION_SEED=FIRST FUSION_FUZZ_CASES=COUNT` runs others than the first ones, or one that failed alone.
 
 mod columns;
 mod kinds;
@@ -9,6 +9,7 @@ mod more;
 pub mod program;
 
 use crate::common::{GPUS, Numbers, succeed};
+use fusion_operators::random::{cases, seeds};
 use fusion_runtime::npz;
 use program::{Program, Value};
 use std::fs;
@@ -158,13 +159,8 @@ fn check_on(gpu: &'static str, numbers: Numbers, build: fn(&mut Program) -> Valu
 
 #[test]
 fn random_kernels_compute_what_the_processor_does() {
-    let range = std::env::var("FUSION_RANDOM_KERNELS").unwrap_or_default();
-    let (from, to) = range
-        .split_once("..")
-        .and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)))
-        .unwrap_or((0, CASES));
-    let wrong: Vec<String> = (from..to).filter_map(check).collect();
-    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), to - from, wrong.join("\n"));
+    let wrong: Vec<String> = seeds(CASES).filter_map(check).collect();
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases(CASES), wrong.join("\n"));
 }
 
 /// Kernels whose threads have several elements each, of which there have to be many.

@@ -93,7 +93,7 @@ const PIPELINES: &[&str] = &[
 fn passes_and_kernels_keep_what_random_programs_compute() {
     fusion_dialects::register_upstream_passes();
     fusion_transforms::register();
-    for seed in 0..60 {
+    for seed in fusion_operators::random::seeds(60) {
         let mut random = Random(seed);
         let source = program(&mut random, 1 + seed as usize % 12);
         let inputs = inputs(&mut random);

@@ -5,6 +5,7 @@ use fusion_dialects::Module;
 use fusion_interpreter::random_programs::{Contents, inputs, program};
 use fusion_interpreter::run_program;
 use fusion_operators::ValueTree;
+use fusion_operators::random::seeds;
 use melior::pass::PassManager;
 
 /// Each pass by itself, and together.
@@ -68,12 +69,6 @@ fn keep(seeds: std::ops::Range<u64>, contents: Contents, pipelines: &[&str]) -> 
         compared += 1;
     }
     compared
-}
-
-fn seeds(count: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    let first = number("FUSION_FIRST_SEED").unwrap_or(0);
-    first..first + number("FUSION_SEEDS").unwrap_or(count)
 }
 
 #[test]
