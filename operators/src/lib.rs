@@ -16,6 +16,7 @@ pub mod ops;
 pub mod random;
 pub mod reference;
 pub mod relation;
+pub mod rounding;
 mod serial;
 pub mod shape;
 pub mod tensor;
