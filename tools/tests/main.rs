@@ -24,5 +24,6 @@ mod open_extents;
 mod profile;
 mod quantized_networks;
 mod repeated_constants;
+mod random_graphs;
 mod schedules;
 mod validate;

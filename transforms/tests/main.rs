@@ -1,5 +1,6 @@
 //! Rules, exact extraction, and the pages of docs/ that the sources write. One executable, which is linked with MLIR once.
 
+mod bounds;
 mod code;
 mod common;
 mod docs;
@@ -7,4 +8,5 @@ mod exact;
 mod numbers;
 mod orders;
 mod pressure;
+mod random_graphs;
 mod rules;

@@ -13,6 +13,7 @@ mod error;
 mod flops;
 mod inputs;
 mod program;
+pub mod random_graphs;
 pub mod random_programs;
 mod sampled;
 mod scalar;

@@ -1,5 +1,6 @@
 //! Terms as graphs.
 
+use fusion_interpreter::random_graphs;
 use fusion_operators::{DType, Tensor, TensorType};
 use fusion_transforms::egraph::analysis::{Facts, Graph};
 use fusion_transforms::egraph::contents::Contents;
@@ -9,6 +10,17 @@ use fusion_transforms::target::Target;
 use std::collections::HashMap;
 
 pub struct Random(u64);
+
+/// How a term is read otherwise than with numbers between -1 and 1 in f32.
+#[derive(Clone)]
+pub struct Drawn {
+    /// The element type of its floats.
+    pub dtype: DType,
+    /// What stands in place of some of its constants.
+    pub constants: Vec<f64>,
+    /// The seed of its inputs, among which are zeros, ties and extremes.
+    pub inputs: u64,
+}
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -27,13 +39,14 @@ impl Random {
 }
 
 /// Rows that are 1 in one column; a kernel of a convolution has its rows in front.
-fn rows(shape: &[u64], column: impl Fn(usize) -> usize) -> Tensor {
+fn rows(ty: &TensorType, column: impl Fn(usize) -> usize) -> Tensor {
+    let shape = ty.shape().unwrap_or_default();
     let width = shape.iter().rev().copied().find(|&n| n > 1).unwrap_or(1) as usize;
     let count = shape.iter().product::<u64>() as usize;
-    let numbers: Vec<f32> =
-        (0..count).map(|at| f32::from(u8::from(column(at / width) == at % width))).collect();
+    let numbers: Vec<f64> =
+        (0..count).map(|at| f64::from(u8::from(column(at / width) == at % width))).collect();
     let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
-    Tensor::from_slice(&shape, &numbers).unwrap()
+    Tensor::from_f64s(ty.dtype, &shape, &numbers).unwrap()
 }
 
 /// Reads a term into a graph; extents that are letters become random numbers.
@@ -48,6 +61,7 @@ pub struct Reader<'t> {
     pub leaves: Vec<Tensor>,
     /// The constants that are too large for the graph.
     pub large: Vec<Tensor>,
+    drawn: Option<Drawn>,
 }
 
 impl<'t> Reader<'t> {
@@ -55,7 +69,7 @@ impl<'t> Reader<'t> {
         // A processor that adds beside its multiply-adds: all rules apply to some.
         let target = Target { additions: 2, ..Target::default() };
         let graph = Graph::new(Facts { rates: Rates::of(&target), ..Facts::default() });
-        let random = Random(seed * 2_654_435_769 + 1);
+        let random = Random(seed.wrapping_mul(2_654_435_769).wrapping_add(1));
         Reader {
             rest: text,
             random,
@@ -64,7 +78,41 @@ impl<'t> Reader<'t> {
             graph,
             leaves: vec![],
             large: vec![],
+            drawn: None,
         }
+    }
+
+    /// The same with other element types, constants and inputs.
+    pub fn drawn(text: &'t str, seed: u64, drawn: Drawn) -> Self {
+        Reader { drawn: Some(drawn), ..Reader::new(text, seed) }
+    }
+
+    /// A constant in place of another one, at times.
+    fn constant_for(&mut self, number: f64) -> f64 {
+        match &self.drawn {
+            Some(drawn) if self.random.next() % 3 == 0 => {
+                drawn.constants[self.random.next() as usize % drawn.constants.len()]
+            }
+            _ => number,
+        }
+    }
+
+    /// The elements of a constant or an input.
+    fn elements(&mut self, ty: &TensorType, is_constant: bool) -> Tensor {
+        let shape = ty.shape().unwrap_or_default();
+        let Some(drawn) = self.drawn.clone() else { return self.random.tensor(&shape) };
+        let number = self.leaves.len() as u64;
+        if !is_constant {
+            return random_graphs::inputs(std::slice::from_ref(ty), drawn.inputs ^ number << 50)
+                .unwrap()
+                .remove(0);
+        }
+        let random = self.random.tensor(&shape).to_f64s();
+        let some = self.random.next() % 2 == 0;
+        let numbers: Vec<f64> =
+            random.into_iter().map(|v| if some { self.constant_for(v) } else { v }).collect();
+        let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
+        Tensor::from_f64s(drawn.dtype, &shape, &numbers).unwrap()
     }
 
     pub fn term(&mut self) -> egg::Id {
@@ -97,17 +145,18 @@ impl<'t> Reader<'t> {
         let (name, shape) = atom.split_once(":[").map_or((atom, None), |(n, s)| (n, s.strip_suffix(']')));
         let shape: Vec<u64> =
             shape.unwrap_or("").split(',').filter(|s| !s.is_empty()).map(|s| self.extent(s)).collect();
-        let ty = TensorType::fixed(&shape, DType::F32);
+        let dtype = self.drawn.as_ref().map_or(DType::F32, |drawn| drawn.dtype);
+        let ty = TensorType::fixed(&shape, dtype);
         let index = name.strip_prefix("i:").and_then(|i| i.parse::<f64>().ok());
         let node = if let Some(index) = index {
             Node::number(index, &TensorType::fixed(&[], DType::I64)).unwrap()
         } else if let Ok(number) = name.parse::<f64>() {
-            Node::number(number, &ty).unwrap()
+            Node::number(self.constant_for(number), &ty).unwrap()
         } else if ["c", "d", "eye", "picks"].contains(&name) {
             let tensor = match name {
-                "eye" => rows(&shape, |row| row),
-                "picks" => rows(&shape, |row| (5 * row + 2) % shape[shape.len() - 1] as usize),
-                _ => self.random.tensor(&shape),
+                "eye" => rows(&ty, |row| row),
+                "picks" => rows(&ty, |row| (5 * row + 2) % shape[shape.len() - 1] as usize),
+                _ => self.elements(&ty, true),
             };
             let constant = Constant::of(&tensor).unwrap_or_else(|| {
                 self.large.push(tensor.clone());
@@ -116,7 +165,7 @@ impl<'t> Reader<'t> {
             });
             Node::leaf(Head::Constant(constant))
         } else {
-            let tensor = self.random.tensor(&shape);
+            let tensor = self.elements(&ty, false);
             self.graph.analysis.leaf_types.push(ty);
             self.graph.analysis.leaf_places.push(0);
             self.leaves.push(tensor);

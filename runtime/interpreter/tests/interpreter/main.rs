@@ -4,10 +4,11 @@ mod kernels;
 mod language;
 mod programs;
 mod random;
+mod random_graphs;
 mod random_language;
 mod samples;
 
-use fusion_dialects::{load_context, parse_module};
+use fusion_dialects::{Op, load_context, parse_module};
 use fusion_interpreter::{InterpretError, Limits, run_function_within};
 use fusion_operators::{DType, Tensor};
 

@@ -1,0 +1,115 @@
+//! All forms of random graphs with few constants, with a budget several times the usual; and of the samples of each rule by itself.
+//!
+//!     FUSION_SEED=5000 FUSION_FUZZ_CASES=2000 cargo test -p fusion-transforms --test transforms random_graphs
+
+use crate::bounds::{Given, check, sources};
+use crate::common::{Drawn, Reader};
+use crate::rules::{OneRule, SAMPLES, families};
+use fusion_interpreter::random_graphs::{self, Step, constants, inputs};
+use fusion_operators::DType;
+use fusion_operators::random::{Random, cases, seeds};
+use fusion_transforms::egraph::analysis::{Facts, Graph};
+use fusion_transforms::egraph::check::operations;
+use fusion_transforms::egraph::extract::rates::Rates;
+use fusion_transforms::egraph::language::{Constant, Head, Node};
+use fusion_transforms::egraph::rules::Rules;
+use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
+use fusion_transforms::target::Target;
+
+/// The e-graph of a random graph. Its constants are small.
+fn egraph(source: &random_graphs::Graph) -> Graph {
+    let target = Target { additions: 2, ..Target::default() };
+    let mut graph = Graph::new(Facts { rates: Rates::of(&target), ..Facts::default() });
+    let mut ids = Vec::new();
+    for (step, ty) in source.steps.iter().zip(&source.types) {
+        let node = match step {
+            Step::Input(number) => {
+                graph.analysis.leaf_types.push(ty.clone());
+                graph.analysis.leaf_places.push(0);
+                Node::leaf(Head::Leaf(*number as u32))
+            }
+            Step::Constant(tensor) => Node::leaf(Head::Constant(Constant::of(tensor).unwrap())),
+            Step::Call { op, attrs, operands } => {
+                let attrs = graph.add(Node::attrs(attrs.clone()));
+                Node::call(op, attrs, operands.iter().map(|&place| ids[place]))
+            }
+        };
+        ids.push(graph.add(node));
+    }
+    graph.rebuild();
+    graph
+}
+
+/// Several times the usual.
+fn generous(nodes: usize) -> Budget {
+    let Budget { rounds, nodes, matches } = Budget::for_nodes(nodes);
+    Budget { rounds: 3 * rounds, nodes: 3 * nodes, matches: 3 * matches }
+}
+
+fn report(failures: &[String], count: u64) {
+    assert!(
+        failures.is_empty(),
+        "{} of {count} go wrong; FUSION_SEED=seed FUSION_FUZZ_CASES=1 repeats one:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn all_forms_of_graphs_with_few_constants_are_within_their_rounding() {
+    let rules = Rules::of(&families()).unwrap();
+    let (mut failures, mut compared) = (Vec::new(), 0);
+    for seed in seeds(40) {
+        let source = random_graphs::graph(seed);
+        let leaves = inputs(&source.inputs(), seed).unwrap();
+        let given = Given { leaves: &leaves, large: &[] };
+        let mut graph = egraph(&source);
+        let terms = sources(&graph, &given);
+        let budget = generous(graph.total_number_of_nodes());
+        saturate(&mut graph, &rules, budget, &mut Open);
+        match check(&graph, &given, &terms) {
+            Ok(count) => compared += count,
+            Err(wrong) => {
+                println!("seed {seed}, {}: {wrong}\n{}", source.dtype, source.text());
+                failures.push(format!("seed {seed}: {wrong}"));
+            }
+        }
+    }
+    report(&failures, cases(40));
+    assert!(compared as u64 > 4 * cases(40), "{compared} forms");
+}
+
+/// Operations of a term up to which it is computed.
+const MOST_OPERATIONS: f64 = 1e6;
+
+#[test]
+fn each_rule_by_itself_is_within_the_rounding_of_its_samples() {
+    let rules = Rules::of(&families()).unwrap();
+    let (mut failures, mut applied) = (Vec::new(), 0);
+    for seed in seeds(3) {
+        let mut random = Random::new(seed);
+        for (name, text) in SAMPLES {
+            let dtypes = [DType::F32, DType::F32, DType::F16, DType::BF16, DType::F64];
+            let dtype = dtypes[(random.next_u64() % 5) as usize];
+            let number = random.next_u64();
+            let drawn = Drawn { dtype, constants: constants(dtype, number), inputs: number };
+            let mut reader = Reader::drawn(text, number | 1, drawn);
+            reader.term();
+            reader.graph.rebuild();
+            if operations(&reader.graph) > MOST_OPERATIONS {
+                continue;
+            }
+            let (leaves, large) = (reader.leaves.clone(), reader.large.clone());
+            let given = Given { leaves: &leaves, large: &large };
+            let terms = sources(&reader.graph, &given);
+            let budget = Budget { rounds: 2, ..Budget::for_nodes(100) };
+            let found = saturate(&mut reader.graph, &rules, budget, &mut OneRule(name));
+            applied += found.rules.iter().map(|rule| rule.applied).sum::<usize>();
+            if let Err(wrong) = check(&reader.graph, &given, &terms) {
+                failures.push(format!("seed {seed}, rule {name} of {dtype} in {text}: {wrong}"));
+            }
+        }
+    }
+    report(&failures, cases(3));
+    assert!(applied as u64 > 50 * cases(3), "{applied} applications");
+}
