@@ -21,7 +21,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build demo docs test check-format check-lints check-models check-gpus check-example check bench models clean
+.PHONY: help deps build demo docs test fuzz check-format check-lints check-models check-gpus check-example check bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -74,6 +74,10 @@ check-example: build
 
 check: build
 	$(CARGO) test --workspace
+
+MINUTES ?= 10
+fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/fuzzing.md
+	@CARGO="$(CARGO)" $(PYTHON) scripts/fuzz.py $(MINUTES) $(GENERATORS)
 
 docs: deps ## Write docs/dialects, docs/schedules.md and docs/rules.md from what the sources say
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
