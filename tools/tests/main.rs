@@ -23,7 +23,7 @@ mod onnx_programs;
 mod open_extents;
 mod profile;
 mod quantized_networks;
-mod repeated_constants;
 mod random_graphs;
+mod repeated_constants;
 mod schedules;
 mod validate;
