@@ -42,6 +42,8 @@ pub(crate) struct Bounding<'a> {
     pub value: &'a Tensor,
     /// The unit roundoff of the result's type.
     pub unit: f64,
+    /// The greatest finite number of that type.
+    pub greatest: f64,
 }
 
 impl Bounding<'_> {
@@ -131,7 +133,14 @@ impl Bounded {
         let attrs = doubled_attrs(attrs);
         let values: Vec<Tensor> = operands.iter().map(|x| x.value.clone()).collect();
         let value = evaluate(op, &attrs, &values)?.remove(0);
-        let call = Bounding { op, attrs, operands, value: &value, unit: unit_roundoff(dtype) };
+        let call = Bounding {
+            op,
+            attrs,
+            operands,
+            value: &value,
+            unit: unit_roundoff(dtype),
+            greatest: greatest(dtype),
+        };
         let Some(carried) = (row.carries)(&call)? else { return Ok(None) };
         let mut error = carried.to_f64s();
         if dtype.class() == Class::Float {

@@ -16,22 +16,22 @@ fn absolute(tensor: &Tensor) -> Result<Tensor, EvalError> {
     Ok(Tensor::from_f64s(DType::F64, tensor.shape(), &numbers)?)
 }
 
-fn scaled(tensor: &Tensor, by: f64) -> Result<Tensor, EvalError> {
-    let numbers: Vec<f64> = tensor.to_f64s().into_iter().map(|v| v * by).collect();
-    Ok(Tensor::from_f64s(DType::F64, tensor.shape(), &numbers)?)
+/// What rounding makes of sums of so many terms, by the sums of their absolute values; where those overflow, sums in another order may.
+fn rounding(call: &Bounding, sums: &Tensor, terms: f64) -> Result<Tensor, EvalError> {
+    let one = |sum: f64| if sum > call.greatest { f64::INFINITY } else { terms * call.unit * sum };
+    let numbers: Vec<f64> = sums.to_f64s().into_iter().map(one).collect();
+    Ok(Tensor::from_f64s(DType::F64, sums.shape(), &numbers)?)
 }
 
 /// A linear operator of one operand, of so many terms each.
-fn linear(
-    call: &Bounding,
-    op: &'static Operator,
-    terms: f64,
-    unit_of_terms: f64,
-) -> Result<Option<Tensor>, EvalError> {
+fn linear(call: &Bounding, sizes: (&'static Operator, f64), terms: f64) -> Result<Option<Tensor>, EvalError> {
     let x = call.operands[0];
-    let carried = call.evaluate(op, std::slice::from_ref(&x.error))?;
-    let rounded = call.evaluate(op, &[absolute(&x.value)?])?;
-    added(&carried, &scaled(&rounded, terms * unit_of_terms)?).map(Some)
+    let carried = call.evaluate(call.op, std::slice::from_ref(&x.error))?;
+    let (op, by) = sizes;
+    let sums = call.evaluate(op, &[absolute(&x.value)?])?;
+    let rounded = rounding(call, &sums, terms)?;
+    let numbers: Vec<f64> = rounded.to_f64s().into_iter().map(|v| v * by).collect();
+    added(&carried, &call.result(numbers)?).map(Some)
 }
 
 fn terms(call: &Bounding) -> f64 {
@@ -40,18 +40,18 @@ fn terms(call: &Bounding) -> f64 {
 
 /// `sum of x`
 pub fn sum_of(call: &Bounding) -> Result<Option<Tensor>, EvalError> {
-    linear(call, call.op, terms(call), call.unit)
+    linear(call, (call.op, 1.0), terms(call))
 }
 
 /// `sum of x / n`
 pub fn mean_of(call: &Bounding) -> Result<Option<Tensor>, EvalError> {
-    linear(call, call.op, terms(call), call.unit)
+    linear(call, (&ops::reduction::REDUCE_SUM, 1.0 / terms(call)), terms(call))
 }
 
 /// Means of windows, which have no more terms than the operand.
 pub fn pooled_mean(call: &Bounding) -> Result<Option<Tensor>, EvalError> {
     let kernel = call.attrs.ints("kernel").map(|k| k.iter().product::<i64>() as f64);
-    linear(call, call.op, kernel.unwrap_or_else(|| terms(call)), call.unit)
+    linear(call, (call.op, 1.0), kernel.unwrap_or_else(|| terms(call)))
 }
 
 /// The greatest or the least of many is off by no more than the greatest error.
@@ -81,7 +81,7 @@ pub fn products(call: &Bounding) -> Result<Option<Tensor>, EvalError> {
     let (size_x, size_y) = (absolute(&x.value)?, absolute(&y.value)?);
     let terms = of(&ones(&x.value)?, &ones(&y.value)?)?.to_f64s().into_iter().fold(0.0, f64::max);
     let carried = added(&of(&size_x, &y.error)?, &of(&x.error, &added(&size_y, &y.error)?)?)?;
-    added(&carried, &scaled(&of(&size_x, &size_y)?, terms * call.unit)?).map(Some)
+    added(&carried, &rounding(call, &of(&size_x, &size_y)?, terms)?).map(Some)
 }
 
 /// The greatest of each row along the axis of the call, for each element of the row.
