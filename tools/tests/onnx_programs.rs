@@ -2,7 +2,7 @@
 //! give what the reference evaluator gives; the graph executor says that it cannot.
 
 #[path = "../../importers/tests/common/mod.rs"]
-mod common;
+pub mod common;
 
 use common::*;
 use fusion_importers::onnx::Options;

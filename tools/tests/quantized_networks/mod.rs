@@ -6,10 +6,8 @@
 
 mod network;
 
-#[path = "../../../importers/tests/common/mod.rs"]
-mod models;
-
 use crate::common::number;
+use crate::onnx_programs::common as models;
 use fusion_importers::onnx::Options;
 use fusion_importers::onnx::proto::ModelProto;
 use fusion_operators::Tensor;

@@ -7,7 +7,7 @@
 //! Scales come from a pool of a few, so that they meet again; zero points are any, at the ends too; elements lie half between two
 //! roundings, near that, and far outside of what is represented. Not made: blocks of scales, types of 4 and 16 bits, groups, loops.
 
-use super::models::{float, graph, input, int, ints, model, node, opset};
+use crate::onnx_programs::common::{float, graph, input, int, ints, model, node, opset};
 use fusion_importers::onnx::proto::{AttributeProto, ModelProto, NodeProto, TensorProto};
 use fusion_operators::Tensor;
 
