@@ -7,7 +7,7 @@
 //! ```
 //! u is the unit roundoff of the result's element type, c how many roundings the operator makes, tiny the least positive number, for
 //! what underflows (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, sections 2.1 and 3.3). Where `own` is infinite or no number, or
-//! may become so, the error is infinite: of such an element nothing is said. So two forms of a program can be compared: each lies
+//! within 2^24 of the limits of its type, which forms of f32, bf16 and f64 may use, the error is infinite: of such an element nothing is said. So two forms of a program can be compared: each lies
 //! within a small factor of the bound of its source, or one of them is wrong.
 
 mod elementwise;
@@ -192,9 +192,28 @@ fn rounded(carried: f64, own: f64, value: f64, roundings: f64, dtype: DType) -> 
     // Zeros of zeros are exact.
     let tiny = if value == 0.0 && carried == 0.0 || roundings == 0.0 { 0.0 } else { least_positive(dtype) };
     let error = carried + roundings * unit_roundoff(dtype) * value.abs() + tiny;
-    let may_overflow = !own.is_finite() || value.abs() + error > greatest(dtype);
+    let room = room(dtype);
+    let may_overflow = !own.is_finite() || value.abs() + error > greatest(dtype) / room;
+    let may_underflow = room > 1.0 && value != 0.0 && value.abs() < least_normal(dtype) * room;
     // Not a number also where the value is none.
-    if may_overflow || !error.is_finite() { f64::INFINITY } else { error }
+    if may_overflow || may_underflow || !error.is_finite() { f64::INFINITY } else { error }
+}
+
+/// How many times larger or smaller a value between may be in another form than the values of the source. f16 has no room for that.
+fn room(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 1.0,
+        _ => 2f64.powi(24),
+    }
+}
+
+/// The least normal number of an element type.
+fn least_normal(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => f64::MIN_POSITIVE,
+        DType::F16 => 2f64.powi(-14),
+        _ => f32::MIN_POSITIVE.into(),
+    }
 }
 
 /// How a tensor is not what it should be.
