@@ -27,6 +27,8 @@ pub fn register() {
     fusion_dialects::register::<targets::cpu::attach::AttachTarget>();
     fusion_dialects::register::<targets::c_interface::CInterface>();
     fusion_dialects::register::<targets::parallel_calls::ParallelCalls>();
+    fusion_dialects::register::<targets::bf16_bits::Bf16AsBits>();
+    fusion_dialects::register::<targets::bf16_integers::Bf16OfIntegers>();
     fusion_dialects::register::<loop_to_cpu::share::LoopShare>();
     fusion_dialects::register::<loop_to_cpu::outline::OutlineParallel>();
     fusion_dialects::register::<loop_to_cpu::ConvertLoopToScf>();

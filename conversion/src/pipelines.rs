@@ -127,10 +127,11 @@ pub const LLVM: &[Stage] = &[
         "convert-to-llvm",
         "builtin.module(\
          convert-math-to-funcs,convert-vector-to-scf,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
-         arith-expand{include-bf16=true},\
+         func.func(bf16-of-integers),arith-expand{include-bf16=true},\
          convert-vector-to-llvm{enable-x86vector=1},convert-ub-to-llvm,convert-math-to-llvm,convert-math-to-libm,\
          convert-vector-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=1},\
-         convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
+         convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse,\
+         bf16-as-bits)",
     ),
     stage("fusion-parallel-calls", "builtin.module(fusion-parallel-calls)"),
     stage("fusion-gpu-calls", "builtin.module(fusion-gpu-calls)"),

@@ -174,6 +174,42 @@ fn numbers_by_themselves_are_those_of_the_reference() {
     );
 }
 
+/// All element types as the text form names them.
+const ELEMENT_TYPES: [&str; 13] = [
+    "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint64", "uint32",
+    "uint16", "uint8", "bool",
+];
+
+/// Numbers at which casts differ: beyond the integers, between two of them, no number.
+const CASTED: [&str; 6] = ["-2.75f", "300.5f", "-40000f", "5e9f", "-3e38f", "(0f / 0f)"];
+
+#[test]
+fn casts_of_numbers_are_those_of_the_reference() {
+    // A step of the recursion casts a number to each type, and each of these to each type.
+    let all = |of: &str| ELEMENT_TYPES.map(|ty| format!("cast({of}, dtype=\"{ty}\")")).join(", ");
+    let lets: String =
+        ELEMENT_TYPES.iter().map(|ty| format!("let %{ty} = cast(%x, dtype=\"{ty}\");\n")).collect();
+    let pairs = ELEMENT_TYPES.map(|ty| format!("({})", all(&format!("%{ty}")))).join(",\n");
+    let calls = CASTED.map(|number| format!("@f(%n, {number} * %one)")).join(", ");
+    let program = format!(
+        "def @f(%n: int32, %x: float32) {{\n\
+           if (%n == 0) {{ {lets}({pairs}) }} else {{ @f(%n - 1, %x) }}\n\
+         }}\n\
+         def @main(%n: int32, %one: float32) {{ ({calls}) }}\n"
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("casts.relay");
+    fs::write(&path, program).unwrap();
+    let inputs = ["--input", "n=tensor<i32> 3", "--input", "one=tensor<f32> 1.0"];
+    let given = |executor| run_with(&path, &[&["--executor", executor][..], &inputs].concat());
+    let expected = given(EXECUTORS[0]);
+    assert!(expected.contains("tensor<i8> -128") && expected.contains("NaN"), "{expected}");
+    for executor in &EXECUTORS[1..] {
+        // As text: nothing is rounded in another way.
+        assert_eq!(given(executor), expected, "by {executor}");
+    }
+}
+
 /// What a program that fails says.
 fn failure(program: &str, executor: &str) -> String {
     let directory = tempfile::tempdir().unwrap();

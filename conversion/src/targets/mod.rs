@@ -1,6 +1,8 @@
 //! What each target adds.
 
 pub mod amd;
+pub mod bf16_bits;
+pub mod bf16_integers;
 pub mod c_interface;
 pub mod cpu;
 pub mod gpu;
