@@ -4,6 +4,7 @@ mod bisect;
 mod cli;
 mod common;
 mod compile;
+mod contradictions;
 mod damaged;
 mod executors;
 mod explain;

@@ -215,12 +215,28 @@ func.func @bias_and_pool(%x: tensor<1x8x64x64xf32>) -> tensor<1x8x32x32xf32> {
 
 // -----
 
-// Pixels that are centred before patches are embedded: what is subtracted goes into the bias.
+// Pixels that are scaled and centred before patches are embedded: the scale goes into the weight, what is subtracted into the bias.
 // CHECK-LABEL: func.func @centred_patches
 // CHECK:         call @fused_conv2d_add_0
 // CHECK-NOT:     call
 // CHECK:         return
 func.func @centred_patches(%x: tensor<1x3x32x32xf32>) -> tensor<1x16x4x4xf32> {
+  %scale = relay.constant dense<0.00392156886> : tensor<f32>
+  %mean = relay.constant dense<[[[0.5]], [[0.25]], [[0.75]]]> : tensor<3x1x1xf32>
+  %w = relay.constant dense<0.125> : tensor<16x3x8x8xf32>
+  %0 = relay.mul %x, %scale : (tensor<1x3x32x32xf32>, tensor<f32>) -> tensor<1x3x32x32xf32>
+  %1 = relay.sub %0, %mean : (tensor<1x3x32x32xf32>, tensor<3x1x1xf32>) -> tensor<1x3x32x32xf32>
+  %2 = relay.conv2d %1, %w {strides = array<i64: 8, 8>} : (tensor<1x3x32x32xf32>, tensor<16x3x8x8xf32>) -> tensor<1x16x4x4xf32>
+  return %2 : tensor<1x16x4x4xf32>
+}
+
+// -----
+
+// Pixels that nothing has rounded yet are centred first: where one is the mean, nothing is left of it.
+// CHECK-LABEL: func.func @exact_pixels
+// CHECK:         relay.sub
+// CHECK:         relay.conv2d
+func.func @exact_pixels(%x: tensor<1x3x32x32xf32>) -> tensor<1x16x4x4xf32> {
   %mean = relay.constant dense<[[[0.5]], [[0.25]], [[0.75]]]> : tensor<3x1x1xf32>
   %w = relay.constant dense<0.125> : tensor<16x3x8x8xf32>
   %0 = relay.sub %x, %mean : (tensor<1x3x32x32xf32>, tensor<3x1x1xf32>) -> tensor<1x3x32x32xf32>

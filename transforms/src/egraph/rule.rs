@@ -10,7 +10,7 @@
 use super::analysis::{self, Graph};
 use super::contents::Contents;
 use super::language::{Constant, Node};
-use super::numbers::admission::Admission;
+use super::numbers::admission::{Part, admits};
 use super::orders::Orders;
 use super::sides::{self, Verdict};
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
@@ -273,27 +273,15 @@ impl Ready {
     /// Whether the constants of its right side may be made.
     fn may_make_constants(&self, graph: &Graph, subst: &Subst) -> bool {
         let ast = &self.right.ast;
-        let mut admission = Admission::new(graph);
-        ast.into_iter().all(|node| match node {
-            ENodeOrVar::Var(var) => {
-                admission.class(subst[*var]);
-                true
-            }
-            ENodeOrVar::ENode(node) => match node.operator() {
-                Some(operator) => {
-                    let attrs = match &ast[node.children[0]] {
-                        ENodeOrVar::Var(var) => analysis::attrs(graph, subst[*var]),
-                        ENodeOrVar::ENode(attrs) => attrs.attributes(),
-                    };
-                    let operands: Vec<usize> = node.children[1..].iter().map(|c| usize::from(*c)).collect();
-                    admission.call(operator, attrs, &operands)
-                }
-                None => {
-                    admission.attributes();
-                    true
-                }
-            },
-        })
+        let attrs = |node: &Node| match &ast[node.children[0]] {
+            ENodeOrVar::Var(var) => analysis::attrs(graph, subst[*var]),
+            ENodeOrVar::ENode(attrs) => attrs.attributes(),
+        };
+        let part = |node| match node {
+            &ENodeOrVar::Var(var) => Part::Class(subst[var]),
+            ENodeOrVar::ENode(node) => Part::of(node, || attrs(node)),
+        };
+        admits(graph, ast.into_iter().map(part))
     }
 
     /// The types that the right side would have for a match, whose computed variables are added to it; `None` where conditions do not hold,

@@ -4,7 +4,7 @@
 
 use super::analysis::{self, Graph};
 use super::language::Node;
-use super::numbers::admission::Admission;
+use super::numbers::admission::{Part, admits};
 use super::rule::Rounding;
 use egg::{Id, Symbol};
 use fusion_operators::{Attrs, Operator};
@@ -84,27 +84,15 @@ impl Draft {
 impl Draft {
     /// Whether the constants of the term may be made.
     fn may_make_constants(&self, graph: &Graph) -> bool {
-        let mut admission = Admission::new(graph);
-        self.steps.iter().all(|step| match step {
-            Step::Class(id) => {
-                admission.class(graph.find(*id));
-                true
-            }
-            Step::Node(node) => match node.operator() {
-                Some(operator) => {
-                    let attrs = match &self.steps[usize::from(node.children[0])] {
-                        Step::Class(id) => analysis::attrs(graph, *id),
-                        Step::Node(attrs) => attrs.attributes(),
-                    };
-                    let operands: Vec<usize> = node.children[1..].iter().map(|c| usize::from(*c)).collect();
-                    admission.call(operator, attrs, &operands)
-                }
-                None => {
-                    admission.attributes();
-                    true
-                }
-            },
-        })
+        let attrs = |node: &'_ Node| match &self.steps[usize::from(node.children[0])] {
+            Step::Class(id) => analysis::attrs(graph, *id),
+            Step::Node(attrs) => attrs.attributes(),
+        };
+        let part = |step| match step {
+            &Step::Class(id) => Part::Class(graph.find(id)),
+            Step::Node(node) => Part::of(node, || attrs(node)),
+        };
+        admits(graph, self.steps.iter().map(part))
     }
 }
 

@@ -7,15 +7,30 @@
 //! run, whatever their order, and no more are needed. So finitely many constants are made of those of the source.
 
 use super::super::analysis::{self, Graph};
-use super::super::language::Constant;
+use super::super::language::{Constant, Node};
 use super::folding::{self, Folded};
 use egg::Id;
 use fusion_operators::{Attrs, Call, Operator, TensorType};
 
-/// The constants of a term that is to be made, node by node.
-pub struct Admission<'g> {
-    graph: &'g Graph,
-    made: Vec<Option<Made>>,
+/// A node of a term that is to be made.
+pub enum Part<'a> {
+    /// A class of the graph.
+    Class(Id),
+    /// Attributes.
+    Attributes,
+    /// A call of earlier nodes.
+    #[allow(missing_docs)]
+    Call { operator: &'static Operator, attrs: Option<&'a Attrs>, operands: &'a [Id] },
+}
+
+impl<'a> Part<'a> {
+    /// Of a node that is a call, whose attributes are asked for, or attributes.
+    pub fn of(node: &'a Node, attrs: impl FnOnce() -> Option<&'a Attrs>) -> Self {
+        match node.operator() {
+            Some(operator) => Part::Call { operator, attrs: attrs(), operands: &node.children[1..] },
+            None => Part::Attributes,
+        }
+    }
 }
 
 /// A constant of a term.
@@ -25,49 +40,33 @@ struct Made {
     parts: u32,
 }
 
-impl<'g> Admission<'g> {
-    /// Of a term over a graph.
-    pub fn new(graph: &'g Graph) -> Self {
-        Admission { graph, made: Vec::new() }
-    }
-
-    /// A node that is no value: attributes.
-    pub fn attributes(&mut self) {
-        self.made.push(None);
-    }
-
-    /// A node that is a class of the graph.
-    pub fn class(&mut self, id: Id) {
-        let data = &self.graph[id].data;
-        let made = data.is_constant.then(|| {
-            let ty = analysis::only_type(self.graph, id)?.clone();
-            Some(Made { ty, constant: data.constant.clone(), parts: data.parts })
-        });
-        self.made.push(made.flatten());
-    }
-
-    /// A node that is a call of earlier ones; false where its constant may not be made.
-    pub fn call(&mut self, operator: &'static Operator, attrs: Option<&Attrs>, operands: &[usize]) -> bool {
-        let made = match (attrs, self.constants(operands)) {
-            (Some(attrs), Some(constants)) => made(operator, attrs, &constants),
-            _ => Ok(None),
+/// Whether all constants of a term may be made. The operands of its calls are places of earlier nodes.
+pub fn admits<'a>(graph: &Graph, term: impl Iterator<Item = Part<'a>>) -> bool {
+    let most = graph.analysis.most_parts.unwrap_or(u32::MAX);
+    let mut term_so_far: Vec<Option<Made>> = Vec::new();
+    for part in term {
+        let made = match part {
+            Part::Attributes => None,
+            Part::Class(id) => of_class(graph, id),
+            Part::Call { operator, attrs, operands } => {
+                let constant = |place: &Id| term_so_far.get(usize::from(*place))?.as_ref();
+                let operands: Option<Vec<&Made>> = operands.iter().map(constant).collect();
+                match attrs.zip(operands.filter(|all| !all.is_empty())).map(|(a, o)| made(operator, a, &o)) {
+                    None => None,
+                    Some(Ok(made)) if made.as_ref().is_none_or(|made| made.parts <= most) => made,
+                    Some(_) => return false,
+                }
+            }
         };
-        let most = self.graph.analysis.most_parts;
-        let is_admitted = match &made {
-            Ok(Some(made)) => most.is_none_or(|most| made.parts <= most),
-            Ok(None) => true,
-            Err(OutOfRange) => false,
-        };
-        self.made.push(made.unwrap_or(None));
-        is_admitted
+        term_so_far.push(made);
     }
+    true
+}
 
-    fn constants(&self, operands: &[usize]) -> Option<Vec<&Made>> {
-        if operands.is_empty() {
-            return None;
-        }
-        operands.iter().map(|&place| self.made.get(place)?.as_ref()).collect()
-    }
+fn of_class(graph: &Graph, id: Id) -> Option<Made> {
+    let data = &graph[id].data;
+    let ty = analysis::only_type(graph, id).filter(|_| data.is_constant)?.clone();
+    Some(Made { ty, constant: data.constant.clone(), parts: data.parts })
 }
 
 struct OutOfRange;
