@@ -6,22 +6,23 @@ use crate::bounds::{Given, check, sources};
 use crate::common::{Drawn, Reader};
 use crate::rules::{OneRule, SAMPLES, families};
 use fusion_interpreter::random_graphs::{self, Step, constants, inputs};
-use fusion_operators::DType;
 use fusion_operators::random::{Random, cases, seeds};
 use fusion_operators::rounding::Bounded;
+use fusion_operators::{DType, Tensor};
 use fusion_transforms::egraph::analysis::{Facts, Graph};
 use fusion_transforms::egraph::check::operations;
+use fusion_transforms::egraph::contents::Contents;
 use fusion_transforms::egraph::extract::rates::Rates;
 use fusion_transforms::egraph::language::{Constant, Head, Node};
 use fusion_transforms::egraph::rules::Rules;
 use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
 use fusion_transforms::target::Target;
 
-/// The e-graph of a random graph. Its constants are small.
-fn egraph(source: &random_graphs::Graph) -> Graph {
+/// The e-graph of a random graph, and the constants that are too large for its nodes.
+fn egraph(source: &random_graphs::Graph) -> (Graph, Vec<Tensor>) {
     let target = Target { additions: 2, ..Target::default() };
     let mut graph = Graph::new(Facts { rates: Rates::of(&target), ..Facts::default() });
-    let mut ids = Vec::new();
+    let (mut ids, mut large) = (Vec::new(), Vec::new());
     for (step, ty) in source.steps.iter().zip(&source.types) {
         let node = match step {
             Step::Input(number) => {
@@ -29,7 +30,11 @@ fn egraph(source: &random_graphs::Graph) -> Graph {
                 graph.analysis.leaf_places.push(0);
                 Node::leaf(Head::Leaf(*number as u32))
             }
-            Step::Constant(tensor) => Node::leaf(Head::Constant(Constant::of(tensor).unwrap())),
+            Step::Constant(tensor) => Node::leaf(Head::Constant(Constant::of(tensor).unwrap_or_else(|| {
+                large.push(tensor.clone());
+                graph.analysis.contents.push(Contents::of_large(tensor));
+                Constant::Large { ty: ty.clone(), number: large.len() as u32 - 1 }
+            }))),
             Step::Call { op, attrs, operands } => {
                 let attrs = graph.add(Node::attrs(attrs.clone()));
                 Node::call(op, attrs, operands.iter().map(|&place| ids[place]))
@@ -39,7 +44,7 @@ fn egraph(source: &random_graphs::Graph) -> Graph {
     }
     graph.rebuild();
     graph.analysis.most_parts = Some(source.steps.len() as u32 + 1);
-    graph
+    (graph, large)
 }
 
 /// What a graph says against itself, or what its forms differ in.
@@ -76,8 +81,8 @@ fn all_forms_of_graphs_with_few_constants_are_within_their_rounding() {
     for seed in seeds(500) {
         let source = random_graphs::graph(seed);
         let leaves = inputs(&source.inputs(), seed).unwrap();
-        let given = Given { leaves: &leaves, large: &[] };
-        let mut graph = egraph(&source);
+        let (mut graph, large) = egraph(&source);
+        let given = Given { leaves: &leaves, large: &large };
         let terms = sources(&graph, &given);
         let budget = generous(graph.total_number_of_nodes());
         saturate(&mut graph, &rules, budget, &mut Open);
