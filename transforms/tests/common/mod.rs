@@ -90,7 +90,7 @@ impl<'t> Reader<'t> {
     /// A constant in place of another one, at times.
     fn constant_for(&mut self, number: f64) -> f64 {
         match &self.drawn {
-            Some(drawn) if self.random.next() % 3 == 0 => {
+            Some(drawn) if self.random.next().is_multiple_of(3) => {
                 drawn.constants[self.random.next() as usize % drawn.constants.len()]
             }
             _ => number,
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
                 .remove(0);
         }
         let random = self.random.tensor(&shape).to_f64s();
-        let some = self.random.next() % 2 == 0;
+        let some = self.random.next().is_multiple_of(2);
         let numbers: Vec<f64> =
             random.into_iter().map(|v| if some { self.constant_for(v) } else { v }).collect();
         let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
