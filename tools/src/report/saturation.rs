@@ -100,5 +100,6 @@ fn reason(stop: Stop) -> &'static str {
         Stop::Saturated => "saturated",
         Stop::Nodes => "stopped at the most nodes",
         Stop::Rounds => "stopped after all rounds",
+        Stop::Contradiction => "stopped at a contradiction",
     }
 }
