@@ -80,7 +80,7 @@ fn a_constant_that_is_no_normal_number_is_not_made() {
     for (text, name) in [
         ("(mul {} (mul {} x:[a] 1e-30) 1e-30)", "mul-constants"),
         ("(mul {} (mul {} x:[a] 1e30) 1e30)", "mul-constants"),
-        ("(add {} (add {} x:[a] 3e38) 3e38)", "add-constants"),
+        ("(add {} (add {} (exp {} x:[a]) 3e38) 3e38)", "add-constants"),
         // The reciprocal of the greatest power of two is denormal.
         ("(div {} x:[a] 1.7014118346046923e38)", "div-constant"),
     ] {
@@ -115,8 +115,8 @@ fn sums_of_constants_that_cancel_are_left() {
         apply(&mut reader, named("add-constants"))
     };
     // Adding and taking off 1.5 2^23 rounds to an integer.
-    assert_eq!(applied("(add {} (add {} x:[a] 12582912.0) -12582912.0)"), 0);
-    assert_eq!(applied("(add {} (add {} x:[a] 3.0) 0.5)"), 1);
+    assert_eq!(applied("(add {} (add {} (exp {} x:[a]) 12582912.0) -12582912.0)"), 0);
+    assert_eq!(applied("(add {} (add {} (exp {} x:[a]) 3.0) 0.5)"), 1);
 }
 
 #[test]

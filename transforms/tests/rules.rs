@@ -28,7 +28,7 @@ pub const SAMPLES: &[Sample] = &[
     ("sub-neg", "(sub {} x:[a] (neg {} y:[a]))"),
     ("sub-constant", "(sub {} x:[a] c:[a])"),
     ("div-constant", "(div {} x:[a] 4.0)"),
-    ("add-constants", "(add {} (add {} x:[a] c:[a]) d:[a])"),
+    ("add-constants", "(add {} (add {} (exp {} x:[a]) c:[a]) d:[a])"),
     ("mul-constants", "(mul {} (mul {} x:[a,b] c:[b]) 3.0)"),
     ("scale-of-shifted", "(mul {} (add {} (exp {} x:[a,b]) c:[b]) d:[a,1])"),
     ("factor-out", "(add {} (mul {} x:[a] y:[a]) (mul {} x:[a] z:[a]))"),

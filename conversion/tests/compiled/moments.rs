@@ -12,6 +12,14 @@ fn rows(random: &mut Random, shape: &[usize], added: impl Fn(usize) -> f64) -> T
     Tensor::from_f64s(DType::F32, shape, &numbers).unwrap()
 }
 
+/// Whether vectors have 64 bytes on this machine.
+fn has_wide_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512f");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// The greatest difference from the reference, as a share of the largest result.
 fn error(op: &'static Operator, attrs: Attrs, operands: &[Tensor]) -> f64 {
     register();
@@ -36,10 +44,12 @@ fn rows_far_from_zero_and_rows_of_few_far_numbers() {
         ("the last far", |at| if at == ROW - 1 { -1e4 } else { 0.0 }),
         ("two halves", |at| if at < ROW / 2 { 50.0 } else { -50.0 }),
     ];
+    // Vectors half as wide have twice as many numbers far from a pivot in each lane.
+    let most = if has_wide_vectors() { 1e-5 } else { 2e-5 };
     for (kind, added) in kinds {
         let x = rows(&mut random, &[5, ROW], added);
         let far = error(&LAYER_NORM, Attrs::new(), &[x, ones.clone(), zeros.clone()]);
-        assert!(far < 1e-5, "{kind}: {far:e}");
+        assert!(far < most, "{kind}: {far:e}");
     }
 }
 

@@ -12,6 +12,7 @@ def Relay_RsqrtOp : Relay_Unary<"rsqrt", "1 / sqrt(x)">;
 def Relay_ReciprocalOp : Relay_Unary<"reciprocal", "1 / x">;
 def Relay_SinOp : Relay_Unary<"sin", "Sine">;
 def Relay_CosOp : Relay_Unary<"cos", "Cosine">;
+def Relay_Log1pOp : Relay_Unary<"log1p", "Natural logarithm of 1 + x">;
 def Relay_TanOp : Relay_Unary<"tan", "Tangent">;
 def Relay_AsinOp : Relay_Unary<"asin", "Inverse sine">;
 def Relay_AcosOp : Relay_Unary<"acos", "Inverse cosine">;

@@ -116,7 +116,11 @@ fn doubled_attrs(attrs: &Attrs) -> Attrs {
 impl Bounded {
     /// What comes from outside of a program, which is what it is.
     pub fn exact(own: Tensor) -> Result<Self, EvalError> {
-        let error = Tensor::zeros(DType::F64, own.shape())?;
+        let dtype = own.dtype();
+        let error =
+            |v: f64| if dtype.is_float() && is_near_limit(v, 0.0, dtype) { f64::INFINITY } else { 0.0 };
+        let errors: Vec<f64> = own.to_f64s().into_iter().map(error).collect();
+        let error = Tensor::from_f64s(DType::F64, own.shape(), &errors)?;
         Ok(Bounded { value: doubled(&own)?, error, own })
     }
 
@@ -192,11 +196,15 @@ fn rounded(carried: f64, own: f64, value: f64, roundings: f64, dtype: DType) -> 
     // Zeros of zeros are exact.
     let tiny = if value == 0.0 && carried == 0.0 || roundings == 0.0 { 0.0 } else { least_positive(dtype) };
     let error = carried + roundings * unit_roundoff(dtype) * value.abs() + tiny;
+    let is_unknown = !own.is_finite() || !error.is_finite() || is_near_limit(value, error, dtype);
+    if is_unknown { f64::INFINITY } else { error }
+}
+
+/// True where another form may overflow or lose digits, and for what is no number.
+fn is_near_limit(value: f64, error: f64, dtype: DType) -> bool {
     let room = room(dtype);
-    let may_overflow = !own.is_finite() || value.abs() + error > greatest(dtype) / room;
     let may_underflow = room > 1.0 && value != 0.0 && value.abs() < least_normal(dtype) * room;
-    // Not a number also where the value is none.
-    if may_overflow || may_underflow || !error.is_finite() { f64::INFINITY } else { error }
+    may_underflow || !(value.abs() + error <= greatest(dtype) / room)
 }
 
 /// How many times larger or smaller a value between may be in another form than the values of the source. f16 has no room for that.

@@ -55,7 +55,7 @@ pub fn of_rule(call: &Call, ty: &TensorType, known: &[Option<&Constant>]) -> Fol
             None => Folded::OutOfRange,
         },
         // Numbers that differ are rounded once, when they are extracted.
-        (true, false) if !are_numbers => Folded::Call,
+        (true, false) => Folded::Call,
         _ => of_source(call, ty, &known).map_or(Folded::Call, Folded::Constant),
     }
 }

@@ -110,7 +110,7 @@ impl Sample {
             }
             Effect::Moved(_) => Some(Sample { extent, ..first }),
             Effect::Joined => {
-                sampled[1..].iter().all(|other| first.agrees(other)).then_some(Sample { extent, ..first })
+                sampled[1..].iter().all(|other| first.is_same(other)).then_some(Sample { extent, ..first })
             }
             Effect::Convolved => compute(product, &[sampled[0], sampled[1], products(&call, result)?]),
             // Elements at the edges take part in these.
@@ -146,6 +146,11 @@ impl Sample {
             // Also where one is not known.
             !((self.values[k] - other.values[k]).abs() > allowed)
         })
+    }
+
+    /// True when both are known, and may be one value.
+    fn is_same(&self, other: &Sample) -> bool {
+        self.agrees(other) && !self.values.iter().chain(&other.values).any(|value| value.is_nan())
     }
 
     /// True when no number is certainly below 0.

@@ -42,9 +42,9 @@ pub fn rules() -> Vec<Rule> {
             "(add ?a (add ?b ?x ?c) ?d)",
             "(add ?a ?x (add ?a ?c ?d))",
         )
-        .within("1 ulp of |x| + |c + d|; the constant is rounded once")
-        .when("c and d are constants, x is none", |m| {
-            Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x"))
+        .within("1 ulp of |x| + |c + d|, which is what the error of x comes to")
+        .when("c and d are constants, x is none and has an error of its own", |m| {
+            Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x") && has_error(m, "?x")?)
         })
         .when("numbers c and d do not cancel", |m| Some(keep_digits(m, ["?c", "?d"]))),
         rule(

@@ -104,12 +104,12 @@ pub(super) fn panels_of_several(shape: &[u64], (first, n): (usize, usize), width
     Layout::new(shape.len(), digits).ok()
 }
 
-/// `[panel][the other axes][width]`.
+/// `[panel][the other axes][width]`; panels of one have no axis for their width.
 pub fn panels(rank: usize, dimension: usize, width: u64) -> Result<Layout, String> {
     let mut digits = vec![Digit { axis: dimension, unit: width, base: None }];
     let others = (0..rank).filter(|&axis| axis != dimension);
     digits.extend(others.map(|axis| Digit { axis, unit: 1, base: None }));
-    digits.push(Digit { axis: dimension, unit: 1, base: Some(width) });
+    digits.extend((width > 1).then_some(Digit { axis: dimension, unit: 1, base: Some(width) }));
     Layout::new(rank, digits)
 }
 
