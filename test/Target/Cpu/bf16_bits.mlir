@@ -5,9 +5,9 @@
 // CHECK-NOT:     bf16
 // CHECK:         %[[A:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i16
 // CHECK:         llvm.br ^[[NEXT:.*]](%[[A]] : i16)
-// CHECK:       ^[[NEXT]](%[[B:.*]]: i16):
-// CHECK:         %[[C:.*]] = llvm.select %{{.*}}, %[[B]], %{{.*}} : i1, i16
-// CHECK:         llvm.store %[[C]], %{{.*}} : i16, !llvm.ptr
+// CHECK:       ^[[NEXT]](%[[B:[0-9]+]]: i16):
+// CHECK:         %[[C:[0-9]+]] = llvm.select %arg3, %[[B]], %{{[0-9]+}} : i1, i16
+// CHECK-NEXT:    llvm.store %[[C]], %arg1 : i16, !llvm.ptr
 llvm.func @moved(%x: !llvm.ptr, %y: !llvm.ptr, %i: i16, %p: i1) {
   %a = llvm.load %x : !llvm.ptr -> bf16
   llvm.br ^next(%a : bf16)

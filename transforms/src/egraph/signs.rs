@@ -51,6 +51,11 @@ impl Sign {
 
     /// Of a call, of whose operands that is known.
     pub fn of_call(call: &Call, known: &[Known]) -> Sign {
+        // Sums and products of integers wrap around, and so does the size of the least one.
+        let is_float = call.operands.last().is_some_and(|ty| ty.dtype.is_float());
+        if !is_float && [&ADD, &MUL, &REDUCE_SUM, &ABS].iter().any(|operator| call.op.is(operator)) {
+            return Sign::UNKNOWN;
+        }
         let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)));
         row.map_or(Sign::UNKNOWN, |row| (row.sign)(known))
     }
@@ -132,7 +137,23 @@ fn product(known: &[Known]) -> Sign {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contents::Contents;
     use super::*;
+    use egg::Id;
+    use fusion_operators::{Attrs, DType, TensorType};
+
+    #[test]
+    fn products_of_integers_wrap_around() {
+        let sign = |dtype: DType| {
+            let operands = [TensorType::fixed(&[4], dtype), TensorType::fixed(&[4], dtype)];
+            let call = Call { op: &MUL, operands: &operands, attrs: &Attrs::new() };
+            let contents = Contents { sign: Sign::FACTOR, ..Contents::default() };
+            let known = || Known { class: Id::from(0), contents: &contents, constant: None };
+            Sign::of_call(&call, &[known(), known()])
+        };
+        assert!(sign(DType::F32).is_nonnegative);
+        assert_eq!(sign(DType::I32), Sign::UNKNOWN);
+    }
 
     #[test]
     fn numbers_say_themselves_how_small_they_are() {
