@@ -204,7 +204,8 @@ fn rounded(carried: f64, own: f64, value: f64, roundings: f64, dtype: DType) -> 
 fn is_near_limit(value: f64, error: f64, dtype: DType) -> bool {
     let room = room(dtype);
     let may_underflow = room > 1.0 && value != 0.0 && value.abs() < least_normal(dtype) * room;
-    may_underflow || !(value.abs() + error <= greatest(dtype) / room)
+    let fits = value.abs() + error <= greatest(dtype) / room;
+    may_underflow || !fits
 }
 
 /// How many times larger or smaller a value between may be in another form than the values of the source. f16 has no room for that.

@@ -139,13 +139,13 @@ impl Sample {
         }
     }
 
-    /// True when both may be one value.
+    /// True when both may be one value; also where one is not known.
     pub fn agrees(&self, other: &Sample) -> bool {
-        (0..SAMPLES).all(|k| {
+        let differs = |k: usize| {
             let allowed = SLACK * (self.errors[k] + other.errors[k]) + f64::EPSILON * self.values[k].abs();
-            // Also where one is not known.
-            !((self.values[k] - other.values[k]).abs() > allowed)
-        })
+            (self.values[k] - other.values[k]).abs() > allowed
+        };
+        !(0..SAMPLES).any(differs)
     }
 
     /// True when both are known, and may be one value.
@@ -155,7 +155,7 @@ impl Sample {
 
     /// True when no number is certainly below 0.
     pub fn may_be_nonnegative(&self) -> bool {
-        self.values.iter().zip(&self.errors).all(|(value, error)| !(*value < -SLACK * error))
+        !self.values.iter().zip(&self.errors).any(|(value, error)| *value < -SLACK * error)
     }
 
     /// Where both differ most, in words.
