@@ -5,12 +5,10 @@
 
 use super::analysis::{Graph, attrs};
 use super::language::{Constant, Head, Node};
-use super::numbers::dyadic::Format;
+use super::numbers::folding::loses;
 use egg::{Id, Language, Symbol};
 use fusion_dialects::{Attribute, Context, read_tensor, write_tensor};
-use fusion_operators::ops::elementwise::{DIV, MUL};
-use fusion_operators::reference::elementwise::broadcast_indices;
-use fusion_operators::{DType, Operator, Tensor, reference};
+use fusion_operators::{DType, Tensor, reference};
 use std::collections::{HashMap, VecDeque};
 
 /// The constants that classes are, as attributes.
@@ -171,24 +169,4 @@ impl<'a, 'c> Folder<'a, 'c> {
             _ => Err(other("a class of constants has a term that is none")),
         }
     }
-}
-
-/// True when a result is infinite or NaN and no operand is, or when a product or a quotient of normal numbers is none.
-fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool {
-    let Some(format) = Format::of(result.dtype()) else { return false };
-    let least = format.least_normal();
-    let numbers = result.to_f64s();
-    let is_finite = |tensor: &Tensor| tensor.to_f64s().iter().all(|v| v.is_finite());
-    if numbers.iter().any(|v| !v.is_finite()) {
-        return operands.iter().all(is_finite);
-    }
-    let scales = operator.is(&MUL) || operator.is(&DIV);
-    let [a, b] = operands else { return false };
-    if !scales || !numbers.iter().any(|v| v.abs() < least) {
-        return false;
-    }
-    let [at_a, at_b] = [a, b].map(|operand| broadcast_indices(result.shape(), operand.shape()));
-    let is_normal = |operand: &Tensor, at: usize| operand.f64_at(at).abs() >= least;
-    let small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
-    small.into_iter().any(|(i, _)| is_normal(a, at_a[i]) && is_normal(b, at_b[i]))
 }

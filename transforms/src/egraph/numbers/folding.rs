@@ -8,8 +8,9 @@
 
 use super::super::contents;
 use super::super::language::{Constant, SMALL_BYTES};
-use super::dyadic::Dyadic;
+use super::dyadic::{Dyadic, Format};
 use fusion_operators::ops::elementwise::*;
+use fusion_operators::reference::elementwise::broadcast_indices;
 use fusion_operators::{Attrs, Call, DType, FusionKind, Operator, Tensor, TensorType, reference};
 
 /// What a call of constants is.
@@ -55,9 +56,42 @@ pub fn of_rule(call: &Call, ty: &TensorType, known: &[Option<&Constant>]) -> Fol
             None => Folded::OutOfRange,
         },
         // Numbers that differ are rounded once, when they are extracted.
-        (true, false) => Folded::Call,
+        (true, false) => of_several(call, ty, &known),
         _ => of_source(call, ty, &known).map_or(Folded::Call, Folded::Constant),
     }
+}
+
+/// Numbers that differ stay a call, unless some of the results would lose what they are.
+fn of_several(call: &Call, ty: &TensorType, known: &[&Constant]) -> Folded {
+    let is_small = |ty: &TensorType| ty.bytes().is_some_and(|n| n <= SMALL_BYTES as u64);
+    let are_small = is_small(ty) && known.iter().all(|c| is_small(c.ty()));
+    let operands: Option<Vec<Tensor>> = known.iter().map(|c| c.tensor()).collect();
+    let Some(operands) = operands.filter(|_| are_small && is_elementwise(call.op)) else {
+        return Folded::Call;
+    };
+    match reference::evaluate(call.op, call.attrs, &operands) {
+        Ok(results) if loses(call.op, &operands, &results[0]) => Folded::OutOfRange,
+        _ => Folded::Call,
+    }
+}
+
+/// True when a result is infinite or NaN and no operand is, or when a product or a quotient other than 0 is no normal number.
+pub fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool {
+    let Some(format) = Format::of(result.dtype()) else { return false };
+    let least = format.least_normal();
+    let numbers = result.to_f64s();
+    let is_finite = |tensor: &Tensor| tensor.to_f64s().iter().all(|v| v.is_finite());
+    if numbers.iter().any(|v| !v.is_finite()) {
+        return operands.iter().all(is_finite);
+    }
+    let scales = operator.is(&MUL) || operator.is(&DIV);
+    let [a, b] = operands else { return false };
+    if !scales || !numbers.iter().any(|v| v.abs() < least) {
+        return false;
+    }
+    let [at_a, at_b] = [a, b].map(|operand| broadcast_indices(result.shape(), operand.shape()));
+    let small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
+    small.into_iter().any(|(i, _)| a.f64_at(at_a[i]) != 0.0 && b.f64_at(at_b[i]) != 0.0)
 }
 
 /// One number of floats, computed of one number each.

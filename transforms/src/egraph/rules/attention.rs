@@ -71,7 +71,7 @@ pub fn rules() -> Vec<Rule> {
             "(softmax ?s (where ?w ?m ?x ?c))",
             "(softmax ?s (add ?w ?x (where ?w ?m ?z ?c)))",
         )
-        .within("exact where |x| < 512, or a row is not hidden all; what is hidden must be finite")
+        .within("exact for |x| below 2^102")
         .when(MASKS, masks)
         .with("?z", |m| scalar_like(m, "?c", 0.0)),
         rule(
@@ -80,7 +80,7 @@ pub fn rules() -> Vec<Rule> {
             "(softmax ?s (where ?w ?m ?c ?x))",
             "(softmax ?s (add ?w ?x (where ?w ?m ?c ?z)))",
         )
-        .within("exact where |x| < 512, or a row is not hidden all; what is hidden must be finite")
+        .within("exact for |x| below 2^102")
         .when(MASKS, masks)
         .with("?z", |m| scalar_like(m, "?c", 0.0)),
         rule("matmul-keys-by-row", "q k = q (k')'", "(matmul ?n ?q ?k)", "(matmul ?t ?q (transpose ?p ?k))")
@@ -140,13 +140,13 @@ pub fn rules() -> Vec<Rule> {
 pub(super) const FITS: &str =
     "the leading axes agree, the softmax is along the last axis, f32, or f16 and bf16 with many scores";
 
-const MASKS: &str =
-    "c is one number that hides all others: minus infinity, or below -10^9 in f32; x is no constant";
+const MASKS: &str = "c is one number that hides all others: minus infinity, or at most -2^127 in f32; x is no constant, and finite";
 
-/// Below that, scores of a usual size do not change a number of 24 bits.
+/// Below that, scores do not change a number of 24 bits unless they are near the ends of f32 themselves. Of -10^9 a score of 32 is seen already, in rows
+/// that are hidden all.
 fn masks(found: &Match) -> Option<bool> {
     let (c, dtype) = (found.splat("?c")?, found.ty("?x")?.dtype);
-    let hides = c == f64::NEG_INFINITY || dtype == DType::F32 && c <= -1e9;
+    let hides = c == f64::NEG_INFINITY || dtype == DType::F32 && c <= -(2f64.powi(127));
     Some(hides && dtype.is_float() && !found.is_constant("?x"))
 }
 

@@ -52,13 +52,15 @@ pub fn rules() -> Vec<Rule> {
             "x y + x z = x (y + z)",
             "(add ?a (matmul ?m ?x ?y) (matmul ?m ?x ?z))",
             "(matmul ?m ?x (add ?a ?y ?z))",
-        ).within("1 ulp of the sums of |x y| + |x z|"),
+        ).within("1 ulp of the sums of |x y| + |x z|")
+        .when("no f16 or bf16", |m| sums_in_own_type(m, "?x")),
         rule(
             "matmul-factor-left",
             "x z + y z = (x + y) z",
             "(add ?a (matmul ?m ?x ?z) (matmul ?m ?y ?z))",
             "(matmul ?m (add ?a ?x ?y) ?z)",
-        ).within("1 ulp of the sums of |x z| + |y z|"),
+        ).within("1 ulp of the sums of |x z| + |y z|")
+        .when("no f16 or bf16", |m| sums_in_own_type(m, "?x")),
         rule(
             "matmul-of-scaled",
             "(c x) y = c (x y)",

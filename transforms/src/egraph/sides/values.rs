@@ -6,7 +6,7 @@ use fusion_operators::{DType, Tensor, TensorType};
 use indexmap::IndexSet;
 
 /// Numbers that conditions ask for.
-const NUMBERS: [f64; 12] = [0.0, 1.0, 0.5, 2.0, 0.25, 4.0, 0.75, 1.5, 3.0, -0.5, -1.0, -1e10];
+const NUMBERS: [f64; 12] = [0.0, 1.0, 0.5, 2.0, 0.25, 4.0, 0.75, 1.5, 3.0, -0.5, -1.0, -3e38];
 /// Pairs of numbers that conditions ask for.
 const PAIRS: [(f64, f64); 8] =
     [(1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0), (1.0, -0.5), (1.0, 0.25), (1.0, 0.75), (1.0, 1.5)];
