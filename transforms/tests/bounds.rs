@@ -12,6 +12,7 @@ use fusion_operators::rounding::Bounded;
 use fusion_operators::{Tensor, reference};
 use fusion_transforms::egraph::analysis::{Graph, attrs};
 use fusion_transforms::egraph::language::{Constant, Head, Node};
+use fusion_transforms::egraph::numbers::folding::loses;
 use indexmap::IndexMap;
 
 /// The values of a graph's leaves and large constants.
@@ -134,7 +135,11 @@ fn compute(
             let operands: Option<Vec<Tensor>> =
                 node.children[1..].iter().map(|c| Some(value(c)?.first()?.clone())).collect();
             let attrs = attrs(graph, graph.find(node.children[0]))?;
-            reference::evaluate(operation.0, attrs, &operands?).ok()
+            let operands = operands?;
+            let results = reference::evaluate(operation.0, attrs, &operands).ok()?;
+            // A block whose constants lose what they are is planned again, without the rule that made them.
+            let is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
+            (!is_constant || !loses(operation.0, &operands, &results[0])).then_some(results)
         }
         Head::Get(index) => Some(vec![value(&node.children[0])?.get(*index as usize)?.clone()]),
         head => Some(vec![given.tensor(head)?]),
