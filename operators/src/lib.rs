@@ -10,6 +10,7 @@
 pub mod aligned;
 pub mod attrs;
 pub mod dtype;
+pub mod format;
 pub mod layout;
 pub mod operator;
 pub mod ops;
@@ -25,6 +26,7 @@ pub mod value_text;
 
 pub use attrs::{Attr, Attrs};
 pub use dtype::DType;
+pub use format::Format;
 pub use layout::Layout;
 pub use operator::{Call, FusionKind, Operator};
 pub use relation::{Relation, Violation};

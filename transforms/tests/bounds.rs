@@ -10,7 +10,7 @@ use egg::Id;
 use fusion_interpreter::random_graphs::FACTOR;
 use fusion_operators::rounding::Bounded;
 use fusion_operators::{Tensor, reference};
-use fusion_transforms::egraph::analysis::{Graph, attrs};
+use fusion_transforms::egraph::analysis::{Graph, attrs, canonical, made_by};
 use fusion_transforms::egraph::language::{Constant, Head, Node};
 use fusion_transforms::egraph::numbers::folding::loses;
 use indexmap::IndexMap;
@@ -115,12 +115,8 @@ pub fn check(graph: &Graph, given: &Given, sources: &[(Id, Bounded)]) -> Checked
 
 /// The rule that made a node.
 fn maker(graph: &Graph, node: &Node) -> String {
-    let canonical = |n: &Node| Node {
-        head: n.head.clone(),
-        children: n.children.iter().map(|&c| graph.find(c)).collect(),
-    };
-    let made = graph.analysis.made_by.iter().find(|(made, _)| canonical(made) == canonical(node));
-    made.map_or("of the source".to_owned(), |(_, rule)| format!("made by {rule}"))
+    let made = made_by(graph);
+    made.get(&canonical(graph, node)).map_or("of the source".to_owned(), |rule| format!("made by {rule}"))
 }
 
 fn compute(

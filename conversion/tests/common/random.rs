@@ -1,6 +1,7 @@
-//! Numbers that repeat, and attributes as text.
+//! Numbers that repeat.
 
-use fusion_operators::{Attr, DType, Tensor};
+pub use fusion_interpreter::random_graphs::attribute;
+use fusion_operators::{DType, Tensor};
 
 /// A linear congruential generator (Knuth's MMIX constants).
 pub struct Random(pub u64);
@@ -33,21 +34,5 @@ impl Random {
         let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 1.5, -2.0];
         let values: Vec<f64> = (0..shape.iter().product()).map(|_| self.of(&special)).collect();
         Tensor::from_f64s(dtype, shape, &values).unwrap()
-    }
-}
-
-pub fn attribute(attr: &Attr) -> String {
-    let list = |kind: &str, items: Vec<String>| match items.is_empty() {
-        true => format!("array<{kind}>"),
-        false => format!("array<{kind}: {}>", items.join(", ")),
-    };
-    match attr {
-        Attr::Int(v) => format!("{v} : i64"),
-        Attr::Float(v) => format!("{v:?} : f64"),
-        Attr::Bool(v) => v.to_string(),
-        Attr::Str(v) => format!("{v:?}"),
-        Attr::Ints(v) => list("i64", v.iter().map(i64::to_string).collect()),
-        Attr::Floats(v) => list("f64", v.iter().map(|v| format!("{v:?}")).collect()),
-        Attr::Type(v) => v.to_string(),
     }
 }

@@ -18,7 +18,7 @@ pub use rows::is_bounded;
 
 use crate::dtype::Class;
 use crate::reference::{EvalError, evaluate};
-use crate::{Attr, Attrs, DType, Operator, Tensor};
+use crate::{Attr, Attrs, DType, Format, Operator, Tensor};
 use std::fmt;
 
 /// A tensor of a program with what it truly is.
@@ -60,34 +60,17 @@ impl Bounding<'_> {
 
 /// The unit roundoff of an element type; 0 where nothing is rounded.
 pub fn unit_roundoff(dtype: DType) -> f64 {
-    match dtype {
-        DType::F64 => 2f64.powi(-53),
-        DType::F32 => 2f64.powi(-24),
-        DType::F16 => 2f64.powi(-11),
-        DType::BF16 => 2f64.powi(-8),
-        _ => 0.0,
-    }
+    Format::of(dtype).map_or(0.0, Format::unit_roundoff)
 }
 
-/// The least positive number of an element type.
+/// The least positive number of an element type; 0 of integers.
 pub fn least_positive(dtype: DType) -> f64 {
-    match dtype {
-        DType::F64 => f64::from_bits(1),
-        DType::F32 => 2f64.powi(-149),
-        DType::F16 => 2f64.powi(-24),
-        DType::BF16 => 2f64.powi(-133),
-        _ => 0.0,
-    }
+    Format::of(dtype).map_or(0.0, Format::least_positive)
 }
 
-/// The greatest finite number of an element type.
+/// The greatest finite number of an element type; that of f64 of integers.
 pub fn greatest(dtype: DType) -> f64 {
-    match dtype {
-        DType::F32 => f32::MAX.into(),
-        DType::F16 => 65504.0,
-        DType::BF16 => half::bf16::MAX.to_f64(),
-        _ => f64::MAX,
-    }
+    Format::of(dtype).map_or(f64::MAX, Format::greatest_number)
 }
 
 /// The same tensor in double precision, where it is of floats.
@@ -203,7 +186,8 @@ fn rounded(carried: f64, own: f64, value: f64, roundings: f64, dtype: DType) -> 
 /// True where another form may overflow or lose digits, and for what is no number.
 fn is_near_limit(value: f64, error: f64, dtype: DType) -> bool {
     let room = room(dtype);
-    let may_underflow = room > 1.0 && value != 0.0 && value.abs() < least_normal(dtype) * room;
+    let least_normal = Format::of(dtype).map_or(0.0, Format::least_normal);
+    let may_underflow = room > 1.0 && value != 0.0 && value.abs() < least_normal * room;
     let fits = value.abs() + error <= greatest(dtype) / room;
     may_underflow || !fits
 }
@@ -213,15 +197,6 @@ fn room(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => 1.0,
         _ => 2f64.powi(24),
-    }
-}
-
-/// The least normal number of an element type.
-fn least_normal(dtype: DType) -> f64 {
-    match dtype {
-        DType::F64 => f64::MIN_POSITIVE,
-        DType::F16 => 2f64.powi(-14),
-        _ => f32::MIN_POSITIVE.into(),
     }
 }
 

@@ -9,6 +9,7 @@ use super::numbers::sample::Sample;
 use super::orders::{self, Orders};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
 use fusion_operators::{Attrs, Call, FusionKind, Operator, TensorType};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The e-graph of a block.
@@ -258,8 +259,22 @@ fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Conten
 }
 
 /// The types of the operands of a call whose children are classes.
-pub(super) fn operand_types(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
+fn operand_types(graph: &Graph, node: &Node) -> Option<Vec<TensorType>> {
     node.children.get(1..)?.iter().map(|&c| only_type(graph, c).cloned()).collect()
+}
+
+/// A node over the classes that its children are in now.
+pub fn canonical(graph: &Graph, node: &Node) -> Node {
+    Node { head: node.head.clone(), children: node.children.iter().map(|&c| graph.find(c)).collect() }
+}
+
+/// The nodes that rules have made, as they are now, each with the rule that was first. Only to be looked up in.
+pub fn made_by(graph: &Graph) -> HashMap<Node, Symbol> {
+    let mut made = HashMap::new();
+    for (node, rule) in &graph.analysis.made_by {
+        made.entry(canonical(graph, node)).or_insert(*rule);
+    }
+    made
 }
 
 /// The types of a call whose children are classes.

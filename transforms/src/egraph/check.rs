@@ -9,11 +9,12 @@
 //! computed, the program's own nodes before those of rules; so the first class with a node that disagrees, operands before those who read
 //! them, is where a wrong rule was applied.
 
-use super::analysis::{self, Graph, attrs};
+use super::analysis::{self, Graph, attrs, made_by};
 use super::language::{Constant, Head, Node};
-use egg::Id;
+use egg::{Id, Symbol};
 use fusion_operators::{Call, DType, Tensor, TensorType, reference};
 use indexmap::IndexMap;
+use std::collections::HashMap;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -94,12 +95,7 @@ pub fn check(
     constants: &dyn Fn(u32) -> Option<Tensor>,
     tolerance: f64,
 ) -> Result<Checked, Disagreement> {
-    let mut made_by: IndexMap<Node, String> = IndexMap::new();
-    for (node, rule) in &graph.analysis.made_by {
-        let node = node.clone();
-        let node = Node { children: node.children.iter().map(|&c| graph.find(c)).collect(), ..node };
-        made_by.entry(node).or_insert_with(|| rule.to_string());
-    }
+    let made_by = made_by(graph);
     let mut values: IndexMap<Id, Vec<Tensor>> = IndexMap::new();
     let mut from: IndexMap<Id, Node> = IndexMap::new();
     let mut checked = Checked::default();
@@ -142,7 +138,7 @@ fn compare(
     constants: &dyn Fn(u32) -> Option<Tensor>,
     values: &IndexMap<Id, Vec<Tensor>>,
     from: &IndexMap<Id, Node>,
-    made_by: &IndexMap<Node, String>,
+    made_by: &HashMap<Node, Symbol>,
     tolerance: f64,
     checked: &mut Checked,
 ) -> Result<(), Disagreement> {
@@ -153,9 +149,9 @@ fn compare(
         checked.error = checked.error.max(error);
         // Also true for what is no number.
         if error > allowed(&other, tolerance) || error.is_nan() {
-            let rule = made_by.get(node).or_else(|| made_by.get(&from[&id])).cloned();
+            let rule = made_by.get(node).or_else(|| made_by.get(&from[&id]));
             return Err(Disagreement {
-                rule: rule.unwrap_or_else(|| "unknown".to_owned()),
+                rule: rule.map_or_else(|| "unknown".to_owned(), Symbol::to_string),
                 left: show(&from[&id]),
                 right: show(node),
                 error,

@@ -20,7 +20,7 @@ use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::indexing::{GATHER, ONE_HOT};
 use fusion_operators::ops::normalization::SOFTMAX;
 use fusion_operators::ops::shape::*;
-use fusion_operators::{Call, DType, Operator, Tensor, TensorType};
+use fusion_operators::{Call, DType, Format, Operator, Tensor, TensorType};
 use std::sync::Arc;
 
 /// What is known of elements.
@@ -215,16 +215,13 @@ pub fn one_number(call: &Call, ty: &TensorType, constants: &[&Constant]) -> Opti
 }
 
 /// The greatest finite number of an element type.
-fn greatest(dtype: DType) -> f64 {
+pub fn greatest(dtype: DType) -> f64 {
     let bits = 8 * dtype.size() as i32;
-    match (dtype.class(), dtype) {
-        (_, DType::F64) => f64::MAX,
-        (_, DType::F32) => f64::from(f32::MAX),
-        (_, DType::BF16) => 255.0 * 2f64.powi(120),
-        (Class::Float, _) => 65504.0,
-        (Class::Signed, _) => 2f64.powi(bits - 1) - 1.0,
-        (Class::Unsigned, _) => 2f64.powi(bits) - 1.0,
-        (Class::Bool, _) => 1.0,
+    match dtype.class() {
+        Class::Float => Format::of(dtype).map_or(f64::MAX, Format::greatest_number),
+        Class::Signed => 2f64.powi(bits - 1) - 1.0,
+        Class::Unsigned => 2f64.powi(bits) - 1.0,
+        Class::Bool => 1.0,
     }
 }
 

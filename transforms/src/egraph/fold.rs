@@ -1,9 +1,9 @@
 //! What is computed of constants alone, computed by the reference semantics.
 //!
 //! Rules only write `multiply the weight by the scale`; the numbers are touched here, once, for the terms that were chosen. Where a term that a rule
-//! made overflows, or loses digits as its numbers are too small, it is no constant to compute with ([`Unfit`]).
+//! made overflows, or loses digits as its numbers are too small, it is no constant to compute with ([`FoldError::Unfit`]).
 
-use super::analysis::{Graph, attrs};
+use super::analysis::{Graph, attrs, made_by};
 use super::language::{Constant, Head, Node};
 use super::numbers::folding::loses;
 use egg::{Id, Language, Symbol};
@@ -74,14 +74,7 @@ impl<'a, 'c> Folder<'a, 'c> {
                 break;
             }
         }
-        let canonical = |(node, rule): &(Node, Symbol)| {
-            let children = node.children.iter().map(|&c| graph.find(c)).collect();
-            (Node { children, ..node.clone() }, *rule)
-        };
-        let of_constants = |(node, _): &&(Node, Symbol)| {
-            node.operator().is_some() && node.children[1..].iter().all(|&c| graph[c].data.is_constant)
-        };
-        let made_by = graph.analysis.made_by.iter().filter(of_constants).map(canonical).collect();
+        let made_by = made_by(graph);
         Folder { graph, constants, least, made_by, made: HashMap::new(), near: VecDeque::new() }
     }
 

@@ -6,9 +6,9 @@
 //! call of several results gives; or a leaf: attributes, a constant, a value from outside. Attributes are nodes of their own, so that a
 //! pattern can bind them to a variable like any operand.
 
-use super::numbers::dyadic::{Dyadic, Format};
+use super::numbers::dyadic::Dyadic;
 use egg::{FromOp, Id, Language};
-use fusion_operators::{Attr, Attrs, DType, Operator, Tensor, TensorType, ops};
+use fusion_operators::{Attr, Attrs, DType, Format, Operator, Tensor, TensorType, ops};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -15,6 +15,7 @@ mod text;
 mod writer;
 
 pub use numbers::{constants, inputs, representable};
+pub use text::attribute;
 pub use writer::graph;
 
 use fusion_operators::reference::{EvalError, evaluate};

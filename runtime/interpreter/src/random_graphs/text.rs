@@ -72,7 +72,8 @@ fn decimal(number: f64) -> String {
     }
 }
 
-fn attribute(attr: &Attr) -> String {
+/// An attribute as MLIR writes it.
+pub fn attribute(attr: &Attr) -> String {
     let list = |kind: &str, items: Vec<String>| match items.is_empty() {
         true => format!("array<{kind}>"),
         false => format!("array<{kind}: {}>", items.join(", ")),

@@ -4,7 +4,7 @@
 //! has one candidate a node, whose operands are classes again. The space is a copy of the graph in arrays: extraction edits and
 //! compares many states of it.
 
-use super::super::analysis::{Graph, attrs, kind_of};
+use super::super::analysis::{Graph, attrs, canonical, kind_of, made_by};
 use super::super::language::{Attributes, Head, Node};
 use super::cost;
 use super::rates::Rates;
@@ -73,11 +73,7 @@ pub struct Space {
 impl Space {
     /// The space of a graph whose block uses some classes.
     pub fn of(graph: &Graph, used: &[Id], rates: &Rates) -> Space {
-        let mut made_by: HashMap<Node, Symbol> = HashMap::new();
-        for (node, rule) in &graph.analysis.made_by {
-            let node = canonical(graph, node);
-            made_by.entry(node).or_insert(*rule);
-        }
+        let made_by = made_by(graph);
         let mut space = Space { classes: Vec::new(), roots: Vec::new(), rates: rates.clone() };
         let mut places: HashMap<Id, ClassId> = HashMap::new();
         let mut waiting = Vec::new();
@@ -190,8 +186,4 @@ impl Space {
             node: node.clone(),
         })
     }
-}
-
-fn canonical(graph: &Graph, node: &Node) -> Node {
-    Node { head: node.head.clone(), children: node.children.iter().map(|&c| graph.find(c)).collect() }
 }

@@ -6,7 +6,7 @@
 //! halves to even, when they are extracted: no order in which rules multiply constants makes another number of them. (Muller et al., "Handbook
 //! of Floating-Point Arithmetic", 2018, chapter 2.)
 
-use fusion_operators::DType;
+use fusion_operators::{DType, Format};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
@@ -18,46 +18,6 @@ const MOST_BITS: u64 = 1024;
 pub struct Dyadic {
     integer: BigInt,
     exponent: i64,
-}
-
-/// A floating-point format: bits of the significand with the leading one, and the exponents of its smallest and greatest normal numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
-    /// Bits of the significand.
-    pub precision: u64,
-    /// The exponent of the smallest normal number.
-    pub least: i64,
-    /// The exponent of the greatest numbers.
-    pub greatest: i64,
-}
-
-impl Format {
-    /// Of an element type; `None` for integers.
-    pub fn of(dtype: DType) -> Option<Format> {
-        let (precision, greatest) = match dtype {
-            DType::F64 => (53, 1023),
-            DType::F32 => (24, 127),
-            DType::BF16 => (8, 127),
-            DType::F16 => (11, 15),
-            _ => return None,
-        };
-        Some(Format { precision, least: 1 - greatest, greatest })
-    }
-
-    /// Half the distance from 1 to the next number: the greatest relative error of a rounding.
-    pub fn unit_roundoff(self) -> f64 {
-        2f64.powi(-(self.precision as i32))
-    }
-
-    /// The smallest normal number.
-    pub fn least_normal(self) -> f64 {
-        2f64.powi(self.least as i32)
-    }
-
-    /// The greatest finite number.
-    pub fn greatest_number(self) -> f64 {
-        (2.0 - 2f64.powi(1 - self.precision as i32)) * 2f64.powi(self.greatest as i32)
-    }
 }
 
 impl Dyadic {

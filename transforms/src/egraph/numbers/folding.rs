@@ -8,10 +8,10 @@
 
 use super::super::contents;
 use super::super::language::{Constant, SMALL_BYTES};
-use super::dyadic::{Dyadic, Format};
+use super::dyadic::Dyadic;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::reference::elementwise::broadcast_indices;
-use fusion_operators::{Attrs, Call, DType, FusionKind, Operator, Tensor, TensorType, reference};
+use fusion_operators::{Attrs, Call, DType, Format, FusionKind, Operator, Tensor, TensorType, reference};
 
 /// What a call of constants is.
 pub enum Folded {
@@ -65,10 +65,11 @@ pub fn of_rule(call: &Call, ty: &TensorType, known: &[Option<&Constant>]) -> Fol
 fn of_several(call: &Call, ty: &TensorType, known: &[&Constant]) -> Folded {
     let is_small = |ty: &TensorType| ty.bytes().is_some_and(|n| n <= SMALL_BYTES as u64);
     let are_small = is_small(ty) && known.iter().all(|c| is_small(c.ty()));
-    let operands: Option<Vec<Tensor>> = known.iter().map(|c| c.tensor()).collect();
-    let Some(operands) = operands.filter(|_| are_small && is_elementwise(call.op)) else {
+    if !are_small || !is_elementwise(call.op) {
         return Folded::Call;
-    };
+    }
+    let operands: Option<Vec<Tensor>> = known.iter().map(|c| c.tensor()).collect();
+    let Some(operands) = operands else { return Folded::Call };
     match reference::evaluate(call.op, call.attrs, &operands) {
         Ok(results) if loses(call.op, &operands, &results[0]) => Folded::OutOfRange,
         _ => Folded::Call,

@@ -15,13 +15,13 @@
 //! reads padding is known inside (`Inner`), and no longer where elements at the edges take part.
 
 use super::super::analysis::{Graph, attrs};
-use super::super::contents::Contents;
+use super::super::contents::{Contents, greatest};
 use super::super::language::{Constant, Node};
-use super::dyadic::Format;
 use super::effects::{self, Effect, Scalar};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::shape::PAD;
-use fusion_operators::{Attrs, Call, DType, TensorType, relation};
+use fusion_operators::random::Random;
+use fusion_operators::{Attrs, Call, DType, Format, TensorType, relation};
 
 /// How many numbers are sampled.
 const SAMPLES: usize = 4;
@@ -240,18 +240,13 @@ fn sign(salt: u64, number: u32, sample: usize) -> f64 {
 
 /// A number for a value: all are positive in the first sample and small in the last.
 fn drawn(salt: u64, number: u32, sample: usize, dtype: DType) -> f64 {
-    // SplitMix64 (Steele et al., "Fast Splittable Pseudorandom Number Generators", 2014).
-    let mut state =
-        (u64::from(number) << 8 | (sample as u64) << 1 | salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    state ^= state >> 31;
-    let share = (state >> 11) as f64 / (1u64 << 53) as f64;
+    let mut random = Random::new(u64::from(number) << 8 | (sample as u64) << 1 | salt);
+    let share = random.next_f64();
     match dtype.class() {
         Class::Float if sample == 0 => 0.5 + 1.5 * share,
         Class::Float if sample == SAMPLES - 1 => 0.01 + 0.09 * share,
         Class::Float => (0.5 + 1.5 * share).copysign(sign(salt, number, sample)),
-        Class::Bool => f64::from(state & 1 == 0),
+        Class::Bool => share.round(),
         _ => (1.0 + 6.0 * share).floor(),
     }
 }
@@ -260,14 +255,5 @@ fn least(dtype: DType) -> f64 {
     match dtype.class() {
         Class::Signed => -(2f64.powi(8 * dtype.size() as i32 - 1)),
         _ => 0.0,
-    }
-}
-
-fn greatest(dtype: DType) -> f64 {
-    let bits = 8 * dtype.size() as i32;
-    match dtype.class() {
-        Class::Signed => 2f64.powi(bits - 1) - 1.0,
-        Class::Bool => 1.0,
-        _ => 2f64.powi(bits) - 1.0,
     }
 }

@@ -9,13 +9,12 @@
 
 use super::super::analysis::Graph;
 use super::super::language::{Head, Node};
-use super::super::numbers::dyadic::Format;
 use super::super::rule::Match;
 use egg::Id;
 use fusion_operators::ops::elementwise::{
     ABS, CAST, CEIL, CLIP, FLOOR, MAXIMUM, MINIMUM, MUL, NEG, RELU, ROUND, SIGN, WHERE,
 };
-use fusion_operators::{DType, FusionKind, Operator};
+use fusion_operators::{DType, Format, FusionKind, Operator};
 
 /// What [`is_wide`] says.
 pub const WIDE: &str = "f32, bf16 or f64";
