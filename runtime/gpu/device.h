@@ -24,6 +24,8 @@ struct device_kind {
   _Bool (*copy)(struct device *device, void *to, const void *from, uint64_t bytes);  /* both on the device */
   _Bool (*launch)(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
   _Bool (*wait)(struct device *device);   /* until all of the above has happened */
+  /* All of the above goes to a stream of the caller's from now on, or to the device's own again (own). Null where there are no streams. */
+  void (*turn_to)(struct device *device, void *stream, _Bool own);
   /* The launches from begin_recording on are not done but kept, and done again and again by `replay`. What a driver cannot
    * record is launched as usual: end_recording is false then, without an error. Null where there is no use in it. */
   _Bool (*begin_recording)(struct device *device);

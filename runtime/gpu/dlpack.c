@@ -94,7 +94,7 @@ int32_t fusion_run_dlpack(struct managed_tensor *const *inputs, struct managed_t
     fine = take(inputs[i], program->input_bytes[i], "input", i, &given[i]);
   for (uint32_t i = 0; fine && i < program->outputs; i++)
     fine = take(outputs[i], program->output_bytes[i], "output", i, &given[program->inputs + i]);
-  int32_t result = fine ? fusion_gpu_run_on(program, given) : 1;
+  int32_t result = fine ? fusion_gpu_run_on(program, given, NULL) : 1;
   free(given);
   return result;
 }

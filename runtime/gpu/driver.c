@@ -149,7 +149,8 @@ static _Bool make_stream(struct driver *driver) {
   if (!fusion_driver_enter(&driver->device))
     return 0;
   /* A stream that waits for the default one: who gives tensors of the device may have written them there. */
-  int code = CALL(driver, CREATE_STREAM, of_stream)(&driver->stream, 0);
+  int code = CALL(driver, CREATE_STREAM, of_stream)(&driver->own_stream, 0);
+  driver->stream = driver->own_stream;
   driver->has_stream = !code;
   if (code)
     fusion_driver_fail(driver, code, "Making a stream");
@@ -194,7 +195,7 @@ void fusion_driver_close(struct device *device) {
     driver->modules = next;
   }
   if (entered) {
-    CALL(driver, DESTROY_STREAM, of_handle)(driver->stream);
+    CALL(driver, DESTROY_STREAM, of_handle)(driver->own_stream);
     fusion_driver_leave(device);
   }
   if (driver->context)
@@ -395,6 +396,11 @@ _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kern
   if (!code && driver->waits_for_each)
     code = CALL(driver, WAIT_FOR_STREAM, of_handle)(driver->stream);
   return code ? fail_launch(driver, kernel, code) : 1;
+}
+
+void fusion_driver_turn_to(struct device *device, void *stream, _Bool own) {
+  struct driver *driver = (struct driver *)device;
+  driver->stream = own ? driver->own_stream : stream;
 }
 
 _Bool fusion_driver_wait(struct device *device) {

@@ -66,7 +66,9 @@ struct driver {
   int32_t number;
   int handle;
   int before;              /* the device that was current */
-  void *context, *stream;
+  void *context;
+  void *stream;            /* what launches and copies go to ... */
+  void *own_stream;        /* ... unless a run is on a stream of the caller's */
   _Bool has_stream, waits_for_each;
   struct module *modules;
   struct loaded *loaded;
@@ -117,6 +119,7 @@ _Bool fusion_driver_download(struct device *device, void *to, const void *from, 
 _Bool fusion_driver_copy(struct device *device, void *to, const void *from, uint64_t bytes);
 _Bool fusion_driver_launch(struct device *device, struct fusion_gpu_kernel *kernel, void *const *arguments);
 _Bool fusion_driver_wait(struct device *device);
+void fusion_driver_turn_to(struct device *device, void *stream, _Bool own);
 /* Says what went wrong, what the driver says of it, and what to do; gives 0. */
 _Bool fusion_driver_fail(struct driver *driver, int code, const char *what);
 
@@ -139,7 +142,8 @@ void fusion_driver_forget(struct driver *driver);  /* what was recorded, and mar
     .facts = &(vendor), .open = fusion_driver_open, .close = fusion_driver_close, .enter = fusion_driver_enter,       \
     .leave = fusion_driver_leave, .allocate = fusion_driver_allocate, .release = fusion_driver_release,               \
     .upload = fusion_driver_upload, .download = fusion_driver_download, .copy = fusion_driver_copy,                   \
-    .launch = fusion_driver_launch, .wait = fusion_driver_wait, .begin_recording = fusion_driver_begin_recording,     \
+    .launch = fusion_driver_launch, .wait = fusion_driver_wait, .turn_to = fusion_driver_turn_to,         \
+    .begin_recording = fusion_driver_begin_recording,     \
     .end_recording = fusion_driver_end_recording, .replay = fusion_driver_replay, .mark = fusion_driver_mark,         \
     .between = fusion_driver_between                                                                                  \
   }

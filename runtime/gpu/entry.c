@@ -13,3 +13,7 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
 int32_t fusion_run_device(const void *const *inputs, void *const *outputs) {
   return fusion_gpu_run_device(&fusion_gpu_program, inputs, outputs);
 }
+
+int32_t fusion_run_stream(const void *const *inputs, void *const *outputs, void *stream) {
+  return fusion_gpu_run_stream(&fusion_gpu_program, inputs, outputs, stream);
+}

@@ -72,11 +72,12 @@ struct fusion_gpu_tensor {
   _Bool on_device;
 };
 
-/* A run on tensors: inputs, then outputs. One with all of them on the host, and one with all on the device. They give 0, or
- * fusion_last_error says why not. */
-int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *tensors);
+/* A run on tensors: inputs, then outputs; on a stream of the caller's where one is given. One with all of them on the host, one with
+ * all on the device, and one of these on a stream. They give 0, or fusion_last_error says why not. */
+int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *tensors, void *const *stream);
 int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs);
 int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs);
+int32_t fusion_gpu_run_stream(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs, void *stream);
 const char *fusion_last_error(void);
 /* The number of the device that runs are on from now on; without a call that of FUSION_DEVICE, else 0. */
 void fusion_set_device(int32_t number);

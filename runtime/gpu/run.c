@@ -20,6 +20,7 @@ struct state {
   struct state *next;     /* of the programs that are open */
   _Bool failed;           /* the run that goes on */
   _Bool records;          /* it may */
+  _Bool elsewhere;        /* it is on a stream of the caller's, who may record it */
   enum { NOTHING, SAME_MEMORY, RECORDED } past;  /* whether `before` holds, and what was made of it */
   void *constants, *workspace;
   void **passed;          /* what main gets: inputs, outputs, constants, workspace */
@@ -269,7 +270,7 @@ static _Bool record_all(struct state *state) {
 static _Bool launch_or_replay(struct state *state) {
   struct device *device = state->device;
   uint64_t bytes = (tensors(state->program) + 2) * sizeof(void *);
-  if (!state->records || fusion_profiles())
+  if (!state->records || state->elsewhere || fusion_profiles())
     return launch_all(state);
   if (state->past == NOTHING || memcmp(state->passed, state->before, bytes)) {
     memcpy(state->before, state->passed, bytes);
@@ -346,12 +347,31 @@ static _Bool end(struct state *state, _Bool fine) {
   return fine && waited;
 }
 
-int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *given) {
+/* On a stream of the caller's a run has been put there when it returns, and happens when the stream comes to it. */
+static _Bool run_elsewhere(struct state *state, const struct fusion_gpu_tensor *given, void *stream, _Bool opened_now) {
+  struct device *device = state->device;
+  if (opened_now && !device->kind->wait(device))  /* for the weights */
+    return 0;
+  device->kind->turn_to(device, stream, 0);
+  state->elsewhere = 1;
+  _Bool fine = run_entered(state, given);
+  if (!fine || fusion_profiles())
+    fine = end(state, fine) && fusion_profile_read(device);
+  state->elsewhere = 0;
+  device->kind->turn_to(device, NULL, 1);
+  return fine;
+}
+
+int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusion_gpu_tensor *given, void *const *stream) {
   pthread_mutex_lock(&turns);
+  _Bool opened_now = !program->state;
   struct state *state = enter(program);
   _Bool fine = 0;
   if (state) {
-    fine = end(state, run_entered(state, given)) && fusion_profile_read(state->device);
+    if (stream && state->device->kind->turn_to)
+      fine = run_elsewhere(state, given, *stream, opened_now);
+    else
+      fine = end(state, run_entered(state, given)) && fusion_profile_read(state->device);
     if (!fine)
       fusion_profile_drop();
     leave(state);
@@ -360,7 +380,8 @@ int32_t fusion_gpu_run_on(struct fusion_gpu_program *program, const struct fusio
   return !fine;
 }
 
-static int32_t run_where(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs, _Bool on_device) {
+static int32_t run_where(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs, _Bool on_device,
+                         void *const *stream) {
   uint32_t count = tensors(program);
   struct fusion_gpu_tensor few[16], *given = count <= 16 ? few : malloc(count * sizeof *given);
   if (!given)
@@ -369,18 +390,22 @@ static int32_t run_where(struct fusion_gpu_program *program, const void *const *
     void *memory = i < program->inputs ? (void *)(uintptr_t)inputs[i] : outputs[i - program->inputs];
     given[i] = (struct fusion_gpu_tensor){.memory = memory, .on_device = on_device};
   }
-  int32_t result = fusion_gpu_run_on(program, given);
+  int32_t result = fusion_gpu_run_on(program, given, stream);
   if (given != few)
     free(given);
   return result;
 }
 
 int32_t fusion_gpu_run(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
-  return run_where(program, inputs, outputs, 0);
+  return run_where(program, inputs, outputs, 0, NULL);
 }
 
 int32_t fusion_gpu_run_device(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs) {
-  return run_where(program, inputs, outputs, 1);
+  return run_where(program, inputs, outputs, 1, NULL);
+}
+
+int32_t fusion_gpu_run_stream(struct fusion_gpu_program *program, const void *const *inputs, void *const *outputs, void *stream) {
+  return run_where(program, inputs, outputs, 1, &stream);
 }
 
 void fusion_set_profiling(int32_t on) {

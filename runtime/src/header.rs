@@ -80,6 +80,10 @@ const DEVICE: &str = "
 
 /* The same with tensors that lie on the device. */
 int32_t fusion_run_device(const void *const *inputs, void *const *outputs);
+/* The same on a stream of the caller's (CUstream, hipStream_t), where it happens after what was put there before: it has not been done
+ * when this returns. Runs of one library share its workspace, so let one end before another begins on another stream. A stream that is
+ * captured as a graph takes a run that has run once before. An emulated library has no streams, and is done when this returns. */
+int32_t fusion_run_stream(const void *const *inputs, void *const *outputs, void *stream);
 /* The same with tensors of DLPack, each on the host or on the device. They stay the caller's. */
 struct DLManagedTensor;
 int32_t fusion_run_dlpack(struct DLManagedTensor *const *inputs, struct DLManagedTensor *const *outputs);

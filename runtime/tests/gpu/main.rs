@@ -12,4 +12,5 @@ mod profile;
 mod races;
 mod shuffles;
 mod signals;
+mod streams;
 mod warp_groups;
