@@ -5,7 +5,9 @@ import json
 
 import numpy as np
 
-NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i64": "i8", "i32": "i4", "i1": "?"}
+NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i1": "?"} | {
+    f"{sign}{8 * n}": f"{kind}{n}" for sign, kind in (("i", "i"), ("ui", "u")) for n in (1, 2, 4, 8)
+}
 
 
 class Event(ctypes.Structure):

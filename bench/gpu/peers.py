@@ -19,41 +19,41 @@ def graph_of(once):
     return graph.replay
 
 
-def _eager(record, inputs):
+def _eager(record, inputs, device):
     layout = torch.channels_last if record.get("channels_last") else torch.contiguous_format
-    evaluator = Evaluator(record, device="cuda", layout=layout)
+    evaluator = Evaluator(record, device=device, layout=layout)
     return lambda: evaluator(*inputs)
 
 
-def _nhwc(record, inputs):
+def _nhwc(record, inputs, device):
     """A convolution of images whose channels lie together, without the transposes: what a channels_last model does."""
-    evaluator = Evaluator(record, device="cuda", layout=torch.channels_last)
+    evaluator = Evaluator(record, device=device, layout=torch.channels_last)
     w, bias = evaluator.weights
     conv = next(a for kind, _, a, _ in record["nodes"] if kind == "conv2d")
     x = inputs[0].permute(0, 3, 1, 2)
     return lambda: F.relu(F.conv2d(x, w, bias.flatten(), conv["stride"], conv["padding"], 1, conv["groups"]))
 
 
-def _inductor(record, inputs, **options):
-    evaluator = Evaluator(record, device="cuda")
+def _inductor(record, inputs, device, **options):
+    evaluator = Evaluator(record, device=device)
     compiled = torch.compile(evaluator.__call__, dynamic=False, **options)
     compiled(*inputs)
     return lambda: compiled(*inputs)
 
 
-def _causal(record, inputs):
+def _causal(record, inputs, device):
     q, k, v, _ = inputs
     scale = next(a for kind, _, a, _ in record["nodes"] if kind == "attention")["scale"]
     return lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
 
 
-def _triton(record, inputs):
+def _triton(record, inputs, device):
     import triton_kernels
 
     return triton_kernels.contender(record, inputs)
 
 
-def _jax(record, inputs):
+def _jax(record, inputs, device):
     import jax
 
     x = [jax.dlpack.from_dlpack(t) for t in inputs]
@@ -69,24 +69,25 @@ def _jax(record, inputs):
 
 
 PEERS = {
-    "eager": lambda record, inputs: (_nhwc if record.get("channels_last") else _eager)(record, inputs),
-    "graph": lambda record, inputs: graph_of(_eager(record, inputs)),
+    "eager": lambda record, *on: (_nhwc if record.get("channels_last") else _eager)(record, *on),
+    "graph": lambda record, *on: graph_of(_eager(record, *on)),
     "inductor": _inductor,
-    "inductor-max": lambda record, inputs: _inductor(record, inputs, mode="max-autotune-no-cudagraphs"),
+    "inductor-max": lambda *on: _inductor(*on, mode="max-autotune-no-cudagraphs"),
     "causal": _causal,
     "triton": _triton,
     "jax": _jax,
 }
 
 
-def contenders(record, inputs, wanted):
+def contenders(record, inputs, wanted, device):
     made, failed = {}, {}
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--tf32" in record["options"]
     for name in wanted:
         try:
-            once = PEERS[name](record, inputs)
+            once = PEERS[name](record, inputs, device)
             once()
-            torch.cuda.synchronize()
+            if device == "cuda":
+                torch.cuda.synchronize()
             made[name] = once
         except Exception as error:  # a peer that fails costs its own figure
             failed[name] = " ".join(str(error).split())[:200]

@@ -43,7 +43,7 @@ def check(run):
 
 def time(run):
     """Only what is right is timed. Cases in turns by family, so that each family has figures when time is over."""
-    right = [name for name in _of(run, "all") if run.results.get(("3", name), {}).get("right")]
+    right = [name for name in _of(run, "all") if run.results.get(("3", name), {}).get("right", ("3", name) not in run.results)]
     families = {}
     for name in right:
         families.setdefault(name.split("/")[0], []).append(name)
@@ -63,7 +63,9 @@ def sanitize(run):
     """memcheck and racecheck on the cases of kinds, which are small; without PyTorch, whose kernels would be checked too."""
     if not shutil.which("compute-sanitizer"):
         return print("5 compute-sanitizer is not installed", flush=True)
-    keys = [(tool, name) for tool in ("memcheck", "racecheck") for name in _of(run, "kinds") if run.wanted(name)]
+    models = [name for name in _of(run, "all") if name.startswith("models/")]
+    keys = [(tool, name) for tool in ("memcheck", "racecheck") for name in _of(run, "kinds") + (models if tool == "memcheck" else [])
+            if run.wanted(name)]
     keys = [(tool, name) for tool, name in keys if ("5", f"{tool} {name}") not in run.results]
 
     def one(tool, name):
@@ -104,7 +106,7 @@ def profile(run, count=5):
 
 
 def nodes(run):
-    return print("7 the kit has no node tests", flush=True)
+    _each(run, "7", run.manifest["nodes"], lambda name: {"do": "node", "case": name}, CHECK_S)
 
 
 STEPS = {"1": facts, "2": kinds, "3": check, "4": time, "5": sanitize, "6": profile, "7": nodes}

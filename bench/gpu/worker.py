@@ -1,6 +1,7 @@
-"""Does one thing at a time with one case, on lines of JSON: {"do": "check" | "time" | "facts", "case": NAME} -> {"ok": ..., ...}.
+"""Does one thing at a time with one case, on lines of JSON: {"do": "check" | "time" | "node" | "facts", "case": NAME} -> {"ok": ..., ...}.
 
-A process of its own, so that a kernel that hangs or breaks the device costs its case alone: drive.py ends it and starts another.
+A process of its own, so that a kernel that hangs or breaks the device costs its case alone: drive.py ends it and starts another. Where
+PyTorch is missing, cases run on tensors of the host and are not timed.
 """
 
 import json
@@ -9,132 +10,27 @@ import pathlib
 import sys
 import time
 
-KIT = pathlib.Path(__file__).resolve().parent
-CASES = pathlib.Path(os.environ.get("FUSION_KIT_CASES", KIT / "cases"))
+import nodes
 
-import numpy as np
-import torch
-from evaluate import TORCH, Evaluator, tensor_input
-from library import Library
-
-TOLERANCE = {"f64": 1e-12, "f32": 2e-6, "f16": 2e-3, "bf16": 1.5e-2, "i64": 0, "i32": 0}  # of |error| / |expected|, both as norms
-
-
-class Case:
-    def __init__(self, name):
-        self.record = json.loads((CASES / f"{name}.json").read_text())
-        self.library = Library(CASES / f"{name}.so")
-        self.emulated = self.library.description["device"] == "emulated"
-        self.device = "cpu" if self.emulated else "cuda"
-        self.inputs = [tensor_input(shape, dtype, fill, self.device, 17 + i)
-                       for i, (_, shape, dtype, fill) in enumerate(self.record["inputs"])]
-        for x, (*_, fill) in zip(self.inputs, self.record["inputs"]):
-            if fill.get("causal"):
-                n = x.shape[-1]
-                x.copy_(torch.zeros(n, n, device=self.device).masked_fill(torch.ones(n, n, device=self.device).triu(1) > 0, float("-inf")))
-        self.outputs = [torch.empty(shape, dtype=TORCH[dtype], device=self.device) for _, shape, dtype in self.record["outputs"]]
-        address = lambda tensors: [t.data_ptr() for t in tensors]
-        self.once = self.library.call(address(self.inputs), address(self.outputs))
-
-    def poison(self):
-        for y in self.outputs:
-            y.fill_(float("nan") if y.is_floating_point() else 77)
-
-    def on_stream(self):
-        self.once(torch.cuda.current_stream().cuda_stream)
-
-    def errors(self, expected):
-        """The largest of |y - e| / |e|, as norms, and of the largest difference by the largest element; whether all is written."""
-        norm, most = 0.0, 0.0
-        for y, e in zip(self.outputs, expected):
-            difference = (y.double() - e.double()).abs()
-            if not bool(torch.isfinite(difference).all()):
-                unwritten = int(torch.isnan(y).sum()) if y.is_floating_point() else -1
-                raise RuntimeError(f"{unwritten} of {y.numel()} elements are no numbers")
-            norm = max(norm, float(difference.norm() / e.double().norm().clamp_min(1e-30)))
-            most = max(most, float(difference.max() / e.double().abs().max().clamp_min(1e-30)))
-        return norm, most
-
-    def tolerance(self):
-        base = max(TOLERANCE[dtype] for _, _, dtype in self.record["outputs"])
-        if "--tf32" in self.record["options"]:
-            base = 1e-3
-        if self.record["family"] == "convolution" and base < 1e-5:
-            base = 1e-5  # Winograd's transforms round as well
-        return base * (8 if self.record.get("model") else 1)
+CASES = pathlib.Path(os.environ["FUSION_KIT_CASES"])
+try:
+    import torch
+    import case as way
+except ImportError:
+    import host as way
 
 
-def check(case):
-    case.poison()
-    case.once()
-    judge = Evaluator(case.record, "f64", case.device)
-    expected = judge(*judge.given(case.inputs))
-    norm, most = case.errors(expected)
-    answer = {"error": norm, "largest": most, "right": norm <= case.tolerance()}
-    if not case.emulated:
-        first = [y.clone() for y in case.outputs]
-        for _ in range(3):
-            case.poison()
-            case.once()
-            if not all(torch.equal(a, b) for a, b in zip(first, case.outputs)):
-                raise RuntimeError("runs on the same inputs differ")
-        case.poison()
-        case.on_stream()
-        torch.cuda.synchronize()
-        if not all(torch.equal(a, b) for a, b in zip(first, case.outputs)):
-            raise RuntimeError("a run on a stream of the caller's differs")
-        eager = Evaluator(case.record, device=case.device)
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--tf32" in case.record["options"]
-        case.outputs = eager(*case.inputs)
-        answer["eager_error"] = case.errors(expected)[0]
-    return answer
-
-
-def timed(case, wanted):
-    import peers
-    from timing import Clock
-
-    clock = Clock()
-    case.once()
-    contenders, failed = peers.contenders(case.record, case.inputs, [p for p in case.record["peers"] if p in wanted])
-    ours = {"fusion": case.on_stream}
-    if case.record.get("model"):
-        ours["fusion-graph"] = peers.graph_of(case.on_stream)
-    medians, quartiles = clock.compare(ours | contenders)
-    launches = case.library.profiled(case.once)
-    total = {}
-    for kernel, grid, block, shared, seconds in launches:
-        key = f"{kernel} {'x'.join(map(str, grid))} of {'x'.join(map(str, block))}, {shared} B"
-        total[key] = total.get(key, 0) + seconds * 1e3
-    slowest = dict(sorted(total.items(), key=lambda item: -item[1])[:12])
-    return {"ms": medians, "quartiles": quartiles, "failed": failed, "kernels": slowest, "launches": len(launches)}
-
-
-def facts():
-    """The device, and its ceilings as libraries reach them: bytes copied, products."""
-    from timing import Clock
-
-    p, clock = torch.cuda.get_device_properties(0), Clock()
-    answer = {"name": p.name, "cores": p.multi_processor_count, "memory": p.total_memory, "l2": p.L2_cache_size, "torch": torch.__version__,
-              "cuda": torch.version.cuda}
-    x = torch.empty(1 << 30, dtype=torch.uint8, device="cuda").random_()
-    y = torch.empty_like(x)
-    contenders = {"copy": lambda: y.copy_(x)}
-    for name, dtype in (("f16", torch.float16), ("bf16", torch.bfloat16), ("tf32", torch.float32), ("f32", torch.float32)):
-        n = 8192 if name in ("f16", "bf16") else 4096
-        a, b = torch.randn(n, n, device="cuda").to(dtype), torch.randn(n, n, device="cuda").to(dtype)
-
-        def product(a=a, b=b, tf32=name == "tf32"):
-            torch.backends.cuda.matmul.allow_tf32 = tf32
-            a @ b
-
-        contenders[name] = product
-    medians, _ = clock.compare(contenders, 2500)
-    flops = lambda n: 2 * n**3
-    answer["copy_gb_s"] = 2 * (1 << 30) / medians["copy"] / 1e6
-    for name in ("f16", "bf16", "tf32", "f32"):
-        answer[f"{name}_tflop_s"] = flops(8192 if name in ("f16", "bf16") else 4096) / medians[name] / 1e9
-    return answer
+def answer(request):
+    match request["do"]:
+        case "facts":
+            return way.facts()
+        case "node":
+            return nodes.check(CASES, request["case"])
+        case "check":
+            return way.check(way.Case(CASES, request["case"]))
+        case "time" if hasattr(way, "timed"):
+            return way.timed(way.Case(CASES, request["case"]), request["peers"])
+    raise RuntimeError("PyTorch is not installed, which cases are timed with")
 
 
 def main():
@@ -143,18 +39,12 @@ def main():
     for line in sys.stdin:
         request, start = json.loads(line), time.time()
         try:
-            if request["do"] == "facts":
-                answer = facts()
-            elif request["do"] == "check":
-                answer = check(Case(request["case"]))
-            else:
-                answer = timed(Case(request["case"]), request["peers"])
-            answer = {"ok": True, **answer}
+            said = {"ok": True, **answer(request)}
         except Exception as error:
-            answer = {"ok": False, "said": " ".join(str(error).split())[:600], "kind": type(error).__name__}
-        if torch.cuda.is_available():
+            said = {"ok": False, "said": " ".join(str(error).split())[:600], "kind": type(error).__name__}
+        print(json.dumps({**said, "took": round(time.time() - start, 2)}), file=protocol, flush=True)
+        if way.__name__ == "case" and torch.cuda.is_available():
             torch.cuda.empty_cache()
-        print(json.dumps({**answer, "took": round(time.time() - start, 2)}), file=protocol, flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@ from . import attention, contractions, convolutions, memory
 from .program import Program
 
 
+FUNCTIONS = ["exp", "tanh", "erf", "sigmoid", "sin", "cos"]
+
+
 def _named(name, p):
     p.name, p.facts = f"kinds/{name}", {**p.facts, "family": "kinds", "peers": []}
     return p
@@ -76,3 +79,5 @@ def cases(small):
     yield _one("scatter", _scatter)
     yield _named("scan", memory.cumsum("f32", 3, 4096))
     yield _one("product_with_itself", _with_itself)
+    for name in FUNCTIONS:
+        yield _one(f"function_{name}", lambda p, name=name: p.output(p.like(name, p.input([40000], scale=4.0))))
