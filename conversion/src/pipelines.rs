@@ -108,7 +108,7 @@ pub const GPU_LOOP: &[Stage] = &[
     stage("loop-pipeline", "builtin.module(func.func(loop-pipeline,loop-unroll,canonicalize,cse))"),
     stage("loop-insert-barriers", "builtin.module(func.func(loop-insert-barriers))"),
     stage("loop-verify-gpu", "builtin.module(func.func(loop-verify-gpu))"),
-    stage("math-approximate", "builtin.module(func.func(math-approximate{doubles=true}))"),
+    stage("math-approximate", "builtin.module(func.func(math-approximate{doubles=true exp2=true}))"),
     stage("gpu-math", "builtin.module(func.func(gpu-math))"),
     stage("convert-loop-to-gpu", "builtin.module(convert-loop-to-gpu,gpu.module(canonicalize,cse))"),
 ];

@@ -76,6 +76,7 @@ fn replace<'c>(op: Op<'c>, kind: Upstream) -> Result<(), PassError<'c>> {
         first_is_number: false,
         avx512: false,
         unfused: false,
+        exp2: false,
     };
     let operands = op.operand_values();
     let computed = match kind {

@@ -8,6 +8,10 @@
 //! and Waite ("Software Manual for the Elementary Functions", 1980): `n ln 2` in two parts, the first exact. For f64, `q` is of degree
 //! 11 and interpolates the same function at Chebyshev points (in 60 digits): off by 2^-60.
 //! Error: below 1 unit in the last place, subnormal results included. Registers of AVX-512 take a shorter way (`exp_by_table`).
+//!
+//! GPUs have an instruction for `2^t` of f32, which is off by up to 2 units. The result is off by one more:
+//!
+//!     e^x = 2^t (1 + r),   t = x / ln 2, rounded,   r = x - t ln 2
 
 use super::exp_by_table;
 use super::floats::{Coefficients, Floats};
@@ -39,13 +43,34 @@ const MOST: (f32, f64) = (90.0, 712.0);
 
 /// `e^x`.
 pub fn exp<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    if has_instruction(m) {
+        return exp_by_instruction(m, x, None);
+    }
     let x = bounded(m, x);
     exp_by_table::exp(m, x, &[LN_2, f64::from(LN_2_LOW.0)]).unwrap_or_else(|| exp_of_bounded(m, x, None))
 }
 
 /// `e^(x + low)`, for a small `low`: for what adds errors of its own, which those of the table leave no room for.
 pub fn exp_of_sum<'c>(m: &Floats<'c>, x: Value<'c>, low: Value<'c>) -> Value<'c> {
-    exp_of_bounded(m, bounded(m, x), Some(low))
+    match has_instruction(m) {
+        true => exp_by_instruction(m, x, Some(low)),
+        false => exp_of_bounded(m, bounded(m, x), Some(low)),
+    }
+}
+
+fn has_instruction(m: &Floats) -> bool {
+    m.exp2 && !m.is_double()
+}
+
+/// `2^t (1 + r)`. Of an infinite x, `r` is no number, for which the maximum takes the other operand; what is rounded off of `t` is
+/// below `2^-16`.
+fn exp_by_instruction<'c>(m: &Floats<'c>, x: Value<'c>, low: Option<Value<'c>>) -> Value<'c> {
+    let t = m.mul(x, m.float(LOG2_E));
+    let r = m.fma(t, m.float(-LN_2), x);
+    let r = m.fma(t, m.float(-LN_2_LOW.0), r);
+    let r = low.map_or(r, |low| m.add(r, low));
+    let r = m.intrinsic("llvm.maxnum", &[r, m.float(-0.5)], m.dtype);
+    m.mul(m.intrinsic("llvm.exp2", &[t], m.dtype), m.add(r, m.float(1.0)))
 }
 
 /// `x`, or a number near it whose result is the same.
@@ -76,6 +101,9 @@ pub fn exp_of_parts<'c>(m: &Floats<'c>, n: Value<'c>, multiple: Value<'c>, p: Va
 /// `e^x` for x from -40 to 40, where the result is a normal number; off by up to 2 units in the last place, since `ln 2` is
 /// subtracted in one part.
 pub fn exp_in_range<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
+    if has_instruction(m) {
+        return exp_by_instruction(m, x, None);
+    }
     if let Some(found) = exp_by_table::exp_in_range(m, x) {
         return found;
     }

@@ -53,6 +53,8 @@ pub struct Floats<'c> {
     pub avx512: bool,
     /// Whether no instruction multiplies and adds floats, rounding once.
     pub unfused: bool,
+    /// Whether there is an instruction for `2^x` of f32, off by up to 2 units in the last place.
+    pub exp2: bool,
 }
 
 impl<'c> Floats<'c> {

@@ -91,6 +91,7 @@ impl Pass for MathApproximate {
             "avx512",
             "Use the instructions of AVX-512 that multiply by powers of two and look up in a register",
         ),
+        flag("exp2", "Use the instruction for powers of two that GPUs have"),
         flag(
             "unfused",
             "Multiply and add f32 as f64, for processors without an instruction that does both and rounds once",
@@ -104,7 +105,12 @@ impl Pass for MathApproximate {
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let flag = |name| cx.options.flag(name);
-        let options = Options { doubles: flag("doubles"), avx512: flag("avx512"), unfused: flag("unfused") };
+        let options = Options {
+            doubles: flag("doubles"),
+            avx512: flag("avx512"),
+            unfused: flag("unfused"),
+            exp2: flag("exp2"),
+        };
         let (extremes, fast) = (flag("extremes"), flag("fast"));
         let mut replaced = BTreeSet::new();
         for op in nested_ops(function) {
@@ -134,6 +140,7 @@ struct Options {
     doubles: bool,
     avx512: bool,
     unfused: bool,
+    exp2: bool,
 }
 
 /// The calls of two functions that share much, in the order of these, when one is the call and the other is in its block.
@@ -177,8 +184,8 @@ fn replace<'c>(
     let within = first.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
     let first_is_number = first.attr(FIRST_IS_NUMBER).is_some();
     let build = Build::before(first);
-    let Options { avx512, unfused, .. } = *options;
-    let floats = Floats { build, lanes, dtype: inside, within, first_is_number, avx512, unfused };
+    let Options { avx512, unfused, exp2, .. } = *options;
+    let floats = Floats { build, lanes, dtype: inside, within, first_is_number, avx512, unfused, exp2 };
     let computed = match dtype {
         Some(DType::F64) if options.doubles => function(&floats, &first.operand_values()),
         Some(DType::F32) => function(&floats, &first.operand_values()),
