@@ -1,5 +1,5 @@
 //! Compiles the C code that goes into libraries, once for each machine code can be packaged for: the threads of every library, what
-//! programs of the whole language need, and what runs kernels of GPUs.
+//! programs of the whole language need, what runs kernels of GPUs, and what maps weights.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +25,8 @@ const SOURCES: &[&str] = &[
     "gpu/run.c",
     "gpu/signals.c",
     "gpu/stream.c",
+    "weights/entry.c",
+    "weights/weights.c",
 ];
 const HEADERS: &[&str] =
     &["language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];

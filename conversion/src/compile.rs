@@ -8,13 +8,14 @@ use crate::description::{Signature, SignatureError};
 use crate::kernels::Workshop;
 use crate::pipelines::{DEFINE, GPU_HOST, HOST, LLVM, LOOP, RELAY, Runner, TE};
 use crate::planning::Planning;
+use crate::targets::c_interface::{MAPPED, RUN_NAME};
 use crate::targets::cpu::Processor;
 use crate::targets::gpu::Device;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
 use crate::units::Unit;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, tensor_type, top_level,
+    CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, str_attr, tensor_type, top_level,
 };
 use fusion_operators::{Call, TensorType};
 use fusion_transforms::egraph::extract::cost::{arithmetic, roof};
@@ -76,6 +77,8 @@ pub struct Settings {
     pub planning: Planning,
     /// Whether the kernels are wanted as programs of their own as well.
     pub programs: bool,
+    /// Whether the weights are mapped before the first run: `fusion_run` is then what does so and calls the model's code.
+    pub weights_outside: bool,
 }
 
 impl Settings {
@@ -96,6 +99,7 @@ impl Default for Settings {
             schedules: Vec::new(),
             planning: Planning::default(),
             programs: false,
+            weights_outside: false,
         }
     }
 }
@@ -142,6 +146,11 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     let made =
         Workshop { target, device: device.as_ref(), jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
+    if settings.weights_outside
+        && let Some(main) = entry_of(fusion_dialects::module_op(module))
+    {
+        main.set_attr(RUN_NAME, str_attr(main.context_ref(), MAPPED));
+    }
     if let Some(device) = device {
         runner.replace(device.pipelines());
         runner.run(module, GPU_HOST).map_err(stage)?;
@@ -197,9 +206,7 @@ pub(crate) fn plan(
     }
     runner.run(module, TE).map_err(stage)?;
     runner.run(module, HOST).map_err(stage)?;
-    let entry = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)))
-        .into_iter()
-        .find(|f| f.text("sym_name") == Some(ENTRY));
+    let entry = entry_of(root);
     let workspace_bytes = entry.and_then(|f| f.int(WORKSPACE_BYTES)).unwrap_or(0) as u64;
     let constants = read_constants(root)
         .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
@@ -208,6 +215,11 @@ pub(crate) fn plan(
     fusion_transforms::target::Target::detach(root);
     let units = crate::units::take(root);
     Ok(Planned { signature, workspace_bytes, constants, kernels, programs, units })
+}
+
+fn entry_of(root: Op) -> Option<Op> {
+    let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+    functions.into_iter().find(|f| f.text("sym_name") == Some(ENTRY))
 }
 
 /// The kernels that `@main` calls, in order, from the facts of their operators.

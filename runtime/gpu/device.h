@@ -54,6 +54,9 @@ _Bool fusion_event_ends(struct device *device);
 _Bool fusion_profile_read(struct device *device);
 void fusion_profile_drop(void);
 
+/* weights/weights.c: maps the weights to where the library has them, where they lie in a file; else null. */
+extern _Bool fusion_weights_map(char *why, size_t room) __attribute__((weak));
+
 /* What is used of the C library. Its own headers would be those of the machine this is compiled on. */
 extern void *aligned_alloc(size_t alignment, size_t size);
 extern int atexit(void (*function)(void));

@@ -156,6 +156,8 @@ static struct state *make(struct fusion_gpu_program *program) {
 
 /* Memory and weights of a program that has just been entered. */
 static _Bool fill(struct state *state) {
+  if (fusion_weights_map && !fusion_weights_map(last_error, sizeof last_error))
+    return 0;
   const struct fusion_gpu_program *program = state->program;
   struct device *device = state->device;
   const struct device_kind *kind = device->kind;

@@ -20,6 +20,7 @@ pub mod profile;
 pub mod program;
 pub mod threads;
 pub mod vm;
+pub mod weights;
 
 pub use fusion_operators::random;
 

@@ -38,7 +38,7 @@ pub struct Module {
     set_threads: Option<SetThreads>,
     /// Of libraries for a device.
     set_device: Option<SetDevice>,
-    /// Of programs of the whole language and of libraries for a device, which may fail.
+    /// Of programs of the whole language, of libraries for a device, and of those whose weights lie in a file: they may fail.
     last_error: Option<LastError>,
     /// Of libraries for a device.
     profiler: Option<Profiler>,
@@ -209,7 +209,8 @@ impl Module {
             // SAFETY: a library that describes a program or a device has a function of this type by that name.
             Some(unsafe { std::mem::transmute::<*const c_void, LastError>(address) })
         } else {
-            None
+            // SAFETY: where there is one, as of a model whose weights lie in a file, it is of this type.
+            unsafe { library.get::<LastError>(b"fusion_last_error\0") }.ok().map(|function| *function)
         };
         let set_device = if description.device.is_some() {
             let address: *const c_void = symbol(&library, path, "fusion_set_device")?;

@@ -4,6 +4,7 @@
 use crate::description::ModelDescription;
 use crate::header::header;
 use crate::object_file::{self, Constants, Machine};
+use crate::weights::{self, Outside};
 use crate::{gpu, language, output, threads};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -40,6 +41,8 @@ pub struct Package<'a> {
     pub code: Vec<CodeObject<'a>>,
     /// Its weights.
     pub constants: Constants<'a>,
+    /// The file they lie in, where that is not the library; then one of the objects defines `fusion_run_mapped` for `fusion_run`.
+    pub outside: Option<&'a Outside>,
     /// Libraries to link besides the C and the mathematical one, without `lib` and suffix.
     pub libraries: Vec<String>,
     /// The C compiler that links; by default `cc`, or `aarch64-linux-gnu-gcc` and the like when
@@ -159,7 +162,8 @@ impl Package<'_> {
     pub fn write_library(&self, path: &Path) -> Result<(), PackageError> {
         let programs = if self.description.program.is_some() { EXPORTS_OF_PROGRAMS } else { "" };
         let devices = if self.description.device.is_some() { EXPORTS_OF_DEVICES } else { "" };
-        self.write_exporting(path, &format!("{EXPORTS}{programs}{devices}"))
+        let weights = if self.outside.is_some() { "fusion_last_error; " } else { "" };
+        self.write_exporting(path, &format!("{EXPORTS}{programs}{devices}{weights}"))
     }
 
     /// Writes a library of kernels alone, which shows their symbols: what a virtual machine calls.
@@ -229,6 +233,9 @@ impl Package<'_> {
         if self.description.device.is_some() {
             ours.extend(gpu::objects(machine));
         }
+        if self.outside.is_some() {
+            ours.extend(weights::objects(machine, self.description.device.is_some()));
+        }
         for (name, bytes) in ours {
             let file = scratch.join(format!("{name}.o"));
             fs::write(&file, bytes).map_err(failed)?;
@@ -236,7 +243,7 @@ impl Package<'_> {
         }
         let data = scratch.join("data.o");
         let file = File::create(&data).map_err(failed)?;
-        object_file::write(file, machine, self.description, &self.constants).map_err(failed)?;
+        object_file::write(file, machine, self.description, &self.constants, self.outside).map_err(failed)?;
         objects.push(data);
         Ok(objects)
     }

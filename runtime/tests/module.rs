@@ -144,6 +144,7 @@ fn failed_links_leave_nothing() {
         description: &description,
         code: vec![CodeObject::File(&object)],
         constants: Constants::default(),
+        outside: None,
         libraries: vec![],
         linker: None,
     };

@@ -57,6 +57,7 @@ fn library(directory: &Path) -> PathBuf {
         description: &description,
         code: vec![CodeObject::File(&object)],
         constants: Constants::default(),
+        outside: None,
         libraries: vec![],
         linker: None,
     };

@@ -61,6 +61,8 @@ pub struct CompileOptions {
     pub jobs: Option<usize>,
     /// Whether the code is run by this process, so that it may stay in memory.
     pub jit: bool,
+    /// Whether the weights lie in a file of their own, from which they are mapped before the first run.
+    pub weights_outside: bool,
     /// Whether, and how, passes are validated.
     pub validate: Option<validate::Settings>,
 }
@@ -81,6 +83,7 @@ impl CompileOptions {
             proofs: false,
             jobs: None,
             jit: false,
+            weights_outside: false,
             validate: None,
         }
     }
@@ -291,6 +294,7 @@ pub(crate) fn settings(options: &CompileOptions, ledger: Option<PathBuf>) -> Set
             check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
         },
         programs: options.explain,
+        weights_outside: options.weights_outside,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         cache: Cache::from_environment(),
         schedules: options.schedules.clone(),

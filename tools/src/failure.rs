@@ -38,6 +38,11 @@ pub enum Failure {
     )]
     NoRules { families: String, strategy: &'static str },
     #[error(
+        "--weights is for models of operators alone, as libraries: a program of the whole language and bytecode keep their constants \
+         in their own file, so leave it away"
+    )]
+    WeightsOfPrograms,
+    #[error(
         "{variable} is {value:?}, which is no whole number from {least} on; set it to {what}, or unset it"
     )]
     Variable { variable: &'static str, value: String, least: u64, what: &'static str },

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::programs;
 use fusion_operators::Tensor;
 use fusion_runtime::package::{CodeObject, Package};
+use fusion_runtime::weights::Outside;
 use fusion_runtime::{Module, NativeProgram};
 use indexmap::IndexMap;
 use std::fs::File;
@@ -99,6 +100,16 @@ pub fn package<T>(
     linker: Option<PathBuf>,
     then: impl FnOnce(&Package) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    package_with(compiled, linker, None, then)
+}
+
+/// The same of a model whose weights lie in a file.
+pub fn package_with<T>(
+    compiled: &Compiled,
+    linker: Option<PathBuf>,
+    outside: Option<&Outside>,
+    then: impl FnOnce(&Package) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let Code::Objects { objects, libraries } = &compiled.code else {
         return Err(Failure::InMemory);
     };
@@ -107,6 +118,7 @@ pub fn package<T>(
         code: objects.iter().map(|bytes| CodeObject::Bytes(bytes)).collect(),
         constants: compiled.constants.borrow(),
         libraries: libraries.clone(),
+        outside,
         linker,
     })
 }

@@ -274,6 +274,7 @@ pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, F
         description: &description,
         code: objects.iter().map(|bytes| CodeObject::Bytes(bytes)).collect(),
         constants: constants.borrow(),
+        outside: None,
         libraries: Vec::new(),
         linker: None,
     };

@@ -34,6 +34,8 @@ const CONSTANTS: &str = "fusion_constants";
 
 /// On @main: what the function around it is called, when not `fusion_run`.
 pub const RUN_NAME: &str = "fusion.run";
+/// What it is called where the weights are mapped before the first run, by the `fusion_run` of the run time.
+pub const MAPPED: &str = "fusion_run_mapped";
 /// On @main: where its constants begin in those of the library.
 pub const CONSTANTS_OFFSET: &str = "fusion.constants_offset";
 

@@ -128,6 +128,7 @@ pub fn library(
         description: &description,
         code: vec![CodeObject::File(object)],
         constants: Constants::default(),
+        outside: None,
         libraries: vec![],
         linker: None,
     };

@@ -1,15 +1,16 @@
 //! `fusion compile`: a model as a shared library.
 
 use super::options::Options;
-use crate::driver::{self, CompileOptions, Unfold};
+use crate::driver::{self, CompileOptions, Compiled, Unfold};
 use crate::failure::Failure;
-use crate::load::package;
+use crate::load::package_with;
 use crate::validate::Settings;
 use crate::{print, programs};
 use clap::Args;
 use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
 use fusion_runtime::vm::{TEXT, write_program};
+use fusion_runtime::weights::{self, Outside};
 use std::path::{Path, PathBuf};
 
 /// Compile a model to a shared library, with a C header beside it.
@@ -30,6 +31,11 @@ pub struct Compile {
     /// The C compiler that links the library [default: cc, or the cross compiler of another machine].
     #[arg(long, value_name = "PROGRAM")]
     linker: Option<PathBuf>,
+
+    /// Write the weights into a file that the library maps when it first runs, in place of the library itself. It belongs into the
+    /// same folder, or FUSION_WEIGHTS names it.
+    #[arg(long, value_name = "FILE.safetensors")]
+    weights: Option<PathBuf>,
 
     /// Kernels to compile at a time [default: one a processor]. The library does not depend on it.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -87,6 +93,14 @@ fn write(package: &Package, path: PathBuf) -> Result<(PathBuf, PathBuf), Failure
     }
 }
 
+/// Weights in a file of their own.
+fn write_weights(compiled: &Compiled, path: &Path) -> Result<Outside, Failure> {
+    if compiled.description.program.is_some() {
+        return Err(Failure::WeightsOfPrograms);
+    }
+    weights::write(path, &compiled.constants.borrow()).map_err(Failure::file("write", path))
+}
+
 /// Fails at once where no file of that name can be made.
 fn can_be_written(path: &Path) -> Result<(), Failure> {
     if path.is_dir() || path.file_name().is_none() {
@@ -121,6 +135,13 @@ impl Compile {
             PathBuf::from(self.model.file_stem().unwrap_or("model".as_ref())).with_extension(extension)
         });
         can_be_written(&path)?;
+        if let Some(weights) = &self.weights {
+            if self.emit != Form::Library {
+                return Err(Failure::WeightsOfPrograms);
+            }
+            can_be_written(weights)?;
+            options.weights_outside = true;
+        }
         if self.emit != Form::Library {
             let file = programs::bytecode(&self.model, &options)?;
             match self.emit {
@@ -134,7 +155,9 @@ impl Compile {
             return print::line(format_args!("{}: {functions} functions, {kernels} kernels", path.display()));
         }
         let compiled = driver::compile(&self.model, &options)?;
-        let (path, header) = package(&compiled, self.linker.clone(), |package| write(package, path))?;
+        let outside = self.weights.as_deref().map(|file| write_weights(&compiled, file)).transpose()?;
+        let link = |package: &Package| write(package, path);
+        let (path, header) = package_with(&compiled, self.linker.clone(), outside.as_ref(), link)?;
         let description = &compiled.description;
         print::line(format_args!(
             "{} and {}: {} kernels, {} of constants, {} of workspace",
