@@ -21,7 +21,9 @@ pub const VENDOR: Vendor = Vendor {
     settings: |_| String::new(),
     described: &[
         include_str!("descriptions/sm_80.toml"),
+        include_str!("descriptions/sm_89.toml"),
         include_str!("descriptions/sm_90a.toml"),
+        include_str!("descriptions/sm_120.toml"),
     ],
 };
 
