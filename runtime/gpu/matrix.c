@@ -1,11 +1,12 @@
 /* Matrix instructions, by what their makers say of them: NVIDIA in the PTX ISA ("Matrix fragments for mma"), AMD in the
- * instruction set manuals of CDNA and RDNA 3.
+ * instruction set manuals of CDNA and RDNA.
  *
  *   A m x k, B k x n, C and D m x n; which element a lane has in which register:
  *
  *   mma m16n8          A row lane/4 (+ 8 in odd pairs), columns 2 or 1 beside each other by lane%4; C the same
  *   mfma MxM           A row lane%M, columns by lane/M;  C column lane%M, rows in fours by lane/M
  *   wmma 16x16x16      A row lane%16, all columns, lanes 16 to 31 the same again;  C column lane%16, rows 2*register + lane/16
+ *   the same, halves   A row lane%16, columns in eights by lane/16;  C column lane%16, rows in eights by lane/16
  *   wgmma m64          A and B in shared memory; C of warp w of four as C of mma m16n8, for each 8 columns, from row 16*w on
  *
  * All lanes come with their registers, the products are summed up in f32 in ascending k, and each lane gets its part. */
@@ -56,6 +57,11 @@ static struct place a_m32k2(uint32_t lane, uint32_t i) { return at(lane % 32, la
 static struct place b_k2n32(uint32_t lane, uint32_t i) { return at(lane / 32 + i, lane % 32); }
 static struct place c_m32n32(uint32_t lane, uint32_t i) { return at(i / 4 * 8 + lane / 32 * 4 + i % 4, lane % 32); }
 
+static struct place a_m16_by_8(uint32_t lane, uint32_t i) { return at(lane % 16, lane / 16 * 8 + i); }
+static struct place b_n16_by_8(uint32_t lane, uint32_t i) { return at(lane / 16 * 8 + i, lane % 16); }
+static struct place a_m32_by_8(uint32_t lane, uint32_t i) { return at(lane % 32, lane / 32 * 8 + i); }
+static struct place b_n32_by_8(uint32_t lane, uint32_t i) { return at(lane / 32 * 8 + i, lane % 32); }
+
 static struct place a_row(uint32_t lane, uint32_t i) { return at(lane % 16, i); }
 static struct place b_column(uint32_t lane, uint32_t i) { return at(i, lane % 16); }
 static struct place c_m16(uint32_t lane, uint32_t i) {
@@ -86,6 +92,14 @@ static const struct instruction instructions[FUSION_INSTRUCTIONS] = {
     [FUSION_WGMMA_M64N64K32_TF32] = {"wgmma m64n64 tf32", 64, 64, 32, 128, TF32, 0, 0, 32, NULL, NULL, c_m16},
     [FUSION_WGMMA_M64N128K32_TF32] = {"wgmma m64n128 tf32", 64, 128, 32, 128, TF32, 0, 0, 64, NULL, NULL, c_m16},
     [FUSION_WGMMA_M64N256K32_TF32] = {"wgmma m64n256 tf32", 64, 256, 32, 128, TF32, 0, 0, 128, NULL, NULL, c_m16},
+    [FUSION_WMMA_16X16X16_HALVES_F16] = {"wmma 16x16x16 halves f16", 16, 16, 16, 32, F16, 8, 8, 8, a_m16_by_8, b_n16_by_8,
+                                         b_n16_by_8},
+    [FUSION_WMMA_16X16X16_HALVES_BF16] = {"wmma 16x16x16 halves bf16", 16, 16, 16, 32, BF16, 8, 8, 8, a_m16_by_8, b_n16_by_8,
+                                          b_n16_by_8},
+    [FUSION_MFMA_16X16X32_F16] = {"mfma 16x16x32 f16", 16, 16, 32, 64, F16, 8, 8, 4, a_m16_by_8, b_n16_by_8, c_m16n16_by_4},
+    [FUSION_MFMA_16X16X32_BF16] = {"mfma 16x16x32 bf16", 16, 16, 32, 64, BF16, 8, 8, 4, a_m16_by_8, b_n16_by_8, c_m16n16_by_4},
+    [FUSION_MFMA_32X32X16_F16] = {"mfma 32x32x16 f16", 32, 32, 16, 64, F16, 8, 8, 16, a_m32_by_8, b_n32_by_8, c_m32n32},
+    [FUSION_MFMA_32X32X16_BF16] = {"mfma 32x32x16 bf16", 32, 32, 16, 64, BF16, 8, 8, 16, a_m32_by_8, b_n32_by_8, c_m32n32},
 };
 
 /* Elements. */

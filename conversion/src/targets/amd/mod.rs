@@ -21,7 +21,9 @@ pub const VENDOR: Vendor = Vendor {
     described: &[
         include_str!("descriptions/gfx90a.toml"),
         include_str!("descriptions/gfx942.toml"),
+        include_str!("descriptions/gfx950.toml"),
         include_str!("descriptions/gfx1100.toml"),
+        include_str!("descriptions/gfx1201.toml"),
     ],
 };
 

@@ -4,7 +4,8 @@
 //!
 //! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is for several numbers of
 //! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, `COPIED` for
-//! those of 32, and `SUMS` for those of a thread. A target's description lists those it has, the best one first.
+//! those of 32, and `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the elements of an operand, and
+//! `EACH` for those of a thread. A target's description lists those it has, the best one first.
 
 pub mod facts;
 
@@ -29,10 +30,21 @@ pub struct Declared {
     text: &'static str,
     /// Columns, where the declaration is for several numbers of them.
     columns: u64,
+    /// Rows, which are as many as columns, and depth, where it is for several of these.
+    square: [u64; 2],
 }
 
 const fn declared(name: &'static str, element: &'static str, text: &'static str) -> Declared {
-    Declared { name, element, factors: Factors::Half, text, columns: 0 }
+    Declared { name, element, factors: Factors::Half, text, columns: 0, square: [0, 0] }
+}
+
+const fn of_depth(
+    square: [u64; 2],
+    name: &'static str,
+    element: &'static str,
+    text: &'static str,
+) -> Declared {
+    Declared { square, ..declared(name, element, text) }
 }
 
 const fn of_columns(columns: u64, name: &'static str, element: &'static str, text: &'static str) -> Declared {
@@ -46,23 +58,31 @@ const fn of_f32(factors: Factors, columns: u64, name: &'static str, text: &'stat
 impl Declared {
     /// The declaration.
     fn text(&self) -> String {
-        let of_columns = [
+        let [rows, depth] = self.square;
+        let words = [
             ("COLUMNS", self.columns),
             ("PANELS", self.columns / 64),
             ("FACTORS", 64 * self.columns),
             ("COPIED", 32 * self.columns),
             ("SUMS", self.columns / 2),
+            ("DEPTH", depth),
+            ("HELD", rows * depth),
+            ("EACH", rows * depth / WAVE),
         ];
         let text = self.text.replace("TYPE", self.element).replace("NAME", self.name);
-        of_columns.into_iter().fold(text, |text, (word, number)| text.replace(word, &number.to_string()))
+        words.into_iter().fold(text, |text, (word, number)| text.replace(word, &number.to_string()))
     }
 }
 
+/// Threads that share an operand of those of several depths.
+const WAVE: u64 = 64;
+
 const MMA: &str = include_str!("mma_m16n8k16.mlir");
 const MMA_ROWS: &str = include_str!("mma_m16n8k16_rows.mlir");
-const MFMA: &str = include_str!("mfma_16x16x16.mlir");
-const MFMA_LARGE: &str = include_str!("mfma_32x32x8.mlir");
+const MFMA: &str = include_str!("mfma_16x16.mlir");
+const MFMA_LARGE: &str = include_str!("mfma_32x32.mlir");
 const WMMA: &str = include_str!("wmma_16x16x16.mlir");
+const WMMA_HALVES: &str = include_str!("wmma_16x16x16_halves.mlir");
 const WGMMA: &str = include_str!("wgmma_m64k64.mlir");
 const WGMMA_TF32: &str = include_str!("wgmma_m64k32.mlir");
 const WGMMA_ROWS: &str = include_str!("wgmma_m64k64_rows.mlir");
@@ -74,13 +94,19 @@ pub const DECLARED: &[Declared] = &[
     declared("mma_m16n8k16_bf16", "bf16", MMA),
     declared("mma_m16n8k16_bf16_rows", "bf16", MMA_ROWS),
     of_f32(Factors::Tf32, 0, "mma_m16n8k8_tf32", include_str!("mma_m16n8k8.mlir")),
-    declared("mfma_16x16x16_f16", "f16", MFMA),
-    declared("mfma_16x16x16_bf16", "bf16", MFMA),
-    declared("mfma_32x32x8_f16", "f16", MFMA_LARGE),
-    declared("mfma_32x32x8_bf16", "bf16", MFMA_LARGE),
+    of_depth([16, 16], "mfma_16x16x16_f16", "f16", MFMA),
+    of_depth([16, 16], "mfma_16x16x16_bf16", "bf16", MFMA),
+    of_depth([16, 32], "mfma_16x16x32_f16", "f16", MFMA),
+    of_depth([16, 32], "mfma_16x16x32_bf16", "bf16", MFMA),
+    of_depth([32, 8], "mfma_32x32x8_f16", "f16", MFMA_LARGE),
+    of_depth([32, 8], "mfma_32x32x8_bf16", "bf16", MFMA_LARGE),
+    of_depth([32, 16], "mfma_32x32x16_f16", "f16", MFMA_LARGE),
+    of_depth([32, 16], "mfma_32x32x16_bf16", "bf16", MFMA_LARGE),
     of_f32(Factors::F32, 0, "mfma_16x16x4_f32", include_str!("mfma_16x16x4.mlir")),
     declared("wmma_16x16x16_f16", "f16", WMMA),
     declared("wmma_16x16x16_bf16", "bf16", WMMA),
+    declared("wmma_16x16x16_halves_f16", "f16", WMMA_HALVES),
+    declared("wmma_16x16x16_halves_bf16", "bf16", WMMA_HALVES),
     of_columns(64, "wgmma_m64n64k64_f16", "f16", WGMMA),
     of_columns(64, "wgmma_m64n64k64_f16_rows", "f16", WGMMA_ROWS),
     of_columns(64, "wgmma_m64n64k64_bf16", "bf16", WGMMA),
