@@ -23,6 +23,7 @@ pub const VENDOR: Vendor = Vendor {
         include_str!("descriptions/sm_80.toml"),
         include_str!("descriptions/sm_89.toml"),
         include_str!("descriptions/sm_90a.toml"),
+        include_str!("descriptions/sm_100a.toml"),
         include_str!("descriptions/sm_120.toml"),
     ],
 };

@@ -5,7 +5,7 @@
 //! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is for several numbers of
 //! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, `COPIED` for
 //! those of 32, and `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the elements of an operand, and
-//! `EACH` for those of a thread. A target's description lists those it has, the best one first.
+//! `EACH` for those of a thread; `PANELLED` for how panels of operands lie, where they are in some. A target's description lists those it has, the best one first.
 
 pub mod facts;
 
@@ -32,10 +32,12 @@ pub struct Declared {
     columns: u64,
     /// Rows, which are as many as columns, and depth, where it is for several of these.
     square: [u64; 2],
+    /// How operands lie in panels.
+    panels: &'static str,
 }
 
 const fn declared(name: &'static str, element: &'static str, text: &'static str) -> Declared {
-    Declared { name, element, factors: Factors::Half, text, columns: 0, square: [0, 0] }
+    Declared { name, element, factors: Factors::Half, text, columns: 0, square: [0, 0], panels: "" }
 }
 
 const fn of_depth(
@@ -45,6 +47,14 @@ const fn of_depth(
     text: &'static str,
 ) -> Declared {
     Declared { square, ..declared(name, element, text) }
+}
+
+const fn in_panels(name: &'static str, element: &'static str, by_rows: bool) -> Declared {
+    let (text, panels) = match by_rows {
+        false => (MMA, "panels 64 apart [512, 64, 1, 1, 128, 64]"),
+        true => (MMA_ROWS, "panels 64 apart [512, 64, 1, 64, 2, 1]"),
+    };
+    Declared { panels, ..declared(name, element, text) }
 }
 
 const fn of_columns(columns: u64, name: &'static str, element: &'static str, text: &'static str) -> Declared {
@@ -69,7 +79,11 @@ impl Declared {
             ("HELD", rows * depth),
             ("EACH", rows * depth / WAVE),
         ];
-        let text = self.text.replace("TYPE", self.element).replace("NAME", self.name);
+        let text = self
+            .text
+            .replace("TYPE", self.element)
+            .replace("NAME", self.name)
+            .replace("PANELLED", self.panels);
         words.into_iter().fold(text, |text, (word, number)| text.replace(word, &number.to_string()))
     }
 }
@@ -93,6 +107,10 @@ pub const DECLARED: &[Declared] = &[
     declared("mma_m16n8k16_f16_rows", "f16", MMA_ROWS),
     declared("mma_m16n8k16_bf16", "bf16", MMA),
     declared("mma_m16n8k16_bf16_rows", "bf16", MMA_ROWS),
+    in_panels("mma_m16n8k16_f16_panels", "f16", false),
+    in_panels("mma_m16n8k16_f16_panels_rows", "f16", true),
+    in_panels("mma_m16n8k16_bf16_panels", "bf16", false),
+    in_panels("mma_m16n8k16_bf16_panels_rows", "bf16", true),
     of_f32(Factors::Tf32, 0, "mma_m16n8k8_tf32", include_str!("mma_m16n8k8.mlir")),
     of_depth([16, 16], "mfma_16x16x16_f16", "f16", MFMA),
     of_depth([16, 16], "mfma_16x16x16_bf16", "bf16", MFMA),
