@@ -155,6 +155,10 @@ enum fusion_emulated_instruction {
   FUSION_MFMA_16X16X32_BF16,
   FUSION_MFMA_32X32X16_F16,
   FUSION_MFMA_32X32X16_BF16,
+  FUSION_TCGEN05_M128N64K64_F16,   /* four tcgen05.mma.kind::f16 of 128 rows, 16 deep, and waiting for them */
+  FUSION_TCGEN05_M128N64K64_BF16,
+  FUSION_TCGEN05_M128N128K64_F16,
+  FUSION_TCGEN05_M128N128K64_BF16,
   FUSION_INSTRUCTIONS
 };
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);

@@ -19,6 +19,8 @@ pub enum Family {
     Wmma,
     /// NVIDIA's `wgmma.mma_async`, of four warps: A and B are in shared memory.
     Wgmma,
+    /// NVIDIA's `tcgen05.mma`: A and B are in shared memory, and the sums of four warps in memory of their own while nobody reads them.
+    TensorMemory,
 }
 
 /// What an instruction takes.
@@ -51,9 +53,9 @@ const fn row(
 
 /// All of them, each at its number.
 #[rustfmt::skip]
-pub const INSTRUCTIONS: [Instruction; 26] = {
+pub const INSTRUCTIONS: [Instruction; 30] = {
     use DType::{BF16, F16, F32};
-    use Family::{Mfma, Mma, Wgmma, Wmma};
+    use Family::{Mfma, Mma, TensorMemory, Wgmma, Wmma};
     [
         row("mma_m16n8k16_f16",    Mma,  [16, 8, 16],  F16,  32, [8, 4, 4]),
         row("mma_m16n8k16_bf16",   Mma,  [16, 8, 16],  BF16, 32, [8, 4, 4]),
@@ -81,6 +83,10 @@ pub const INSTRUCTIONS: [Instruction; 26] = {
         row("mfma_16x16x32_bf16",  Mfma, [16, 16, 32], BF16, 64, [8, 8, 4]),
         row("mfma_32x32x16_f16",   Mfma, [32, 32, 16], F16,  64, [8, 8, 16]),
         row("mfma_32x32x16_bf16",  Mfma, [32, 32, 16], BF16, 64, [8, 8, 16]),
+        row("tcgen05_m128n64k64_f16",    TensorMemory, [128, 64, 64], F16,  128, [0, 0, 64]),
+        row("tcgen05_m128n64k64_bf16",   TensorMemory, [128, 64, 64], BF16, 128, [0, 0, 64]),
+        row("tcgen05_m128n128k64_f16",   TensorMemory, [128, 128, 64], F16,  128, [0, 0, 128]),
+        row("tcgen05_m128n128k64_bf16",  TensorMemory, [128, 128, 64], BF16, 128, [0, 0, 128]),
     ]
 };
 
@@ -88,6 +94,11 @@ impl Instruction {
     /// The one of that number.
     pub fn numbered(number: i64) -> Option<&'static Instruction> {
         usize::try_from(number).ok().and_then(|n| INSTRUCTIONS.get(n))
+    }
+
+    /// True for those that read A and B from shared memory.
+    pub fn reads_shared(&self) -> bool {
+        matches!(self.family, Family::Wgmma | Family::TensorMemory)
     }
 
     /// The types of a thread's registers of A, B and C: elements and their number.
@@ -108,7 +119,7 @@ mod tests {
             // Both halves of a wave have the operands of RDNA 3's, whole rows.
             let copies = match row.family {
                 Family::Wmma if a == k => 2,
-                Family::Wgmma => 0,
+                Family::Wgmma | Family::TensorMemory => 0,
                 Family::Mma | Family::Mfma | Family::Wmma => 1,
             };
             assert_eq!(a * row.lanes, m * k * copies, "A of {}", row.name);

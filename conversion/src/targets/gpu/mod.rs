@@ -16,6 +16,7 @@ pub mod interface;
 pub mod matrix;
 pub mod resources;
 mod tensor_copies;
+mod tensor_memory;
 mod warp_groups;
 
 use super::spelling::near;

@@ -4,7 +4,7 @@
 //!
 //! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is for several numbers of
 //! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, `COPIED` for
-//! those of 32, and `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the elements of an operand, and
+//! those of 32, `RESULTS` for those of 128, and `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the elements of an operand, and
 //! `EACH` for those of a thread; `PANELLED` for how panels of operands lie, where they are in some. A target's description lists those it has, the best one first.
 
 pub mod facts;
@@ -75,6 +75,7 @@ impl Declared {
             ("FACTORS", 64 * self.columns),
             ("COPIED", 32 * self.columns),
             ("SUMS", self.columns / 2),
+            ("RESULTS", 128 * self.columns),
             ("DEPTH", depth),
             ("HELD", rows * depth),
             ("EACH", rows * depth / WAVE),
@@ -100,6 +101,8 @@ const WMMA_HALVES: &str = include_str!("wmma_16x16x16_halves.mlir");
 const WGMMA: &str = include_str!("wgmma_m64k64.mlir");
 const WGMMA_TF32: &str = include_str!("wgmma_m64k32.mlir");
 const WGMMA_ROWS: &str = include_str!("wgmma_m64k64_rows.mlir");
+const TENSOR_MEMORY: &str = include_str!("tcgen05_m128k64.mlir");
+const TENSOR_MEMORY_ROWS: &str = include_str!("tcgen05_m128k64_rows.mlir");
 
 /// All of them.
 pub const DECLARED: &[Declared] = &[
@@ -137,6 +140,14 @@ pub const DECLARED: &[Declared] = &[
     of_columns(256, "wgmma_m64n256k64_f16_rows", "f16", WGMMA_ROWS),
     of_columns(256, "wgmma_m64n256k64_bf16", "bf16", WGMMA),
     of_columns(256, "wgmma_m64n256k64_bf16_rows", "bf16", WGMMA_ROWS),
+    of_columns(64, "tcgen05_m128n64k64_f16", "f16", TENSOR_MEMORY),
+    of_columns(64, "tcgen05_m128n64k64_f16_rows", "f16", TENSOR_MEMORY_ROWS),
+    of_columns(64, "tcgen05_m128n64k64_bf16", "bf16", TENSOR_MEMORY),
+    of_columns(64, "tcgen05_m128n64k64_bf16_rows", "bf16", TENSOR_MEMORY_ROWS),
+    of_columns(128, "tcgen05_m128n128k64_f16", "f16", TENSOR_MEMORY),
+    of_columns(128, "tcgen05_m128n128k64_f16_rows", "f16", TENSOR_MEMORY_ROWS),
+    of_columns(128, "tcgen05_m128n128k64_bf16", "bf16", TENSOR_MEMORY),
+    of_columns(128, "tcgen05_m128n128k64_bf16_rows", "bf16", TENSOR_MEMORY_ROWS),
     of_f32(Factors::Tf32, 64, "wgmma_m64n64k32_tf32", WGMMA_TF32),
     of_f32(Factors::Tf32, 128, "wgmma_m64n128k32_tf32", WGMMA_TF32),
     of_f32(Factors::Tf32, 256, "wgmma_m64n256k32_tf32", WGMMA_TF32),

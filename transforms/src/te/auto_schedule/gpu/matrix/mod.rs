@@ -158,7 +158,8 @@ fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contrac
     let turned: Vec<(usize, &Facts)> = fits.filter_map(|facts| Some((turned(facts)?, facts))).collect();
     let (fewest, first) = turned.iter().min_by_key(|(turns, _)| *turns)?;
     let like = |(turns, facts): &&(usize, &Facts)| {
-        turns == fewest && (facts.panels, facts.together) == (first.panels, first.together)
+        let kind = |facts: &Facts| (facts.panels, facts.together, reads_shared(facts));
+        turns == fewest && kind(facts) == kind(first)
     };
     let facts = turned.iter().filter(like).map(|(_, facts)| (*facts).clone()).collect();
     Some((found, facts))
