@@ -233,8 +233,8 @@ void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
   const struct instruction *row = (uint32_t)r->what < FUSION_INSTRUCTIONS ? &instructions[r->what] : NULL;
   for (uint32_t lane = 0; lane < warp->count; lane++) {
     const struct request *other = &warp->threads[lane].request;
-    if (!row || row->a || row->n > MOST_COLUMNS || row->m / 4 * row->n > MOST_SUMS || other->what != r->what || other->a != r->a || other->b != r->b ||
-        other->width != r->width || other->bits != r->bits)
+    if (!row || row->a || row->n > MOST_COLUMNS || row->m / 4 * row->n > MOST_SUMS || other->what != r->what ||
+        other->a != r->a || other->b != r->b || other->width != r->width || other->bits != r->bits)
       fusion_emulated_fail(worker, &warp->threads[lane],
                            "it came to instruction %d on shared memory with other factors than the first thread of its warp, which came "
                            "to %d; all threads of four warps multiply the same",

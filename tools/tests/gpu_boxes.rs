@@ -1,4 +1,5 @@
-//! Products of f16 and bf16, emulated, whose operands come in boxes of tensors, or in copies of the threads where they lie otherwise.
+//! Products of f16 and bf16, emulated, whose operands come in boxes of tensors, or in copies of the threads
+//! where they lie otherwise.
 
 use crate::common::{GPUS, Numbers, gpus_with};
 use crate::gpu_matrix::{compare, compare_of};

@@ -19,7 +19,8 @@ pub enum Family {
     Wmma,
     /// NVIDIA's `wgmma.mma_async`, of four warps: A and B are in shared memory.
     Wgmma,
-    /// NVIDIA's `tcgen05.mma`: A and B are in shared memory, and the sums of four warps in memory of their own while nobody reads them.
+    /// NVIDIA's `tcgen05.mma`: A and B are in shared memory, and the sums of four warps in memory of their own
+    /// while nobody reads them.
     TensorMemory,
 }
 

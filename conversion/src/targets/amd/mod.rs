@@ -1,6 +1,7 @@
 //! AMD's GPUs: code is an object of the GPU (hsaco), linked by lld.
 //!
-//! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what LLVM calls it.
+//! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what
+//! LLVM calls it.
 
 use super::gpu::{Image, Vendor};
 use crate::pipelines::Stage;

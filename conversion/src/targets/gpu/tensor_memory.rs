@@ -11,9 +11,10 @@
 //!                                                   barrier ; warp 0: tcgen05.dealloc
 //! ```
 //!
-//! Tensor memory has 128 lanes of 512 columns of four bytes. A group of four warps has some of the columns for each of its instructions, a row of the
-//! sums a lane, and each of its warps reads and writes 32 of the lanes (PTX ISA, "Tensor Memory"). Where loops do nothing else with the sums, these
-//! stay there. Operands are described as for `wgmma`, but for a bit that says which of the two it is.
+//! Tensor memory has 128 lanes of 512 columns of four bytes. A group of four warps has some of the columns
+//! for each of its instructions, a row of the sums a lane, and each of its warps reads and writes 32 of the
+//! lanes (PTX ISA, "Tensor Memory"). Where loops do nothing else with the sums, these stay there. Operands
+//! are described as for `wgmma`, but for a bit that says which of the two it is.
 
 mod around;
 
@@ -271,8 +272,8 @@ impl<'c> Memory<'c> {
     }
 }
 
-/// The sums, once they are in registers: upstream's operation that waits takes no values, and nothing would keep them from being used
-/// before it.
+/// The sums, once they are in registers: upstream's operation that waits takes no values, and nothing would
+/// keep them from being used before it.
 fn waited<'c>(
     op: Op<'c>,
     build: &Build<'c>,
@@ -323,7 +324,8 @@ fn signal_at<'c>(build: &Build<'c>, shared: Value<'c>, number: Value<'c>) -> Val
     build.value("llvm.getelementptr", &[shared, at], shared.r#type(), &attrs)
 }
 
-/// What is multiplied (PTX ISA, "Instruction descriptor"): f16 or bf16 with sums of f32, columns in eights, rows in sixteens.
+/// What is multiplied (PTX ISA, "Instruction descriptor"): f16 or bf16 with sums of f32, columns in eights,
+/// rows in sixteens.
 fn descriptor(row: &Instruction, transposed: bool) -> i64 {
     const F32: i64 = 1 << 4;
     let factors = if row.dtype == DType::BF16 { 1 << 7 | 1 << 10 } else { 0 };

@@ -1,7 +1,7 @@
 //! NVIDIA's GPUs: code is PTX, which the driver compiles for the GPU it finds, or a cubin where `ptxas` is installed.
 //!
-//! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what LLVM calls it, which makes PTX
-//! of the oldest version that has this GPU, for the oldest driver.
+//! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what
+//! LLVM calls it, which makes PTX of the oldest version that has this GPU, for the oldest driver.
 
 use super::gpu::{Image, Vendor};
 use crate::pipelines::Stage;

@@ -2,10 +2,12 @@
 //!
 //!     te.tensorize %loop with @mma_m16n8k16_f16        the declaration is put into the module when it is first named
 //!
-//! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is for several numbers of
-//! columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are, `FACTORS` for the elements of 64 rows of them, `COPIED` for
-//! those of 32, `RESULTS` for those of 128, and `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the elements of an operand, and
-//! `EACH` for those of a thread; `PANELLED` for how panels of operands lie, where they are in some. A target's description lists those it has, the best one first.
+//! In a file `TYPE` stands for the type of the operands' elements and `NAME` for the intrinsic's; where it is
+//! for several numbers of columns, `COLUMNS` stands for that number, `PANELS` for how many times 64 they are,
+//! `FACTORS` for the elements of 64 rows of them, `COPIED` for those of 32, `RESULTS` for those of 128, and
+//! `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the
+//! elements of an operand, and `EACH` for those of a thread; `PANELLED` for how panels of operands lie, where
+//! they are in some. A target's description lists those it has, the best one first.
 
 pub mod facts;
 

@@ -1,4 +1,5 @@
-// tcgen05.mma.m128n(COLUMNS)k16 of NVIDIA's sm_100a, four of them one behind the other, for f16 and bf16 (TYPE): column = 64 p + 4 j + e.
+// tcgen05.mma.m128n(COLUMNS)k16 of NVIDIA's sm_100a, four of them one behind the other, for f16 and bf16
+// (TYPE): column = 64 p + 4 j + e.
 //
 //   thread g of four warps has of C    all columns of row g
 //

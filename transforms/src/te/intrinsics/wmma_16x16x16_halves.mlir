@@ -1,4 +1,5 @@
-// v_wmma_f32_16x16x16 of AMD's RDNA 4, for f16 and bf16 (TYPE): row = 8 h + i, column = l. No element is in two threads.
+// v_wmma_f32_16x16x16 of AMD's RDNA 4, for f16 and bf16 (TYPE): row = 8 h + i, column = l. No element is in
+// two threads.
 //
 //   thread 16 h + l has of C    rows 8 h to 8 h + 7 of column l
 //   and of A and B              elements 8 h to 8 h + 7 of row l, and of column l
