@@ -61,10 +61,9 @@ check-models: build
 	fi
 
 # Every ONNX backend test with the kernels of GPUs, emulated on this machine's processor: a quarter of an hour each on two cores.
-GPUS ?= nvidia:sm_80 nvidia:sm_90a amd:gfx90a amd:gfx942 amd:gfx1100
 BACKEND_TESTS := data/python/onnx/backend/test/data
 check-gpus: build data/python/.installed ## Run all ONNX backend tests with emulated kernels of all GPUs
-	@for gpu in $(GPUS); do \
+	@for gpu in $${GPUS:-$$($(FUSION) targets --gpus)}; do \
 	  echo "$$gpu" && $(FUSION) onnx-test --target $$gpu --emulate --timeout 600 \
 	    $(foreach kind,node simple pytorch-operator pytorch-converted,$(BACKEND_TESTS)/$(kind)) || exit 1; \
 	done
@@ -79,9 +78,10 @@ MINUTES ?= 10
 fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/fuzzing.md
 	@CARGO="$(CARGO)" $(PYTHON) scripts/fuzz.py $(MINUTES) $(GENERATORS)
 
-docs: deps ## Write docs/dialects, docs/schedules.md and docs/rules.md from what the sources say
+docs: deps ## Write docs/dialects, docs/schedules.md, docs/rules.md and the table of docs/targets.md from what the sources say
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test transforms docs
+	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-conversion --test conversion docs
 
 # What is recorded goes to the standard output, the rest elsewhere.
 bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed

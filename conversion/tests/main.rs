@@ -6,6 +6,7 @@ mod common;
 mod compiled;
 mod cpu_codegen;
 mod definitions;
+mod docs;
 mod host_program;
 mod kernels;
 mod math;

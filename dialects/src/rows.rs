@@ -89,6 +89,7 @@ operations! {
         MaskedGather = "vector.gather",
         MaskedScatter = "vector.scatter",
         If = "scf.if",
+        ScfFor = "scf.for",
         While = "scf.while",
         ScfYield = "scf.yield",
         Condition = "scf.condition",

@@ -149,6 +149,16 @@ enum fusion_emulated_instruction {
   FUSION_WGMMA_M64N64K32_TF32, /* four wgmma.mma_async.m64n64k8.f32.tf32.tf32 */
   FUSION_WGMMA_M64N128K32_TF32,
   FUSION_WGMMA_M64N256K32_TF32,
+  FUSION_WMMA_16X16X16_HALVES_F16, /* v_wmma_f32_16x16x16_f16 of RDNA 4: each half of a wave has half of the depth */
+  FUSION_WMMA_16X16X16_HALVES_BF16,
+  FUSION_MFMA_16X16X32_F16,        /* of CDNA 4 */
+  FUSION_MFMA_16X16X32_BF16,
+  FUSION_MFMA_32X32X16_F16,
+  FUSION_MFMA_32X32X16_BF16,
+  FUSION_TCGEN05_M128N64K64_F16,   /* four tcgen05.mma.kind::f16 of 128 rows, 16 deep, and waiting for them */
+  FUSION_TCGEN05_M128N64K64_BF16,
+  FUSION_TCGEN05_M128N128K64_F16,
+  FUSION_TCGEN05_M128N128K64_BF16,
   FUSION_INSTRUCTIONS
 };
 void fusion_emulated_matrix(int32_t instruction, const void *a, const void *b, const void *c, void *d);

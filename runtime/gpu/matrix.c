@@ -1,12 +1,14 @@
 /* Matrix instructions, by what their makers say of them: NVIDIA in the PTX ISA ("Matrix fragments for mma"), AMD in the
- * instruction set manuals of CDNA and RDNA 3.
+ * instruction set manuals of CDNA and RDNA.
  *
  *   A m x k, B k x n, C and D m x n; which element a lane has in which register:
  *
  *   mma m16n8          A row lane/4 (+ 8 in odd pairs), columns 2 or 1 beside each other by lane%4; C the same
  *   mfma MxM           A row lane%M, columns by lane/M;  C column lane%M, rows in fours by lane/M
  *   wmma 16x16x16      A row lane%16, all columns, lanes 16 to 31 the same again;  C column lane%16, rows 2*register + lane/16
+ *   the same, halves   A row lane%16, columns in eights by lane/16;  C column lane%16, rows in eights by lane/16
  *   wgmma m64          A and B in shared memory; C of warp w of four as C of mma m16n8, for each 8 columns, from row 16*w on
+ *   tcgen05 m128       A and B in shared memory; C row of the thread, all columns
  *
  * All lanes come with their registers, the products are summed up in f32 in ascending k, and each lane gets its part. */
 
@@ -56,11 +58,18 @@ static struct place a_m32k2(uint32_t lane, uint32_t i) { return at(lane % 32, la
 static struct place b_k2n32(uint32_t lane, uint32_t i) { return at(lane / 32 + i, lane % 32); }
 static struct place c_m32n32(uint32_t lane, uint32_t i) { return at(i / 4 * 8 + lane / 32 * 4 + i % 4, lane % 32); }
 
+static struct place a_m16_by_8(uint32_t lane, uint32_t i) { return at(lane % 16, lane / 16 * 8 + i); }
+static struct place b_n16_by_8(uint32_t lane, uint32_t i) { return at(lane / 16 * 8 + i, lane % 16); }
+static struct place a_m32_by_8(uint32_t lane, uint32_t i) { return at(lane % 32, lane / 32 * 8 + i); }
+static struct place b_n32_by_8(uint32_t lane, uint32_t i) { return at(lane / 32 * 8 + i, lane % 32); }
+
 static struct place a_row(uint32_t lane, uint32_t i) { return at(lane % 16, i); }
 static struct place b_column(uint32_t lane, uint32_t i) { return at(i, lane % 16); }
 static struct place c_m16(uint32_t lane, uint32_t i) {
   return at(lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2);
 }
+
+static struct place c_m32(uint32_t lane, uint32_t i) { return at(lane, i); }
 
 static struct place c_by_2(uint32_t lane, uint32_t i) { return at(2 * i + lane / 16, lane % 16); }
 
@@ -86,6 +95,18 @@ static const struct instruction instructions[FUSION_INSTRUCTIONS] = {
     [FUSION_WGMMA_M64N64K32_TF32] = {"wgmma m64n64 tf32", 64, 64, 32, 128, TF32, 0, 0, 32, NULL, NULL, c_m16},
     [FUSION_WGMMA_M64N128K32_TF32] = {"wgmma m64n128 tf32", 64, 128, 32, 128, TF32, 0, 0, 64, NULL, NULL, c_m16},
     [FUSION_WGMMA_M64N256K32_TF32] = {"wgmma m64n256 tf32", 64, 256, 32, 128, TF32, 0, 0, 128, NULL, NULL, c_m16},
+    [FUSION_WMMA_16X16X16_HALVES_F16] = {"wmma 16x16x16 halves f16", 16, 16, 16, 32, F16, 8, 8, 8, a_m16_by_8, b_n16_by_8,
+                                         b_n16_by_8},
+    [FUSION_WMMA_16X16X16_HALVES_BF16] = {"wmma 16x16x16 halves bf16", 16, 16, 16, 32, BF16, 8, 8, 8, a_m16_by_8, b_n16_by_8,
+                                          b_n16_by_8},
+    [FUSION_MFMA_16X16X32_F16] = {"mfma 16x16x32 f16", 16, 16, 32, 64, F16, 8, 8, 4, a_m16_by_8, b_n16_by_8, c_m16n16_by_4},
+    [FUSION_MFMA_16X16X32_BF16] = {"mfma 16x16x32 bf16", 16, 16, 32, 64, BF16, 8, 8, 4, a_m16_by_8, b_n16_by_8, c_m16n16_by_4},
+    [FUSION_MFMA_32X32X16_F16] = {"mfma 32x32x16 f16", 32, 32, 16, 64, F16, 8, 8, 16, a_m32_by_8, b_n32_by_8, c_m32n32},
+    [FUSION_MFMA_32X32X16_BF16] = {"mfma 32x32x16 bf16", 32, 32, 16, 64, BF16, 8, 8, 16, a_m32_by_8, b_n32_by_8, c_m32n32},
+    [FUSION_TCGEN05_M128N64K64_F16] = {"tcgen05 m128n64 f16", 128, 64, 64, 128, F16, 0, 0, 64, NULL, NULL, c_m32},
+    [FUSION_TCGEN05_M128N64K64_BF16] = {"tcgen05 m128n64 bf16", 128, 64, 64, 128, BF16, 0, 0, 64, NULL, NULL, c_m32},
+    [FUSION_TCGEN05_M128N128K64_F16] = {"tcgen05 m128n128 f16", 128, 128, 64, 128, F16, 0, 0, 128, NULL, NULL, c_m32},
+    [FUSION_TCGEN05_M128N128K64_BF16] = {"tcgen05 m128n128 bf16", 128, 128, 64, 128, BF16, 0, 0, 128, NULL, NULL, c_m32},
 };
 
 /* Elements. */
@@ -205,15 +226,15 @@ static const char *of_factor(const struct worker *worker, const struct request *
   return swizzled(worker, begin + byte);
 }
 
-/* 16 rows of the 64, by one of the four warps. */
+/* A quarter of the rows, by one of the four warps. */
 void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
-  enum { ROWS = 16, MOST_COLUMNS = 256 };
+  enum { MOST_SUMS = 32 * 128, MOST_COLUMNS = 256 };
   const struct request *r = &warp->threads[0].request;
   const struct instruction *row = (uint32_t)r->what < FUSION_INSTRUCTIONS ? &instructions[r->what] : NULL;
   for (uint32_t lane = 0; lane < warp->count; lane++) {
     const struct request *other = &warp->threads[lane].request;
-    if (!row || row->a || row->n > MOST_COLUMNS || other->what != r->what || other->a != r->a || other->b != r->b ||
-        other->width != r->width || other->bits != r->bits)
+    if (!row || row->a || row->n > MOST_COLUMNS || row->m / 4 * row->n > MOST_SUMS || other->what != r->what ||
+        other->a != r->a || other->b != r->b || other->width != r->width || other->bits != r->bits)
       fusion_emulated_fail(worker, &warp->threads[lane],
                            "it came to instruction %d on shared memory with other factors than the first thread of its warp, which came "
                            "to %d; all threads of four warps multiply the same",
@@ -224,10 +245,10 @@ void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
     fusion_emulated_fail(worker, warp->threads, "%s is of four warps, but the block has %u threads", row->name, worker->count);
   if (((uintptr_t)r->a | (uintptr_t)r->b) % 16)
     fusion_emulated_fail(worker, warp->threads, "%s reads from an address that is not a multiple of 16 bytes", row->name);
-  uint32_t first = warp->threads[0].number / 32 % 4 * ROWS, size = row->type == TF32 ? 4 : 2;
+  uint32_t rows = row->m / 4, first = warp->threads[0].number / 32 % 4 * rows, size = row->type == TF32 ? 4 : 2;
   if (r->width && size != 2)
     fusion_emulated_fail(worker, warp->threads, "%s reads columns of its right factor only, which lie together", row->name);
-  float d[ROWS * MOST_COLUMNS], b[MOST_COLUMNS];
+  float d[MOST_SUMS], b[MOST_COLUMNS];
   for (uint32_t lane = 0; lane < 32; lane++)
     for (uint32_t i = 0; i < row->c_elements; i++) {
       struct place place = row->c(lane, i);
@@ -240,7 +261,7 @@ void fusion_do_multiply_shared(struct worker *worker, struct warp *warp) {
       fusion_note_access(worker, reader, from, size, 0);
       b[j] = element(row->type, from, 0);
     }
-    for (uint32_t i = 0; i < ROWS; i++) {
+    for (uint32_t i = 0; i < rows; i++) {
       const char *from = of_factor(worker, r, size, 1, first + i, l);
       fusion_note_access(worker, reader, from, size, 0);
       float a = element(row->type, from, 0);

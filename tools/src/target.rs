@@ -149,6 +149,18 @@ pub fn file_of_host() -> Option<PathBuf> {
     Some(cpu::directory()?.join(format!("{}.toml", Processor::host().description.processor)))
 }
 
+/// All GPUs that are described, by their names.
+pub fn gpus() -> Result<Vec<(String, Description)>, TargetError> {
+    let mut all = Vec::new();
+    for vendor in VENDORS {
+        for description in vendor.descriptions() {
+            let description = description.map_err(DeviceError::from)?;
+            all.push((format!("{}:{}", vendor.name, description.name), description));
+        }
+    }
+    Ok(all)
+}
+
 /// What `fusion targets` lists: a name or a family of them, and what it is.
 pub fn targets() -> Result<Vec<(String, String)>, TargetError> {
     let host: Target = HOST.parse()?;
@@ -172,12 +184,7 @@ pub fn targets() -> Result<Vec<(String, String)>, TargetError> {
         let description = description.map_err(|error: DescriptionError| ProcessorError::from(error))?;
         all.push((format!("{HOST}:{}", description.name), described(&description, "")));
     }
-    for vendor in VENDORS {
-        for description in vendor.descriptions() {
-            let description = description.map_err(DeviceError::from)?;
-            all.push((format!("{}:{}", vendor.name, description.name), described(&description, "")));
-        }
-    }
+    all.extend(gpus()?.into_iter().map(|(name, description)| (name, described(&description, ""))));
     for family in cpu::FAMILIES {
         let names = fusion_dialects::processors(family.triple).join(" ");
         all.push((format!("{HOST}:PROCESSOR"), format!("{}: {names}", family.name)));

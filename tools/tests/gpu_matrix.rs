@@ -1,7 +1,7 @@
 //! Matrix instructions, emulated: products of f16, bf16 and f32 of any extents are what the processor computes, and no two threads
 //! race.
 
-use crate::common::{GPUS, Numbers, succeed};
+use crate::common::{GPUS, Numbers, gpus_with, succeed};
 use crate::gpu_kernels::with_few_cores;
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::npz;
@@ -100,7 +100,7 @@ fn products_of_any_extents_are_those_of_the_processor() {
     for (batch, extents) in all {
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);
-        for gpu in GPUS {
+        for gpu in GPUS.iter() {
             compare(&text, &[&[batch, m, k], &[batch, k, n], &[n]], gpu, &[], 2e-3);
         }
     }
@@ -112,7 +112,7 @@ fn blocks_share_long_sums_in_the_same_order_in_every_run() {
     for (batch, extents) in [(1, [64, 2048, 64]), (2, [33, 1024, 40])] {
         let [m, k, n] = extents;
         let text = product(batch, extents, DType::F16);
-        for gpu in GPUS {
+        for gpu in GPUS.iter() {
             compare(&text, &[&[batch, m, k], &[batch, k, n], &[n]], gpu, &[], 2e-3);
         }
     }
@@ -121,12 +121,12 @@ fn blocks_share_long_sums_in_the_same_order_in_every_run() {
 #[test]
 fn bf16_is_summed_up_in_f32() {
     let text = product(2, [48, 72, 40], DType::BF16);
-    for gpu in GPUS {
+    for gpu in GPUS.iter() {
         compare(&text, &[&[2, 48, 72], &[2, 72, 40], &[40]], gpu, &[], 8e-3);
     }
     // Long sums of few tiles, which blocks share.
     let text = product(1, [40, 2048, 64], DType::BF16);
-    for gpu in GPUS {
+    for gpu in GPUS.iter() {
         compare(&text, &[&[1, 40, 2048], &[1, 2048, 64], &[64]], gpu, &[], 8e-3);
     }
 }
@@ -169,7 +169,7 @@ fn sums_that_are_results_are_cut_up_as_well() {
          %y = relay.matmul %x, %w : (tensor<600x512xf32>, tensor<512x128xf32>) -> tensor<600x128xf32>
          return %y : tensor<600x128xf32>
        }";
-    for gpu in ["amd:gfx90a", "amd:gfx942"] {
+    for gpu in gpus_with(|gpu| gpu.matrix_flops_f32 > 0.0) {
         let kept = tempfile::tempdir().unwrap();
         let few = with_few_cores(gpu, kept.path());
         assert_eq!(launches(text, &few), 3, "{gpu}");
@@ -210,7 +210,7 @@ fn attention_is_two_products() {
         let text = attention(extents, dtype);
         let shapes: &[&[usize]] =
             &[&[2, queries, width], &[2, keys, width], &[2, keys, columns], &[queries, keys]];
-        for gpu in GPUS {
+        for gpu in GPUS.iter() {
             compare(&text, shapes, gpu, &[], allowed);
         }
     }
@@ -242,7 +242,7 @@ fn convolutions_are_products_of_what_windows_cover() {
     // Whole; every other place; few places of many channels, whose sums blocks share.
     for (channels, extent, stride) in [([24, 33], 20, 1), ([24, 33], 37, 2), ([256, 40], 9, 1)] {
         let text = convolution(channels, extent, stride);
-        for gpu in GPUS {
+        for gpu in GPUS.iter() {
             let shapes: &[&[usize]] = &[&[1, channels[0], extent, extent], &[channels[1], channels[0], 3, 3]];
             compare(&text, shapes, gpu, &[], 2e-3);
         }
@@ -266,10 +266,12 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
          return %y : tensor<50x35xf32>
        }";
     let shapes: &[&[usize]] = &[&[50, 41], &[41, 35]];
-    for gpu in GPUS {
+    for gpu in GPUS.iter() {
         compare(text, shapes, gpu, &[], 1e-5);
     }
-    compare(text, shapes, "nvidia:sm_80", &["--tf32"], 2e-3);
+    for gpu in gpus_with(|gpu| gpu.matrix_flops_tf32 > 0.0) {
+        compare(text, shapes, gpu, &["--tf32"], 2e-3);
+    }
     // Four warps, boxes of 32 columns, tails; weights as `dense` has them, and those that are turned around.
     for (dense, [m, k, n]) in [(true, [140, 260, 133]), (false, [128, 164, 136])] {
         let w = if dense { [n, k] } else { [k, n] };
@@ -291,7 +293,7 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
          %y = relay.matmul %x, %w : (tensor<50x2048xf32>, tensor<2048x40xf32>) -> tensor<50x40xf32>
          return %y : tensor<50x40xf32>
        }";
-    for gpu in ["nvidia:sm_80", "nvidia:sm_90a"] {
+    for gpu in gpus_with(|gpu| gpu.matrix_flops_tf32 > 0.0) {
         compare(long, &[&[50, 2048], &[2048, 40]], gpu, &["--tf32"], 2e-3);
     }
     let directory = tempfile::tempdir().unwrap();
@@ -325,7 +327,7 @@ fn transposed_convolutions_multiply_by_instructions() {
             cast("wn", "w", "32x32x4x4"),
         )
     };
-    for gpu in GPUS {
+    for gpu in GPUS.iter() {
         for (ty, allowed) in [("f32", 1e-5), ("f16", 4e-3)] {
             compare(&text(ty), &[&[1, 32, 4, 4], &[32, 32, 4, 4]], gpu, &[], allowed);
         }

@@ -66,7 +66,7 @@ fn attention_keeps_no_scores_in_memory() {
                : (tensor<2x512x64xf32>, tensor<2x512x64xf32>, tensor<2x512x64xf32>) -> tensor<2x512x64xf32>
            return %0 : tensor<2x512x64xf32>
          }";
-    for gpu in ["nvidia:sm_80", "amd:gfx90a", "amd:gfx1100"] {
+    for gpu in GPUS.iter() {
         let launches = launches(text, gpu);
         assert_eq!(launches.len(), 1, "{gpu}: {launches:?}");
         // PTX says nothing of registers without NVIDIA's assembler.
@@ -97,7 +97,7 @@ fn large_products_and_attention_spill_nothing() {
         )
     };
     for text in [product("f32"), product("f16"), attention(64), attention(128)] {
-        for gpu in GPUS {
+        for gpu in GPUS.iter() {
             for launch in launches(&text, gpu) {
                 let spilled = launch["spilled_bytes"].as_u64();
                 // NVIDIA's registers are known where its assembler is found.
@@ -146,13 +146,14 @@ fn some_backend_tests_hold_on_each_gpu() {
     }
     // Some of the tests on each of the GPUs, other ones on each.
     for (first, gpu) in GPUS.iter().enumerate() {
-        let chosen = NAMES.iter().skip(first).step_by(GPUS.len());
+        let chosen: Vec<&str> = NAMES.iter().copied().skip(first).step_by(GPUS.len()).collect();
         let directories: Vec<String> =
-            chosen.map(|name| all.join(format!("test_{name}")).display().to_string()).collect();
+            chosen.iter().map(|name| all.join(format!("test_{name}")).display().to_string()).collect();
         let mut args = vec!["onnx-test", "--target", gpu, "--emulate"];
         args.extend(directories.iter().map(String::as_str));
         let output = fusion(&args);
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("4 passed, 0 failed, 0 unsupported"), "{gpu}: {output:?}");
+        let wanted = format!("{} passed, 0 failed, 0 unsupported", chosen.len());
+        assert!(said.contains(&wanted), "{gpu}: {output:?}");
     }
 }

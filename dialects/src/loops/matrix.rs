@@ -15,10 +15,13 @@ pub enum Family {
     Mma,
     /// AMD's matrix cores, CDNA.
     Mfma,
-    /// AMD's RDNA 3.
+    /// AMD's RDNA.
     Wmma,
     /// NVIDIA's `wgmma.mma_async`, of four warps: A and B are in shared memory.
     Wgmma,
+    /// NVIDIA's `tcgen05.mma`: A and B are in shared memory, and the sums of four warps in memory of their own
+    /// while nobody reads them.
+    TensorMemory,
 }
 
 /// What an instruction takes.
@@ -51,9 +54,9 @@ const fn row(
 
 /// All of them, each at its number.
 #[rustfmt::skip]
-pub const INSTRUCTIONS: [Instruction; 20] = {
+pub const INSTRUCTIONS: [Instruction; 30] = {
     use DType::{BF16, F16, F32};
-    use Family::{Mfma, Mma, Wgmma, Wmma};
+    use Family::{Mfma, Mma, TensorMemory, Wgmma, Wmma};
     [
         row("mma_m16n8k16_f16",    Mma,  [16, 8, 16],  F16,  32, [8, 4, 4]),
         row("mma_m16n8k16_bf16",   Mma,  [16, 8, 16],  BF16, 32, [8, 4, 4]),
@@ -75,6 +78,16 @@ pub const INSTRUCTIONS: [Instruction; 20] = {
         row("wgmma_m64n64k32_tf32",   Wgmma, [64, 64, 32],  F32,  128, [0, 0, 32]),
         row("wgmma_m64n128k32_tf32",  Wgmma, [64, 128, 32], F32,  128, [0, 0, 64]),
         row("wgmma_m64n256k32_tf32",  Wgmma, [64, 256, 32], F32,  128, [0, 0, 128]),
+        row("wmma_16x16x16_halves_f16",  Wmma, [16, 16, 16], F16,  32, [8, 8, 8]),
+        row("wmma_16x16x16_halves_bf16", Wmma, [16, 16, 16], BF16, 32, [8, 8, 8]),
+        row("mfma_16x16x32_f16",   Mfma, [16, 16, 32], F16,  64, [8, 8, 4]),
+        row("mfma_16x16x32_bf16",  Mfma, [16, 16, 32], BF16, 64, [8, 8, 4]),
+        row("mfma_32x32x16_f16",   Mfma, [32, 32, 16], F16,  64, [8, 8, 16]),
+        row("mfma_32x32x16_bf16",  Mfma, [32, 32, 16], BF16, 64, [8, 8, 16]),
+        row("tcgen05_m128n64k64_f16",    TensorMemory, [128, 64, 64], F16,  128, [0, 0, 64]),
+        row("tcgen05_m128n64k64_bf16",   TensorMemory, [128, 64, 64], BF16, 128, [0, 0, 64]),
+        row("tcgen05_m128n128k64_f16",   TensorMemory, [128, 128, 64], F16,  128, [0, 0, 128]),
+        row("tcgen05_m128n128k64_bf16",  TensorMemory, [128, 128, 64], BF16, 128, [0, 0, 128]),
     ]
 };
 
@@ -82,6 +95,11 @@ impl Instruction {
     /// The one of that number.
     pub fn numbered(number: i64) -> Option<&'static Instruction> {
         usize::try_from(number).ok().and_then(|n| INSTRUCTIONS.get(n))
+    }
+
+    /// True for those that read A and B from shared memory.
+    pub fn reads_shared(&self) -> bool {
+        matches!(self.family, Family::Wgmma | Family::TensorMemory)
     }
 
     /// The types of a thread's registers of A, B and C: elements and their number.
@@ -99,11 +117,11 @@ mod tests {
     fn threads_have_all_elements_together() {
         for row in &INSTRUCTIONS {
             let ([m, n, k], [a, b, c]) = (row.shape, row.elements);
-            // Both halves of a wave have the operands of RDNA's.
+            // Both halves of a wave have the operands of RDNA 3's, whole rows.
             let copies = match row.family {
-                Family::Wmma => 2,
-                Family::Wgmma => 0,
-                Family::Mma | Family::Mfma => 1,
+                Family::Wmma if a == k => 2,
+                Family::Wgmma | Family::TensorMemory => 0,
+                Family::Mma | Family::Mfma | Family::Wmma => 1,
             };
             assert_eq!(a * row.lanes, m * k * copies, "A of {}", row.name);
             assert_eq!(b * row.lanes, k * n * copies, "B of {}", row.name);

@@ -1,6 +1,6 @@
 //! Verifiers of loop.
 
-use super::matrix::{Family, Instruction};
+use super::matrix::Instruction;
 use super::tensor_copy::TensorCopy;
 use super::{LoopKind, Op as Loop, SWIZZLED_BYTES, Scope, loop_kind};
 use crate::rows::Kind;
@@ -67,7 +67,7 @@ fn multiply_matrix(op: Op) -> Result<(), String> {
     let Some(row) = Instruction::numbered(number) else {
         return Err(format!("violates constraint C1: there is no instruction {number}"));
     };
-    if row.family == Family::Wgmma {
+    if row.reads_shared() {
         return Err(format!(
             "violates constraint C1: {} takes a and b from shared memory; use loop.multiply_shared",
             row.name
@@ -92,7 +92,7 @@ fn multiply_matrix(op: Op) -> Result<(), String> {
 
 fn multiply_shared(op: Op) -> Result<(), String> {
     let number = op.int("instruction").unwrap_or(-1);
-    let Some(row) = Instruction::numbered(number).filter(|row| row.family == Family::Wgmma) else {
+    let Some(row) = Instruction::numbered(number).filter(|row| row.reads_shared()) else {
         return Err(format!(
             "violates constraint C1: instruction {number} does not take a and b from shared memory; use loop.multiply_matrix"
         ));

@@ -39,7 +39,12 @@ def Loop_Instruction : I64EnumAttr<"Instruction", "An instruction that multiplie
     I64EnumAttrCase<"wgmma_m64n128k64_f16", 13>, I64EnumAttrCase<"wgmma_m64n128k64_bf16", 14>,
     I64EnumAttrCase<"wgmma_m64n256k64_f16", 15>, I64EnumAttrCase<"wgmma_m64n256k64_bf16", 16>,
     I64EnumAttrCase<"wgmma_m64n64k32_tf32", 17>, I64EnumAttrCase<"wgmma_m64n128k32_tf32", 18>,
-    I64EnumAttrCase<"wgmma_m64n256k32_tf32", 19>]> {
+    I64EnumAttrCase<"wgmma_m64n256k32_tf32", 19>,
+    I64EnumAttrCase<"wmma_16x16x16_halves_f16", 20>, I64EnumAttrCase<"wmma_16x16x16_halves_bf16", 21>,
+    I64EnumAttrCase<"mfma_16x16x32_f16", 22>, I64EnumAttrCase<"mfma_16x16x32_bf16", 23>,
+    I64EnumAttrCase<"mfma_32x32x16_f16", 24>, I64EnumAttrCase<"mfma_32x32x16_bf16", 25>,
+    I64EnumAttrCase<"tcgen05_m128n64k64_f16", 26>, I64EnumAttrCase<"tcgen05_m128n64k64_bf16", 27>,
+    I64EnumAttrCase<"tcgen05_m128n128k64_f16", 28>, I64EnumAttrCase<"tcgen05_m128n128k64_bf16", 29>]> {
   let cppNamespace = "::fusion::loop";
 }
 

@@ -67,6 +67,14 @@ fn fours_32(lane: usize, i: usize) -> (usize, usize) {
     (lane & 31, 4 * (lane >> 5) + i)
 }
 
+fn eights_16(lane: usize, i: usize) -> (usize, usize) {
+    (lane & 15, 8 * (lane >> 4) + i)
+}
+
+fn eights_32(lane: usize, i: usize) -> (usize, usize) {
+    (lane & 31, 8 * (lane >> 5) + i)
+}
+
 fn ones_32(lane: usize, _: usize) -> (usize, usize) {
     (lane & 31, lane >> 5)
 }
@@ -104,6 +112,11 @@ fn instructions() -> Vec<Instruction> {
     let mfma_32 =
         |name, ty| row(name, (32, 32, 8), 64, ty, (4, fours_32), (4, turned!(fours_32)), (16, rows_32));
     let wmma = |name, ty| row(name, (16, 16, 16), 32, ty, (16, wmma_a), (16, turned!(wmma_a)), (8, wmma_c));
+    let (eights, turned_eights) = ((8, eights_16 as Layout), (8, turned!(eights_16) as Layout));
+    let halves = |name, ty| row(name, (16, 16, 16), 32, ty, eights, turned_eights, turned_eights);
+    let deep_16 = |name, ty| row(name, (16, 16, 32), 64, ty, eights, turned_eights, (4, turned!(fours_16)));
+    let deep_32 =
+        |name, ty| row(name, (32, 32, 16), 64, ty, (8, eights_32), (8, turned!(eights_32)), (16, rows_32));
     let f32_16 = ((1, ones_16 as Layout), (1, turned!(ones_16) as Layout), (4, turned!(fours_16) as Layout));
     let f32_32 = ((1, ones_32 as Layout), (1, turned!(ones_32) as Layout), (16, rows_32 as Layout));
     vec![
@@ -118,6 +131,12 @@ fn instructions() -> Vec<Instruction> {
         row("FUSION_MFMA_32X32X2_F32", (32, 32, 2), 64, Type::F32, f32_32.0, f32_32.1, f32_32.2),
         wmma("FUSION_WMMA_16X16X16_F16", Type::F16),
         wmma("FUSION_WMMA_16X16X16_BF16", Type::Bf16),
+        halves("FUSION_WMMA_16X16X16_HALVES_F16", Type::F16),
+        halves("FUSION_WMMA_16X16X16_HALVES_BF16", Type::Bf16),
+        deep_16("FUSION_MFMA_16X16X32_F16", Type::F16),
+        deep_16("FUSION_MFMA_16X16X32_BF16", Type::Bf16),
+        deep_32("FUSION_MFMA_32X32X16_F16", Type::F16),
+        deep_32("FUSION_MFMA_32X32X16_BF16", Type::Bf16),
     ]
 }
 

@@ -28,60 +28,91 @@ fn image(lines: usize, size: usize, element: impl Fn(usize, usize) -> f32) -> Ve
 }
 
 fn code(columns: usize, (element, transposed): (&str, bool), before: &str) -> String {
-    let sums = columns / 2;
+    let name = format!("FUSION_WGMMA_M64N{columns}{element}");
+    code_of(&name, [ROWS, columns], transposed, before)
+}
+
+fn code_of(name: &str, [rows, columns]: [usize; 2], transposed: bool, before: &str) -> String {
+    let (sums, first) = (rows * columns / THREADS, 128 * rows);
     format!(
         "static void kernel(void *const *p) {{
-            int64_t t = thread(), bytes = 8192 + 128 * {columns};
+            int64_t t = thread(), bytes = {first} + 128 * {columns};
             char *s = fusion_emulated_shared(0);
             for (int64_t i = t; i < bytes; i += {THREADS}) {{
                 fusion_emulated_access(s + i, 1, 1);
-                s[i] = ((const char *)p[i < 8192 ? 0 : 1])[i < 8192 ? i : i - 8192];
+                s[i] = ((const char *)p[i < {first} ? 0 : 1])[i < {first} ? i : i - {first}];
             }}
             {before}
-            fusion_emulated_multiply_shared(FUSION_WGMMA_M64N{columns}{element}, s, s + 8192, {}, 8192,
+            fusion_emulated_multiply_shared({name}, s, s + {first}, {}, 8192,
                                             (const float *)p[2] + t * {sums}, (float *)p[3] + t * {sums});
         }}",
         i32::from(transposed)
     )
 }
 
+/// An instruction: its name, rows, columns and the element of a thread by its number.
+struct Multiplied {
+    name: String,
+    rows: usize,
+    columns: usize,
+    place: fn(usize, usize) -> (usize, usize),
+}
+
+/// Thread 32 w + 4 g + q of wgmma's.
+fn in_eights(thread: usize, i: usize) -> (usize, usize) {
+    let (warp, lane) = (thread / 32, thread % 32);
+    (16 * warp + lane / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (lane % 4) + i % 2)
+}
+
+/// Compares with three loops.
+fn check(instruction: &Multiplied, transposed: bool) {
+    let Multiplied { name, rows, columns, place } = instruction;
+    let (rows, columns) = (*rows, *columns);
+    let (size, depth) = if name.ends_with("TF32") { (4, DEPTH / 2) } else { (2, DEPTH) };
+    let (a, b) = (halves(rows * depth, 1), halves(depth * columns, 2));
+    let c = random(rows * columns, 3);
+    let sums = rows * columns / THREADS;
+    let left = image(rows, size, |row, k| a[row * depth + k]);
+    let right = match transposed {
+        false => image(columns, size, |column, k| b[k * columns + column]),
+        true => image(columns, size, |line, place| b[line % DEPTH * columns + line / DEPTH * 64 + place]),
+    };
+    let old = (0..THREADS * sums).flat_map(|at| {
+        let (row, column) = place(at / sums, at % sums);
+        c[row * columns + column].to_ne_bytes()
+    });
+    let code = code_of(name, [rows, columns], transposed, "fusion_emulated_barrier();");
+    let mut kernel = Kernel::new(&code, THREADS as u32, THREADS * sums);
+    kernel.shared_bytes = 128 * (rows + columns) as u32;
+    let d = floats(&kernel.run_bytes(&[left, right, old.collect()]).unwrap()[0]);
+    for (at, found) in d.into_iter().enumerate() {
+        let (row, column) = place(at / sums, at % sums);
+        let product = |k: usize| f64::from(a[row * depth + k]) * f64::from(b[k * columns + column]);
+        let expected = f64::from(c[row * columns + column]) + (0..depth).map(product).sum::<f64>();
+        assert!(
+            (f64::from(found) - expected).abs() < 1e-5,
+            "{name}, transposed {transposed}: row {row}, column {column}: {found} instead of {expected}"
+        );
+    }
+}
+
 #[test]
 fn products_are_those_of_three_loops() {
-    let of_bf16 = [(64, false), (64, true), (128, false), (128, true), (256, false), (256, true)]
-        .map(|(columns, transposed)| (columns, "K64_BF16", transposed));
-    let of_tf32 = [64, 128, 256].map(|columns| (columns, "K32_TF32", false));
-    for (columns, element, transposed) in of_bf16.into_iter().chain(of_tf32) {
-        let (size, depth) = if element == "K32_TF32" { (4, DEPTH / 2) } else { (2, DEPTH) };
-        let (a, b) = (halves(ROWS * depth, 1), halves(depth * columns, 2));
-        let c = random(ROWS * columns, 3);
-        // Where thread 32 w + 4 g + q has its element number i.
-        let place = |thread: usize, i: usize| {
-            let (warp, lane) = (thread / 32, thread % 32);
-            (16 * warp + lane / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (lane % 4) + i % 2)
-        };
-        let sums = columns / 2;
-        let left = image(ROWS, size, |row, k| a[row * depth + k]);
-        let right = match transposed {
-            false => image(columns, size, |column, k| b[k * columns + column]),
-            true => image(columns, size, |line, place| b[line % DEPTH * columns + line / DEPTH * 64 + place]),
-        };
-        let old = (0..THREADS * sums).flat_map(|at| {
-            let (row, column) = place(at / sums, at % sums);
-            c[row * columns + column].to_ne_bytes()
-        });
-        let code = code(columns, (element, transposed), "fusion_emulated_barrier();");
-        let mut kernel = Kernel::new(&code, THREADS as u32, THREADS * sums);
-        kernel.shared_bytes = 8192 + 128 * columns as u32;
-        let d = floats(&kernel.run_bytes(&[left, right, old.collect()]).unwrap()[0]);
-        for (at, found) in d.into_iter().enumerate() {
-            let (row, column) = place(at / sums, at % sums);
-            let product = |k: usize| f64::from(a[row * depth + k]) * f64::from(b[k * columns + column]);
-            let expected = f64::from(c[row * columns + column]) + (0..depth).map(product).sum::<f64>();
-            assert!(
-                (f64::from(found) - expected).abs() < 1e-5,
-                "{columns} columns {element}, transposed {transposed}: row {row}, column {column}: {found} instead of {expected}"
-            );
+    for columns in [64, 128, 256] {
+        for (element, turns) in [("K64_BF16", &[false, true][..]), ("K32_TF32", &[false])] {
+            let name = format!("FUSION_WGMMA_M64N{columns}{element}");
+            let instruction = Multiplied { name, rows: ROWS, columns, place: in_eights };
+            turns.iter().for_each(|transposed| check(&instruction, *transposed));
         }
+    }
+}
+
+#[test]
+fn sums_in_tensor_memory_are_a_row_a_thread() {
+    for columns in [64, 128] {
+        let name = format!("FUSION_TCGEN05_M128N{columns}K64_BF16");
+        let instruction = Multiplied { name, rows: 128, columns, place: |thread, i| (thread, i) };
+        [false, true].into_iter().for_each(|transposed| check(&instruction, transposed));
     }
 }
 

@@ -1,6 +1,8 @@
 // RUN: fusion-opt %s --fusion-amd-gfx942 | FileCheck %s --check-prefixes=ALL,CDNA
 // RUN: fusion-opt %s --fusion-amd-gfx90a | FileCheck %s --check-prefixes=ALL,CDNA
+// RUN: fusion-opt %s --fusion-amd-gfx950 | FileCheck %s --check-prefixes=ALL,CDNA
 // RUN: fusion-opt %s --fusion-amd-gfx1100 | FileCheck %s --check-prefixes=ALL,RDNA
+// RUN: fusion-opt %s --fusion-amd-gfx1201 | FileCheck %s --check-prefixes=ALL,RDNA
 
 // A thread reads and writes 16 bytes at once.
 // ALL:       gpu.module @add_gpu

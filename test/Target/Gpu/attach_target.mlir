@@ -5,7 +5,7 @@
 // CHECK:      module attributes {fusion.target =
 // CHECK-SAME: name = "gfx942"
 // CHECK-SAME: warp = 64 : i64
-// UNKNOWN:    gets no target: there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a
+// UNKNOWN:    gets no target: there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:
 
 // SCHEDULE: te.schedule for @k
 // SCHEDULE: te.bind %{{.*}} to block_x

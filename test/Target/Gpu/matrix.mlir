@@ -29,14 +29,20 @@ gpu.module @k_gpu {
 // CHECK:         amdgpu.mfma 16x16x16
 // CHECK:         amdgpu.mfma 16x16x4
 // CHECK:         amdgpu.wmma 16x16x16
+// CHECK-SAME:    vector<16xf16>
+// CHECK:         amdgpu.wmma 16x16x16
+// CHECK-SAME:    vector<8xbf16>
+// CHECK:         amdgpu.mfma 32x32x16
 gpu.module @k_gpu {
   gpu.func @others(%a: vector<8xbf16>, %b: vector<4xbf16>, %c: vector<4xf32>, %l: vector<4xf32>, %r: vector<2xf32>,
-                   %p: vector<4xf16>, %one: f32, %w: vector<16xf16>, %e: vector<8xf32>) {
+                   %p: vector<4xf16>, %one: f32, %w: vector<16xf16>, %e: vector<8xf32>, %d: vector<8xf16>, %m: vector<16xf32>) {
     %0 = loop.multiply_matrix mma_m16n8k16_bf16 %a, %b, %c : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
     %1 = loop.multiply_matrix mma_m16n8k8_tf32 %l, %r, %0 : vector<4xf32>, vector<2xf32>, vector<4xf32>
     %2 = loop.multiply_matrix mfma_16x16x16_f16 %p, %p, %1 : vector<4xf16>, vector<4xf16>, vector<4xf32>
     %3 = loop.multiply_matrix mfma_16x16x4_f32 %one, %one, %2 : f32, f32, vector<4xf32>
     %4 = loop.multiply_matrix wmma_16x16x16_f16 %w, %w, %e : vector<16xf16>, vector<16xf16>, vector<8xf32>
+    %5 = loop.multiply_matrix wmma_16x16x16_halves_bf16 %a, %a, %4 : vector<8xbf16>, vector<8xbf16>, vector<8xf32>
+    %6 = loop.multiply_matrix mfma_32x32x16_f16 %d, %d, %m : vector<8xf16>, vector<8xf16>, vector<16xf32>
     gpu.return
   }
 }

@@ -1,4 +1,6 @@
 // RUN: fusion-opt %s --fusion-attach-target='name=nvidia:sm_80' --te-schedule --te-lower --fusion-nvidia-sm_80 | FileCheck %s
+// RUN: fusion-opt %s --fusion-attach-target='name=nvidia:sm_89' --te-schedule --te-lower --fusion-nvidia-sm_89 | FileCheck %s
+// RUN: fusion-opt %s --fusion-attach-target='name=nvidia:sm_120' --te-schedule --te-lower --fusion-nvidia-sm_120 | FileCheck %s
 
 // CHECK-NOT: .local
 // CHECK:     mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32

@@ -4,6 +4,7 @@ use crate::calibrate::calibrate;
 use crate::driver::{self, Target};
 use crate::failure::Failure;
 use crate::print;
+use crate::target::gpus;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -17,9 +18,13 @@ pub struct Targets {
     #[arg(value_name = "TARGET")]
     target: Option<String>,
 
+    /// Print the names of the GPUs that are described, a line each, and nothing else.
+    #[arg(long, conflicts_with = "target")]
+    gpus: bool,
+
     /// Measure this machine, which takes some ten seconds in which it should do nothing else, and keep its description
     /// where `cpu` finds it.
-    #[arg(long, conflicts_with = "target")]
+    #[arg(long, conflicts_with_all = ["target", "gpus"])]
     calibrate: bool,
 
     /// Where to write the description instead.
@@ -32,6 +37,9 @@ impl Targets {
     pub fn run(&self) -> Result<(), Failure> {
         if self.calibrate {
             return self.calibrate();
+        }
+        if self.gpus {
+            return gpus()?.iter().try_for_each(|(name, _)| print::line(name));
         }
         if let Some(name) = &self.target {
             return print::line(name.parse::<Target>()?.description().to_string().trim_end());

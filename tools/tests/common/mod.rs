@@ -1,12 +1,31 @@
 //! Running `fusion`, and numbers for it.
 
+use fusion_conversion::targets::gpu::VENDORS;
 use fusion_operators::Tensor;
+use fusion_tools::driver::Target;
+use fusion_transforms::target::Gpu;
 use std::fmt::Debug;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
-/// All GPUs that are described.
-pub const GPUS: [&str; 5] = ["nvidia:sm_80", "nvidia:sm_90a", "amd:gfx90a", "amd:gfx942", "amd:gfx1100"];
+/// All GPUs that are described, by the names of their targets.
+pub static GPUS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let of = |vendor: &str, name: &str| -> &'static str { format!("{vendor}:{name}").leak() };
+    let all =
+        VENDORS.iter().flat_map(|vendor| vendor.descriptions().map(|d| of(vendor.name, &d.unwrap().name)));
+    all.collect()
+});
+
+/// What a GPU has besides what a processor has.
+pub fn facts(gpu: &str) -> Gpu {
+    gpu.parse::<Target>().unwrap().description().gpu.clone()
+}
+
+/// Those of all GPUs that have something.
+pub fn gpus_with(has: impl Fn(&Gpu) -> bool) -> impl Iterator<Item = &'static str> {
+    GPUS.iter().copied().filter(move |gpu| has(&facts(gpu)))
+}
 
 /// The program, in a directory and without the cache of kernels: tests do not depend on what ran before.
 pub fn command(directory: &Path, args: &[&str]) -> Command {

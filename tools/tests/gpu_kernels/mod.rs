@@ -1,7 +1,8 @@
 //! Kernels of all kinds and of random extents, emulated on each of the GPUs, against the same program on the processor.
 //!
-//! Every case follows from its number: as many neighbouring ones as there are kinds are one of each, and five rounds of them run each
-//! kind on each GPU. `FUSION_SEED=FIRST FUSION_FUZZ_CASES=COUNT` runs others than the first ones, or one that failed alone.
+//! Every case follows from its number: as many neighbouring ones as there are kinds are one of each, and as
+//! many rounds of them as there are GPUs run each kind on each. `FUSION_SEED=FIRST FUSION_FUZZ_CASES=COUNT`
+//! runs others than the first ones, or one that failed alone.
 
 mod columns;
 mod kinds;

@@ -2,6 +2,7 @@
 
 use super::kinds::windows;
 use super::program::{Program, Value};
+use crate::common::facts;
 
 /// Differences that are allowed where operands are f16, or rounded to tf32.
 const NARROW: f64 = 2e-3;
@@ -141,7 +142,8 @@ pub fn split_k(p: &mut Program) -> Value {
 /// Tiles that fill no whole number of waves, of which some are cut up.
 pub fn waves(p: &mut Program) -> Value {
     p.few_cores = true;
-    let long = if p.gpu == "nvidia:sm_90a" { p.small(1100, 1280) } else { p.small(560, 640) };
+    // Tiles of instructions that read shared memory have twice the rows.
+    let long = if facts(p.gpu).bulk_bytes > 0 { p.small(1100, 1280) } else { p.small(560, 640) };
     let (short, k) = (p.small(100, 128), p.numbers.among(&[512, 523]));
     let extents = if p.below(2) == 0 { [long, short, k] } else { [short, long, k] };
     narrow_product(p, "f16", extents)

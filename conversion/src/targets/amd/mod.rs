@@ -1,6 +1,7 @@
 //! AMD's GPUs: code is an object of the GPU (hsaco), linked by lld.
 //!
-//! A description in `descriptions/` is all that a GPU takes: `processor` is what LLVM calls it.
+//! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what
+//! LLVM calls it.
 
 use super::gpu::{Image, Vendor};
 use crate::pipelines::Stage;
@@ -21,7 +22,9 @@ pub const VENDOR: Vendor = Vendor {
     described: &[
         include_str!("descriptions/gfx90a.toml"),
         include_str!("descriptions/gfx942.toml"),
+        include_str!("descriptions/gfx950.toml"),
         include_str!("descriptions/gfx1100.toml"),
+        include_str!("descriptions/gfx1201.toml"),
     ],
 };
 

@@ -42,7 +42,7 @@ impl Pass for GpuImage {
             name: "chip",
             description: "Which GPU, as LLVM calls it",
             kind: OptionKind::Text,
-            initial: "sm_80",
+            initial: "",
         },
         OptionSpec {
             name: "assembler",
@@ -70,6 +70,9 @@ impl Pass for GpuImage {
         let libraries = cx.options.text("libraries").replace(LIST, "\n");
         let vendor = Vendor::named(vendor)
             .ok_or_else(|| PassError::at(module, format!("gets no code: there is no vendor {vendor:?}")))?;
+        if chip.is_empty() {
+            return Err(PassError::at(module, "gets no code: `chip` names no GPU"));
+        }
         let inside = module.body(0).map(ops_in).unwrap_or_default();
         let is_gpu = |op: &Op| matches!(op.kind(), Some(Kind::Upstream(Upstream::GpuModule)));
         for gpu in inside.into_iter().filter(is_gpu) {

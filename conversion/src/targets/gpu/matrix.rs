@@ -3,13 +3,14 @@
 //!     loop.multiply_matrix mma_m16n8k16_f16     =>      nvvm.mma.sync, a register an operand
 //!     loop.load_matrix                          =>      nvgpu.ldmatrix
 //!     loop.multiply_shared wgmma_m64n128k64_f16 =>      nvvm.wgmma.mma_async (`warp_groups`)
+//!     loop.multiply_shared tcgen05_m128n128k64_f16 => nvvm.tcgen05.mma (`tensor_memory`)
 //!     loop.copy_tensor and signals              =>      nvvm.cp.async.bulk.tensor, nvvm.mbarrier (`tensor_copies`)
 //!     loop.multiply_matrix mfma_16x16x16_f16    =>      amdgpu.mfma 16x16x16
 //!     loop.multiply_matrix wmma_16x16x16_f16    =>      amdgpu.wmma 16x16x16
 //!
 //! Emulated, they are calls of the run time (`emulate`).
 
-use super::{tensor_copies, warp_groups};
+use super::{tensor_copies, tensor_memory, warp_groups};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::{Family, Instruction};
 use fusion_dialects::rows::Kind;
@@ -27,10 +28,11 @@ impl Pass for GpuMatrix {
     const DESCRIPTION: &'static str = "Make a vendor's matrix instructions of those of the loop dialect";
     const ANCHOR: Option<&'static str> = Some("gpu.module");
     const DIALECTS: &'static [&'static str] =
-        &["arith", "vector", "memref", "nvgpu", "nvvm", "llvm", "amdgpu"];
+        &["arith", "vector", "memref", "scf", "gpu", "nvgpu", "nvvm", "llvm", "amdgpu"];
 
     fn run<'c>(module: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
         warp_groups::show_writes(module);
+        tensor_memory::convert(module)?;
         for op in nested_ops(module) {
             if tensor_copies::convert(op)? {
                 continue;
@@ -54,7 +56,9 @@ fn multiply<'c>(op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
     match row.family {
         Family::Mma => mma(op, row),
         Family::Mfma | Family::Wmma => amd(op, row),
-        Family::Wgmma => Err(PassError::at(op, "takes a and b from shared memory; use loop.multiply_shared")),
+        Family::Wgmma | Family::TensorMemory => {
+            Err(PassError::at(op, "takes a and b from shared memory; use loop.multiply_shared"))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub mod interface;
 pub mod matrix;
 pub mod resources;
 mod tensor_copies;
+mod tensor_memory;
 mod warp_groups;
 
 use super::spelling::near;
@@ -357,6 +358,8 @@ mod tests {
     #[test]
     fn a_name_that_is_wrong_gives_names_that_are_right() {
         let said = Device::named(&nvidia::VENDOR, "sm_30").unwrap_err().to_string();
-        assert_eq!(said, "there is no GPU nvidia:sm_30; those described are nvidia:sm_80, nvidia:sm_90a");
+        let first = Target::parse(nvidia::VENDOR.described[0], "").unwrap().name;
+        let begin = format!("there is no GPU nvidia:sm_30; those described are nvidia:{first}, nvidia:");
+        assert!(said.starts_with(&begin), "{said}");
     }
 }

@@ -36,6 +36,8 @@ const MOST: i64 = 0x3fff;
 const PANELS_AT: i64 = 16;
 const LINES_AT: i64 = 32;
 const SWIZZLE_AT: i64 = 62;
+/// Where one for tensor memory says so.
+const TENSOR_MEMORY_AT: i64 = 46;
 
 /// Has threads show what they wrote to those who read it otherwise, before barriers behind which somebody does.
 pub fn show_writes(module: Op) {
@@ -106,20 +108,31 @@ fn waited<'c>(build: &Build<'c>, state: Value<'c>, (all, count): (Type<'c>, usiz
         let at = |i: usize| [("position", ints_attr(context, &[i as i64]))];
         (0..count).map(|i| build.value("llvm.extractvalue", &[state], float, &at(i))).collect()
     };
+    parts(through(build, "wgmma.wait_group.sync.aligned 0;", &parts(state), all))
+}
+
+/// An instruction that waits, as which floats come: a structure of as many.
+pub(super) fn through<'c>(
+    build: &Build<'c>,
+    instruction: &str,
+    floats: &[Value<'c>],
+    all: Type<'c>,
+) -> Value<'c> {
+    let (context, count) = (build.context(), floats.len());
     let same: Vec<String> = (0..count).map(|i| i.to_string()).collect();
     let constraints = [vec!["=f".to_owned(); count], same].concat().join(",");
     let attrs = [
-        ("asm_string", str_attr(context, "wgmma.wait_group.sync.aligned 0;")),
+        ("asm_string", str_attr(context, instruction)),
         ("constraints", str_attr(context, &constraints)),
         ("has_side_effects", unit_attr(context)),
         ("asm_dialect", int_attr(context, 0)),
     ];
-    parts(build.value("llvm.inline_asm", &parts(state), all, &attrs))
+    build.value("llvm.inline_asm", floats, all, &attrs)
 }
 
 /// The description of a factor.
 #[derive(Clone, Copy)]
-struct Descriptor<'c> {
+pub(super) struct Descriptor<'c> {
     bits: Value<'c>,
 }
 
@@ -155,8 +168,22 @@ impl<'c> Descriptor<'c> {
         Ok(Descriptor { bits: build.value("arith.index_cast", &[bits], wide, &[]) })
     }
 
+    /// The same for instructions whose sums are in tensor memory.
+    pub(super) fn of_tensor_memory(
+        op: Op<'c>,
+        buffer: Value<'c>,
+        from: Value<'c>,
+        apart: Value<'c>,
+    ) -> Result<Descriptor<'c>, PassError<'c>> {
+        let same = Descriptor::of(op, buffer, from, apart)?;
+        let (build, wide) = (Build::before(op), scalar_type(op.context_ref(), DType::I64));
+        let version = [("value", typed_int_attr(wide, 1 << TENSOR_MEMORY_AT))];
+        let version = build.value("arith.constant", &[], wide, &version);
+        Ok(Descriptor { bits: build.value(Upstream::AddI.name(), &[same.bits, version], wide, &[]) })
+    }
+
     /// The same so many bytes further.
-    fn moved(&self, build: &Build<'c>, bytes: i64) -> Value<'c> {
+    pub(super) fn moved(&self, build: &Build<'c>, bytes: i64) -> Value<'c> {
         let wide = scalar_type(build.context(), DType::I64);
         let by = build.value("arith.constant", &[], wide, &[("value", typed_int_attr(wide, bytes / UNIT))]);
         build.value(Upstream::AddI.name(), &[self.bits, by], wide, &[])

@@ -1,6 +1,7 @@
 //! NVIDIA's GPUs: code is PTX, which the driver compiles for the GPU it finds, or a cubin where `ptxas` is installed.
 //!
-//! A description in `descriptions/` is all that a GPU takes: `processor` is what LLVM calls it.
+//! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what
+//! LLVM calls it, which makes PTX of the oldest version that has this GPU, for the oldest driver.
 
 use super::gpu::{Image, Vendor};
 use crate::pipelines::Stage;
@@ -12,13 +13,19 @@ pub const VENDOR: Vendor = Vendor {
     device: "cuda",
     number: 1,
     triple: "nvptx64-nvidia-cuda",
-    features: "+ptx80",
+    features: "",
     emit: Emit::Assembly,
     image: Image::Text,
     stages: STAGES,
     calls: "",
     settings: |_| String::new(),
-    described: &[include_str!("descriptions/sm_80.toml"), include_str!("descriptions/sm_90a.toml")],
+    described: &[
+        include_str!("descriptions/sm_80.toml"),
+        include_str!("descriptions/sm_89.toml"),
+        include_str!("descriptions/sm_90a.toml"),
+        include_str!("descriptions/sm_100a.toml"),
+        include_str!("descriptions/sm_120.toml"),
+    ],
 };
 
 const STAGES: &[Stage] = &[Stage {

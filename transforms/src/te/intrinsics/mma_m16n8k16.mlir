@@ -2,8 +2,9 @@
 //
 //   thread 4 g + q has of C    (r 0, e 0) (r 0, e 1) (r 1, e 0) (r 1, e 1)
 //
-// Rows of A and columns of B have their 16 products' factors together, as ldmatrix reads them.
-te.intrinsic @NAME lanes [1, 2] contiguous [2, 0] computes {
+// Rows of A and columns of B have their 16 products' factors together, as ldmatrix reads them; in panels
+// where these are swizzled.
+te.intrinsic @NAME lanes [1, 2] contiguous [2, 0] PANELLED computes {
 ^bb0(%a: tensor<2x8x16xTYPE>, %b: tensor<16x4x2xTYPE>):
   %c = te.compute "c" axes [2, 8, 4, 2] reduce [16] init [0.0 : f32] {
   ^bb0(%r: index, %g: index, %q: index, %e: index, %k: index):

@@ -2,8 +2,9 @@
 //
 //   thread 4 g + q has of C    (r 0, e 0) (r 0, e 1) (r 1, e 0) (r 1, e 1)
 //
-// Columns of B lie together: ldmatrix turns its blocks of 8 x 8 around on the way into registers.
-te.intrinsic @NAME lanes [1, 2] contiguous [2, 2] computes {
+// Columns of B lie together: ldmatrix turns its blocks of 8 x 8 around on the way into registers. In panels
+// where these are swizzled.
+te.intrinsic @NAME lanes [1, 2] contiguous [2, 2] PANELLED computes {
 ^bb0(%a: tensor<2x8x16xTYPE>, %b: tensor<16x4x2xTYPE>):
   %c = te.compute "c" axes [2, 8, 4, 2] reduce [16] init [0.0 : f32] {
   ^bb0(%r: index, %g: index, %q: index, %e: index, %k: index):

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 const PREFIXES: &[&str] = &[
     "mma.sync",
     "wgmma.mma_async",
+    "tcgen05.mma",
     "ldmatrix",
     "cp.async",
     "mbarrier.try_wait",

@@ -101,7 +101,12 @@ impl Tile {
 
 /// Warps of a block, or groups of four, down and along.
 fn warps(facts: &Facts) -> [u64; 2] {
-    if facts.extents()[2] >= GROUP { [2, 1] } else { [2, 2] }
+    if reads_shared(facts) { [2, 1] } else { [2, 2] }
+}
+
+/// True for instructions of four warps, which read shared memory themselves.
+fn reads_shared(facts: &Facts) -> bool {
+    facts.extents()[2] >= GROUP
 }
 
 /// The products among the stages of a kernel for which the target has an instruction.
@@ -138,7 +143,10 @@ fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contrac
     let large = |facts: &Facts| {
         let [rows, columns, _] = facts.extents();
         let [down, along] = warps(facts);
-        extent(found.row) >= rows * down && extent(found.column) >= columns * along && depth >= facts.depth
+        let least = |own: u64| own.max(facts.panels.unwrap_or(0));
+        extent(found.row) >= least(rows * down)
+            && extent(found.column) >= least(columns * along)
+            && depth >= facts.depth
     };
     let zeros = sums_zeros(tree.stages[reduction].op, found.depth);
     let turned = |facts: &Facts| -> Option<usize> {
@@ -150,7 +158,8 @@ fn best(tree: &Schedule, reduction: StageId, facts: &[Facts]) -> Option<(Contrac
     let turned: Vec<(usize, &Facts)> = fits.filter_map(|facts| Some((turned(facts)?, facts))).collect();
     let (fewest, first) = turned.iter().min_by_key(|(turns, _)| *turns)?;
     let like = |(turns, facts): &&(usize, &Facts)| {
-        turns == fewest && (facts.panels, facts.together) == (first.panels, first.together)
+        let kind = |facts: &Facts| (facts.panels, facts.together, reads_shared(facts));
+        turns == fewest && kind(facts) == kind(first)
     };
     let facts = turned.iter().filter(like).map(|(_, facts)| (*facts).clone()).collect();
     Some((found, facts))
@@ -334,7 +343,7 @@ fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -
     let s = &writer.tree.stages[sums];
     let (steps, windows) = (s.axes[found.depth].extent.div_ceil(step), s.op_axes() - s.rank() > 1);
     let boxes = !windows && (0..2).all(|n| copies::goes_by_boxes((&found, &facts), (n, tile, step), target));
-    let alone = facts.panels.is_some()
+    let alone = reads_shared(&facts)
         && tile.sums(facts.extents()[2]) >= if boxes { SUMS_OF_A_BLOCK } else { MOST_SUMS };
     let room =
         target.gpu.most_shared_bytes / if alone { 1 } else { 2 } - if boxes { SIGNAL_BYTES } else { 0 };

@@ -2,7 +2,7 @@
 //! another, and in each block either multiply or wait for what is copied. Whether blocks share what is summed up is in `waves`.
 
 use super::super::contraction::Contraction;
-use super::{MOST_SUMS, Tile, warps};
+use super::{MOST_SUMS, SIGNAL_BYTES, Tile, reads_shared, warps};
 use crate::target::Target;
 use crate::te::intrinsics::Facts;
 use crate::te::schedule::{Schedule, StageId};
@@ -70,12 +70,18 @@ pub fn tiles<'f>(depth: u64, facts: &'f [Facts], target: &Target) -> Vec<Choice<
         let tile = move |rows, columns| (facts, Tile { rows, columns, warps }, step);
         SIZES.iter().flat_map(move |&rows| SIZES.iter().map(move |&columns| tile(rows, columns)))
     });
+    // Boxes are copied ahead, and two blocks share a core.
+    let fits_twice = |tile: &Tile, facts: &Facts, step| {
+        2 * tile.bytes(facts, step) + SIGNAL_BYTES <= target.gpu.most_shared_bytes / 2
+    };
     let fits = |(facts, tile, step): &Choice| {
         let [rows, columns, lanes] = facts.extents();
         let (down, along) = (tile.rows / tile.warps[0], tile.columns / tile.warps[1]);
         down.is_multiple_of(rows)
             && along.is_multiple_of(columns)
-            && (tile.rows.max(tile.columns) < SIZES[0] || facts.panels.is_some())
+            && (tile.rows.max(tile.columns) < SIZES[0] || reads_shared(facts))
+            && facts.panels.is_none_or(|panels| tile.rows.min(tile.columns) >= panels)
+            && (facts.panels.is_none() || reads_shared(facts) || fits_twice(tile, facts, *step))
             && tile.sums(lanes) <= MOST_SUMS
             && tile.bytes(facts, *step) <= target.gpu.shared_bytes
             && tile.warps[0] * tile.warps[1] * lanes <= target.gpu.block_threads
@@ -85,7 +91,11 @@ pub fn tiles<'f>(depth: u64, facts: &'f [Facts], target: &Target) -> Vec<Choice<
 
 /// How much of the depth is copied at a time.
 pub fn step_of(facts: &Facts, depth: u64) -> u64 {
+    // Of panels a whole line.
     let longest = (STEP_BYTES / facts.dtype.size() as u64).max(facts.depth);
+    if let Some(panels) = facts.panels {
+        return panels.max(facts.depth);
+    }
     let mut halves = std::iter::successors(Some(longest), |n| Some(n / 2).filter(|n| *n >= facts.depth));
     halves.find(|n| depth.is_multiple_of(*n)).unwrap_or(longest.min(depth.next_multiple_of(facts.depth)))
 }

@@ -1,15 +1,15 @@
-// v_mfma_f32_16x16x16 of AMD's CDNA, for f16 and bf16 (TYPE): row = 4 q + i, column = l.
+// v_mfma_f32_16x16x(DEPTH) of AMD's CDNA, for f16 and bf16 (TYPE): row = 4 q + i, column = l.
 //
 //   thread 16 q + l has of C    rows 4 q to 4 q + 3 of column l
-//   and of A and B              elements 4 q to 4 q + 3 of row l, and of column l
+//   and of A and B              EACH elements of row l, and of column l, from EACH q on
 //
 te.intrinsic @NAME lanes [0, 2] contiguous [2, 0] computes {
-^bb0(%a: tensor<4x4x16xTYPE>, %b: tensor<16x16xTYPE>):
-  %c = te.compute "c" axes [4, 4, 16] reduce [16] init [0.0 : f32] {
+^bb0(%a: tensor<4x4xDEPTHxTYPE>, %b: tensor<DEPTHx16xTYPE>):
+  %c = te.compute "c" axes [4, 4, 16] reduce [DEPTH] init [0.0 : f32] {
   ^bb0(%q: index, %i: index, %l: index, %k: index):
-    %x = te.load %a[%q, %i, %k] : tensor<4x4x16xTYPE> -> TYPE
+    %x = te.load %a[%q, %i, %k] : tensor<4x4xDEPTHxTYPE> -> TYPE
     %wide_x = arith.extf %x : TYPE to f32
-    %y = te.load %b[%k, %l] : tensor<16x16xTYPE> -> TYPE
+    %y = te.load %b[%k, %l] : tensor<DEPTHx16xTYPE> -> TYPE
     %wide_y = arith.extf %y : TYPE to f32
     %m = arith.mulf %wide_x, %wide_y : f32
     te.yield %m : f32
@@ -20,15 +20,16 @@ te.intrinsic @NAME lanes [0, 2] contiguous [2, 0] computes {
   } : tensor<4x4x16xf32>
   te.return %c : tensor<4x4x16xf32>
 } by {
-^bb0(%a: memref<256xTYPE>, %a0: index, %aq: index, %ai: index, %ak: index,
-     %b: memref<256xTYPE>, %b0: index, %bk: index, %bl: index,
+^bb0(%a: memref<HELDxTYPE>, %a0: index, %aq: index, %ai: index, %ak: index,
+     %b: memref<HELDxTYPE>, %b0: index, %bk: index, %bl: index,
      %c: memref<256xf32>, %c0: index, %cq: index, %ci: index, %cl: index):
   %lane = loop.thread_index 64 thread_x
   %four = arith.constant 4 : index
+  %each = arith.constant EACH : index
   %sixteen = arith.constant 16 : index
   %q = arith.divui %lane, %sixteen : index
   %l = arith.remui %lane, %sixteen : index
-  %ka = arith.muli %q, %four : index
+  %ka = arith.muli %q, %each : index
   // Row l of A is row l mod 4 of its four.
   %of = arith.divui %l, %four : index
   %in = arith.remui %l, %four : index
@@ -37,17 +38,17 @@ te.intrinsic @NAME lanes [0, 2] contiguous [2, 0] computes {
   %a3 = arith.addi %a0, %a1 : index
   %a4 = arith.addi %a3, %a2 : index
   %a5 = arith.addi %a4, %ka : index
-  %left = loop.load %a[%a5] : memref<256xTYPE> -> vector<4xTYPE>
+  %left = loop.load %a[%a5] : memref<HELDxTYPE> -> vector<EACHxTYPE>
   %b1 = arith.muli %l, %bl : index
   %b2 = arith.addi %b0, %b1 : index
   %b3 = arith.addi %b2, %ka : index
-  %right = loop.load %b[%b3] : memref<256xTYPE> -> vector<4xTYPE>
+  %right = loop.load %b[%b3] : memref<HELDxTYPE> -> vector<EACHxTYPE>
   %c1 = arith.muli %q, %cq : index
   %c2 = arith.muli %l, %cl : index
   %c3 = arith.addi %c0, %c1 : index
   %c4 = arith.addi %c3, %c2 : index
   %old = loop.load %c[%c4] : memref<256xf32> -> vector<4xf32>
-  %new = loop.multiply_matrix mfma_16x16x16_TYPE %left, %right, %old : vector<4xTYPE>, vector<4xTYPE>, vector<4xf32>
+  %new = loop.multiply_matrix mfma_16x16xDEPTH_TYPE %left, %right, %old : vector<EACHxTYPE>, vector<EACHxTYPE>, vector<4xf32>
   loop.store %new, %c[%c4] : vector<4xf32>, memref<256xf32>
   loop.yield
 }
