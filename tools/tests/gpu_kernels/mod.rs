@@ -7,6 +7,7 @@ mod columns;
 mod kinds;
 mod more;
 pub mod program;
+mod twice;
 
 use crate::common::{GPUS, Numbers, succeed};
 use fusion_operators::random::{cases, seeds};
