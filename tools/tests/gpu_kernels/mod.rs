@@ -6,6 +6,7 @@
 mod columns;
 mod kinds;
 mod more;
+mod orders;
 pub mod program;
 mod twice;
 
