@@ -20,6 +20,7 @@ const SOURCES: &[&str] = &[
     "gpu/hip.c",
     "gpu/maps.c",
     "gpu/matrix.c",
+    "gpu/memory.c",
     "gpu/profile.c",
     "gpu/races.c",
     "gpu/run.c",

@@ -258,10 +258,15 @@ _Bool fusion_run_block(struct worker *worker, uint64_t number) {
   struct worker *before = self;
   self = worker;
   begin_block(worker, number);
+  uint64_t round = 0;
   for (_Bool any = 1; any && !worker->failed;) {
     any = 0;
-    for (uint32_t i = 0; i < worker->warp_count && !worker->failed; i++)
-      any |= run_warp(worker, &worker->warps[i]);
+    /* Warps come in another order each time, unless no seed was given. */
+    uint32_t first = worker->seed ? (uint32_t)(fusion_mixed(worker->seed + number + ++round) % worker->warp_count) : 0;
+    for (uint32_t i = 0; i < worker->warp_count && !worker->failed; i++) {
+      uint32_t place = worker->seed && round % 2 ? worker->warp_count - 1 - i : i;
+      any |= run_warp(worker, &worker->warps[(first + place) % worker->warp_count]);
+    }
   }
   if (!worker->failed)
     look_why(worker);

@@ -3,17 +3,12 @@
  * Blocks (block.c) are independent: they run on the library's threads, each of which has a worker. What a run says depends on no
  * order: the error of the first block is the one told.
  *
- * Shared memory begins as NaNs, and so does what a run allocates. Before and after each piece of the device's memory lie bytes
- * that nobody may write; they are looked at after each launch. */
+ * Shared memory begins as NaNs, and so does what a run allocates. Who accesses the device's memory is in memory.c.
+ *
+ * FUSION_EMULATE_SEED is a number from which the order of blocks, and of the warps in each, follows; 0 is the order of their numbers. */
 
 #include "emulate.h"
 #include <stdatomic.h>
-
-enum {
-  MARGIN = 4096,           /* bytes around memory of the device that stay as they are */
-  ALIGNMENT = 256,
-  MARGIN_BYTE = 0xfd,      /* of these */
-};
 
 /* threads.c, which is in every library. */
 extern void fusion_parallel(int64_t count, void (*body)(int64_t begin, int64_t end, void *context), void *context);
@@ -25,6 +20,8 @@ struct emulator {
   struct memory *memory;           /* all that is allocated */
   _Atomic _Bool workers_taken;
   struct worker *idle;
+  struct tensor *tensors;          /* the arguments of a launch */
+  uint32_t tensors_room, next_stamp;
   double *marks;                   /* when, by the host's clock: what is asked for has happened when it was asked for */
   uint32_t marks_count;
 };
@@ -117,7 +114,10 @@ struct launch {
   struct emulator *emulator;
   const struct fusion_gpu_kernel *kernel;
   void *const *arguments;
-  _Atomic uint64_t failed;         /* the first block that failed, or all ones */
+  uint32_t stamps;                 /* the first one of its blocks */
+  uint64_t blocks;
+  uint64_t seed, step, begin;      /* the block of a place in the order is begin + place * step */
+  _Atomic uint64_t failed;         /* the place of the first block that failed, or all ones */
   _Atomic _Bool message_taken;
   char message[sizeof((struct worker *)0)->message];
 };
@@ -132,8 +132,31 @@ static void note_failure(struct launch *launch, uint64_t block, const char *mess
   atomic_store_explicit(&launch->message_taken, 0, memory_order_release);
 }
 
-static _Bool is_all(const unsigned char *memory, uint64_t bytes, unsigned char byte) {
-  return bytes == 0 || (memory[0] == byte && !memcmp(memory, memory + 1, bytes - 1));
+static uint64_t seed(void) {
+  const char *text = getenv("FUSION_EMULATE_SEED");
+  return text ? (uint64_t)strtol(text, NULL, 10) : 0;
+}
+
+/* A number that looks random (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014). */
+uint64_t fusion_mixed(uint64_t x) {
+  x = (x + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* An order of the blocks, which goes on by a step that has no divisor in common with how many there are. */
+static void shuffle_blocks(struct launch *launch) {
+  _Bool other = launch->seed && launch->blocks <= UINT32_MAX;
+  launch->begin = other ? fusion_mixed(launch->seed) % launch->blocks : 0;
+  launch->step = other ? fusion_mixed(launch->seed + 1) % launch->blocks : 1;
+  while (launch->blocks > 1 && common_divisor(launch->step, launch->blocks) != 1)
+    launch->step = (launch->step + 1) % launch->blocks;
+}
+
+static uint64_t block_at(const struct launch *launch, uint64_t place) {
+  return (launch->begin + place * launch->step) % launch->blocks;
 }
 
 static void run_blocks(int64_t begin, int64_t end, void *context) {
@@ -144,38 +167,25 @@ static void run_blocks(int64_t begin, int64_t end, void *context) {
     note_failure(launch, (uint64_t)begin, message);
     return;
   }
-  for (uint64_t block = (uint64_t)begin; block < (uint64_t)end && block < launch->failed; block++) {
+  worker->seed = launch->seed;
+  worker->tensors = launch->emulator->tensors;
+  worker->stamps = launch->stamps;
+  worker->stamps_end = launch->stamps + (uint32_t)launch->blocks;
+  for (uint64_t place = (uint64_t)begin; place < (uint64_t)end && place < launch->failed; place++) {
+    uint64_t block = block_at(launch, place);
+    worker->stamp = launch->stamps + (uint32_t)block;
     _Bool fine = fusion_run_block(worker, block);
-    if (fine && !is_all(worker->shared + worker->shared_bytes, MARGIN, MARGIN_BYTE)) {
+    if (fine && !fusion_is_all(worker->shared + worker->shared_bytes, MARGIN, MARGIN_BYTE)) {
       fusion_fail_outside(worker, worker->threads, "the block wrote behind its %llu bytes of shared memory",
                    (unsigned long long)worker->shared_bytes);
       fine = 0;
     }
     if (!fine) {
-      note_failure(launch, block, worker->message);
+      note_failure(launch, place, worker->message);
       break;
     }
   }
   end_work(launch->emulator, worker);
-}
-
-/* Memory of the device: it lies between two margins. */
-struct memory {
-  struct memory *next, **before;
-  const char *what;
-  uint64_t bytes;
-  unsigned char *lower;            /* margin, MARGIN bytes, then the memory, then the other margin */
-};
-
-static const struct memory *spoilt(const struct emulator *emulator, const char **where) {
-  for (const struct memory *memory = emulator->memory; memory; memory = memory->next) {
-    _Bool before = !is_all(memory->lower, MARGIN, MARGIN_BYTE);
-    if (before || !is_all(memory->lower + MARGIN + memory->bytes, MARGIN, MARGIN_BYTE)) {
-      *where = before ? "before" : "behind";
-      return memory;
-    }
-  }
-  return NULL;
 }
 
 static _Bool can_run(const struct fusion_gpu_kernel *kernel) {
@@ -206,13 +216,24 @@ static _Bool launch(struct device *device, struct fusion_gpu_kernel *kernel, voi
   struct emulator *emulator = (struct emulator *)device;
   if (!can_run(kernel))
     return 0;
-  struct launch launch = {.emulator = emulator, .kernel = kernel, .arguments = arguments, .failed = UINT64_MAX};
-  int64_t blocks = (int64_t)((uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2]);
-  fusion_parallel(blocks, run_blocks, &launch);
+  if (kernel->arguments > emulator->tensors_room) {
+    free(emulator->tensors);
+    emulator->tensors_room = 0;
+    emulator->tensors = calloc(kernel->arguments, sizeof *emulator->tensors);
+    if (!emulator->tensors)
+      return fusion_gpu_fail("There is no memory for the arguments of kernel \"%.200s\".", kernel->name);
+    emulator->tensors_room = kernel->arguments;
+  }
+  fusion_find_tensors(emulator->memory, emulator->tensors, arguments, kernel->arguments);
+  struct launch launch = {.emulator = emulator, .kernel = kernel, .arguments = arguments, .failed = UINT64_MAX, .seed = seed()};
+  launch.blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+  launch.stamps = fusion_take_stamps(emulator->memory, &emulator->next_stamp, launch.blocks);
+  shuffle_blocks(&launch);
+  fusion_parallel((int64_t)launch.blocks, run_blocks, &launch);
   if (launch.failed != UINT64_MAX)
     return fusion_gpu_fail("%s", launch.message);
   const char *where;
-  const struct memory *memory = spoilt(emulator, &where);
+  const struct memory *memory = fusion_spoilt(emulator->memory, &where);
   if (memory)
     return fusion_gpu_fail("kernel \"%.200s\" wrote %s the %llu bytes of the model's %s", kernel->name, where,
                            (unsigned long long)memory->bytes, memory->what);
@@ -240,6 +261,7 @@ static void close(struct device *device) {
     free_worker(emulator->idle);
     emulator->idle = next;
   }
+  free(emulator->tensors);
   free(emulator->marks);
   free(emulator);
 }
@@ -251,46 +273,25 @@ static _Bool enter(struct device *device) {
 
 static void leave(struct device *device) { (void)device; }
 
-static struct memory *of(void *data) { return *(struct memory **)((unsigned char *)data - MARGIN - ALIGNMENT); }
-
-/* | the struct's address, ALIGNMENT bytes | margin | data | margin | */
 static void *allocate(struct device *device, uint64_t bytes, const char *what) {
-  struct emulator *emulator = (struct emulator *)device;
-  uint64_t all = bytes + ALIGNMENT + 2 * MARGIN;
-  struct memory *memory = malloc(sizeof *memory);
-  unsigned char *lower = NULL;
-  if (memory && bytes < UINT64_MAX / 2)
-    lower = aligned_alloc(ALIGNMENT, (all + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  if (!lower) {
-    free(memory);
-    fusion_gpu_fail("There is no memory for the %llu bytes of the model's %s.", (unsigned long long)bytes, what);
-    return NULL;
-  }
-  *(struct memory **)lower = memory;
-  lower += ALIGNMENT;
-  *memory = (struct memory){.next = emulator->memory, .before = &emulator->memory, .what = what, .bytes = bytes, .lower = lower};
-  if (memory->next)
-    memory->next->before = &memory->next;
-  emulator->memory = memory;
-  memset(lower, MARGIN_BYTE, MARGIN);
-  memset(lower + MARGIN, UNWRITTEN, bytes);
-  memset(lower + MARGIN + bytes, MARGIN_BYTE, MARGIN);
-  return lower + MARGIN;
+  struct memory *memory = fusion_new_memory(&((struct emulator *)device)->memory, bytes, what);
+  return memory ? memory->data : NULL;
 }
 
 static void release(struct device *device, void *data) {
   (void)device;
-  struct memory *memory = of(data);
-  if ((*memory->before = memory->next))
-    memory->next->before = memory->before;
-  free(memory->lower - ALIGNMENT);
-  free(memory);
+  fusion_release_memory(data);
 }
 
 static _Bool copy(struct device *device, void *to, const void *from, uint64_t bytes) {
-  (void)device;
+  fusion_copy_stamps(((struct emulator *)device)->memory, to, from, bytes);
   memcpy(to, from, bytes);
   return 1;
+}
+
+static _Bool download(struct device *device, void *to, const void *from, uint64_t bytes) {
+  memcpy(to, from, bytes);
+  return fusion_all_written(((struct emulator *)device)->memory, from, bytes);
 }
 
 static _Bool mark(struct device *device, uint32_t number) {
@@ -322,8 +323,7 @@ static _Bool wait(struct device *device) {
 }
 
 static void spoil(struct device *device, void *memory, uint64_t bytes) {
-  (void)device;
-  memset(memory, UNWRITTEN, bytes);
+  fusion_forget_written(((struct emulator *)device)->memory, memory, bytes);
 }
 
 const struct device_kind fusion_emulated = {.open = open,
@@ -333,7 +333,7 @@ const struct device_kind fusion_emulated = {.open = open,
                                             .allocate = allocate,
                                             .release = release,
                                             .upload = copy,
-                                            .download = copy,
+                                            .download = download,
                                             .copy = copy,
                                             .launch = launch,
                                             .wait = wait,

@@ -12,6 +12,8 @@ enum {
   ACTORS = MOST_THREADS + MOST_SIGNALS,  /* who writes shared memory: threads, and the copies that a signal tells of */
   NOBODY = 0xffff,               /* none of them */
   UNWRITTEN = 0xff,              /* every byte of memory that was not written; floats of any size are NaN then */
+  MARGIN = 4096,                 /* bytes around memory that stay as they are */
+  MARGIN_BYTE = 0xfd,            /* of these */
 };
 
 /* What a thread came with to something that all of its warp do together. */
@@ -73,12 +75,31 @@ struct shadow {
   uint16_t copier;               /* whose copy to it has not happened; of any interval */
 };
 
+/* Memory of the device. */
+struct memory {
+  struct memory *next, **before;
+  const char *what;
+  uint64_t bytes;
+  unsigned char *data;
+  uint32_t *written, *read;      /* of each byte, the stamps of the block that did last; null where kernels only read */
+  _Bool told;                    /* whether kernels tell what they write */
+};
+
+/* An argument of a launch, as far as it lies in memory of the device that is known. */
+struct tensor {
+  struct memory *memory;
+  uint64_t from;
+};
+
 struct worker {
   struct worker *next;           /* of those that wait for a launch */
   const struct fusion_gpu_kernel *kernel;
   void *const *arguments;
   uint32_t block[3];
   uint64_t block_number;
+  const struct tensor *tensors;  /* the arguments */
+  uint32_t stamp, stamps, stamps_end;  /* of the block, of the first one of the launch, and behind the last one: of several; 0 for none */
+  uint64_t seed;                 /* of the order of warps, 0 for that of their numbers */
   struct thread *threads, *current;
   uint32_t count, ended, at_barrier;
   struct warp *warps, *warp;
@@ -128,6 +149,27 @@ uint64_t fusion_place_of(struct worker *worker, const struct thread *thread, con
 struct copy *fusion_new_copy(struct worker *worker, const struct thread *thread);
 /* That an asynchronous copy to these bytes is under way, or, where the copier is 0, is not. */
 void fusion_set_copier(struct worker *worker, const struct copy *copy, uint16_t copier);
+
+/* memory.c */
+/* Memory of the device in a list of all that there is; null, and an error, where there is none. */
+struct memory *fusion_new_memory(struct memory **all, uint64_t bytes, const char *what);
+void fusion_release_memory(void *data);
+/* Memory whose margins were written, and which of them. */
+const struct memory *fusion_spoilt(const struct memory *all, const char **where);
+_Bool fusion_is_all(const unsigned char *memory, uint64_t bytes, unsigned char byte);
+void fusion_find_tensors(struct memory *all, struct tensor *tensors, void *const *arguments, uint32_t count);
+/* Stamps for the blocks of a launch, and one for several of them; the first. 0 where there are not so many. */
+uint32_t fusion_take_stamps(struct memory *all, uint32_t *next, uint64_t blocks);
+/* Nobody has written it any more. */
+void fusion_forget_written(struct memory *all, void *data, uint64_t bytes);
+void fusion_copy_stamps(struct memory *all, const void *to, const void *from, uint64_t bytes);
+/* Whether kernels that tell of what they write wrote all of it, or an error. */
+_Bool fusion_all_written(struct memory *all, const void *from, uint64_t bytes);
+/* That the current thread accesses bytes of an argument, in elements of that size. */
+void fusion_note_global(struct worker *worker, uint32_t argument, uint64_t first, uint64_t bytes, uint64_t size, _Bool is_write);
+
+/* emulate.c: a number that looks random. */
+uint64_t fusion_mixed(uint64_t x);
 
 /* signals.c */
 enum { SIGNALS_OVER = MOST_THREADS + MOST_SIGNALS };  /* rows of clocks: threads, then what came to each signal */

@@ -110,6 +110,8 @@ enum fusion_emulated_shuffle_mode { FUSION_XOR, FUSION_UP, FUSION_DOWN, FUSION_I
 int64_t fusion_emulated_shuffle(int32_t mode, int64_t bits, int32_t offset, int32_t width);
 /* That a thread is about to read or write shared memory, for the check of races. */
 void fusion_emulated_access(const void *address, int64_t bytes, int32_t is_write);
+/* That it is about to access `count` elements from an index on of an argument of the kernel, which has so many elements of that size. */
+void fusion_emulated_global(int32_t argument, int64_t index, int64_t count, int64_t size, int64_t elements, int32_t is_write);
 
 /* Copies 4, 8 or 16 bytes from the device's memory to shared memory, of which all but the first `copied` are zero. It happens
  * when the thread waits until at most so many of the groups that it closed are left. */

@@ -84,7 +84,8 @@ void fusion_note_access(struct worker *worker, const struct thread *thread, cons
 
 void fusion_emulated_access(const void *address, int64_t bytes, int32_t is_write) {
   struct worker *worker = fusion_worker();
-  fusion_note_access(worker, worker->current, address, (uint64_t)bytes, is_write != 0);
+  if (bytes > 0)
+    fusion_note_access(worker, worker->current, address, (uint64_t)bytes, is_write != 0);
 }
 
 void fusion_next_interval(struct worker *worker) {

@@ -107,8 +107,10 @@ void fusion_emulated_signal_init(void *signal, int64_t signals, int64_t count) {
 }
 
 /* Bytes of a box: lines along the first axis, one behind the other. */
-static void copy_box(const struct worker *worker, const struct copy *copy) {
+static void copy_box(struct worker *worker, const struct copy *copy) {
   const struct fusion_gpu_map *map = copy->map;
+  int64_t begin = copy->at[0] > 0 ? copy->at[0] : 0, end = copy->at[0] + (int64_t)map->box[0];
+  end = end < (int64_t)map->extents[0] ? end : (int64_t)map->extents[0];
   uint64_t size = map->element_bytes, line = map->box[0] * size, first = (uint64_t)(copy->to - worker->shared);
   for (uint64_t number = 0; number < copy->bytes / line; number++) {
     const unsigned char *from = copy->from;
@@ -122,6 +124,9 @@ static void copy_box(const struct worker *worker, const struct copy *copy) {
       else
         from += (uint64_t)index * map->strides[axis];
     }
+    if (inside && begin < end)
+      fusion_note_global(worker, (uint32_t)map->argument, (uint64_t)(from - copy->from) + (uint64_t)begin * size,
+                         (uint64_t)(end - begin) * size, size, 0);
     for (uint64_t i = 0; i < map->box[0]; i++) {
       uint64_t byte = first + number * line + i * size;
       if (map->swizzled)

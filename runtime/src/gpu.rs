@@ -17,7 +17,7 @@ pub enum Device {
 
 /// The object files for a machine, by name. They define `fusion_run` and what else `docs/abi.md` says of libraries for GPUs, and
 /// need `fusion_gpu_program`.
-pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 15] {
+pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 16] {
     macro_rules! objects {
         ($($name:literal)*) => {
             match machine {
@@ -30,5 +30,5 @@ pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 15] {
             }
         };
     }
-    objects!("block" "collective" "cuda" "dlpack" "driver" "emulate" "entry" "hip" "maps" "matrix" "profile" "races" "run" "signals" "stream")
+    objects!("block" "collective" "cuda" "dlpack" "driver" "emulate" "entry" "hip" "maps" "matrix" "memory" "profile" "races" "run" "signals" "stream")
 }

@@ -105,3 +105,39 @@ te.schedule for @k {
   %t = te.stage "twice"
   %c = te.cache_read %t as "copy" for %s
 }
+
+// -----
+
+// A stage that reads a tensor at two places has a copy for each: the loads of its text are numbered, whatever they read.
+// CHECK-LABEL: func.func private @twice(
+// CHECK-SAME:    %[[X:.*]]: memref<192xf32>
+// CHECK:         loop.for 8 serial
+// CHECK:           %[[ROW:.*]] = loop.alloc local : memref<24xf32>
+// CHECK:           loop.for 24 serial
+// CHECK:             loop.load %[[X]]
+// CHECK:             loop.store %{{.*}}, %[[ROW]]
+// CHECK:           loop.for 8 serial
+// CHECK:             loop.for 24 serial iter
+// CHECK:               loop.load %[[ROW]]
+// CHECK:               loop.load %[[X]]
+te.kernel @twice(%x: tensor<8x24xf32>) -> tensor<8x8xf32> {
+  %0 = te.compute "dense" axes [8, 8] reduce [24] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    %a = te.load %x[%i, %k] : tensor<8x24xf32> -> f32
+    %b = te.load %x[%j, %k] : tensor<8x24xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    te.yield %c : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %m = arith.addf %p, %q : f32
+    te.yield %m : f32
+  } : tensor<8x8xf32>
+  te.return %0 : tensor<8x8xf32>
+}
+te.schedule for @twice {
+  %s = te.stage "dense"
+  %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
+  %x = te.input 0
+  %rows = te.cache_read %x as "rows" for %s read 0
+  te.compute_at %rows, %i
+}

@@ -153,3 +153,44 @@ te.schedule for @k {
   te.compute_at %t, %i
   %c = te.cache_read %t as "copy"
 }
+
+// -----
+
+te.kernel @k(%x: tensor<20xf32>, %y: tensor<20xf32>) -> tensor<20xf32> {
+  %0 = te.compute "sum" axes [20] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<20xf32> -> f32
+    %b = te.load %y[%i] : tensor<20xf32> -> f32
+    %c = te.load %x[%i] : tensor<20xf32> -> f32
+    %d = arith.addf %a, %b : f32
+    %e = arith.addf %d, %c : f32
+    te.yield %e : f32
+  } combine {} : tensor<20xf32>
+  te.return %0 : tensor<20xf32>
+}
+te.schedule for @k {
+  %s = te.stage "sum"
+  %i = te.axes %s : !te.axis
+  %x = te.input 0
+  // expected-error @+1 {{is for read 1 of stage "sum", which reads that tensor by [0, 2] of its 3 reads; name one of these}}
+  %c = te.cache_read %x as "copy" for %s read 1
+}
+
+// -----
+
+te.kernel @k(%x: tensor<20xf32>) -> tensor<20xf32> {
+  %0 = te.compute "twice" axes [20] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<20xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  } combine {} : tensor<20xf32>
+  te.return %0 : tensor<20xf32>
+}
+te.schedule for @k {
+  %s = te.stage "twice"
+  %i = te.axes %s : !te.axis
+  %x = te.input 0
+  // expected-error @+1 {{is for read 0 of 0 stages; name the one stage whose read it is}}
+  %c = te.cache_read %x as "copy" read 0
+}

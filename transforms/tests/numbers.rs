@@ -120,6 +120,27 @@ fn sums_of_constants_that_cancel_are_left() {
 }
 
 #[test]
+fn exponentials_over_their_sum_are_a_softmax_where_no_logit_is_infinity() {
+    for (logits, applies) in [
+        ("x:[a,b]", 0),
+        ("(neg {} x:[a,b])", 0),
+        ("(mul {} (exp {} x:[a,b]) 2.0)", 0),
+        ("(tanh {} x:[a,b])", 1),
+        ("(neg {} (exp {} x:[a,b]))", 1),
+        ("(minimum {} x:[a,b] 40.0)", 1),
+        ("(mul {} (clip {min=-3.0,max=3.0} x:[a,b]) 0.5)", 1),
+        ("(sub {} x:[a,b] (reduce_max {axes=[1],keepdims=true} x:[a,b]))", 1),
+    ] {
+        let text = format!(
+            "(div {{}} (exp {{}} {logits}) (reduce_sum {{axes=[0],keepdims=true}} (exp {{}} {logits})))"
+        );
+        let mut reader = Reader::new(&text, 1);
+        reader.term();
+        assert_eq!(apply(&mut reader, named("softmax-unshifted")), applies, "{text}");
+    }
+}
+
+#[test]
 fn what_is_exact_is_not_distributed() {
     let applied = |text| {
         let mut reader = Reader::new(text, 1);

@@ -128,6 +128,7 @@ pub fn write(program: &Program, path: &Path) {
         description: &description,
         code: vec![CodeObject::Bytes(&native.object), CodeObject::File(&kernels)],
         constants,
+        outside: None,
         libraries: vec![],
         linker: None,
     };

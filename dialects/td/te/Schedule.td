@@ -81,9 +81,13 @@ def Te_InputOp : Te_Primitive<"input"> {
 }
 def Te_CacheReadOp : Te_Primitive<"cache_read"> {
   let summary = "A copy of a stage's result or of an argument, which the readers (all of them, when none is named) read instead";
-  let arguments = (ins Te_StageType:$source, StrAttr:$name, Variadic<Te_StageType>:$readers);
+  let description = [{
+    With `read`, the number of a load in the text of the one reader that is named, that load alone reads the copy: a stage may read a tensor at
+    several places.
+  }];
+  let arguments = (ins Te_StageType:$source, StrAttr:$name, Variadic<Te_StageType>:$readers, OptionalAttr<I64Attr>:$read);
   let results = (outs Te_StageType:$copy);
-  let assemblyFormat = "$source `as` $name (`for` $readers^)? attr-dict";
+  let assemblyFormat = "$source `as` $name (`for` $readers^)? (`read` $read^)? attr-dict";
 }
 def Te_CacheWriteOp : Te_Primitive<"cache_write"> {
   let summary = "Computes a stage into a buffer of its own, from which the stage itself only copies";

@@ -76,6 +76,7 @@ pub fn library_of(directory: &Path, description: &ModelDescription) -> PathBuf {
         description,
         code: vec![CodeObject::File(&object)],
         constants,
+        outside: None,
         libraries: vec![],
         linker: None,
     };

@@ -8,6 +8,7 @@ mod drivers;
 mod emulator;
 mod kernel;
 mod matrix;
+mod memory;
 mod profile;
 mod races;
 mod shuffles;

@@ -4,15 +4,20 @@
 // CHECK:         %[[ALL:.*]] = call @fusion_emulated_shared
 // CHECK:         %[[S:.*]] = memref.view %[[ALL]]
 // CHECK:         call @fusion_emulated_id
+// CHECK:         call @fusion_emulated_global
+// CHECK-NEXT:    memref.load
 // CHECK:         call @fusion_emulated_access
 // CHECK-NEXT:    memref.store %{{.*}}, %[[S]]
 // CHECK-NEXT:    call @fusion_emulated_barrier
 // CHECK:         call @fusion_emulated_access
 // CHECK-NEXT:    memref.load %[[S]]
+// CHECK:         call @fusion_emulated_global
+// CHECK-NEXT:    memref.store
 // CHECK:         return
 // CHECK-DAG:   func.func private @fusion_emulated_id(i32) -> i64
 // CHECK-DAG:   func.func private @fusion_emulated_barrier()
 // CHECK-DAG:   func.func private @fusion_emulated_access(i64, i64, i32)
+// CHECK-DAG:   func.func private @fusion_emulated_global(i32, i64, i64, i64, i64, i32)
 // CHECK-DAG:   func.func private @fusion_emulated_shared(i64) -> memref<1048576xi8>
 // CHECK-NOT:   gpu.module
 gpu.module @k_gpu {
@@ -62,6 +67,30 @@ gpu.module @product_gpu {
     %b = loop.load_matrix transposed %s[%t] : memref<512xf16, #gpu.address_space<workgroup>> -> vector<4xf16>
     %d = loop.multiply_matrix mma_m16n8k16_f16 %a, %b, %zero : vector<8xf16>, vector<4xf16>, vector<4xf32>
     vector.store %d, %y[%t] : memref<128xf32>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Which argument, from where on, how many elements of what size, of how many, and whether they are written. Of lanes under a mask each
+// is told, where its bit is set.
+// CHECK-LABEL: func.func private @lanes_0
+// CHECK:         call @fusion_emulated_global(%c1_i32{{.*}}, %{{.*}}, %c4_i64{{.*}}, %c2_i64{{.*}}, %c96_i64{{.*}}, %c0_i32{{.*}})
+// CHECK-NEXT:    vector.load
+// CHECK:         vector.extract %{{.*}}[0] : i1 from vector<2xi1>
+// CHECK-NEXT:    arith.extui %{{.*}} : i1 to i64
+// CHECK:         call @fusion_emulated_global(%c0_i32{{.*}}, %c32_i64{{.*}}, %c1_i32{{.*}})
+// CHECK:         vector.extract %{{.*}}[1] : i1 from vector<2xi1>
+// CHECK:         call @fusion_emulated_global
+// CHECK-NEXT:    vector.maskedstore
+gpu.module @lanes_gpu {
+  gpu.func @lanes_0(%x: memref<32xf16>, %y: memref<96xf16>) kernel {
+    %t = gpu.thread_id x
+    %a = vector.load %y[%t] : memref<96xf16>, vector<4xf16>
+    %m = vector.create_mask %t : vector<2xi1>
+    %b = vector.extract_strided_slice %a {offsets = [0], sizes = [2], strides = [1]} : vector<4xf16> to vector<2xf16>
+    vector.maskedstore %x[%t], %m, %b : memref<32xf16>, vector<2xi1>, vector<2xf16>
     gpu.return
   }
 }

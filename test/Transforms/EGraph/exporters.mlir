@@ -166,13 +166,17 @@ func.func @layer_norm_by_power(%x: tensor<32x64xf32>, %g: tensor<64xf32>, %b: te
 
 // -----
 
-// ReduceLogSumExp taken from its operand, as importers write it: the exponential of that is a softmax.
+// ReduceLogSumExp taken from its operand, as importers write it: the exponential of that is a softmax, where no logit is infinity.
 // CHECK-LABEL: func.func @softmax_by_log_sum_exp
-// CHECK:         call @fused_softmax_0
+// CHECK:         call @fused_minimum_softmax_0
 // CHECK-NOT:     call
 // CHECK:         return
-func.func @softmax_by_log_sum_exp(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+// CHECK-LABEL: func.func private @fused_minimum_softmax_0
+// CHECK:         relay.softmax
+func.func @softmax_by_log_sum_exp(%logits: tensor<32x64xf32>) -> tensor<32x64xf32> {
   %zero = relay.constant dense<0.000000e+00> : tensor<f32>
+  %most = relay.constant dense<4.000000e+01> : tensor<f32>
+  %x = relay.minimum %logits, %most : (tensor<32x64xf32>, tensor<f32>) -> tensor<32x64xf32>
   %0 = relay.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<32x64xf32>) -> tensor<32x1xf32>
   %1 = relay.is_inf %0 : (tensor<32x1xf32>) -> tensor<32x1xi1>
   %2 = relay.where %1, %zero, %0 : (tensor<32x1xi1>, tensor<f32>, tensor<32x1xf32>) -> tensor<32x1xf32>

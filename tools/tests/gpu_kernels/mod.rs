@@ -7,7 +7,9 @@
 mod columns;
 mod kinds;
 mod more;
+mod orders;
 pub mod program;
+mod twice;
 
 use crate::common::{GPUS, Numbers, succeed};
 use fusion_operators::random::{cases, seeds};

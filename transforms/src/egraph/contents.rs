@@ -1,5 +1,5 @@
 //! What is known of the elements of a value: one number, picked rows, whether all are finite, and how small they can be
-//! ([`signs`](super::signs)).
+//! ([`signs`](super::signs)) or how large ([`limits`](super::limits)).
 //!
 //! ```text
 //!     1 0 0        0 0 1                 picks: each row is 1 in one column and 0 in the others, so that a product with it
@@ -12,6 +12,7 @@
 //! *finite* where no input can make it NaN or infinite; only then `x * 0` is 0.
 
 use super::language::Constant;
+use super::limits::Limits;
 use super::rules::conditions::permutation;
 use super::signs::Sign;
 use egg::Id;
@@ -32,6 +33,8 @@ pub struct Contents {
     pub picks: Option<Picks>,
     /// How small they can be.
     pub sign: Sign,
+    /// How large they can be.
+    pub limits: Limits,
 }
 
 /// Rows that are 1 in one column and 0 in all others.
@@ -90,14 +93,22 @@ impl Contents {
     /// Of a constant whose elements are elsewhere: what they are is only looked at as far as they are picks.
     pub fn of_large(tensor: &Tensor) -> Contents {
         let picks = Picks::of(tensor);
-        let sign = if picks.is_some() { Sign::FACTOR } else { Sign::default() };
-        Contents { is_finite: picks.is_some() || !tensor.dtype().is_float(), picks, sign }
+        let (sign, limits) = match picks {
+            Some(_) => (Sign::FACTOR, Limits::of(&[0.0, 1.0])),
+            None => Default::default(),
+        };
+        Contents { is_finite: picks.is_some() || !tensor.dtype().is_float(), picks, sign, limits }
     }
 
     /// Of a constant that is known.
     pub fn of_constant(constant: &Constant) -> Contents {
         if let Some(number) = constant.splat() {
-            return Contents { is_finite: number.is_finite(), picks: None, sign: Sign::of(&[number]) };
+            return Contents {
+                is_finite: number.is_finite(),
+                picks: None,
+                sign: Sign::of(&[number]),
+                limits: Limits::of(&[number]),
+            };
         }
         constant.tensor().map_or_else(Contents::default, |tensor| {
             let numbers = tensor.to_f64s();
@@ -105,6 +116,7 @@ impl Contents {
                 is_finite: numbers.iter().all(|v| v.is_finite()),
                 picks: Picks::of(&tensor),
                 sign: Sign::of(&numbers),
+                limits: Limits::of(&numbers),
             }
         })
     }
@@ -124,17 +136,19 @@ impl Contents {
             is_finite: !result.dtype.is_float() || row.is_some_and(finite),
             picks: row.and_then(|row| (row.picks)(call, result, known)),
             sign: Sign::of_call(call, known),
+            limits: Limits::of_call(call, result, known),
         }
     }
 
     /// What two forms of one value say together; true when the first learns from the second, and the other way round.
     pub fn join(&mut self, other: Contents) -> (bool, bool) {
-        let own = (self.is_finite, self.picks.is_some(), self.sign);
-        let others = (other.is_finite, other.picks.is_some(), other.sign);
+        let own = (self.is_finite, self.picks.is_some(), self.sign, self.limits);
+        let others = (other.is_finite, other.picks.is_some(), other.sign, other.limits);
         self.is_finite |= other.is_finite;
         self.picks = self.picks.take().or(other.picks);
         self.sign = self.sign.join(other.sign);
-        let now = (self.is_finite, self.picks.is_some(), self.sign);
+        self.limits = self.limits.join(other.limits);
+        let now = (self.is_finite, self.picks.is_some(), self.sign, self.limits);
         (now != own, now != others)
     }
 }

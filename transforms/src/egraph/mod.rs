@@ -22,6 +22,7 @@ mod fold;
 pub mod language;
 mod large_constants;
 pub mod ledger;
+mod limits;
 pub mod numbers;
 pub mod orders;
 mod pass;

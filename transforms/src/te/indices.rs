@@ -178,6 +178,12 @@ fn axes_of(compute: Op) -> HashMap<usize, Expr> {
     axes.map(|(i, (axis, extent))| (key(axis), Expr::var(i, extent.max(0) as u64))).collect()
 }
 
+/// All loads of a stage, in the order of its text.
+pub fn loads<'c>(compute: Op<'c>) -> Vec<Op<'c>> {
+    let inside = compute.body(0).map(ops_in).unwrap_or_default();
+    inside.into_iter().filter(|op| load_of(*op).is_some()).collect()
+}
+
 /// All loads of a stage, with indices in terms of its axes: variable `i` is axis `i`, parallel axes first.
 pub fn accesses<'c>(compute: Op<'c>) -> Vec<Access<'c>> {
     let known = indices_of(compute);
@@ -187,7 +193,7 @@ pub fn accesses<'c>(compute: Op<'c>) -> Vec<Access<'c>> {
         let is_conditional = matches!(kind_of(op), Some(Kind::Te(Te::LoadIf)));
         Some(Access { tensor, indices, is_conditional })
     };
-    compute.body(0).map(ops_in).unwrap_or_default().into_iter().filter_map(access).collect()
+    loads(compute).into_iter().filter_map(access).collect()
 }
 
 /// The expression of a value: known, or a constant that was moved out of the body.

@@ -4,19 +4,22 @@
 //!   gpu.func @k_0(%x) workgroup(%s) kernel {          func @k_0(%x) {
 //!     %t = gpu.thread_id x                              %t = call @fusion_emulated_id(3)
 //!     store %v, %s[%t]                          =>      call @fusion_emulated_access(address of %s[%t], 4, 1) ; store %v, %s[%t]
+//!     store %v, %x[%t]                                  call @fusion_emulated_global(0, %t, 1, 4, 144, 1) ; store %v, %x[%t]
 //!     gpu.barrier                                       call @fusion_emulated_barrier()
 //!   }                                                 }
 //! ```
 //!
 //! The run time (`runtime/gpu/emulate.c`) runs it once for each thread of each block, as coroutines that change at barriers. Shared
-//! memory is the run time's, and each access to it is told, so that two threads that use one element without a barrier
-//! between them are found. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
+//! memory is the run time's. Each access to it is told, so that two threads that use one element without a barrier
+//! between them are found, and each of an argument, so that those beside it and between blocks are. Upstream's conversion of `gpu` to LLVM for a processor does not exist; this is one.
 
+mod accesses;
 mod matrix;
 mod signals;
 
 use crate::loop_to_gpu::maps::MAPS;
 use crate::loop_to_gpu::within;
+use accesses::{Memories, Memory};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
@@ -24,11 +27,10 @@ use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Pass, PassError, Region, RegionLike, RunContext, Type,
     Value, ValueLike, arguments, attr_to_mlir, buffer_parts, buffer_type, defining_op, dtype_of,
     erase_argument, function_type, index_type, key, ops_in, replace_uses, scalar_type, segments_attr,
-    set_type, str_attr, symbol_attr, take_region, type_attr, vector_parts,
+    set_type, str_attr, symbol_attr, take_region, type_attr,
 };
 use fusion_operators::{Attr, DType};
 use indexmap::IndexMap;
-use std::collections::HashSet;
 
 /// The pass.
 pub struct Emulate;
@@ -108,7 +110,8 @@ impl<'c> Emulator<'c> {
         self.entry = defining_op(Scalars { build: Build::before(first) }.index(0));
         self.registers.clear();
         let buffers: Vec<Value<'c>> = arguments(block).into_iter().skip(parameters).collect();
-        let mut blocks: HashSet<usize> = HashSet::new();
+        let given = arguments(block).into_iter().take(parameters).enumerate();
+        let mut memories: Memories = given.map(|(i, buffer)| (key(buffer), Memory::Argument(i))).collect();
         let (build, mut offset) = (Build::before(first), 0u64);
         for (i, buffer) in buffers.iter().enumerate() {
             let Some((element, n)) = buffer_parts(buffer.r#type()) else { continue };
@@ -117,7 +120,7 @@ impl<'c> Emulator<'c> {
             let here = if i < shared {
                 let view = self.shared(&build, plain, offset);
                 offset += n.saturating_mul(dtype.size() as u64).div_ceil(16) * 16;
-                blocks.insert(key(view));
+                memories.insert(key(view), Memory::Shared);
                 view
             } else {
                 let segments = segments_attr(build.context(), &[0, 0]);
@@ -134,7 +137,7 @@ impl<'c> Emulator<'c> {
         }
         let all: Vec<Op> = within(ops_in(block)).collect();
         for op in all {
-            self.operation(op, &blocks)?;
+            self.operation(op, &memories)?;
         }
         Ok(())
     }
@@ -148,10 +151,8 @@ impl<'c> Emulator<'c> {
         build.value(Upstream::View.name(), &[all[0], offset], ty, &[])
     }
 
-    fn operation(&mut self, op: Op<'c>, blocks: &HashSet<usize>) -> Result<(), PassError<'c>> {
+    fn operation(&mut self, op: Op<'c>, memories: &Memories) -> Result<(), PassError<'c>> {
         let build = Build::before(op);
-        let operands = op.operand_values();
-        let shared = |at: usize| operands.get(at).is_some_and(|v| blocks.contains(&key(*v)));
         match op.kind() {
             Some(Kind::Upstream(Upstream::ThreadId)) => self.number(op, 3),
             Some(Kind::Upstream(Upstream::BlockId)) => self.number(op, 0),
@@ -172,7 +173,7 @@ impl<'c> Emulator<'c> {
                 kind @ (Loop::SignalInit | Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait),
             )) => self.signal(kind, op),
             Some(Kind::Loop(Loop::Registers)) => op.erase(),
-            Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op),
+            Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op, memories),
             Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {
                 self.call(&build, "fusion_emulated_commit", &[], &[]);
                 op.erase();
@@ -182,13 +183,7 @@ impl<'c> Emulator<'c> {
                 self.call(&build, "fusion_emulated_wait", &[groups], &[]);
                 op.erase();
             }
-            Some(Kind::Upstream(Upstream::MemRefLoad | Upstream::VectorLoad)) if shared(0) => {
-                self.access(op, operands[0], operands[1], op.result_values()[0].r#type(), 0);
-            }
-            Some(Kind::Upstream(Upstream::MemRefStore | Upstream::VectorStore)) if shared(1) => {
-                self.access(op, operands[1], operands[2], operands[0].r#type(), 1);
-            }
-            _ => {}
+            _ => self.tell(op, memories),
         }
         Ok(())
     }
@@ -240,7 +235,7 @@ impl<'c> Emulator<'c> {
     }
 
     /// `nvgpu.device_async_copy` of so many elements, of which all but the first few are 0.
-    fn copy_async(&mut self, op: Op<'c>) {
+    fn copy_async(&mut self, op: Op<'c>, memories: &Memories) {
         let (build, operands) = (Build::before(op), op.operand_values());
         let [shared, to, global, from, ..] = operands[..] else { return };
         let size = buffer_parts(shared.r#type()).and_then(|(e, _)| dtype_of(e)).map_or(4, DType::size) as i64;
@@ -253,6 +248,11 @@ impl<'c> Emulator<'c> {
             }
             None => bytes,
         };
+        if let Some(&memory) = memories.get(&key(global)) {
+            let size = self.int(&build, DType::I64, size);
+            let count = build.value("arith.divui", &[copied, size], wide, &[]);
+            self.tell_of(&build, memory, (global, from), count, false);
+        }
         let addresses = [(shared, to), (global, from)].map(|(b, i)| self.address(&build, b, Some(i)));
         self.call(&build, "fusion_emulated_copy_async", &[addresses[0], addresses[1], bytes, copied], &[]);
         op.erase();
@@ -269,17 +269,6 @@ impl<'c> Emulator<'c> {
         let address =
             index.map_or(start, |index| scalars.index_add(start, scalars.index_affine(index, size, 0)));
         build.value("arith.index_cast", &[address], scalar_type(context, DType::I64), &[])
-    }
-
-    /// Tells of an access to shared memory.
-    fn access(&mut self, op: Op<'c>, buffer: Value<'c>, index: Value<'c>, ty: Type<'c>, writes: i64) {
-        let build = Build::before(op);
-        let (element, lanes) = vector_parts(ty).unwrap_or((ty, 1));
-        let size = dtype_of(element).map_or(4, DType::size) as i64;
-        let address = self.address(&build, buffer, Some(index));
-        let (bytes, writes) =
-            (self.int(&build, DType::I64, size * lanes as i64), self.int(&build, DType::I32, writes));
-        self.call(&build, "fusion_emulated_access", &[address, bytes, writes], &[]);
     }
 
     fn int(&self, build: &Build<'c>, dtype: DType, value: i64) -> Value<'c> {

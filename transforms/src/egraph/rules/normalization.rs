@@ -2,12 +2,18 @@
 //!
 //! `d = x - mean(x)`, `y = d rsqrt(mean(d d) + eps)` is a layer normalization of scale 1 and shift 0; a product and a sum that follow become
 //! its scale and shift. Roots, quotients and powers have become products and `rsqrt` by the rules of algebra, so each form is written once.
+//!
+//! A softmax takes the maximum off, so that a row with infinity is NaN. So are the forms that do the same; `exp x / sum exp x` is NaN at infinity
+//! and 0 elsewhere, and no softmax where a logit may be that.
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{SUMS, is_number, permutation, shaping};
-use super::numerics::is_rounded;
-use fusion_operators::{Attrs, TensorType};
+use super::numerics::{BELOW_INFINITY, is_below_infinity, is_rounded};
+use egg::Id;
+use fusion_operators::ops::elementwise::{IS_INF, WHERE};
+use fusion_operators::ops::reduction::REDUCE_MAX;
+use fusion_operators::{Attrs, Operator, TensorType};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -22,6 +28,7 @@ pub fn rules() -> Vec<Rule> {
         .with("?r", |m| along(kept_axis(m, "?m")?)),
         rule("softmax-unshifted", "exp x / sum exp x = softmax x", "(div ?a (exp ?e ?x) (reduce_sum ?n (exp ?e ?x)))", "(softmax ?r ?x)").within("4 ulp; it does not overflow where exp x does")
             .when("the reduction keeps one axis", |m| kept_axis(m, "?n").map(|_| true))
+            .when(BELOW_INFINITY, |m| is_below_infinity(m, "?x"))
             .with("?r", |m| along(kept_axis(m, "?n")?)),
         rule(
             "log-softmax-shifted",
@@ -38,6 +45,7 @@ pub fn rules() -> Vec<Rule> {
             "(log_softmax ?r ?x)",
         ).within("4 ulp of |x - max x| + log n; it does not overflow where exp x does")
         .when("the reduction keeps one axis", |m| kept_axis(m, "?n").map(|_| true))
+        .when(BELOW_INFINITY, |m| is_below_infinity(m, "?x"))
         .with("?r", |m| along(kept_axis(m, "?n")?)),
         rule(
             "log-softmax-by-maximum",
@@ -57,6 +65,10 @@ pub fn rules() -> Vec<Rule> {
             let (rank, shift) = (m.ty("?x")?.rank(), m.shape("?s")?);
             let from_back = rank - kept_axis(m, "?n")?;
             Some(shift.len().checked_sub(from_back).is_none_or(|at| shift[at] == 1))
+        })
+        .when(BELOW_INFINITY, |m| is_below_infinity(m, "?x"))
+        .when("s is finite, or NaN where a row has NaN", |m| {
+            Some(m.contents("?s").is_finite || is_finite_maximum(m, "?s", kept_axis(m, "?n")?))
         })
         .with("?r", |m| along(kept_axis(m, "?n")?)),
         keeping("kept-maximum", "reshape max x = max x that keeps its axes", "(reshape ?r (reduce_max ?m ?x))", "(reduce_max ?k ?x)"),
@@ -147,6 +159,29 @@ fn kept_axis(found: &Match, attrs: &str) -> Option<usize> {
         (Some([axis]), true) => fusion_operators::relation::normalize_axis(*axis, rank),
         _ => None,
     }
+}
+
+/// True for the maximum of x along an axis, but where that is infinite for a number, as importers write the shift of ReduceLogSumExp.
+fn is_finite_maximum(found: &Match, var: &str, axis: usize) -> bool {
+    let graph = found.graph;
+    let (x, rank) = (graph.find(found.id("?x")), found.ty("?x").map_or(0, TensorType::rank));
+    let of = |node: &Node, operator: &Operator| node.operator().is_some_and(|o| o.is(operator));
+    let any = |id: Id, holds: &dyn Fn(&Node) -> bool| graph[id].nodes.iter().any(holds);
+    let is_axis = |attrs: Id| match super::super::analysis::attrs(graph, attrs).and_then(|a| a.ints("axes")) {
+        Some([only]) => fusion_operators::relation::normalize_axis(*only, rank) == Some(axis),
+        _ => false,
+    };
+    let is_maximum =
+        |m: Id| any(m, &|n| of(n, &REDUCE_MAX) && is_axis(n.children[0]) && graph.find(n.children[1]) == x);
+    let is_infinite = |condition: Id, m: Id| {
+        any(condition, &|n| of(n, &IS_INF) && graph.find(n.children[1]) == graph.find(m))
+    };
+    any(found.id(var), &|n| {
+        of(n, &WHERE)
+            && graph[n.children[2]].data.contents.is_finite
+            && is_infinite(n.children[1], n.children[3])
+            && is_maximum(n.children[3])
+    })
 }
 
 /// The first axis that a reduction of x combines, when it combines all from there on and keeps them as 1.

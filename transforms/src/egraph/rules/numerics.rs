@@ -12,8 +12,9 @@ use super::super::language::{Head, Node};
 use super::super::rule::Match;
 use egg::Id;
 use fusion_operators::ops::elementwise::{
-    ABS, CAST, CEIL, CLIP, FLOOR, MAXIMUM, MINIMUM, MUL, NEG, RELU, ROUND, SIGN, WHERE,
+    ABS, CAST, CEIL, CLIP, FLOOR, MAXIMUM, MINIMUM, MUL, NEG, RELU, ROUND, SIGN, SUB, WHERE,
 };
+use fusion_operators::ops::reduction::REDUCE_MAX;
 use fusion_operators::{DType, Format, FusionKind, Operator};
 
 /// What [`is_wide`] says.
@@ -66,6 +67,20 @@ pub fn keep_digits(found: &Match, [c, d]: [&str; 2]) -> bool {
 /// True when a variable is no float, or is computed with a rounding, whose error is one of it: it is no input, no cast, and nothing that picks elements of those.
 pub fn has_error(found: &Match, var: &str) -> Option<bool> {
     Some(!found.ty(var)?.dtype.is_float() || is_computed(found.graph, found.id(var), MOST_STEPS))
+}
+
+/// What [`is_below_infinity`] says of logits.
+pub const BELOW_INFINITY: &str = "no x is infinity, of which the source has other results";
+
+/// True when no element of a variable's value is infinity, whatever the inputs are: its limits say so, or it is what is left without its maximum.
+pub fn is_below_infinity(found: &Match, var: &str) -> Option<bool> {
+    let (graph, id) = (found.graph, found.id(var));
+    let called = |node: &Node, operator: &Operator| node.operator().is_some_and(|o| o.is(operator));
+    let is_maximum = |id: Id, of: Id| {
+        graph[id].nodes.iter().any(|n| called(n, &REDUCE_MAX) && graph.find(n.children[1]) == graph.find(of))
+    };
+    let is_shifted = |n: &Node| called(n, &SUB) && is_maximum(n.children[2], n.children[1]);
+    Some(found.contents(var).limits.are_below_infinity() || graph[id].nodes.iter().any(is_shifted))
 }
 
 /// Steps that are looked back for a rounding.

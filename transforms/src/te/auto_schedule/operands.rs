@@ -16,6 +16,8 @@ pub struct Operand {
     pub stage: Option<StageId>,
     /// The stage whose body has the load.
     pub reader: StageId,
+    /// The number of the load in that body.
+    pub read: usize,
     /// Its extents.
     pub shape: Vec<u64>,
     /// The indices: variable `i` is axis `i` of the stage, parallel axes first.
@@ -104,7 +106,7 @@ pub fn operands(tree: &Schedule, stage: StageId) -> Option<Vec<Operand>> {
 }
 
 fn collect(tree: &Schedule, stage: StageId, axes: &[Option<Expr>], found: &mut Vec<Operand>) -> Option<()> {
-    for access in accesses(tree.stages[stage].op) {
+    for (number, access) in accesses(tree.stages[stage].op).into_iter().enumerate() {
         let at: Vec<Option<Expr>> =
             access.indices.iter().map(|i| i.as_ref().and_then(|e| put(e, axes))).collect();
         let source = stage_of(tree, access.tensor);
@@ -122,6 +124,7 @@ fn collect(tree: &Schedule, stage: StageId, axes: &[Option<Expr>], found: &mut V
             input: tree.inputs.iter().position(|v| key(*v) == key(access.tensor)),
             stage: source,
             reader: stage,
+            read: number,
             shape: tensor_type(access.tensor).as_ref().and_then(TensorType::shape).unwrap_or_default(),
             indices,
             is_fused: false,

@@ -131,6 +131,7 @@ impl Convolution<'_> {
             input: Some(input),
             stage: None,
             reader: 0,
+            read: 0,
             shape: layout
                 .parts()
                 .iter()

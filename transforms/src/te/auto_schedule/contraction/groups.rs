@@ -51,6 +51,7 @@ mod tests {
             input: Some(0),
             stage: None,
             reader: 0,
+            read: 0,
             shape,
             indices,
             is_fused: false,

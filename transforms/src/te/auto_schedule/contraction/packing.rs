@@ -127,7 +127,7 @@ pub(super) fn pack_rows(
         return writer.transform_layout(Handle::Input(input), layout);
     }
     let Some(source) = operand.handle() else { return Ok(()) };
-    let copy = writer.cache_read(source, "rows", &[operand.reader])?;
+    let copy = writer.cache_read(source, "rows", (operand.reader, operand.read))?;
     writer.transform_layout(Handle::Stage(copy), layout)?;
     let axes = writer.tree.stages[copy].leaves.clone();
     let (blocks, rows) = writer.split(copy, axes[dimension], height.min(contraction.lanes))?;
@@ -171,7 +171,7 @@ pub(super) fn copy_panels(
 ) -> Result<Option<(StageId, AxisId)>, String> {
     let Panels { dimension, width, at_once } = panels_of;
     let Some(source) = panel.handle() else { return Ok(None) };
-    let copy = writer.cache_read(source, "panel", &[panel.reader])?;
+    let copy = writer.cache_read(source, "panel", (panel.reader, panel.read))?;
     let rank = panel.shape.len();
     writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;
     let axes = writer.tree.stages[copy].leaves.clone();

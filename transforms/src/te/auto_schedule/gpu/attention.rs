@@ -244,7 +244,7 @@ impl Tile {
         };
         let Some(source) = operand.handle() else { return Ok(()) };
         let name = format!("{name}_of_{}", writer.tree.stages[self.stage].name);
-        let copy = writer.cache_read(source, &name, &[operand.reader])?;
+        let copy = writer.cache_read(source, &name, (operand.reader, operand.read))?;
         writer.compute_at(copy, self.stage, at)?;
         writer.set_scope(copy, Scope::Shared)?;
         shared::together(writer, copy, 1, [THREADS; 2])

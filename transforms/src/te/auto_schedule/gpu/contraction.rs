@@ -21,7 +21,7 @@ use super::super::operands::{Operand, operands};
 use super::super::parts;
 use super::super::placement::Nest;
 use super::super::writer::Writer;
-use super::{elements, grid, shared};
+use super::{elements, grid, reads, shared};
 use crate::target::Target;
 use crate::te::expr::Expr;
 use crate::te::schedule::{AxisId, Schedule, StageId};
@@ -85,7 +85,12 @@ pub struct Contraction {
 /// Writes the primitives of a contraction; false for another nest.
 pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
     let reduction = nest.reduction.unwrap_or(nest.stage);
-    let Some(found) = recognize(&writer.tree, nest.stage, reduction) else { return Ok(false) };
+    let Some(mut found) = recognize(&writer.tree, nest.stage, reduction) else { return Ok(false) };
+    if reads::apart(writer, reduction)?
+        && let Some(again) = recognize(&writer.tree, nest.stage, reduction)
+    {
+        found = again;
+    }
     let axes = &writer.tree.stages[nest.stage].axes;
     let (m, n) = (axes[found.row].extent, axes[found.column].extent);
     let rank = writer.tree.stages[nest.stage].rank();
@@ -230,7 +235,8 @@ fn write(
         let Some(source) = operand.handle() else { continue };
         let name = format!("{name}_of_{}", writer.tree.stages[sums].name);
         let reader = if operand.reader == reduction { sums } else { operand.reader };
-        shared::share(writer, (source, &name), &[reader], (sums, ko), (tile, slots), [THREADS; 2])?;
+        let read = (reader, operand.read);
+        shared::share(writer, (source, &name), read, (sums, ko), (tile, slots), [THREADS; 2])?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@
 //!     elements                 a thread an element, or a few that lie together
 //!
 //! Where a reduction has fewer blocks than there are cores, `parts` cuts it up. What `contraction` and `transposing` copy to shared memory, and how, is in `shared`,
-//! how loops over blocks become a grid in `grid`.
+//! how loops over blocks become a grid in `grid`; `reads` keeps reads of one tensor apart.
 //!
 //! Every nest gets blocks and threads by one of the kinds; what none is for runs on one thread, slowly but rightly.
 
@@ -26,6 +26,7 @@ mod lanes;
 mod matrix;
 mod one_row;
 mod own_rows;
+mod reads;
 mod rows;
 mod shared;
 mod transposing;

@@ -125,16 +125,16 @@ pub fn slots_of(bytes: u64, steps: u64, room: u64, wanted: u64) -> u64 {
     if steps < FEWEST_STEPS { 1 } else { most }
 }
 
-/// Has the readers read a tile in shared memory, which all threads fill together at a loop of a stage.
+/// Has a load of a reader read a tile in shared memory, which all threads fill together at a loop of a stage.
 pub fn share(
     writer: &mut Writer,
     (source, name): (Handle, &str),
-    readers: &[StageId],
+    read: (StageId, usize),
     (stage, at): (StageId, AxisId),
     (tile, slots): (&Tile, u64),
     threads: [u64; 2],
 ) -> Result<StageId, String> {
-    let copy = writer.cache_read(source, name, readers)?;
+    let copy = writer.cache_read(source, name, read)?;
     writer.compute_at(copy, stage, at)?;
     writer.set_scope(copy, Scope::Shared)?;
     if tile.grouped {

@@ -12,8 +12,8 @@
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
-use super::grid;
 use super::shared::together;
+use super::{grid, reads};
 use crate::target::Target;
 use crate::te::layout::Align;
 use crate::te::schedule::AxisId;
@@ -38,7 +38,7 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
         return Ok(false);
     }
     let column = rank - 1;
-    let Some(read) = operands(&writer.tree, nest.stage) else { return Ok(false) };
+    let Some(mut read) = operands(&writer.tree, nest.stage) else { return Ok(false) };
     let along = |o: &Operand| along_memory(o).filter(|a| *a != column && o.mentions(column));
     let extent = |axis: AxisId| writer.tree.stages[nest.stage].axes[axis].extent;
     let Some(row) = read.iter().find_map(along) else { return Ok(false) };
@@ -48,6 +48,9 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     let rows_fit = extent(row).div_ceil(SIDE) <= MOST_BLOCKS;
     if !large || !rows_fit || blocks > MOST_BLOCKS {
         return Ok(false);
+    }
+    if read.iter().any(|o| along(o) == Some(row) && is_tile(o, column)) && reads::apart(writer, nest.stage)? {
+        read = operands(&writer.tree, nest.stage).unwrap_or_default();
     }
     let tiles: Vec<&Operand> = read.iter().filter(|o| along(o) == Some(row) && is_tile(o, column)).collect();
     if tiles.is_empty() {
@@ -89,7 +92,7 @@ fn write(
     for (i, operand) in tiles.iter().enumerate() {
         let Some(source) = operand.handle() else { continue };
         let name = format!("square_{i}_of_{}", writer.tree.stages[host].name);
-        let copy = writer.cache_read(source, &name, &[operand.reader])?;
+        let copy = writer.cache_read(source, &name, (operand.reader, operand.read))?;
         writer.compute_at(copy, host, ci)?;
         writer.set_scope(copy, Scope::Shared)?;
         let of_column = operand.indices.iter().position(|e| e.mentions(column));

@@ -1,6 +1,7 @@
 //! Primitives that make stages, or say where they are computed.
 
 use super::Writer;
+use crate::te::indices::loads;
 use crate::te::schedule::primitives::recompute::Part;
 use crate::te::schedule::primitives::{
     cache_read, cache_write, compute_at, compute_inline, divide, recompute, reindex, reverse_reindex, rfactor,
@@ -79,13 +80,22 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Has readers read a copy, which is a new stage.
-    pub fn cache_read(&mut self, source: Handle, name: &str, readers: &[StageId]) -> Result<StageId, String> {
-        let mut operands = vec![self.source(source)?];
-        operands.extend(readers.iter().map(|&r| self.stage(r)));
-        let copy = cache_read::cache_read(&mut self.tree, source, name, readers)?;
+    /// Has a load of a reader, by its number, read a copy, which is a new stage.
+    pub fn cache_read(
+        &mut self,
+        source: Handle,
+        name: &str,
+        (reader, read): (StageId, usize),
+    ) -> Result<StageId, String> {
+        let operands = [self.source(source)?, self.stage(reader)];
+        // The number is said where the tensor alone does not say which load it is.
+        let (tensor, loads) =
+            (cache_read::tensor_of(&self.tree, source)?, loads(self.tree.stages[reader].op));
+        let read = Some(read).filter(|_| cache_read::reads_of(&loads, tensor).len() > 1);
+        let copy = cache_read::cache_read(&mut self.tree, source, name, &[reader], read)?;
         let context = self.build.context();
-        let attrs = [("name", str_attr(context, name))];
+        let mut attrs = vec![("name", str_attr(context, name))];
+        attrs.extend(read.map(|read| ("read", int_attr(context, read as i64))));
         let value = self.build.value(Te::CacheRead.name(), &operands, stage_type(context), &attrs);
         self.stages.insert(copy, value);
         Ok(copy)

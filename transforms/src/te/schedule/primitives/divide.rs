@@ -69,13 +69,18 @@ pub fn may_be_divided(tree: &Schedule, stage: StageId) -> bool {
 
 /// True for a computation that no primitive has arranged yet.
 pub(super) fn is_untouched(tree: &Schedule, stage: StageId) -> bool {
+    tree.stages[stage].attach == Attach::Root && has_plain_loops(tree, stage)
+}
+
+/// True for a computation whose loops no primitive has arranged, wherever it is computed.
+pub(super) fn has_plain_loops(tree: &Schedule, stage: StageId) -> bool {
     let s = &tree.stages[stage];
     let plain = s.axes.iter().all(|a| a.kind == LoopKind::Serial) && s.notes.is_empty();
     let arranged =
         s.layout.is_some() || s.scope.is_some() || !s.prefetches.is_empty() || s.tensorized.is_some();
     let used = (0..s.axes.len()).any(|a| tree.attached_to(stage, a).is_some());
     let is_compute = matches!(kind_of(s.op), Some(Kind::Te(Te::Compute)));
-    is_compute && s.attach == Attach::Root && plain && !arranged && !used && s.relations.is_empty()
+    is_compute && plain && !arranged && !used && s.relations.is_empty()
 }
 
 /// Fails where a stage has that name already.

@@ -6,7 +6,8 @@
 //!                                                      for i in 60..100  y[i] = f(d[i])
 //!
 //! So each can be arranged for those who read it, where `te.divide` has made two of one reader. Either is then computed, and kept, only as far
-//! as it is read. Stages that are inlined between it and a reader are copied as well. With a part of an axis, what is read there has a
+//! as it is read. Stages that are inlined between it and a reader are copied as well, and it may be inlined itself: then each of those that
+//! read it has loads of its own, which te.cache_read tells apart. With a part of an axis, what is read there has a
 //! stage of its own:
 //!
 //!     for j in 0..200  c[j] = g(j)                     for j in 0..100    c[j] = g(j)
@@ -14,7 +15,7 @@
 //!                                                      for i in 0..100    y[i] = c[i] * d[100 + i]
 
 use super::super::{Attach, Handle, Handles, Schedule, Stage, StageId};
-use super::divide::{is_untouched, must_be_free};
+use super::divide::{has_plain_loops, must_be_free};
 use crate::te::expr::Expr;
 use crate::te::indices::{accesses, load_of, put};
 use fusion_dialects::{Build, Op, OpExt, Value, ValueMap, key, ops_in, str_attr};
@@ -53,7 +54,8 @@ pub fn recompute(
         ));
     }
     must_be_free(tree, name)?;
-    let all = tree.readers(stage);
+    // One that is inlined itself reads it as well.
+    let all = [tree.readers(stage), tree.consumers(stage)].concat();
     if let Some(other) = readers.iter().find(|r| !all.contains(r)) {
         return Err(format!("is for stage \"{}\", which does not read that stage", tree.stages[*other].name));
     }
@@ -73,15 +75,19 @@ pub fn recompute(
         let point = points(tree, reader);
         read_copy(tree, reader, &point, (stage, made), part);
     }
-    for stage in [stage, made] {
-        narrow(tree, stage);
+    // What is inlined is computed as far as it is read.
+    if tree.stages[stage].attach == Attach::Root {
+        [stage, made].into_iter().for_each(|stage| narrow(tree, stage));
     }
     Ok(made)
 }
 
-/// True for a stage as it was before any primitive, whose result is not one of the kernel.
+/// True for a stage as it was before any primitive, or that is inlined, whose result is not one of the kernel.
 pub fn may_be_recomputed(tree: &Schedule, stage: StageId) -> bool {
-    is_untouched(tree, stage) && !tree.results.contains(&stage)
+    let attach = &tree.stages[stage].attach;
+    has_plain_loops(tree, stage)
+        && matches!(attach, Attach::Root | Attach::Inline)
+        && !tree.results.contains(&stage)
 }
 
 /// A stage that is as another one.

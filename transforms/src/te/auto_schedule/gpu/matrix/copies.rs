@@ -58,7 +58,7 @@ pub fn copy(
         None => {
             let name = format!("{}_of_{}", ["rows", "columns"][n], writer.tree.stages[sums].name);
             let source = operand.handle().ok_or("reads a tensor that nobody gives")?;
-            writer.cache_read(source, &name, &[sums])?
+            writer.cache_read(source, &name, (sums, operand.read))?
         }
     };
     writer.compute_at(copy, stage, at)?;

@@ -123,11 +123,16 @@ pub fn find(tree: &Schedule, target: &Target) -> Result<Vec<Product>, String> {
         if windows.is_none() {
             best(tree, reduction, &facts)?;
         }
-        let read = accesses(tree.stages[reduction].op).into_iter().filter_map(|a| tree.giving(a.tensor));
+        let read: Vec<StageId> =
+            accesses(tree.stages[reduction].op).into_iter().filter_map(|a| tree.giving(a.tensor)).collect();
+        // One that both operands are stays in memory: its tiles would differ.
         let own = |s: &StageId| {
-            placement::is_cheap(tree, *s) && tree.consumers(*s) == [reduction] && !tree.results.contains(s)
+            let once = read.iter().filter(|other| *other == s).count() == 1;
+            once && placement::is_cheap(tree, *s)
+                && tree.consumers(*s) == [reduction]
+                && !tree.results.contains(s)
         };
-        let sources: Vec<StageId> = read.filter(own).collect();
+        let sources: Vec<StageId> = read.iter().copied().filter(own).collect();
         Some(Product { reduction, sources, windows, facts })
     };
     Ok(reductions.filter_map(product).collect())
