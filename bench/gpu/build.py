@@ -22,6 +22,7 @@ FUSION = os.environ.get("FUSION", str(REPOSITORY / "target/debug/fusion"))
 DRIVER = ["drive", "steps", "table", "worker", "case", "host", "once", "nodes", "library", "evaluate", "weights", "tolerance", "timing", "peers", "triton_kernels"]
 FEW_BYTES = 55 << 20
 
+import drive
 import host
 import nodes
 from cases import all_cases
@@ -137,7 +138,7 @@ def main():
     for name in DRIVER:
         shutil.copy(HERE / f"{name}.py", kit)
     version = subprocess.run([FUSION, "--version"], capture_output=True, text=True).stdout.strip().removeprefix("fusion ")
-    manifest = {"target": options.target, "version": version, "emulated": options.emulate, "small": options.small, "cases": cases, "nodes": tests}
+    manifest = {"kit": drive.KIT_VERSION, "target": options.target, "version": version, "emulated": options.emulate, "small": options.small, "cases": cases, "nodes": tests}
     (kit / "manifest.json").write_text(json.dumps(manifest, indent=1))
     failed = [c["name"] for c in cases if not c["compiled"]]
     if not options.emulate:

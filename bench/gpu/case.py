@@ -90,6 +90,14 @@ def timed(case, wanted):
     return {"ms": medians, "quartiles": quartiles, "failed": failed, "kernels": slowest, "launches": len(launches)}
 
 
+def device():
+    """What the driver finds, through the libraries' own way to it: a case is not needed for that."""
+    if not torch.cuda.is_available():
+        raise RuntimeError("There is no GPU, or no driver for it: PyTorch finds no CUDA device; look whether nvidia-smi shows one to this program.")
+    major, minor = torch.cuda.get_device_capability()
+    return {"name": torch.cuda.get_device_name(), "capability": f"{major}{minor}"}
+
+
 def facts():
     """The device, and its ceilings as libraries reach them: bytes copied, products."""
     from timing import Clock

@@ -24,6 +24,7 @@ import steps
 import table
 
 KIT = pathlib.Path(__file__).resolve().parent
+KIT_VERSION = 1
 
 
 class Worker:
@@ -70,14 +71,28 @@ def lost(said):
     return any(word in said for word in ("CUDA error", "illegal", "is lost", "launch failure", "misaligned", "out of memory"))
 
 
+class Refused(Exception):
+    """A sentence that ends the run; what is known by then stays in DIR."""
+
+
+def manifest():
+    try:
+        found = json.loads((KIT / "manifest.json").read_text())
+    except (OSError, ValueError) as error:
+        raise Refused(f"The kit in {KIT} has no manifest that can be read ({error}); build it again with bench/gpu/run.sh --build.")
+    if found.get("kit") != KIT_VERSION:
+        raise Refused(f"The kit is of version {found.get('kit')}, and this driver runs version {KIT_VERSION}; build it again.")
+    return found
+
+
 class Run:
     def __init__(self, options):
         self.out, self.only, self.end = pathlib.Path(options.out), options.only, time.time() + options.budget
         self.out.mkdir(parents=True, exist_ok=True)
-        self.manifest = json.loads((KIT / "manifest.json").read_text())
+        self.manifest = manifest()
         self.cases = self._unpacked()
         self.log = open(self.out / "worker.log", "ab")
-        self.worker = Worker(self.cases, self.log)
+        self.worker, self.lost = Worker(self.cases, self.log), 0
         self.path, self.results = self.out / "results.jsonl", {}
         if options.resume and self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -121,15 +136,30 @@ def main():
     parser.add_argument("--budget", type=float, default=840)
     parser.add_argument("--peers", default="eager,graph,causal,triton,inductor,inductor-max,jax")
     options = parser.parse_args()
+    try:
+        go(options)
+    except Refused as refusal:
+        sys.exit(str(refusal))
+    except OSError as error:
+        sys.exit(f"{options.out} cannot be written: {error}; what was found before is in {options.out}/results.jsonl.")
+
+
+def go(options):
     run = Run(options)
     run.peers = options.peers.split(",")
     try:
+        try:
+            steps.fit(run)
+        except RuntimeError as error:
+            raise Refused(str(error))
         for step in options.steps.split(","):
             if run.late():
                 print(f"no time is left for step {step}", flush=True)
                 continue
             steps.STEPS[step](run)
             run.tables()
+            if run.lost == steps.HANGS:
+                raise Refused(f"The device answers no more; start again with --resume when it does. What was found is in {run.out}.")
     finally:
         run.worker.end()
         run.tables()

@@ -44,3 +44,7 @@ def check(case):
 
 def facts():
     return {"name": "the host, without PyTorch"}
+
+
+def device():
+    return {"name": "unknown without PyTorch"}

@@ -36,6 +36,7 @@ def _nhwc(record, inputs, device):
 
 def _inductor(record, inputs, device, **options):
     evaluator = Evaluator(record, device=device)
+    torch._dynamo.reset()  # else it gives up compiling the one function after some cases
     compiled = torch.compile(evaluator.__call__, dynamic=False, **options)
     compiled(*inputs)
     return lambda: compiled(*inputs)

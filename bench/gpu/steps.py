@@ -20,12 +20,24 @@ def _each(run, step, names, request, seconds):
             return
         if run.wanted(name) and (step, name) not in run.results:
             answer = run.worker.ask(request(name), seconds)
-            hangs = hangs + 1 if answer.get("kind") == "Hang" else 0
+            hangs = run.lost = hangs + 1 if answer.get("kind") == "Hang" else 0
             run.note(step, name, answer)
 
 
 def _of(run, family):
     return [c["name"] for c in run.manifest["cases"] if (c["family"] == "kinds") == (family == "kinds") and c["compiled"]]
+
+
+def fit(run):
+    """Whether there is a device, and the one that the kit is for."""
+    if run.manifest["emulated"]:
+        return
+    found = run.worker.ask({"do": "device"}, 60)
+    if not found["ok"]:
+        raise RuntimeError(found["said"])
+    target, capability = run.manifest["target"], found.get("capability")
+    if capability and target.startswith("nvidia:sm_") and not target.removeprefix("nvidia:sm_").startswith(capability):
+        raise RuntimeError(f"The kit is for {target}, and the device is {found['name']} of sm_{capability}; build one with --target nvidia:sm_{capability}.")
 
 
 def facts(run):

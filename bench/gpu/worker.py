@@ -24,6 +24,8 @@ def answer(request):
     match request["do"]:
         case "facts":
             return way.facts()
+        case "device":
+            return way.device()
         case "node":
             return nodes.check(CASES, request["case"])
         case "check":

@@ -103,7 +103,8 @@ pub fn write(
     let alignment = if outside.is_some() { weights::ALIGNMENT } else { 64 };
     // Not 0, so that the symbol lies in its own section; nothing else lies on the pages of what is mapped.
     let constants_size = constants.size.max(1);
-    let blob_size = if outside.is_some() { constants_size.next_multiple_of(alignment) } else { constants_size };
+    let blob_size =
+        if outside.is_some() { constants_size.next_multiple_of(alignment) } else { constants_size };
     let large = machine == Machine::X86_64 && constants.size >= LARGE_CONSTANTS;
 
     let mut buffer = StreamingBuffer::new(BufWriter::new(out));

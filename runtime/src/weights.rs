@@ -51,7 +51,8 @@ fn header(size: u64, fingerprint: &str) -> io::Result<Vec<u8>> {
     let size = usize::try_from(size).map_err(io::Error::other)?;
     let metadata = HashMap::from([(ENTRY.to_owned(), fingerprint.to_owned())]);
     let tensor = TensorInfo { dtype: Dtype::U8, shape: vec![size], data_offsets: (0, size) };
-    let metadata = Metadata::new(Some(metadata), vec![(TENSOR.to_owned(), tensor)]).map_err(io::Error::other)?;
+    let metadata =
+        Metadata::new(Some(metadata), vec![(TENSOR.to_owned(), tensor)]).map_err(io::Error::other)?;
     let mut text = serde_json::to_vec(&metadata)?;
     let whole = (8 + text.len() as u64).next_multiple_of(ALIGNMENT);
     text.resize(whole as usize - 8, b' ');
@@ -92,7 +93,9 @@ pub fn objects(machine: Machine, on_device: bool) -> Vec<(&'static str, &'static
     macro_rules! object {
         ($name:literal) => {
             match machine {
-                Machine::X86_64 => include_bytes!(concat!(env!("OUT_DIR"), "/weights-", $name, "-x86_64.o")).as_slice(),
+                Machine::X86_64 => {
+                    include_bytes!(concat!(env!("OUT_DIR"), "/weights-", $name, "-x86_64.o")).as_slice()
+                }
                 Machine::AArch64 => {
                     include_bytes!(concat!(env!("OUT_DIR"), "/weights-", $name, "-aarch64.o")).as_slice()
                 }

@@ -176,7 +176,7 @@ fn the_data_object_is_what_the_interface_says() {
         let mut constants = Constants::default();
         constants.push(&[1; 100], 64);
         let file = fs::File::create(&path).unwrap();
-        fusion_runtime::object_file::write(file, machine, &common::description(), &constants).unwrap();
+        fusion_runtime::object_file::write(file, machine, &common::description(), &constants, None).unwrap();
         let output = Command::new("readelf").args(["-h", "-S", "-s", "-W"]).arg(&path).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.stderr.is_empty() && text.contains(name), "{text}");

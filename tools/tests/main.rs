@@ -28,3 +28,4 @@ mod random_graphs;
 mod repeated_constants;
 mod schedules;
 mod validate;
+mod weights;

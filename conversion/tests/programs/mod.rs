@@ -68,7 +68,7 @@ fn image(made: &ProgramCompilation) -> Vec<u8> {
         device: None,
     };
     let constants = Constants { size: made.constants.len() as u64, pieces: vec![(0, &made.constants)] };
-    object_file::write(&mut data, machine, &description, &constants).unwrap();
+    object_file::write(&mut data, machine, &description, &constants, None).unwrap();
     add("data.o".to_owned(), &data);
     let mut link = Command::new("cc");
     link.args(["-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-o"]).arg(&library).args(&objects);

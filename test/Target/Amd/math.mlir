@@ -3,7 +3,7 @@
 // No library is called.
 // CHECK:      gpu.module @functions_gpu
 // CHECK-NOT:  __ocml_
-// CHECK-SAME: v_fma_f32
+// CHECK-SAME: v_exp_f32
 // CHECK-SAME: v_floor_f32
 // CHECK-SAME: v_sqrt_f32
 func.func @functions(%x: memref<256xf32>, %y: memref<256xf32>) attributes {loop.kernel} {

@@ -3,7 +3,7 @@
 // No library is called.
 // CHECK:      gpu.module @functions_gpu
 // CHECK-NOT:  __nv_
-// CHECK-SAME: fma.rn.f32
+// CHECK-SAME: ex2.approx.f32
 // CHECK-SAME: cvt.rmi.f32.f32
 // CHECK-SAME: sqrt.rn.f32
 func.func @functions(%x: memref<256xf32>, %y: memref<256xf32>) attributes {loop.kernel} {

@@ -124,7 +124,7 @@ const KERNELS: &[Kind] = &[
 fn kernels_that_read_a_tensor_twice_compute_what_the_processor_does() {
     let mut wrong = Vec::new();
     for (number, (name, build)) in KERNELS.iter().enumerate() {
-        for gpu in GPUS {
+        for gpu in GPUS.iter().copied() {
             let numbers = Numbers(number as u64 + 1);
             wrong.extend(check_on(gpu, numbers, *build).err().map(|why| format!("{name}: {why}")));
         }
