@@ -21,7 +21,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build demo docs test fuzz check-format check-lints check-models check-gpus check-example check bench models clean
+.PHONY: help deps build demo docs test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -40,7 +40,7 @@ demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Ru
 	  examples/offline/demo.sh $(FUSION); \
 	fi
 
-test: check-format check-lints check-models check-example check ## Run all tests
+test: check-format check-lints check-models check-example check check-gpu-kit ## Run all tests
 
 check-format: deps
 	@if $(CARGO) fmt --version > /dev/null 2>&1; then \
@@ -67,6 +67,14 @@ check-gpus: build data/python/.installed ## Run all ONNX backend tests with emul
 	  echo "$$gpu" && $(FUSION) onnx-test --target $$gpu --emulate --timeout 600 \
 	    $(foreach kind,node simple pytorch-operator pytorch-converted,$(BACKEND_TESTS)/$(kind)) || exit 1; \
 	done
+
+# The driver that benchmarks GPUs, with emulated kernels of small sizes beside the interpreter.
+check-gpu-kit: build
+	@if $(MAKE) -s --no-print-directory data/python/.installed; then \
+	  PYTHON="$(PYTHON)" FUSION="$(FUSION)" NODES=30 bench/gpu/run.sh --dry-run --steps 2,3,7; \
+	else \
+	  echo "numpy and onnx cannot be fetched: the kit for GPUs is not run"; \
+	fi
 
 check-example: build
 	@$(MAKE) -s --no-print-directory -C examples/out-of-tree test

@@ -137,11 +137,13 @@ def main():
     parser.add_argument("--peers", default="eager,graph,causal,triton,inductor,inductor-max,jax")
     options = parser.parse_args()
     try:
-        go(options)
+        wrong = go(options)
     except Refused as refusal:
         sys.exit(str(refusal))
     except OSError as error:
         sys.exit(f"{options.out} cannot be written: {error}; what was found before is in {options.out}/results.jsonl.")
+    if wrong:
+        sys.exit(f"{len(wrong)} cases are wrong: {', '.join(wrong[:8])}{', ...' if len(wrong) > 8 else ''}.")
 
 
 def go(options):
@@ -163,6 +165,7 @@ def go(options):
     finally:
         run.worker.end()
         run.tables()
+    return [case for (step, case), result in run.results.items() if step in "23" and not result.get("right")]
 
 
 if __name__ == "__main__":

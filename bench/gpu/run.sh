@@ -19,7 +19,7 @@ case $mode in
   --dry-run)
     kit=$(mktemp -d)
     trap 'rm -rf "$kit"' EXIT
-    "$python" "$here/build.py" --emulate --small --nodes 120 "$kit/kit"
+    "$python" "$here/build.py" --emulate --small --nodes "${NODES:-120}" "$kit/kit"
     "$python" "$kit/kit/drive.py" --out "$kit/out" "$@"
     cat "$kit/out/table.md" ;;
   *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 1 ;;

@@ -36,7 +36,7 @@ fn models_run_on_mapped_weights() {
         let said = succeed(directory.path(), &["run", "m.so", "--input", X]);
         let whole = succeed(directory.path(), &["run", "m.mlir", "--input", X]);
         assert_eq!(said, whole, "{options:?}");
-        assert!(said.contains("4.5") || said.contains("9"), "{said}");
+        assert!(said.contains("[1.0, 2.0, 3.0, 4.0, 5.0"), "{said}");
     }
 }
 
@@ -64,7 +64,8 @@ fn a_file_that_does_not_fit_is_refused() {
         fs::write(&path, bytes).unwrap();
         refused(here, None)
     };
-    assert!(refused(&bytes[..bytes.len() - 1]).contains("the file has 65599 bytes, expected 65600"));
+    let sizes = format!("the file has {} bytes, expected {}", bytes.len() - 1, bytes.len());
+    assert!(refused(&bytes[..bytes.len() - 1]).contains(&sizes));
     assert!(refused(&bytes[..5]).contains("is no file of weights"));
     assert!(refused(&[0xff; 200]).contains("is no file of weights"));
     let mut other = bytes.clone();
