@@ -194,6 +194,10 @@ const fn moved(operators: &'static [&'static Operator], picks: PicksOf, one: One
     Row { operators, finite: Finite::WithOperands, picks, one }
 }
 
+/// What gives elements of its operands alone, wherever they go.
+pub static REARRANGING: [&Operator; 9] =
+    [&RESHAPE, &SQUEEZE, &EXPAND_DIMS, &TRANSPOSE, &BROADCAST_TO, &CONCAT, &SLICE, &TILE, &REVERSE];
+
 static ROWS: &[Row] = &[
     moved(&[&RESHAPE, &SQUEEZE, &EXPAND_DIMS], |_, _, known| known[0].contents.picks.clone(), all_alike),
     moved(&[&TRANSPOSE], transposed, all_alike),

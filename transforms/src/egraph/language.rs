@@ -76,6 +76,11 @@ impl Node {
             _ => None,
         }
     }
+
+    /// True for a call of an operator.
+    pub fn calls(&self, operator: &Operator) -> bool {
+        self.operator().is_some_and(|called| called.is(operator))
+    }
 }
 
 impl Language for Node {

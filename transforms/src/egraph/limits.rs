@@ -11,11 +11,10 @@
 //!
 //! Elements that are NaN are left out: what is said is said of the others.
 
-use super::contents::{Known, greatest};
+use super::contents::{Known, REARRANGING, greatest};
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::indexing::GATHER;
 use fusion_operators::ops::normalization::{LOG_SOFTMAX, SOFTMAX};
-use fusion_operators::ops::shape::*;
 use fusion_operators::{Call, DType, Operator, TensorType};
 
 const ANY: u16 = u16::MAX;
@@ -152,19 +151,8 @@ static ROWS: &[Row] = &[
     },
     Row { operators: &[&WHERE], limits: |_, known| of(known, 1).common(of(known, 2)) },
     Row { operators: &[&GATHER, &CAST], limits: |_, known| of(known, 0) },
-    // Elements are those of the operands.
     Row {
-        operators: &[
-            &RESHAPE,
-            &SQUEEZE,
-            &EXPAND_DIMS,
-            &TRANSPOSE,
-            &BROADCAST_TO,
-            &CONCAT,
-            &SLICE,
-            &TILE,
-            &REVERSE,
-        ],
+        operators: &REARRANGING,
         limits: |_, known| known.iter().map(|k| k.contents.limits).reduce(Limits::common).unwrap_or_default(),
     },
     Row { operators: &[&ADD], limits: |_, known| added(of(known, 0), of(known, 1)) },

@@ -6,13 +6,12 @@
 //!
 //! Elements that are NaN are left out: what is said is said of the others.
 
-use super::contents::Known;
+use super::contents::{Known, REARRANGING};
 use fusion_operators::Call;
 use fusion_operators::Operator;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::normalization::SOFTMAX;
 use fusion_operators::ops::reduction::*;
-use fusion_operators::ops::shape::*;
 
 /// The reciprocal of the root of a number from here on is finite, in all element types.
 const LEAST_POSITIVE: f64 = 1e-30;
@@ -88,22 +87,8 @@ struct Row {
 static ROWS: &[Row] = &[
     Row { operators: &[&RELU, &ABS, &EXP], sign: |_| Sign::NONNEGATIVE },
     Row { operators: &[&SIGMOID, &SOFTMAX], sign: |_| Sign::FACTOR },
-    // Elements are those of the operands.
-    Row {
-        operators: &[
-            &RESHAPE,
-            &SQUEEZE,
-            &EXPAND_DIMS,
-            &TRANSPOSE,
-            &BROADCAST_TO,
-            &CONCAT,
-            &SLICE,
-            &TILE,
-            &REVERSE,
-            &MINIMUM,
-        ],
-        sign: |known| known.iter().map(sign).reduce(Sign::common).unwrap_or_default(),
-    },
+    Row { operators: &REARRANGING, sign: common },
+    Row { operators: &[&MINIMUM], sign: common },
     // What is summed up on the way may be infinite; the mean of nothing is NaN, and its sum 0.
     Row { operators: &[&REDUCE_MEAN], sign: |known| Sign { is_factor: false, ..sign(&known[0]) } },
     Row {
@@ -118,6 +103,11 @@ static ROWS: &[Row] = &[
         sign: |known| if sign(&known[0]).is_positive { Sign::FACTOR } else { Sign::NONNEGATIVE },
     },
 ];
+
+/// Each element is one of those of the operands.
+fn common(known: &[Known]) -> Sign {
+    known.iter().map(sign).reduce(Sign::common).unwrap_or_default()
+}
 
 fn sign(known: &Known) -> Sign {
     known.contents.sign

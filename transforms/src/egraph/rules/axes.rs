@@ -184,14 +184,14 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         equation: "f(x^p) = f(x)^p",
         rounding: Rounding::Exact,
         conditions: &["f is elementwise, of one operand"],
-        find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&TRANSPOSE))),
+        find: |graph| unary_of(graph, |n| n.calls(&TRANSPOSE)),
     },
     SearchRule {
         name: "elementwise-of-reshape",
         equation: "f(reshape x) = reshape f(x)",
         rounding: Rounding::Exact,
         conditions: &["f is elementwise, of one operand"],
-        find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&RESHAPE))),
+        find: |graph| unary_of(graph, |n| n.calls(&RESHAPE)),
     },
     SearchRule {
         name: "transpose-of-elementwise",
@@ -260,7 +260,7 @@ pub fn unary_of(graph: &Graph, is_mover: impl Fn(&Node) -> bool) -> Vec<Draft> {
 
 fn transposes(graph: &Graph, id: Id) -> impl Iterator<Item = (Id, Vec<usize>)> + '_ {
     let rank = only_type(graph, id).map_or(0, |t| t.rank());
-    graph[id].nodes.iter().filter(|n| n.operator().is_some_and(|o| o.is(&TRANSPOSE))).filter_map(move |n| {
+    graph[id].nodes.iter().filter(|n| n.calls(&TRANSPOSE)).filter_map(move |n| {
         let axes = permutation(super::super::analysis::attrs(graph, n.children[0])?, rank)?;
         Some((n.children[1], axes))
     })
@@ -350,7 +350,7 @@ fn lifted(graph: &Graph, draft: &mut Draft, id: Id, rank: usize) -> Option<(Plac
 fn transposes_of(graph: &Graph) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (class, transpose) in calls(graph) {
-        if !transpose.operator().is_some_and(|o| o.is(&TRANSPOSE)) || graph[class].data.is_constant {
+        if !transpose.calls(&TRANSPOSE) || graph[class].data.is_constant {
             continue;
         }
         let &[by, of] = &transpose.children[..] else { continue };
@@ -395,7 +395,7 @@ fn broadcast_operands(graph: &Graph) -> Vec<Draft> {
         }
         for at in 1..call.children.len() {
             let nodes = graph[call.children[at]].nodes.iter();
-            for broadcast in nodes.filter(|n| n.operator().is_some_and(|o| o.is(&BROADCAST_TO))) {
+            for broadcast in nodes.filter(|n| n.calls(&BROADCAST_TO)) {
                 let mut draft = Draft::of(class);
                 let operands: Vec<usize> = (1..call.children.len())
                     .map(|i| draft.class(if i == at { broadcast.children[1] } else { call.children[i] }))

@@ -70,8 +70,8 @@ fn all(graph: &Graph, operator: &'static Operator, merge: Merge) -> Vec<Draft> {
     for (class, call) in calls(graph) {
         let &[attrs, x, y] = &call.children[..] else { continue };
         // What was brought together is not brought together again.
-        let is_new = |id: Id| !graph[id].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&CONCAT)));
-        if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant || !is_new(x) {
+        let is_new = |id: Id| !graph[id].nodes.iter().any(|n| n.calls(&CONCAT));
+        if !call.calls(operator) || graph[class].data.is_constant || !is_new(x) {
             continue;
         }
         let Some(types) = [x, y].into_iter().map(|id| only_type(graph, id)).collect::<Option<Vec<_>>>()

@@ -13,7 +13,6 @@ use super::super::rule::{Match, Rule, rule};
 use super::conditions::is_float;
 use super::numerics::is_moderate_factor;
 use egg::Id;
-use fusion_operators::Operator;
 use fusion_operators::ops::elementwise::{ADD, DIV, MUL, SUB, WHERE};
 use std::collections::HashSet;
 
@@ -105,13 +104,14 @@ fn takes_in(found: &Match, value: Id, seen: &mut HashSet<Id>) -> bool {
         return false;
     }
     found.graph[value].nodes.iter().any(|node| {
-        let is = |wanted: &'static Operator| node.operator().is_some_and(|operator| operator.is(wanted));
         let mut takes = |child: &Id| takes_in(found, *child, seen);
         match node.children.get(1..) {
-            Some([x, y]) if is(&ADD) || is(&SUB) => takes(x) && takes(y),
-            Some([x, y]) if is(&MUL) => takes(x) || takes(y),
-            Some([x, _]) if is(&DIV) => takes(x),
-            Some([_, a, b]) if is(&WHERE) => [a, b].iter().all(|id| found.graph[**id].data.is_constant),
+            Some([x, y]) if node.calls(&ADD) || node.calls(&SUB) => takes(x) && takes(y),
+            Some([x, y]) if node.calls(&MUL) => takes(x) || takes(y),
+            Some([x, _]) if node.calls(&DIV) => takes(x),
+            Some([_, a, b]) if node.calls(&WHERE) => {
+                [a, b].iter().all(|id| found.graph[**id].data.is_constant)
+            }
             _ => false,
         }
     })

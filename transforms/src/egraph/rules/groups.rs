@@ -32,7 +32,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
 fn by_groups(graph: &Graph) -> Vec<Draft> {
     calls(graph)
         .into_iter()
-        .filter(|(_, call)| call.operator().is_some_and(|o| o.is(&CONV2D)))
+        .filter(|(_, call)| call.calls(&CONV2D))
         .filter_map(|(class, call)| {
             let (data, weight) = (call.children[1], call.children[2]);
             let attrs = attrs_of(graph, call.children[0]);

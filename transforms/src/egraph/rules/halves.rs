@@ -119,8 +119,7 @@ fn find(graph: &Graph) -> Vec<Draft> {
     }
     let (constants, mut drafts) = (bytes_of_constants(graph), Vec::new());
     for (class, call) in calls(graph) {
-        let is_known =
-            || graph[class].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&MATMUL_BY_HALVES)));
+        let is_known = || graph[class].nodes.iter().any(|n| n.calls(&MATMUL_BY_HALVES));
         if !graph[class].data.is_constant
             && let Some(product) = Product::of(graph, call)
             && !is_known()

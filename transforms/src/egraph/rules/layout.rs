@@ -185,7 +185,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         equation: "f(unblock x) = unblock f(x)",
         rounding: Rounding::Exact,
         conditions: &["f is elementwise, of one operand"],
-        find: |graph| unary_of(graph, |n| n.operator().is_some_and(|o| o.is(&LAYOUT_TRANSFORM))),
+        find: |graph| unary_of(graph, |n| n.calls(&LAYOUT_TRANSFORM)),
     },
     SearchRule {
         name: "elementwise-of-orders",
@@ -347,7 +347,7 @@ fn elementwise_of_orders(graph: &Graph) -> Vec<Draft> {
 fn concat_of_orders(graph: &Graph) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (class, call) in calls(graph).into_iter().filter(|(class, _)| !graph[*class].data.is_constant) {
-        if !call.operator().is_some_and(|o| o.is(&CONCAT)) || call.children.len() < 2 {
+        if !call.calls(&CONCAT) || call.children.len() < 2 {
             continue;
         }
         let attrs = attrs_of(graph, call.children[0]);

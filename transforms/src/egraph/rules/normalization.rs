@@ -13,7 +13,7 @@ use super::numerics::{BELOW_INFINITY, is_below_infinity, is_rounded};
 use egg::Id;
 use fusion_operators::ops::elementwise::{IS_INF, WHERE};
 use fusion_operators::ops::reduction::REDUCE_MAX;
-use fusion_operators::{Attrs, Operator, TensorType};
+use fusion_operators::{Attrs, TensorType};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -165,19 +165,18 @@ fn kept_axis(found: &Match, attrs: &str) -> Option<usize> {
 fn is_finite_maximum(found: &Match, var: &str, axis: usize) -> bool {
     let graph = found.graph;
     let (x, rank) = (graph.find(found.id("?x")), found.ty("?x").map_or(0, TensorType::rank));
-    let of = |node: &Node, operator: &Operator| node.operator().is_some_and(|o| o.is(operator));
     let any = |id: Id, holds: &dyn Fn(&Node) -> bool| graph[id].nodes.iter().any(holds);
     let is_axis = |attrs: Id| match super::super::analysis::attrs(graph, attrs).and_then(|a| a.ints("axes")) {
         Some([only]) => fusion_operators::relation::normalize_axis(*only, rank) == Some(axis),
         _ => false,
     };
     let is_maximum =
-        |m: Id| any(m, &|n| of(n, &REDUCE_MAX) && is_axis(n.children[0]) && graph.find(n.children[1]) == x);
+        |m: Id| any(m, &|n| n.calls(&REDUCE_MAX) && is_axis(n.children[0]) && graph.find(n.children[1]) == x);
     let is_infinite = |condition: Id, m: Id| {
-        any(condition, &|n| of(n, &IS_INF) && graph.find(n.children[1]) == graph.find(m))
+        any(condition, &|n| n.calls(&IS_INF) && graph.find(n.children[1]) == graph.find(m))
     };
     any(found.id(var), &|n| {
-        of(n, &WHERE)
+        n.calls(&WHERE)
             && graph[n.children[2]].data.contents.is_finite
             && is_infinite(n.children[1], n.children[3])
             && is_maximum(n.children[3])

@@ -75,11 +75,10 @@ pub const BELOW_INFINITY: &str = "no x is infinity, of which the source has othe
 /// True when no element of a variable's value is infinity, whatever the inputs are: its limits say so, or it is what is left without its maximum.
 pub fn is_below_infinity(found: &Match, var: &str) -> Option<bool> {
     let (graph, id) = (found.graph, found.id(var));
-    let called = |node: &Node, operator: &Operator| node.operator().is_some_and(|o| o.is(operator));
     let is_maximum = |id: Id, of: Id| {
-        graph[id].nodes.iter().any(|n| called(n, &REDUCE_MAX) && graph.find(n.children[1]) == graph.find(of))
+        graph[id].nodes.iter().any(|n| n.calls(&REDUCE_MAX) && graph.find(n.children[1]) == graph.find(of))
     };
-    let is_shifted = |n: &Node| called(n, &SUB) && is_maximum(n.children[2], n.children[1]);
+    let is_shifted = |n: &Node| n.calls(&SUB) && is_maximum(n.children[2], n.children[1]);
     Some(found.contents(var).limits.are_below_infinity() || graph[id].nodes.iter().any(is_shifted))
 }
 
@@ -108,15 +107,15 @@ fn is_computed(graph: &Graph, id: Id, steps: usize) -> bool {
 pub fn has_square(found: &Match, var: &str) -> bool {
     let graph = found.graph;
     let own = graph.find(found.id(var));
-    let of_relu = graph[own].nodes.iter().filter(|n| n.operator().is_some_and(|o| o.is(&RELU)));
+    let of_relu = graph[own].nodes.iter().filter(|n| n.calls(&RELU));
     let mut values = vec![own];
     values.extend(of_relu.map(|n| graph.find(n.children[1])));
     let squares = |id: &Id| {
         graph[*id].parents().any(|parent| {
-            graph[parent].nodes.iter().any(|n| {
-                n.operator().is_some_and(|o| o.is(&MUL))
-                    && n.children[1..].iter().all(|&c| graph.find(c) == *id)
-            })
+            graph[parent]
+                .nodes
+                .iter()
+                .any(|n| n.calls(&MUL) && n.children[1..].iter().all(|&c| graph.find(c) == *id))
         })
     };
     values.iter().any(squares)

@@ -147,7 +147,7 @@ fn drafts(graph: &Graph, operator: &'static Operator, form: Form) -> Vec<Draft> 
         return Vec::new();
     }
     let constants = bytes_of_constants(graph);
-    let has_one = |class: Id| graph[class].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(operator)));
+    let has_one = |class: Id| graph[class].nodes.iter().any(|n| n.calls(operator));
     let of = |(class, call): (Id, &Node)| {
         let is_open = !graph[class].data.is_constant && !has_one(class);
         form(class, call, constants).filter(|_| is_open)

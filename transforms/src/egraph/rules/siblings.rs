@@ -88,7 +88,7 @@ type Sibling = (Id, Id);
 fn stacked(graph: &Graph, operator: &'static Operator) -> Vec<Draft> {
     let mut groups: IndexMap<(Id, Id, Vec<Dim>), Vec<Sibling>> = IndexMap::new();
     for (class, call) in calls(graph) {
-        if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant {
+        if !call.calls(operator) || graph[class].data.is_constant {
             continue;
         }
         let (attrs, data, weight) = (call.children[0], call.children[1], call.children[2]);
@@ -149,7 +149,7 @@ fn merged(
 ) -> Vec<Draft> {
     let mut groups: IndexMap<(Id, Id), Vec<(Id, &Node)>> = IndexMap::new();
     for (class, call) in calls(graph) {
-        if !call.operator().is_some_and(|o| o.is(operator)) || graph[class].data.is_constant {
+        if !call.calls(operator) || graph[class].data.is_constant {
             continue;
         }
         let (attrs, data, weight) = (call.children[0], call.children[1], call.children[2]);
@@ -183,7 +183,7 @@ fn merged(
 }
 
 fn is_joined(graph: &Graph, id: Id) -> bool {
-    graph[id].nodes.iter().any(|n| n.operator().is_some_and(|o| o.is(&CONCAT)))
+    graph[id].nodes.iter().any(|n| n.calls(&CONCAT))
 }
 
 fn pieces(

@@ -54,7 +54,7 @@ fn cut(graph: &Graph, parts: &[Id]) -> Option<(Id, usize, u64)> {
 pub fn piece_of(graph: &Graph, id: Id) -> Option<(usize, i64, i64, Id)> {
     let direct = graph[id].nodes.iter().find_map(|n| piece(graph, n));
     direct.or_else(|| {
-        let reshaped = |n: &&super::super::language::Node| n.operator().is_some_and(|o| o.is(&RESHAPE));
+        let reshaped = |n: &&super::super::language::Node| n.calls(&RESHAPE);
         let sources = graph[id].nodes.iter().filter(reshaped).map(|n| n.children[1]);
         sources.flat_map(|source| &graph[source].nodes).find_map(|n| piece(graph, n))
     })
