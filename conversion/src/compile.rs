@@ -11,7 +11,7 @@ use crate::planning::Planning;
 use crate::targets::c_interface::{MAPPED, RUN_NAME};
 use crate::targets::cpu::Processor;
 use crate::targets::gpu::Device;
-use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, read_constants, strip_constants};
+use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, entry_of, read_constants, strip_constants};
 use crate::units::Unit;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -215,11 +215,6 @@ pub(crate) fn plan(
     fusion_transforms::target::Target::detach(root);
     let units = crate::units::take(root);
     Ok(Planned { signature, workspace_bytes, constants, kernels, programs, units })
-}
-
-fn entry_of(root: Op) -> Option<Op> {
-    let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
-    functions.into_iter().find(|f| f.text("sym_name") == Some(ENTRY))
 }
 
 /// The kernels that `@main` calls, in order, from the facts of their operators.

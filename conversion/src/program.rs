@@ -20,8 +20,8 @@ use crate::relay_to_te::open::OPEN as FOR_ALL_SIZES;
 use crate::targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
 use crate::targets::cpu::Processor;
 use crate::te_to_loop::open::TEMPORARIES;
-use crate::te_to_loop::plan_memory::ENTRY;
 use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
+use crate::te_to_loop::plan_memory::{ENTRY, entry_of};
 use crate::units::Unit;
 use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -160,8 +160,7 @@ fn alone<'c>(segment: Op<'c>) -> Module<'c> {
 fn unit(module: &Module, name: &str, symbol: &str, offset: u64) -> Unit {
     let root = module_op(module);
     let context = root.context_ref();
-    let main = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
-    for main in main.into_iter().filter(|f| f.text("sym_name") == Some(ENTRY)) {
+    if let Some(main) = entry_of(root) {
         main.set_attr(RUN_NAME, str_attr(context, symbol));
         main.set_attr(CONSTANTS_OFFSET, int_attr(context, offset as i64));
     }

@@ -142,9 +142,9 @@ void fusion_driver_forget(struct driver *driver);  /* what was recorded, and mar
     .facts = &(vendor), .open = fusion_driver_open, .close = fusion_driver_close, .enter = fusion_driver_enter,       \
     .leave = fusion_driver_leave, .allocate = fusion_driver_allocate, .release = fusion_driver_release,               \
     .upload = fusion_driver_upload, .download = fusion_driver_download, .copy = fusion_driver_copy,                   \
-    .launch = fusion_driver_launch, .wait = fusion_driver_wait, .turn_to = fusion_driver_turn_to,         \
-    .begin_recording = fusion_driver_begin_recording,     \
-    .end_recording = fusion_driver_end_recording, .replay = fusion_driver_replay, .mark = fusion_driver_mark,         \
+    .launch = fusion_driver_launch, .wait = fusion_driver_wait, .turn_to = fusion_driver_turn_to,                     \
+    .begin_recording = fusion_driver_begin_recording, .end_recording = fusion_driver_end_recording,                   \
+    .replay = fusion_driver_replay, .mark = fusion_driver_mark,                                                       \
     .between = fusion_driver_between                                                                                  \
   }
 

@@ -1,5 +1,6 @@
 //! The code that runs the kernels of a library for a GPU, ready to link into it: `gpu/*.c`.
 
+use crate::embedded::embedded;
 use crate::object_file::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -19,16 +20,7 @@ pub enum Device {
 /// need `fusion_gpu_program`.
 pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 16] {
     macro_rules! objects {
-        ($($name:literal)*) => {
-            match machine {
-                Machine::X86_64 => {
-                    [$(($name, include_bytes!(concat!(env!("OUT_DIR"), "/gpu-", $name, "-x86_64.o")))),*]
-                }
-                Machine::AArch64 => {
-                    [$(($name, include_bytes!(concat!(env!("OUT_DIR"), "/gpu-", $name, "-aarch64.o")))),*]
-                }
-            }
-        };
+        ($($name:literal)*) => { [$(($name, embedded!(machine, "gpu-" $name))),*] };
     }
     objects!("block" "collective" "cuda" "dlpack" "driver" "emulate" "entry" "hip" "maps" "matrix" "memory" "profile" "races" "run" "signals" "stream")
 }

@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod description;
+mod embedded;
 pub mod gpu;
 pub mod header;
 pub mod language;

@@ -8,6 +8,7 @@
 //!
 //! They lie there as kernels want them, so that nothing is computed when the model is loaded; the fingerprint is that of their bytes.
 
+use crate::embedded::embedded;
 use crate::object_file::{Constants, Machine};
 use crate::output::OutputFile;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
@@ -90,21 +91,9 @@ fn each_part<E>(constants: &Constants, mut take: impl FnMut(&[u8]) -> Result<(),
 /// The object files for a machine, by name: what maps the weights, and for models of processors `fusion_run` in front of
 /// `fusion_run_mapped`.
 pub fn objects(machine: Machine, on_device: bool) -> Vec<(&'static str, &'static [u8])> {
-    macro_rules! object {
-        ($name:literal) => {
-            match machine {
-                Machine::X86_64 => {
-                    include_bytes!(concat!(env!("OUT_DIR"), "/weights-", $name, "-x86_64.o")).as_slice()
-                }
-                Machine::AArch64 => {
-                    include_bytes!(concat!(env!("OUT_DIR"), "/weights-", $name, "-aarch64.o")).as_slice()
-                }
-            }
-        };
-    }
-    let mut all = vec![("weights", object!("weights"))];
+    let mut all = vec![("weights", embedded!(machine, "weights-weights"))];
     if !on_device {
-        all.push(("weights_entry", object!("entry")));
+        all.push(("weights_entry", embedded!(machine, "weights-entry")));
     }
     all
 }

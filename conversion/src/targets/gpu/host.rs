@@ -7,12 +7,12 @@
 //! its tensors have) is noted at @main, while that still has their types.
 
 use crate::loop_to_cpu::memory::buffer_bytes;
-use crate::te_to_loop::plan_memory::{ENTRY, INPUTS, OUTPUTS};
+use crate::te_to_loop::plan_memory::{INPUTS, OUTPUTS, entry_of};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{
     Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value, ValueLike, arguments,
-    function_type, index_type, int_attr, ints_attr, nested_ops, str_attr, symbol_attr, top_level, type_attr,
+    function_type, index_type, int_attr, ints_attr, nested_ops, str_attr, symbol_attr, type_attr,
 };
 
 /// On @main: what runs its kernels, a number of `runtime/gpu/gpu.h`.
@@ -39,10 +39,7 @@ impl Pass for GpuHost {
     const DIALECTS: &'static [&'static str] = &["func", "memref", "arith"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
-        let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
-        let Some(main) = functions.into_iter().find(|f| f.text("sym_name") == Some(ENTRY)) else {
-            return Ok(());
-        };
+        let Some(main) = entry_of(module) else { return Ok(()) };
         let Some(body) = main.body(0) else { return Ok(()) };
         let context = main.context_ref();
         let count = |name: &str| main.int(name).unwrap_or(0).max(0) as usize;

@@ -49,6 +49,12 @@ pub const CONSTANT_OFFSETS: &str = "fusion.constant_offsets";
 /// On the module: the constants.
 pub const CONSTANTS: &str = "fusion.constants";
 
+/// That function of a module.
+pub fn entry_of(module: Op) -> Option<Op> {
+    let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+    functions.into_iter().find(|f| f.text("sym_name") == Some(ENTRY))
+}
+
 /// More bytes than any machine has; sums stay far from overflow.
 const MOST_BYTES: u64 = 1 << 56;
 

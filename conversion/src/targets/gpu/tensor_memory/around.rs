@@ -51,10 +51,7 @@ impl<'c> Around<'c> {
         match self.moves {
             None => sums,
             Some([load, _]) => {
-                let operands = load.operand_values();
-                let alignment = load.attr("alignment").map(|a| ("alignment", a));
-                let attrs: Vec<(&str, Attribute)> = alignment.into_iter().collect();
-                build.value(Upstream::VectorLoad.name(), &operands, floats, &attrs)
+                build.value(Upstream::VectorLoad.name(), &load.operand_values(), floats, &alignment(load))
             }
         }
     }
@@ -68,11 +65,14 @@ impl<'c> Around<'c> {
         };
         let mut operands = store.operand_values();
         operands[0] = done;
-        let alignment = store.attr("alignment").map(|a| ("alignment", a));
-        let attrs: Vec<(&str, Attribute)> = alignment.into_iter().collect();
-        build.op(Upstream::VectorStore.name(), &operands, &[], &attrs);
+        build.op(Upstream::VectorStore.name(), &operands, &[], &alignment(store));
         store.erase();
         op.erase();
         load.erase();
     }
+}
+
+/// How far an access is aligned, where it says so.
+fn alignment<'c>(access: Op<'c>) -> Vec<(&'static str, Attribute<'c>)> {
+    access.attr("alignment").map(|a| ("alignment", a)).into_iter().collect()
 }
