@@ -3,7 +3,7 @@
 import json
 
 import torch
-from evaluate import TORCH, Evaluator, tensor_input
+from evaluate import TORCH, Evaluator, set_tf32, tensor_input
 from library import Library
 from tolerance import tolerance
 
@@ -16,10 +16,6 @@ class Case:
         self.device = "cpu" if self.emulated else "cuda"
         self.inputs = [tensor_input(shape, dtype, fill, self.device, 17 + i)
                        for i, (_, shape, dtype, fill) in enumerate(self.record["inputs"])]
-        for x, (*_, fill) in zip(self.inputs, self.record["inputs"]):
-            if fill.get("causal"):
-                n = x.shape[-1]
-                x.copy_(torch.zeros(n, n, device=self.device).masked_fill(torch.ones(n, n, device=self.device).triu(1) > 0, float("-inf")))
         self.outputs = [torch.empty(shape, dtype=TORCH[dtype], device=self.device) for _, shape, dtype in self.record["outputs"]]
         address = lambda tensors: [t.data_ptr() for t in tensors]
         self.once = self.library.call(address(self.inputs), address(self.outputs))
@@ -64,7 +60,7 @@ def check(case):
         if not all(torch.equal(a, b) for a, b in zip(first, case.outputs)):
             raise RuntimeError("a run on a stream of the caller's differs")
         eager = Evaluator(case.record, device=case.device)
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--tf32" in case.record["options"]
+        set_tf32(case.record)
         case.outputs = eager(*case.inputs)
         answer["eager_error"] = case.errors(expected)[0]
     return answer
@@ -91,7 +87,7 @@ def timed(case, wanted):
 
 
 def device():
-    """What the driver finds, through the libraries' own way to it: a case is not needed for that."""
+    """The GPU that PyTorch finds, and its compute capability."""
     if not torch.cuda.is_available():
         raise RuntimeError("There is no GPU, or no driver for it: PyTorch finds no CUDA device; look whether nvidia-smi shows one to this program.")
     major, minor = torch.cuda.get_device_capability()

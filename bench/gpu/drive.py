@@ -22,6 +22,7 @@ import time
 
 import steps
 import table
+from steps import Refused
 
 KIT = pathlib.Path(__file__).resolve().parent
 KIT_VERSION = 1
@@ -69,10 +70,6 @@ class Worker:
 def lost(said):
     """Whether the device does nothing more for this process after such an error."""
     return any(word in said for word in ("CUDA error", "illegal", "is lost", "launch failure", "misaligned", "out of memory"))
-
-
-class Refused(Exception):
-    """A sentence that ends the run; what is known by then stays in DIR."""
 
 
 def manifest():
@@ -150,10 +147,7 @@ def go(options):
     run = Run(options)
     run.peers = options.peers.split(",")
     try:
-        try:
-            steps.fit(run)
-        except RuntimeError as error:
-            raise Refused(str(error))
+        steps.fit(run)
         for step in options.steps.split(","):
             if run.late():
                 print(f"no time is left for step {step}", flush=True)

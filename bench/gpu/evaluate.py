@@ -11,8 +11,15 @@ TORCH = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16
          "i32": torch.int32, "i1": torch.bool}
 
 
+def set_tf32(record):
+    """Has PyTorch round factors of f32 where the case's own compiler does."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--tf32" in record["options"]
+
+
 def tensor_input(shape, dtype, fill, device, seed):
     generator = torch.Generator(device).manual_seed(seed)
+    if fill.get("causal"):
+        return torch.full(shape, float("-inf"), device=device).triu(1).to(TORCH[dtype])
     if "below" in fill:
         return torch.randint(0, fill["below"], shape, generator=generator, device=device).to(TORCH[dtype])
     drawn = torch.randn(shape, generator=generator, device=device, dtype=torch.float32)
@@ -48,7 +55,6 @@ OPERATORS = {
     "reduce_mean": _reduce(torch.mean),
     "reduce_max": _reduce(torch.amax),
     "cumsum": lambda a, x: torch.cumsum(x, a["axis"]),
-    "topk": None,
     "transpose": lambda a, x: x.permute(a["axes"]).contiguous(),
     "slice": lambda a, x: x.narrow(a["axis"], a["begin"], a["end"] - a["begin"]),
     "concat": lambda a, *xs: torch.cat(xs, a["axis"]),

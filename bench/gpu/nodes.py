@@ -4,7 +4,6 @@
     check   there, with numpy alone
 """
 
-import json
 import re
 
 import numpy as np

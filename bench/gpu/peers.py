@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from evaluate import Evaluator
+from evaluate import Evaluator, set_tf32
 
 
 def graph_of(once):
@@ -82,7 +82,7 @@ PEERS = {
 
 def contenders(record, inputs, wanted, device):
     made, failed = {}, {}
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--tf32" in record["options"]
+    set_tf32(record)
     for name in wanted:
         try:
             once = PEERS[name](record, inputs, device)

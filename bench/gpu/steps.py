@@ -12,6 +12,10 @@ CHECK_S, TIME_S = 15, 90
 HANGS = 3  # in a row, after which a step is given up
 
 
+class Refused(Exception):
+    """A sentence that ends the run; what is known by then stays in its folder."""
+
+
 def _each(run, step, names, request, seconds):
     hangs = 0
     for name in names:
@@ -34,10 +38,10 @@ def fit(run):
         return
     found = run.worker.ask({"do": "device"}, 60)
     if not found["ok"]:
-        raise RuntimeError(found["said"])
+        raise Refused(found["said"])
     target, capability = run.manifest["target"], found.get("capability")
     if capability and target.startswith("nvidia:sm_") and not target.removeprefix("nvidia:sm_").startswith(capability):
-        raise RuntimeError(f"The kit is for {target}, and the device is {found['name']} of sm_{capability}; build one with --target nvidia:sm_{capability}.")
+        raise Refused(f"The kit is for {target}, and the device is {found['name']} of sm_{capability}; build one with --target nvidia:sm_{capability}.")
 
 
 def facts(run):

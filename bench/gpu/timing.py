@@ -9,7 +9,7 @@ import time
 import torch
 
 ROUNDS = 3
-RUNS = 10  # a round
+FEWEST, MOST = 7, 30  # runs a round
 
 
 class Clock:
@@ -44,10 +44,10 @@ class Clock:
         per_round = {}
         for name, once in contenders.items():
             first = max(self.runs(once, 3)[1:])
-            per_round[name] = max(3, min(RUNS * 3, int(budget_ms / ROUNDS / len(contenders) / max(first, 0.1))))
+            per_round[name] = min(MOST, max(FEWEST, int(budget_ms / ROUNDS / len(contenders) / max(first, 0.1)))) if self.on_gpu else 1
         times = {name: [] for name in contenders}
         for _ in range(ROUNDS):
             for name, once in contenders.items():
-                times[name] += self.runs(once, max(7, per_round[name]) if self.on_gpu else 1)
+                times[name] += self.runs(once, per_round[name])
         quartiles = {name: statistics.quantiles(t, n=4) for name, t in times.items()}
         return {name: q[1] for name, q in quartiles.items()}, {name: (q[0], q[2]) for name, q in quartiles.items()}

@@ -1,7 +1,5 @@
 """Kernels that memory bounds: rows, reductions, elementwise chains, transposes, gathers, scans."""
 
-import math
-
 from .program import Program
 
 PEERS = ["eager", "inductor"]
