@@ -43,7 +43,7 @@ def collected():
     from onnx.backend.test.case.node import collect_testcases
 
     found = {}
-    for case in collect_testcases():
+    for case in collect_testcases(None):
         given, expected = case.data_sets[0]
         names = [i.name for i in case.model.graph.input]
         plain = lambda values: all(isinstance(v, (np.ndarray, np.generic)) and np.asarray(v).dtype.kind in "fiub" for v in values)
