@@ -13,7 +13,7 @@ TORCH = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16
 
 def set_tf32(record):
     """Has PyTorch round factors of f32 where the case's own compiler does."""
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--tf32" in record["options"]
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "--fp-math=fast" in record["options"]
 
 
 def tensor_input(shape, dtype, fill, device, seed):

@@ -15,12 +15,14 @@ use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, entry_of, read_cons
 use crate::units::Unit;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    CodegenError, Emit, Module, Op, OpExt, emit, kind_of, nested_ops, str_attr, tensor_type, top_level,
+    CodegenError, Emit, Module, Op, OpExt, PassError, emit, kind_of, nested_ops, str_attr, tensor_type,
+    top_level,
 };
 use fusion_operators::{Call, TensorType};
 use fusion_transforms::egraph::extract::cost::{arithmetic, roof};
 use fusion_transforms::egraph::extract::rates::Rates;
 use fusion_transforms::egraph::unrolling::runs;
+use fusion_transforms::fp_math::FpMath;
 use fusion_transforms::relay::loop_kernels::{UNROLL, loop_of, steps};
 use fusion_transforms::target::Target;
 use indexmap::IndexMap;
@@ -75,6 +77,8 @@ pub struct Settings {
     pub schedules: Vec<PathBuf>,
     /// How kernels are chosen.
     pub planning: Planning,
+    /// What arithmetic of floats may be taken for; where nothing is asked for, what the module says.
+    pub fp_math: Option<FpMath>,
     /// Whether the kernels are wanted as programs of their own as well.
     pub programs: bool,
     /// Whether the weights are mapped before the first run: `fusion_run` is then what does so and calls the model's code.
@@ -86,6 +90,19 @@ impl Settings {
     pub fn description(&self) -> &Target {
         self.device.as_ref().map_or(&self.processor.description, |device| &device.description)
     }
+
+    /// The arithmetic of a module, which is noted there.
+    pub(crate) fn arithmetic(&self, module: Op) -> Result<FpMath, CompileError> {
+        let said = FpMath::given(module).map_err(told)?;
+        if let Some(asked) = self.fp_math {
+            asked.attach(module);
+        }
+        Ok(self.fp_math.or(said).unwrap_or_default())
+    }
+}
+
+fn told(error: PassError) -> CompileError {
+    CompileError::Stage(vec![format!("{}: {}", error.location, error.message)])
 }
 
 impl Default for Settings {
@@ -98,6 +115,7 @@ impl Default for Settings {
             cache: None,
             schedules: Vec::new(),
             planning: Planning::default(),
+            fp_math: None,
             programs: false,
             weights_outside: false,
         }
@@ -194,11 +212,14 @@ pub(crate) fn plan(
     runner: &mut Runner,
 ) -> Result<Planned, CompileError> {
     let root = fusion_dialects::module_op(module);
-    settings.description().attach(root);
+    let fp_math = settings.arithmetic(root)?;
+    let target = settings.description().clone();
+    let target = if fp_math.is_fast() { target.with_rounded_factors() } else { target };
+    target.attach(root);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
-    let kernels = kernels_of(root, &Rates::of(settings.description()));
+    let kernels = kernels_of(root, &Rates::of(&target).with(fp_math));
     let programs = if settings.programs { crate::alone::programs(root) } else { IndexMap::new() };
     runner.run(module, DEFINE).map_err(stage)?;
     for path in &settings.schedules {
@@ -208,8 +229,7 @@ pub(crate) fn plan(
     runner.run(module, HOST).map_err(stage)?;
     let entry = entry_of(root);
     let workspace_bytes = entry.and_then(|f| f.int(WORKSPACE_BYTES)).unwrap_or(0) as u64;
-    let constants = read_constants(root)
-        .map_err(|e| CompileError::Stage(vec![format!("{}: {}", e.location, e.message)]))?;
+    let constants = read_constants(root).map_err(told)?;
     strip_constants(root);
     // Loops have no decisions left that would go by it.
     fusion_transforms::target::Target::detach(root);

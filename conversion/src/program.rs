@@ -72,6 +72,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         let symbol = format!("{SYMBOL}{number}");
         let part = alone(*segment);
         if let Some(shapes) = &mut kernel.shapes {
+            settings.arithmetic(module_op(&part))?;
             let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
             let (made, described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
             runner.add(stages);

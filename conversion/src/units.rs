@@ -12,6 +12,7 @@
 use crate::te_to_loop::lower::KERNEL;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Build, Op, OpExt, nested_ops, source_of, str_attr, symbol_attr, top_level};
+use fusion_transforms::fp_math::{FP_MATH, MAX_ERROR};
 use indexmap::IndexMap;
 
 /// A kernel as a program of its own.
@@ -44,8 +45,13 @@ pub fn take(module: Op) -> Vec<Unit> {
     let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let mut units: IndexMap<String, Unit> = IndexMap::new();
     let mut renamed: IndexMap<String, String> = IndexMap::new();
+    let said = [FP_MATH, MAX_ERROR].map(|name| (name, module.attr(name)));
     for function in functions.into_iter().filter(|f| stands_alone(*f)) {
         let context = function.context_ref();
+        // What is still to be lowered asks for it.
+        for (name, attr) in said.iter().filter_map(|(name, attr)| Some((name, (*attr)?))) {
+            function.set_attr(name, attr);
+        }
         let name = function.text("sym_name").unwrap_or_default().to_owned();
         function.set_attr("sym_name", str_attr(context, NAMELESS));
         let content = source_of(function, false);

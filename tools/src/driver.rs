@@ -19,6 +19,7 @@ use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
 pub use fusion_transforms::egraph::Strategy;
 use fusion_transforms::egraph::ledger::Ledger;
+use fusion_transforms::fp_math::FpMath;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,8 @@ pub struct CompileOptions {
     pub strategy: Strategy,
     /// How much of a program of the whole language is run first, so that nets of a fixed length become straight code.
     pub unfold: Unfold,
+    /// What arithmetic of floats may be taken for, in place of what the model says.
+    pub fp_math: Option<FpMath>,
     /// Families of rules that are left out, of [`switches`].
     pub rules_off: Vec<&'static str>,
     /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
@@ -78,6 +81,7 @@ impl CompileOptions {
             schedules: Vec::new(),
             strategy: Strategy::EGraph,
             unfold: Unfold::Never,
+            fp_math: None,
             rules_off: Vec::new(),
             explain: false,
             proofs: false,
@@ -293,6 +297,7 @@ pub(crate) fn settings(options: &CompileOptions, ledger: Option<PathBuf>) -> Set
             proofs: options.proofs,
             check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
         },
+        fp_math: options.fp_math,
         programs: options.explain,
         weights_outside: options.weights_outside,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),

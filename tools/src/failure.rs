@@ -31,8 +31,10 @@ pub enum Failure {
         example
     )]
     ShapesInModel { path: PathBuf, example: &'static str },
-    #[error("--tf32 is for matrix instructions of NVIDIA's GPUs, and {0} is a processor; leave it away")]
-    NoTf32(String),
+    #[error(
+        "--max-error is a budget for forms that --fp-math=strict does not use; leave one of the two away"
+    )]
+    NoBudget,
     #[error(
         "--rules-off {families} is for --strategy egraph, the only one that has rules; the strategy is {strategy}, so leave it away"
     )]

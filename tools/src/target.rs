@@ -30,9 +30,6 @@ pub enum TargetError {
     /// It is a processor, which has functions of its own.
     #[error("{0} is no GPU, for which alone --device-library names a library")]
     NoDevice(String),
-    /// It is a GPU, whose functions of numbers have one form.
-    #[error("{0} is a GPU, and --fastmath is for functions of numbers of processors; leave it away")]
-    NoFastMath(String),
     /// There is no GPU of that name, or its description is wrong.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -94,25 +91,6 @@ impl Target {
             Some(device) => device.link(file)?,
             None => return Err(TargetError::NoDevice(self.name)),
         }
-        Ok(self)
-    }
-
-    /// The same target, whose products of f32 may be of rounded factors where it has instructions for that.
-    pub fn rounded(mut self) -> Target {
-        if let Some(device) = &mut self.device {
-            let gpu = &mut device.description.gpu;
-            gpu.matrix =
-                format!("{} {}", gpu.matrix, std::mem::take(&mut gpu.matrix_rounded)).trim().to_owned();
-        }
-        self
-    }
-
-    /// The same target, whose functions of numbers may be shorter and off by more.
-    pub fn with_fast_math(mut self) -> Result<Target, TargetError> {
-        if self.device.is_some() {
-            return Err(TargetError::NoFastMath(self.name));
-        }
-        self.processor.target.fast_math = true;
         Ok(self)
     }
 

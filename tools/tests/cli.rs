@@ -213,19 +213,15 @@ fn options_that_would_change_nothing_are_refused() {
     let here = directory.path();
     common::library(here);
     write_model(here);
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["run", "model.so", "--emulate"], "--emulate is for compiling, and model.so is compiled already"),
         (
             &["compile", "m.relay", "--shape", "x=1"],
             "--shape is for what ONNX models leave open, and m.relay says the shapes of its inputs itself",
         ),
         (
-            &["compile", "m.relay", "--tf32"],
-            "--tf32 is for matrix instructions of NVIDIA's GPUs, and cpu is a",
-        ),
-        (
-            &["compile", "m.relay", "--fastmath", "--target", "nvidia:sm_80"],
-            "nvidia:sm_80 is a GPU, and --fastmath is for functions of numbers of processors",
+            &["compile", "m.relay", "--fp-math=strict", "--max-error=1e-4"],
+            "--max-error is a budget for forms that --fp-math=strict does not use",
         ),
         (
             &["compile", "m.relay", "--rules-off", "loops,algebra", "--strategy", "none"],
@@ -334,7 +330,7 @@ fn shorter_functions_are_near_those_of_the_others() {
         ));
         npz::read(&here.join(to)).unwrap().into_values().next().unwrap().to_f64s()
     };
-    let (fast, exact) = (of(&["--fastmath"], "fast.npz"), of(&[], "exact.npz"));
+    let (fast, exact) = (of(&["--fp-math=fast"], "fast.npz"), of(&[], "exact.npz"));
     for ((fast, exact), x) in fast.into_iter().zip(exact).zip(x) {
         assert!(
             (fast - exact).abs() <= 1e-6 * exact.abs() || (fast.is_nan() && exact.is_nan()),

@@ -270,7 +270,7 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
         compare(text, shapes, gpu, &[], 1e-5);
     }
     for gpu in gpus_with(|gpu| gpu.matrix_flops_tf32 > 0.0) {
-        compare(text, shapes, gpu, &["--tf32"], 2e-3);
+        compare(text, shapes, gpu, &["--fp-math=fast"], 2e-3);
     }
     // Four warps, boxes of 32 columns, tails; weights as `dense` has them, and those that are turned around.
     for (dense, [m, k, n]) in [(true, [140, 260, 133]), (false, [128, 164, 136])] {
@@ -286,7 +286,7 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
             w[0],
             w[1]
         );
-        compare(&large, &[&[m, k], &w], "nvidia:sm_90a", &["--tf32"], 2e-3);
+        compare(&large, &[&[m, k], &w], "nvidia:sm_90a", &["--fp-math=fast"], 2e-3);
     }
     // Few tiles, whose sums blocks share.
     let long = "func.func @main(%x: tensor<50x2048xf32>, %w: tensor<2048x40xf32>) -> tensor<50x40xf32> {
@@ -294,7 +294,7 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
          return %y : tensor<50x40xf32>
        }";
     for gpu in gpus_with(|gpu| gpu.matrix_flops_tf32 > 0.0) {
-        compare(long, &[&[50, 2048], &[2048, 40]], gpu, &["--tf32"], 2e-3);
+        compare(long, &[&[50, 2048], &[2048, 40]], gpu, &["--fp-math=fast"], 2e-3);
     }
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("m.mlir"), text).unwrap();
@@ -303,7 +303,7 @@ fn f32_is_rounded_only_where_that_is_asked_for() {
         let json = succeed(directory.path(), &[&args, more].concat());
         json.contains("mma.sync")
     };
-    assert!(matrices(&["--tf32"]) && !matrices(&[]));
+    assert!(matrices(&["--fp-math=fast"]) && !matrices(&[]));
 }
 
 #[test]

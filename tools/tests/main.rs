@@ -20,6 +20,7 @@ mod gpu_schedules;
 mod gpu_warps;
 mod language;
 mod leaks;
+mod numerics;
 mod onnx_programs;
 mod open_extents;
 mod profile;

@@ -4,6 +4,7 @@
 //! one dialect to the next is in `fusion-conversion`.
 
 pub mod egraph;
+pub mod fp_math;
 pub mod loops;
 pub mod relay;
 pub mod target;
@@ -12,6 +13,7 @@ pub mod te;
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
     fusion_dialects::register::<egraph::RelayOptimize>();
+    fusion_dialects::register::<fp_math::AttachFpMath>();
     fusion_dialects::register::<loops::simplify::LoopSimplify>();
     fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();

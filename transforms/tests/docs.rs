@@ -62,8 +62,11 @@ The equations that `relay-optimize` knows, by family. They are read from left to
 where types allow it. A family is left out with `--rules-off FAMILY`. Every rule is tested on random shapes and values
 (`transforms/tests/rules.rs`).
 
-*Rounding* says how far the result of the right side is from that of the left when both are computed in floating point: *exact* is bit for bit;
-else it is the largest difference that the form adds, where an ulp is a unit in the last place of the result, or of the sum that is named. *Sums in another
+*Numerics* says how the result of the right side differs from that of the left when both are computed in floating point. *exact* is bit for bit.
+*reassociates* is rounded otherwise, and each element keeps an error bound of its own. *normwise* is bounded by the largest numbers that take part,
+so that a small element beside large ones may lose its digits. *Error* is the largest difference that the form adds, where an ulp is a unit in the
+last place of the result, or of the sum that is named. `--fp-math=strict` uses exact rules alone, `standard` those that reassociate too and
+Winograd's convolutions within a bound, `fast` all ([numerics.md](numerics.md)). *Sums in another
 order* are as accurate as the sums of the source, and differ by what their rounding does. A number is *moderate* from 2^-24 to 2^24: values between may be
 so many times larger or smaller than those of the source, no more; f16 has no room for that. What this rests on is in
 [egraph.md](egraph.md#numbers). How to add a rule is in [how-to/add-a-rule.md](how-to/add-a-rule.md), how they work in
@@ -76,18 +79,22 @@ fn every_rule_is_listed() {
     use fusion_transforms::egraph::rules::{Family, Rules};
     let mut wanted = RULES_HEAD.to_owned();
     for (family, name) in Family::ALL {
-        wanted += &format!("\n## {name}\n\n| Rule | Equation | Where | Rounding |\n|---|---|---|---|\n");
+        wanted += &format!(
+            "\n## {name}\n\n| Rule | Equation | Where | Numerics | Error |\n|---|---|---|---|---|\n"
+        );
         for rule in Rules::of(&[*family]).expect("rules are right").iter() {
             let escaped = |text: &str| text.replace('|', "\\|");
-            let rounding = match rule.rounding() {
-                Rounding::Exact => "exact",
-                Rounding::Bounded(bound) => bound,
+            let (numerics, bound) = match rule.rounding() {
+                Rounding::Exact => ("exact", ""),
+                Rounding::Bounded(bound) => ("reassociates", bound),
+                Rounding::Normwise(bound) => ("normwise", bound),
                 Rounding::Unstated => {
                     panic!("rule {} does not say how it rounds: write .exact() or .within(..)", rule.name())
                 }
             };
             let (equation, conditions) = (escaped(rule.equation()), escaped(&rule.conditions().join("; ")));
-            wanted += &format!("| `{}` | {equation} | {conditions} | {} |\n", rule.name(), escaped(rounding));
+            let bound = escaped(bound);
+            wanted += &format!("| `{}` | {equation} | {conditions} | {numerics} | {bound} |\n", rule.name());
         }
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules.md");

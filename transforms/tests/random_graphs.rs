@@ -16,12 +16,16 @@ use fusion_transforms::egraph::extract::rates::Rates;
 use fusion_transforms::egraph::language::{Constant, Head, Node};
 use fusion_transforms::egraph::rules::Rules;
 use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
+use fusion_transforms::fp_math::{FpMath, Level};
 use fusion_transforms::target::Target;
 
 /// The e-graph of a random graph, and the constants that are too large for its nodes.
 fn egraph(source: &random_graphs::Graph) -> (Graph, Vec<Tensor>) {
     let target = Target { additions: 2, ..Target::default() };
-    let mut graph = Graph::new(Facts { rates: Rates::of(&target), ..Facts::default() });
+    let mut graph = Graph::new(Facts {
+        rates: Rates::of(&target).with(FpMath { level: Level::Fast, max_error: None }),
+        ..Facts::default()
+    });
     let (mut ids, mut large) = (Vec::new(), Vec::new());
     for (step, ty) in source.steps.iter().zip(&source.types) {
         let node = match step {

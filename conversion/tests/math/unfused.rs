@@ -3,6 +3,7 @@
 use super::single::{check_on, numbers};
 use fusion_conversion::targets::cpu;
 use fusion_dialects::Target;
+use fusion_transforms::fp_math::FpMath;
 
 /// Any x86-64 of such a level.
 fn target(cpu: &str) -> Target {
@@ -10,7 +11,9 @@ fn target(cpu: &str) -> Target {
 }
 
 fn within(function: &str, most: f64, exact: fn(f64) -> f64) {
-    check_on(&target("x86-64"), "", function, most, &[numbers()], |x| exact(f64::from(x[0])));
+    check_on((&target("x86-64"), FpMath::default()), "", function, most, &[numbers()], |x| {
+        exact(f64::from(x[0]))
+    });
 }
 
 #[test]

@@ -4,8 +4,14 @@ use super::attributes::{segments_attr, str_attr};
 use super::ir::{
     Attribute, Block, BlockLike, Context, Location, Op, OpExt, OperationLike, Type, Value, arguments,
 };
+use fusion_operators::DType;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::{Identifier, Module, Region, RegionLike};
+
+/// The type in which scalars of an element type are computed where floats are computed in a type of at least that width.
+pub fn computed_in(floats: DType, dtype: DType) -> DType {
+    if dtype.is_float() && dtype.size() < floats.size() { floats } else { dtype }
+}
 
 /// Builds operations one after another at a place.
 #[derive(Clone, Copy)]
@@ -13,6 +19,7 @@ pub struct Build<'c> {
     context: &'c Context,
     block: Block<'c>,
     before: Option<Op<'c>>,
+    floats: DType,
     /// Where new operations say they come from.
     pub location: Location<'c>,
 }
@@ -20,13 +27,19 @@ pub struct Build<'c> {
 impl<'c> Build<'c> {
     /// At the end of a block.
     pub fn at_end(context: &'c Context, block: Block<'c>, location: Location<'c>) -> Self {
-        Build { context, block, before: None, location }
+        Build { context, block, before: None, floats: DType::F32, location }
     }
 
     /// Before an operation, with its location.
     pub fn before(op: Op<'c>) -> Self {
         let block = op.block().expect("an operation that is built at stands in a block");
-        Build { context: op.context_ref(), block, before: Some(op), location: op.location() }
+        Build {
+            context: op.context_ref(),
+            block,
+            before: Some(op),
+            floats: DType::F32,
+            location: op.location(),
+        }
     }
 
     /// Behind an operation, with its location.
@@ -62,6 +75,16 @@ impl<'c> Build<'c> {
     /// The same place with another location.
     pub fn at(&self, location: Location<'c>) -> Self {
         Build { location, ..*self }
+    }
+
+    /// The same place, where floats are computed in a type of at least that width. It is F32 elsewhere.
+    pub fn computing_in(&self, floats: DType) -> Self {
+        Build { floats, ..*self }
+    }
+
+    /// The type in which scalars of an element type are computed here.
+    pub fn compute_type(&self, dtype: DType) -> DType {
+        computed_in(self.floats, dtype)
     }
 
     /// Builds an operation without regions.
@@ -103,7 +126,7 @@ impl<'c> Build<'c> {
         let block = region.append_block(melior::ir::Block::new(&arguments_at));
         // SAFETY: the block belongs to the region of the one built in, and lives as long.
         let block: Block<'c> = unsafe { Block::from_raw(block.to_raw()) };
-        Build { context: self.context, block, before: None, location: self.location }
+        Build { before: None, block, ..*self }
     }
 
     /// Builds an operation that ends its block and goes on in one of others.
@@ -156,7 +179,7 @@ impl<'c> Build<'c> {
         let block = region.append_block(melior::ir::Block::new(&arguments_at));
         // SAFETY: the block belongs to the region, which the caller puts into an operation of the same context.
         let block: Block<'c> = unsafe { Block::from_raw(block.to_raw()) };
-        let inner = Build { context: self.context, block, before: None, location: self.location };
+        let inner = Build { before: None, block, ..*self };
         body(inner, &arguments(block));
         region
     }

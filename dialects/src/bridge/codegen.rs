@@ -34,8 +34,6 @@ pub struct Target {
     pub vector_width: u32,
     /// Files of bitcode that functions are linked from, a line each.
     pub libraries: String,
-    /// Whether functions of numbers may be off by a few units in the last place more, where that makes them shorter.
-    pub fast_math: bool,
 }
 
 impl Default for Target {
@@ -48,7 +46,6 @@ impl Default for Target {
             optimization: 3,
             vector_width: 512,
             libraries: empty(),
-            fast_math: false,
         }
     }
 }

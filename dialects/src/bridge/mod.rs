@@ -24,7 +24,7 @@ mod value_map;
 
 pub use affine::{Affine, affine_map_attr, affine_map_of, affine_results_of};
 pub use attributes::*;
-pub use build::Build;
+pub use build::{Build, computed_in};
 pub use codegen::{CodegenError, Emit, Target, emit, is_elementwise, is_pure, processors, run_passes};
 pub use constants::{float_of, int_of, is_splat, read_tensor, splat, write_tensor};
 pub use context::{

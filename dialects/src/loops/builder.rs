@@ -1,7 +1,6 @@
 //! Builds loop nests.
 
 use super::{LoopKind, Op as Loop, Scope};
-use crate::te::scalar::compute_type;
 use crate::te::{Scalar, Scalars};
 use crate::{
     Attribute, Build, OpExt, Type, Value, ValueLike, buffer_type, dict_attr, index_type, int_attr,
@@ -210,7 +209,7 @@ impl<'c> Loops<'c> {
 
     /// An element, extended to the type it is computed in.
     pub fn load(&self, buffer: Buffer<'c>, index: Value<'c>) -> Scalar<'c> {
-        self.scalars().cast(self.load_raw(buffer, index), compute_type(buffer.dtype))
+        self.scalars().cast(self.load_raw(buffer, index), self.build.compute_type(buffer.dtype))
     }
 
     /// Stores a scalar, converted to the buffer's type.

@@ -1,7 +1,8 @@
 //! Builds the body of a kernel: one `te.compute` after another.
 
+use super::blocks::Blocks;
 use super::parts::{Parts, Slice};
-use super::scalar::{Scalar, Scalars, compute_type};
+use super::scalar::{Scalar, Scalars};
 use crate::loops::{Buffer, Loops};
 use crate::{
     Attribute, Build, Location, Type, Value, array_attr, index_type, ints_attr, scalar_type, str_attr,
@@ -63,6 +64,11 @@ impl<'c> Kernel<'c> {
         Kernel { build: self.build.at(location), named: Rc::clone(&self.named) }
     }
 
+    /// The type in which scalars of an element type are computed here.
+    pub fn compute_type(&self, dtype: DType) -> DType {
+        self.build.compute_type(dtype)
+    }
+
     fn fresh(&self, name: &str) -> Attribute<'c> {
         let n = self.named.get();
         self.named.set(n + 1);
@@ -88,16 +94,20 @@ impl<'c> Kernel<'c> {
     }
 
     /// A tensor whose elements are combined over reduction axes: `body` takes the indices of the parallel axes and
-    /// those of the reduction axes. Half types are accumulated in f32 and rounded at the end.
+    /// those of the reduction axes. Half types are accumulated in f32 and rounded at the end; long sums of f32 are made in blocks.
     pub fn reduce(
         &self,
         name: &str,
         ty: &TensorType,
         reduce: &[impl Into<Dim> + Clone],
         how: Combine,
-        body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
+        body: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
     ) -> Value<'c> {
-        let wide = ty.with_dtype(compute_type(ty.dtype));
+        let wide = ty.with_dtype(self.compute_type(ty.dtype));
+        let dims: Vec<Dim> = reduce.iter().cloned().map(Into::into).collect();
+        if let Some(blocks) = Blocks::of(how, wide.dtype, &dims) {
+            return self.reduce_in_blocks(name, ty, &blocks, &body);
+        }
         let neutral = neutral(how, wide.dtype);
         let sum = self.stage(
             name,

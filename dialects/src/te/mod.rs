@@ -1,5 +1,6 @@
 //! The te dialect: kernels of tensor expressions, and schedules.
 
+mod blocks;
 mod builder;
 pub mod handles;
 mod index;

@@ -1,7 +1,7 @@
 //! Scalar expressions inside a `te.compute`.
 //!
 //! Scalars carry their element type, which says what the signless values of MLIR mean. f16 and bf16 are computed
-//! in f32: a load extends them, storing the result rounds once. Expressions of indices are in `index`.
+//! in f32, and in programs of strict arithmetic all floats in f64 ([`Build::computing_in`]): a load extends them, storing the result rounds once. Expressions of indices are in `index`.
 
 use crate::{Attribute, Build, Context, Type, Value, scalar_type};
 use fusion_operators::{DType, dtype::Class};
@@ -28,11 +28,6 @@ pub enum Compare {
     GreaterEqual,
 }
 
-/// The type a scalar of that element type is computed in.
-pub fn compute_type(dtype: DType) -> DType {
-    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
-}
-
 /// The bits of an f32 that are its exponent.
 const EXPONENT: i64 = 0x7f80_0000;
 /// The bits of 1.
@@ -52,6 +47,11 @@ impl<'c> Scalars<'c> {
 
     pub(super) fn ty(&self, dtype: DType) -> Type<'c> {
         scalar_type(self.context(), dtype)
+    }
+
+    /// The type in which scalars of an element type are computed here.
+    pub fn compute_type(&self, dtype: DType) -> DType {
+        self.build.compute_type(dtype)
     }
 
     fn make(&self, name: &str, operands: &[Scalar<'c>], dtype: DType) -> Scalar<'c> {
@@ -79,7 +79,7 @@ impl<'c> Scalars<'c> {
         let dtype = crate::tensor_type(tensor).map_or(DType::F32, |t| t.dtype);
         let operands = [&[tensor], indices].concat();
         let value = self.build.value(super::Op::Load.name(), &operands, self.ty(dtype), &[]);
-        self.cast(Scalar { value, dtype }, compute_type(dtype))
+        self.cast(Scalar { value, dtype }, self.compute_type(dtype))
     }
 
     /// An element of a tensor where a condition holds, elsewhere a value of the tensor's element type. The indices need
@@ -94,7 +94,7 @@ impl<'c> Scalars<'c> {
         let dtype = otherwise.dtype;
         let operands = [&[tensor], indices, &[condition.value, otherwise.value]].concat();
         let value = self.build.value(super::Op::LoadIf.name(), &operands, self.ty(dtype), &[]);
-        self.cast(Scalar { value, dtype }, compute_type(dtype))
+        self.cast(Scalar { value, dtype }, self.compute_type(dtype))
     }
 
     /// A float constant, or an integer one of the truncated value.
@@ -328,7 +328,7 @@ impl<'c> Scalars<'c> {
             (true, false) => self.float_to_int(a, to),
             (false, true) => {
                 // Half types are reached through f32, as their rounding from wide integers is not native.
-                let wide = compute_type(to);
+                let wide = self.compute_type(to);
                 let name = if from.class() == Class::Signed { "arith.sitofp" } else { "arith.uitofp" };
                 self.cast(self.make(name, &[a], wide), to)
             }
@@ -345,7 +345,7 @@ impl<'c> Scalars<'c> {
     }
 
     fn float_to_int(&self, a: Scalar<'c>, to: DType) -> Scalar<'c> {
-        let a = self.cast(a, compute_type(a.dtype));
+        let a = self.cast(a, self.compute_type(a.dtype));
         let bits = 8 * to.size() as i32;
         let signed = to.class() == Class::Signed;
         let (least, above) =

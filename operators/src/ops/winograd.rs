@@ -16,6 +16,8 @@ pub type Matrix = &'static [&'static [f64]];
 pub struct Transform {
     /// Results of a tile along an axis.
     pub size: usize,
+    /// The largest error of a result of one channel in f32, as a part of the largest one near it. It grows with the root of the channels.
+    pub rounding: f64,
     /// `B'`, the product of the second and the first.
     pub data: [Matrix; 2],
     /// `G`.
@@ -29,10 +31,16 @@ impl Transform {
     pub const fn reads(&self) -> usize {
         self.size + 2
     }
+
+    /// The largest error of a result of so many channels, as a part of the largest result near it.
+    pub fn error(&self, channels: u64) -> f64 {
+        self.rounding * (channels as f64).sqrt()
+    }
 }
 
 const F2: Transform = Transform {
     size: 2,
+    rounding: 8e-8,
     data: [
         &[&[1., 0., -1., 0.], &[0., 1., 1., 0.], &[0., -1., 1., 0.], &[0., 1., 0., -1.]],
         &[&[1., 0., 0., 0.], &[0., 1., 0., 0.], &[0., 0., 1., 0.], &[0., 0., 0., 1.]],
@@ -44,32 +52,36 @@ const F2: Transform = Transform {
     ],
 };
 
+/// The points 0, ±3/4, ±3/2 and infinity, in place of 0, ±1, ±2: products of powers of two and three keep the coefficients exact and near
+/// each other, which makes the largest error a third (Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and Improving the Accuracy
+/// of Winograd Convolution for Deep Neural Networks", 2020, section 5; found there by search).
 const F4: Transform = Transform {
     size: 4,
+    rounding: 4e-7,
     data: [
         &[
-            &[4., 0., -5., 0., 1., 0.],
-            &[0., 0., -4., 0., 1., 0.],
-            &[0., -4., 0., 1., 0., 0.],
-            &[0., 0., -1., 0., 1., 0.],
-            &[0., -2., 0., 2., 0., 0.],
-            &[0., 4., 0., -5., 0., 1.],
+            &[81. / 64., 0., -45. / 16., 0., 1., 0.],
+            &[0., 0., -9. / 4., 0., 1., 0.],
+            &[0., -9. / 4., 0., 1., 0., 0.],
+            &[0., 0., -9. / 16., 0., 1., 0.],
+            &[0., -9. / 16., 0., 1., 0., 0.],
+            &[0., 81. / 64., 0., -45. / 16., 0., 1.],
         ],
         &[
             &[1., 0., 0., 0., 0., 0.],
-            &[0., 1., 1., 0., 0., 0.],
-            &[0., 1., -1., 0., 0., 0.],
-            &[0., 0., 0., 1., 1., 0.],
-            &[0., 0., 0., 1., -1., 0.],
+            &[0., 1., 3. / 4., 0., 0., 0.],
+            &[0., 1., -3. / 4., 0., 0., 0.],
+            &[0., 0., 0., 1., 3. / 2., 0.],
+            &[0., 0., 0., 1., -3. / 2., 0.],
             &[0., 0., 0., 0., 0., 1.],
         ],
     ],
     weight: &[
-        &[1. / 4., 0., 0.],
-        &[-1. / 6., -1. / 6., -1. / 6.],
-        &[-1. / 6., 1. / 6., -1. / 6.],
-        &[1. / 24., 1. / 12., 1. / 6.],
-        &[1. / 24., -1. / 12., 1. / 6.],
+        &[64. / 81., 0., 0.],
+        &[-128. / 243., -32. / 81., -8. / 27.],
+        &[-128. / 243., 32. / 81., -8. / 27.],
+        &[32. / 243., 16. / 81., 8. / 27.],
+        &[32. / 243., -16. / 81., 8. / 27.],
         &[0., 0., 1.],
     ],
     result: [
@@ -83,9 +95,9 @@ const F4: Transform = Transform {
         ],
         &[
             &[1., 1., 0., 1., 0., 0.],
-            &[0., 0., 1., 0., 2., 0.],
-            &[0., 1., 0., 4., 0., 0.],
-            &[0., 0., 1., 0., 8., 1.],
+            &[0., 0., 3. / 4., 0., 3. / 2., 0.],
+            &[0., 9. / 16., 0., 9. / 4., 0., 0.],
+            &[0., 0., 27. / 64., 0., 27. / 8., 1.],
         ],
     ],
 };

@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(math-approximate{fast=true}))' --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-fp-math{level=fast},func.func(math-approximate))' --split-input-file | FileCheck %s
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(math-approximate))' --split-input-file | FileCheck %s --check-prefix=PLAIN
 
 // One quotient for all numbers, where otherwise one of two forms is chosen by size.

@@ -1,5 +1,5 @@
-// RUN: fusion-opt %s --fusion-attach-target=name=znver4 --convert-relay-to-te | FileCheck %s
-// RUN: fusion-opt %s --fusion-attach-target=name=x86-64-v4 --convert-relay-to-te | FileCheck %s --check-prefix=PLAIN
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --convert-relay-to-te | FileCheck %s
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=x86-64-v4 --convert-relay-to-te | FileCheck %s --check-prefix=PLAIN
 
 // A processor that adds beside its multiply-adds: sides of queries, keys and values, and two products of four by turns. Weights are from 0 to 1
 // and not divided.

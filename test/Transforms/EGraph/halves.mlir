@@ -1,6 +1,7 @@
-// RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize=off=pairs --split-input-file | FileCheck %s
-// RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize=off=halves+pairs --split-input-file | FileCheck %s --check-prefix=OFF
-// RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_80 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=pairs --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=halves+pairs --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=nvidia:sm_80 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
 
 // The sums of the right side are a kernel, those of the left side and of the products are made in the product's.
 // CHECK-LABEL: func.func @large

@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=znver4},convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-fp-math{level=fast},fusion-attach-target{name=znver4},convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
 
 // A block of rows after the other: their side, then panel by panel of one vector tiles of 14 rows. The four products are written out. Rows of the
 // side lie an odd number of lines apart. A right side that is no constant is laid out first.

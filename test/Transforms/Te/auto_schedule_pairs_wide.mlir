@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=znver5},convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-fp-math{level=fast},fusion-attach-target{name=znver5},convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
 
 // A core that begins two multiply-adds in a cycle loads too little for tiles of one vector: they are of two, and panels as wide.
 // CHECK:       #[[PANELS_OF:.*]] = affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>

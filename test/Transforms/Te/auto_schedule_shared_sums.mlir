@@ -4,13 +4,13 @@
 // CHECK-LABEL: te.schedule for @all
 // CHECK:         %[[SUM:.*]] = te.stage "reduce_sum"
 // CHECK:         %[[K:.*]] = te.axes %[[SUM]]
-// CHECK-NEXT:    %[[PARTS:.*]], %{{.*}} = te.split %[[K]] by 65536
+// CHECK-NEXT:    %[[PARTS:.*]], %{{.*}} = te.split %[[K]] by 16384
 // CHECK-NEXT:    %[[PARTIAL:.*]] = te.rfactor %[[PARTS]] as "parts_of_reduce_sum"
 // CHECK:         %[[A:.*]]:2 = te.axes %[[PARTIAL]]
 // CHECK:         te.vectorize
 // CHECK:         te.parallel %[[A]]#0
-func.func @all(%x: tensor<1048576xf32>) -> tensor<f32> attributes {relay.primitive} {
-  %0 = relay.reduce_sum %x : (tensor<1048576xf32>) -> tensor<f32>
+func.func @all(%x: tensor<65536xf32>) -> tensor<f32> attributes {relay.primitive} {
+  %0 = relay.reduce_sum %x : (tensor<65536xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
 
@@ -18,10 +18,10 @@ func.func @all(%x: tensor<1048576xf32>) -> tensor<f32> attributes {relay.primiti
 
 // The last part of a length that no number divides has fewer.
 // CHECK-LABEL: te.schedule for @prime
-// CHECK:         te.split %{{.*}} by 65664
+// CHECK:         te.split %{{.*}} by 21888
 // CHECK-NEXT:    te.rfactor
-func.func @prime(%x: tensor<1048583xf32>) -> tensor<f32> attributes {relay.primitive} {
-  %0 = relay.reduce_sum %x : (tensor<1048583xf32>) -> tensor<f32>
+func.func @prime(%x: tensor<65521xf32>) -> tensor<f32> attributes {relay.primitive} {
+  %0 = relay.reduce_sum %x : (tensor<65521xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
 

@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::report::{Report, decisions, gpu, html, measure, proofs, source_names};
+use crate::report::{Report, accuracy, decisions, gpu, html, measure, proofs, source_names};
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;
@@ -45,13 +45,18 @@ pub struct Explain {
     #[arg(long, value_name = "VALUE", conflicts_with_all = ["why", "why_not"])]
     proof: Option<String>,
 
+    /// Tell what the kernels and the model are off by, beside the same in double precision, in place of the tables: the bound of algorithms
+    /// such as Winograd's, the rules that chose them, and the error measured on random and on hard inputs.
+    #[arg(long, conflicts_with_all = ["why", "why_not", "proof"])]
+    accuracy: bool,
+
     /// Write all as a page for the browser: the graph of kernels, their roofline, and the decisions.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
 
     /// Compile for each of these GPUs, and tell what kernels take of them side by side: instructions, registers, spills, shared
     /// memory, occupancy, and the time predicted beside the roof.
-    #[arg(long, value_name = "TARGET,...", value_delimiter = ',', conflicts_with_all = ["target", "target_file", "measure", "why", "why_not", "proof", "html"])]
+    #[arg(long, value_name = "TARGET,...", value_delimiter = ',', conflicts_with_all = ["target", "target_file", "measure", "why", "why_not", "proof", "accuracy", "html"])]
     targets: Vec<String>,
 
     #[command(flatten)]
@@ -64,6 +69,9 @@ impl Explain {
         self.options.fit(&self.model)?;
         if !self.targets.is_empty() {
             return self.side_by_side();
+        }
+        if self.accuracy {
+            return self.accuracy();
         }
         let report = match load::is_compiled(&self.model)? {
             true => self.of_library()?,
@@ -90,6 +98,20 @@ impl Explain {
     /// Prints what is told, as data or for people.
     fn tell(&self, what: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
         print::line(if self.json { serde_json::to_string_pretty(what)? } else { text() })
+    }
+
+    fn accuracy(&self) -> Result<(), Failure> {
+        if load::is_compiled(&self.model)? {
+            return Err(Failure::ModelNeeded(self.model.clone()));
+        }
+        let options = CompileOptions { explain: true, ..self.options.resolve()? };
+        if !options.target.is_of_this_machine() {
+            return Err(Failure::NotMeasuredHere(options.target.name));
+        }
+        let mut compiled = driver::compile(&self.model, &options)?;
+        let report = Report::of(&mut compiled, &options);
+        let told = accuracy::accuracy(&report, &self.model, &compiled, &options)?;
+        self.tell(&told, || told.text())
     }
 
     fn side_by_side(&self) -> Result<(), Failure> {

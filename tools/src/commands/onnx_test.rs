@@ -133,14 +133,15 @@ impl OnnxTest {
             None => command.arg(format!("--target={}", self.options.target)),
         };
         let options = &self.options;
-        let switches = [
-            ("--emulate", options.emulate),
-            ("--no-run", self.no_run),
-            ("--cubin", options.cubin),
-            ("--tf32", options.tf32),
-            ("--fastmath", options.fastmath),
-        ];
+        let switches =
+            [("--emulate", options.emulate), ("--no-run", self.no_run), ("--cubin", options.cubin)];
         command.args(switches.iter().filter(|(_, on)| *on).map(|(name, _)| name));
+        if let Some(level) = options.fp_math {
+            command.arg(format!("--fp-math={}", level.name()));
+        }
+        if let Some(error) = options.max_error {
+            command.arg(format!("--max-error={error:e}"));
+        }
         command.arg(format!("--opt-level={}", options.opt_level));
         command.arg(format!("--strategy={}", options.strategy().name()));
         if !options.rules_off.is_empty() {

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::load;
 use clap::Args;
 use fusion_runtime::npz;
+use fusion_transforms::fp_math::{FpMath, Level};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 
@@ -25,14 +26,15 @@ pub struct Options {
     #[arg(long, conflicts_with = "emulate")]
     pub cubin: bool,
 
-    /// Let matrix instructions of NVIDIA's GPUs round the factors of f32 products to tf32, which keeps 10 bits of their fraction.
-    #[arg(long)]
-    pub tf32: bool,
+    /// What arithmetic of floats may be taken for: `strict` (each operator in double precision, in the order of the source, rounded once),
+    /// `standard` (fused multiply-adds, sums in any order) or `fast` (Strassen's products, tf32, shorter functions), which docs/numerics.md
+    /// compares [default: what the model says, else standard].
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    pub fp_math: Option<Level>,
 
-    /// Let exponentials, hyperbolic tangents and error functions of f32 be off by up to 6 units in the last place (else 2), which makes
-    /// them shorter; on processors alone.
-    #[arg(long)]
-    pub fastmath: bool,
+    /// The largest error, as a part of the largest result, that algorithms such as Strassen's and Winograd's may add up to.
+    #[arg(long, value_name = "ERROR", value_parser = error)]
+    pub max_error: Option<f64>,
 
     /// Link functions of numbers (exponentials and the like) from a GPU vendor's library of bitcode, libdevice or ocml, in place of straight
     /// code.
@@ -122,6 +124,7 @@ impl Options {
             strategy,
             unfold: self.partial_eval.unwrap_or_default(),
             rules_off: self.rules_off.clone(),
+            fp_math: self.arithmetic()?,
             ..CompileOptions::for_target(self.target()?)
         })
     }
@@ -134,6 +137,15 @@ impl Options {
         self.strategy.unwrap_or(usual)
     }
 
+    /// What was asked for of arithmetic.
+    fn arithmetic(&self) -> Result<Option<FpMath>, Failure> {
+        match (self.fp_math, self.max_error) {
+            (None, None) => Ok(None),
+            (Some(Level::Strict), Some(_)) => Err(Failure::NoBudget),
+            (level, max_error) => Ok(Some(FpMath { level: level.unwrap_or_default(), max_error })),
+        }
+    }
+
     fn target(&self) -> Result<Target, Failure> {
         let mut target: Target = match &self.target_file {
             Some(file) => Target::from_file(file)?,
@@ -141,15 +153,6 @@ impl Options {
         };
         if self.cubin {
             target = target.assembled()?;
-        }
-        if self.tf32 {
-            match target.device() {
-                Some(_) => target = target.rounded(),
-                None => return Err(Failure::NoTf32(target.name)),
-            }
-        }
-        if self.fastmath {
-            target = target.with_fast_math()?;
         }
         for file in &self.device_libraries {
             target = target.linked(file.clone())?;
@@ -166,6 +169,15 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     let found = Strategy::ALL.iter().find(|(_, name)| *name == text);
     let known = || Strategy::ALL.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
     found.map(|(strategy, _)| *strategy).ok_or_else(|| format!("the strategies are {}", known()))
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    Level::named(text).ok_or_else(|| "the levels are strict, standard, fast".to_owned())
+}
+
+fn error(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|error: &f64| *error > 0.0 && error.is_finite());
+    number.ok_or_else(|| format!("an error is a number above 0, such as 1e-4, and {text:?} is none"))
 }
 
 fn switch(text: &str) -> Result<&'static str, String> {

@@ -7,6 +7,7 @@
 //! ```
 
 pub mod ablation;
+pub mod accuracy;
 pub mod aliases;
 pub mod decisions;
 pub mod gpu;

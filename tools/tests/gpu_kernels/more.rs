@@ -119,7 +119,7 @@ pub fn large_product(p: &mut Program) -> Value {
 /// Of f32, which NVIDIA's matrix instructions round.
 pub fn product_tf32(p: &mut Program) -> Value {
     if p.gpu.starts_with("nvidia") {
-        p.options.push("--tf32");
+        p.options.push("--fp-math=fast");
         p.most_off = NARROW;
     }
     let (m, n, k) = (p.small(1, 150), p.small(1, 150), p.small(1, 270));

@@ -56,6 +56,7 @@ pub fn rewrite<'c>(
     }
     let families: Vec<Family> = FAMILIES.into_iter().filter(|f| settings.families.contains(f)).collect();
     let rules = Rules::of(&families).map_err(|wrong| PassError::new(module.location(), wrong.to_string()))?;
+    let rules = rules.allowed_by(rates.fp_math);
     let freedom = Freedom { fuse: false, join: false, moves: settings.moves };
     let means = Means { rules: &rules, rates: &rates.in_registers(), freedom };
     let mut bodies = Bodies::default();

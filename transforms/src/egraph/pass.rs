@@ -12,6 +12,7 @@ use super::rules::{Family, Rules};
 use super::settings::{OPTIONS, Settings, Strategy};
 use super::unrolling::{self, LoopKernels};
 use super::write;
+use crate::fp_math::FpMath;
 use crate::relay::fuse_ops::{MOST, Outliner, PRIMITIVE, blocks_under, fuse_module};
 use crate::target::Target;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -51,7 +52,8 @@ pub(super) fn optimize<'c>(
     log: &mut Log,
     cx: &mut RunContext,
 ) -> Result<(), PassError<'c>> {
-    let rates = Rates::of(&target(module, settings)?);
+    let fp_math = FpMath::of(module)?;
+    let rates = Rates::of(&target(module, settings)?).with(fp_math);
     let said = unrolling::said(module);
     let written = match settings.strategy {
         Strategy::EGraph => bodies::rewrite(module, &rates, (settings, &mut *log), cx)?,
@@ -67,7 +69,7 @@ pub(super) fn optimize<'c>(
     let wrong_rule = |wrong: super::rule::RuleError| PassError::new(module.location(), wrong.to_string());
     let Some(outliner) = Outliner::new(module) else { return Ok(()) };
     let mut optimizer = Optimizer {
-        rules: Rules::of(families).map_err(wrong_rule)?,
+        rules: Rules::of(families).map_err(wrong_rule)?.allowed_by(fp_math),
         rates,
         loops,
         settings,

@@ -14,9 +14,10 @@
 
 use super::applications::Log;
 use super::check::{self, Disagreement};
+use super::extract::accuracy::search_within;
 use super::extract::plan::Plan;
 use super::extract::rates::Rates;
-use super::extract::search::{Freedom, SearchReport, search};
+use super::extract::search::{Freedom, SearchReport};
 use super::extract::space::{ClassId, Space};
 use super::fold::{Constants, FoldError, Folder};
 use super::read::Program;
@@ -83,8 +84,8 @@ pub fn planned<'c>(
             check(&program, settings, cx)?;
         }
         let used: Vec<Id> = program.uses.iter().map(|u| u.class).collect();
-        let space = Space::of(&program.graph, &used, means.rates);
-        let (plan, report) = search(&space, means.freedom);
+        let mut space = Space::of(&program.graph, &used, means.rates);
+        let (plan, report) = search_within(&mut space, means.freedom, means.rates.fp_math.max_error);
         match fold(&program, &space, &plan) {
             Ok(constants) => {
                 cx.count(3, saturation.nodes as u64);

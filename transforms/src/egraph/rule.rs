@@ -52,6 +52,11 @@ impl<'a> Match<'a> {
         analysis::attrs(self.graph, self.id(var))
     }
 
+    /// The largest error that a normwise form may have in this program.
+    pub fn largest_normwise_error(&self) -> f64 {
+        self.graph.analysis.rates.fp_math.largest_normwise_error()
+    }
+
     /// The constant that a variable's value is known to be.
     pub fn constant(&self, var: &str) -> Option<&'a Constant> {
         self.graph[self.id(var)].data.constant.as_ref()
@@ -91,8 +96,10 @@ pub enum Rounding {
     Unstated,
     /// Both sides have the same bits.
     Exact,
-    /// The right side has other roundings; in words, how large the difference can be.
+    /// The right side has other roundings, whose error each element bounds by itself; in words, how large the difference can be.
     Bounded(&'static str),
+    /// The difference is bounded by the largest numbers that take part, and may be all of a small element; in words, how large it can be.
+    Normwise(&'static str),
 }
 
 /// A rule.
@@ -126,6 +133,12 @@ impl Rule {
     /// Whose sides differ by no more than that, in words.
     pub fn within(mut self, bound: &'static str) -> Self {
         self.rounding = Rounding::Bounded(bound);
+        self
+    }
+
+    /// Whose sides differ by no more than that, in words, which speaks of the largest numbers that take part.
+    pub fn normwise(mut self, bound: &'static str) -> Self {
+        self.rounding = Rounding::Normwise(bound);
         self
     }
 

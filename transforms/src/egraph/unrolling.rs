@@ -239,5 +239,6 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         flops: kernel.flops,
         seconds,
         conversions: Vec::new(),
+        normwise: Vec::new(),
     });
 }

@@ -4,9 +4,10 @@
 //!
 //! Tiles of 4 x 4 results take 36 multiplications instead of 144, tiles of 2 x 2 take 16 instead of 36; but the transformed weight is 4
 //! times, or almost 2 times, as large, data and results are transformed and moved, and at the border tiles compute what nobody
-//! asked for. Whether it pays is counted in cycles of one core. Errors grow with the tile: some 1e-6 of the largest result for
-//! tiles of 4.
+//! asked for. Whether it pays is counted in cycles of one core. Errors grow with the tile and the root of the channels: a tile is
+//! taken only where `operators/ops/winograd` bounds its error by what the program's arithmetic allows (`fp_math`).
 
+use crate::fp_math::FpMath;
 use fusion_dialects::relay::{Builder, constant_value};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -30,10 +31,11 @@ impl Pass for RelayWinograd {
     const DIALECTS: &'static [&'static str] = &["relay"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let most = FpMath::of(function)?.largest_normwise_error();
         for op in nested_ops(function) {
             if matches!(kind_of(op), Some(Kind::Operator(operator)) if operator.is(&CONV2D))
                 && let Some(shape) = Shape::of_op(op)
-                && let Some(tile) = shape.best_tile()
+                && let Some(tile) = shape.best_tile(most)
             {
                 rewrite(op, tile)?;
                 cx.count(usize::from(tile == 4), 1);
@@ -81,12 +83,14 @@ impl Shape {
         Shape::of(&op.attrs(), &data, &weight, &tensor_type(result)?)
     }
 
-    /// The tile that is best, if one is better than none.
-    pub fn best_tile(&self) -> Option<i64> {
+    /// The tile that is best of those whose error is bounded by `most` of the largest result near, if one is better than none.
+    pub fn best_tile(&self, most: f64) -> Option<i64> {
         if self.channels < 16 || self.filters < 16 {
             return None;
         }
-        let best = [2, 4].into_iter().min_by(|a, b| self.cycles(*a).total_cmp(&self.cycles(*b)))?;
+        let is_bounded = |tile: &u64| transform(*tile as i64).is_some_and(|t| t.error(self.channels) <= most);
+        let bounded = [2, 4].into_iter().filter(is_bounded);
+        let best = bounded.min_by(|a, b| self.cycles(*a).total_cmp(&self.cycles(*b)))?;
         (self.cycles(best) * LEAST_GAIN < self.direct()).then_some(best as i64)
     }
 

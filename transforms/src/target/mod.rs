@@ -96,6 +96,15 @@ pub struct Gpu {
     pub matrix_rounded: String,
 }
 
+impl Target {
+    /// The same, whose products of f32 may be of rounded factors where it has instructions for that.
+    pub fn with_rounded_factors(mut self) -> Target {
+        let rounded = std::mem::take(&mut self.gpu.matrix_rounded);
+        self.gpu.matrix = format!("{} {rounded}", self.gpu.matrix).trim().to_owned();
+        self
+    }
+}
+
 /// What matrix instructions multiply, which says how fast they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factors {

@@ -6,6 +6,7 @@ use fusion_transforms::egraph::analysis::{Facts, Graph};
 use fusion_transforms::egraph::contents::Contents;
 use fusion_transforms::egraph::extract::rates::Rates;
 use fusion_transforms::egraph::language::{Constant, Head, Node};
+use fusion_transforms::fp_math::{FpMath, Level};
 use fusion_transforms::target::Target;
 use std::collections::HashMap;
 
@@ -68,7 +69,10 @@ impl<'t> Reader<'t> {
     pub fn new(text: &'t str, seed: u64) -> Self {
         // A processor that adds beside its multiply-adds: all rules apply to some.
         let target = Target { additions: 2, ..Target::default() };
-        let graph = Graph::new(Facts { rates: Rates::of(&target), ..Facts::default() });
+        let graph = Graph::new(Facts {
+            rates: Rates::of(&target).with(FpMath { level: Level::Fast, max_error: None }),
+            ..Facts::default()
+        });
         let random = Random(seed.wrapping_mul(2_654_435_769).wrapping_add(1));
         Reader {
             rest: text,

@@ -5,8 +5,9 @@
 //! A call into the C library a lane costs ten times what the same function costs as straight vector code. Each function is a
 //! file that states its error, which is at most 2 units in the last place for all numbers, 3 for those that are made of others, and
 //! `conversion/tests/math` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay calls on processors, whose
-//! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well. With `fast` some are
-//! shorter and off by more (`fast/`).
+//! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well. Where the module's
+//! `fusion.fp_math` is fast, some are shorter and off by more (`fast/`); where it is strict, all are computed in f64 by straight code, which
+//! is the same everywhere, and rounded once.
 
 mod asin_acos;
 mod atan;
@@ -37,6 +38,7 @@ use fusion_dialects::{
     ValueLike, dtype_of, float_of, nested_ops, op_key, users, vector_parts,
 };
 use fusion_operators::DType;
+use fusion_transforms::fp_math::FpMath;
 use fusion_transforms::loops::ranges::WITHIN;
 use std::collections::BTreeSet;
 
@@ -96,22 +98,21 @@ impl Pass for MathApproximate {
             "unfused",
             "Multiply and add f32 as f64, for processors without an instruction that does both and rounds once",
         ),
-        flag(
-            "fast",
-            "Functions of f32 in shorter forms where there are some, off by up to 6 units in the last place",
-        ),
     ];
     const DIALECTS: &'static [&'static str] = &["math", "arith", "vector", "scf", "x86vector", "llvm"];
 
     fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let flag = |name| cx.options.flag(name);
+        let fp_math = FpMath::of(function)?;
+        let strict = fp_math.is_strict();
         let options = Options {
-            doubles: flag("doubles"),
+            strict,
+            doubles: flag("doubles") || strict,
             avx512: flag("avx512"),
             unfused: flag("unfused"),
             exp2: flag("exp2"),
         };
-        let (extremes, fast) = (flag("extremes"), flag("fast"));
+        let (extremes, fast) = (flag("extremes"), fp_math.is_fast());
         let mut replaced = BTreeSet::new();
         for op in nested_ops(function) {
             if replaced.contains(&op_key(op)) {
@@ -127,7 +128,7 @@ impl Pass for MathApproximate {
             } else if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
                 replace(op, &[op], &of_one(build), &options);
             } else if let Some(build) = find(EXTREMES).filter(|_| extremes) {
-                replace(op, &[op], &of_one(build), &Options { doubles: true, ..options });
+                replace(op, &[op], &of_one(build), &Options { doubles: true, strict: false, ..options });
             }
         }
         Ok(())
@@ -137,6 +138,7 @@ impl Pass for MathApproximate {
 /// What was asked for of all functions.
 #[derive(Clone, Copy)]
 struct Options {
+    strict: bool,
     doubles: bool,
     avx512: bool,
     unfused: bool,
@@ -180,7 +182,7 @@ fn replace<'c>(
     options: &Options,
 ) {
     let Some((ty, lanes, dtype)) = result_of(first) else { return };
-    let inside = if dtype == Some(DType::F64) { DType::F64 } else { DType::F32 };
+    let inside = if dtype == Some(DType::F64) || options.strict { DType::F64 } else { DType::F32 };
     let within = first.attr(WITHIN).and_then(float_of).unwrap_or(f64::INFINITY);
     let first_is_number = first.attr(FIRST_IS_NUMBER).is_some();
     let build = Build::before(first);
@@ -188,11 +190,11 @@ fn replace<'c>(
     let floats = Floats { build, lanes, dtype: inside, within, first_is_number, avx512, unfused, exp2 };
     let computed = match dtype {
         Some(DType::F64) if options.doubles => function(&floats, &first.operand_values()),
-        Some(DType::F32) => function(&floats, &first.operand_values()),
-        Some(DType::F16 | DType::BF16) => {
-            let single = floats.ty(DType::F32);
+        Some(DType::F32) if !options.strict => function(&floats, &first.operand_values()),
+        Some(DType::F32 | DType::F16 | DType::BF16) => {
+            let wider = floats.ty(inside);
             let operands = first.operand_values().into_iter();
-            let wide: Vec<Value> = operands.map(|v| build.value("arith.extf", &[v], single, &[])).collect();
+            let wide: Vec<Value> = operands.map(|v| build.value("arith.extf", &[v], wider, &[])).collect();
             let narrow = |v: Value<'c>| build.value("arith.truncf", &[v], ty, &[]);
             function(&floats, &wide).into_iter().map(narrow).collect()
         }

@@ -34,7 +34,7 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     if let Some(sizes) = online_attention::sizes(call) {
         return Ok(vec![online_attention::define(kernel, call, &sizes)]);
     }
-    if paired::attends(&call.facts(), &Rates::of(&call.target)) {
+    if paired::attends(&call.facts(), &Rates::of(&call.target).with(call.fp_math)) {
         return pairs::attention::define(kernel, call);
     }
     let (rank, dtype) = (q.len(), call.results[0].dtype);

@@ -3,7 +3,6 @@
 
 use super::{Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
@@ -68,7 +67,7 @@ pub fn element<'c>(
 ) -> Option<Scalar<'c>> {
     let (_, function) = FUNCTIONS.iter().find(|(o, _)| operator.is(o))?;
     // Rounded to the type of the result, as in memory.
-    Some(s.cast(s.cast(function(s, attrs, operands), dtype), compute_type(dtype)))
+    Some(s.cast(s.cast(function(s, attrs, operands), dtype), s.compute_type(dtype)))
 }
 
 table! {

@@ -9,7 +9,6 @@
 use super::indices::clamped;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalars};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::indexing::*;
@@ -34,7 +33,7 @@ fn gathered<'c>(
     let open: Vec<&Dim> = named.iter().filter(|dim| dim.known().is_none()).collect();
     let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         if named.contains(&Dim::Static(0)) {
-            return s.int(0, compute_type(dtype));
+            return s.int(0, s.compute_type(dtype));
         }
         let places = places(s, axes);
         let has_elements = |dim: &&Dim| s.index_compare(Compare::Less, s.index(0), s.extent(dim));

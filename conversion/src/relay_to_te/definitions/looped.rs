@@ -7,7 +7,6 @@
 use super::elementwise::{broadcast_indices, element};
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::rows::Kind;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Kernel, Scalar, Scalars};
 use fusion_dialects::{
     Op, OpExt, PassError, Value, arguments, defining_op, key, kind_of, op_key, ops_in, relay, splat,
@@ -177,7 +176,7 @@ fn step<'c>(
 /// The number that a constant is everywhere.
 fn constant<'c>(s: &Scalars<'c>, number: &Tensor) -> Scalar<'c> {
     match number.dtype().is_float() {
-        true => s.float(number.f64_at(0), compute_type(number.dtype())),
+        true => s.float(number.f64_at(0), s.compute_type(number.dtype())),
         false => s.int(number.int_at(0) as i64, number.dtype()),
     }
 }

@@ -1,7 +1,6 @@
 //! Means over reduction axes: `y[i] = sum_k f(i, k) / n`.
 
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalar, Scalars};
 use fusion_operators::{DType, Dim, TensorType};
 
@@ -11,9 +10,9 @@ pub fn mean<'c>(
     name: &str,
     ty: &TensorType,
     reduce: &[Dim],
-    body: impl FnOnce(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
+    body: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
 ) -> Value<'c> {
-    let wide = ty.with_dtype(compute_type(ty.dtype));
+    let wide = ty.with_dtype(kernel.compute_type(ty.dtype));
     let sum = kernel.reduce("sum", &wide, reduce, Combine::Sum, body);
     kernel.compute(name, ty, |s, i| s.div(s.load(sum, i), count(s, reduce, wide.dtype)))
 }

@@ -32,9 +32,10 @@ mod topk;
 mod transposed;
 mod winograd;
 
-use fusion_dialects::Value;
 use fusion_dialects::te::Kernel;
-use fusion_operators::{Attrs, Call, Dim, Operator, TensorType};
+use fusion_dialects::{Value, computed_in};
+use fusion_operators::{Attrs, Call, DType, Dim, Operator, TensorType};
+use fusion_transforms::fp_math::FpMath;
 use fusion_transforms::target::Target;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -53,12 +54,19 @@ pub struct TeCall<'c> {
     pub results: Vec<TensorType>,
     /// What the kernel is for.
     pub target: Target,
+    /// What its arithmetic may be taken for.
+    pub fp_math: FpMath,
 }
 
 impl TeCall<'_> {
     /// Whether the kernel is for a GPU.
     pub fn on_gpu(&self) -> bool {
         self.target.is_gpu()
+    }
+
+    /// The type in which scalars of an element type are computed.
+    pub fn compute_type(&self, dtype: DType) -> DType {
+        computed_in(self.fp_math.floats(), dtype)
     }
 
     /// The known extents of an operand.

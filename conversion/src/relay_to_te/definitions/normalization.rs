@@ -8,7 +8,6 @@ use super::moments::moments;
 use super::padding::{Place, pad};
 use super::{Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalar, Scalars};
 use fusion_operators::ops::normalization::*;
 use fusion_operators::relation::normalize_axis;
@@ -28,7 +27,7 @@ type Built<'c> = Result<Vec<Value<'c>>, String>;
 
 /// The type that intermediate stages compute in.
 fn wide(call: &TeCall) -> DType {
-    compute_type(call.results[0].dtype)
+    call.compute_type(call.results[0].dtype)
 }
 
 fn axis(call: &TeCall) -> Result<usize, String> {

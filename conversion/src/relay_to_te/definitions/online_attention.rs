@@ -18,7 +18,6 @@
 
 use super::TeCall;
 use super::elementwise::broadcast_indices;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars};
 use fusion_dialects::{Value, tensor_type};
 use fusion_operators::{DType, TensorType};
@@ -55,14 +54,20 @@ pub fn sizes(call: &TeCall) -> Option<Sizes> {
     let (queries, keys, width, columns) = (*queries, *keys, *width, *columns);
     let enough = queries >= FEWEST && keys > FEWEST && (FEWEST..=MOST_WIDTH).contains(&columns) && width > 0;
     let float = call.results[0].dtype.is_float();
-    (call.on_gpu() && enough && float).then(|| Sizes { lead: lead.to_vec(), queries, keys, width, columns })
+    (call.on_gpu() && enough && float && !call.fp_math.is_strict()).then(|| Sizes {
+        lead: lead.to_vec(),
+        queries,
+        keys,
+        width,
+        columns,
+    })
 }
 
 /// The stages; the last one is given.
 pub fn define<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, sizes: &Sizes) -> Value<'c> {
     let Sizes { queries, keys, width, columns, .. } = *sizes;
     let rank = sizes.lead.len() + 2;
-    let wide = compute_type(call.results[0].dtype);
+    let wide = kernel.compute_type(call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);
     let narrow = if call.results[0].dtype.size() == 2 { call.results[0].dtype } else { wide };
     let chunk = if narrow == wide { CHUNK.min(keys.next_multiple_of(FEWEST)) } else { CHUNK };

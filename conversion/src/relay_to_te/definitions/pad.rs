@@ -7,7 +7,6 @@
 
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::ops::shape::{PAD, padding};
 use fusion_operators::{DType, Dim, Tensor};
@@ -128,7 +127,7 @@ fn pad<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 /// The element of a tensor of one, in the type it is computed in.
 fn number<'c>(s: &Scalars<'c>, tensor: &Tensor, dtype: DType) -> Scalar<'c> {
     if dtype.is_float() {
-        s.float(tensor.f64_at(0), compute_type(dtype))
+        s.float(tensor.f64_at(0), s.compute_type(dtype))
     } else {
         s.int(tensor.int_at(0) as i64, dtype)
     }

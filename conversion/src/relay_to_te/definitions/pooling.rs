@@ -6,7 +6,6 @@ use super::mean::mean;
 use super::padding::{is_open, load_in_window, pad_windows_at, reach, window_indices};
 use super::{Table, TeCall, known_from};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Kernel, Scalars};
 use fusion_operators::ops::layout::{self, LAYOUT_AVG_POOL2D, LAYOUT_MAX_POOL2D, Layouts};
 use fusion_operators::ops::pooling::*;
@@ -84,7 +83,7 @@ fn max_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>
 
 fn avg_pool<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
     let ty = &call.results[0];
-    let wide = ty.with_dtype(compute_type(ty.dtype));
+    let wide = ty.with_dtype(kernel.compute_type(ty.dtype));
     let sum = combine(kernel, call, ("sum", &wide), Combine::Sum)?;
     let padded = call.attrs.flag("count_include_pad");
     let (of_data, of_result) = orders(call)?;

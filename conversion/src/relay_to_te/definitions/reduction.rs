@@ -6,7 +6,6 @@
 use super::mean::count;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars, neutral};
 use fusion_operators::ops::reduction::*;
 use fusion_operators::{DType, Dim, TensorType};
@@ -86,7 +85,7 @@ fn reduce<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Combine) -> Built<'c>
 fn mean<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axes = axes_of(call)?;
     let ty = &call.results[0];
-    let wide = ty.with_dtype(compute_type(ty.dtype));
+    let wide = ty.with_dtype(kernel.compute_type(ty.dtype));
     if axes.extents().is_empty() {
         return Ok(vec![combined(kernel, call, &axes, ty, Combine::Sum)]);
     }
@@ -103,7 +102,7 @@ fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
     let last = call.attrs.flag("select_last");
     let axes =
         Axes { shape: call.dims(0).to_vec(), reduced: vec![axis], keepdims: call.attrs.flag("keepdims") };
-    let (x, dtype) = (call.operands[0], compute_type(call.types[0].dtype));
+    let (x, dtype) = (call.operands[0], kernel.compute_type(call.types[0].dtype));
     let (extents, index) = (axes.extents(), &call.results[0]);
     if extents.is_empty() {
         return Ok(vec![kernel.compute(call.op.name, index, |s, _| s.int(0, DType::I64))]);

@@ -8,7 +8,6 @@
 
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::ops::shape::RESIZE;
 use fusion_operators::reference::resize::CHOICES;
@@ -164,7 +163,7 @@ fn resize<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             let places: Vec<_> = each.map(|(a, &i)| a.nearest(s, rounding, i)).collect();
             return s.load(x, &places);
         }
-        let dtype = compute_type(call.types[0].dtype);
+        let dtype = s.compute_type(call.types[0].dtype);
         let neighbours: Vec<_> = each.map(|(a, &i)| Neighbours::new(s, a, i, dtype)).collect();
         interpolate(s, x, &neighbours, &mut Vec::new())
     });

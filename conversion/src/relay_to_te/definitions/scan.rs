@@ -15,7 +15,6 @@ use super::indices::{Lines, Size, each_index, side_by_side};
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::loops::{LoopKind, Loops};
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Kernel, Scalar, Scalars};
 use fusion_operators::ops::reduction::{CUMPROD, CUMSUM, axis};
 use fusion_operators::{DType, TensorType};
@@ -37,8 +36,8 @@ type Combine<'c> = fn(&Scalars<'c>, Scalar<'c>, Scalar<'c>) -> Scalar<'c>;
 fn scan<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, neutral: i64, f: Combine<'c>) -> Built<'c> {
     let axis = axis(&call.facts()).map_err(|violation| violation.to_string())?;
     let (exclusive, reverse) = (call.attrs.flag("exclusive"), call.attrs.flag("reverse"));
-    let wide = compute_type(call.types[0].dtype);
-    if let Some(chunks) = Chunks::of(call, axis) {
+    let wide = kernel.compute_type(call.types[0].dtype);
+    if let Some(chunks) = Chunks::of(call, axis).filter(|_| !call.fp_math.is_strict()) {
         return Ok(chunks.scan(kernel, call, (neutral, f), wide));
     }
     Ok(kernel.nest(call.op.name, &call.operands, &call.results, |loops, ins, outs| {

@@ -8,7 +8,6 @@ use super::indices::{Size, each_index, from_front, number};
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::loops::{Buffer, Loops};
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::Dim;
 use fusion_operators::ops::indexing::*;
@@ -67,7 +66,7 @@ fn scatter<'c>(
         _ => None,
     };
     // Many updates may meet in one element: half types are rounded after the last.
-    let wide = if meet.is_some() { ty.with_dtype(compute_type(ty.dtype)) } else { ty.clone() };
+    let wide = if meet.is_some() { ty.with_dtype(kernel.compute_type(ty.dtype)) } else { ty.clone() };
     let buffers = |ins: &[Buffer<'c>], out| Scatter { indices: ins[1], updates: ins[2], result: out, meet };
     if wide == *ty && call.types[0] == *ty {
         return Ok(kernel.update(call.op.name, &call.operands, ty, |loops, ins, outs| {

@@ -14,7 +14,6 @@ use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::loops::{Buffer, Loops};
-use fusion_dialects::te::scalar::compute_type;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::DType;
 use fusion_operators::ops::reduction::{TOPK, topk_axis};
@@ -186,7 +185,7 @@ fn may_be_before<'c>(s: &Scalars<'c>, how: Compare, a: Scalar<'c>, b: Scalar<'c>
 
 /// A value as it is computed with.
 fn wide<'c>(s: &Scalars<'c>, value: Scalar<'c>) -> Scalar<'c> {
-    s.cast(value, compute_type(value.dtype))
+    s.cast(value, s.compute_type(value.dtype))
 }
 
 /// Whether a value stands before another; of equal ones the earlier does. NaN is above all numbers, also where the least are wanted.

@@ -93,7 +93,7 @@ pub fn pipelines(target: &Codegen) -> Vec<(&'static str, String)> {
     let has = |name: &str| features.iter().any(|f| f == name);
     // Of other processors than x86, all have it.
     let unfused = has("sse2") && !has("fma");
-    let options = [("avx512", has("avx512f")), ("unfused", unfused), ("fast", target.fast_math)];
+    let options = [("avx512", has("avx512f")), ("unfused", unfused)];
     let chosen: String =
         options.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}=true")).collect();
     let stage = format!("builtin.module(func.func(math-approximate{{extremes=true{chosen}}}))");

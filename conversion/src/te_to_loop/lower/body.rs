@@ -20,7 +20,7 @@ impl<'c> Lowering<'c, '_> {
     pub(super) fn elements(&mut self, loops: &Loops<'c>, stage: StageId, axes: &[Expr]) -> Vec<Value<'c>> {
         let stage = self.tree.stages[stage].op;
         let Some(body) = stage.body(0) else { return Vec::new() };
-        let contracted = Contracted::of(stage, self.rounds_as_written);
+        let contracted = Contracted::of(stage, self.roundings);
         let mut known: HashMap<usize, Expr> = HashMap::new();
         for (axis, e) in arguments(body).into_iter().zip(axes) {
             known.insert(key(axis), e.clone());
@@ -192,8 +192,8 @@ impl<'c> Lowering<'c, '_> {
         loops.guard_else(inside.value, &[zero.value], |inner| vec![raw(self, inner)])[0]
     }
 
-    /// The combiner of a reduction, applied to the values so far and the new ones. Floats may be added in any order:
-    /// the result of a reduction has no order of its own.
+    /// The combiner of a reduction, applied to the values so far and the new ones. Unless all roundings are kept, floats may be
+    /// added in any order: the result of a reduction has no order of its own.
     pub(super) fn combine(
         &mut self,
         loops: &Loops<'c>,
@@ -201,8 +201,7 @@ impl<'c> Lowering<'c, '_> {
         so_far: &[Value<'c>],
         new: &[Value<'c>],
     ) -> Vec<Value<'c>> {
-        // In vectors each lane is a sum of its own and keeps its order: it becomes a chain of fused multiply-adds.
-        let flags = if self.is_vectorized(stage) { "contract" } else { "reassoc, contract" };
+        let flags = self.roundings.of_reduction(self.is_vectorized(stage));
         combine(loops, self.tree.stages[stage].op, &self.outside, (so_far, new), flags)
     }
 

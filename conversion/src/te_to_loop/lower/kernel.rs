@@ -4,6 +4,7 @@
 //!
 //! A result that a stage gives is computed in its argument; another one, which is an argument or given twice, is copied there in the end.
 
+use super::super::roundings::Roundings;
 use super::{KERNEL, UPDATES, WORKSPACE};
 use super::{Lowering, Part, Place, index, workspace};
 use fusion_dialects::loops::{Buffer, Loops, STREAMED};
@@ -24,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) fn lower<'c>(
     kernel: Op<'c>,
     tree: &Schedule<'c>,
-    rounds_as_written: bool,
+    roundings: Roundings,
 ) -> Result<u64, PassError<'c>> {
     if let Some(input) = tree.input_layouts.iter().position(Option::is_some) {
         let says = |said: &&Said| said.kind == Te::TransformLayout && said.handles == [Handle::Input(input)];
@@ -45,7 +46,7 @@ pub(super) fn lower<'c>(
     types.push(buffer_type(build.context(), 1, DType::I8));
 
     let updated = interface.updated_argument();
-    let mut lowering = Lowering::of(kernel, tree, rounds_as_written);
+    let mut lowering = Lowering::of(kernel, tree, roundings);
     lowering.prepared = updated.map(|(nest, _)| nest);
     lowering.workspace_bytes = buffers.bytes;
     let region = build.region(&types, |inner, args| {
@@ -203,7 +204,7 @@ fn goes_beyond(tree: &Schedule, id: StageId) -> bool {
 }
 
 impl<'c, 't> Lowering<'c, 't> {
-    fn of(kernel: Op<'c>, tree: &'t Schedule<'c>, rounds_as_written: bool) -> Self {
+    fn of(kernel: Op<'c>, tree: &'t Schedule<'c>, roundings: Roundings) -> Self {
         let results = |(s, stage): (StageId, &Stage<'c>)| {
             let all = stage.op.result_values().into_iter().enumerate();
             all.map(move |(r, result)| (key(result), (s, r))).collect::<Vec<_>>()
@@ -211,7 +212,7 @@ impl<'c, 't> Lowering<'c, 't> {
         Lowering {
             kernel,
             tree,
-            rounds_as_written,
+            roundings,
             prepared: None,
             stage_of: tree.stages.iter().enumerate().flat_map(results).collect(),
             places: HashMap::new(),

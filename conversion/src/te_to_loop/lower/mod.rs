@@ -33,7 +33,7 @@ mod workspace;
 pub use body::combine;
 
 use super::open;
-use super::roundings::kernels_that_round_as_written;
+use super::roundings::{Roundings, kernels_that_round_as_written};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
@@ -41,6 +41,7 @@ use fusion_dialects::{
     Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value,
     ValueMap, key, tensor_type, top_level,
 };
+use fusion_transforms::fp_math::FpMath;
 use fusion_transforms::te::expr::{Expr, flatten};
 use fusion_transforms::te::layout::Layout;
 use fusion_transforms::te::schedule::{AxisId, Refusal, Schedule, StageId, apply_schedule};
@@ -90,12 +91,12 @@ impl Pass for TeLower {
                 .or_default()
                 .push(*schedule);
         }
-        let as_written = kernels_that_round_as_written(module);
+        let (as_written, fp_math) = (kernels_that_round_as_written(module), FpMath::of(module)?);
         for kernel in kernels {
             let name = kernel.text("sym_name").unwrap_or_default().to_owned();
-            let as_written = as_written.contains(&name);
+            let roundings = Roundings::of(&name, &as_written, fp_math);
             if open::is_open(kernel) {
-                open::lower(kernel, as_written)?;
+                open::lower(kernel, roundings)?;
                 cx.count(0, 1);
                 kernel.erase();
                 continue;
@@ -108,7 +109,7 @@ impl Pass for TeLower {
                     return Err(PassError::at(*second, format_args!("is a second schedule for @{name}")));
                 }
             }
-            let workspace = kernel::lower(kernel, &tree, as_written)?;
+            let workspace = kernel::lower(kernel, &tree, roundings)?;
             cx.count(0, 1);
             cx.count(1, workspace);
             kernel.erase();
@@ -175,7 +176,7 @@ struct Lowering<'c, 't> {
     kernel: Op<'c>,
     tree: &'t Schedule<'c>,
     /// Whether elementwise products and sums are rounded as the source does.
-    rounds_as_written: bool,
+    roundings: Roundings,
     /// The stage and result a tensor is.
     stage_of: HashMap<usize, (StageId, usize)>,
     /// Where the tensors are that have a place now.

@@ -22,7 +22,7 @@ impl<'c> Lowering<'c> {
         let Some(body) = stage.body(0) else { return Vec::new() };
         let mut map = self.outside.clone();
         arguments(body).into_iter().zip(axes).for_each(|(axis, value)| map.insert(axis, *value));
-        let contracted = Contracted::of(stage, self.rounds_as_written);
+        let contracted = Contracted::of(stage, self.roundings);
         for op in ops_in(body) {
             match kind_of(op) {
                 Some(Kind::Te(Te::Yield)) => {

@@ -20,6 +20,7 @@ mod tile;
 
 use super::lower::KERNEL;
 use super::plan_memory::{CONSTANTS_BYTES, INPUTS, OUTPUTS, WORKSPACE_BYTES};
+use super::roundings::Roundings;
 use fusion_dialects::loops::{Buffer, Loops, OPEN_ELEMENTS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{EXTENTS, Op as Te};
@@ -42,8 +43,8 @@ pub fn is_open(kernel: Op) -> bool {
 /// A kernel being lowered.
 struct Lowering<'c> {
     kernel: Op<'c>,
-    /// Whether elementwise products and sums are rounded as the source does.
-    rounds_as_written: bool,
+    /// Which roundings of the source are kept.
+    roundings: Roundings,
     /// Where tensors lie.
     places: HashMap<usize, Buffer<'c>>,
     /// The numbers of the extents that have names.
@@ -56,7 +57,7 @@ struct Lowering<'c> {
 }
 
 /// Makes the function of a kernel before it.
-pub fn lower<'c>(kernel: Op<'c>, rounds_as_written: bool) -> Result<(), PassError<'c>> {
+pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'c>> {
     let block = kernel.body(0).ok_or_else(|| PassError::at(kernel, "has no body"))?;
     let ops = ops_in(block);
     let returned = ops.last().map(|op| op.operand_values()).unwrap_or_default();
@@ -101,7 +102,7 @@ pub fn lower<'c>(kernel: Op<'c>, rounds_as_written: bool) -> Result<(), PassErro
     let outputs = returned.len() + own.len();
     let mut lowering = Lowering {
         kernel,
-        rounds_as_written,
+        roundings,
         places: HashMap::new(),
         extents: HashMap::new(),
         outside: ValueMap::new(),

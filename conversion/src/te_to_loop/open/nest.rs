@@ -123,7 +123,7 @@ impl<'c> Lowering<'c> {
 
     /// One element of each result.
     fn point(&mut self, loops: &Loops<'c>, op: Op<'c>, axes: &[Value<'c>], reduced: &[Dim]) {
-        self.point_with(loops, op, axes, reduced, "reassoc, contract");
+        self.point_with(loops, op, axes, reduced, self.roundings.of_reduction(false));
     }
 
     /// One element of each result; `flags` say what may be done with sums of floats.

@@ -257,7 +257,7 @@ impl<'c> Lowering<'c> {
                 let first = along(loops, column, step.lanes, u);
                 repeat(loops, step.lanes, LoopKind::Vectorized, |loops, v| {
                     axes.push(along(loops, first, 1, v));
-                    let flags = if step.lanes > 1 { "contract" } else { "reassoc, contract" };
+                    let flags = self.roundings.of_reduction(step.lanes > 1);
                     self.point_with(loops, op, &axes, reduced, flags);
                 });
             });

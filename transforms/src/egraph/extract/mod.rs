@@ -1,5 +1,6 @@
 //! Extraction: which candidate computes each class, and which classes are stored. Together these are the kernels.
 
+pub mod accuracy;
 pub mod arrangement;
 mod behind;
 pub mod bound;

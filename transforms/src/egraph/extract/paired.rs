@@ -29,9 +29,10 @@ const LEAST_GAIN: f64 = 1.02;
 const LEAST_ROWS: f64 = 14.0;
 const BYTES: f64 = 4.0;
 
-/// True where additions cost nothing beside multiplications.
+/// True where such products are allowed, and additions cost nothing beside multiplications.
 pub fn pays(rates: &Rates) -> bool {
-    rates.core.is_some_and(|core| core.additions >= core.multiply_adds)
+    rates.fp_math.allows_normwise_products()
+        && rates.core.is_some_and(|core| core.additions >= core.multiply_adds)
 }
 
 /// Seconds of a product of so many rows, numbers summed over and columns by pairs.

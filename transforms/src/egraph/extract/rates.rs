@@ -4,6 +4,7 @@ use super::looped::LoopRates;
 use super::occupancy::Occupancy;
 use super::pressure::Registers;
 use super::tiles::Tiles;
+use crate::fp_math::FpMath;
 use crate::target::Target;
 use crate::te::auto_schedule::Machine;
 use crate::te::intrinsics;
@@ -36,6 +37,8 @@ pub struct Rates {
     pub registers: Option<Registers>,
     /// What schedules count cycles with; none for GPUs.
     pub core: Option<Machine>,
+    /// Which forms may be counted with.
+    pub fp_math: FpMath,
 }
 
 /// The share of the peak that contractions reach.
@@ -79,6 +82,7 @@ impl Rates {
             loops: LoopRates::of(target),
             registers: Registers::of(target),
             core: Some(Machine::of(target, 0)),
+            fp_math: FpMath::default(),
         }
     }
 
@@ -106,7 +110,13 @@ impl Rates {
             loops: LoopRates::of(target),
             registers: None,
             core: None,
+            fp_math: FpMath::default(),
         }
+    }
+
+    /// The same for programs of such an arithmetic.
+    pub fn with(self, fp_math: FpMath) -> Rates {
+        Rates { fp_math, ..self }
     }
 
     /// Those of what stays in registers: memory and calls take no time, and a sum is half an operation, as it is part of a multiply-add or done

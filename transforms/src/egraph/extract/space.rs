@@ -6,8 +6,8 @@
 
 use super::super::analysis::{Graph, attrs, canonical, kind_of, made_by};
 use super::super::language::{Attributes, Head, Node};
-use super::cost;
 use super::rates::Rates;
+use super::{accuracy, cost};
 use egg::{Id, Symbol};
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SQUEEZE};
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
@@ -33,6 +33,8 @@ pub struct Candidate {
     pub is_view: bool,
     /// Seconds of arithmetic on the target.
     pub seconds: f64,
+    /// What it may be off by, as a part of the largest result near; 0 where that is bounded element by element.
+    pub error: f64,
     /// The rule that made it; `None` for what the program said.
     pub rule: Option<Symbol>,
     /// The node in the graph.
@@ -167,6 +169,7 @@ impl Space {
                 kind: FusionKind::Opaque,
                 is_view: true,
                 seconds: 0.0,
+                error: 0.0,
                 rule: None,
                 node: node.clone(),
             });
@@ -180,6 +183,7 @@ impl Space {
             kind: kind_of(operator, results.len()),
             is_view: [&RESHAPE, &SQUEEZE, &EXPAND_DIMS].iter().any(|v| operator.is(v)),
             seconds: cost::arithmetic(&call, &results, &self.rates),
+            error: accuracy::error_of(&call, &self.rates),
             attrs: attributes,
             operands,
             rule: None,

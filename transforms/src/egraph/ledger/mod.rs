@@ -97,6 +97,22 @@ pub struct KernelEntry {
     /// The members that do nothing but change the order of an image.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conversions: Vec<Conversion>,
+    /// The members whose error is bounded by the largest result near alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub normwise: Vec<Normwise>,
+}
+
+/// A form whose error is bounded by the largest result near.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Normwise {
+    /// The value it gives.
+    pub value: String,
+    /// The operator.
+    pub operator: String,
+    /// The rule that made it; none for what the source says.
+    pub rule: Option<String>,
+    /// The largest error, as a part of the largest result near.
+    pub error: f64,
 }
 
 /// Two orders of an image, by their names.
@@ -278,7 +294,7 @@ impl Block<'_, '_> {
         let (space, state) = (self.space, &self.plan.state);
         let kernel = &written.kernel;
         let mut flops = 0.0;
-        let mut operators = Vec::new();
+        let (mut operators, mut normwise) = (Vec::new(), Vec::new());
         for &member in &kernel.members {
             let candidate = state.candidate(space, member);
             let Some(operator) = candidate.operator else { continue };
@@ -287,6 +303,14 @@ impl Block<'_, '_> {
             let call = Call { op: operator, operands: &types, attrs: &candidate.attrs.attrs };
             flops += (operator.cost)(&call, &space.classes[member].types);
             let name = &self.names[member];
+            if candidate.error > 0.0 {
+                normwise.push(Normwise {
+                    value: name.clone(),
+                    operator: operator.name.to_owned(),
+                    rule: candidate.rule.map(|rule| rule.to_string()),
+                    error: candidate.error,
+                });
+            }
             operators.extend(self::operator(self.program, space, self.plan, (member, name)));
         }
         let reads: Vec<TensorEntry> = kernel.inputs.iter().map(|&i| self.tensor(i)).collect();
@@ -307,6 +331,7 @@ impl Block<'_, '_> {
             flops,
             seconds,
             conversions,
+            normwise,
         }
     }
 

@@ -33,9 +33,10 @@ use fusion_operators::{Attrs, DType};
 pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
     name: "matmul-by-halves",
     equation: "x y = by_halves(x, 7 sums of quarters of y)",
-    rounding: Rounding::Bounded("2 times the plain product's, by the norms of the operands"),
+    rounding: Rounding::Normwise("2 times the plain product's, by the norms of the operands"),
     conditions: &[
         "matrices of f32, whose extents are known and even, and rows of whose quarters fill vectors",
+        "fp_math is fast, or there is an error budget",
         "the target is a processor",
         "what is spared is more than what is moved",
         "a right side that is transposed is a constant",
@@ -114,7 +115,7 @@ pub(super) fn bytes_of_constants(graph: &Graph) -> f64 {
 
 fn find(graph: &Graph) -> Vec<Draft> {
     let rates = &graph.analysis.rates;
-    if rates.core.is_none() {
+    if rates.core.is_none() || !rates.fp_math.allows_normwise_products() {
         return Vec::new();
     }
     let (constants, mut drafts) = (bytes_of_constants(graph), Vec::new());

@@ -32,6 +32,7 @@ pub mod winograd;
 use super::analysis::Graph;
 use super::rule::{Ready, Rounding, Rule, RuleError};
 use super::search_rule::{Draft, SearchRule};
+use crate::fp_math::FpMath;
 use egg::{Id, Subst};
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
@@ -212,6 +213,12 @@ impl Rules {
             rules.extend(family.search_rules().map(|rule| AnyRule::Search(family, *rule)));
         }
         Ok(Rules(rules))
+    }
+
+    /// Those of them that an arithmetic allows: where it is strict, the ones whose sides have the same bits.
+    pub fn allowed_by(mut self, fp_math: FpMath) -> Self {
+        self.0.retain(|rule| !fp_math.is_strict() || rule.rounding() == Rounding::Exact);
+        self
     }
 
     /// One after another.

@@ -32,11 +32,12 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "matmul-by-pairs",
         equation: "x y = by_pairs(x, pairs_right(y))",
-        rounding: Rounding::Bounded(
+        rounding: Rounding::Normwise(
             "2 times the plain product's, by the largest numbers of a row and a column",
         ),
         conditions: &[
             "matrices of f32, or several of each, whose extents are known",
+            "fp_math is fast, or there is an error budget",
             "the target is a processor that adds beside its multiply-adds",
             "what is spared is more than what is moved",
             "a right side that is transposed is a constant",
@@ -46,11 +47,12 @@ pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
         name: "conv2d-by-pairs",
         equation: "x * w = by_pairs(x, pairs_right(w)) for a kernel of 1 x 1",
-        rounding: Rounding::Bounded(
+        rounding: Rounding::Normwise(
             "2 times the plain product's, by the largest numbers of a row and a column",
         ),
         conditions: &[
             "stride 1, no padding, one group; w is a constant of f32, the extents of x are known",
+            "fp_math is fast, or there is an error budget",
             "the target is a processor that adds beside its multiply-adds",
             "what is spared is more than what is moved",
         ],

@@ -23,8 +23,8 @@ pub fn rules() -> Vec<Rule> {
             "x * w = winograd(x, G w G')",
             "(conv2d ?p ?x ?w)",
             "(winograd_conv2d ?q ?x (winograd_weight ?t ?w))",
-        ).within("some 10 ulp of the largest product of a tile")
-        .when("a constant kernel of 3 x 3, stride 1, one group, f32, and a tile that pays", |m| {
+        ).normwise("4e-7 (tiles of 4 x 4) or 8e-8 (2 x 2) times the root of the channels, of the largest result near")
+        .when("a constant kernel of 3 x 3, stride 1, one group, f32, a tile that pays and whose error fp_math allows", |m| {
             Some(m.is_constant("?w") && tile(m).is_some())
         })
         .with("?q", |m| {
@@ -40,8 +40,8 @@ pub fn rules() -> Vec<Rule> {
             "x * w {NHWC} = winograd(x^p, G w G')^q",
             "(layout_conv2d ?l ?x ?w)",
             "(transpose ?q (winograd_conv2d ?v (transpose ?p ?x) (winograd_weight ?t ?w)))",
-        ).within("some 10 ulp of the largest product of a tile")
-        .when("a constant kernel of 3 x 3, stride 1, one group, f32, orders of whole axes, and a tile that pays", |m| {
+        ).normwise("4e-7 (tiles of 4 x 4) or 8e-8 (2 x 2) times the root of the channels, of the largest result near")
+        .when("a constant kernel of 3 x 3, stride 1, one group, f32, orders of whole axes, a tile that pays and whose error fp_math allows", |m| {
             Some(m.is_constant("?w") && Ordered::of(m).is_some())
         })
         .with("?p", |m| Some(Node::attrs(transposing(&places(&Layout::plain(IMAGES), &Ordered::of(m)?.windows.data)?))))
@@ -73,7 +73,8 @@ impl Ordered {
             return None;
         }
         let (data, result) = (windows.data.value(found.ty("?x")?)?, windows.result.value(found.result()?)?);
-        let tile = Shape::of(&windows.attrs, &data, found.ty("?w")?, &result)?.best_tile()?;
+        let tile = Shape::of(&windows.attrs, &data, found.ty("?w")?, &result)?
+            .best_tile(found.largest_normwise_error())?;
         Some(Ordered { windows, tile })
     }
 }
@@ -85,5 +86,6 @@ fn places(order: &Layout, other: &Layout) -> Option<Vec<usize>> {
 }
 
 fn tile(found: &Match) -> Option<i64> {
-    Shape::of(found.attrs("?p")?, found.ty("?x")?, found.ty("?w")?, found.result()?)?.best_tile()
+    Shape::of(found.attrs("?p")?, found.ty("?x")?, found.ty("?w")?, found.result()?)?
+        .best_tile(found.largest_normwise_error())
 }

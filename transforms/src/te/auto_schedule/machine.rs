@@ -41,6 +41,8 @@ pub struct Machine {
     /// True where those of all kernels together take so much of the last cache, which other programs use as well, that memory may have to give
     /// them again.
     pub constants_leave: bool,
+    /// True where reductions keep the order of the source.
+    pub in_order: bool,
 }
 
 impl Machine {
@@ -75,6 +77,7 @@ impl Machine {
             last_cache: target.l3.bytes.max(target.l2.bytes),
             // Rounded down to a power of two, so that another measurement gives no other schedules.
             near_bytes: (1 << per_cycle.ilog2()).min(MOST_NEAR),
+            in_order: false,
             constants_leave: constants > target.l3.bytes.max(target.l2.bytes) / STAYING_SHARE,
             constant_bytes: constants_from.map(|bandwidth| (bandwidth / target.clock()).max(1.0)),
         }

@@ -4,7 +4,7 @@
 //! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
 //! `columns` across it (`narrow` where rows are short, `shared_sums` where threads find too few results), `windows` over neighbours, and `tiling` for the rest. `parallel` says what threads share, and `even_shares` what they share where an outermost loop
 //! has few iterations. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
-//! processor that the kinds calculate with; `gpu` has the kinds of GPUs. The result is an ordinary `te.schedule`, printed with the kernel, to
+//! processor that the kinds calculate with; `gpu` has the kinds of GPUs, `in_order` is for programs of strict arithmetic. The result is an ordinary `te.schedule`, printed with the kernel, to
 //! read, edit and lower.
 
 mod accesses;
@@ -19,6 +19,7 @@ mod fusion;
 mod gpu;
 mod halved_cells;
 mod halves;
+mod in_order;
 mod iterated;
 mod machine;
 mod narrow;
@@ -40,6 +41,7 @@ mod transposing;
 mod windows;
 mod writer;
 
+use crate::fp_math::FpMath;
 use crate::target::Target;
 pub use contraction::Convolution;
 use fusion_dialects::rows::Kind;
@@ -77,6 +79,7 @@ impl Pass for TeSchedule {
         };
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
+        let strict = FpMath::of(module)?.is_strict();
         let machine = Machine::of(&target, bytes_of_constants(module));
         let constant = constant_arguments(module);
         for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
@@ -86,10 +89,12 @@ impl Pass for TeSchedule {
             }
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
             Writer::write(kernel, |writer| {
-                if target.is_gpu() {
-                    return gpu::decide(writer, &target);
+                match (target.is_gpu(), strict) {
+                    (true, true) => return in_order::schedule_on_gpu(writer, &target),
+                    (true, false) => return gpu::decide(writer, &target),
+                    (false, true) => in_order::schedule(writer, &machine)?,
+                    (false, false) => decide(writer, &machine, constant)?,
                 }
-                decide(writer, &machine, constant)?;
                 parallel::parallelize(writer, &machine)
             })
             .map_err(|why| PassError::at(kernel, why))?;

@@ -28,7 +28,7 @@ pub fn tile(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<(), S
     let rank = writer.tree.stages[stage].rank();
     let accesses = offsets(&writer.tree, stage, nest.reduction);
     if rank == 0 {
-        return along_memory(writer, nest, None, vector_bytes);
+        return along_memory(writer, nest, None, machine);
     }
     let extents: Vec<u64> = writer.tree.stages[stage].axes[..rank].iter().map(|a| a.extent).collect();
     let reduces = nest.reduction.is_some() || writer.tree.stages[stage].is_reduction();
@@ -52,9 +52,9 @@ pub fn tile(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<(), S
     let apart = nest.reduction.unwrap_or(stage);
     let near = matches!(along[0], Some(0 | 1))
         && along.iter().all(|c| matches!(c, Some(0..=4)))
-        && !(reduces && reductions::reads_once(&writer.tree, apart));
+        && !(reduces && !machine.in_order && reductions::reads_once(&writer.tree, apart));
     if !(contiguous || gathered || near) || extent < 4 {
-        return along_memory(writer, nest, Some(inner), vector_bytes);
+        return along_memory(writer, nest, Some(inner), machine);
     }
     let mut lanes = lanes(writer, stage, vector_bytes).min(extent);
     if !reduces {
@@ -116,15 +116,18 @@ pub fn tile(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<(), S
     attach(writer, nest, Some(vector))
 }
 
-/// Without vectors along the result, a reduction has them along what it combines.
+/// Without vectors along the result, a reduction has them along what it combines, unless it keeps its order.
 fn along_memory(
     writer: &mut Writer,
     nest: &Nest,
     innermost: Option<AxisId>,
-    vector_bytes: u64,
+    machine: &Machine,
 ) -> Result<(), String> {
     attach(writer, nest, innermost)?;
-    reductions::alone(writer, nest.reduction.unwrap_or(nest.stage), vector_bytes)
+    match machine.in_order {
+        true => Ok(()),
+        false => reductions::alone(writer, nest.reduction.unwrap_or(nest.stage), machine.vector_bytes),
+    }
 }
 
 /// Puts the reduction into the innermost loop.

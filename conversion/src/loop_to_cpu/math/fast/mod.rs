@@ -1,4 +1,4 @@
-//! Shorter forms of functions of f32, for `--fastmath`: off by a few units in the last place more, each by what its file states.
+//! Shorter forms of functions of f32, for `--fp-math=fast`: off by a few units in the last place more, each by what its file states.
 //!
 //! ```text
 //!   exp     6 units     a polynomial of one degree less, and ln 2 in one part
@@ -8,7 +8,7 @@
 //!
 //! What is no number stays so, infinities and zeros give what they give otherwise, results do not go beyond 1 where the exact ones do not, and
 //! subnormal results are as good as others. What has no line here is as it is without. Sums of products are contracted, and
-//! reductions taken in another order, with `--fastmath` or without; quotients are rounded once in either case, since dividing
+//! reductions taken in another order, by default as well; quotients are rounded once in either case, since dividing
 //! runs beside the multiplications, and an approximate reciprocal of an infinity needs conditions.
 
 mod erf;

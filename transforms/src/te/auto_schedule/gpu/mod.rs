@@ -20,7 +20,7 @@
 mod attention;
 mod columns;
 mod contraction;
-mod elements;
+pub mod elements;
 mod grid;
 mod lanes;
 mod matrix;
@@ -29,7 +29,7 @@ mod own_rows;
 mod reads;
 mod rows;
 mod shared;
-mod transposing;
+pub mod transposing;
 mod windows;
 
 use super::writer::Writer;
