@@ -88,7 +88,8 @@ pub fn log1p<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     let sum = m.add(whole, m.div(lost, u));
     // Of 0 and infinity the quotient is NaN, and nothing is lost.
     let is_inside = m.is(Is::Below, m.abs(whole), m.float(f64::INFINITY));
-    m.select(is_inside, sum, whole)
+    // Of -0 the sum is 0.
+    m.copy_sign(m.select(is_inside, sum, whole), x)
 }
 
 /// `i` and `y` of `x = 2^i y`, `least <= y < 2 least`, for a positive, finite x.

@@ -14,7 +14,7 @@
 //! Error: below 1.5 units in the last place.
 
 use super::economized::economized;
-use super::floats::{Coefficients, Floats};
+use super::floats::{Coefficients, Floats, Is};
 use super::quarters::quarters;
 use fusion_dialects::Value;
 use std::f64::consts::FRAC_PI_4;
@@ -70,7 +70,7 @@ pub fn sin_cos<'c>(m: &Floats<'c>, x: Value<'c>) -> [Value<'c>; 2] {
 
 fn small_sine<'c>(m: &Floats<'c>, x: Value<'c>, square: Value<'c>) -> Value<'c> {
     let s = small(m, square, -1.0 / 6.0, |n| (2 * n + 4) * (2 * n + 5));
-    m.fma(m.mul(s, square), x, x)
+    zero_as_given(m, x, m.fma(m.mul(s, square), x, x))
 }
 
 fn small_cosine<'c>(m: &Floats<'c>, square: Value<'c>) -> Value<'c> {
@@ -84,6 +84,14 @@ fn small<'c>(m: &Floats<'c>, square: Value<'c>, first: f64, over: impl Fn(usize)
     let most = m.within * m.within;
     let lost = m.in_precision(LOST.0, LOST.1);
     m.polynomial_of(square, &economized(&series, most, lost / most))
+}
+
+/// A value of an odd function, which of -0 is -0. A loop in f32 that knows its angles is not worth the two operations.
+pub fn zero_as_given<'c>(m: &Floats<'c>, x: Value<'c>, value: Value<'c>) -> Value<'c> {
+    if m.within <= FRAC_PI_4 && !m.is_double() {
+        return value;
+    }
+    m.select(m.is(Is::Equal, x, m.float(0.0)), x, value)
 }
 
 fn sine<'c>(m: &Floats<'c>, r: Value<'c>, square: Value<'c>) -> Value<'c> {
@@ -104,6 +112,7 @@ fn by_quarters<'c, const N: usize>(m: &Floats<'c>, x: Value<'c>, further: [i64; 
         let value = m.select(m.is_not_zero(m.int_and(quarter, 1)), cosine, sine);
         // Bit 1 of the quarter goes to the place of the sign.
         let sign = m.shift_left(m.int_and(quarter, 2), if m.is_double() { 62 } else { 30 });
-        m.of_bits(m.int_xor(m.bits(value), sign))
+        let value = m.of_bits(m.int_xor(m.bits(value), sign));
+        if further == 0 { zero_as_given(m, x, value) } else { value }
     })
 }

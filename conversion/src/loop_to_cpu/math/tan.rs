@@ -9,6 +9,7 @@
 
 use super::floats::{Coefficients, Floats};
 use super::quarters::quarters;
+use super::sin_cos::zero_as_given;
 use fusion_dialects::Value;
 use std::f64::consts::FRAC_PI_4;
 
@@ -37,11 +38,12 @@ const T: Coefficients = Coefficients {
 /// `tan x`.
 pub fn tan<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     if m.within <= FRAC_PI_4 {
-        return first_quarter(m, x);
+        return zero_as_given(m, x, first_quarter(m, x));
     }
     let (bits, r) = quarters(m, x);
     let tangent = first_quarter(m, r);
-    m.select(m.is_not_zero(m.int_and(bits, 1)), m.div(m.float(-1.0), tangent), tangent)
+    let value = m.select(m.is_not_zero(m.int_and(bits, 1)), m.div(m.float(-1.0), tangent), tangent);
+    zero_as_given(m, x, value)
 }
 
 fn first_quarter<'c>(m: &Floats<'c>, r: Value<'c>) -> Value<'c> {

@@ -46,5 +46,6 @@ pub fn tanh<'c>(m: &Floats<'c>, x: Value<'c>) -> Value<'c> {
     let e = exp_in_range(m, m.at_most(m.add(size, size), m.in_precision(MOST.0, MOST.1)));
     let far = m.sub(one, m.div(m.float(2.0), m.add(e, one)));
     // What is no number takes the polynomial, which keeps it.
-    m.select(m.is(Is::Above, size, m.float(SMALL)), m.copy_sign(far, x), near)
+    // Of -0 the polynomial is 0.
+    m.copy_sign(m.select(m.is(Is::Above, size, m.float(SMALL)), far, near), x)
 }
