@@ -44,3 +44,33 @@ fn a_level_that_is_none_is_refused() {
     let said = complaint(directory.path(), &["compile", "m.mlir"]);
     assert!(said.contains("it must be \"strict\", \"standard\" or \"fast\""), "{said}");
 }
+
+/// What a kernel may be off by, and what it was off by on each kind of inputs.
+#[test]
+fn accuracy_is_told_of_each_kernel() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let [x, w] = ["tensor<1x32x28x28xf32>", "tensor<32x32x3x3xf32>"];
+    let model = format!(
+        "func.func @main(%x: {x}) -> {x} {{\n  %w = relay.constant dense<0.25> : {w}\n  \
+         %y = relay.conv2d %x, %w {{padding = array<i64: 1, 1, 1, 1>}} : ({x}, {w}) -> {x}\n  return %y : {x}\n}}\n"
+    );
+    std::fs::write(here.join("m.mlir"), model).unwrap();
+    let of = |options: &[&str]| -> serde_json::Value {
+        let args = [&["explain", "m.mlir", "--accuracy", "--json"], options].concat();
+        serde_json::from_str(&succeed(here, &args)).unwrap()
+    };
+    let told = of(&[]);
+    assert_eq!(told["fp_math"], "standard");
+    let kernel = &told["kernels"][0];
+    assert_eq!(kernel["rules"][0], "winograd", "{told}");
+    let bound = kernel["bound"].as_f64().unwrap();
+    let random = kernel["measured"][0]["error"].as_f64().unwrap();
+    assert!(random <= bound && bound <= 1e-5, "{told}");
+    // A budget that is smaller than the bound leaves the form out.
+    let within = of(&["--max-error=1e-7"]);
+    assert_eq!(within["kernels"][0]["bound"], 0.0, "{within}");
+    assert_eq!(within["max_error"], 1e-7);
+    let text = succeed(here, &["explain", "m.mlir", "--accuracy"]);
+    assert!(text.contains("log-normal") && text.contains("the whole model"), "{text}");
+}

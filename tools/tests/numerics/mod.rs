@@ -1,6 +1,7 @@
 //! What `--fp-math` promises (docs/numerics.md), on inputs that are hard for rounding: against double precision and a sum of f32 one after
 //! the other.
 
+mod convolutions;
 mod hard;
 mod levels;
 mod long;

@@ -8,8 +8,9 @@ use fusion_transforms::fp_math::Level;
 /// More than the error of a sequential sum of f32.
 const MOST: f64 = 8.0;
 
-/// The product in double precision, the sizes of its terms, and summed in f32 one after the other.
-struct Reference {
+/// Sums of products in double precision, the sizes of their terms, and summed in f32 one after the other.
+#[derive(Default)]
+pub struct Reference {
     exact: Vec<f64>,
     size: Vec<f64>,
     sequential: Vec<f64>,
@@ -19,20 +20,37 @@ impl Reference {
     fn of([x, y]: &[Tensor; 2]) -> Reference {
         let (depth, columns) = (x.shape()[1], y.shape()[1]);
         let (x, y) = (x.to_f64s(), y.to_f64s());
-        let rows = x.len() / depth;
-        let zeros = || vec![0.0f64; rows * columns];
-        let (mut exact, mut size, mut sequential) = (zeros(), zeros(), vec![0f32; rows * columns]);
-        for (i, row) in x.chunks(depth).enumerate() {
-            let to = i * columns..(i + 1) * columns;
-            for (k, &a) in row.iter().enumerate() {
-                for (at, &b) in to.clone().zip(&y[k * columns..]) {
-                    exact[at] += a * b;
-                    size[at] += (a * b).abs();
-                    sequential[at] = (a as f32).mul_add(b as f32, sequential[at]);
-                }
+        let mut reference = Reference::default();
+        for row in x.chunks(depth) {
+            for j in 0..columns {
+                reference.push(row.iter().enumerate().map(|(k, a)| (*a, y[k * columns + j])));
             }
         }
-        Reference { exact, size, sequential: sequential.into_iter().map(f64::from).collect() }
+        reference
+    }
+
+    /// The sum of products of pairs as the next element.
+    pub fn push(&mut self, pairs: impl Iterator<Item = (f64, f64)>) {
+        let (mut exact, mut size, mut sequential) = (0.0, 0.0, 0f32);
+        for (a, b) in pairs {
+            exact += a * b;
+            size += (a * b).abs();
+            sequential = (a as f32).mul_add(b as f32, sequential);
+        }
+        self.exact.push(exact);
+        self.size.push(size);
+        self.sequential.push(f64::from(sequential));
+    }
+
+    /// Compares values with a sum one after the other.
+    pub fn judge(&self, found: &[f64], dtype: DType, what: &str) {
+        let (ours, sequential) = (self.error(found, dtype), self.error(&self.sequential, DType::F32));
+        println!("{what}: {ours:.1e}, one after the other {sequential:.1e}");
+        let most = MOST * sequential.max(rounding(DType::F32));
+        assert!(
+            ours <= most,
+            "{what} is off by {ours:e} of its terms; a sum one after the other is off by {sequential:e}"
+        );
     }
 
     /// The largest error of values, beyond what rounding them to a type takes.
@@ -46,8 +64,7 @@ impl Reference {
             };
             let own = if dtype == DType::F32 { 0.0 } else { 2.0 * rounding(dtype) * exact.abs() };
             // Below the smallest normal number a result is rounded to a multiple of the smallest one.
-            let smallest = Tensor::from_f64s(dtype, &[1], &[0.0]).map_or(0.0, |_| smallest(dtype));
-            let element = Element { found, exact, size: size.max(smallest / 1e-7) };
+            let element = Element { found, exact, size: size.max(smallest(dtype) / 1e-7) };
             (element.error() - own / element.size).max(0.0)
         };
         elements.map(error).fold(0.0, f64::max)
@@ -73,15 +90,7 @@ fn check(place: &str, kind: Hard, dtype: DType, extents: [usize; 3]) {
     let operands = kind.operands(dtype, extents, 7);
     let reference = Reference::of(&operands);
     let found = run(place, level(Level::Standard), &program(dtype, extents), &operands).to_f64s();
-    let (ours, sequential) =
-        (reference.error(&found, dtype), reference.error(&reference.sequential, DType::F32));
-    println!("{place} {kind:?} {dtype} {extents:?}: {ours:.1e}, one after the other {sequential:.1e}");
-    let most = MOST * sequential.max(rounding(DType::F32));
-    assert!(
-        ours <= most,
-        "{place}: a product of {kind:?} numbers of {dtype} is off by {ours:e} of its terms; \
-         a sum one after the other is off by {sequential:e}"
-    );
+    reference.judge(&found, dtype, &format!("{place}: a product of {kind:?} numbers of {dtype} {extents:?}"));
 }
 
 #[test]

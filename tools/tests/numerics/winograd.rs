@@ -29,7 +29,8 @@ fn error(channels: usize, change: impl Fn(&mut [f64])) -> f64 {
     change(&mut x);
     let x = Tensor::from_f64s(DType::F32, &[1, channels, SIDE, SIDE], &x).unwrap();
     let w = Tensor::from_f64s(DType::F32, &[FILTERS, channels, 3, 3], &w).unwrap();
-    let found = run("cpu", level(Level::Standard), &program(channels, &w), &[x.clone()]).to_f64s();
+    let found =
+        run("cpu", level(Level::Standard), &program(channels, &w), std::slice::from_ref(&x)).to_f64s();
     let exact: Vec<Tensor> =
         [&x, &w].map(|t| Tensor::from_f64s(DType::F64, t.shape(), &t.to_f64s()).unwrap()).to_vec();
     let exact = evaluate(&CONV2D, &Attrs::new().with("padding", [1, 1, 1, 1]), &exact).unwrap()[0].to_f64s();
