@@ -317,6 +317,10 @@ impl<'c> Scalars<'c> {
             return self.compare(Compare::NotEqual, a, self.int(0, from));
         }
         match (from.is_float(), to.is_float()) {
+            // As bits: where LLVM sees a bf16, it may compute in it, and call what is in no library.
+            (true, true) if from == DType::BF16 && to == DType::F64 => {
+                self.cast(self.cast(a, DType::F32), to)
+            }
             (true, true) if from.size() < to.size() => self.make("arith.extf", &[a], to),
             // The run-time library of older compilers has no conversion of f64 to bf16.
             (true, true) if from == DType::F64 && to == DType::BF16 => {
