@@ -15,8 +15,8 @@ use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, entry_of, read_cons
 use crate::units::Unit;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    CodegenError, Emit, Module, Op, OpExt, PassError, emit, kind_of, nested_ops, str_attr, tensor_type,
-    top_level,
+    CodegenError, Emit, Module, Op, OpExt, PassError, emit, kind_of, name_of_location, nested_ops, str_attr,
+    tensor_type, top_level,
 };
 use fusion_operators::{Call, TensorType};
 use fusion_transforms::egraph::extract::cost::{arithmetic, roof};
@@ -93,7 +93,7 @@ impl Settings {
 
     /// The arithmetic of a module, which is noted there.
     pub(crate) fn arithmetic(&self, module: Op) -> Result<FpMath, CompileError> {
-        let said = FpMath::given(module).map_err(told)?;
+        let said = FpMath::given(module).map_err(failed)?;
         if let Some(asked) = self.fp_math {
             asked.attach(module);
         }
@@ -101,8 +101,14 @@ impl Settings {
     }
 }
 
-fn told(error: PassError) -> CompileError {
-    CompileError::Stage(vec![format!("{}: {}", error.location, error.message)])
+/// What a pass or the module itself says, with its place.
+pub(crate) fn failed(error: PassError) -> CompileError {
+    let place = name_of_location(error.location);
+    CompileError::Stage(vec![if place.is_empty() {
+        error.message
+    } else {
+        format!("{place}: {}", error.message)
+    }])
 }
 
 impl Default for Settings {
@@ -229,7 +235,7 @@ pub(crate) fn plan(
     runner.run(module, HOST).map_err(stage)?;
     let entry = entry_of(root);
     let workspace_bytes = entry.and_then(|f| f.int(WORKSPACE_BYTES)).unwrap_or(0) as u64;
-    let constants = read_constants(root).map_err(told)?;
+    let constants = read_constants(root).map_err(failed)?;
     strip_constants(root);
     // Loops have no decisions left that would go by it.
     fusion_transforms::target::Target::detach(root);

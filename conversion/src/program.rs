@@ -10,7 +10,7 @@
 //! All kernels share one block of constants: each finds its own at an offset that is written into its code. Kernels with the same
 //! constants share them.
 
-use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, plan};
+use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, failed, plan};
 use crate::kernels::Workshop;
 use crate::pipelines::{LANGUAGE, OPEN, Runner};
 use crate::relay_to_bytecode::outline::SEGMENT;
@@ -26,9 +26,8 @@ use crate::units::Unit;
 use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Module, Op, OpExt, OperationLike, PassError, ValueMap, array_elements, int_attr, kind_of,
-    module_op, name_of_location, nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr,
-    unit_attr,
+    Build, Module, Op, OpExt, OperationLike, ValueMap, array_elements, int_attr, kind_of, module_op,
+    nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
 };
 use fusion_transforms::egraph::ledger::Ledger;
 use indexmap::IndexMap;
@@ -135,15 +134,6 @@ fn open(
         temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
     let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0, runs: 1 };
     Ok((unit(part, name, symbol, 0), described))
-}
-
-fn failed(error: PassError) -> CompileError {
-    let place = name_of_location(error.location);
-    CompileError::Stage(vec![if place.is_empty() {
-        error.message
-    } else {
-        format!("{place}: {}", error.message)
-    }])
 }
 
 /// A module whose `@main` is that function.

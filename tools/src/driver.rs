@@ -93,6 +93,19 @@ impl CompileOptions {
     }
 }
 
+impl CompileOptions {
+    /// Those of one of the model's kernels as a program of its own, whose inputs and schedules are not the model's.
+    pub fn of_kernel(&self) -> CompileOptions {
+        CompileOptions {
+            shapes: IndexMap::new(),
+            bound: IndexMap::new(),
+            schedules: Vec::new(),
+            explain: false,
+            ..self.clone()
+        }
+    }
+}
+
 /// A compiled model.
 pub struct Compiled {
     /// What it takes and gives, and its kernels.

@@ -100,8 +100,9 @@ impl FpMath {
     pub fn attach(self, module: Op) {
         let context = module.context_ref();
         module.set_attr(FP_MATH, attr_to_mlir(context, &Attr::Str(self.level.name().to_owned())));
-        if let Some(error) = self.max_error {
-            module.set_attr(MAX_ERROR, attr_to_mlir(context, &Attr::Float(error)));
+        match self.max_error {
+            Some(error) => module.set_attr(MAX_ERROR, attr_to_mlir(context, &Attr::Float(error))),
+            None => module.remove_attr(MAX_ERROR),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::load;
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::Module;
 use fusion_transforms::fp_math::{FpMath, Level};
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde::Serialize;
 use std::path::Path;
 
@@ -86,8 +86,7 @@ pub fn accuracy(
     let whole = compare(model, &load::linked(compiled)?, &plain)?;
     let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
     let file = scratch.path().join("kernel.mlir");
-    let alone =
-        CompileOptions { shapes: IndexMap::new(), bound: IndexMap::new(), schedules: Vec::new(), ..plain };
+    let alone = options.of_kernel();
     let mut kernels = Vec::new();
     let mut seen = IndexSet::new();
     for row in report.kernels.iter().filter(|row| seen.insert(row.name.as_str())) {

@@ -33,13 +33,7 @@ pub fn kernels(
 ) -> Result<(usize, usize), Failure> {
     let start = Instant::now();
     let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
-    let options = CompileOptions {
-        shapes: IndexMap::new(),
-        bound: IndexMap::new(),
-        schedules: Vec::new(),
-        explain: false,
-        ..options.clone()
-    };
+    let options = options.of_kernel();
     let run = |program: &str| seconds_of(program, &options, scratch.path());
     let call = run(NOTHING)?;
     let mut order: IndexMap<&str, f64> = IndexMap::new();

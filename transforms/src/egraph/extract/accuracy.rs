@@ -53,9 +53,8 @@ const MOST_SEARCHES: usize = 6;
 
 /// A plan that spends at most a budget, if there is one.
 pub fn search_within(space: &mut Space, freedom: Freedom, budget: Option<f64>) -> (Plan, SearchReport) {
-    let found = search(space, freedom);
+    let mut found = search(space, freedom);
     let Some(budget) = budget else { return found };
-    let mut found = found;
     for round in 0..=MOST_SEARCHES {
         let (path, spent) = longest(space, &found.0);
         if spent <= budget {
