@@ -75,7 +75,8 @@ type Both = for<'c> fn(&Floats<'c>, Value<'c>) -> [Value<'c>; 2];
 /// Two functions that share most of what they compute of one operand.
 const PAIRS: &[([Upstream; 2], Both)] = &[([Upstream::Sin, Upstream::Cos], sin_cos::sin_cos)];
 
-/// What has instructions on GPUs.
+/// What has instructions on GPUs. Where the source is kept bit for bit, LLVM expands the two that put -0 below 0, since an
+/// instruction of x86-64 gives either of two zeros.
 const EXTREMES: &[(Upstream, Function)] = &[
     (Upstream::MaximumF, |m, x| extremes::maximum(m, x[0], x[1])),
     (Upstream::MinimumF, |m, x| extremes::minimum(m, x[0], x[1])),
@@ -127,7 +128,9 @@ impl Pass for MathApproximate {
                 replace(op, &both, &|m, x| build(m, x[0]).to_vec(), &options);
             } else if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
                 replace(op, &[op], &of_one(build), &options);
-            } else if let Some(build) = find(EXTREMES).filter(|_| extremes) {
+            } else if let Some(build) =
+                find(EXTREMES).filter(|_| extremes && (!strict || kind == Upstream::MaxNumF))
+            {
                 replace(op, &[op], &of_one(build), &Options { doubles: true, strict: false, ..options });
             }
         }
