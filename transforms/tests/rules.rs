@@ -250,9 +250,9 @@ pub const SAMPLES: &[Sample] = &[
     ("matmul-by-pairs", "(matmul {transpose_b=true} x:[210,100] c:[256,100])"),
     ("matmul-by-pairs", "(batch_matmul {} x:[2,192,96] y:[2,96,192])"),
     ("matmul-by-pairs", "(matmul {transpose_b=true} x:[1,2,160,90] c:[1,2,256,90])"),
-    ("matmul-by-halves", "(matmul {} x:[192,256] c:[256,288])"),
-    ("matmul-by-halves", "(matmul {transpose_b=true} x:[192,256] c:[288,256])"),
-    ("matmul-by-halves", "(matmul {} x:[320,256] c:[256,320])"),
+    ("matmul-strassen", "(matmul {} x:[192,256] c:[256,288])"),
+    ("matmul-strassen", "(matmul {transpose_b=true} x:[192,256] c:[288,256])"),
+    ("matmul-strassen", "(matmul {} x:[320,256] c:[256,320])"),
 ];
 
 /// Lets one rule be applied.

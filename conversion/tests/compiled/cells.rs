@@ -10,7 +10,7 @@ fn product(random: &mut Random, text: &mut Text, x: &str, [rows, depth, columns]
     let (operation, right) = match random.of(&[0, 1, 2, 2]) {
         0 => ("matmul", vec![depth, columns]),
         2 if [rows, depth, columns].iter().all(|n| n.is_multiple_of(2)) => {
-            ("matmul_by_halves", vec![7, depth / 2, columns / 2])
+            ("matmul_strassen", vec![7, depth / 2, columns / 2])
         }
         _ => ("dense", vec![columns, depth]),
     };

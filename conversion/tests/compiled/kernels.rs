@@ -24,7 +24,7 @@ fn products_with_constant_operands() {
 
 /// Large enough that seven products of quarters take less than eight.
 #[test]
-fn products_by_halves() {
+fn products_by_strassen() {
     let (mut random, mut checker) = (Random::new(48), Checker::default());
     let (x, bias) = (random.tensor(F32, &[352, 352]), random.tensor(F32, &[352]));
     let (w, v) = (random.tensor(F32, &[352, 352]), random.tensor(F32, &[352, 352]));

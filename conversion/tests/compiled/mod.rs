@@ -2,7 +2,7 @@
 
 mod cells;
 mod families;
-mod halves;
+mod strassen;
 mod kernels;
 mod loops;
 mod moments;

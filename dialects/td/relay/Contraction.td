@@ -15,11 +15,11 @@ def Relay_BatchMatmulOp : Relay_Plain<"batch_matmul", "c[b, i, j] = sum_k x[b, i
     (ins Relay_Tensor:$a, Relay_Tensor:$b, Relay_Flag:$transpose_a, Relay_Flag:$transpose_b)> {
   let description = [{ As relay.matmul. C5: operands have rank 3. }];
 }
-def Relay_MatmulByHalvesOp : Relay_Plain<"matmul_by_halves",
-    "A product of matrices by halves: 7 products of sums of quarters in place of 8 of quarters",
+def Relay_MatmulStrassenOp : Relay_Plain<"matmul_strassen",
+    "A product of matrices by Strassen's algorithm: 7 products of sums of quarters in place of 8 of quarters",
     (ins Relay_Tensor:$left, Relay_Tensor:$sums)> {
   let description = [{
-    The left side [M, K], and of the right side [K, N] the sums that `relay.halves_sums` gives (Strassen, 1969, in Winograd's form). Errors are
+    The left side [M, K], and of the right side [K, N] the sums that `relay.strassen_sums` gives (Strassen, 1969, in Winograd's form). Errors are
     bounded by the norms of the matrices and not by each element.
     - C1: operands are f32.
     - C2: the left side has rank 2, the sums of the right side rank 3.
@@ -27,7 +27,7 @@ def Relay_MatmulByHalvesOp : Relay_Plain<"matmul_by_halves",
     - C4: the left side's extents are even, and half of its columns are the sums' rows.
   }];
 }
-def Relay_HalvesSumsOp : Relay_Plain<"halves_sums", "The sums of quarters of such a product's right side",
+def Relay_StrassenSumsOp : Relay_Plain<"strassen_sums", "The sums of quarters of such a product's right side",
     (ins Relay_Tensor:$right)> {
   let description = [{
     The matrix [K, N], result [7, K/2, N/2]. Those of a constant are made when compiling.

@@ -7,7 +7,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
-pub mod halves;
+pub mod strassen;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;
@@ -24,7 +24,7 @@ use crate::Operator;
 pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
-    ("halves", halves::ALL),
+    ("strassen", strassen::ALL),
     ("pairs", pairs::ALL),
     ("attention", attention::ALL),
     ("convolution", convolution::ALL),

@@ -9,7 +9,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
-pub mod halves;
+pub mod strassen;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;

@@ -13,10 +13,10 @@ func.func @contraction(%a: tensor<5x2x3xf32>, %b: tensor<4x3xf32>, %c: tensor<5x
 }
 
 // CHECK-LABEL: func.func @by_halves
-// CHECK-NEXT:    relay.halves_sums %arg1 : (tensor<6x8xf32>) -> tensor<7x3x4xf32>
-// CHECK-NEXT:    relay.matmul_by_halves %arg0, %0 : (tensor<4x6xf32>, tensor<7x3x4xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT:    relay.strassen_sums %arg1 : (tensor<6x8xf32>) -> tensor<7x3x4xf32>
+// CHECK-NEXT:    relay.matmul_strassen %arg0, %0 : (tensor<4x6xf32>, tensor<7x3x4xf32>) -> tensor<4x8xf32>
 func.func @by_halves(%x: tensor<4x6xf32>, %y: tensor<6x8xf32>) {
-  %0 = relay.halves_sums %y : (tensor<6x8xf32>) -> tensor<7x3x4xf32>
-  %1 = relay.matmul_by_halves %x, %0 : (tensor<4x6xf32>, tensor<7x3x4xf32>) -> tensor<4x8xf32>
+  %0 = relay.strassen_sums %y : (tensor<6x8xf32>) -> tensor<7x3x4xf32>
+  %1 = relay.matmul_strassen %x, %0 : (tensor<4x6xf32>, tensor<7x3x4xf32>) -> tensor<4x8xf32>
   return
 }

@@ -57,8 +57,8 @@ func.func @dense_c3_summed_extents(%x: tensor<2x3xf32>, %w: tensor<4x5xf32>) {
 // -----
 
 func.func @halves_of_f64(%x: tensor<4x6xf64>, %u: tensor<7x3x4xf64>) {
-  // expected-error @+1 {{'relay.matmul_by_halves' op violates constraint C1: operands must be f32, found f64}}
-  %0 = relay.matmul_by_halves %x, %u : (tensor<4x6xf64>, tensor<7x3x4xf64>) -> tensor<4x8xf64>
+  // expected-error @+1 {{'relay.matmul_strassen' op violates constraint C1: operands must be f32, found f64}}
+  %0 = relay.matmul_strassen %x, %u : (tensor<4x6xf64>, tensor<7x3x4xf64>) -> tensor<4x8xf64>
   return
 }
 
@@ -66,7 +66,7 @@ func.func @halves_of_f64(%x: tensor<4x6xf64>, %u: tensor<7x3x4xf64>) {
 
 func.func @halves_of_a_matrix(%x: tensor<4x6xf32>, %u: tensor<6x8xf32>) {
   // expected-error @+1 {{violates constraint C2: the left side must have rank 2 and the sums of the right side rank 3, found tensor<4x6xf32> and tensor<6x8xf32>}}
-  %0 = relay.matmul_by_halves %x, %u : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -74,7 +74,7 @@ func.func @halves_of_a_matrix(%x: tensor<4x6xf32>, %u: tensor<6x8xf32>) {
 
 func.func @eight_sums(%x: tensor<4x6xf32>, %u: tensor<8x3x4xf32>) {
   // expected-error @+1 {{violates constraint C3: the right side must be 7 sums of quarters, found 8 in tensor<8x3x4xf32>}}
-  %0 = relay.matmul_by_halves %x, %u : (tensor<4x6xf32>, tensor<8x3x4xf32>) -> tensor<4x8xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<4x6xf32>, tensor<8x3x4xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -82,14 +82,14 @@ func.func @eight_sums(%x: tensor<4x6xf32>, %u: tensor<8x3x4xf32>) {
 
 func.func @odd_rows(%x: tensor<5x6xf32>, %u: tensor<7x3x4xf32>) {
   // expected-error @+1 {{violates constraint C4: the left side's extents must be even, and its columns twice the rows of the sums, found tensor<5x6xf32> and tensor<7x3x4xf32>}}
-  %0 = relay.matmul_by_halves %x, %u : (tensor<5x6xf32>, tensor<7x3x4xf32>) -> tensor<5x8xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<5x6xf32>, tensor<7x3x4xf32>) -> tensor<5x8xf32>
   return
 }
 
 // -----
 
 func.func @sums_of_odd_columns(%y: tensor<6x7xf32>) {
-  // expected-error @+1 {{'relay.halves_sums' op violates constraint C2: the matrix must have even extents, found tensor<6x7xf32>}}
-  %0 = relay.halves_sums %y : (tensor<6x7xf32>) -> tensor<7x3x3xf32>
+  // expected-error @+1 {{'relay.strassen_sums' op violates constraint C2: the matrix must have even extents, found tensor<6x7xf32>}}
+  %0 = relay.strassen_sums %y : (tensor<6x7xf32>) -> tensor<7x3x3xf32>
   return
 }

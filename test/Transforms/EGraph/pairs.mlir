@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize --split-input-file | FileCheck %s
-// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=pairs+halves --split-input-file | FileCheck %s --check-prefix=OFF
-// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=x86-64-v4 --relay-optimize=off=halves --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=pairs+strassen --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=x86-64-v4 --relay-optimize=off=strassen --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
 
 // What is of the right side is a kernel.

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<512x512xf32>) -> tensor<7x256x256xf32> {
   return %0 : tensor<7x256x256xf32>
 }
 func.func private @sums(%x: tensor<512x512xf32>) -> tensor<7x256x256xf32> attributes {relay.primitive} {
-  %0 = relay.halves_sums %x : (tensor<512x512xf32>) -> tensor<7x256x256xf32>
+  %0 = relay.strassen_sums %x : (tensor<512x512xf32>) -> tensor<7x256x256xf32>
   return %0 : tensor<7x256x256xf32>
 }
 

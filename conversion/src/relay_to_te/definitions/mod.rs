@@ -9,7 +9,7 @@ mod contraction;
 mod convolution;
 mod creation;
 mod elementwise;
-mod halves;
+mod strassen;
 mod indexing;
 mod indices;
 mod layout;
@@ -118,7 +118,7 @@ pub type Table = &'static [(&'static Operator, Definition)];
 const FAMILIES: &[Table] = &[
     elementwise::TABLE,
     contraction::TABLE,
-    halves::TABLE,
+    strassen::TABLE,
     pairs::TABLE,
     attention::TABLE,
     convolution::TABLE,

@@ -13,7 +13,7 @@ use super::search::{Freedom, SearchReport, search};
 use super::space::{Candidate, ClassId, Space};
 use fusion_operators::Call;
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::halves::MATMUL_BY_HALVES;
+use fusion_operators::ops::strassen::MATMUL_STRASSEN;
 use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS};
 use fusion_operators::ops::winograd::{WINOGRAD_CONV2D, transform};
 
@@ -30,7 +30,7 @@ pub fn error_of(call: &Call, rates: &Rates) -> f64 {
         let channels = call.operands[1].dims.get(1).and_then(|dim| dim.known()).unwrap_or(1);
         return transform(call.attrs.int_or("tile", 0)).map_or(f64::INFINITY, |t| t.error(channels));
     }
-    if call.op.is(&MATMUL_BY_HALVES) {
+    if call.op.is(&MATMUL_STRASSEN) {
         return STRASSEN * root(last(0));
     }
     if call.op.is(&MATMUL_BY_PAIRS) {

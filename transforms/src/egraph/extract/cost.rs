@@ -6,7 +6,7 @@
 //! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::code;
-use super::halved;
+use super::strassen;
 use super::kernel::Kernel;
 use super::paired;
 use super::pressure;
@@ -18,7 +18,7 @@ use super::turned;
 use crate::relay::{layouts, winograd};
 use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
-use fusion_operators::ops::halves::MATMUL_BY_HALVES;
+use fusion_operators::ops::strassen::MATMUL_STRASSEN;
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS};
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
@@ -44,8 +44,8 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
             contraction() / winograd::gain(call, results).unwrap_or(1.0)
         }
-        FusionKind::Contraction if call.op.is(&MATMUL_BY_HALVES) => {
-            contraction() / halved::gain_of(call, rates).unwrap_or(1.0)
+        FusionKind::Contraction if call.op.is(&MATMUL_STRASSEN) => {
+            contraction() / strassen::gain_of(call, rates).unwrap_or(1.0)
         }
         FusionKind::Contraction if BY_PAIRS.iter().any(|o| call.op.is(o)) => {
             contraction() / paired::gain_of(call, results, rates).unwrap_or(1.0)

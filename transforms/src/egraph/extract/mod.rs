@@ -10,7 +10,7 @@ pub mod cost;
 mod edits;
 pub mod exact;
 mod facts;
-pub mod halved;
+pub mod strassen;
 mod horizontal;
 mod joining;
 pub mod kernel;

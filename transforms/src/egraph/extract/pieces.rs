@@ -7,12 +7,12 @@
 //!
 //! The schedule computes the same columns of all pieces, then what goes over them (`te/auto_schedule/cells`). So pieces are of whole vectors,
 //! all of one width, and those of as many columns as a vector has stay in the nearest cache: a product of many rows is no cell. Of a product by
-//! halves (`te/auto_schedule/halved_cells`) no piece lies in both halves.
+//! algorithm (`te/auto_schedule/strassen_cells`) no piece lies in both halves.
 
 use super::kernel::{Illegal, Members};
 use super::space::{Candidate, ClassId};
 use fusion_operators::ops::contraction::{DENSE, MATMUL};
-use fusion_operators::ops::halves::{MATMUL_BY_HALVES, PRODUCTS};
+use fusion_operators::ops::strassen::{MATMUL_STRASSEN, PRODUCTS};
 use fusion_operators::ops::shape::{SLICE, slices};
 use fusion_operators::{Call, Dim, TensorType};
 
@@ -29,7 +29,7 @@ impl Members<'_> {
 
     /// True for a product whose columns may be pieces.
     pub(super) fn has_pieces(&self, product: ClassId) -> bool {
-        let products = [&MATMUL, &DENSE, &MATMUL_BY_HALVES];
+        let products = [&MATMUL, &DENSE, &MATMUL_STRASSEN];
         self.operator(product).is_some_and(|o| products.iter().any(|p| o.is(p)))
     }
 
@@ -43,7 +43,7 @@ impl Members<'_> {
         let name = self.name(product);
         let wrong = |member: ClassId| Illegal::Epilogue(name, self.name(member));
         let (rates, whole) = (&self.space.rates, self.dims(product));
-        let by_halves = self.operator(product).is_some_and(|o| o.is(&MATMUL_BY_HALVES));
+        let by_halves = self.operator(product).is_some_and(|o| o.is(&MATMUL_STRASSEN));
         let (Some(lanes), Some(core), [rows @ .., columns]) = (rates.stored_together, &rates.core, whole)
         else {
             return Err(after.first().map_or(Illegal::Results, |first| wrong(*first)));

@@ -14,7 +14,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod factors;
 pub mod groups;
-pub mod halves;
+pub mod strassen;
 pub mod layout;
 mod needs;
 pub mod normalization;
@@ -61,8 +61,8 @@ pub enum Family {
     Attention,
     /// Winograd's convolutions.
     Winograd,
-    /// Products of matrices by halves.
-    Halves,
+    /// Products of matrices by Strassen's algorithm.
+    Strassen,
     /// Products of matrices by pairs.
     Pairs,
     /// Orders of images.
@@ -82,7 +82,7 @@ impl Family {
         (Family::Siblings, "siblings"),
         (Family::Attention, "attention"),
         (Family::Winograd, "winograd"),
-        (Family::Halves, "halves"),
+        (Family::Strassen, "strassen"),
         (Family::Pairs, "pairs"),
         (Family::Layout, "layout"),
     ];
@@ -113,7 +113,7 @@ impl Family {
             .concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
-            Family::Siblings | Family::Halves | Family::Pairs => Vec::new(),
+            Family::Siblings | Family::Strassen | Family::Pairs => Vec::new(),
             Family::Attention => [attention::rules(), quotients::of_attention()].concat(),
             Family::Winograd => winograd::rules(),
             Family::Layout => layout::rules(),
@@ -126,7 +126,7 @@ impl Family {
             Family::Axes => &[axes::SEARCH_RULES],
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
             Family::Convolution => &[groups::SEARCH_RULES],
-            Family::Halves => &[halves::SEARCH_RULES],
+            Family::Strassen => &[strassen::SEARCH_RULES],
             Family::Pairs => &[pairs::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],

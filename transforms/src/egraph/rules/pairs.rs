@@ -19,7 +19,7 @@ use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
-use super::halves::bytes_of_constants;
+use super::strassen::bytes_of_constants;
 use egg::Id;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, MATMUL};
 use fusion_operators::ops::convolution::CONV2D;

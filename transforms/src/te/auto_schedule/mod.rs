@@ -17,8 +17,8 @@ mod contraction;
 mod even_shares;
 mod fusion;
 mod gpu;
-mod halved_cells;
-mod halves;
+mod strassen_cells;
+mod strassen;
 mod in_order;
 mod iterated;
 mod machine;
@@ -114,9 +114,9 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
         return Ok(());
     }
     if cells::schedule(writer, &nests, machine, constant)?
-        || halves::schedule(writer, &nests, machine, constant)?
+        || strassen::schedule(writer, &nests, machine, constant)?
         || pairs::schedule(writer, &nests, machine, constant)?
-        || halved_cells::schedule(writer, &nests, machine, constant)?
+        || strassen_cells::schedule(writer, &nests, machine, constant)?
     {
         return Ok(());
     }

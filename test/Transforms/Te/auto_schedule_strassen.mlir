@@ -27,7 +27,7 @@ func.func @main(%x: tensor<512x512xf32>, %u: tensor<7x256x256xf32>) -> tensor<51
   return %0 : tensor<512x512xf32>
 }
 func.func private @given(%x: tensor<512x512xf32>, %u: tensor<7x256x256xf32>) -> tensor<512x512xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_halves %x, %u : (tensor<512x512xf32>, tensor<7x256x256xf32>) -> tensor<512x512xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<512x512xf32>, tensor<7x256x256xf32>) -> tensor<512x512xf32>
   %1 = relay.relu %0 : (tensor<512x512xf32>) -> tensor<512x512xf32>
   return %1 : tensor<512x512xf32>
 }
@@ -50,13 +50,13 @@ func.func @main(%x: tensor<128x768xf32>) -> tensor<128x3072xf32> {
   return %0 : tensor<128x3072xf32>
 }
 func.func private @weight(%x: tensor<128x768xf32>, %u: tensor<7x384x1536xf32>) -> tensor<128x3072xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_halves %x, %u : (tensor<128x768xf32>, tensor<7x384x1536xf32>) -> tensor<128x3072xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<128x768xf32>, tensor<7x384x1536xf32>) -> tensor<128x3072xf32>
   return %0 : tensor<128x3072xf32>
 }
 
 // -----
 
-// Not a product by halves: products of a batch, of which each element reads its own.
+// Not a product by Strassen's algorithm: products of a batch, of which each element reads its own.
 // CHECK-LABEL: te.schedule for @batch
 // CHECK-NOT:     te.compute_at
 // CHECK:         te.parallel

@@ -1,4 +1,4 @@
-//! Products by halves: seven products of which a few rows and columns are computed at a time, beside what is made of them.
+//! Strassen's algorithm: seven products of which a few rows and columns are computed at a time, beside what is made of them.
 //!
 //!     for t, i, k  a[t, i, k] = sums of x            for io, jo   (or for jo, io, with a as a whole before)
 //!     for t, i, j, k  p[t, i, j] += a u        =>      at io         a[.., rows of io, ..]
@@ -28,7 +28,7 @@ const REGISTERS: u64 = 8;
 const BYTES: u64 = 4;
 
 /// The stages of such a kernel before what is made of the products.
-pub(super) struct Halves {
+pub(super) struct Strassen {
     pub products: StageId,
     /// The sums of the left side's quarters.
     left: StageId,
@@ -46,14 +46,14 @@ pub fn schedule(
     machine: &Machine,
     constant: &[bool],
 ) -> Result<bool, String> {
-    let Some((halves, [host])) = Halves::of(&writer.tree, nests) else { return Ok(false) };
-    if writer.tree.results != [host.stage] || !halves.make(&writer.tree, host.stage) {
+    let Some((strassen, [host])) = Strassen::of(&writer.tree, nests) else { return Ok(false) };
+    if writer.tree.results != [host.stage] || !strassen.make(&writer.tree, host.stage) {
         return Ok(false);
     }
-    let whole = halves.extents[1];
-    let Some(tile) = halves.tile(writer, machine, constant, whole, &|_| true) else { return Ok(false) };
-    let [height, width, depth] = halves.extents;
-    let bytes = |rows: u64, columns: u64| halves.count * rows * columns * BYTES;
+    let whole = strassen.extents[1];
+    let Some(tile) = strassen.tile(writer, machine, constant, whole, &|_| true) else { return Ok(false) };
+    let [height, width, depth] = strassen.extents;
+    let bytes = |rows: u64, columns: u64| strassen.count * rows * columns * BYTES;
     let left_before =
         bytes(height, depth) <= machine.second_cache && bytes(width, depth) > machine.second_cache;
     let row = bytes(1, tile.width()) + if left_before { 0 } else { bytes(1, depth) };
@@ -61,23 +61,23 @@ pub fn schedule(
     let rows = most_even(height.div_ceil(tile.height), most) * tile.height;
 
     let host = host.stage;
-    let (blocks, panels) = halves.write_host(writer, host, rows, &tile, left_before)?;
-    halves.write_products(writer, halves.products, &tile)?;
-    writer.compute_at(halves.products, host, if left_before { blocks } else { panels })?;
-    if !halves.lay_out(writer, constant, &tile)? {
+    let (blocks, panels) = strassen.write_host(writer, host, rows, &tile, left_before)?;
+    strassen.write_products(writer, strassen.products, &tile)?;
+    writer.compute_at(strassen.products, host, if left_before { blocks } else { panels })?;
+    if !strassen.lay_out(writer, constant, &tile)? {
         let at = left_before.then_some(panels);
-        contraction::copy_operand(writer, (host, at), (halves.products, halves.products), 2, &tile)?;
+        contraction::copy_operand(writer, (host, at), (strassen.products, strassen.products), 2, &tile)?;
     }
-    halves.write_left(writer, machine)?;
+    strassen.write_left(writer, machine)?;
     if !left_before {
-        writer.compute_at(halves.left, host, blocks)?;
+        writer.compute_at(strassen.left, host, blocks)?;
     }
     Ok(true)
 }
 
-impl Halves {
+impl Strassen {
     /// The products that a kernel begins with, and what is behind them.
-    pub fn of<'n>(tree: &Schedule, nests: &'n [Nest]) -> Option<(Halves, &'n [Nest])> {
+    pub fn of<'n>(tree: &Schedule, nests: &'n [Nest]) -> Option<(Strassen, &'n [Nest])> {
         let [left, products, behind @ ..] = nests else { return None };
         let alone = nests.iter().all(|n| n.reduction.is_none());
         let (left, products) = (left.stage, products.stage);
@@ -91,8 +91,8 @@ impl Halves {
         let is_sums = tree.stages[left].rank() == 3 && !tree.stages[left].is_reduction();
         let is_left = read.iter().any(|o| o.stage == Some(left) && o.mentions(1));
         let found = alone && is_left && is_sums && tree.readers(left) == [products];
-        let halves = Halves { products, left, right, count, extents: [height, width, depth] };
-        found.then_some((halves, behind))
+        let strassen = Strassen { products, left, right, count, extents: [height, width, depth] };
+        found.then_some((strassen, behind))
     }
 
     /// The place in the products that gives a place of one half along an axis of the result, which is that of the rows or that of the columns.

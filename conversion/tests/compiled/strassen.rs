@@ -1,22 +1,22 @@
-//! Products by halves: of constants and not, of extents that tiles and panels do and do not divide, and with something behind.
+//! Strassen's algorithm: of constants and not, of extents that tiles and panels do and do not divide, and with something behind.
 
 use super::text::Text;
 use super::whole::compare_all;
 use super::*;
-use fusion_operators::ops::halves::{HALVES_SUMS, MATMUL_BY_HALVES};
+use fusion_operators::ops::strassen::{STRASSEN_SUMS, MATMUL_STRASSEN};
 
 #[test]
-fn products_by_halves() {
+fn products_by_strassen() {
     let (mut random, mut checker) = (Random::new(71), Checker::default());
     for [rows, depth, columns] in
         [[2, 2, 2], [12, 32, 32], [64, 64, 128], [62, 128, 96], [96, 32, 224], [130, 20, 46], [26, 160, 320]]
     {
         let x = random.tensor(DType::F32, &[rows, depth]);
         let sums = random.tensor(DType::F32, &[7, depth / 2, columns / 2]);
-        checker.call(&MATMUL_BY_HALVES, Attrs::new(), &[x.clone(), sums.clone()]);
-        checker.call_on_constants(&MATMUL_BY_HALVES, Attrs::new(), &[x, sums]);
+        checker.call(&MATMUL_STRASSEN, Attrs::new(), &[x.clone(), sums.clone()]);
+        checker.call_on_constants(&MATMUL_STRASSEN, Attrs::new(), &[x, sums]);
         let right = random.tensor(DType::F32, &[depth, columns]);
-        checker.call(&HALVES_SUMS, Attrs::new(), &[right]);
+        checker.call(&STRASSEN_SUMS, Attrs::new(), &[right]);
     }
     checker.finish();
 }
@@ -34,7 +34,7 @@ fn what_follows_is_computed_from_the_sums() {
         let x = text.given(&mut random, &x_of, false);
         let is_constant = random.flag();
         let u = text.given(&mut random, &sums, is_constant);
-        let mut at = text.call(&format!("relay.matmul_by_halves {x}, {u}"), Some((&[&x_of, &sums], &y)));
+        let mut at = text.call(&format!("relay.matmul_strassen {x}, {u}"), Some((&[&x_of, &sums], &y)));
         let b = text.given(&mut random, &b_of, true);
         at = text.call(&format!("relay.add {at}, {b}"), Some((&[&y, &b_of], &y)));
         if random.flag() {

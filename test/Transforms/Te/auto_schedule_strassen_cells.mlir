@@ -22,7 +22,7 @@ func.func @main(%x: tensor<16x256xf32>) -> tensor<16x128xf32> {
   return %0 : tensor<16x128xf32>
 }
 func.func private @gates(%x: tensor<16x256xf32>, %u: tensor<7x128x256xf32>) -> tensor<16x128xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_halves %x, %u : (tensor<16x256xf32>, tensor<7x128x256xf32>) -> tensor<16x512xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<16x256xf32>, tensor<7x128x256xf32>) -> tensor<16x512xf32>
   %1 = relay.slice %0 {begin = array<i64: 0>, end = array<i64: 128>, axes = array<i64: 1>} : (tensor<16x512xf32>) -> tensor<16x128xf32>
   %2 = relay.slice %0 {begin = array<i64: 128>, end = array<i64: 256>, axes = array<i64: 1>} : (tensor<16x512xf32>) -> tensor<16x128xf32>
   %3 = relay.slice %0 {begin = array<i64: 256>, end = array<i64: 384>, axes = array<i64: 1>} : (tensor<16x512xf32>) -> tensor<16x128xf32>
@@ -44,7 +44,7 @@ func.func @main(%x: tensor<16x256xf32>) -> tensor<16x128xf32> {
   return %0 : tensor<16x128xf32>
 }
 func.func private @three(%x: tensor<16x256xf32>, %u: tensor<7x128x192xf32>) -> tensor<16x128xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_halves %x, %u : (tensor<16x256xf32>, tensor<7x128x192xf32>) -> tensor<16x384xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<16x256xf32>, tensor<7x128x192xf32>) -> tensor<16x384xf32>
   %1 = relay.slice %0 {begin = array<i64: 0>, end = array<i64: 128>, axes = array<i64: 1>} : (tensor<16x384xf32>) -> tensor<16x128xf32>
   %2 = relay.slice %0 {begin = array<i64: 128>, end = array<i64: 256>, axes = array<i64: 1>} : (tensor<16x384xf32>) -> tensor<16x128xf32>
   %3 = relay.mul %1, %2 : (tensor<16x128xf32>, tensor<16x128xf32>) -> tensor<16x128xf32>

@@ -1,4 +1,4 @@
-//! Products of matrices by halves (Strassen, "Gaussian Elimination is not Optimal", 1969), in Winograd's form: 7 products of quarters in
+//! Products of matrices by Strassen's algorithm (Strassen, "Gaussian Elimination is not Optimal", 1969), in Winograd's form: 7 products of quarters in
 //! place of 8.
 //!
 //!     | A11 A12 | | B11 B12 |    | C11 C12 |        p[t] = a[t] u[t],   t = 0..7
@@ -9,7 +9,7 @@
 
 use super::winograd::Matrix;
 use crate::operator::cost::elements;
-use crate::reference::halves as reference;
+use crate::reference::strassen as reference;
 use crate::relation::{Related, same_dtype};
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
 
@@ -115,7 +115,7 @@ fn sums_relation(call: &Call) -> Related {
         "the matrix must be f32 of rank 2, found {matrix}"
     );
     let halves: Option<Vec<Dim>> = matrix.dims.iter().map(half).collect();
-    let Some(halves) = halves else {
+    let Some(halves) = strassen else {
         return Err(crate::Violation::new(2, format!("the matrix must have even extents, found {matrix}")));
     };
     Ok(vec![TensorType::new([vec![Dim::Static(PRODUCTS as u64)], halves].concat(), matrix.dtype)])
@@ -123,17 +123,17 @@ fn sums_relation(call: &Call) -> Related {
 
 operators! {
     /// The sums of quarters of a product's right side.
-    HALVES_SUMS = Operator {
-        name: "halves_sums",
+    STRASSEN_SUMS = Operator {
+        name: "strassen_sums",
         arity: (1, 1),
         relation: sums_relation,
         fusion: FusionKind::Opaque,
         cost: crate::operator::cost::one_each,
         reference: reference::sums,
     };
-    /// A product of matrices by halves, of whose right side the sums are given.
-    MATMUL_BY_HALVES = Operator {
-        name: "matmul_by_halves",
+    /// A product of matrices by Strassen's algorithm, of whose right side the sums are given.
+    MATMUL_STRASSEN = Operator {
+        name: "matmul_strassen",
         arity: (2, 2),
         relation,
         fusion: FusionKind::Contraction,

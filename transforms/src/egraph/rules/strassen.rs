@@ -1,7 +1,7 @@
-//! Products of matrices by halves (Strassen, "Gaussian Elimination is not Optimal", 1969), in the form of Winograd with four sums on each
+//! Products of matrices by Strassen's algorithm (Strassen, "Gaussian Elimination is not Optimal", 1969), in the form of Winograd with four sums on each
 //! side and seven behind: 7 products of quarters in place of 8.
 //!
-//!     x y = by_halves(x, t),   t = 7 sums of quarters of y
+//!     x y = strassen(x, t),   t = 7 sums of quarters of y
 //!
 //!     | A11 A12 | | B11 B12 |    | p1 + p2        u1 + p5 + p3 |    u1 = p1 + p6
 //!     | A21 A22 | | B21 B22 | =  | u2 - p4        u2 + p5      |    u2 = u1 + p7
@@ -11,13 +11,13 @@
 //!     t1 = B12 - B11    t2 = B22 - t1    t3 = B22 - B12    t4 = t2 - B21
 //!
 //! The sums of a right side are made when compiling where it is a constant; those of the left side and of the products are made in the kernel, a
-//! block of rows at a time, and cost what `extract/halved` counts. Errors are bounded by the norms of the matrices and not by each
+//! block of rows at a time, and cost what `extract/strassen` counts. Errors are bounded by the norms of the matrices and not by each
 //! element: of normal numbers the largest is 1.3e-6, 2.4e-6 and 3.4e-6 of the largest result for 512, 1024 and 2048 rows and columns, where
 //! the plain product has 0.9e-6, 1.5e-6 and 2.0e-6. Quarters are not halved again.
 
 use super::super::analysis::{Graph, only_type};
 use super::super::extract::cost::{bytes, roof};
-use super::super::extract::halved;
+use super::super::extract::strassen;
 use super::super::extract::rates::Rates;
 use super::super::language::{Head, Node};
 use super::super::rule::Rounding;
@@ -25,14 +25,14 @@ use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
 use egg::Id;
 use fusion_operators::ops::contraction::MATMUL;
-use fusion_operators::ops::halves::{HALVES_SUMS, MATMUL_BY_HALVES};
+use fusion_operators::ops::strassen::{STRASSEN_SUMS, MATMUL_STRASSEN};
 use fusion_operators::ops::shape::TRANSPOSE;
 use fusion_operators::{Attrs, DType};
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
-    name: "matmul-by-halves",
-    equation: "x y = by_halves(x, 7 sums of quarters of y)",
+    name: "matmul-strassen",
+    equation: "x y = strassen(x, 7 sums of quarters of y)",
     rounding: Rounding::Normwise("2 times the plain product's, by the norms of the operands"),
     conditions: &[
         "matrices of f32, whose extents are known and even, and rows of whose quarters fill vectors",
@@ -53,7 +53,7 @@ struct Product {
 }
 
 impl Product {
-    /// Of a call that can be halved.
+    /// Of a call that Strassen's algorithm can compute.
     fn of(graph: &Graph, call: &Node) -> Option<Product> {
         call.operator().filter(|o| o.is(&MATMUL))?;
         let &[attrs, x, y] = &call.children[..] else { return None };
@@ -78,8 +78,8 @@ impl Product {
         fits.then_some(Product { extents, constant, transposed, operands: [x, y] })
     }
 
-    /// True where a processor computes it in less time by halves, in a program of so many bytes of constants: those that no cache holds
-    /// come from memory each time, of halves 7 quarters in place of 4.
+    /// True where a processor computes it in less time by Strassen's algorithm, in a program of so many bytes of constants: those that no cache holds
+    /// come from memory each time, 7 quarters in place of 4.
     fn pays(&self, rates: &Rates, constants: f64) -> bool {
         let [m, k, n] = self.extents.map(|n| n as f64);
         let [left, right, result] = [m * k, k * n, m * n].map(|elements| 4.0 * elements);
@@ -92,12 +92,12 @@ impl Product {
         let others = operand(0, left) + rates.moving(result);
         let plain = kernel(product, operand(1, right) + others);
         let sums = 7.0 / 4.0 * right;
-        let halved = kernel(product / halved::gain([m, k, n], rates), operand(1, sums) + others);
+        let strassen = kernel(product / strassen::gain([m, k, n], rates), operand(1, sums) + others);
         let before = match self.constant[1] {
             true => 0.0,
             false => kernel(sums / 4.0 / rates.operations, rates.moving(right) + rates.moving(sums)),
         };
-        (before + halved) * LEAST_GAIN < plain
+        (before + strassen) * LEAST_GAIN < plain
     }
 }
 
@@ -120,26 +120,26 @@ fn find(graph: &Graph) -> Vec<Draft> {
     }
     let (constants, mut drafts) = (bytes_of_constants(graph), Vec::new());
     for (class, call) in calls(graph) {
-        let is_known = || graph[class].nodes.iter().any(|n| n.calls(&MATMUL_BY_HALVES));
+        let is_known = || graph[class].nodes.iter().any(|n| n.calls(&MATMUL_STRASSEN));
         if !graph[class].data.is_constant
             && let Some(product) = Product::of(graph, call)
             && !is_known()
             && product.pays(rates, constants)
         {
-            drafts.push(halved(class, &product));
+            drafts.push(strassen(class, &product));
         }
     }
     drafts
 }
 
-fn halved(class: Id, product: &Product) -> Draft {
+fn strassen(class: Id, product: &Product) -> Draft {
     let mut draft = Draft::of(class);
     let [x, y] = product.operands.map(|operand| draft.class(operand));
     let right = match product.transposed {
         true => draft.call(&TRANSPOSE, Attrs::new().with("axes", [1, 0]), &[y]),
         false => y,
     };
-    let sums = draft.call(&HALVES_SUMS, Attrs::new(), &[right]);
-    draft.call(&MATMUL_BY_HALVES, Attrs::new(), &[x, sums]);
+    let sums = draft.call(&STRASSEN_SUMS, Attrs::new(), &[right]);
+    draft.call(&MATMUL_STRASSEN, Attrs::new(), &[x, sums]);
     draft
 }

@@ -7,7 +7,7 @@
 // CHECK-COUNT-6:   arith.select
 // CHECK:         %[[PRODUCTS:.*]] = te.compute "products{{.*}}" axes [7, 2, 4] reduce [3]
 // CHECK:           te.load %[[LEFT]][%{{.*}}, %{{.*}}, %{{.*}}]
-// CHECK:         te.compute "matmul_by_halves{{.*}}" axes [4, 8]
+// CHECK:         te.compute "matmul_strassen{{.*}}" axes [4, 8]
 // CHECK:           arith.remui
 // CHECK:           arith.remui
 // CHECK-COUNT-7:   te.load %[[PRODUCTS]]
@@ -17,14 +17,14 @@ func.func @main(%x: tensor<4x6xf32>, %u: tensor<7x3x4xf32>) -> tensor<4x8xf32> {
   return %0 : tensor<4x8xf32>
 }
 func.func private @by_halves(%x: tensor<4x6xf32>, %u: tensor<7x3x4xf32>) -> tensor<4x8xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_halves %x, %u : (tensor<4x6xf32>, tensor<7x3x4xf32>) -> tensor<4x8xf32>
+  %0 = relay.matmul_strassen %x, %u : (tensor<4x6xf32>, tensor<7x3x4xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 
 // -----
 
 // CHECK-LABEL: te.kernel @sums
-// CHECK:         te.compute "halves_sums" axes [7, 3, 4] reduce []
+// CHECK:         te.compute "strassen_sums" axes [7, 3, 4] reduce []
 // CHECK-COUNT-4:   te.load %arg0
 // CHECK-COUNT-6:   arith.select
 func.func @main(%y: tensor<6x8xf32>) -> tensor<7x3x4xf32> {
@@ -32,6 +32,6 @@ func.func @main(%y: tensor<6x8xf32>) -> tensor<7x3x4xf32> {
   return %0 : tensor<7x3x4xf32>
 }
 func.func private @sums(%y: tensor<6x8xf32>) -> tensor<7x3x4xf32> attributes {relay.primitive} {
-  %0 = relay.halves_sums %y : (tensor<6x8xf32>) -> tensor<7x3x4xf32>
+  %0 = relay.strassen_sums %y : (tensor<6x8xf32>) -> tensor<7x3x4xf32>
   return %0 : tensor<7x3x4xf32>
 }

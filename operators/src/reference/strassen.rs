@@ -1,8 +1,8 @@
-//! Products of matrices by halves.
+//! Products of matrices by Strassen's algorithm.
 
 use super::winograd::product;
 use super::{Evaluated, static_shape};
-use crate::ops::halves::{LEFT, PRODUCTS, RESULT, RIGHT};
+use crate::ops::strassen::{LEFT, PRODUCTS, RESULT, RIGHT};
 use crate::ops::winograd::Matrix;
 use crate::{Call, Tensor, TensorType};
 

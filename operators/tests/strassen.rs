@@ -1,7 +1,7 @@
-//! A product by halves gives what the product gives.
+//! A product by Strassen's algorithm gives what the product gives.
 
 use fusion_operators::ops::contraction::MATMUL;
-use fusion_operators::ops::halves::{HALVES_SUMS, MATMUL_BY_HALVES};
+use fusion_operators::ops::strassen::{STRASSEN_SUMS, MATMUL_STRASSEN};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 
@@ -24,9 +24,9 @@ fn seven_products_of_quarters_give_the_product() {
     for (rows, depth, columns) in [(2, 2, 2), (4, 6, 10), (10, 4, 2), (14, 18, 6)] {
         let (x, y) = (numbers(&[rows, depth], 1), numbers(&[depth, columns], 2));
         let expected = evaluate(&MATMUL, &none, &[x.clone(), y.clone()]).unwrap();
-        let sums = evaluate(&HALVES_SUMS, &none, &[y]).unwrap();
+        let sums = evaluate(&STRASSEN_SUMS, &none, &[y]).unwrap();
         assert_eq!(sums[0].shape(), [7, depth / 2, columns / 2]);
-        let found = evaluate(&MATMUL_BY_HALVES, &none, &[x, sums[0].clone()]).unwrap();
+        let found = evaluate(&MATMUL_STRASSEN, &none, &[x, sums[0].clone()]).unwrap();
         assert_eq!(found[0].shape(), expected[0].shape());
         let pairs = found[0].to_f64s().into_iter().zip(expected[0].to_f64s());
         let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -36,23 +36,23 @@ fn seven_products_of_quarters_give_the_product() {
 
 #[test]
 fn doubles_violate_c1() {
-    assert_eq!(violated(&MATMUL_BY_HALVES, &[(DType::F64, &[4, 4]), (DType::F64, &[7, 2, 2])]), 1);
-    assert_eq!(violated(&HALVES_SUMS, &[(DType::F64, &[4, 4])]), 1);
+    assert_eq!(violated(&MATMUL_STRASSEN, &[(DType::F64, &[4, 4]), (DType::F64, &[7, 2, 2])]), 1);
+    assert_eq!(violated(&STRASSEN_SUMS, &[(DType::F64, &[4, 4])]), 1);
 }
 
 #[test]
 fn a_matrix_in_place_of_sums_violates_c2() {
-    assert_eq!(violated(&MATMUL_BY_HALVES, &[(DType::F32, &[4, 4]), (DType::F32, &[2, 2])]), 2);
+    assert_eq!(violated(&MATMUL_STRASSEN, &[(DType::F32, &[4, 4]), (DType::F32, &[2, 2])]), 2);
 }
 
 #[test]
 fn eight_sums_violate_c3() {
-    assert_eq!(violated(&MATMUL_BY_HALVES, &[(DType::F32, &[4, 4]), (DType::F32, &[8, 2, 2])]), 3);
+    assert_eq!(violated(&MATMUL_STRASSEN, &[(DType::F32, &[4, 4]), (DType::F32, &[8, 2, 2])]), 3);
 }
 
 #[test]
 fn odd_extents_violate_c4_and_c2() {
-    assert_eq!(violated(&MATMUL_BY_HALVES, &[(DType::F32, &[5, 4]), (DType::F32, &[7, 2, 2])]), 4);
-    assert_eq!(violated(&MATMUL_BY_HALVES, &[(DType::F32, &[4, 6]), (DType::F32, &[7, 2, 2])]), 4);
-    assert_eq!(violated(&HALVES_SUMS, &[(DType::F32, &[4, 5])]), 2);
+    assert_eq!(violated(&MATMUL_STRASSEN, &[(DType::F32, &[5, 4]), (DType::F32, &[7, 2, 2])]), 4);
+    assert_eq!(violated(&MATMUL_STRASSEN, &[(DType::F32, &[4, 6]), (DType::F32, &[7, 2, 2])]), 4);
+    assert_eq!(violated(&STRASSEN_SUMS, &[(DType::F32, &[4, 5])]), 2);
 }

@@ -1,21 +1,21 @@
-//! Products of matrices by halves, in three stages:
+//! Products of matrices by Strassen's algorithm, in three stages:
 //!
 //!     left              a[t, i, k]   the sums of quarters of the left side
 //!     products          p[t, i, j]   sum_k a[t, i, k] u[t, k, j]
-//!     matmul_by_halves  y[i, j]      sums of p[.., i mod M/2, j mod N/2], which ones by the quarter that i and j are in
+//!     matmul_strassen  y[i, j]      sums of p[.., i mod M/2, j mod N/2], which ones by the quarter that i and j are in
 //!
 //! Each element is chosen from all seven or four sums: where the loop over them is unrolled, which the schedule does inside of the others
-//! (`te/auto_schedule/halves`), all are made of one load of each operand, and no choice is left.
+//! (`te/auto_schedule/strassen`), all are made of one load of each operand, and no choice is left.
 
 use super::sparse::apply;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
-use fusion_operators::ops::halves::{HALVES_SUMS, LEFT, MATMUL_BY_HALVES, PRODUCTS, RESULT, RIGHT};
+use fusion_operators::ops::strassen::{STRASSEN_SUMS, LEFT, MATMUL_STRASSEN, PRODUCTS, RESULT, RIGHT};
 use fusion_operators::ops::winograd::Matrix;
 use fusion_operators::{DType, TensorType};
 
-pub const TABLE: Table = &[(&MATMUL_BY_HALVES, matmul), (&HALVES_SUMS, sums)];
+pub const TABLE: Table = &[(&MATMUL_STRASSEN, matmul), (&STRASSEN_SUMS, sums)];
 
 fn matmul<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let (left, sums) = (call.shape(0), call.shape(1));

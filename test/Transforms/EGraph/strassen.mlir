@@ -1,12 +1,12 @@
 // RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=pairs --split-input-file | FileCheck %s
-// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=halves+pairs --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=strassen+pairs --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=nvidia:sm_80 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
 
 // The sums of the right side are a kernel, those of the left side and of the products are made in the product's.
 // CHECK-LABEL: func.func @large
-// CHECK-NEXT:    %[[SUMS:.*]] = call @fused_halves_sums_0(%arg1) : (tensor<512x512xf32>) -> tensor<7x256x256xf32>
-// CHECK-NEXT:    {{.*}} call @fused_matmul_by_halves_0(%arg0, %[[SUMS]])
+// CHECK-NEXT:    %[[SUMS:.*]] = call @fused_strassen_sums_0(%arg1) : (tensor<512x512xf32>) -> tensor<7x256x256xf32>
+// CHECK-NEXT:    {{.*}} call @fused_matmul_strassen_0(%arg0, %[[SUMS]])
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @large
 // OFF:         call @fused_matmul_0
@@ -21,7 +21,7 @@ func.func @large(%x: tensor<512x512xf32>, %y: tensor<512x512xf32>) -> tensor<512
 // Of a constant the sums are made when compiling, also of a transposed one; a bias goes into the kernel.
 // CHECK-LABEL: func.func @dense
 // CHECK-NEXT:    %[[SUMS:.*]] = relay.constant {{.*}} : tensor<7x256x384xf32>
-// CHECK-NEXT:    {{.*}} call @fused_matmul_by_halves_add_0(%arg0, %[[SUMS]], %arg1)
+// CHECK-NEXT:    {{.*}} call @fused_matmul_strassen_add_0(%arg0, %[[SUMS]], %arg1)
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @dense
 // OFF:         call @fused_{{dense|matmul}}_add
@@ -39,7 +39,7 @@ func.func @dense(%x: tensor<256x512xf32>, %b: tensor<768xf32>) -> tensor<256x768
 
 // Of few rows as well: a product of 16 by a constant. What follows pieces of its columns is in the kernel.
 // CHECK-LABEL: func.func @gated
-// CHECK:         call @fused_matmul_by_halves_slice_slice_sigmoid_mul_0
+// CHECK:         call @fused_matmul_strassen_slice_slice_sigmoid_mul_0
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @gated
 // OFF-NOT:     by_halves
@@ -59,7 +59,7 @@ func.func @gated(%x: tensor<16x512xf32>) -> tensor<16x256xf32> {
 
 // A piece of three would lie in both halves: its gates are a kernel of their own.
 // CHECK-LABEL: func.func @three_pieces
-// CHECK:         call @fused_matmul_by_halves_0
+// CHECK:         call @fused_matmul_strassen_0
 // CHECK-NEXT:    call @fused_slice
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @three_pieces
@@ -125,10 +125,10 @@ func.func @f16(%x: tensor<512x512xf16>, %y: tensor<512x512xf16>) -> tensor<512x5
 
 // -----
 
-// The product of a leading axis is a view of one of two axes, which is computed by halves.
+// The product of a leading axis is a view of one of two axes, which is computed by Strassen's algorithm.
 // CHECK-LABEL: func.func @leading
-// CHECK-NEXT:    {{.*}} call @fused_halves_sums_0
-// CHECK:         call @fused_matmul_by_halves_0
+// CHECK-NEXT:    {{.*}} call @fused_strassen_sums_0
+// CHECK:         call @fused_matmul_strassen_0
 // OFF-LABEL: func.func @leading
 // OFF-COUNT-1: call @fused_matmul
 // OFF-NEXT:    return
