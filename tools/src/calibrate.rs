@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   peak             a tile of sums in registers += column x row, all operands in the first cache
-//!   additions        a product by pairs, which passes the peak where vectors are added beside multiply-adds
+//!   additions        a product by the inner-product trick, which passes the peak where vectors are added beside multiply-adds
 //!   bandwidth        c[i] = a[i] + 3 b[i] over half of each cache, and over a multiple of all; on one core, on all
 //!   kernel call      64 kernels that do nothing, less a program of one
 //!   parallel loop    some microseconds of work on all threads, less their parts of the same work on one
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// Seconds for each number.
 const BUDGET: Duration = Duration::from_millis(400);
 
-/// How far a product by pairs passes the peak where as many additions as multiply-adds begin in a cycle: by half at most.
+/// How far a product by the inner-product trick passes the peak where as many additions as multiply-adds begin in a cycle: by half at most.
 const PASSED: f64 = 1.15;
 
 /// Measures this machine, which is described so far by `known`, in a scratch directory.
@@ -118,10 +118,10 @@ func.func @main(%x: tensor<{depth}x{rows}xf32>, %w: tensor<{depth}x{columns}xf32
         Ok((2 * again * depth * rows * columns) as f64 / self.seconds(&program, 1)?)
     }
 
-    /// Operations a second of one core that the definition of a product has which is made by pairs.
+    /// Operations a second of one core that the definition of a product has which is made by the inner-product trick.
     fn pairs(&self) -> Result<f64, Failure> {
         let (rows, depth, columns) = (168, 192, 256);
-        let all = fusion_operators::ops::pairs::rows(depth);
+        let all = fusion_operators::ops::inner_product_trick::rows(depth);
         let (x, u, y) = (
             format!("tensor<{rows}x{depth}xf32>"),
             format!("tensor<{all}x{columns}xf32>"),
@@ -129,7 +129,7 @@ func.func @main(%x: tensor<{depth}x{rows}xf32>, %w: tensor<{depth}x{columns}xf32
         );
         let program = format!(
             r#"func.func @main(%x: {x}, %u: {u}) -> {y} {{
-  %0 = relay.matmul_by_pairs %x, %u : ({x}, {u}) -> {y}
+  %0 = relay.matmul_inner_product_trick %x, %u : ({x}, {u}) -> {y}
   return %0 : {y}
 }}"#
         );

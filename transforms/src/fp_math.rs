@@ -3,7 +3,7 @@
 //! ```text
 //!   strict      each operator in double precision, in the order of the source, rounded once: the same bits on every target
 //!   standard    multiply-adds are fused, sums have no order, errors stay small element by element; Winograd convolutions within a bound
-//!   fast        Strassen's products, inner products by pairs, Winograd convolutions of any size, tf32, shorter functions
+//!   fast        Strassen's products, the inner-product trick, Winograd convolutions of any size, tf32, shorter functions
 //!
 //!   --fp-math=fast   =>   module attributes {fusion.fp_math = "fast"}   =>   a pass: FpMath::of(op)
 //! ```
@@ -121,7 +121,7 @@ impl FpMath {
         self.level == Level::Fast
     }
 
-    /// Whether Strassen's products, inner products by pairs and the like may be used.
+    /// Whether Strassen's products, the inner-product trick and the like may be used.
     pub fn allows_normwise_products(self) -> bool {
         self.is_fast() || self.max_error.is_some() && !self.is_strict()
     }

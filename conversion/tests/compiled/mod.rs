@@ -7,7 +7,7 @@ mod kernels;
 mod loops;
 mod moments;
 mod more;
-mod pairs;
+mod inner_product_trick;
 mod pieces;
 mod rearranged;
 mod results;

@@ -35,11 +35,11 @@ def Relay_StrassenSumsOp : Relay_Plain<"strassen_sums", "The sums of quarters of
     - C2: its extents are even.
   }];
 }
-def Relay_MatmulByPairsOp : Relay_Plain<"matmul_by_pairs",
-    "A product of matrices by pairs: a multiplication and two additions in place of two multiplications",
+def Relay_MatmulInnerProductTrickOp : Relay_Plain<"matmul_inner_product_trick",
+    "A product of matrices by the inner-product trick: a multiplication and two additions in place of two multiplications",
     (ins Relay_Tensor:$left, Relay_Tensor:$right)> {
   let description = [{
-    The left side [..., M, K], and of the right side [..., K, N] what `relay.pairs_right` gives (Winograd, 1968). Rows and columns are
+    The left side [..., M, K], and of the right side [..., K, N] what `relay.inner_product_trick_right` gives (Winograd, 1968). Rows and columns are
     divided by powers of two before; errors are bounded by the largest number of a row and of a column, and not by each element. A row or
     a column with an infinity gives no numbers.
     - C1: operands are f32.
@@ -47,17 +47,17 @@ def Relay_MatmulByPairsOp : Relay_Plain<"matmul_by_pairs",
     - C3: the right side has the rows that the left side's columns ask for.
   }];
 }
-def Relay_Conv2dByPairsOp : Relay_Plain<"conv2d_by_pairs", "A convolution by a kernel of 1 x 1, by pairs",
+def Relay_Conv2dInnerProductTrickOp : Relay_Plain<"conv2d_inner_product_trick", "A convolution by a kernel of 1 x 1, by the inner-product trick",
     (ins Relay_Tensor:$data, Relay_Tensor:$right)> {
   let description = [{
-    The image [N, C, H, W], and of the weights, channels by filters [C, F], what `relay.pairs_right` gives; result [N, F, H, W]. The numbers of
-    all channels at a place are a row as those of `relay.matmul_by_pairs`.
+    The image [N, C, H, W], and of the weights, channels by filters [C, F], what `relay.inner_product_trick_right` gives; result [N, F, H, W]. The numbers of
+    all channels at a place are a row as those of `relay.matmul_inner_product_trick`.
     - C1: operands are f32.
     - C2: the image has rank 4, the right side rank 2.
     - C3: the right side has the rows that the channels ask for.
   }];
 }
-def Relay_PairsRightOp : Relay_Plain<"pairs_right", "A product's right side as products by pairs read it",
+def Relay_InnerProductTrickRightOp : Relay_Plain<"inner_product_trick_right", "A product's right side as products by the inner-product trick read it",
     (ins Relay_Tensor:$right)> {
   let description = [{
     The matrix [..., K, N], result [..., 6 ceil(K / 6) + 2, N]: its columns divided by powers of two, zeros, the sums that its pairs have of

@@ -11,7 +11,7 @@ pub mod strassen;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;
-pub mod pairs;
+pub mod inner_product_trick;
 pub mod pooling;
 pub mod reduction;
 pub mod shape;
@@ -25,7 +25,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
     ("strassen", strassen::ALL),
-    ("pairs", pairs::ALL),
+    ("inner-product-trick", inner_product_trick::ALL),
     ("attention", attention::ALL),
     ("convolution", convolution::ALL),
     ("columns", columns::ALL),

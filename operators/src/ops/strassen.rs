@@ -115,7 +115,7 @@ fn sums_relation(call: &Call) -> Related {
         "the matrix must be f32 of rank 2, found {matrix}"
     );
     let halves: Option<Vec<Dim>> = matrix.dims.iter().map(half).collect();
-    let Some(halves) = strassen else {
+    let Some(halves) = halves else {
         return Err(crate::Violation::new(2, format!("the matrix must have even extents, found {matrix}")));
     };
     Ok(vec![TensorType::new([vec![Dim::Static(PRODUCTS as u64)], halves].concat(), matrix.dtype)])

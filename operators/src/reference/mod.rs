@@ -13,7 +13,7 @@ pub mod strassen;
 pub mod indexing;
 pub mod layout;
 pub mod normalization;
-pub mod pairs;
+pub mod inner_product_trick;
 pub mod pooling;
 pub mod reduction;
 pub mod resize;

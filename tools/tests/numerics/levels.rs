@@ -15,12 +15,12 @@ fn explained(model: &str, options: &[&str]) -> String {
     succeed(directory.path(), &[&["explain", "m.mlir", "--target", "cpu:znver5"], options].concat())
 }
 
-/// Strassen's products and inner products by pairs are of `fast` alone, or of an error budget that allows them.
+/// Strassen's products and the inner-product trick are of `fast` alone, or of an error budget that allows them.
 #[test]
 fn normwise_products_are_asked_for() {
     let normwise = |options: &[&str]| {
         let text = explained(PRODUCT, options);
-        text.contains("by_halves") || text.contains("by_pairs")
+        text.contains("strassen") || text.contains("inner_product_trick")
     };
     assert!(!normwise(&[]) && !normwise(&["--fp-math=standard"]) && !normwise(&["--fp-math=strict"]));
     assert!(normwise(&["--fp-math=fast"]) && normwise(&["--max-error=1e-3"]));
@@ -31,7 +31,7 @@ fn normwise_products_are_asked_for() {
 #[test]
 fn a_module_says_its_level() {
     let model = format!("module attributes {{fusion.fp_math = \"fast\"}} {{\n{PRODUCT}}}\n");
-    let normwise = |text: String| text.contains("by_halves") || text.contains("by_pairs");
+    let normwise = |text: String| text.contains("strassen") || text.contains("inner_product_trick");
     assert!(normwise(explained(&model, &[])));
     assert!(!normwise(explained(&model, &["--fp-math=standard"])));
 }

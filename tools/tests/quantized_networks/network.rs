@@ -57,8 +57,8 @@ struct Value {
 /// An output.
 pub struct Output {
     pub name: String,
-    /// Whether it may be off by one, as a sum of floats was rounded to it.
-    pub of_sum: bool,
+    /// The sum of floats that was rounded to it, which may be off by one, and the scale.
+    pub of_sum: Option<(String, f32)>,
 }
 
 /// A network, and what it is run on.
@@ -352,8 +352,8 @@ impl Writer {
         }
         let element = self.random.of(&[U8, I8]);
         let q = self.quantization(element);
-        let name = self.quantize(&name, q);
-        self.outputs.push(Output { name, of_sum: true });
+        let quantized = self.quantize(&name, q);
+        self.outputs.push(Output { name: quantized, of_sum: Some((name, q.scale)) });
     }
 
     /// The last value, and its quantized form, are outputs.
@@ -362,7 +362,7 @@ impl Writer {
         let last = if last.quantized.is_some() { last } else { self.rounded(&last) };
         let quantized = last.quantized.map(|(name, _)| name);
         self.outputs.extend(
-            [Some(last.name), quantized].into_iter().flatten().map(|name| Output { name, of_sum: false }),
+            [Some(last.name), quantized].into_iter().flatten().map(|name| Output { name, of_sum: None }),
         );
     }
 }

@@ -94,10 +94,10 @@ pub(super) fn optimize<'c>(
     }
 }
 
-/// The target. Without the family, nothing is made by pairs: definitions of kernels ask the target, which is then said to add at no other time.
+/// The target. Without the family, nothing is made by the inner-product trick: definitions of kernels ask the target, which is then said to add at no other time.
 fn target<'c>(module: Op<'c>, settings: &Settings) -> Result<Target, PassError<'c>> {
     let mut target = Target::of(module)?;
-    let without = settings.strategy == Strategy::EGraph && !settings.families.contains(&Family::Pairs);
+    let without = settings.strategy == Strategy::EGraph && !settings.families.contains(&Family::InnerProductTrick);
     if without && target.additions > 0 {
         target.additions = 0;
         target.attach(module);

@@ -10,7 +10,7 @@
 //!     attention y[i, d]  o[i, d] / z[i]            as many divisions as results, not as scores
 //!
 //! On GPUs, where no memory near a core has room for rows of scores, `online_attention` is the definition. Where a processor adds beside its
-//! multiply-adds, both products are by pairs (`pairs/attention`).
+//! multiply-adds, both products are by the inner-product trick (`inner_product_trick/attention`).
 
 use super::elementwise::broadcast_indices;
 use super::online_attention;
@@ -19,7 +19,7 @@ use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Combine, Kernel};
 use fusion_operators::TensorType;
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_transforms::egraph::extract::paired;
+use fusion_transforms::egraph::extract::inner_product_trick;
 use fusion_transforms::egraph::extract::rates::Rates;
 
 pub const TABLE: Table = &[(&ATTENTION, attention)];
@@ -34,8 +34,8 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     if let Some(sizes) = online_attention::sizes(call) {
         return Ok(vec![online_attention::define(kernel, call, &sizes)]);
     }
-    if paired::attends(&call.facts(), &Rates::of(&call.target).with(call.fp_math)) {
-        return pairs::attention::define(kernel, call);
+    if inner_product_trick::attends(&call.facts(), &Rates::of(&call.target).with(call.fp_math)) {
+        return inner_product_trick::attention::define(kernel, call);
     }
     let (rank, dtype) = (q.len(), call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);

@@ -20,7 +20,7 @@ mod normalization;
 mod online_attention;
 mod pad;
 mod padding;
-mod pairs;
+mod inner_product_trick;
 mod pooling;
 mod reduction;
 mod resize;
@@ -119,7 +119,7 @@ const FAMILIES: &[Table] = &[
     elementwise::TABLE,
     contraction::TABLE,
     strassen::TABLE,
-    pairs::TABLE,
+    inner_product_trick::TABLE,
     attention::TABLE,
     convolution::TABLE,
     transposed::TABLE,

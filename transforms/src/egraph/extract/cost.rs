@@ -8,7 +8,7 @@
 use super::code;
 use super::strassen;
 use super::kernel::Kernel;
-use super::paired;
+use super::inner_product_trick;
 use super::pressure;
 use super::rates::Rates;
 use super::scattered;
@@ -20,7 +20,7 @@ use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
 use fusion_operators::ops::strassen::MATMUL_STRASSEN;
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
-use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS};
+use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK};
 use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
 
@@ -47,8 +47,8 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         FusionKind::Contraction if call.op.is(&MATMUL_STRASSEN) => {
             contraction() / strassen::gain_of(call, rates).unwrap_or(1.0)
         }
-        FusionKind::Contraction if BY_PAIRS.iter().any(|o| call.op.is(o)) => {
-            contraction() / paired::gain_of(call, results, rates).unwrap_or(1.0)
+        FusionKind::Contraction if INNER_PRODUCT_TRICK.iter().any(|o| call.op.is(o)) => {
+            contraction() / inner_product_trick::gain_of(call, results, rates).unwrap_or(1.0)
         }
         FusionKind::Contraction if call.op.is(&LAYOUT_CONV2D) => {
             let gain = rates.core.and_then(|core| layouts::gain(call, results, &core));
@@ -59,8 +59,8 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
     }
 }
 
-/// Operators whose products are by pairs, or may be.
-static BY_PAIRS: [&Operator; 3] = [&MATMUL_BY_PAIRS, &CONV2D_BY_PAIRS, &ATTENTION];
+/// Operators whose products are by the inner-product trick, or may be.
+static INNER_PRODUCT_TRICK: [&Operator; 3] = [&MATMUL_INNER_PRODUCT_TRICK, &CONV2D_INNER_PRODUCT_TRICK, &ATTENTION];
 
 /// Operators that count as one operation and take longer: a core divides a vector of floats in five to ten cycles, where it multiplies
 /// two in one.

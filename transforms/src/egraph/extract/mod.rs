@@ -17,7 +17,7 @@ pub mod kernel;
 pub mod looped;
 mod moves;
 pub mod occupancy;
-pub mod paired;
+pub mod inner_product_trick;
 mod pieces;
 pub mod plan;
 pub mod pressure;

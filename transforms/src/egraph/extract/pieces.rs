@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The schedule computes the same columns of all pieces, then what goes over them (`te/auto_schedule/cells`). So pieces are of whole vectors,
-//! all of one width, and those of as many columns as a vector has stay in the nearest cache: a product of many rows is no cell. Of a product by
+//! all of one width, and those of as many columns as a vector has stay in the nearest cache: a product of many rows is no cell. Of Strassen's
 //! algorithm (`te/auto_schedule/strassen_cells`) no piece lies in both halves.
 
 use super::kernel::{Illegal, Members};

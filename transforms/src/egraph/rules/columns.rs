@@ -3,7 +3,7 @@
 //!     y[f, i s + k - p] += x[c, i] w[c, f, k]         =>         z[f K + k, i] = sum_c w[c, f, k] x[c, i]      y = col2im z
 //!
 //! It takes as many multiplications, and `z` is stored, several times as large as the image. But a convolution by 1 x 1 has forms that a transposed
-//! one has not: by pairs (`pairs`), or merged with others of the same data.
+//! one has not: by the inner-product trick (`inner_product_trick`), or merged with others of the same data.
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};

@@ -19,7 +19,7 @@ pub mod layout;
 mod needs;
 pub mod normalization;
 mod numerics;
-pub mod pairs;
+pub mod inner_product_trick;
 pub mod pieces;
 pub mod products;
 mod quotients;
@@ -63,8 +63,8 @@ pub enum Family {
     Winograd,
     /// Products of matrices by Strassen's algorithm.
     Strassen,
-    /// Products of matrices by pairs.
-    Pairs,
+    /// Products of matrices by the inner-product trick.
+    InnerProductTrick,
     /// Orders of images.
     Layout,
 }
@@ -83,7 +83,7 @@ impl Family {
         (Family::Attention, "attention"),
         (Family::Winograd, "winograd"),
         (Family::Strassen, "strassen"),
-        (Family::Pairs, "pairs"),
+        (Family::InnerProductTrick, "inner-product-trick"),
         (Family::Layout, "layout"),
     ];
 
@@ -113,7 +113,7 @@ impl Family {
             .concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
-            Family::Siblings | Family::Strassen | Family::Pairs => Vec::new(),
+            Family::Siblings | Family::Strassen | Family::InnerProductTrick => Vec::new(),
             Family::Attention => [attention::rules(), quotients::of_attention()].concat(),
             Family::Winograd => winograd::rules(),
             Family::Layout => layout::rules(),
@@ -127,7 +127,7 @@ impl Family {
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
             Family::Convolution => &[groups::SEARCH_RULES],
             Family::Strassen => &[strassen::SEARCH_RULES],
-            Family::Pairs => &[pairs::SEARCH_RULES],
+            Family::InnerProductTrick => &[inner_product_trick::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],

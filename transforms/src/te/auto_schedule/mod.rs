@@ -25,7 +25,7 @@ mod machine;
 mod narrow;
 mod next_row;
 mod operands;
-mod pairs;
+mod inner_product_trick;
 mod parallel;
 mod parts;
 mod pipelines;
@@ -52,7 +52,7 @@ use fusion_dialects::{
 };
 pub use iterated::side_by_side;
 pub use machine::Machine;
-pub use pairs::Tile as TileByPairs;
+pub use inner_product_trick::Tile as InnerProductTile;
 pub use reductions::{fits_lanes, reads_once};
 use std::collections::{HashMap, HashSet};
 use writer::Writer;
@@ -115,7 +115,7 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
     }
     if cells::schedule(writer, &nests, machine, constant)?
         || strassen::schedule(writer, &nests, machine, constant)?
-        || pairs::schedule(writer, &nests, machine, constant)?
+        || inner_product_trick::schedule(writer, &nests, machine, constant)?
         || strassen_cells::schedule(writer, &nests, machine, constant)?
     {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Products of matrices by pairs (`operators/ops/pairs` has the equations): of each side, in stages of their own ([`Side`]),
+//! Products of matrices by the inner-product trick (`operators/ops/inner_product_trick` has the equations): of each side, in stages of their own ([`Side`]),
 //!
 //!     power    s[i]     max_k 2^floor(log2 |x[i, k]|)
 //!     left     a[i, k]  x[i, k] / s[i], and zeros behind
@@ -9,7 +9,7 @@
 //!     products p[i, j]  sum_q, t  one of four products, by t
 //!     y[i, j]  s[i] t[j] (p[i, j] - o[i] - own[j])
 //!
-//! Which product it is is chosen: where the loop over them is unrolled, which the schedules do (`te/auto_schedule/pairs`), no choice is left.
+//! Which product it is is chosen: where the loop over them is unrolled, which the schedules do (`te/auto_schedule/inner_product_trick`), no choice is left.
 //! Multiplying as they are and in pairs take turns, so that adders and multipliers work at the same time.
 
 pub mod attention;
@@ -18,11 +18,11 @@ mod side;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
-use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS, PAIRS_RIGHT, lies_along_places};
+use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, lies_along_places};
 use fusion_operators::{DType, TensorType};
 use side::{Side, Source, part_of};
 
-pub const TABLE: Table = &[(&MATMUL_BY_PAIRS, matmul), (&CONV2D_BY_PAIRS, pointwise), (&PAIRS_RIGHT, right)];
+pub const TABLE: Table = &[(&MATMUL_INNER_PRODUCT_TRICK, matmul), (&CONV2D_INNER_PRODUCT_TRICK, pointwise), (&INNER_PRODUCT_TRICK_RIGHT, right)];
 
 /// Products that are added up for one number of each part.
 const PRODUCTS: u64 = 4;

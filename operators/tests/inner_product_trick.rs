@@ -1,8 +1,8 @@
-//! A product by pairs gives what the product gives.
+//! A product by the inner-product trick gives what the product gives.
 
 use fusion_operators::ops::contraction::MATMUL;
 use fusion_operators::ops::convolution::CONV2D;
-use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, LEAST, MATMUL_BY_PAIRS, PAIRS_RIGHT, power, rows};
+use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, LEAST, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, power, rows};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 
@@ -24,8 +24,8 @@ fn violated(operator: &'static Operator, types: &[(DType, &[u64])]) -> u32 {
 fn off(x: &Tensor, y: &Tensor) -> f64 {
     let none = Attrs::new();
     let expected = evaluate(&MATMUL, &none, &[x.clone(), y.clone()]).unwrap()[0].to_f64s();
-    let right = evaluate(&PAIRS_RIGHT, &none, std::slice::from_ref(y)).unwrap();
-    let found = evaluate(&MATMUL_BY_PAIRS, &none, &[x.clone(), right[0].clone()]).unwrap()[0].to_f64s();
+    let right = evaluate(&INNER_PRODUCT_TRICK_RIGHT, &none, std::slice::from_ref(y)).unwrap();
+    let found = evaluate(&MATMUL_INNER_PRODUCT_TRICK, &none, &[x.clone(), right[0].clone()]).unwrap()[0].to_f64s();
     assert_eq!(found.len(), expected.len());
     let largest = expected.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest
@@ -50,8 +50,8 @@ fn places_of_an_image_are_rows() {
     let expected = evaluate(&CONV2D, &none, &[x.clone(), w.clone()]).unwrap()[0].to_f64s();
     let transposed: Vec<f64> = (0..20 * 7).map(|i| w.to_f64s()[i % 7 * 20 + i / 7]).collect();
     let w = Tensor::from_f64s(DType::F32, &[20, 7], &transposed).unwrap();
-    let right = evaluate(&PAIRS_RIGHT, &none, &[w]).unwrap().remove(0);
-    let found = evaluate(&CONV2D_BY_PAIRS, &none, &[x, right]).unwrap();
+    let right = evaluate(&INNER_PRODUCT_TRICK_RIGHT, &none, &[w]).unwrap().remove(0);
+    let found = evaluate(&CONV2D_INNER_PRODUCT_TRICK, &none, &[x, right]).unwrap();
     assert_eq!(found[0].shape(), [2, 7, 3, 5]);
     let off = found[0].to_f64s().iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(off < 1e-5, "off by {off}");
@@ -81,20 +81,20 @@ fn rows_are_filled_up_and_have_two_behind() {
 
 #[test]
 fn doubles_violate_c1() {
-    assert_eq!(violated(&MATMUL_BY_PAIRS, &[(DType::F64, &[4, 6]), (DType::F64, &[8, 2])]), 1);
-    assert_eq!(violated(&PAIRS_RIGHT, &[(DType::F64, &[4, 4])]), 1);
-    assert_eq!(violated(&CONV2D_BY_PAIRS, &[(DType::F64, &[1, 6, 2, 2]), (DType::F64, &[8, 2])]), 1);
+    assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F64, &[4, 6]), (DType::F64, &[8, 2])]), 1);
+    assert_eq!(violated(&INNER_PRODUCT_TRICK_RIGHT, &[(DType::F64, &[4, 4])]), 1);
+    assert_eq!(violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F64, &[1, 6, 2, 2]), (DType::F64, &[8, 2])]), 1);
 }
 
 #[test]
 fn other_ranks_and_leading_extents_violate_c2() {
-    assert_eq!(violated(&MATMUL_BY_PAIRS, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[8, 2])]), 2);
-    assert_eq!(violated(&MATMUL_BY_PAIRS, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[3, 8, 2])]), 2);
-    assert_eq!(violated(&CONV2D_BY_PAIRS, &[(DType::F32, &[6, 2, 2]), (DType::F32, &[8, 2])]), 2);
+    assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[8, 2])]), 2);
+    assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[3, 8, 2])]), 2);
+    assert_eq!(violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F32, &[6, 2, 2]), (DType::F32, &[8, 2])]), 2);
 }
 
 #[test]
 fn a_right_side_as_it_is_violates_c3() {
-    assert_eq!(violated(&MATMUL_BY_PAIRS, &[(DType::F32, &[4, 6]), (DType::F32, &[6, 2])]), 3);
-    assert_eq!(violated(&CONV2D_BY_PAIRS, &[(DType::F32, &[1, 6, 2, 2]), (DType::F32, &[6, 2])]), 3);
+    assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[4, 6]), (DType::F32, &[6, 2])]), 3);
+    assert_eq!(violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F32, &[1, 6, 2, 2]), (DType::F32, &[6, 2])]), 3);
 }

@@ -1,4 +1,4 @@
-//! Products of matrices by pairs (Winograd, "A New Algorithm for Inner Product", 1968): a multiplication and two additions in place of two
+//! Products of matrices by the inner-product trick (Winograd, "A New Algorithm for Inner Product", 1968): a multiplication and two additions in place of two
 //! multiplications.
 //!
 //!     x1 u1 + x2 u2  =  (x1 + u2) (x2 + u1)  -  x1 x2  -  u1 u2        the last two are of one row and of one column
@@ -16,7 +16,7 @@
 //! constant are made when compiling.
 
 use crate::operator::cost::elements;
-use crate::reference::pairs as reference;
+use crate::reference::inner_product_trick as reference;
 use crate::relation::{Related, same_dtype};
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
 
@@ -126,27 +126,27 @@ fn right_relation(call: &Call) -> Related {
 }
 
 operators! {
-    /// A product's right side as products by pairs read it.
-    PAIRS_RIGHT = Operator {
-        name: "pairs_right",
+    /// A product's right side as products by the inner-product trick read it.
+    INNER_PRODUCT_TRICK_RIGHT = Operator {
+        name: "inner_product_trick_right",
         arity: (1, 1),
         relation: right_relation,
         fusion: FusionKind::Opaque,
         cost: crate::operator::cost::one_each,
         reference: reference::right,
     };
-    /// A convolution of an image, NCHW, by a kernel of 1 x 1, by pairs: the right side is of its weights, channels by filters.
-    CONV2D_BY_PAIRS = Operator {
-        name: "conv2d_by_pairs",
+    /// A convolution of an image, NCHW, by a kernel of 1 x 1, by the inner-product trick: the right side is of its weights, channels by filters.
+    CONV2D_INNER_PRODUCT_TRICK = Operator {
+        name: "conv2d_inner_product_trick",
         arity: (2, 2),
         relation: pointwise_relation,
         fusion: FusionKind::Contraction,
         cost: pointwise_cost,
         reference: reference::pointwise,
     };
-    /// A product of matrices by pairs, of whose right side that is given.
-    MATMUL_BY_PAIRS = Operator {
-        name: "matmul_by_pairs",
+    /// A product of matrices by the inner-product trick, of whose right side that is given.
+    MATMUL_INNER_PRODUCT_TRICK = Operator {
+        name: "matmul_inner_product_trick",
         arity: (2, 2),
         relation,
         fusion: FusionKind::Contraction,

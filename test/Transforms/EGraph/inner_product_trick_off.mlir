@@ -1,7 +1,7 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=znver5},relay-optimize)' | FileCheck %s
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=znver5},relay-optimize{off=pairs})' | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=znver5},relay-optimize{off=inner-product-trick})' | FileCheck %s --check-prefix=OFF
 
-// Whether an attention's products are by pairs is its definition's choice, which asks the target: without the family that says that no additions
+// Whether an attention's products are by the inner-product trick is its definition's choice, which asks the target: without the family that says that no additions
 // begin beside multiply-adds.
 // CHECK: additions = 2 : i64
 // OFF:   additions = 0 : i64

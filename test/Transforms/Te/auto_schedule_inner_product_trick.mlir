@@ -25,7 +25,7 @@ func.func @main(%x: tensor<512x512xf32>, %u: tensor<518x512xf32>) -> tensor<512x
   return %0 : tensor<512x512xf32>
 }
 func.func private @given(%x: tensor<512x512xf32>, %u: tensor<518x512xf32>) -> tensor<512x512xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_pairs %x, %u : (tensor<512x512xf32>, tensor<518x512xf32>) -> tensor<512x512xf32>
+  %0 = relay.matmul_inner_product_trick %x, %u : (tensor<512x512xf32>, tensor<518x512xf32>) -> tensor<512x512xf32>
   %1 = relay.relu %0 : (tensor<512x512xf32>) -> tensor<512x512xf32>
   return %1 : tensor<512x512xf32>
 }
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<1x96x28x28xf32>) -> tensor<1x140x28x28xf32> {
   return %0 : tensor<1x140x28x28xf32>
 }
 func.func private @places(%x: tensor<1x96x28x28xf32>, %u: tensor<98x140xf32>) -> tensor<1x140x28x28xf32> attributes {relay.primitive} {
-  %0 = relay.conv2d_by_pairs %x, %u : (tensor<1x96x28x28xf32>, tensor<98x140xf32>) -> tensor<1x140x28x28xf32>
+  %0 = relay.conv2d_inner_product_trick %x, %u : (tensor<1x96x28x28xf32>, tensor<98x140xf32>) -> tensor<1x140x28x28xf32>
   return %0 : tensor<1x140x28x28xf32>
 }
 
@@ -66,7 +66,7 @@ func.func @main(%x: tensor<1x160x7x7xf32>) -> tensor<1x960x7x7xf32> {
   return %0 : tensor<1x960x7x7xf32>
 }
 func.func private @filters(%x: tensor<1x160x7x7xf32>, %u: tensor<164x960xf32>) -> tensor<1x960x7x7xf32> attributes {relay.primitive} {
-  %0 = relay.conv2d_by_pairs %x, %u : (tensor<1x160x7x7xf32>, tensor<164x960xf32>) -> tensor<1x960x7x7xf32>
+  %0 = relay.conv2d_inner_product_trick %x, %u : (tensor<1x160x7x7xf32>, tensor<164x960xf32>) -> tensor<1x960x7x7xf32>
   return %0 : tensor<1x960x7x7xf32>
 }
 

@@ -1,4 +1,4 @@
-//! Products by pairs: tiles that keep adders and multipliers busy at the same time.
+//! The inner-product trick: tiles that keep adders and multipliers busy at the same time.
 //!
 //!     s = max, a = x / s, o += a a             what the products read of the one side, a block at a time that the second cache holds
 //!     p[i, j] += one of four, by t       =>    acc[r] += a x, acc[r] += (a + u) (a + u), ..                  t written out inside
@@ -26,7 +26,7 @@ const SHARE: u64 = 4;
 const BYTES: u64 = 4;
 
 /// The stages of such a kernel.
-struct Pairs {
+struct InnerProductTrick {
     /// What the numbers of the one side are divided by.
     power: StageId,
     /// They so divided.
@@ -50,17 +50,17 @@ pub fn schedule(
     if let Some(group) = attention::find(&writer.tree, nests) {
         return attention::schedule(writer, &group, machine).map(|()| true);
     }
-    let Some(pairs) = Pairs::of(&writer.tree, nests) else { return Ok(false) };
-    match pairs.is_by_rows(&writer.tree) {
-        true => rows::schedule(writer, &pairs, machine, constant)?,
-        false => places::schedule(writer, &pairs, machine, constant)?,
+    let Some(trick) = InnerProductTrick::of(&writer.tree, nests) else { return Ok(false) };
+    match trick.is_by_rows(&writer.tree) {
+        true => rows::schedule(writer, &trick, machine, constant)?,
+        false => places::schedule(writer, &trick, machine, constant)?,
     }
     Ok(true)
 }
 
-impl Pairs {
-    /// The product by pairs that a kernel is.
-    fn of(tree: &Schedule, nests: &[Nest]) -> Option<Pairs> {
+impl InnerProductTrick {
+    /// The product by the inner-product trick that a kernel is.
+    fn of(tree: &Schedule, nests: &[Nest]) -> Option<InnerProductTrick> {
         let [power, left, own, host] = nests else { return None };
         let products = host.reduction?;
         if nests[..3].iter().any(|n| n.reduction.is_some()) || tree.results != [host.stage] {
@@ -75,7 +75,7 @@ impl Pairs {
         let is_read = tree.readers(left) == [own, products] && tree.readers(power).contains(&left);
         let alike = tree.stages[products].rank() == tree.stages[host].rank();
         (alike && reduced && of_one && is_read && of_left.len() > 2 && right.handle().is_some())
-            .then_some(Pairs { power, left, own, products, host, right })
+            .then_some(InnerProductTrick { power, left, own, products, host, right })
     }
 
     /// True where the right side is of columns, and not of the rows: what is in all lanes is of the left side.

@@ -13,7 +13,7 @@ func.func @main(%x: tensor<512x2048xf32>) -> tensor<512x2048xf32> {
   return %0 : tensor<512x2048xf32>
 }
 func.func private @columns(%x: tensor<512x2048xf32>, %u: tensor<2054x2048xf32>) -> tensor<512x2048xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_pairs %x, %u : (tensor<512x2048xf32>, tensor<2054x2048xf32>) -> tensor<512x2048xf32>
+  %0 = relay.matmul_inner_product_trick %x, %u : (tensor<512x2048xf32>, tensor<2054x2048xf32>) -> tensor<512x2048xf32>
   return %0 : tensor<512x2048xf32>
 }
 
@@ -29,7 +29,7 @@ func.func @main(%x: tensor<1x1536x28x28xf32>) -> tensor<1x2048x28x28xf32> {
   return %0 : tensor<1x2048x28x28xf32>
 }
 func.func private @filters(%x: tensor<1x1536x28x28xf32>, %u: tensor<1538x2048xf32>) -> tensor<1x2048x28x28xf32> attributes {relay.primitive} {
-  %0 = relay.conv2d_by_pairs %x, %u : (tensor<1x1536x28x28xf32>, tensor<1538x2048xf32>) -> tensor<1x2048x28x28xf32>
+  %0 = relay.conv2d_inner_product_trick %x, %u : (tensor<1x1536x28x28xf32>, tensor<1538x2048xf32>) -> tensor<1x2048x28x28xf32>
   return %0 : tensor<1x2048x28x28xf32>
 }
 
@@ -44,6 +44,6 @@ func.func @main(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
   return %0 : tensor<512x512xf32>
 }
 func.func private @few(%x: tensor<512x512xf32>, %u: tensor<518x512xf32>) -> tensor<512x512xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_pairs %x, %u : (tensor<512x512xf32>, tensor<518x512xf32>) -> tensor<512x512xf32>
+  %0 = relay.matmul_inner_product_trick %x, %u : (tensor<512x512xf32>, tensor<518x512xf32>) -> tensor<512x512xf32>
   return %0 : tensor<512x512xf32>
 }

@@ -1,18 +1,18 @@
-//! Products of matrices by pairs (Winograd, "A New Algorithm for Inner Product", 1968): two multiplications are one, and two additions.
+//! Products of matrices by the inner-product trick (Winograd, "A New Algorithm for Inner Product", 1968): two multiplications are one, and two additions.
 //!
-//!     x y = by_pairs(x, pairs_right(y))
+//!     x y = inner_product_trick(x, inner_product_trick_right(y))
 //!
 //!     x1 y1 + x2 y2  =  (x1 + y2) (x2 + y1)  -  x1 x2  -  y1 y2
 //!
 //! It pays where a processor adds beside its multiply-adds, as AMD's do since Zen: of six numbers summed over four are multiplied in pairs and
-//! two as they are, in four cycles. (`operators/ops/pairs` has the sums, and how rows and columns are divided so that no number is lost beside
-//! a larger one; `extract/paired` counts what it takes.) Errors are bounded by the largest numbers of a row and of a column: of
+//! two as they are, in four cycles. (`operators/ops/inner_product_trick` has the sums, and how rows and columns are divided so that no number is lost beside
+//! a larger one; `extract/inner_product_trick` counts what it takes.) Errors are bounded by the largest numbers of a row and of a column: of
 //! normal numbers the largest is 0.9e-6 of the largest result for 510 numbers summed over and 2.3e-6 for 2304, where the plain product, summed one
 //! after the other, has 0.6e-6 and 1.6e-6.
 
 use super::super::analysis::{Graph, only_type};
 use super::super::extract::cost::roof;
-use super::super::extract::paired;
+use super::super::extract::inner_product_trick;
 use super::super::extract::rates::Rates;
 use super::super::language::Node;
 use super::super::rule::Rounding;
@@ -23,15 +23,15 @@ use super::strassen::bytes_of_constants;
 use egg::Id;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, MATMUL};
 use fusion_operators::ops::convolution::CONV2D;
-use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS, PAIRS_RIGHT};
+use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT};
 use fusion_operators::ops::shape::{RESHAPE, TRANSPOSE};
 use fusion_operators::{Attrs, DType, Operator};
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[
     SearchRule {
-        name: "matmul-by-pairs",
-        equation: "x y = by_pairs(x, pairs_right(y))",
+        name: "matmul-inner-product-trick",
+        equation: "x y = inner_product_trick(x, inner_product_trick_right(y))",
         rounding: Rounding::Normwise(
             "2 times the plain product's, by the largest numbers of a row and a column",
         ),
@@ -45,8 +45,8 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         find: matrices,
     },
     SearchRule {
-        name: "conv2d-by-pairs",
-        equation: "x * w = by_pairs(x, pairs_right(w)) for a kernel of 1 x 1",
+        name: "conv2d-inner-product-trick",
+        equation: "x * w = inner_product_trick(x, inner_product_trick_right(w)) for a kernel of 1 x 1",
         rounding: Rounding::Normwise(
             "2 times the plain product's, by the largest numbers of a row and a column",
         ),
@@ -79,7 +79,7 @@ struct Product {
 }
 
 impl Product {
-    /// Of a call that can be multiplied by pairs.
+    /// Of a call that can be multiplied by the inner-product trick.
     fn of(graph: &Graph, call: &Node) -> Option<Product> {
         call.operator().filter(|o| o.is(&MATMUL) || o.is(&BATCH_MATMUL))?;
         let &[attrs, x, y] = &call.children[..] else { return None };
@@ -102,7 +102,7 @@ impl Product {
         fits.then_some(Product { count, extents, rank: left.len(), constant, transposed, operands: [x, y] })
     }
 
-    /// True where a processor computes it in less time by pairs, in a program of so many bytes of constants.
+    /// True where a processor computes it in less time by the inner-product trick, in a program of so many bytes of constants.
     fn pays(&self, rates: &Rates, constants: f64) -> bool {
         let [m, k, n] = self.extents.map(|n| n as f64);
         let count = self.count as f64;
@@ -115,37 +115,37 @@ impl Product {
         let others = operand(0, left) + rates.moving(result);
         let product = 2.0 * count * m * k * n / rates.of_contractions();
         let plain = kernel(product, operand(1, right) + others);
-        let more = right * paired::more(k);
-        let by_pairs = kernel(paired::matrices([count * m, k, n], rates), operand(1, more) + others);
+        let more = right * inner_product_trick::more(k);
+        let by_trick = kernel(inner_product_trick::matrices([count * m, k, n], rates), operand(1, more) + others);
         let before = match self.constant[1] {
             true => 0.0,
             false => kernel(more / 4.0 / rates.operations, rates.moving(right) + rates.moving(more)),
         };
-        (before + by_pairs) * LEAST_GAIN < plain
+        (before + by_trick) * LEAST_GAIN < plain
     }
 }
 
-/// One form of a class by pairs, in a program of so many bytes of constants, where that pays.
+/// One form of a class by the inner-product trick, in a program of so many bytes of constants, where that pays.
 type Form<'f> = &'f dyn Fn(Id, &Node, f64) -> Option<Draft>;
 
 fn matrices(graph: &Graph) -> Vec<Draft> {
-    drafts(graph, &MATMUL_BY_PAIRS, &|class, call, constants| {
+    drafts(graph, &MATMUL_INNER_PRODUCT_TRICK, &|class, call, constants| {
         let product = Product::of(graph, call)?;
-        product.pays(&graph.analysis.rates, constants).then(|| by_pairs(class, &product))
+        product.pays(&graph.analysis.rates, constants).then(|| by_trick(class, &product))
     })
 }
 
 fn convolutions(graph: &Graph) -> Vec<Draft> {
-    drafts(graph, &CONV2D_BY_PAIRS, &|class, call, constants| {
+    drafts(graph, &CONV2D_INNER_PRODUCT_TRICK, &|class, call, constants| {
         let (operands, sizes) = pointwise(graph, call)?;
         convolution_pays(sizes, &graph.analysis.rates, constants)
-            .then(|| convolution_by_pairs(class, operands, sizes))
+            .then(|| convolution_by_the_inner_product_trick(class, operands, sizes))
     })
 }
 
 /// The forms of all classes that are not known and have no such call yet.
 fn drafts(graph: &Graph, operator: &'static Operator, form: Form) -> Vec<Draft> {
-    if !paired::pays(&graph.analysis.rates) {
+    if !inner_product_trick::pays(&graph.analysis.rates) {
         return Vec::new();
     }
     let constants = bytes_of_constants(graph);
@@ -178,7 +178,7 @@ fn pointwise(graph: &Graph, call: &Node) -> Option<([Id; 2], [u64; 4])> {
     fits.then_some(([x, w], sizes))
 }
 
-/// True where a processor computes it in less time by pairs, in a program of so many bytes of constants.
+/// True where a processor computes it in less time by the inner-product trick, in a program of so many bytes of constants.
 fn convolution_pays(sizes: [u64; 4], rates: &Rates, constants: f64) -> bool {
     let [images, channels, places, filters] = sizes.map(|n| n as f64);
     let kernel = |arithmetic: f64, moved: f64| rates.call + roof(arithmetic, moved);
@@ -186,23 +186,23 @@ fn convolution_pays(sizes: [u64; 4], rates: &Rates, constants: f64) -> bool {
         rates.moving(4.0 * images * channels * places) + rates.moving(4.0 * images * filters * places);
     let weights = 4.0 * channels * filters;
     let plain = 2.0 * images * channels * places * filters / rates.of_contractions();
-    let by_pairs = paired::places(images, [places, channels, filters], rates);
-    let right = rates.moving_part(constants, weights * paired::more(channels));
-    kernel(by_pairs, moved + right) * LEAST_GAIN
+    let by_trick = inner_product_trick::places(images, [places, channels, filters], rates);
+    let right = rates.moving_part(constants, weights * inner_product_trick::more(channels));
+    kernel(by_trick, moved + right) * LEAST_GAIN
         < kernel(plain, moved + rates.moving_part(constants, weights))
 }
 
-fn convolution_by_pairs(class: Id, [x, w]: [Id; 2], [_, channels, _, filters]: [u64; 4]) -> Draft {
+fn convolution_by_the_inner_product_trick(class: Id, [x, w]: [Id; 2], [_, channels, _, filters]: [u64; 4]) -> Draft {
     let mut draft = Draft::of(class);
     let [x, w] = [x, w].map(|operand| draft.class(operand));
     let matrix = draft.call(&RESHAPE, shaping(&[filters, channels]), &[w]);
     let turned = draft.call(&TRANSPOSE, Attrs::new().with("axes", [1, 0]), &[matrix]);
-    let right = draft.call(&PAIRS_RIGHT, Attrs::new(), &[turned]);
-    draft.call(&CONV2D_BY_PAIRS, Attrs::new(), &[x, right]);
+    let right = draft.call(&INNER_PRODUCT_TRICK_RIGHT, Attrs::new(), &[turned]);
+    draft.call(&CONV2D_INNER_PRODUCT_TRICK, Attrs::new(), &[x, right]);
     draft
 }
 
-fn by_pairs(class: Id, product: &Product) -> Draft {
+fn by_trick(class: Id, product: &Product) -> Draft {
     let mut draft = Draft::of(class);
     let [x, y] = product.operands.map(|operand| draft.class(operand));
     let right = match product.transposed {
@@ -213,7 +213,7 @@ fn by_pairs(class: Id, product: &Product) -> Draft {
         }
         false => y,
     };
-    let right = draft.call(&PAIRS_RIGHT, Attrs::new(), &[right]);
-    draft.call(&MATMUL_BY_PAIRS, Attrs::new(), &[x, right]);
+    let right = draft.call(&INNER_PRODUCT_TRICK_RIGHT, Attrs::new(), &[right]);
+    draft.call(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x, right]);
     draft
 }

@@ -1,12 +1,12 @@
 // RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize --split-input-file | FileCheck %s
-// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=pairs+strassen --split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=znver4 --relay-optimize=off=inner-product-trick+strassen --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: fusion-opt %s --fusion-attach-fp-math=level=fast --fusion-attach-target=name=x86-64-v4 --relay-optimize=off=strassen --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: fusion-opt %s --fusion-attach-target=name=znver4 --relay-optimize --split-input-file | FileCheck %s --check-prefix=OFF
 
 // What is of the right side is a kernel.
 // CHECK-LABEL: func.func @both_given
-// CHECK-NEXT:    %[[RIGHT:.*]] = call @fused_pairs_right_0(%arg1) : (tensor<512x512xf32>) -> tensor<518x512xf32>
-// CHECK-NEXT:    {{.*}} call @fused_matmul_by_pairs_0(%arg0, %[[RIGHT]])
+// CHECK-NEXT:    %[[RIGHT:.*]] = call @fused_inner_product_trick_right_0(%arg1) : (tensor<512x512xf32>) -> tensor<518x512xf32>
+// CHECK-NEXT:    {{.*}} call @fused_matmul_inner_product_trick_0(%arg0, %[[RIGHT]])
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @both_given
 // OFF:         call @fused_matmul_0
@@ -21,7 +21,7 @@ func.func @both_given(%x: tensor<512x512xf32>, %y: tensor<512x512xf32>) -> tenso
 // Of a constant it is made when compiling, also of a transposed one; a bias goes into the kernel.
 // CHECK-LABEL: func.func @dense
 // CHECK-NEXT:    %[[RIGHT:.*]] = relay.constant {{.*}} : tensor<518x768xf32>
-// CHECK-NEXT:    {{.*}} call @fused_matmul_by_pairs_add_0(%arg0, %[[RIGHT]], %arg1)
+// CHECK-NEXT:    {{.*}} call @fused_matmul_inner_product_trick_add_0(%arg0, %[[RIGHT]], %arg1)
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @dense
 // OFF:         call @fused_{{dense|matmul}}_add
@@ -39,7 +39,7 @@ func.func @dense(%x: tensor<256x512xf32>, %b: tensor<768xf32>) -> tensor<256x768
 // A convolution by a kernel of 1 x 1.
 // CHECK-LABEL: func.func @pointwise
 // CHECK-NEXT:    relay.constant {{.*}} : tensor<98x576xf32>
-// CHECK-NEXT:    {{.*}} call @fused_conv2d_by_pairs_relu_0
+// CHECK-NEXT:    {{.*}} call @fused_conv2d_inner_product_trick_relu_0
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @pointwise
 // OFF:         call @fused_{{.*}}conv2d_relu

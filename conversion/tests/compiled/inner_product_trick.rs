@@ -1,29 +1,29 @@
-//! Products by pairs: of constants and not, of extents that tiles, panels and parts do and do not divide, and with something behind.
+//! The inner-product trick: of constants and not, of extents that tiles, panels and parts do and do not divide, and with something behind.
 
 use super::text::Text;
 use super::whole::compare_all;
 use super::*;
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::pairs::{CONV2D_BY_PAIRS, MATMUL_BY_PAIRS, PAIRS_RIGHT, rows};
+use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, rows};
 use fusion_operators::reference::evaluate;
 
 /// A right side of random numbers, as products read it.
 fn right(random: &mut Random, shape: &[usize]) -> Tensor {
     let matrix = random.tensor(DType::F32, shape);
-    evaluate(&PAIRS_RIGHT, &Attrs::new(), &[matrix]).unwrap().remove(0)
+    evaluate(&INNER_PRODUCT_TRICK_RIGHT, &Attrs::new(), &[matrix]).unwrap().remove(0)
 }
 
 #[test]
-fn products_by_pairs() {
+fn products_by_the_inner_product_trick() {
     let (mut random, mut checker) = (Random::new(81), Checker::default());
     for [height, depth, columns] in
         [[1, 1, 1], [2, 6, 16], [14, 64, 32], [15, 7, 24], [49, 96, 40], [70, 512, 16], [129, 20, 47]]
     {
         let x = random.tensor(DType::F32, &[height, depth]);
         let u = right(&mut random, &[depth, columns]);
-        checker.call(&MATMUL_BY_PAIRS, Attrs::new(), &[x.clone(), u.clone()]);
-        checker.call_on_constants(&MATMUL_BY_PAIRS, Attrs::new(), &[x, u]);
-        checker.call(&PAIRS_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[depth, columns])]);
+        checker.call(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x.clone(), u.clone()]);
+        checker.call_on_constants(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x, u]);
+        checker.call(&INNER_PRODUCT_TRICK_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[depth, columns])]);
     }
     checker.finish();
 }
@@ -34,28 +34,28 @@ fn several_at_a_time() {
     for lead in [&[1][..], &[3], &[2, 3]] {
         let x = random.tensor(DType::F32, &[lead, &[30, 40]].concat());
         let u = right(&mut random, &[lead, &[40, 32]].concat());
-        checker.call(&MATMUL_BY_PAIRS, Attrs::new(), &[x, u]);
-        checker.call(&PAIRS_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[lead, &[9, 20]].concat())]);
+        checker.call(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x, u]);
+        checker.call(&INNER_PRODUCT_TRICK_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[lead, &[9, 20]].concat())]);
     }
     checker.finish();
 }
 
 /// Vectors along places, and along filters of images that do not fill them.
 #[test]
-fn convolutions_by_pairs() {
+fn convolutions_by_the_inner_product_trick() {
     let (mut random, mut checker) = (Random::new(84), Checker::default());
     for [images, depth, height, width, filters] in
         [[1, 20, 7, 7, 32], [2, 64, 8, 8, 24], [1, 33, 14, 14, 40], [3, 5, 5, 9, 17], [1, 96, 28, 28, 15]]
     {
         let x = random.tensor(DType::F32, &[images, depth, height, width]);
         let u = right(&mut random, &[depth, filters]);
-        checker.call(&CONV2D_BY_PAIRS, Attrs::new(), &[x.clone(), u.clone()]);
-        checker.call_on_constants(&CONV2D_BY_PAIRS, Attrs::new(), &[x, u]);
+        checker.call(&CONV2D_INNER_PRODUCT_TRICK, Attrs::new(), &[x.clone(), u.clone()]);
+        checker.call_on_constants(&CONV2D_INNER_PRODUCT_TRICK, Attrs::new(), &[x, u]);
     }
     checker.finish();
 }
 
-/// Where this processor adds beside its multiply-adds, both products are by pairs.
+/// Where this processor adds beside its multiply-adds, both products are by the inner-product trick.
 #[test]
 fn attention_of_many_keys() {
     let (mut random, mut checker) = (Random::new(85), Checker::default());
@@ -72,7 +72,7 @@ fn attention_of_many_keys() {
     checker.finish();
 }
 
-/// `by_pairs(x, pairs_right(y)) + b`, with more behind it.
+/// `inner_product_trick(x, inner_product_trick_right(y)) + b`, with more behind it.
 #[test]
 fn what_follows_is_computed_from_the_sums() {
     let mut random = Random::new(83);
@@ -84,8 +84,8 @@ fn what_follows_is_computed_from_the_sums() {
         let x = text.given(&mut random, &x_of, false);
         let is_constant = random.flag();
         let y = text.given(&mut random, &y_of, is_constant);
-        let u = text.call(&format!("relay.pairs_right {y}"), Some((&[&y_of], &u_of)));
-        let mut at = text.call(&format!("relay.matmul_by_pairs {x}, {u}"), Some((&[&x_of, &u_of], &of)));
+        let u = text.call(&format!("relay.inner_product_trick_right {y}"), Some((&[&y_of], &u_of)));
+        let mut at = text.call(&format!("relay.matmul_inner_product_trick {x}, {u}"), Some((&[&x_of, &u_of], &of)));
         let b = text.given(&mut random, &b_of, true);
         at = text.call(&format!("relay.add {at}, {b}"), Some((&[&of, &b_of], &of)));
         if random.flag() {

@@ -15,7 +15,7 @@
 // CHECK-COUNT-2:   arith.addf
 // CHECK-COUNT-2:   arith.subf
 // CHECK-COUNT-3:   arith.select
-// CHECK:         te.compute "matmul_by_pairs{{.*}}" axes [4, 8]
+// CHECK:         te.compute "matmul_inner_product_trick{{.*}}" axes [4, 8]
 // CHECK:           te.load %[[PRODUCTS]]
 // CHECK:           te.load %[[OWN]]
 func.func @main(%x: tensor<4x10xf32>, %u: tensor<14x8xf32>) -> tensor<4x8xf32> {
@@ -23,7 +23,7 @@ func.func @main(%x: tensor<4x10xf32>, %u: tensor<14x8xf32>) -> tensor<4x8xf32> {
   return %0 : tensor<4x8xf32>
 }
 func.func private @by_pairs(%x: tensor<4x10xf32>, %u: tensor<14x8xf32>) -> tensor<4x8xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_pairs %x, %u : (tensor<4x10xf32>, tensor<14x8xf32>) -> tensor<4x8xf32>
+  %0 = relay.matmul_inner_product_trick %x, %u : (tensor<4x10xf32>, tensor<14x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 
@@ -35,13 +35,13 @@ func.func private @by_pairs(%x: tensor<4x10xf32>, %u: tensor<14x8xf32>) -> tenso
 // CHECK:         te.compute "left{{.*}}" axes [1, 12, 35]
 // CHECK:         te.compute "own{{.*}}" axes [1, 35] reduce [2]
 // CHECK:         te.compute "products{{.*}}" axes [1, 8, 35] reduce [2, 4]
-// CHECK:         te.compute "conv2d_by_pairs{{.*}}" axes [1, 8, 5, 7]
+// CHECK:         te.compute "conv2d_inner_product_trick{{.*}}" axes [1, 8, 5, 7]
 func.func @main(%x: tensor<1x10x5x7xf32>, %u: tensor<14x8xf32>) -> tensor<1x8x5x7xf32> {
   %0 = call @image(%x, %u) : (tensor<1x10x5x7xf32>, tensor<14x8xf32>) -> tensor<1x8x5x7xf32>
   return %0 : tensor<1x8x5x7xf32>
 }
 func.func private @image(%x: tensor<1x10x5x7xf32>, %u: tensor<14x8xf32>) -> tensor<1x8x5x7xf32> attributes {relay.primitive} {
-  %0 = relay.conv2d_by_pairs %x, %u : (tensor<1x10x5x7xf32>, tensor<14x8xf32>) -> tensor<1x8x5x7xf32>
+  %0 = relay.conv2d_inner_product_trick %x, %u : (tensor<1x10x5x7xf32>, tensor<14x8xf32>) -> tensor<1x8x5x7xf32>
   return %0 : tensor<1x8x5x7xf32>
 }
 
@@ -52,7 +52,7 @@ func.func private @image(%x: tensor<1x10x5x7xf32>, %u: tensor<14x8xf32>) -> tens
 // CHECK:         %[[POWER:.*]] = te.compute "power" axes [8] reduce [10]
 // CHECK:         %[[SCALED:.*]] = te.compute "scaled{{.*}}" axes [12, 8]
 // CHECK:         %[[OWN:.*]] = te.compute "own{{.*}}" axes [8] reduce [2]
-// CHECK:         te.compute "pairs_right{{.*}}" axes [14, 8]
+// CHECK:         te.compute "inner_product_trick_right{{.*}}" axes [14, 8]
 // CHECK:           te.load %[[OWN]]
 // CHECK:           te.load %[[POWER]]
 // CHECK:           te.load_if %{{[0-9]+}}, %[[SCALED]]
@@ -61,6 +61,6 @@ func.func @main(%y: tensor<10x8xf32>) -> tensor<14x8xf32> {
   return %0 : tensor<14x8xf32>
 }
 func.func private @right(%y: tensor<10x8xf32>) -> tensor<14x8xf32> attributes {relay.primitive} {
-  %0 = relay.pairs_right %y : (tensor<10x8xf32>) -> tensor<14x8xf32>
+  %0 = relay.inner_product_trick_right %y : (tensor<10x8xf32>) -> tensor<14x8xf32>
   return %0 : tensor<14x8xf32>
 }

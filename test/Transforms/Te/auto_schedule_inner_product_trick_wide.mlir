@@ -19,7 +19,7 @@ func.func @main(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
   return %0 : tensor<512x512xf32>
 }
 func.func private @wide(%x: tensor<512x512xf32>, %u: tensor<518x512xf32>) -> tensor<512x512xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_pairs %x, %u : (tensor<512x512xf32>, tensor<518x512xf32>) -> tensor<512x512xf32>
+  %0 = relay.matmul_inner_product_trick %x, %u : (tensor<512x512xf32>, tensor<518x512xf32>) -> tensor<512x512xf32>
   return %0 : tensor<512x512xf32>
 }
 
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<20x96xf32>, %u: tensor<98x16xf32>) -> tensor<20x16xf3
   return %0 : tensor<20x16xf32>
 }
 func.func private @narrow(%x: tensor<20x96xf32>, %u: tensor<98x16xf32>) -> tensor<20x16xf32> attributes {relay.primitive} {
-  %0 = relay.matmul_by_pairs %x, %u : (tensor<20x96xf32>, tensor<98x16xf32>) -> tensor<20x16xf32>
+  %0 = relay.matmul_inner_product_trick %x, %u : (tensor<20x96xf32>, tensor<98x16xf32>) -> tensor<20x16xf32>
   return %0 : tensor<20x16xf32>
 }
 
@@ -54,7 +54,7 @@ func.func @main(%x: tensor<1x96x28x28xf32>) -> tensor<1x144x28x28xf32> {
   return %0 : tensor<1x144x28x28xf32>
 }
 func.func private @places(%x: tensor<1x96x28x28xf32>, %u: tensor<98x144xf32>) -> tensor<1x144x28x28xf32> attributes {relay.primitive} {
-  %0 = relay.conv2d_by_pairs %x, %u : (tensor<1x96x28x28xf32>, tensor<98x144xf32>) -> tensor<1x144x28x28xf32>
+  %0 = relay.conv2d_inner_product_trick %x, %u : (tensor<1x96x28x28xf32>, tensor<98x144xf32>) -> tensor<1x144x28x28xf32>
   return %0 : tensor<1x144x28x28xf32>
 }
 

@@ -1,9 +1,9 @@
-//! Attention, both of whose products are by pairs: a block of rows of scores at a time.
+//! Attention, both of whose products are by the inner-product trick: a block of rows of scores at a time.
 //!
 //!     for b  sides of k[b] and v[b]              divided, in panels as wide as tiles
 //!       for io                                    a block of rows, whose scores and weights the second cache holds
 //!         side of q[io]
-//!         t = f(p)                                tiles, as in any product by pairs
+//!         t = f(p)                                tiles, as in any product by the inner-product trick
 //!         m = max t ; e = exp(t - m) ; z, own of e
 //!         y[io] = f(p, own, z)                    tiles
 //!
@@ -24,7 +24,7 @@ const BLOCK_BYTES: u64 = 256 << 10;
 /// Tiles of a block at most.
 const TILES: u64 = 8;
 
-/// A product by pairs of two sides that are stages.
+/// A product by the inner-product trick of two sides that are stages.
 struct Product {
     stage: StageId,
     /// The side that its columns are of.

@@ -1,10 +1,10 @@
-//! One side of a product by pairs: its rows, or its columns, divided by powers of two, and what their pairs are among themselves.
+//! One side of a product by the inner-product trick: its rows, or its columns, divided by powers of two, and what their pairs are among themselves.
 
 use super::of;
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Neutral, Scalar, Scalars};
 use fusion_operators::DType;
-use fusion_operators::ops::pairs::{LEAST, PARTS};
+use fusion_operators::ops::inner_product_trick::{LEAST, PARTS};
 
 /// The stages of a side.
 pub struct Side<'c> {
@@ -12,7 +12,7 @@ pub struct Side<'c> {
     pub power: Value<'c>,
     /// They so divided, with zeros behind.
     pub scaled: Value<'c>,
-    /// The sums of their pairs.
+    /// The sums of their trick.
     pub own: Value<'c>,
     /// Numbers of a part.
     pub each: u64,

@@ -1,4 +1,4 @@
-//! The tile of a product by pairs: rows by vectors of columns, whose sums are in registers.
+//! The tile of a product by the inner-product trick: rows by vectors of columns, whose sums are in registers.
 //!
 //!     of six numbers:   4 multiply-adds and 4 additions a vector of a row       6 loads a row, and 6 a vector of columns
 //!

@@ -14,24 +14,24 @@
 use super::super::contraction::serial_step;
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::{BYTES, Pairs};
+use super::{BYTES, InnerProductTrick};
 use crate::te::schedule::{AxisId, Handle};
 
 /// Has the steps of the products ask for what the next iteration of the loop `panels` reads of the right side, where that is constant,
 /// more than the nearest cache holds, and the constants of all kernels are so many that they leave the others.
 pub(super) fn ask_for(
     writer: &mut Writer,
-    pairs: &Pairs,
+    trick: &InnerProductTrick,
     panels: AxisId,
     machine: &Machine,
     constant: &[bool],
 ) -> Result<(), String> {
-    let bytes = pairs.right.shape.iter().product::<u64>().saturating_mul(BYTES);
+    let bytes = trick.right.shape.iter().product::<u64>().saturating_mul(BYTES);
     let may_wait =
-        machine.constants_leave && bytes > machine.first_cache && pairs.right.is_constant(constant);
-    let (Some(input), Some(step), true) = (pairs.right.input, serial_step(writer, pairs.products), may_wait)
+        machine.constants_leave && bytes > machine.first_cache && trick.right.is_constant(constant);
+    let (Some(input), Some(step), true) = (trick.right.input, serial_step(writer, trick.products), may_wait)
     else {
         return Ok(());
     };
-    writer.prefetch_over(Handle::Input(input), (pairs.host, panels), 1, Some((pairs.products, step)))
+    writer.prefetch_over(Handle::Input(input), (trick.host, panels), 1, Some((trick.products, step)))
 }

@@ -11,9 +11,9 @@ use super::super::blocks::most_even;
 use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::{BYTES, Pairs, SHARE, Tile, attach, next_panel, split};
+use super::{BYTES, InnerProductTrick, SHARE, Tile, attach, next_panel, split};
 use crate::te::schedule::{AxisId, Handle, StageId};
-use fusion_operators::ops::pairs::lies_along_places;
+use fusion_operators::ops::inner_product_trick::lies_along_places;
 
 /// Vectors of places whose sums are made at a time.
 const AT_A_TIME: u64 = 4;
@@ -21,17 +21,17 @@ const AT_A_TIME: u64 = 4;
 /// Writes the schedule.
 pub(super) fn schedule(
     writer: &mut Writer,
-    pairs: &Pairs,
+    trick: &InnerProductTrick,
     machine: &Machine,
     constant: &[bool],
 ) -> Result<(), String> {
     let lanes = machine.lanes(BYTES);
-    let host = &writer.tree.stages[pairs.host];
+    let host = &writer.tree.stages[trick.host];
     let (extents, axes) = (host.extents(), host.leaves.clone());
     let (&[_, filters, places], &[image, filter, place]) = (&extents[..], &axes[..]) else {
         return Err("is no convolution of images".into());
     };
-    let depth = writer.tree.stages[pairs.left].axes[1].extent;
+    let depth = writer.tree.stages[trick.left].axes[1].extent;
     let along_places = lies_along_places(places, filters);
     let tile = Tile::of(if along_places { [filters, places] } else { [places, filters] }, machine);
     let columns = tile.columns(machine);
@@ -39,7 +39,7 @@ pub(super) fn schedule(
     let most = (machine.second_cache / SHARE / (depth * BYTES * unit)).max(1);
     let block = unit * most_even(places.div_ceil(unit), most);
 
-    let stage = pairs.host;
+    let stage = trick.host;
     let (blocks, place) = writer.split(stage, place, block)?;
     let axes = if along_places { [filter, place] } else { [place, filter] };
     let tiled = split(writer, stage, axes, (tile, machine))?;
@@ -48,29 +48,29 @@ pub(super) fn schedule(
         false => [image, blocks, tiled.panels, tiled.tiles],
     };
     writer.reorder(stage, &[&around[..], &tiled.inside].concat())?;
-    attach(writer, pairs.products, (stage, &tiled))?;
+    attach(writer, trick.products, (stage, &tiled))?;
 
     let of_right = if along_places { tiled.tiles } else { tiled.panels };
-    next_panel::ask_for(writer, pairs, of_right, machine, constant)?;
+    next_panel::ask_for(writer, trick, of_right, machine, constant)?;
     let width = if along_places { tile.rows } else { columns };
-    match pairs.right.input.filter(|_| pairs.right.is_constant(constant)) {
+    match trick.right.input.filter(|_| trick.right.is_constant(constant)) {
         Some(input) => writer.transform_layout(Handle::Input(input), contraction::panels(2, 1, width)?)?,
-        None => contraction::copy_panels_before(writer, stage, &pairs.right, width)?,
+        None => contraction::copy_panels_before(writer, stage, &trick.right, width)?,
     }
     if along_places {
-        writer.transform_layout(Handle::Stage(pairs.left), contraction::panels(3, 2, columns)?)?;
+        writer.transform_layout(Handle::Stage(trick.left), contraction::panels(3, 2, columns)?)?;
     }
-    for of_places in [pairs.own, pairs.left, pairs.power] {
+    for of_places in [trick.own, trick.left, trick.power] {
         writer.compute_at(of_places, stage, blocks)?;
     }
-    for reduction in [pairs.own, pairs.power] {
+    for reduction in [trick.own, trick.power] {
         in_vectors(writer, reduction, lanes)?;
     }
-    let axes = writer.tree.stages[pairs.left].leaves.clone();
-    let (panels, lane) = writer.split(pairs.left, axes[2], lanes)?;
-    writer.vectorize(pairs.left, lane)?;
+    let axes = writer.tree.stages[trick.left].leaves.clone();
+    let (panels, lane) = writer.split(trick.left, axes[2], lanes)?;
+    writer.vectorize(trick.left, lane)?;
     if along_places {
-        writer.reorder(pairs.left, &[axes[0], panels, axes[1], lane])?;
+        writer.reorder(trick.left, &[axes[0], panels, axes[1], lane])?;
     }
     Ok(())
 }

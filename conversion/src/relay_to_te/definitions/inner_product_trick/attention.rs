@@ -1,4 +1,4 @@
-//! Attention with both of its products by pairs, in stages that a schedule computes for a few rows at a time:
+//! Attention with both of its products by the inner-product trick, in stages that a schedule computes for a few rows at a time:
 //!
 //!     queries, keys, values   sides of the products: divided by powers of two, and their own sums
 //!     products  p[i, j]   of queries and keys
@@ -16,7 +16,7 @@ use crate::relay_to_te::definitions::{Built, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalars};
 use fusion_operators::DType;
-use fusion_operators::ops::pairs::PARTS;
+use fusion_operators::ops::inner_product_trick::PARTS;
 
 /// The extents of an attention.
 struct Sizes<'s> {
