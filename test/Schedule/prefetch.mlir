@@ -105,7 +105,7 @@ te.schedule for @k {
 
 // -----
 
-// Over a loop inside, each iteration asks for a share of what the next row of tiles reads: 4 rows of 24 elements, which lie side by
+// Over a loop inside, each iteration prefetches a share of what the next row of tiles reads: 4 rows of 24 elements, which lie side by
 // side, in 48 steps, so 2 elements a step; and of what it writes, 4 runs of 2 lines.
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME:    %[[X:.*]]: memref<288xf32> {{.*}}, %[[W:.*]]: memref<768xf32> {{.*}}, %[[Y:.*]]: memref<384xf32>
@@ -188,7 +188,7 @@ te.schedule for @k {
 
 // -----
 
-// Where the last tile has fewer rows, no more is asked for: one line a step of the next 4 of 142 rows.
+// Where the last tile has fewer rows, no more is prefetched: one line a step of the next 4 of 142 rows.
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME:    %[[X:.*]]: memref<3408xf32>
 // CHECK:       loop.for 35 serial
@@ -232,7 +232,7 @@ te.schedule for @k {
 
 // -----
 
-// More lines than 16 are asked for by a loop.
+// More lines than 16 are prefetched by a loop.
 // CHECK-LABEL: func.func private @k(
 // CHECK:       loop.for 6 serial
 // CHECK:         loop.for 36 serial
@@ -261,7 +261,7 @@ te.schedule for @k {
 
 // -----
 
-// Reads that meet are asked for once: of 24 numbers the two halves of a row. Six lines that lie side by side, in each of four steps.
+// Reads that meet are prefetched once: of 24 numbers the two halves of a row. Six lines that lie side by side, in each of four steps.
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME:    %[[X:.*]]: memref<2304xf32>
 // CHECK:       loop.for 6 serial

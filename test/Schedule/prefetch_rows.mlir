@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --te-lower | FileCheck %s
 
-// A row that is kept for two readers: the sum asks for a share of the next row of the input, not of all rows.
+// A row that is kept for two readers: the sum prefetches a share of the next row of the input, not of all rows.
 // CHECK: #[[SHARE:.*]] = affine_map<(d0) -> (d0 * 64 + 64)>
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<256xf32> {llvm.noalias}, %

@@ -46,7 +46,7 @@ pub fn alloc(op: Op) -> Result<(), PassError> {
     Ok(())
 }
 
-/// Asks for the line that an element is in, to be read and kept in all caches.
+/// Prefetches the line that an element is in, to be read and kept in all caches.
 pub fn prefetch(op: Op) {
     let context = op.context_ref();
     let attrs = [

@@ -102,7 +102,7 @@ fn rows_are_read_in_another_order() {
     compare_all((0..30).map(|_| rows(&mut random)));
 }
 
-/// So large that rows of the next tile are asked for, of which the last are fewer.
+/// So large that rows of the next tile are prefetched, of which the last are fewer.
 #[test]
 fn rows_of_the_next_tile_are_asked_for() {
     let mut random = Random::new(62);

@@ -138,7 +138,7 @@ def Loop_StoreStridedOp : Loop_Op<"store_strided"> {
   let assemblyFormat = "$value `,` $buffer `[` $index `]` `by` $stride attr-dict `:` type($value) `,` type($buffer)";
 }
 def Loop_PrefetchOp : Loop_Op<"prefetch"> {
-  let summary = "Asks for the memory around an element, which will be read soon";
+  let summary = "Prefetches the memory around an element, which will be read soon";
   let description = [{ C1: a flat buffer. }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$buffer, Index:$index);
   let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer)";

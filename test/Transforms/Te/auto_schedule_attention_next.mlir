@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=x86-64-v4},convert-relay-to-te,te-schedule)' | FileCheck %s
 
-// Heads that come from beyond the second cache: the steps of one ask for the keys, values and queries of the next.
+// Heads that come from beyond the second cache: the steps of one prefetch the keys, values and queries of the next.
 // CHECK-LABEL: te.schedule for @far
 // CHECK:         %[[H:[0-9]+]]:4 = te.axes
 // CHECK:         %[[K:.*]] = te.input 1

@@ -5,13 +5,13 @@
 //!
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `kernel` makes the function, `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
-//! what that must compute, `sharing` lets threads share loops of several parts, `parts` makes the loops of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `padding` passes over zeros, `ahead`
+//! what that must compute, `sharing` lets threads share loops of several parts, `parts` makes the loops of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `padding` passes over zeros, `prefetch`
 //! prefetches, `bulk` copies boxes of tensors, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
 //! operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
 //! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.
 
-mod ahead;
+mod prefetch;
 mod attached;
 mod axes;
 mod body;
@@ -187,8 +187,8 @@ struct Lowering<'c, 't> {
     outside: ValueMap<'c>,
     /// The places around the loops that are being made, outermost first.
     around: Vec<Loops<'c>>,
-    /// What loops inside are to ask for.
-    shares: Vec<ahead::Share<'c>>,
+    /// What loops inside are to prefetch.
+    shares: Vec<prefetch::Share<'c>>,
     /// True when a stage is computed beyond its end.
     pads: bool,
     /// Stages with loops that became an intrinsic.

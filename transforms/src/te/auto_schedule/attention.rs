@@ -7,7 +7,7 @@
 //!         y[io] = (e v) / z       register tiles of both products as in any contraction
 //!
 //! (Dao et al., "FlashAttention", 2022, keep fewer scores by rescaling; a core's cache has room for whole rows.) While one `b` is computed,
-//! its steps ask for the keys, values and queries of the next: 256 heads of 64 x 32 took 0.87 ms on a core of an AMD Zen 5, and 0.76 so. The
+//! its steps prefetch the keys, values and queries of the next: 256 heads of 64 x 32 took 0.87 ms on a core of an AMD Zen 5, and 0.76 so. The
 //! host is the last nest, a contraction one of whose operands is computed in the kernel; the stages that are only read by the
 //! host and by each other are its members.
 
@@ -130,14 +130,14 @@ pub fn schedule(
         }
     }
     if let Some(&whole) = whole {
-        ask_for_next(writer, group, (whole, blocks), keys, machine)?;
+        prefetch_next(writer, group, (whole, blocks), keys, machine)?;
     }
     Ok(true)
 }
 
-/// Has steps of the products ask for what the next iteration of the loop `whole` reads of keys and values, and the next block of queries,
+/// Has steps of the products prefetch what the next iteration of the loop `whole` reads of keys and values, and the next block of queries,
 /// where these come from beyond the second cache: what is copied, and the first tile of each product, would wait for it.
-fn ask_for_next(
+fn prefetch_next(
     writer: &mut Writer,
     group: &Attention,
     (whole, blocks): (AxisId, AxisId),

@@ -69,7 +69,7 @@ pub fn schedule(
         writer.compute_at(piece, cell.host, panels)?;
     }
     let host = (cell.host, panels);
-    contraction::ask_for_what_follows(writer, host, cell.product, machine, constant)?;
+    contraction::prefetch_for_epilogue(writer, host, cell.product, machine, constant)?;
     Ok(true)
 }
 

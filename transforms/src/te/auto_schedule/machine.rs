@@ -51,7 +51,7 @@ impl Machine {
     pub fn of(target: &Target, constants: u64) -> Self {
         // What contractions were seen to get of a cache that streams twice as fast: tiles of six vectors, which want 32, were slower than of four.
         const MOST_NEAR: u64 = 24;
-        // A model with 14 MB of constants waited for memory where the last cache has 32 MB (`pairs/next_panel.rs`).
+        // A model with 14 MB of constants waited for memory where the last cache has 32 MB (`inner_product_trick/prefetch.rs`).
         const STAYING_SHARE: u64 = 4;
         let per_cycle = (target.l2.bandwidth / target.clock()).max(1.0) as u64;
         let constants_from = match constants {

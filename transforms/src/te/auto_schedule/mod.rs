@@ -23,7 +23,7 @@ mod in_order;
 mod iterated;
 mod machine;
 mod narrow;
-mod next_row;
+mod prefetch_row;
 mod operands;
 mod inner_product_trick;
 mod parallel;

@@ -13,7 +13,7 @@
 use super::accesses::{offsets, shape_of, stage_of};
 use super::fusion::along_fused;
 use super::machine::Machine;
-use super::next_row;
+use super::prefetch_row;
 use super::operands::operands;
 use super::pipelines::{self, Pipeline};
 use super::placement::{Nest, inlined, is_cheap};
@@ -216,7 +216,7 @@ pub fn schedule(writer: &mut Writer, rows: &Rows, machine: &Machine) -> Result<(
         });
         elementwise(writer, *stage, fixed, vector_bytes, (joined, summed))?;
     }
-    next_row::ask(writer, rows, at, machine)?;
+    prefetch_row::prefetch(writer, rows, at, machine)?;
     pipeline.map_or(Ok(()), |p| writer.pipeline(rows.host, p.axis))
 }
 
@@ -269,7 +269,7 @@ pub fn length(tree: &Schedule, stage: StageId, fixed: &BTreeSet<usize>) -> u64 {
     (0..s.op_axes()).filter(|a| !fixed.contains(a)).map(|a| s.axes[a].extent).product()
 }
 
-/// How many vectors of a row are one: where few operations compute it from a row of an input, all that is read is asked for before
+/// How many vectors of a row are one: where few operations compute it from a row of an input, all that is read is prefetched before
 /// anything is stored (layer normalization of 512 x 768 takes 56 us in place of 70 on Zen 4). A row that was kept is near, and
 /// stores of many lines on end take longer then (softmax of 4096 x 1024: 1.8 ms in place of 1.4).
 fn at_once(tree: &Schedule, stage: StageId, extent: u64, lanes: u64) -> u64 {

@@ -54,7 +54,7 @@ pub fn schedule(
         writer.compute_at(piece, cell.host, panels)?;
     }
     strassen.write_left(writer, machine)?;
-    contraction::ask_for_what_follows(writer, (cell.host, panels), cell.product, machine, constant)?;
+    contraction::prefetch_for_epilogue(writer, (cell.host, panels), cell.product, machine, constant)?;
     Ok(true)
 }
 

@@ -17,7 +17,7 @@
 //! The gate of 64 x 64 x 128 numbers that is transposed so takes 0.19 instead of 0.28 ms on a core of an AMD Zen 5.
 //!
 //! Where results go past the caches ([`streams`]), what takes long is memory. Rows that come from there are read some lines of each at a time; of what the
-//! last cache still holds any order is read as fast, and those that are stored have some lines of each, while a tile asks for lines of the next block:
+//! last cache still holds any order is read as fast, and those that are stored have some lines of each, while a tile prefetches lines of the next block:
 //!
 //!     for io, jo  for ji, ii          2000 x 3000 takes 0.63 ms on a core of Zen 5, with `ii, ji` 1.02, a copy 0.8
 //!     for jo, io  prefetch x[io + 1]  for ii, ji          2048 x 2048 takes 0.49 ms, the other way 0.65, a copy 0.53
@@ -186,13 +186,13 @@ fn tile(
     order.extend(inner);
     writer.reorder(stage, &order)?;
     match (&blocks[..], tiles.last()) {
-        (&[_, next], Some(&tile)) if is_held => ask_for(writer, stage, next, tile, machine),
+        (&[_, next], Some(&tile)) if is_held => prefetch(writer, stage, next, tile, machine),
         _ => Ok(()),
     }
 }
 
-/// Has the tiles of a block ask for those of the next one, of what no near cache holds.
-fn ask_for(
+/// Has the tiles of a block prefetch those of the next one, of what no near cache holds.
+fn prefetch(
     writer: &mut Writer,
     stage: StageId,
     blocks: AxisId,

@@ -264,7 +264,7 @@ fn padding(tree: &Schedule, id: StageId) -> Result<(), String> {
     Ok(())
 }
 
-/// What is asked for ahead must be in memory, and read or written there.
+/// What is prefetched must be in memory, and read or written there.
 fn prefetch(tree: &Schedule, id: StageId, prefetch: &Prefetch) -> Result<(), String> {
     let s = &tree.stages[id];
     s.place(prefetch.axis)?;

@@ -95,7 +95,7 @@ pub enum Store {
     At(AxisId),
 }
 
-/// What is asked for some iterations ahead.
+/// What is prefetched some iterations ahead.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefetch<'c> {
     /// The loop.
@@ -104,7 +104,7 @@ pub struct Prefetch<'c> {
     pub tensor: Value<'c>,
     /// Number of iterations.
     pub ahead: u64,
-    /// The loop inside, each iteration of which asks for a share.
+    /// The loop inside, each iteration of which prefetches a share.
     pub over: Option<(StageId, AxisId)>,
 }
 
@@ -146,7 +146,7 @@ pub struct Stage<'c> {
     pub bulk: bool,
     /// Whether it is stored past the caches.
     pub streams: bool,
-    /// What its loops ask for ahead.
+    /// What its loops prefetch ahead.
     pub prefetches: Vec<Prefetch<'c>>,
     /// What is kept on its loops.
     pub notes: Vec<Note<'c>>,

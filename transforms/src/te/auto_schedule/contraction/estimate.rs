@@ -1,7 +1,7 @@
 //! What the count of cycles says of a convolution before there is a kernel: with data, weight and result in some order of axes.
 //!
 //! The nest is the one that its definition has (`relay_to_te/definitions/layout.rs`): axes of the result as it lies, steps of the sum in
-//! the order of the data. Only the way in which layouts compare is asked for, so padding counts as data.
+//! the order of the data. Only the way in which layouts compare is wanted, so padding counts as data.
 
 use super::super::machine::Machine;
 use super::super::operands::Operand;

@@ -21,9 +21,9 @@ mod estimate;
 mod groups;
 mod model;
 mod narrow;
-mod next_batch;
-mod next_panel;
-mod next_rows;
+mod prefetch_batch;
+mod prefetch_panel;
+mod prefetch_rows;
 mod packing;
 mod padding;
 mod panels;
@@ -32,8 +32,8 @@ mod register_tile;
 mod streams;
 
 pub use estimate::Convolution;
-pub use next_panel::ask_for_what_follows;
-pub(super) use next_rows::serial_step;
+pub use prefetch_panel::prefetch_for_epilogue;
+pub(super) use prefetch_rows::serial_step;
 pub use packing::{copy_operand, copy_panels_at, copy_panels_before, panels};
 pub use panels::{panel_of, schedule_panel};
 pub use register_tile::{RegisterTile, tile_of, tile_of_vectors};
@@ -167,13 +167,13 @@ pub fn schedule(
     let panels = alone.and_then(|l| l.packing).map(|axis| (nest.stage, axis));
     contraction.stream(writer, reduction, panels, &tile, machine, constant)?;
     if let Some(batch) = alone.and_then(|l| l.batch) {
-        contraction.ask_for_next_batch(writer, reduction, (nest.stage, batch), &tile, machine, constant)?;
+        contraction.prefetch_next_batch(writer, reduction, (nest.stage, batch), &tile, machine, constant)?;
     }
     if let Some(rows) = alone.and_then(|l| l.rows) {
-        contraction.ask_for_next_rows(writer, nest, &tile, rows, machine, constant)?;
+        contraction.prefetch_next_rows(writer, nest, &tile, rows, machine, constant)?;
     }
     if let Some(panels) = alone.and_then(|l| l.packing) {
-        contraction.ask_for_next_panel(writer, nest, &tile, panels, machine, constant)?;
+        contraction.prefetch_next_panel(writer, nest, &tile, panels, machine, constant)?;
     }
     Ok(true)
 }

@@ -262,7 +262,7 @@ impl Contraction {
     }
 
     /// Cycles that constants take to come, so many bytes in each, beside those in which steps of so many vectors multiply them. What is no
-    /// panel is not asked for ahead, so that nothing hides its way, nor is what a step does beside the arithmetic hidden.
+    /// panel is not prefetched, so that nothing hides its way, nor is what a step does beside the arithmetic hidden.
     fn coming(&self, tile: &Tile, rate: f64, constant: &[bool], step: &dyn Fn(u64) -> f64) -> f64 {
         let [panel, other] = [tile.panel, 1 - tile.panel].map(|o| &self.operands[o]);
         let rows = match other.is_constant(constant) {

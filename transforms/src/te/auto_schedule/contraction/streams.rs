@@ -1,4 +1,4 @@
-//! Constant panels from beyond the near cache, where those of all kernels together do not stay. Each step asks for what a later one
+//! Constant panels from beyond the near cache, where those of all kernels together do not stay. Each step prefetches what a later one
 //! multiplies, wherever that lies: panels lie in the order of the loops, so that one is behind the other.
 //!
 //!     for k                               for k
@@ -11,7 +11,7 @@
 //!     for k in 0..4096                      for ki in 0..1024  for ks in 0..4 (unrolled)
 //!       acc += a[k] * panel[k]      =>        acc += a[ks * 1024 + ki] * panel[ks * 1024 + ki]
 //!
-//! Where several tiles of rows multiply a panel, the first one alone would wait for it: there all of them ask for the next panel, little by
+//! Where several tiles of rows multiply a panel, the first one alone would wait for it: there all of them prefetch the next panel, little by
 //! little.
 //!
 //!     for jo  for io  for k               for jo  for io  for k
@@ -22,7 +22,7 @@
 
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::next_rows::serial_step;
+use super::prefetch_rows::serial_step;
 use super::{Contraction, Tile};
 use crate::te::schedule::{AxisId, Handle, StageId};
 
@@ -32,15 +32,15 @@ const STREAMS: u64 = 4;
 const SHORTEST: u64 = 16 << 10;
 /// A loop's body of more multiply-adds than this has work enough to read meanwhile.
 const MOST_WORK: u64 = 128;
-/// Bytes that are asked for ahead: some thousand cycles at the rate of memory, of which a line takes some hundred. Panels of 16.8 MB were
+/// Bytes that are prefetched: some thousand cycles at the rate of memory, of which a line takes some hundred. Panels of 16.8 MB were
 /// multiplied by 16 rows in 2.0 ms with 2 kB, and within 5 % of 1.8 with 8, 16 or 32.
 const AHEAD: u64 = 8 << 10;
 
-/// Panels of which each asks for the next one; the first one comes by itself.
+/// Panels of which each prefetches the next one; the first one comes by itself.
 const FEWEST_PANELS: u64 = 4;
 
 impl Contraction {
-    /// Splits the steps of the reduction into streams, or has them ask for later ones, where the panel comes from afar.
+    /// Splits the steps of the reduction into streams, or has them prefetch later ones, where the panel comes from afar.
     pub(super) fn stream(
         &self,
         writer: &mut Writer,
@@ -64,7 +64,7 @@ impl Contraction {
                 {
                     return writer.prefetch_over(Handle::Input(input), panels, 1, Some((reduction, step)));
                 }
-                self.ask(writer, Handle::Input(input), reduction, tile)
+                self.prefetch(writer, Handle::Input(input), reduction, tile)
             }
         }
     }
@@ -117,8 +117,8 @@ impl Contraction {
         writer.unroll(reduction, streams)
     }
 
-    /// Has the innermost loop over steps ask for what comes some steps later.
-    fn ask(&self, writer: &mut Writer, panel: Handle, reduction: StageId, tile: &Tile) -> Result<(), String> {
+    /// Has the innermost loop over steps prefetch what comes some steps later.
+    fn prefetch(&self, writer: &mut Writer, panel: Handle, reduction: StageId, tile: &Tile) -> Result<(), String> {
         let Some(axis) = serial_step(writer, reduction) else { return Ok(()) };
         let s = &writer.tree.stages[reduction];
         let steps: Vec<AxisId> = s.leaves.iter().copied().filter(|&l| s.axes[l].reduce).collect();

@@ -4,11 +4,11 @@
 //!     p[i, j] += one of four, by t       =>    acc[r] += a x, acc[r] += (a + u) (a + u), ..                  t written out inside
 //!     y[i, j] = f(p, o, u)                     where the sums are still in registers
 //!
-//! `tile` has their extents, `rows` the order for matrices, `places` those for images, `attention` that for both of its products; `next_panel` asks
+//! `tile` has their extents, `rows` the order for matrices, `places` those for images, `attention` that for both of its products; `prefetch` fetches
 //! for weights before they are multiplied.
 
 mod attention;
-mod next_panel;
+mod prefetch;
 mod places;
 mod rows;
 mod tile;

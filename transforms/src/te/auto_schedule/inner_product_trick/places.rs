@@ -11,7 +11,7 @@ use super::super::blocks::most_even;
 use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::{BYTES, InnerProductTrick, SHARE, Tile, attach, next_panel, split};
+use super::{BYTES, InnerProductTrick, SHARE, Tile, attach, prefetch, split};
 use crate::te::schedule::{AxisId, Handle, StageId};
 use fusion_operators::ops::inner_product_trick::lies_along_places;
 
@@ -51,7 +51,7 @@ pub(super) fn schedule(
     attach(writer, trick.products, (stage, &tiled))?;
 
     let of_right = if along_places { tiled.tiles } else { tiled.panels };
-    next_panel::ask_for(writer, trick, of_right, machine, constant)?;
+    prefetch::next_panel(writer, trick, of_right, machine, constant)?;
     let width = if along_places { tile.rows } else { columns };
     match trick.right.input.filter(|_| trick.right.is_constant(constant)) {
         Some(input) => writer.transform_layout(Handle::Input(input), contraction::panels(2, 1, width)?)?,

@@ -10,7 +10,7 @@ use super::super::contraction;
 use super::super::machine::Machine;
 use super::super::reductions;
 use super::super::writer::Writer;
-use super::{BYTES, InnerProductTrick, SHARE, Tile, attach, next_panel, split};
+use super::{BYTES, InnerProductTrick, SHARE, Tile, attach, prefetch, split};
 use crate::te::layout::Align;
 use crate::te::schedule::{AxisId, Handle};
 
@@ -30,7 +30,7 @@ pub(super) fn schedule(
     let rows = most_even(extents[rank - 2].div_ceil(tile.rows), tiles) * tile.rows;
 
     let (blocks, panels) = write_host(writer, trick, rows, (tile, machine))?;
-    next_panel::ask_for(writer, trick, panels, machine, constant)?;
+    prefetch::next_panel(writer, trick, panels, machine, constant)?;
     lay_out(writer, trick, constant, tile.columns(machine))?;
     for stage in [trick.own, trick.left, trick.power] {
         writer.compute_at(stage, trick.host, blocks)?;

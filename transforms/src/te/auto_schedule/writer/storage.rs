@@ -1,4 +1,4 @@
-//! Primitives of how tensors are stored, and asked for.
+//! Primitives of how tensors are stored, and prefetched.
 
 use super::Writer;
 use crate::te::layout::{Align, Layout};
@@ -88,7 +88,7 @@ impl Writer<'_> {
         self.prefetch_over(source, (stage, axis), ahead, None)
     }
 
-    /// The same; over a loop inside, each iteration of that asks for a share.
+    /// The same; over a loop inside, each iteration of that prefetches a share.
     pub fn prefetch_over(
         &mut self,
         source: Handle,

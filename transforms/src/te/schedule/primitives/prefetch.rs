@@ -1,4 +1,4 @@
-//! `prefetch`: asks for data before it is needed.
+//! `prefetch`: prefetches data before it is needed.
 //!
 //!     for k                                for k
 //!       y += x[k] * w[k, ..]       =>        prefetch w[k + 2, ..]
@@ -7,7 +7,7 @@
 //! It changes nothing that is computed (Ragan-Kelley et al., "Halide", 2013, have a directive of that name). For patterns
 //! that a processor's own prefetcher does not see.
 //!
-//! Over a loop inside, what a whole iteration touches is asked for little by little, so that it never waits for memory:
+//! Over a loop inside, what a whole iteration touches is prefetched little by little, so that it never waits for memory:
 //!
 //!     for i  for k                         for i  for k
 //!       y[i] += x[i, k] * w[k]      =>        y[i] += x[i, k] * w[k]
@@ -16,7 +16,7 @@
 use super::super::{AxisId, Handle, Handles, Prefetch, Schedule, StageId};
 use fusion_dialects::{Op, OpExt};
 
-/// Has each iteration of a loop ask for what one some steps later reads or writes; over a loop inside, a share in each iteration of that.
+/// Has each iteration of a loop prefetch what one some steps later reads or writes; over a loop inside, a share in each iteration of that.
 pub fn prefetch<'c>(
     tree: &mut Schedule<'c>,
     source: Handle,
@@ -31,12 +31,12 @@ pub fn prefetch<'c>(
             [result] => result,
             _ => {
                 return Err(format!(
-                    "asks for stage \"{}\", which has several results",
+                    "prefetches stage \"{}\", which has several results",
                     tree.stages[of].name
                 ));
             }
         },
-        Handle::Axis(..) => return Err("asks for a loop; name a stage or an argument".into()),
+        Handle::Axis(..) => return Err("prefetches a loop; name a stage or an argument".into()),
     };
     let s = &tree.stages[stage];
     s.place(axis)?;

@@ -1,4 +1,4 @@
-//! The rows of the next tile, asked for while this one is multiplied.
+//! The rows of the next tile, prefetched while this one is multiplied.
 //!
 //!     for io  for jo  for k                 for io  for jo  for k
 //!       acc += x[io, k] * panel[jo, k]  =>    prefetch a part of x[io + 1, ..] and of y[io + 1, ..]
@@ -6,7 +6,7 @@
 //!
 //! Tiles read a few rows of `x` side by side, each for some lines only, which a core's prefetcher notices late; and what is
 //! written comes to the cache first. Beyond the second cache a product of 4096 x 128 and 128 x 128 took 1.21 ms on a core of a Xeon
-//! (Sapphire Rapids), 1.04 with the rows asked for, 0.99 with what it writes as well; streaming stores took 1.10. All at once, at
+//! (Sapphire Rapids), 1.04 with the rows prefetched, 0.99 with what it writes as well; streaming stores took 1.10. All at once, at
 //! the beginning of a tile, they gained nothing: they wait for each other.
 
 use super::super::machine::Machine;
@@ -23,8 +23,8 @@ use fusion_dialects::{OpExt, tensor_type};
 const NEAR_SHARE: u64 = 8;
 
 impl Contraction {
-    /// Has the steps of the reduction ask for what the next tile of rows reads and writes, where the caches do not hold it all.
-    pub(super) fn ask_for_next_rows(
+    /// Has the steps of the reduction prefetch what the next tile of rows reads and writes, where the caches do not hold it all.
+    pub(super) fn prefetch_next_rows(
         &self,
         writer: &mut Writer,
         nest: &Nest,

@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=znver5},convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
 
-// Where all kernels together have so many weights that they leave the caches, those of the next panel are asked for in the steps of this one.
+// Where all kernels together have so many weights that they leave the caches, those of the next panel are prefetched in the steps of this one.
 // CHECK-LABEL: te.schedule for @columns
 // CHECK:         te.split %{{.*}} by 9
 // CHECK-NEXT:    %[[PANELS:.*]], %{{.*}} = te.split %{{.*}}#1 by 32

@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=x86-64-v4},convert-relay-to-te,te-schedule)' --split-input-file | FileCheck %s
 
-// Only the first pass over a row reads the inputs: the sum over what it kept asks for the next row of both, a share in each of its steps.
+// Only the first pass over a row reads the inputs: the sum over what it kept prefetches the next row of both, a share in each of its steps.
 // CHECK-LABEL: te.schedule for @k
 // CHECK:         %[[SUMS:.*]] = te.stage "sums_
 // CHECK:         %[[Y:.*]] = te.stage "layer_norm_
@@ -23,7 +23,7 @@ func.func @k(%x: tensor<256x1024xf32>, %r: tensor<256x1024xf32>, %g: tensor<1024
 
 // -----
 
-// All of it is in the near caches: nothing is asked for.
+// All of it is in the near caches: nothing is prefetched.
 // CHECK-LABEL: te.schedule for @k
 // CHECK-NOT:     te.prefetch
 func.func @main(%x: tensor<16x1024xf32>, %r: tensor<16x1024xf32>, %g: tensor<1024xf32>, %b: tensor<1024xf32>) -> tensor<16x1024xf32> {

@@ -1,7 +1,7 @@
-//! Prefetches: what an iteration some steps ahead touches, asked for a line at a time.
+//! Prefetches: what an iteration some steps ahead touches, prefetched a line at a time.
 //!
-//! Either an iteration of the loop asks for all of it, or a loop inside for a share in each of its iterations: of `n` lines and `m`
-//! iterations, the `t`-th one asks for line `t n / m`, or for several where there are more lines than iterations.
+//! Either an iteration of the loop prefetches all of it, or a loop inside does a share in each of its iterations: of `n` lines and `m`
+//! iterations, the `t`-th one prefetches line `t n / m`, or several where there are more lines than iterations.
 
 use super::bounds::{Range, join, ranged, span};
 use super::index::RANGED;
@@ -14,16 +14,16 @@ use fusion_transforms::te::schedule::{AxisId, Prefetch, StageId};
 
 /// Bytes of a line of a cache.
 const LINE: u64 = 64;
-/// As many lines are asked for one behind the other, and more by loops.
+/// As many lines are prefetched one behind the other, and more by loops.
 const WRITTEN_OUT: u64 = 16;
-/// Lines that an iteration asks for at most, where it asks for a share: more would wait for each other.
+/// Lines that an iteration prefetches at most, where it prefetches a share: more would wait for each other.
 const MOST_AT_ONCE: u64 = 4;
 /// The same, where they lie side by side.
 const MOST_SIDE_BY_SIDE: u64 = 8;
-/// Runs that are asked for side by side at most.
+/// Runs that are prefetched side by side at most.
 const MOST_RUNS: u64 = 2;
 
-/// A part of a tensor that a loop inside asks for, a share in each iteration.
+/// A part of a tensor that a loop inside prefetches, a share in each iteration.
 pub(super) struct Share<'c> {
     over: (StageId, AxisId),
     part: Part<'c>,
@@ -33,7 +33,7 @@ pub(super) struct Share<'c> {
 }
 
 impl<'c> Lowering<'c, '_> {
-    /// Asks, at the beginning of an iteration of a loop, for what the schedule says, and keeps in mind what loops inside are to ask for. Gives
+    /// Prefetches, at the beginning of an iteration of a loop, what the schedule says, and keeps in mind what loops inside are to prefetch. Gives
     /// how much was in mind before, for [`Lowering::leave`].
     pub(super) fn enter(
         &mut self,
@@ -62,9 +62,9 @@ impl<'c> Lowering<'c, '_> {
                     let trips: Vec<(u64, i64)> = region.iter().enumerate().map(along).collect();
                     match trips.iter().try_fold(1u64, |all, (n, _)| all.checked_mul(*n)) {
                         Some(..=WRITTEN_OUT) => {
-                            self.ask_for_lines(loops, &part, &lines(&part, &region, &trips))
+                            self.prefetch_lines(loops, &part, &lines(&part, &region, &trips))
                         }
-                        _ => self.ask(loops, &part, &region, &mut Vec::new()),
+                        _ => self.prefetch_region(loops, &part, &region, &mut Vec::new()),
                     }
                 }
                 continue;
@@ -76,12 +76,12 @@ impl<'c> Lowering<'c, '_> {
         before
     }
 
-    /// Asks, at the end of an iteration of a loop, for its shares of what loops around it want, and forgets what those inside were to ask for.
+    /// Prefetches, at the end of an iteration of a loop, its shares of what loops around it want, and forgets what those inside were to prefetch.
     /// Behind the loads of the iteration they do not change in which order LLVM has these, which accumulators that fill all registers need.
     pub(super) fn leave(&mut self, loops: &Loops<'c>, nest: &Nest, axis: AxisId, before: usize) {
         self.shares.truncate(before);
         if self.tree.stages[nest.stage].axes[axis].kind == LoopKind::Serial {
-            self.ask_for_shares(loops, (nest.stage, axis));
+            self.prefetch_shares(loops, (nest.stage, axis));
             self.shares.iter_mut().for_each(|share| drop(share.passed.pop()));
         }
     }
@@ -115,7 +115,7 @@ impl<'c> Lowering<'c, '_> {
             if !self.is_computed_in(other, nest.stage) {
                 continue;
             }
-            // A later iteration may be none: what it would read is asked for as far as there is something.
+            // A later iteration may be none: what it would read is prefetched as far as there is something.
             let region = self.required_of(other, nest, bound, true);
             let reduced = s.op.ints("reduce").unwrap_or_default();
             let extents = reduced.iter().map(|&n| (Expr::constant(0), n.max(0) as u64));
@@ -126,20 +126,20 @@ impl<'c> Lowering<'c, '_> {
         spans(&touched, part)
     }
 
-    /// Asks for lines: for all of them from the first, where the others are a known way from it.
-    fn ask_for_lines(&mut self, loops: &Loops<'c>, part: &Part<'c>, lines: &[Expr]) {
+    /// Prefetches lines: all of them from the first, where the others are a known way from it.
+    fn prefetch_lines(&mut self, loops: &Loops<'c>, part: &Part<'c>, lines: &[Expr]) {
         let Some(first) = lines.first() else { return };
         let ways: Option<Vec<i64>> = lines.iter().map(|line| line.minus(first).as_constant()).collect();
         let Some(ways) = ways.filter(|ways| ways.iter().all(|way| (0..=last(part)).contains(way))) else {
-            lines.iter().for_each(|line| self.ask_for(loops, part, line, &[0]));
+            lines.iter().for_each(|line| self.prefetch_at(loops, part, line, &[0]));
             return;
         };
-        self.ask_for(loops, part, first, &ways);
+        self.prefetch_at(loops, part, first, &ways);
     }
 
-    /// Asks for what lies those ways from an offset. Beyond the end there is nothing to ask for, and an address there must not even be made: the
+    /// Prefetches what lies those ways from an offset. Beyond the end there is nothing to prefetch, and an address there must not even be made: the
     /// longest step of the offset, which outer loops take, stays so far before the end as the rest goes, which costs an iteration inside nothing.
-    fn ask_for(&mut self, loops: &Loops<'c>, part: &Part<'c>, offset: &Expr, ways: &[i64]) {
+    fn prefetch_at(&mut self, loops: &Loops<'c>, part: &Part<'c>, offset: &Expr, ways: &[i64]) {
         let last = (last(part) - ways.iter().copied().max().unwrap_or(0)).max(0);
         let scalars = loops.scalars();
         let place = match offset.range() {
@@ -161,32 +161,32 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// A loop for each axis of a region; the one whose elements lie side by side goes by lines.
-    fn ask(&mut self, loops: &Loops<'c>, part: &Part<'c>, region: &[Range], at: &mut Vec<Expr>) {
+    fn prefetch_region(&mut self, loops: &Loops<'c>, part: &Part<'c>, region: &[Range], at: &mut Vec<Expr>) {
         let Some((from, extent)) = region.get(at.len()).cloned() else {
-            self.ask_for(loops, part, &part.offset(at), &[0]);
+            self.prefetch_at(loops, part, &part.offset(at), &[0]);
             return;
         };
         let (trips, step) = trips(part, at.len(), extent);
         if trips == 1 {
             at.push(from);
-            self.ask(loops, part, region, at);
+            self.prefetch_region(loops, part, region, at);
             at.pop();
             return;
         }
         loops.each(trips, |inner, index| {
             let along = self.indices.var(index, trips).times(step);
             at.push(from.plus(&along));
-            self.ask(inner, part, region, at);
+            self.prefetch_region(inner, part, region, at);
             at.pop();
         });
     }
 
-    /// Asks for the shares that are due in an iteration of a loop.
-    fn ask_for_shares(&mut self, loops: &Loops<'c>, here: (StageId, AxisId)) {
+    /// Prefetches the shares that are due in an iteration of a loop.
+    fn prefetch_shares(&mut self, loops: &Loops<'c>, here: (StageId, AxisId)) {
         let shares = std::mem::take(&mut self.shares);
         for share in shares.iter().filter(|share| share.over == here) {
             for offset in Lines::of(&share.part, &share.region).shares(&share.part, &share.passed) {
-                self.ask_for(loops, &share.part, &offset, &[0]);
+                self.prefetch_at(loops, &share.part, &offset, &[0]);
             }
         }
         self.shares = shares;
@@ -287,7 +287,7 @@ impl<'r> Lines<'r> {
         Lines { region, runs: covered.into_iter().enumerate().map(begin).collect(), run }
     }
 
-    /// Where in the buffer the lines are that an iteration of loops with these variables, and so many iterations, asks for.
+    /// Where in the buffer the lines are that an iteration of loops with these variables, and so many iterations, prefetches.
     fn shares(&self, part: &Part, passed: &[(Expr, u64)]) -> Vec<Expr> {
         let line = elements_of_a_line(part);
         let steps_of = |loops: &[(Expr, u64)]| loops.iter().map(|(_, n)| n).product::<u64>();

@@ -1,4 +1,4 @@
-//! What follows the sums of the next panel, asked for while this one is multiplied.
+//! What follows the sums of the next panel, prefetched while this one is multiplied.
 //!
 //!     for jo  for io                              for jo  for io
 //!       for k  acc += x[io, k] * panel[jo, k]  =>   for k  prefetch a part of a[.., jo + 1]
@@ -7,20 +7,20 @@
 //!
 //! Of a product of few rows `a` is read a few lines of each row at a time, which a core's prefetcher does not see, and waits at the end of each tile
 //! where another kernel wrote it long ago: in an LSTM of 16 rows, where `a` is what all inputs gave, 7 % of a step on a core of Zen 4, which then takes
-//! 4.61 ms for all steps in place of 4.67. What the near cache would not keep until then is left (`next_rows`).
+//! 4.61 ms for all steps in place of 4.67. What the near cache would not keep until then is left (`prefetch_rows`).
 
 use super::super::machine::Machine;
 use super::super::operands::{Operand, operands};
 use super::super::placement::Nest;
 use super::super::writer::Writer;
-use super::next_rows::serial_step;
+use super::prefetch_rows::serial_step;
 use super::{Contraction, Tile};
 use crate::te::schedule::{AxisId, Handle, InputId, StageId};
 use std::collections::BTreeSet;
 
 impl Contraction {
-    /// Has the steps of the reduction ask for what follows reads of the next iteration of the loop `panels`.
-    pub(super) fn ask_for_next_panel(
+    /// Has the steps of the reduction prefetch what follows reads of the next iteration of the loop `panels`.
+    pub(super) fn prefetch_next_panel(
         &self,
         writer: &mut Writer,
         nest: &Nest,
@@ -35,12 +35,12 @@ impl Contraction {
         if of_panel > machine.first_cache / 4 {
             return Ok(());
         }
-        ask_for_what_follows(writer, (nest.stage, panels), reduction, machine, constant)
+        prefetch_for_epilogue(writer, (nest.stage, panels), reduction, machine, constant)
     }
 }
 
-/// Has the steps of a product ask for what another stage reads in the next iteration of a loop of its.
-pub fn ask_for_what_follows(
+/// Has the steps of a product prefetch what another stage reads in the next iteration of a loop of its.
+pub fn prefetch_for_epilogue(
     writer: &mut Writer,
     panels: (StageId, AxisId),
     product: StageId,

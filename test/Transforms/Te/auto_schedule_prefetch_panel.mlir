@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=x86-64-v4},convert-relay-to-te,te-schedule)' | FileCheck %s
 
-// Where several tiles of rows multiply a panel, all of them ask for parts of the next one: the first would wait for its own.
+// Where several tiles of rows multiply a panel, all of them prefetch parts of the next one: the first would wait for its own.
 // CHECK-LABEL: te.schedule for @first
 // CHECK:         %[[W:.*]] = te.input 1
 // CHECK:         %[[A:.*]]:3 = te.axes

@@ -1,4 +1,4 @@
-//! Rows of inputs are asked for before they are read, in a pass that finds all it reads in the near caches.
+//! Rows of inputs are prefetched before they are read, in a pass that finds all it reads in the near caches.
 //!
 //!     for k  m max= x[i, k]                           for k  t[k] = x[i, k] + r[i, k]
 //!     for k  prefetch x[i + 1, k]                     for k  prefetch a share of x[i + 1, ..] and r[i + 1, ..]
@@ -17,13 +17,13 @@ use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
 use std::collections::BTreeSet;
 
-/// Elements from a row to the next, at most, when the next one is asked for: it has to stay in the near cache.
+/// Elements from a row to the next, at most, when the next one is prefetched: it has to stay in the near cache.
 const MOST_AHEAD: u64 = 16 << 10;
-/// Inputs that are asked for at most.
+/// Inputs that are prefetched at most.
 const MOST_INPUTS: usize = 3;
 
-/// Asks for rows of a group whose host goes over them by the loop `at`.
-pub fn ask(writer: &mut Writer, rows: &Rows, at: AxisId, machine: &Machine) -> Result<(), String> {
+/// Prefetches rows of a group whose host goes over them by the loop `at`.
+pub fn prefetch(writer: &mut Writer, rows: &Rows, at: AxisId, machine: &Machine) -> Result<(), String> {
     if in_a_later_pass(writer, rows, machine)? {
         return Ok(());
     }

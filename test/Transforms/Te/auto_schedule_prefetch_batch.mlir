@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=x86-64-v4},convert-relay-to-te,te-schedule)' | FileCheck %s
 
-// Right sides of 256 kB each, 16.8 MB together, are read where they lie: each product asks for the next one's.
+// Right sides of 256 kB each, 16.8 MB together, are read where they lie: each product prefetches the next one's.
 // CHECK-LABEL: te.schedule for @far
 // CHECK:         %[[S:.*]] = te.stage "matmul"
 // CHECK:         %[[A:.*]]:4 = te.axes %[[S]] :

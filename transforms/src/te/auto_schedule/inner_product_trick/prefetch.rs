@@ -1,4 +1,4 @@
-//! The weights of the next panel, asked for while this one is multiplied.
+//! The weights of the next panel, prefetched while this one is multiplied.
 //!
 //!     for ft  for pi                     for ft  for pi
 //!       for q  .. x[q, pi] w[ft, q]  =>    for q  .. x[q, pi] w[ft, q], prefetch a part of w[ft + 1]
@@ -17,9 +17,9 @@ use super::super::writer::Writer;
 use super::{BYTES, InnerProductTrick};
 use crate::te::schedule::{AxisId, Handle};
 
-/// Has the steps of the products ask for what the next iteration of the loop `panels` reads of the right side, where that is constant,
+/// Has the steps of the products prefetch what the next iteration of the loop `panels` reads of the right side, where that is constant,
 /// more than the nearest cache holds, and the constants of all kernels are so many that they leave the others.
-pub(super) fn ask_for(
+pub(super) fn next_panel(
     writer: &mut Writer,
     trick: &InnerProductTrick,
     panels: AxisId,

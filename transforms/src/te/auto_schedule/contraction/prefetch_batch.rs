@@ -1,4 +1,4 @@
-//! The operands of the next product of several, asked for while this one is computed.
+//! The operands of the next product of several, prefetched while this one is computed.
 //!
 //!     for b  for j  for i  for k                  for b  for j  for i  for k
 //!       acc += x[i, k] * w[b, k, j]          =>     prefetch a part of w[b + 1, ..]
@@ -6,19 +6,19 @@
 //!
 //! A panel that is read where it lies has its lines rows apart, some of a page each, of which a core's prefetcher brings none in time: the
 //! first tile of rows waits for each. 64 products of 64 x 512 and 512 x 128, whose right sides are 16.8 MB, took 3.2 ms on a core of an AMD
-//! Zen 5, 2.9 with the lines of some steps later asked for, 2.5 with the next panel and 2.2 with the next product, where its
+//! Zen 5, 2.9 with the lines of some steps later prefetched, 2.5 with the next panel and 2.2 with the next product, where its
 //! multiply-adds alone take 2.1.
 
 use super::super::machine::Machine;
 use super::super::writer::Writer;
-use super::next_rows::serial_step;
+use super::prefetch_rows::serial_step;
 use super::{Contraction, Tile};
 use crate::te::schedule::{AxisId, Handle, StageId};
 
 impl Contraction {
-    /// Has the steps of the reduction ask for what the next iteration of the loop `batch`, which selects panels, reads of the panel's operand,
+    /// Has the steps of the reduction prefetch what the next iteration of the loop `batch`, which selects panels, reads of the panel's operand,
     /// where that comes from beyond the second cache, and this has room for both.
-    pub(super) fn ask_for_next_batch(
+    pub(super) fn prefetch_next_batch(
         &self,
         writer: &mut Writer,
         reduction: StageId,
