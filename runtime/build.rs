@@ -24,7 +24,7 @@ const SOURCES: &[&str] = &[
     "gpu/profile.c",
     "gpu/races.c",
     "gpu/run.c",
-    "gpu/signals.c",
+    "gpu/mbarriers.c",
     "gpu/stream.c",
     "weights/entry.c",
     "weights/weights.c",

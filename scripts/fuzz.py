@@ -66,7 +66,7 @@ GENERATORS = [
               ["relay_text::random_programs", "relay_text::damaged_texts"], 200),
     Generator("kernels of GPUs", "fusion-tools", "tools", ["gpu_kernels::random_kernels"], 20),
     Generator("models on GPUs", "fusion-tools", "tools", ["gpu::every_kind", "gpu::steps_run_ahead"]),
-    Generator("boxes on GPUs", "fusion-tools", "tools", ["gpu_boxes::random_products"]),
+    Generator("TMA on GPUs", "fusion-tools", "tools", ["gpu_tma::random_products"]),
 ]
 
 

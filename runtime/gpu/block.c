@@ -208,12 +208,12 @@ static const struct thread *first_with(const struct worker *worker, int state) {
 /* No thread can go on: all have ended, or something they wait for never comes. */
 static void look_why(struct worker *worker) {
   const struct thread *waiting = first_with(worker, AT_COLLECTIVE), *at_barrier = first_with(worker, AT_BARRIER);
-  const struct thread *at_signal = first_with(worker, AT_SIGNAL);
-  const struct signal *left = fusion_left_signal(worker);
-  if (at_signal) {
+  const struct thread *at_mbarrier = first_with(worker, AT_MBARRIER);
+  const struct mbarrier *left = fusion_left_mbarrier(worker);
+  if (at_mbarrier) {
     char why[200];
-    fusion_describe_wait(worker, at_signal, why, sizeof why);
-    fusion_fail_outside(worker, at_signal, "%s", why);
+    fusion_describe_wait(worker, at_mbarrier, why, sizeof why);
+    fusion_fail_outside(worker, at_mbarrier, "%s", why);
   } else if (waiting) {
     static const char *const names[] = {"a shuffle", "a matrix instruction", "ldmatrix", "wgmma"};
     fusion_fail_outside(worker, waiting,
@@ -228,7 +228,7 @@ static void look_why(struct worker *worker) {
                  place[0], place[1], place[2]);
   } else if (left) {
     fusion_fail_outside(worker, worker->threads,
-                 "the block ended while copies of a tensor were under way, of the signal at byte %llu; wait for each phase of it",
+                 "the block ended while copies of a tensor were under way, of the mbarrier at byte %llu; wait for each phase of it",
                  (unsigned long long)left->place);
   }
 }
@@ -249,7 +249,7 @@ static void begin_block(struct worker *worker, uint64_t number) {
     thread->state = NOT_STARTED;
     thread->groups = 0;
   }
-  fusion_begin_signals(worker);
+  fusion_begin_mbarriers(worker);
   fusion_next_interval(worker);
   memset(worker->shared, UNWRITTEN, worker->shared_bytes);
 }

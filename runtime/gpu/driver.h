@@ -19,7 +19,7 @@ enum function {
   BEGIN_CAPTURE, END_CAPTURE, MAKE_GRAPH, LAUNCH_GRAPH, DESTROY_GRAPH, DESTROY_RECORDING,
   /* These are asked for when a run is timed. */
   CREATE_EVENT, RECORD_EVENT, TIME_BETWEEN, DESTROY_EVENT,
-  /* This one by kernels that copy boxes of tensors. */
+  /* This one by kernels that copy boxes of tensors (TMA). */
   ENCODE_MAP,
   FUNCTIONS
 };

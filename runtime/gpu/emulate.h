@@ -8,8 +8,8 @@
 enum {
   MOST_THREADS = 1024,           /* of a block, as on all devices there are */
   MOST_SHARED = 256 << 10,       /* bytes of shared memory of a block */
-  MOST_SIGNALS = 64,             /* of a block */
-  ACTORS = MOST_THREADS + MOST_SIGNALS,  /* who writes shared memory: threads, and the copies that a signal tells of */
+  MOST_MBARRIERS = 64,             /* of a block */
+  ACTORS = MOST_THREADS + MOST_MBARRIERS,  /* who writes shared memory: threads, and the copies that a mbarrier tells of */
   NOBODY = 0xffff,               /* none of them */
   UNWRITTEN = 0xff,              /* every byte of memory that was not written; floats of any size are NaN then */
   MARGIN = 4096,                 /* bytes around memory that stay as they are */
@@ -38,8 +38,8 @@ struct copy {
   int64_t at[FUSION_MAP_AXES];
 };
 
-/* What threads come to and wait for (signals.c). */
-struct signal {
+/* What threads come to and wait for (mbarriers.c). */
+struct mbarrier {
   uint64_t place;                /* in shared memory */
   uint32_t count, missing;       /* threads of a phase, and those that have not come in this one */
   int64_t phase;                 /* the one that is under way */
@@ -53,8 +53,8 @@ struct thread {
   struct fiber *fiber;           /* its stack while it waits */
   uint32_t place[3];
   uint16_t number;
-  enum { NOT_STARTED, RUNS, AT_BARRIER, AT_COLLECTIVE, AT_SIGNAL, ENDED } state;
-  uint32_t signal;               /* the one that it waits for, ... */
+  enum { NOT_STARTED, RUNS, AT_BARRIER, AT_COLLECTIVE, AT_MBARRIER, ENDED } state;
+  uint32_t mbarrier;               /* the one that it waits for, ... */
   int64_t phase;                 /* ... and until which phase is over */
   struct request request;
   struct copy *copies, **last_copy;
@@ -108,9 +108,9 @@ struct worker {
   uint64_t shared_bytes;
   struct shadow *shadow;
   uint32_t interval;
-  struct signal signals[MOST_SIGNALS];
-  uint32_t signal_count;
-  uint32_t (*clocks)[ACTORS];    /* what each thread knows of the others' clocks since the last barrier, then each signal; or null */
+  struct mbarrier mbarriers[MOST_MBARRIERS];
+  uint32_t mbarrier_count;
+  uint32_t (*clocks)[ACTORS];    /* what each thread knows of the others' clocks since the last barrier, then each mbarrier; or null */
   struct copy *spare_copies;
   struct fiber *spare_fibers;
   char *stacks;                  /* of fibers; made when first needed */
@@ -171,9 +171,9 @@ void fusion_note_global(struct worker *worker, uint32_t argument, uint64_t first
 /* emulate.c: a number that looks random. */
 uint64_t fusion_mixed(uint64_t x);
 
-/* signals.c */
-enum { SIGNALS_OVER = MOST_THREADS + MOST_SIGNALS };  /* rows of clocks: threads, then what came to each signal */
-void fusion_begin_signals(struct worker *worker);
+/* mbarriers.c */
+enum { MBARRIERS_OVER = MOST_THREADS + MOST_MBARRIERS };  /* rows of clocks: threads, then what came to each mbarrier */
+void fusion_begin_mbarriers(struct worker *worker);
 void fusion_clocks_at_barrier(struct worker *worker);
 /* All threads of the warp have waited for what each of them did. */
 void fusion_read_together(struct worker *worker, const struct warp *warp);
@@ -181,7 +181,7 @@ void fusion_read_together(struct worker *worker, const struct warp *warp);
 _Bool fusion_is_before(const struct worker *worker, uint16_t actor, uint32_t when, const struct thread *thread);
 /* Why a thread waits for ever, and whether copies are left when all have ended. */
 void fusion_describe_wait(const struct worker *worker, const struct thread *thread, char *text, size_t bytes);
-const struct signal *fusion_left_signal(const struct worker *worker);
+const struct mbarrier *fusion_left_mbarrier(const struct worker *worker);
 
 /* matrix.c: on behalf of all threads of the warp, which have come. */
 void fusion_do_matrix(struct worker *worker, struct warp *warp);

@@ -119,15 +119,15 @@ void fusion_emulated_copy_async(void *shared, const void *global, int64_t bytes,
 void fusion_emulated_commit(void);
 void fusion_emulated_wait(int64_t groups_left);
 
-/* Signals (mbarrier) are 8 bytes of shared memory each, of which a phase is over when `count` threads have come and all bytes it was told to
+/* Mbarriers (mbarrier) are 8 bytes of shared memory each, of which a phase is over when `count` threads have come and all bytes it was told to
  * expect have been copied. Who waits for a phase, numbered from 0, goes on when it is over; that before the first one is. */
-void fusion_emulated_signal_init(void *signal, int64_t signals, int64_t count);
-void fusion_emulated_signal_expect(void *signal, int64_t bytes);   /* comes to it as well */
-void fusion_emulated_signal_arrive(void *signal);
-void fusion_emulated_signal_wait(void *signal, int64_t phase);
+void fusion_emulated_mbarrier_init(void *mbarrier, int64_t mbarriers, int64_t count);
+void fusion_emulated_mbarrier_expect(void *mbarrier, int64_t bytes);   /* comes to it as well */
+void fusion_emulated_mbarrier_arrive(void *mbarrier);
+void fusion_emulated_mbarrier_wait(void *mbarrier, int64_t phase);
 /* Copies a box of the kernel's tensor of that number, from these indices on, innermost first; what is beyond the tensor is 0. It happens when
- * somebody waits for the signal. */
-void fusion_emulated_copy_tensor(int32_t map, void *shared, void *signal, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e);
+ * somebody waits for the mbarrier. */
+void fusion_emulated_copy_tensor(int32_t map, void *shared, void *mbarrier, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e);
 
 /* d = a * b + c by all threads of a warp; each gives and gets its registers in their order. */
 enum fusion_emulated_instruction {

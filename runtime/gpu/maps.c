@@ -45,7 +45,7 @@ static _Bool encode(struct driver *driver, const struct fusion_gpu_kernel *kerne
 _Bool fusion_driver_maps(struct driver *driver, struct loaded *loaded, void *const *arguments) {
   const struct fusion_gpu_kernel *kernel = loaded->kernel;
   if (kernel->maps && !driver->functions[ENCODE_MAP])
-    return fusion_gpu_fail("Kernel \"%.200s\" copies boxes of tensors, which the %s driver %.300s cannot describe; install a newer driver, "
+    return fusion_gpu_fail("Kernel \"%.200s\" copies boxes of tensors (TMA), which the %s driver %.300s cannot describe; install a newer driver, "
                            "or use --emulate.",
                            kernel->name, driver->vendor->who, driver->library);
   for (uint32_t i = 0; i < kernel->maps; i++) {

@@ -6,7 +6,7 @@
  *   thread 5 reads  byte 8
  *
  * Two accesses of one byte by different threads in one interval race unless both are reads. Each byte has a shadow that says
- * who did what in which interval; an older interval counts as nothing. Within an interval, signals order accesses (signals.c); of those
+ * who did what in which interval; an older interval counts as nothing. Within an interval, mbarriers order accesses (mbarriers.c); of those
  * that read a byte at the same time, two are remembered. An asynchronous copy writes from where it is asked for until it is waited
  * for: nobody may touch its bytes in between. */
 
@@ -16,7 +16,7 @@ static void race(struct worker *worker, const struct thread *thread, const char 
                  const char *did) {
   if (other >= MOST_THREADS)
     fusion_emulated_fail(worker, thread,
-                         "a race: it %s byte %llu of shared memory, which a copy of a tensor %s; it has not waited for the signal of the copy",
+                         "a race: it %s byte %llu of shared memory, which a copy of a tensor %s; it has not waited for the mbarrier of the copy",
                          does, (unsigned long long)byte, did);
   const uint32_t *place = worker->threads[other].place;
   fusion_emulated_fail(worker, thread,
@@ -37,7 +37,7 @@ static void touch(struct worker *worker, const struct thread *thread, uint64_t b
     shadow->interval = worker->interval;
     shadow->writer = shadow->reader = shadow->other_reader = NOBODY;
   }
-  uint32_t now = worker->signal_count ? worker->clocks[number][number] : 1;
+  uint32_t now = worker->mbarrier_count ? worker->clocks[number][number] : 1;
   if (!happened(worker, shadow->writer, shadow->written, thread))
     race(worker, thread, is_write ? "writes" : "reads", byte, shadow->writer, "wrote");
   if (is_write) {

@@ -22,5 +22,5 @@ pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 16] {
     macro_rules! objects {
         ($($name:literal)*) => { [$(($name, embedded!(machine, "gpu-" $name))),*] };
     }
-    objects!("block" "collective" "cuda" "dlpack" "driver" "emulate" "entry" "hip" "maps" "matrix" "memory" "profile" "races" "run" "signals" "stream")
+    objects!("block" "collective" "cuda" "dlpack" "driver" "emulate" "entry" "hip" "maps" "matrix" "memory" "profile" "races" "run" "mbarriers" "stream")
 }

@@ -1,4 +1,4 @@
-//! Kernels that fill shared memory ahead of what reads it, emulated: by asynchronous copies and by boxes of tensors.
+//! Kernels that fill shared memory ahead of what reads it, emulated: by asynchronous copies and by TMA of tensors.
 
 use crate::common::{Numbers, complaint, succeed};
 use fusion_runtime::npz;
@@ -119,7 +119,7 @@ const BOXES: &str = "func.func @main(%x: tensor<320xf32>) -> tensor<384xf32> {
    }";
 
 #[test]
-fn boxes_are_copied_ahead_of_who_reads_them() {
+fn tma_copies_ahead_of_who_reads() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     let x = Numbers(6).tensor(&[320]);

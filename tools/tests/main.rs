@@ -10,7 +10,7 @@ mod executors;
 mod explain;
 mod gpu;
 mod gpu_ahead;
-mod gpu_boxes;
+mod gpu_tma;
 mod gpu_kernels;
 mod gpu_matrix;
 mod gpu_models;

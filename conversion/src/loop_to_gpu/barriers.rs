@@ -17,7 +17,7 @@
 //!
 //! An asynchronous copy writes where its thread waits for it, but what it writes to must not be in use from where it begins. In a
 //! loop whose slots `loop-pipeline` fills ahead, the accesses of one step are to different slots: only a later step meets them. A box of a
-//! tensor needs no barrier before it is read, as all who read it wait for its signal; signals are made before a barrier.
+//! tensor needs no barrier before it is read, as all who read it wait for its mbarrier; mbarriers are made before a barrier.
 
 use super::launches::{self, is_bound, scope};
 use super::places::writes_apart;
@@ -82,7 +82,7 @@ struct Accesses {
     written: HashMap<usize, Option<usize>>,
     /// Those that asynchronous copies begin to write.
     copied: HashSet<usize>,
-    /// Those that boxes of tensors are copied to, which are there for all who wait for their signals.
+    /// Those that boxes of tensors (TMA) are copied to, which are there for all who wait for their mbarriers.
     boxes: HashSet<usize>,
 }
 
@@ -249,14 +249,14 @@ impl Walk<'_> {
                 Some(Kind::Loop(Loop::CopyTensor)) => {
                     if let Some(copy) = TensorCopy::of(op) {
                         let shared = |v| Some(key(v)).filter(|b| self.shared.contains(b));
-                        found.boxes.extend(shared(copy.buffer));
-                        found.read.extend(copy.signal.and_then(|(signals, _)| shared(signals)));
+                        found.tma.extend(shared(copy.buffer));
+                        found.read.extend(copy.mbarrier.and_then(|(mbarriers, _)| shared(mbarriers)));
                     }
                 }
-                Some(Kind::Loop(Loop::SignalInit)) => {
+                Some(Kind::Loop(Loop::MbarrierInit)) => {
                     shared(0).into_iter().for_each(|buffer| found.write(buffer, None));
                 }
-                Some(Kind::Loop(Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait)) => {
+                Some(Kind::Loop(Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait)) => {
                     found.read.extend(shared(0))
                 }
                 Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather)) => {

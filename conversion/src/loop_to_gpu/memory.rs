@@ -49,8 +49,8 @@ pub fn place(block: Block, asks: bool) -> Result<Vec<u64>, PassError> {
         shared.into_iter().partition(|op| swizzle::is_swizzled(*op));
     shared.iter().try_for_each(|op| swizzle::exchange(*op))?;
     let mut alignments = vec![SWIZZLED_BYTES; shared.len()];
-    let (boxes, others): (Vec<Op>, Vec<Op>) = others.into_iter().partition(|op| takes_boxes(*op));
-    for (more, alignment) in [(boxes, LINE_BYTES), (others, BUFFERS)] {
+    let (tma, others): (Vec<Op>, Vec<Op>) = others.into_iter().partition(|op| takes_tma_copies(*op));
+    for (more, alignment) in [(tma, LINE_BYTES), (others, BUFFERS)] {
         shared.extend(more);
         alignments.resize(shared.len(), alignment);
     }
@@ -71,8 +71,8 @@ pub fn place(block: Block, asks: bool) -> Result<Vec<u64>, PassError> {
     Ok(alignments)
 }
 
-/// True for buffers that boxes of tensors are copied to.
-fn takes_boxes(op: Op) -> bool {
+/// True for buffers that boxes of tensors (TMA) are copied to.
+fn takes_tma_copies(op: Op) -> bool {
     let users = result(op).map(users).unwrap_or_default();
     users.into_iter().any(|user| TensorCopy::of(user).is_some_and(|copy| Some(copy.buffer) == result(op)))
 }

@@ -110,8 +110,8 @@ impl Pass for ConvertLoopToGpu {
         let of_a_warp = |kind| {
             use Loop::*;
             let multiplies = matches!(kind, MultiplyMatrix | MultiplyShared | LoadMatrix);
-            let signals = matches!(kind, SignalInit | SignalExpect | SignalArrive | SignalWait);
-            multiplies || signals || matches!(kind, CopyTensor | Registers)
+            let mbarriers = matches!(kind, MbarrierInit | MbarrierExpect | MbarrierArrive | MbarrierWait);
+            multiplies || mbarriers || matches!(kind, CopyTensor | Registers)
         };
         none_left(module, Self::NAME, |kind| matches!(kind, Kind::Loop(kind) if !of_a_warp(kind)))
     }

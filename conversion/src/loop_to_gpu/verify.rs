@@ -82,17 +82,17 @@ fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
             }
             Some(Kind::Loop(Loop::CopyTensor)) => {
                 let Some(copy) = TensorCopy::of(op) else { continue };
-                if copy.signal.is_none() {
+                if copy.mbarrier.is_none() {
                     return Err(PassError::at(
                         op,
-                        "has no signal that tells of it; have its buffer take turns in a loop, by te.double_buffer",
+                        "has no mbarrier that tells of it; have its buffer take turns in a loop, by te.double_buffer",
                     ));
                 }
                 if !parents(op).any(|o| o.attr(AHEAD).is_some()) {
                     copied.insert(key(copy.buffer));
                 }
             }
-            Some(Kind::Loop(Loop::CopyWait | Loop::SignalWait)) => copied.clear(),
+            Some(Kind::Loop(Loop::CopyWait | Loop::MbarrierWait)) => copied.clear(),
             Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix))
                 if operand(0).is_some_and(|b| copied.contains(&key(b))) =>
             {
@@ -112,7 +112,7 @@ fn waits<'c>(ops: &[Op<'c>]) -> Result<(), PassError<'c>> {
 fn too_early<'c>(op: Op<'c>) -> PassError<'c> {
     PassError::at(
         op,
-        "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.signal_wait before it",
+        "reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.mbarrier_wait before it",
     )
 }
 

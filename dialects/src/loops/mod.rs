@@ -35,10 +35,10 @@ crate::operations! {
         CopyCommit = "loop.copy_commit",
         CopyWait = "loop.copy_wait",
         CopyTensor = "loop.copy_tensor",
-        SignalInit = "loop.signal_init",
-        SignalExpect = "loop.signal_expect",
-        SignalArrive = "loop.signal_arrive",
-        SignalWait = "loop.signal_wait",
+        MbarrierInit = "loop.mbarrier_init",
+        MbarrierExpect = "loop.mbarrier_expect",
+        MbarrierArrive = "loop.mbarrier_arrive",
+        MbarrierWait = "loop.mbarrier_wait",
         Registers = "loop.registers",
     }
 }

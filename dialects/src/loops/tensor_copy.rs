@@ -1,4 +1,4 @@
-//! Copies of boxes of tensors: what an operation says, and what can be copied so.
+//! TMA copies of tensors: what an operation says, and what can be copied so.
 //!
 //! ```text
 //!   tensor of 300 x 1000, at (256, 960)        box of 128 x 64, in shared memory
@@ -41,8 +41,8 @@ pub struct TensorCopy<'c> {
     pub buffer: Value<'c>,
     /// From which element on.
     pub to: Value<'c>,
-    /// The signals, and which of them tells of it.
-    pub signal: Option<(Value<'c>, Value<'c>)>,
+    /// The mbarriers, and which of them tells of it.
+    pub mbarrier: Option<(Value<'c>, Value<'c>)>,
 }
 
 impl<'c> TensorCopy<'c> {
@@ -56,13 +56,13 @@ impl<'c> TensorCopy<'c> {
         let operands = op.operand_values();
         let (source, rest) = operands.split_first()?;
         let at = rest.get(..axes)?.to_vec();
-        let (buffer, to, signal) = match rest.get(axes..)? {
+        let (buffer, to, mbarrier) = match rest.get(axes..)? {
             [buffer, to] => (*buffer, *to, None),
-            [buffer, to, signals, signal] => (*buffer, *to, Some((*signals, *signal))),
+            [buffer, to, mbarriers, mbarrier] => (*buffer, *to, Some((*mbarriers, *mbarrier))),
             _ => return None,
         };
         let fits = (1..=MOST_AXES).contains(&axes) && size.len() == axes;
-        fits.then_some(TensorCopy { source: *source, at, extents, size, buffer, to, signal })
+        fits.then_some(TensorCopy { source: *source, at, extents, size, buffer, to, mbarrier })
     }
 
     /// Elements of the box.

@@ -53,7 +53,7 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::LoadMatrix => load_matrix(op),
         Loop::CopyAsync => copy_async(op),
         Loop::CopyTensor => tensor_copy(op),
-        Loop::SignalInit | Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait => signal(kind, op),
+        Loop::MbarrierInit | Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait => mbarrier(kind, op),
         Loop::Registers => registers(op),
         Loop::CopyWait if op.int("groups").is_some_and(|n| n < 0) => {
             Err("violates constraint C1: a number of groups is not negative".into())
@@ -224,8 +224,8 @@ fn tensor_copy(op: Op) -> Result<(), String> {
     if from != to {
         return Err(format!("violates constraint C1: copies elements of type {from} to a buffer of {to}"));
     }
-    if let Some((signals, _)) = copy.signal {
-        of_signals(signals)?;
+    if let Some((mbarriers, _)) = copy.mbarrier {
+        of_mbarriers(mbarriers)?;
     }
     let elements = copy.extents.iter().fold(1u64, |all, n| all.saturating_mul(*n));
     if elements > room {
@@ -237,19 +237,19 @@ fn tensor_copy(op: Op) -> Result<(), String> {
     copy.limits(dtype_of(from).map_or(0, |t| t.size() as u64), swizzled)
 }
 
-fn of_signals(signals: Value) -> Result<(), String> {
-    let ty = signals.r#type();
+fn of_mbarriers(mbarriers: Value) -> Result<(), String> {
+    let ty = mbarriers.r#type();
     match buffer_parts(ty).and_then(|(element, _)| dtype_of(element)) {
         Some(DType::I64) => Ok(()),
-        _ => Err(format!("violates constraint C1: signals are in a flat buffer of i64, found {ty}")),
+        _ => Err(format!("violates constraint C1: mbarriers are in a flat buffer of i64, found {ty}")),
     }
 }
 
-fn signal(kind: Loop, op: Op) -> Result<(), String> {
-    of_signals(op.operand_values()[0])?;
+fn mbarrier(kind: Loop, op: Op) -> Result<(), String> {
+    of_mbarriers(op.operand_values()[0])?;
     let number = match kind {
-        Loop::SignalInit => op.int("count"),
-        Loop::SignalExpect => op.int("bytes"),
+        Loop::MbarrierInit => op.int("count"),
+        Loop::MbarrierExpect => op.int("bytes"),
         _ => None,
     };
     match number.filter(|n| *n < 1) {

@@ -227,49 +227,49 @@ def Loop_CopyWaitOp : Loop_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]>
   let assemblyFormat = "$groups attr-dict";
 }
 
-//===- Copies of whole tiles, and the signals that tell of them -------------===//
+//===- Copies of whole tiles, and the mbarriers that tell of them -------------===//
 
 def Loop_CopyTensorOp : Loop_Op<"copy_tensor", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Begins to copy a box of a tensor to shared memory; what is beyond the tensor's ends is 0";
   let description = [{
-    The tensor is row-major in the device's memory, the box row-major in the buffer. One thread does it for all: where there are signals the thread
-    that comes to it, and its bytes count for the phase of the signal. Without signals all threads come to it, one of them copies, and
+    The tensor is row-major in the device's memory, the box row-major in the buffer. One thread does it for all: where there are mbarriers the thread
+    that comes to it, and its bytes count for the phase of the mbarrier. Without mbarriers all threads come to it, one of them copies, and
     the box is there for what comes after it: `loop-pipeline` makes the other form of this one (NVIDIA, "PTX ISA", cp.async.bulk.tensor).
-    - C1: two flat buffers of the same element type, and signals of i64. C2: places, extents and box are of one to five axes, and the
+    - C1: two flat buffers of the same element type, and mbarriers of i64. C2: places, extents and box are of one to five axes, and the
       tensor is no larger than its buffer.
     - C3: elements along the last axis of the box are whole 16 bytes, at most 128 where the buffer is swizzled; the box has 1 to 256 of each axis.
     - C4: neighbours along the other axes of the tensor are whole 16 bytes apart.
   }];
-  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$at, AnyMemRef:$buffer, Index:$to, Optional<AnyMemRef>:$signals,
-                       Optional<Index>:$signal, DenseI64ArrayAttr:$extents, DenseI64ArrayAttr:$box);
-  let assemblyFormat = "$source `[` $at `]` `of` $extents `box` $box `to` $buffer `[` $to `]` (`signals` $signals^ `[` $signal `]`)? attr-dict `:` type($source) `,` type($buffer) (`,` type($signals)^)?";
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$at, AnyMemRef:$buffer, Index:$to, Optional<AnyMemRef>:$mbarriers,
+                       Optional<Index>:$mbarrier, DenseI64ArrayAttr:$extents, DenseI64ArrayAttr:$box);
+  let assemblyFormat = "$source `[` $at `]` `of` $extents `box` $box `to` $buffer `[` $to `]` (`mbarriers` $mbarriers^ `[` $mbarrier `]`)? attr-dict `:` type($source) `,` type($buffer) (`,` type($mbarriers)^)?";
 }
-def Loop_SignalInitOp : Loop_Op<"signal_init", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Makes signals, of whose phases each is over when so many threads have come and all bytes it expects are there";
+def Loop_MbarrierInitOp : Loop_Op<"mbarrier_init", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Makes mbarriers, of whose phases each is over when so many threads have come and all bytes it expects are there";
   let description = [{ One thread does it; others use them behind a barrier. C1: a flat buffer of i64. C2: the number is above 0. }];
-  let arguments = (ins AnyMemRef:$signals, I64Attr:$count);
-  let assemblyFormat = "$signals `of` $count attr-dict `:` type($signals)";
+  let arguments = (ins AnyMemRef:$mbarriers, I64Attr:$count);
+  let assemblyFormat = "$mbarriers `of` $count attr-dict `:` type($mbarriers)";
 }
-def Loop_SignalExpectOp : Loop_Op<"signal_expect", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "A thread comes to a signal, whose phase has to see so many more bytes copied";
+def Loop_MbarrierExpectOp : Loop_Op<"mbarrier_expect", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "A thread comes to a mbarrier, whose phase has to see so many more bytes copied";
   let description = [{ C1: a flat buffer of i64. C2: the number is above 0. }];
-  let arguments = (ins AnyMemRef:$signals, Index:$signal, I64Attr:$bytes);
-  let assemblyFormat = "$signals `[` $signal `]` `bytes` $bytes attr-dict `:` type($signals)";
+  let arguments = (ins AnyMemRef:$mbarriers, Index:$mbarrier, I64Attr:$bytes);
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` `bytes` $bytes attr-dict `:` type($mbarriers)";
 }
-def Loop_SignalArriveOp : Loop_Op<"signal_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "A thread comes to a signal, and has done what it did before";
+def Loop_MbarrierArriveOp : Loop_Op<"mbarrier_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "A thread comes to a mbarrier, and has done what it did before";
   let description = [{ C1: a flat buffer of i64. }];
-  let arguments = (ins AnyMemRef:$signals, Index:$signal);
-  let assemblyFormat = "$signals `[` $signal `]` attr-dict `:` type($signals)";
+  let arguments = (ins AnyMemRef:$mbarriers, Index:$mbarrier);
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` attr-dict `:` type($mbarriers)";
 }
-def Loop_SignalWaitOp : Loop_Op<"signal_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits until the phase of a signal with that number is over; what came to it is there then";
+def Loop_MbarrierWaitOp : Loop_Op<"mbarrier_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until the phase of a mbarrier with that number is over; what came to it is there then";
   let description = [{
     Phases are numbered from 0; the one before the first, -1, is over. It must be the phase that is under way, or the one before it: what runs
     knows them by whether they are even. C1: a flat buffer of i64.
   }];
-  let arguments = (ins AnyMemRef:$signals, Index:$signal, Index:$phase);
-  let assemblyFormat = "$signals `[` $signal `]` `phase` $phase attr-dict `:` type($signals)";
+  let arguments = (ins AnyMemRef:$mbarriers, Index:$mbarrier, Index:$phase);
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` `phase` $phase attr-dict `:` type($mbarriers)";
 }
 def Loop_RegistersOp : Loop_Op<"registers", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The threads of four warps have so many registers from here on: more, or `fewer`, than at the begin of the kernel";

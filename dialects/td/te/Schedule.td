@@ -202,7 +202,7 @@ def Te_StreamOp : Te_Primitive<"stream"> {
   let assemblyFormat = "$stage attr-dict";
 }
 def Te_BulkCopyOp : Te_Primitive<"bulk_copy"> {
-  let summary = "Has a stage that copies an argument copied by boxes, which one thread asks for";
+  let summary = "Has a stage that copies an argument copied by TMA, which one thread asks for";
   let arguments = (ins Te_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";
 }

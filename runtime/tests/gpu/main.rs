@@ -12,6 +12,6 @@ mod memory;
 mod profile;
 mod races;
 mod shuffles;
-mod signals;
+mod mbarriers;
 mod streams;
 mod warp_groups;

@@ -15,8 +15,8 @@ func.func @k(%x: memref<1280xf16>) attributes {loop.kernel} {
     %next = arith.constant 512 : index
     %s = loop.alloc shared swizzled : memref<1024xf16>
     %f = loop.alloc shared : memref<1xi64>
-    loop.copy_tensor %x[%zero, %zero] of [20, 64] box [8, 64] to %s[%zero] signals %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
-    loop.copy_tensor %x[%t, %zero] of [20, 64] box [8, 64] to %s[%next] signals %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
+    loop.copy_tensor %x[%zero, %zero] of [20, 64] box [8, 64] to %s[%zero] mbarriers %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
+    loop.copy_tensor %x[%t, %zero] of [20, 64] box [8, 64] to %s[%next] mbarriers %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
     loop.yield
   }
   return
@@ -31,7 +31,7 @@ func.func @k(%x: memref<1280xf16>) attributes {loop.kernel} {
     %s = loop.alloc shared : memref<1024xf16>
     %f = loop.alloc shared : memref<1xi64>
     // expected-error @+1 {{copies a box to a place that is no multiple of 128 bytes in a buffer of 2048; make the box larger, or leave te.bulk_copy away}}
-    loop.copy_tensor %x[%zero, %zero] of [20, 64] box [8, 64] to %s[%t] signals %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
+    loop.copy_tensor %x[%zero, %zero] of [20, 64] box [8, 64] to %s[%t] mbarriers %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
     loop.yield
   }
   return
@@ -47,7 +47,7 @@ func.func @k(%x: memref<1280xf16>) attributes {loop.kernel} {
     %s = loop.alloc shared : memref<1024xf16>
     %f = loop.alloc shared : memref<1xi64>
     // expected-error @+1 {{copies boxes of what is no argument of the kernel; leave te.bulk_copy away}}
-    loop.copy_tensor %own[%zero, %zero] of [20, 64] box [8, 64] to %s[%zero] signals %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
+    loop.copy_tensor %own[%zero, %zero] of [20, 64] box [8, 64] to %s[%zero] mbarriers %f[%zero] : memref<1280xf16>, memref<1024xf16>, memref<1xi64>
     loop.yield
   }
   return

@@ -112,7 +112,7 @@ func.func @early(%x: memref<32xf32>, %y: memref<32xf32>) attributes {loop.kernel
   ^bb0(%t: index):
     loop.copy_async 1 from %x[%t] to %s[%t] : memref<32xf32>, memref<32xf32>
     loop.copy_commit
-    // expected-error @+1 {{'loop.load' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.signal_wait before it}}
+    // expected-error @+1 {{'loop.load' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.mbarrier_wait before it}}
     %a = loop.load %s[%t] : memref<32xf32> -> f32
     loop.store %a, %y[%t] : f32, memref<32xf32>
     loop.yield
@@ -161,7 +161,7 @@ func.func @early(%x: memref<4096xf16>, %c: vector<32xf32>) attributes {loop.kern
     loop.copy_async 8 from %x[%i] to %s[%i] : memref<4096xf16>, memref<4096xf16>
     loop.copy_commit
     %zero = arith.constant 0 : index
-    // expected-error @+1 {{'loop.multiply_shared' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.signal_wait before it}}
+    // expected-error @+1 {{'loop.multiply_shared' op reads what an asynchronous copy writes, for which nothing waits; put loop.copy_wait or loop.mbarrier_wait before it}}
     %d = loop.multiply_shared wgmma_m64n64k64_f16 %s[%zero], %s[%zero] apart %zero, %c : memref<4096xf16>, memref<4096xf16>, vector<32xf32>
     loop.yield
   }
@@ -175,7 +175,7 @@ func.func @box(%x: memref<4096xf16>, %y: memref<64xf16>) attributes {loop.kernel
   loop.for 64 thread_x {
   ^bb0(%t: index):
     %zero = arith.constant 0 : index
-    // expected-error @+1 {{'loop.copy_tensor' op has no signal that tells of it; have its buffer take turns in a loop, by te.double_buffer}}
+    // expected-error @+1 {{'loop.copy_tensor' op has no mbarrier that tells of it; have its buffer take turns in a loop, by te.double_buffer}}
     loop.copy_tensor %x[%zero, %zero] of [64, 64] box [8, 64] to %s[%zero] : memref<4096xf16>, memref<512xf16>
     loop.yield
   }

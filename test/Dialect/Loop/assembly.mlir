@@ -81,23 +81,23 @@ func.func @warp_groups(%i: index, %c: vector<32xf32>) -> vector<32xf32> {
 }
 
 // CHECK-LABEL: func.func @boxes
-// CHECK:         loop.signal_init %{{.*}} of 1 : memref<2xi64>
+// CHECK:         loop.mbarrier_init %{{.*}} of 1 : memref<2xi64>
 // CHECK:         loop.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}] of [20, 64] box [8, 64] to %{{.*}}[%{{.*}}] : memref<1280xf16>, memref<1024xf16>
-// CHECK:         loop.signal_expect %{{.*}}[%{{.*}}] bytes 1024 : memref<2xi64>
-// CHECK:         loop.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}] of [20, 64] box [8, 64] to %{{.*}}[%{{.*}}] signals %{{.*}}[%{{.*}}] : memref<1280xf16>, memref<1024xf16>, memref<2xi64>
-// CHECK:         loop.signal_wait %{{.*}}[%{{.*}}] phase %{{.*}} : memref<2xi64>
-// CHECK:         loop.signal_arrive %{{.*}}[%{{.*}}] : memref<2xi64>
+// CHECK:         loop.mbarrier_expect %{{.*}}[%{{.*}}] bytes 1024 : memref<2xi64>
+// CHECK:         loop.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}] of [20, 64] box [8, 64] to %{{.*}}[%{{.*}}] mbarriers %{{.*}}[%{{.*}}] : memref<1280xf16>, memref<1024xf16>, memref<2xi64>
+// CHECK:         loop.mbarrier_wait %{{.*}}[%{{.*}}] phase %{{.*}} : memref<2xi64>
+// CHECK:         loop.mbarrier_arrive %{{.*}}[%{{.*}}] : memref<2xi64>
 // CHECK:         loop.registers fewer 24
 // CHECK:         loop.registers 240
 func.func @boxes(%x: memref<1280xf16>, %i: index) {
   %s = loop.alloc shared swizzled : memref<1024xf16>
   %f = loop.alloc shared : memref<2xi64>
-  loop.signal_init %f of 1 : memref<2xi64>
+  loop.mbarrier_init %f of 1 : memref<2xi64>
   loop.copy_tensor %x[%i, %i] of [20, 64] box [8, 64] to %s[%i] : memref<1280xf16>, memref<1024xf16>
-  loop.signal_expect %f[%i] bytes 1024 : memref<2xi64>
-  loop.copy_tensor %x[%i, %i] of [20, 64] box [8, 64] to %s[%i] signals %f[%i] : memref<1280xf16>, memref<1024xf16>, memref<2xi64>
-  loop.signal_wait %f[%i] phase %i : memref<2xi64>
-  loop.signal_arrive %f[%i] : memref<2xi64>
+  loop.mbarrier_expect %f[%i] bytes 1024 : memref<2xi64>
+  loop.copy_tensor %x[%i, %i] of [20, 64] box [8, 64] to %s[%i] mbarriers %f[%i] : memref<1280xf16>, memref<1024xf16>, memref<2xi64>
+  loop.mbarrier_wait %f[%i] phase %i : memref<2xi64>
+  loop.mbarrier_arrive %f[%i] : memref<2xi64>
   loop.registers fewer 24
   loop.registers 240
   return

@@ -367,8 +367,8 @@ func.func @f(%x: memref<1280xf16>, %i: index, %s: memref<1024xf16>) {
 // -----
 
 func.func @f(%f: memref<2xi32>) {
-  // expected-error @+1 {{violates constraint C1: signals are in a flat buffer of i64, found memref<2xi32>}}
-  loop.signal_init %f of 1 : memref<2xi32>
+  // expected-error @+1 {{violates constraint C1: mbarriers are in a flat buffer of i64, found memref<2xi32>}}
+  loop.mbarrier_init %f of 1 : memref<2xi32>
   return
 }
 
@@ -376,7 +376,7 @@ func.func @f(%f: memref<2xi32>) {
 
 func.func @f(%f: memref<2xi64>, %i: index) {
   // expected-error @+1 {{violates constraint C2: 0 is not above 0}}
-  loop.signal_expect %f[%i] bytes 0 : memref<2xi64>
+  loop.mbarrier_expect %f[%i] bytes 0 : memref<2xi64>
   return
 }
 

@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_100a --te-schedule --te-lower --fusion-nvidia-sm_100a | FileCheck %s
 
-// Operands come in boxes, which ldmatrix reads swizzled; one thread asks for them, all wait for the signal.
+// Operands come by TMA, which ldmatrix reads swizzled; one thread asks for them, all wait for the mbarrier.
 // Sums are registers.
 // CHECK:     .target sm_100a
 // CHECK:     .param .align 64 .b8 k_0_param_3[128]

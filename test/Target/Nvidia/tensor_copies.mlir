@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --fusion-nvidia-sm_90a | FileCheck %s
 
-// One thread copies ahead, all wait for the signal, and a barrier stands before a slot is filled again. Maps come behind the pointers.
+// One thread copies ahead, all wait for the mbarrier, and a barrier stands before a slot is filled again. Maps come behind the pointers.
 // CHECK:     .param .u64 .ptr .align 16 ahead_0_param_1
 // CHECK:     .param .align 64 .b8 ahead_0_param_2[128]
 // CHECK-NOT: .minnctapersm

@@ -1,7 +1,7 @@
 // RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_100a --te-schedule --te-lower --fusion-nvidia-sm_100a | FileCheck %s
 
 // Sums stay in tensor memory for all steps: they are put there before the loop, and come behind it. One thread
-// of a group multiplies, all wait for its signal. The third group copies, as for wgmma.
+// of a group multiplies, all wait for its mbarrier. The third group copies, as for wgmma.
 // CHECK:     .maxntid 128, 1, 3
 // CHECK-NOT: .local
 // CHECK:     tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32

@@ -1,7 +1,7 @@
 // RUN: fusion-opt %s --fusion-attach-target=name=nvidia:sm_90a --te-schedule --te-lower --fusion-nvidia-sm_90a --split-input-file | FileCheck %s
 
 // A tile of 128 x 256 by two groups of four warps, in steps of 64, four slots: 64 x 256 of a group are one instruction, four times 16 deep.
-// A third group copies, in boxes of 64 columns, and leaves registers to the others. Signals tell of full and of empty slots; the only
+// A third group copies, by TMA in boxes of 64 columns, and leaves registers to the others. Mbarriers tell of full and of empty slots; the only
 // barrier is that behind their making. Sums are registers.
 // CHECK:     .extern .shared .align 1024
 // CHECK:     .param .align 64 .b8 k_0_param_3[128]

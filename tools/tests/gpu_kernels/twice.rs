@@ -31,7 +31,7 @@ const KERNELS: &[Kind] = &[
         let x = narrow(p, &[64, 48]);
         p.op("dense", &[&x, &x], "", &[64, 64])
     }),
-    ("dense(x, x) of f16, by boxes", |p| {
+    ("dense(x, x) of f16, by TMA", |p| {
         let x = narrow(p, &[256, 192]);
         p.op("dense", &[&x, &x], "", &[256, 256])
     }),

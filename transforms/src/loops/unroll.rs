@@ -132,10 +132,10 @@ fn may_jam<'c>(op: Op<'c>, body: Block<'c>, index: Value<'c>) -> bool {
                 | Loop::Barrier
                 | Loop::MultiplyShared
                 | Loop::CopyTensor
-                | Loop::SignalInit
-                | Loop::SignalExpect
-                | Loop::SignalArrive
-                | Loop::SignalWait
+                | Loop::MbarrierInit
+                | Loop::MbarrierExpect
+                | Loop::MbarrierArrive
+                | Loop::MbarrierWait
                 | Loop::Registers
         ),
         _ => is_free(*inner) || Access::of(*inner).is_some(),

@@ -87,7 +87,7 @@ pub const FIELDS: &[Field] = fields! {
     gpu_whole shared_bytes     (gpu.shared_bytes)  0.0..1e7    "B" "size of the memory that a block can share";
     gpu_whole most_shared_bytes (gpu.most_shared_bytes) 0.0..1e7 "B" "size of the memory that a block can share when the launch asks for it";
     gpu_more  copy_bytes       (gpu.copy_bytes)    0.0..16.0   "B" "size of the largest asynchronous copy to shared memory; 0 where there are none";
-    gpu_more  bulk_bytes       (gpu.bulk_bytes)    0.0..128.0  "B" "of a line of boxes of tensors that one thread has copied to shared memory; 0 where there are none";
+    gpu_more  bulk_bytes       (gpu.bulk_bytes)    0.0..128.0  "B" "of a line of boxes of tensors that one thread has copied to shared memory (TMA); 0 where there are none";
     gpu_whole registers        (gpu.registers)     0.0..1e7    "" "registers of a core, of four bytes";
     gpu_real  matrix_flops     (gpu.matrix_flops)  0.0..1e16   "FLOP/s" "of one core's matrix instructions on f16";
     gpu_real  matrix_flops_tf32 (gpu.matrix_flops_tf32) 0.0..1e16 "FLOP/s" "of those on f32 that is rounded to tf32";

@@ -80,7 +80,7 @@ pub struct Gpu {
     pub most_shared_bytes: u64,
     /// Bytes of the largest copy to shared memory that a thread need not wait for; 0 where there are none.
     pub copy_bytes: u64,
-    /// Bytes of a line of the boxes of tensors that one thread has copied for all; 0 where there are no such copies.
+    /// Bytes of a line of the boxes of tensors (TMA) that one thread has copied for all; 0 where there are no such copies.
     pub bulk_bytes: u64,
     /// Registers of a core, of four bytes.
     pub registers: u64,

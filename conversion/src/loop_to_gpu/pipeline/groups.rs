@@ -1,7 +1,7 @@
 //! Blocks divided into groups of four warps: one copies, the others compute ("warp specialization", CUTLASS).
 //!
 //! ```text
-//!   threads 0..128 of z = Z: copies              z < Z: computes                            signals, one of each a slot
+//!   threads 0..128 of z = Z: copies              z < Z: computes                            mbarriers, one of each a slot
 //!     fewer registers                              more registers
 //!     one thread: for k of K {                     for k of K {
 //!       wait: empty[k mod n] ----<---------------+   wait: full[k mod n]                    full: 1 thread, and the bytes of a step
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! No barrier of the block stands in the loop: who copies is up to n steps ahead, and who computes goes on as soon as a slot is full. The
-//! first time that a slot is filled nobody has to leave it: phase -1 of a signal is over. A warp has left a slot when the instructions that
+//! first time that a slot is filled nobody has to leave it: phase -1 of a mbarrier is over. A warp has left a slot when the instructions that
 //! read it are done, for which all of the warp wait together.
 //!
 //! A block is divided where the loop is all that its threads do with shared memory, and instructions of four warps are all that reads it.
@@ -20,7 +20,7 @@
 use super::super::launches::scope;
 use super::super::parents;
 use super::super::{result, within};
-use super::boxes::{Boxes, is_copy};
+use super::tma::{TmaLoop, is_copy};
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
@@ -35,7 +35,7 @@ use std::collections::HashSet;
 const GROUP: u64 = 128;
 /// Groups of a block, at most.
 const MOST_GROUPS: u64 = 8;
-/// Those that leave and come to signals together.
+/// Those that leave and come to mbarriers together.
 const WARP: u64 = 32;
 /// Registers of a thread that copies.
 const FEWEST_REGISTERS: u64 = 24;
@@ -46,30 +46,30 @@ const MOST_REGISTERS: u64 = 240;
 /// Sums of a thread from which on it needs more registers than all threads can have alike.
 const MANY_SUMS: u64 = 96;
 
-/// The signals of a divided block.
+/// The mbarriers of a divided block.
 #[derive(Clone, Copy)]
-struct Signals<'c> {
+struct Mbarriers<'c> {
     full: Value<'c>,
     empty: Value<'c>,
 }
 
 /// Divides the block; false, and nothing is changed, where it cannot be.
-pub fn divide<'c>(boxes: &Boxes<'c>, threads: [u64; 3], registers: u64) -> bool {
-    let Some(needed) = boxes.made_before().filter(|_| fits(boxes, threads)) else { return false };
+pub fn divide<'c>(tma: &TmaLoop<'c>, threads: [u64; 3], registers: u64) -> bool {
+    let Some(needed) = tma.made_before().filter(|_| fits(tma, threads)) else { return false };
     let groups = threads[2];
     let all = [threads[0], 1, groups + 1];
-    boxes.buffers.iter().for_each(|op| op.move_before_op(boxes.nest));
-    let full = boxes.signals(all, 1);
-    let signals = Signals { full, empty: boxes.signals(all, groups * GROUP / WARP) };
-    let own = own_registers(boxes, all, registers);
-    copy(boxes, signals, &needed, (all, own.is_some()));
-    compute(boxes, signals, own);
+    tma.buffers.iter().for_each(|op| op.move_before_op(tma.nest));
+    let full = tma.mbarriers(all, 1);
+    let mbarriers = Mbarriers { full, empty: tma.mbarriers(all, groups * GROUP / WARP) };
+    let own = own_registers(tma, all, registers);
+    copy(tma, mbarriers, &needed, (all, own.is_some()));
+    compute(tma, mbarriers, own);
     true
 }
 
 /// The last group copies.
-fn copy<'c>(boxes: &Boxes<'c>, signals: Signals<'c>, needed: &[Op<'c>], (threads, passes): ([u64; 3], bool)) {
-    let before = Loops { build: Build::before(boxes.nest) };
+fn copy<'c>(tma: &TmaLoop<'c>, mbarriers: Mbarriers<'c>, needed: &[Op<'c>], (threads, passes): ([u64; 3], bool)) {
+    let before = Loops { build: Build::before(tma.nest) };
     let s = before.scalars();
     let mut map = ValueMap::new();
     needed.iter().for_each(|op| {
@@ -85,45 +85,45 @@ fn copy<'c>(boxes: &Boxes<'c>, signals: Signals<'c>, needed: &[Op<'c>], (threads
         let thread = inside.thread_index(threads[0], LoopKind::ThreadX);
         let first = s.index_compare(Compare::Equal, thread, s.index(0));
         inside.guard(first, |inside| {
-            inside.each(boxes.extent(), |inside, step| {
+            inside.each(tma.extent(), |inside, step| {
                 let s = inside.scalars();
-                let slots = boxes.slots as i64;
+                let slots = tma.slots as i64;
                 let (slot, turn) = (s.index_mod(step, slots), s.index_div(step, slots));
                 let before = s.index_affine(turn, 1, -1);
-                inside.build.op(Loop::SignalWait.name(), &[signals.empty, slot, before], &[], &[]);
-                boxes.begin(&inside.build, step, signals.full, map);
+                inside.build.op(Loop::MbarrierWait.name(), &[mbarriers.empty, slot, before], &[], &[]);
+                tma.begin(&inside.build, step, mbarriers.full, map);
             });
         });
     });
 }
 
 /// The others compute, each step as soon as it is there.
-fn compute<'c>(boxes: &Boxes<'c>, signals: Signals<'c>, registers: Option<u64>) {
+fn compute<'c>(tma: &TmaLoop<'c>, mbarriers: Mbarriers<'c>, registers: Option<u64>) {
     let body = |op: Op<'c>| op.body(0).map(ops_in).unwrap_or_default();
-    if let (Some(registers), Some(first)) = (registers, body(boxes.nest).first()) {
+    if let (Some(registers), Some(first)) = (registers, body(tma.nest).first()) {
         registers_from_here(&Build::before(*first), registers, false);
     }
-    let steps = body(boxes.around);
-    let (Some(index), Some(first), Some(last)) = (boxes.index(), steps.first(), steps.last()) else { return };
-    boxes.wait(&Build::before(*first), index, signals.full);
+    let steps = body(tma.around);
+    let (Some(index), Some(first), Some(last)) = (tma.index(), steps.first(), steps.last()) else { return };
+    tma.wait(&Build::before(*first), index, mbarriers.full);
     let loops = Loops { build: Build::before(*last) };
     let s = loops.scalars();
-    let slot = s.index_mod(index, boxes.slots as i64);
+    let slot = s.index_mod(index, tma.slots as i64);
     let of_warp = s.index_mod(loops.thread_index(GROUP, LoopKind::ThreadX), WARP as i64);
     loops.guard(s.index_compare(Compare::Equal, of_warp, s.index(0)), |inside| {
-        inside.build.op(Loop::SignalArrive.name(), &[signals.empty, slot], &[], &[]);
+        inside.build.op(Loop::MbarrierArrive.name(), &[mbarriers.empty, slot], &[], &[]);
     });
-    boxes.fills.erase();
+    tma.fills.erase();
 }
 
 /// True where a block can be divided.
-fn fits(boxes: &Boxes, threads: [u64; 3]) -> bool {
-    let nest = boxes.nest;
+fn fits(tma: &TmaLoop, threads: [u64; 3]) -> bool {
+    let nest = tma.nest;
     let by_groups = matches!(nest.kind(), Some(Kind::Loop(Loop::For)))
         && loop_kind(nest) == LoopKind::ThreadZ
         && nest.int("extent").is_some_and(|n| n as u64 == threads[2]);
-    let buffers: HashSet<usize> = boxes.buffers.iter().filter_map(|op| result(*op)).map(key).collect();
-    let read_by_instructions = boxes
+    let buffers: HashSet<usize> = tma.buffers.iter().filter_map(|op| result(*op)).map(key).collect();
+    let read_by_instructions = tma
         .buffers
         .iter()
         .filter_map(|op| result(*op))
@@ -159,8 +159,8 @@ fn fits(boxes: &Boxes, threads: [u64; 3]) -> bool {
 }
 
 /// Registers of a thread that computes, where they are worth asking for.
-fn own_registers(boxes: &Boxes, threads: [u64; 3], registers: u64) -> Option<u64> {
-    let own = within([boxes.nest]).filter(|op| scope(*op) == Some(Scope::Local));
+fn own_registers(tma: &TmaLoop, threads: [u64; 3], registers: u64) -> Option<u64> {
+    let own = within([tma.nest]).filter(|op| scope(*op) == Some(Scope::Local));
     let words = own
         .filter_map(result)
         .filter_map(|v| buffer_parts(v.r#type()))

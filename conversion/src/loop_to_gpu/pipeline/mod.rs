@@ -14,9 +14,9 @@
 //! So memory is waited for while something is computed: the software pipelining of Lam ("Software Pipelining", 1988), with the
 //! stages of a copy that CUTLASS has ("multistage"). One barrier a step is enough (`loop-insert-barriers` puts it): a slot is
 //! filled again only after the step behind the one that read it has begun. A loop stays as it is where what fills the
-//! buffer needs something that the loop makes, or also reads it. Boxes of tensors are copied by one thread for all (`boxes`).
+//! buffer needs something that the loop makes, or also reads it. Boxes of tensors are copied by one thread for all (`tma`).
 
-mod boxes;
+mod tma;
 mod fills;
 mod groups;
 
@@ -57,7 +57,7 @@ impl Pass for LoopPipeline {
     const STATISTICS: &'static [StatisticSpec] = &[
         StatisticSpec { name: "copied", description: "Loops whose buffers asynchronous copies fill" },
         StatisticSpec { name: "fetched", description: "Loops whose buffers are filled through registers" },
-        StatisticSpec { name: "boxes", description: "Loops whose buffers boxes of tensors are copied to" },
+        StatisticSpec { name: "tma-copies", description: "Loops whose buffers boxes of tensors (TMA) are copied to" },
     ];
     const DIALECTS: &'static [&'static str] = &["loop", "arith"];
 
@@ -68,8 +68,8 @@ impl Pass for LoopPipeline {
         let copy_bytes = cx.options.int("copy-bytes").max(0) as u64;
         let registers = cx.options.int("registers").max(0) as u64;
         for (around, buffers) in loops_in_turn(function)? {
-            if boxes::are_in(around) {
-                boxes::fill(around, &buffers, threads_around(function, around), registers)?;
+            if tma::are_in(around) {
+                tma::fill(around, &buffers, threads_around(function, around), registers)?;
                 cx.count(2, 1);
                 continue;
             }

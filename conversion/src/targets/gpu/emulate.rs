@@ -15,7 +15,7 @@
 
 mod accesses;
 mod matrix;
-mod signals;
+mod mbarriers;
 
 use crate::loop_to_gpu::maps::MAPS;
 use crate::loop_to_gpu::within;
@@ -170,8 +170,8 @@ impl<'c> Emulator<'c> {
             Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
             Some(Kind::Loop(Loop::CopyTensor)) => self.copy_tensor(op)?,
             Some(Kind::Loop(
-                kind @ (Loop::SignalInit | Loop::SignalExpect | Loop::SignalArrive | Loop::SignalWait),
-            )) => self.signal(kind, op),
+                kind @ (Loop::MbarrierInit | Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait),
+            )) => self.mbarrier(kind, op),
             Some(Kind::Loop(Loop::Registers)) => op.erase(),
             Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op, memories),
             Some(Kind::Upstream(Upstream::CopyCommitGroup)) => {

@@ -4,7 +4,7 @@
 //!     loop.load_matrix                          =>      nvgpu.ldmatrix
 //!     loop.multiply_shared wgmma_m64n128k64_f16 =>      nvvm.wgmma.mma_async (`warp_groups`)
 //!     loop.multiply_shared tcgen05_m128n128k64_f16 => nvvm.tcgen05.mma (`tensor_memory`)
-//!     loop.copy_tensor and signals              =>      nvvm.cp.async.bulk.tensor, nvvm.mbarrier (`tensor_copies`)
+//!     loop.copy_tensor and mbarriers              =>      nvvm.cp.async.bulk.tensor, nvvm.mbarrier (`tensor_copies`)
 //!     loop.multiply_matrix mfma_16x16x16_f16    =>      amdgpu.mfma 16x16x16
 //!     loop.multiply_matrix wmma_16x16x16_f16    =>      amdgpu.wmma 16x16x16
 //!

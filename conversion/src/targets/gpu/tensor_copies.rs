@@ -1,10 +1,10 @@
-//! Copies of boxes of tensors, signals and registers that change hands, in upstream's terms for NVIDIA's sm_90a.
+//! TMA copies of tensors, mbarriers and registers that change hands, in upstream's terms for NVIDIA's sm_90a.
 //!
-//!     loop.copy_tensor {map = 0} %x[%i, %k] .. to %s[%o] signals %f[%n]      =>      nvvm.cp.async.bulk.tensor %s, %map, %f, box [%k, %i]
-//!     loop.signal_init %f of 1                                                       nvvm.mbarrier.init of each ; nvvm.fence.mbarrier.init
-//!     loop.signal_expect %f[%n] bytes 4096                                           nvvm.mbarrier.arrive.expect_tx
-//!     loop.signal_arrive %f[%n]                                                      nvvm.mbarrier.arrive
-//!     loop.signal_wait %f[%n] phase %p                                               nvvm.mbarrier.try_wait.parity, again and again
+//!     loop.copy_tensor {map = 0} %x[%i, %k] .. to %s[%o] mbarriers %f[%n]      =>      nvvm.cp.async.bulk.tensor %s, %map, %f, box [%k, %i]
+//!     loop.mbarrier_init %f of 1                                                       nvvm.mbarrier.init of each ; nvvm.fence.mbarrier.init
+//!     loop.mbarrier_expect %f[%n] bytes 4096                                           nvvm.mbarrier.arrive.expect_tx
+//!     loop.mbarrier_arrive %f[%n]                                                      nvvm.mbarrier.arrive
+//!     loop.mbarrier_wait %f[%n] phase %p                                               nvvm.mbarrier.try_wait.parity, again and again
 //!     loop.registers 240                                                             nvvm.setmaxregister increase 240
 //!
 //! Maps are arguments of the kernel behind its pointers. A phase is told from the next by whether it is even (PTX ISA, "mbarrier").
@@ -28,18 +28,18 @@ const SLEEP: i64 = 10_000_000;
 pub fn convert<'c>(op: Op<'c>) -> Result<bool, PassError<'c>> {
     match op.kind() {
         Some(Kind::Loop(Loop::CopyTensor)) => copy(op)?,
-        Some(Kind::Loop(Loop::SignalInit)) => init(op)?,
-        Some(Kind::Loop(Loop::SignalExpect)) => {
+        Some(Kind::Loop(Loop::MbarrierInit)) => init(op)?,
+        Some(Kind::Loop(Loop::MbarrierExpect)) => {
             let at = Place::of(op, 0, 1)?;
             let bytes = at.word(op.int("bytes").unwrap_or(0));
             at.build.op("nvvm.mbarrier.arrive.expect_tx", &[at.pointer, bytes], &[], &at.ordered()?);
         }
-        Some(Kind::Loop(Loop::SignalArrive)) => {
+        Some(Kind::Loop(Loop::MbarrierArrive)) => {
             let at = Place::of(op, 0, 1)?;
             let state = scalar_type(at.build.context(), DType::I64);
             at.build.op("nvvm.mbarrier.arrive", &[at.pointer], &[state], &at.ordered()?);
         }
-        Some(Kind::Loop(Loop::SignalWait)) => {
+        Some(Kind::Loop(Loop::MbarrierWait)) => {
             let at = Place::of(op, 0, 1)?;
             let s = Scalars { build: at.build };
             let index = index_type(at.build.context());
@@ -115,11 +115,11 @@ fn shared<'c>(op: Op<'c>, space: u32) -> Result<Type<'c>, PassError<'c>> {
 }
 
 fn init<'c>(op: Op<'c>) -> Result<(), PassError<'c>> {
-    let signals = op.operand_values()[0];
+    let mbarriers = op.operand_values()[0];
     let build = Build::before(op);
-    for number in 0..buffer_parts(signals.r#type()).map_or(0, |(_, n)| n) {
+    for number in 0..buffer_parts(mbarriers.r#type()).map_or(0, |(_, n)| n) {
         let index = Scalars { build }.index(number as i64);
-        let at = Place::element(op, signals, Some(index))?;
+        let at = Place::element(op, mbarriers, Some(index))?;
         let count = at.word(op.int("count").unwrap_or(0));
         build.op("nvvm.mbarrier.init", &[at.pointer, count], &[], &[]);
     }
@@ -128,14 +128,14 @@ fn init<'c>(op: Op<'c>) -> Result<(), PassError<'c>> {
 }
 
 fn copy<'c>(op: Op<'c>) -> Result<(), PassError<'c>> {
-    let wrong = || PassError::at(op, "has no map, or no signal that tells of it");
+    let wrong = || PassError::at(op, "has no map, or no mbarrier that tells of it");
     let copy = TensorCopy::of(op).ok_or_else(wrong)?;
-    let (signals, signal) = copy.signal.ok_or_else(wrong)?;
+    let (mbarriers, mbarrier) = copy.mbarrier.ok_or_else(wrong)?;
     let kernel = std::iter::successors(op.parent_operation(), |o| o.parent_operation())
         .find(|o| matches!(o.kind(), Some(Kind::Upstream(Upstream::GpuFunc))))
         .ok_or_else(wrong)?;
     let map = map_of(kernel, op).ok_or_else(wrong)?;
-    let told = Place::element(op, signals, Some(signal))?;
+    let told = Place::element(op, mbarriers, Some(mbarrier))?;
     let to = Place::element(op, copy.buffer, Some(copy.to))?;
     let build = to.build;
     let cluster = build.value("llvm.addrspacecast", &[to.pointer], shared(op, 7)?, &[]);

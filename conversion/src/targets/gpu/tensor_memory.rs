@@ -1,11 +1,11 @@
 //! Matrix instructions whose sums are in tensor memory: `tcgen05` of NVIDIA's sm_100a.
 //!
 //! ```text
-//!                                                   warp 0: tcgen05.alloc, and its address through shared memory; signals ; barrier
+//!                                                   warp 0: tcgen05.alloc, and its address through shared memory; mbarriers ; barrier
 //!   for k {                                         tcgen05.st of the sums so far ; barrier of the group
 //!     %c = vector.load %sums                        for k {
-//!     %d = loop.multiply_shared %a, %b, %c    =>      one thread: tcgen05.mma, 16 deep, four times ; tcgen05.commit to a signal
-//!     vector.store %d, %sums                          wait for the signal
+//!     %d = loop.multiply_shared %a, %b, %c    =>      one thread: tcgen05.mma, 16 deep, four times ; tcgen05.commit to a mbarrier
+//!     vector.store %d, %sums                          wait for the mbarrier
 //!   }                                               }
 //!                                                   tcgen05.ld of the sums
 //!                                                   barrier ; warp 0: tcgen05.dealloc
@@ -73,11 +73,11 @@ fn instruction(op: Op) -> Option<&'static Instruction> {
     (row.family == Family::TensorMemory).then_some(row)
 }
 
-/// What a block has of tensor memory, and the signals of its groups.
+/// What a block has of tensor memory, and the mbarriers of its groups.
 struct Memory<'c> {
     /// The address of the first column, in 32 bits.
     address: Value<'c>,
-    /// Where the signals begin.
+    /// Where the mbarriers begin.
     shared: Value<'c>,
     /// The thread's number in its group, and the number of that.
     thread: Value<'c>,
@@ -136,12 +136,12 @@ impl<'c> Memory<'c> {
             inside.op("nvvm.tcgen05.alloc", &[shared, wanted], &[], &[("group", group_of)]);
             inside.op("nvvm.tcgen05.relinquish_alloc_permit", &[], &[], &[("group", group_of)]);
         });
-        let signals: Vec<i64> = (0..(groups * all.len() as u64) as i64).collect();
+        let mbarriers: Vec<i64> = (0..(groups * all.len() as u64) as i64).collect();
         guard(&build, is_first, |inside| {
-            for signal in &signals {
-                let at = Scalars { build: inside }.index(*signal);
+            for mbarrier in &mbarriers {
+                let at = Scalars { build: inside }.index(*mbarrier);
                 let one = word(&inside, 1);
-                inside.op("nvvm.mbarrier.init", &[signal_at(&inside, shared, at), one], &[], &[]);
+                inside.op("nvvm.mbarrier.init", &[mbarrier_at(&inside, shared, at), one], &[], &[]);
             }
             inside.op("nvvm.fence.mbarrier.init", &[], &[], &[]);
         });
@@ -185,7 +185,7 @@ impl<'c> Memory<'c> {
         let lanes = s.index_affine(s.index_div(self.thread, WARP), WARP << LANE_AT, 0);
         let own = self.pointer(op, &before, s.index_add(place, lanes))?;
         let whole = self.pointer(op, &before, place)?;
-        let signal = signal_at(&before, self.shared, mine);
+        let mbarrier = mbarrier_at(&before, self.shared, mine);
         let so_far = around.load(&before, sums, floats);
         let so_far = before.value("vector.bitcast", &[so_far], words, &[]);
         let shape = [("shape", parsed(op, "#nvvm.tcgen05_ldst_shape<shape_32x32b>")?)];
@@ -218,9 +218,9 @@ impl<'c> Memory<'c> {
             for [left, right] in steps {
                 inside.op("nvvm.tcgen05.mma", &[whole, left, right, what, adds], &[], &attrs);
             }
-            inside.op("nvvm.tcgen05.commit", &[signal], &[], &group);
+            inside.op("nvvm.tcgen05.commit", &[mbarrier], &[], &group);
         });
-        self.wait(op, &build, signal)?;
+        self.wait(op, &build, mbarrier)?;
         fence(op, &build, "after")?;
         // What comes of them.
         let behind = Build::after(around.outermost);
@@ -256,8 +256,8 @@ impl<'c> Memory<'c> {
         build.op("llvm.call_intrinsic", &[number, word(build, GROUP)], &[], &attrs);
     }
 
-    /// Waits for the next phase of a signal, whose number is even or odd by turns.
-    fn wait(&self, op: Op<'c>, build: &Build<'c>, signal: Value<'c>) -> Result<(), PassError<'c>> {
+    /// Waits for the next phase of a mbarrier, whose number is even or odd by turns.
+    fn wait(&self, op: Op<'c>, build: &Build<'c>, mbarrier: Value<'c>) -> Result<(), PassError<'c>> {
         let begin = Build::before(self.first);
         let bits = scalar_type(build.context(), DType::I32);
         let attrs = [("elem_type", type_attr(bits))];
@@ -265,7 +265,7 @@ impl<'c> Memory<'c> {
         let phase = begin.value("llvm.alloca", &[one], parsed_type(op, "!llvm.ptr")?, &attrs);
         begin.op(Upstream::LlvmStore.name(), &[word(&begin, 0), phase], &[], &[]);
         let now = build.value(Upstream::LlvmLoad.name(), &[phase], bits, &[]);
-        build.op("nvvm.mbarrier.try_wait.parity", &[signal, now, word(build, SLEEP)], &[], &[]);
+        build.op("nvvm.mbarrier.try_wait.parity", &[mbarrier, now, word(build, SLEEP)], &[], &[]);
         let next = build.value(Upstream::XOrI.name(), &[now, word(build, 1)], bits, &[]);
         build.op(Upstream::LlvmStore.name(), &[next, phase], &[], &[]);
         Ok(())
@@ -297,7 +297,7 @@ fn groups_of(function: Op) -> Option<u64> {
     sizes.split(',').nth(2)?.trim().parse().ok()
 }
 
-/// Numbers of 64 bits that the threads of a block share: where tensor memory is, and signals.
+/// Numbers of 64 bits that the threads of a block share: where tensor memory is, and mbarriers.
 fn declare<'c>(function: Op<'c>, name: &str, count: u64) -> Result<(), PassError<'c>> {
     let text = format!(
         "llvm.mlir.global internal @{name}() {{addr_space = 3 : i32, alignment = 8 : i64}} : !llvm.array<{count} x i64>"
@@ -311,8 +311,8 @@ fn declare<'c>(function: Op<'c>, name: &str, count: u64) -> Result<(), PassError
     Ok(())
 }
 
-/// The signal of that number, behind the address.
-fn signal_at<'c>(build: &Build<'c>, shared: Value<'c>, number: Value<'c>) -> Value<'c> {
+/// The mbarrier of that number, behind the address.
+fn mbarrier_at<'c>(build: &Build<'c>, shared: Value<'c>, number: Value<'c>) -> Value<'c> {
     let wide = scalar_type(build.context(), DType::I64);
     let s = Scalars { build: *build };
     let at = build.value(Upstream::IndexCast.name(), &[s.index_affine(number, 1, 1)], wide, &[]);

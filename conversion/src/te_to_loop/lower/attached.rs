@@ -122,7 +122,7 @@ impl<'c> Lowering<'c, '_> {
             Some((turn, outside)) => {
                 self.give_buffers(&outside, stage, region.clone(), Some(turn.modulo(s.buffers as i64)));
                 if s.bulk {
-                    self.copy_boxes(loops, stage, &region);
+                    self.copy_by_tma(loops, stage, &region);
                     return;
                 }
             }

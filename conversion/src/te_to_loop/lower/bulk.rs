@@ -1,4 +1,4 @@
-//! Copies by boxes in place of the loops of a stage that copies an argument (`te.bulk_copy`).
+//! TMA copies in place of the loops of a stage that copies an argument (`te.bulk_copy`).
 //!
 //! ```text
 //!   tile[i, k] = x[io * 128 + i, ko * 64 + k]     =>     loop.copy_tensor %x[%io * 128, %ko * 64] of [M, K] box [128, 64] to %tile[..]
@@ -18,7 +18,7 @@ use fusion_transforms::te::schedule::{Refusal, StageId};
 
 impl<'c> Lowering<'c, '_> {
     /// Copies the part of a stage whose buffer has its place.
-    pub(super) fn copy_boxes(&mut self, loops: &Loops<'c>, stage: StageId, region: &[Range]) {
+    pub(super) fn copy_by_tma(&mut self, loops: &Loops<'c>, stage: StageId, region: &[Range]) {
         let (op, name) = (self.tree.stages[stage].op, &self.tree.stages[stage].name);
         let read = accesses(op).first().map(|access| access.tensor);
         let part = |tensor: Option<Value<'c>>| match tensor.and_then(|t| self.places.get(&key(t))) {

@@ -6,7 +6,7 @@
 //! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
 //! generated from it in one go: `kernel` makes the function, `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
 //! what that must compute, `sharing` lets threads share loops of several parts, `parts` makes the loops of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `padding` passes over zeros, `prefetch`
-//! prefetches, `bulk` copies boxes of tensors, `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
+//! prefetches, `bulk` copies boxes of tensors (TMA), `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
 //! operations.
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
 //! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.

@@ -5,7 +5,7 @@
 //!     y[i, j] = f(p, o, u)                     where the sums are still in registers
 //!
 //! `tile` has their extents, `rows` the order for matrices, `places` those for images, `attention` that for both of its products; `prefetch` fetches
-//! for weights before they are multiplied.
+//! weights before they are multiplied.
 
 mod attention;
 mod prefetch;

@@ -1,4 +1,4 @@
-//! `bulk_copy`: a stage that copies an argument is copied by boxes, each of which one thread asks for.
+//! `bulk_copy`: a stage that copies an argument is copied by TMA, each of which one thread asks for.
 //!
 //! ```text
 //!   for i, k (shared by all threads)             a box of 128 x 64 of x, from (io * 128, ko * 64) on,
@@ -7,7 +7,7 @@
 //!
 //! The tile is the same, zeros where it goes beyond the tensor. No thread computes addresses or waits for its own part, and how the
 //! elements lie in shared memory is that of `storage_swizzle` (NVIDIA, "PTX ISA", cp.async.bulk.tensor). There are several buffers, of which those
-//! ahead are filled while one is read (`loop-pipeline`), and what is filled is told by signals.
+//! ahead are filled while one is read (`loop-pipeline`), and what is filled is told by mbarriers.
 
 use super::super::{Handles, Schedule, StageId};
 use super::storage_align::own_layout;
@@ -18,7 +18,7 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Op, OpExt, key, kind_of, ops_in, tensor_type};
 
-/// Has a stage copied by boxes.
+/// Has a stage copied by TMA.
 pub fn bulk_copy(tree: &mut Schedule, stage: StageId) -> Result<(), String> {
     own_layout(tree, stage, "copies in bulk")?;
     let s = &tree.stages[stage];

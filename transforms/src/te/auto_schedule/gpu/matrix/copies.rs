@@ -98,7 +98,7 @@ pub fn copy(
 }
 
 /// True where a copy of an operand is a box of an argument at each step, in panels as instructions read them.
-pub fn goes_by_boxes(
+pub fn is_by_tma(
     (found, facts): (&Contraction, &Facts),
     (n, tile, step): (usize, Tile, u64),
     target: &Target,

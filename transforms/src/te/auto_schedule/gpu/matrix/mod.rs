@@ -50,9 +50,9 @@ const GROUP: u64 = 128;
 const MOST_SUMS: u64 = 128;
 /// Sums of a thread from which on one block with four more warps, which copy, is all that fits into a core.
 const SUMS_OF_A_BLOCK: u64 = 64;
-/// Slots of tiles that are copied by boxes, and what the signals of them take.
-const SLOTS_OF_BOXES: u64 = 4;
-const SIGNAL_BYTES: u64 = 256;
+/// Slots of tiles that are copied by tma, and what the mbarriers of them take.
+const SLOTS_OF_TMA: u64 = 4;
+const MBARRIER_BYTES: u64 = 256;
 /// Extents below this are no rows, no columns and no depth.
 const FEWEST: u64 = 16;
 
@@ -347,18 +347,18 @@ fn write(writer: &mut Writer, nest: &Nest, product: &Product, target: &Target) -
     let (at, instruction) = arrange::sum_up(writer, sums, (&found, &facts), (tile, step))?;
     let s = &writer.tree.stages[sums];
     let (steps, windows) = (s.axes[found.depth].extent.div_ceil(step), s.op_axes() - s.rank() > 1);
-    let boxes = !windows && (0..2).all(|n| copies::goes_by_boxes((&found, &facts), (n, tile, step), target));
+    let tma = !windows && (0..2).all(|n| copies::is_by_tma((&found, &facts), (n, tile, step), target));
     let alone = reads_shared(&facts)
-        && tile.sums(facts.extents()[2]) >= if boxes { SUMS_OF_A_BLOCK } else { MOST_SUMS };
+        && tile.sums(facts.extents()[2]) >= if tma { SUMS_OF_A_BLOCK } else { MOST_SUMS };
     let room =
-        target.gpu.most_shared_bytes / if alone { 1 } else { 2 } - if boxes { SIGNAL_BYTES } else { 0 };
-    let wanted = if boxes { SLOTS_OF_BOXES } else { shared::wanted(target) };
+        target.gpu.most_shared_bytes / if alone { 1 } else { 2 } - if tma { MBARRIER_BYTES } else { 0 };
+    let wanted = if tma { SLOTS_OF_TMA } else { shared::wanted(target) };
     let slots = if windows { 1 } else { shared::slots_of(tile.bytes(&facts, step), steps, room, wanted) };
     for n in 0..2 {
         let copy = copies::copy(writer, sums, (sums, at), (&found, &facts, &own), (n, tile, step))?;
         if slots > 1 {
             writer.double_buffer(copy, slots)?;
-            if boxes {
+            if tma {
                 writer.bulk_copy(copy)?;
             }
         }

@@ -2,7 +2,7 @@
 //! another, and in each block either multiply or wait for what is copied. Whether blocks share what is summed up is in `waves`.
 
 use super::super::contraction::Contraction;
-use super::{MOST_SUMS, SIGNAL_BYTES, Tile, reads_shared, warps};
+use super::{MOST_SUMS, MBARRIER_BYTES, Tile, reads_shared, warps};
 use crate::target::Target;
 use crate::te::intrinsics::Facts;
 use crate::te::schedule::{Schedule, StageId};
@@ -72,7 +72,7 @@ pub fn tiles<'f>(depth: u64, facts: &'f [Facts], target: &Target) -> Vec<Choice<
     });
     // Boxes are copied ahead, and two blocks share a core.
     let fits_twice = |tile: &Tile, facts: &Facts, step| {
-        2 * tile.bytes(facts, step) + SIGNAL_BYTES <= target.gpu.most_shared_bytes / 2
+        2 * tile.bytes(facts, step) + MBARRIER_BYTES <= target.gpu.most_shared_bytes / 2
     };
     let fits = |(facts, tile, step): &Choice| {
         let [rows, columns, lanes] = facts.extents();

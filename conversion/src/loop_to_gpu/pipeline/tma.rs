@@ -1,8 +1,8 @@
-//! Loops whose buffers boxes of tensors are copied to, by one thread for all: signals tell that a slot is full.
+//! Loops whose buffers boxes of tensors (TMA) are copied to, by one thread for all: mbarriers tell that a slot is full.
 //!
 //! ```text
-//!   for k of K {                       full[0..n] = signals of 1 thread
-//!     copy_tensor x[k] to s[k mod n]   one thread: for k of n-1 { expect full[k]; copy_tensor x[k] to s[k], signals full[k] }
+//!   for k of K {                       full[0..n] = mbarriers of 1 thread
+//!     copy_tensor x[k] to s[k mod n]   one thread: for k of n-1 { expect full[k]; copy_tensor x[k] to s[k], mbarriers full[k] }
 //!     use s[k mod n]              =>   for k of K {
 //!   }                                    wait for phase k / n of full[k mod n]
 //!                                        one thread, if k+n-1 < K: expect full[(k+n-1) mod n]; copy_tensor x[k+n-1] ...
@@ -32,8 +32,8 @@ use std::collections::HashSet;
 /// The dimensions of a block.
 const DIMENSIONS: [LoopKind; 3] = [LoopKind::ThreadX, LoopKind::ThreadY, LoopKind::ThreadZ];
 
-/// A loop whose buffers are filled by boxes.
-pub struct Boxes<'c> {
+/// A loop whose buffers are filled by TMA.
+pub struct TmaLoop<'c> {
     /// The loop.
     pub around: Op<'c>,
     /// The loop over threads that has it, or itself.
@@ -64,19 +64,19 @@ pub fn fill<'c>(
     threads: [u64; 3],
     registers: u64,
 ) -> Result<(), PassError<'c>> {
-    let boxes = Boxes::of(around, buffers)?;
-    if !groups::divide(&boxes, threads, registers) {
-        boxes.ahead(threads);
+    let tma = TmaLoop::of(around, buffers)?;
+    if !groups::divide(&tma, threads, registers) {
+        tma.ahead(threads);
         around.set_attr(AHEAD, unit_attr(around.context_ref()));
     }
-    for op in &boxes.buffers {
+    for op in &tma.buffers {
         op.set_attr(AHEAD, unit_attr(op.context_ref()));
     }
     Ok(())
 }
 
-impl<'c> Boxes<'c> {
-    fn of(around: Op<'c>, buffers: &[Op<'c>]) -> Result<Boxes<'c>, PassError<'c>> {
+impl<'c> TmaLoop<'c> {
+    fn of(around: Op<'c>, buffers: &[Op<'c>]) -> Result<TmaLoop<'c>, PassError<'c>> {
         let why = |what: &str| {
             PassError::at(
                 around,
@@ -97,7 +97,7 @@ impl<'c> Boxes<'c> {
             let element = buffer_parts(copy.source.r#type()).and_then(|(e, _)| dtype_of(e));
             bytes += copy.elements() * element.map_or(0, DType::size) as u64;
         }
-        Ok(Boxes {
+        Ok(TmaLoop {
             around,
             nest: inside.last().copied().unwrap_or(around),
             fills,
@@ -117,23 +117,23 @@ impl<'c> Boxes<'c> {
         self.around.body(0).and_then(|body| arguments(body).first().copied())
     }
 
-    /// Signals, one a slot, that so many threads come to; what makes them stands before the loop over threads.
-    pub fn signals(&self, threads: [u64; 3], count: u64) -> Value<'c> {
+    /// Mbarriers, one a slot, that so many threads come to; what makes them stands before the loop over threads.
+    pub fn mbarriers(&self, threads: [u64; 3], count: u64) -> Value<'c> {
         let loops = Loops { build: Build::before(self.nest) };
-        let signals = loops.alloc(self.slots, DType::I64, Scope::Shared).value;
+        let mbarriers = loops.alloc(self.slots, DType::I64, Scope::Shared).value;
         let first = first_thread(&loops, threads);
         loops.guard(first, |inside| {
             let count = [("count", int_attr(inside.build.context(), count as i64))];
-            inside.build.op(Loop::SignalInit.name(), &[signals], &[], &count);
+            inside.build.op(Loop::MbarrierInit.name(), &[mbarriers], &[], &count);
         });
-        signals
+        mbarriers
     }
 
     /// Has a thread ask for what a step fills; `map` has the values of this place that take those of other places.
     pub fn begin(&self, build: &Build<'c>, step: Value<'c>, full: Value<'c>, map: ValueMap<'c>) {
         let slot = Loops { build: *build }.scalars().index_mod(step, self.slots as i64);
         let bytes = [("bytes", int_attr(build.context(), self.bytes as i64))];
-        build.op(Loop::SignalExpect.name(), &[full, slot], &[], &bytes);
+        build.op(Loop::MbarrierExpect.name(), &[full, slot], &[], &bytes);
         for op in self.fills.repeat_with(build, step, map) {
             let Some(copy) = TensorCopy::of(op) else { continue };
             let at = copy.at.len() as i32;
@@ -150,13 +150,13 @@ impl<'c> Boxes<'c> {
     pub fn wait(&self, build: &Build<'c>, step: Value<'c>, full: Value<'c>) {
         let s = Loops { build: *build }.scalars();
         let (slot, phase) = (s.index_mod(step, self.slots as i64), s.index_div(step, self.slots as i64));
-        build.op(Loop::SignalWait.name(), &[full, slot, phase], &[], &[]);
+        build.op(Loop::MbarrierWait.name(), &[full, slot, phase], &[], &[]);
     }
 
     /// All slots but one ahead, by the first thread of the block.
     fn ahead(&self, threads: [u64; 3]) {
         let (extent, ahead) = (self.extent(), self.slots - 1);
-        let full = self.signals(threads, 1);
+        let full = self.mbarriers(threads, 1);
         let Some(index) = self.index() else { return };
         let before = Loops { build: Build::before(self.around) };
         let first = first_thread(&before, threads);

@@ -1,22 +1,22 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(loop-pipeline,canonicalize,cse,loop-insert-barriers),func.func(loop-verify-gpu{shared-bytes=65536}))' --split-input-file | FileCheck %s
 
-// One thread copies a step ahead. All wait for the signal of a slot, and for each other before it is filled again.
+// One thread copies a step ahead. All wait for the mbarrier of a slot, and for each other before it is filled again.
 // CHECK-LABEL: @ahead
 // CHECK:         %[[F:.*]] = loop.alloc shared : memref<2xi64>
 // CHECK:         loop.guard
-// CHECK-NEXT:      loop.signal_init %[[F]] of 1
+// CHECK-NEXT:      loop.mbarrier_init %[[F]] of 1
 // CHECK:         loop.for 64 thread_x
 // CHECK:           %[[S:.*]] = loop.alloc shared slots 2 {loop.ahead} : memref<1024xf16>
 // CHECK:           loop.barrier
 // CHECK-NEXT:      loop.guard
-// CHECK-NEXT:        loop.signal_expect %[[F]][%{{.*}}] bytes 1024
-// CHECK-NEXT:        loop.copy_tensor %{{.*}} of [64, 64] box [8, 64] to %[[S]][%{{.*}}] signals %[[F]][%{{.*}}]
+// CHECK-NEXT:        loop.mbarrier_expect %[[F]][%{{.*}}] bytes 1024
+// CHECK-NEXT:        loop.copy_tensor %{{.*}} of [64, 64] box [8, 64] to %[[S]][%{{.*}}] mbarriers %[[F]][%{{.*}}]
 // CHECK-NOT:         loop.copy_tensor
 // CHECK:           loop.for 8 serial
-// CHECK:             loop.signal_wait %[[F]][%{{.*}}] phase
+// CHECK:             loop.mbarrier_wait %[[F]][%{{.*}}] phase
 // CHECK:             loop.barrier
 // CHECK-NEXT:        loop.guard
-// CHECK:               loop.signal_expect
+// CHECK:               loop.mbarrier_expect
 // CHECK:               loop.copy_tensor
 // CHECK-NOT:         loop.barrier
 // CHECK:             loop.load %[[S]]
@@ -44,29 +44,29 @@ func.func @ahead(%x: memref<4096xf16>, %y: memref<512xf16>) attributes {loop.ker
 
 // -----
 
-// Two groups of four warps multiply, a third copies. The only barrier is that behind the making of signals.
+// Two groups of four warps multiply, a third copies. The only barrier is that behind the making of mbarriers.
 // CHECK-LABEL: @divided
 // CHECK:         loop.for 2 block_x
 // CHECK-DAG:       %[[A:.*]] = loop.alloc shared slots 2 swizzled {loop.ahead} : memref<16384xf16>
 // CHECK-DAG:       %[[B:.*]] = loop.alloc shared slots 2 swizzled {loop.ahead} : memref<8192xf16>
-// CHECK:           loop.signal_init %[[F:.*]] of 1 :
-// CHECK:           loop.signal_init %[[E:.*]] of 8 :
+// CHECK:           loop.mbarrier_init %[[F:.*]] of 1 :
+// CHECK:           loop.mbarrier_init %[[E:.*]] of 8 :
 // CHECK:           loop.barrier
 // CHECK-NOT:       loop.barrier
 // CHECK:           loop.guard
 // CHECK:             loop.guard
 // CHECK:               loop.for 4 serial
-// CHECK:                 loop.signal_wait %[[E]][%{{.*}}] phase
-// CHECK:                 loop.signal_expect %[[F]][%{{.*}}] bytes 24576
-// CHECK:                 loop.copy_tensor %{{.*}} box [128, 64] to %[[A]][%{{.*}}] signals %[[F]]
-// CHECK:                 loop.copy_tensor %{{.*}} box [64, 64] to %[[B]][%{{.*}}] signals %[[F]]
+// CHECK:                 loop.mbarrier_wait %[[E]][%{{.*}}] phase
+// CHECK:                 loop.mbarrier_expect %[[F]][%{{.*}}] bytes 24576
+// CHECK:                 loop.copy_tensor %{{.*}} box [128, 64] to %[[A]][%{{.*}}] mbarriers %[[F]]
+// CHECK:                 loop.copy_tensor %{{.*}} box [64, 64] to %[[B]][%{{.*}}] mbarriers %[[F]]
 // CHECK:           loop.for 2 thread_z
 // CHECK:             loop.for 4 serial
-// CHECK:               loop.signal_wait %[[F]][%{{.*}}] phase
+// CHECK:               loop.mbarrier_wait %[[F]][%{{.*}}] phase
 // CHECK-NOT:           loop.copy_tensor
 // CHECK:               loop.multiply_shared
 // CHECK:               loop.guard
-// CHECK:                 loop.signal_arrive %[[E]]
+// CHECK:                 loop.mbarrier_arrive %[[E]]
 func.func @divided(%x: memref<65536xf16>, %w: memref<16384xf16>, %y: memref<16384xf32>) attributes {loop.kernel} {
   loop.for 2 block_x {
   ^bb0(%b: index):

@@ -1,4 +1,4 @@
-//! Products of f16 and bf16, emulated, whose operands come in boxes of tensors, or in copies of the threads
+//! Products of f16 and bf16, emulated, whose operands come by TMA, or in copies of the threads
 //! where they lie otherwise.
 
 use crate::common::{GPUS, Numbers, gpus_with};
@@ -79,7 +79,7 @@ fn compare_narrow_of(
 }
 
 #[test]
-fn operands_come_in_boxes_of_which_the_last_are_filled_up_with_zeros() {
+fn tma_fills_the_last_boxes_up_with_zeros() {
     // Whole tiles; tails in all extents; lines that begin at no multiple of 16 bytes; fewer rows than a tile; a batch; either order of
     // weights, with and without a function behind.
     let all = [
@@ -97,7 +97,7 @@ fn operands_come_in_boxes_of_which_the_last_are_filled_up_with_zeros() {
 }
 
 #[test]
-fn random_products_of_operands_in_boxes_are_those_of_the_processor() {
+fn random_products_of_operands_copied_by_tma_are_those_of_the_processor() {
     let mut numbers = Numbers(seed(11));
     let mut extent = |least: u64, step: u64, count: u64| (least + step * (numbers.next() % count)) as usize;
     for case in 0..6 {
@@ -108,7 +108,7 @@ fn random_products_of_operands_in_boxes_are_those_of_the_processor() {
 }
 
 #[test]
-fn bf16_comes_in_boxes_as_well() {
+fn bf16_is_copied_by_tma_as_well() {
     // Whole tiles; tails of all extents; weights as `dense` has them.
     for (batch, extents, dense) in
         [(1, [256, 256, 256], false), (2, [131, 264, 136], false), (1, [140, 520, 333], true)]
