@@ -17,9 +17,9 @@ pub struct Planning {
     pub strategy: Strategy,
     /// Families of rules that are left out, [`JOINING`] or [`LOOPS`].
     pub off: Vec<&'static str>,
-    /// A file for the ledger, which the strategies `xla` and `egraph` write.
-    pub ledger: Option<PathBuf>,
-    /// Whether the ledger has proofs.
+    /// A file for the remarks, which the strategies `xla` and `egraph` write.
+    pub remarks: Option<PathBuf>,
+    /// Whether remarks have proofs.
     pub proofs: bool,
     /// Operations up to which all forms of all values of a block are computed and compared; 0 for never.
     pub check: u64,
@@ -27,7 +27,7 @@ pub struct Planning {
 
 impl Default for Planning {
     fn default() -> Self {
-        Planning { strategy: Strategy::EGraph, off: Vec::new(), ledger: None, proofs: false, check: 0 }
+        Planning { strategy: Strategy::EGraph, off: Vec::new(), remarks: None, proofs: false, check: 0 }
     }
 }
 
@@ -47,8 +47,8 @@ impl Planning {
         if !rules.is_empty() {
             options.push(format!("off={}", rules.join("+")));
         }
-        if let Some(ledger) = &self.ledger {
-            options.push(format!("ledger='{}'", ledger.display()));
+        if let Some(remarks) = &self.remarks {
+            options.push(format!("remarks='{}'", remarks.display()));
         }
         if self.proofs {
             options.push("proofs=true".to_owned());
@@ -79,10 +79,10 @@ mod tests {
 
     #[test]
     fn a_plan_becomes_options_of_the_pass() {
-        let ledger = Some(PathBuf::from("/a b/l.json"));
+        let remarks = Some(PathBuf::from("/a b/l.json"));
         let off = vec!["axes", JOINING];
-        let planning = Planning { strategy: Strategy::None, off, ledger, ..Planning::default() };
-        let text = "builtin.module(relay-optimize{strategy=none off=axes+joining ledger='/a b/l.json'})";
+        let planning = Planning { strategy: Strategy::None, off, remarks, ..Planning::default() };
+        let text = "builtin.module(relay-optimize{strategy=none off=axes+joining remarks='/a b/l.json'})";
         let wanted = [("relay-optimize", Some(text.to_owned())), ("relay-loop-kernels", None)];
         assert_eq!(planning.instead(), wanted);
         let names = crate::pipelines::RELAY.iter().map(|stage| stage.name).collect::<Vec<_>>();

@@ -29,7 +29,7 @@ use fusion_dialects::{
     Build, Module, Op, OpExt, OperationLike, ValueMap, array_elements, int_attr, kind_of, module_op,
     nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
 };
-use fusion_transforms::egraph::ledger::Ledger;
+use fusion_transforms::egraph::remarks::Remarks;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
@@ -65,7 +65,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
     let mut block = Block::default();
     let mut units: IndexMap<String, Unit> = IndexMap::new();
     let mut kernels = Vec::new();
-    let mut ledger = Ledger::default();
+    let mut remarks = Remarks::default();
     for (number, kernel) in program.kernels.iter_mut().enumerate() {
         let Some(segment) = segments.get(kernel.symbol.as_str()) else { continue };
         let symbol = format!("{SYMBOL}{number}");
@@ -82,8 +82,8 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         }
         let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
         let planned = plan(&part, settings, &mut stages)?;
-        if let Some(path) = &settings.planning.ledger {
-            ledger.take(path, &kernel.symbol).map_err(|error| CompileError::Stage(vec![error]))?;
+        if let Some(path) = &settings.planning.remarks {
+            remarks.take(path, &kernel.symbol).map_err(|error| CompileError::Stage(vec![error]))?;
         }
         runner.add(stages);
         let Planned { workspace_bytes, constants, kernels: described, units: own, .. } = planned;
@@ -95,8 +95,8 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         kernel.workspace_bytes = workspace_bytes;
         kernels.push(described);
     }
-    if let Some(path) = &settings.planning.ledger {
-        ledger.write(path).map_err(|error| CompileError::Stage(vec![error]))?;
+    if let Some(path) = &settings.planning.remarks {
+        remarks.write(path).map_err(|error| CompileError::Stage(vec![error]))?;
     }
     let units: Vec<Unit> = units.into_values().collect();
     let Settings { processor: Processor { target, .. }, jobs, cache, .. } = settings;

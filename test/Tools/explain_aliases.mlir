@@ -34,7 +34,7 @@
 // SOURCE:       x comes from outside of the kernels
 
 // GONE:         error: the value "unused" ({{.*}}explain_aliases.mlir:48:13) is not in the program that kernels were chosen for
-// NONE:         error: there are no decisions to explain: the strategy none does not decide by cost; xla and egraph do
+// NONE:         error: there are no remarks to explain: the strategy none does not decide by cost; xla and egraph do
 func.func @main(%x: tensor<4x8xf32> {relay.name = "x"})
     -> (tensor<4x8xf32> {relay.name = "y"}, tensor<4x8xf32> {relay.name = "z"}, tensor<4x8xf32> {relay.name = "w"}) {
   %c = relay.constant dense<3.0> : tensor<f32>

@@ -18,7 +18,7 @@ use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
 pub use fusion_transforms::egraph::Strategy;
-use fusion_transforms::egraph::ledger::Ledger;
+use fusion_transforms::egraph::remarks::Remarks;
 use fusion_transforms::fp_math::FpMath;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ pub struct Compiled {
     /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
     pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
-    pub ledger: Option<Ledger>,
+    pub remarks: Option<Remarks>,
     /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
     pub programs: IndexMap<String, String>,
 }
@@ -201,8 +201,8 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         return programs::ahead_of_time(&context, &module, model, options);
     }
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
-    let ledger = scratch.as_ref().map(|directory| directory.path().join("ledger.json"));
-    let settings = settings(options, ledger.clone());
+    let remarks = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
+    let settings = settings(options, remarks.clone());
     let report = options.validate.clone().map(|settings| {
         // What a function calls is run with it, so nobody else may change the module.
         context.enable_multi_threading(false);
@@ -227,7 +227,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         input.value = options.bound.get(&input.name).map(|value| value.bytes().to_vec());
     }
     let predicted = compilation.kernels.iter().map(Predicted::of).collect();
-    let ledger = self::ledger(ledger)?;
+    let remarks = self::remarks(remarks)?;
     let launches = match settings.device.as_ref().filter(|_| options.explain) {
         Some(device) => launches(device, &compilation)?,
         None => Vec::new(),
@@ -250,11 +250,11 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let pieces = if size > 0 { vec![(0, compilation.constants)] } else { Vec::new() };
     let code = Code::Objects { objects: compilation.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, compilation.programs);
-    Ok(Compiled { description, code, constants, predicted, launches, ledger, programs })
+    Ok(Compiled { description, code, constants, predicted, launches, remarks, programs })
 }
 
-/// What a compilation wrote into a file for its decisions.
-pub(crate) fn ledger(file: Option<PathBuf>) -> Result<Option<Ledger>, DriverError> {
+/// What a compilation wrote into a file for its remarks.
+pub(crate) fn remarks(file: Option<PathBuf>) -> Result<Option<Remarks>, DriverError> {
     match file.filter(|file| file.exists()) {
         Some(file) => {
             Ok(Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?))
@@ -297,7 +297,7 @@ fn runs_on(device: &Device) -> Option<fusion_runtime::gpu::Device> {
 }
 
 /// How the compiler is set for these options.
-pub(crate) fn settings(options: &CompileOptions, ledger: Option<PathBuf>) -> Settings {
+pub(crate) fn settings(options: &CompileOptions, remarks: Option<PathBuf>) -> Settings {
     let mut processor = options.target.processor.clone();
     processor.target.optimization = options.opt_level.into();
     Settings {
@@ -306,7 +306,7 @@ pub(crate) fn settings(options: &CompileOptions, ledger: Option<PathBuf>) -> Set
         planning: Planning {
             strategy: options.strategy,
             off: options.rules_off.clone(),
-            ledger,
+            remarks,
             proofs: options.proofs,
             check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
         },

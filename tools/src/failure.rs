@@ -134,8 +134,8 @@ pub enum Failure {
         "there is no directory for descriptions of targets: neither FUSION_TARGETS nor HOME is set; name a file with --output"
     )]
     NoDirectory,
-    #[error("there are no decisions to explain: {0}")]
-    NoDecisions(String),
+    #[error("there are no remarks to explain: {0}")]
+    NoRemarks(String),
     #[error(
         "the value {name:?} ({place}) is not in the program that kernels were chosen for: before that it was folded into a constant, merged with a value \
          of the same operation and operands, or taken out because nothing reads it; ask for a value that reads it, or for one that it reads"

@@ -244,12 +244,12 @@ pub fn interpret(model: &Path, options: &CompileOptions, inputs: Inputs) -> Resu
 fn compiled(
     module: &Module,
     options: &CompileOptions,
-    ledger: Option<PathBuf>,
+    remarks: Option<PathBuf>,
 ) -> Result<ProgramCompilation, DriverError> {
     if options.target.device().is_some() {
         return Err(DriverError::NoPrograms(options.target.name.clone()));
     }
-    let settings = driver::settings(options, ledger);
+    let settings = driver::settings(options, remarks);
     let compilation = compile_program(module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {
         driver::tell(&compilation.timings, settings.jobs);
@@ -323,10 +323,10 @@ pub(crate) fn ahead_of_time(
     options: &CompileOptions,
 ) -> Result<Compiled, DriverError> {
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
-    let file = scratch.as_ref().map(|directory| directory.path().join("ledger.json"));
+    let file = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
     let ProgramCompilation { program, mut objects, constants, kernels, .. } =
         compiled(module, options, file.clone())?;
-    let ledger = driver::ledger(file)?;
+    let remarks = driver::remarks(file)?;
     let target = driver::settings(options, None).processor.target;
     let native = compile_with_kernels(context, &program, constants, &target).map_err(failed)?;
     objects.push(native.object);
@@ -345,7 +345,7 @@ pub(crate) fn ahead_of_time(
         constants,
         predicted,
         launches: Vec::new(),
-        ledger,
+        remarks,
         programs: IndexMap::new(),
     })
 }

@@ -58,23 +58,23 @@ fn kernels_have_predictions_measurements_and_sources() {
     assert!(totals["kernels_before"].as_u64().unwrap() > kernels.len() as u64);
     assert!(totals["bound_s"].as_f64().unwrap() <= totals["predicted_s"].as_f64().unwrap());
     assert!(totals["model_s"].as_f64().unwrap() > 0.0);
-    assert!(!report["ledger"]["blocks"][0]["decisions"].as_array().unwrap().is_empty());
+    assert!(!report["remarks"]["blocks"][0]["remarks"].as_array().unwrap().is_empty());
 }
 
 #[test]
-fn decisions_are_found_by_value() {
+fn remarks_are_found_by_value() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     let report: Value = serde_json::from_str(&printed(fusion(here, "explain", &["--json"]))).unwrap();
-    let block = &report["ledger"]["blocks"][0];
-    let values = |decision: &Value| {
-        let values = decision["values"].as_array().unwrap();
+    let block = &report["remarks"]["blocks"][0];
+    let values = |remark: &Value| {
+        let values = remark["values"].as_array().unwrap();
         values.iter().map(|v| v.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    for decision in block["decisions"].as_array().unwrap() {
-        let values = values(decision);
+    for remark in block["remarks"].as_array().unwrap() {
+        let values = values(remark);
         let text = printed(fusion(here, "explain", &["--why", &values[0]]));
-        assert!(text.contains(decision["reason"].as_str().unwrap()), "{text}");
+        assert!(text.contains(remark["reason"].as_str().unwrap()), "{text}");
     }
     let (first, last) = ("#0", format!("#{}", report["kernels"].as_array().unwrap().len() - 1));
     let text = printed(fusion(here, "explain", &["--why-not", &format!("{first},{last}")]));
@@ -90,9 +90,9 @@ fn decisions_are_found_by_value() {
         serde_json::from_str(&printed(fusion(here, "explain", &["--json", "--why", "#0"]))).unwrap();
     let found = &answer["blocks"][0];
     assert_eq!(found["kernels"], json!([{"number": 0, "name": report["kernels"][0]["name"]}]));
-    let about_first = |decision: &&Value| decision["places"].as_array().unwrap().contains(&json!(0));
-    let wanted = block["decisions"].as_array().unwrap().iter().filter(about_first).count();
-    assert_eq!(found["decisions"].as_array().unwrap().len(), wanted);
+    let about_first = |remark: &&Value| remark["places"].as_array().unwrap().contains(&json!(0));
+    let wanted = block["remarks"].as_array().unwrap().iter().filter(about_first).count();
+    assert_eq!(found["remarks"].as_array().unwrap().len(), wanted);
     let pair = format!("{first},{last}");
     let answer = printed(fusion(here, "explain", &["--json", "--why-not", &pair]));
     let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -109,7 +109,7 @@ fn decisions_are_found_by_value() {
     );
     assert!(said.starts_with(&wanted), "{said}");
     let said = complaint(fusion(here, "explain", &["--why", "#0", "--strategy", "relay"]));
-    let wanted = "error: there are no decisions to explain: the strategy relay does not decide by cost; xla and egraph do\n";
+    let wanted = "error: there are no remarks to explain: the strategy relay does not decide by cost; xla and egraph do\n";
     assert_eq!(said, wanted);
 }
 
@@ -194,7 +194,7 @@ fn orders_of_images_are_told() {
     let report: Value = serde_json::from_str(&explain(here, &["--json", "--html", "m.html"])).unwrap();
     assert_eq!(report["kernels"][0]["orders"], json!({"reads": ["NHWC", "OIHW"], "writes": ["NCHW"]}));
     assert_eq!(report["totals"]["conversions"], json!({"count": 1, "alone": 1, "bytes": 16384}));
-    let kernels = &report["ledger"]["blocks"][0]["kernels"];
+    let kernels = &report["remarks"]["blocks"][0]["kernels"];
     assert_eq!(
         (&kernels[0]["reads"][0]["order"], &kernels[0]["writes"][0]["order"]),
         (&json!("NHWC"), &json!("NCHW"))
@@ -227,7 +227,7 @@ fn a_chain_that_is_parted_says_why() {
 }
 
 #[test]
-fn programs_of_functions_tell_their_decisions_as_well() {
+fn programs_of_functions_tell_their_remarks_as_well() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/relay/lstm.relay");
@@ -237,7 +237,7 @@ fn programs_of_functions_tell_their_decisions_as_well() {
         printed(fusion.env("FUSION_CACHE", here.join("cache")).output().unwrap())
     };
     let report: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
-    let blocks = report["ledger"]["blocks"].as_array().unwrap();
+    let blocks = report["remarks"]["blocks"].as_array().unwrap();
     assert!(blocks.len() > 1, "a block for each part of the program: {blocks:?}");
     let named = |block: &Value| block["kernels"].as_array().unwrap().len();
     assert_eq!(blocks.iter().map(named).sum::<usize>(), report["kernels"].as_array().unwrap().len());
@@ -250,7 +250,7 @@ fn a_page_needs_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     printed(fusion(directory.path(), "explain", &["--html", "report.html"]));
     let page = fs::read_to_string(directory.path().join("report.html")).unwrap();
-    for part in ["<svg", "id=\"ledger\"", "class=\"roof\"", "#0 fused_"] {
+    for part in ["<svg", "id=\"remarks\"", "class=\"roof\"", "#0 fused_"] {
         assert!(page.contains(part), "{part}");
     }
     assert!(!["href=", "src=", "@import", "url("].iter().any(|outside| page.contains(outside)));

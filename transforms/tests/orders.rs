@@ -1,9 +1,9 @@
-//! The orders of images, as saturation finds them, and as the ledger names them.
+//! The orders of images, as saturation finds them, and as the remarks names them.
 
 use crate::common::Reader;
 use fusion_transforms::egraph::extract::rates::Rates;
 use fusion_transforms::egraph::extract::space::Space;
-use fusion_transforms::egraph::ledger::ImageOrders;
+use fusion_transforms::egraph::remarks::ImageOrders;
 use fusion_transforms::egraph::orders::{CHANNELS_LAST, IN_BLOCKS, Orders, PLAIN};
 use fusion_transforms::egraph::rules::{Family, Rules};
 use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
@@ -68,7 +68,7 @@ fn named(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_ledger_names_orders_by_what_windows_read_and_store() {
+fn the_remarks_names_orders_by_what_windows_read_and_store() {
     let convolution = |x: &str| {
         format!(
             "(layout_conv2d {{data_layout=\"NHWC\",out_layout=\"NCHW\",padding=[0,0,0,0]}} {x} c:[32,3,1,1])"

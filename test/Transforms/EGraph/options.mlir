@@ -4,8 +4,8 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{off=axes+siblings})' | FileCheck %s --check-prefix=OFF
 // RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{strategy=best})' 2>&1 | FileCheck %s --check-prefix=STRATEGY
 // RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{off=everything})' 2>&1 | FileCheck %s --check-prefix=FAMILY
-// RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{ledger=/no/such/folder/x.json})' 2>&1 | FileCheck %s --check-prefix=LEDGER
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{check=100000000 proofs=true ledger=%t.json})' -o /dev/null
+// RUN: not fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{remarks=/no/such/folder/x.json})' 2>&1 | FileCheck %s --check-prefix=REMARKS
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(relay-optimize{check=100000000 proofs=true remarks=%t.json})' -o /dev/null
 // RUN: FileCheck %s --check-prefix=PROOF < %t.json
 
 // NONE-LABEL: func.func @main
@@ -20,8 +20,8 @@
 // OFF:         call @fused_transpose_tanh_transpose_0
 // STRATEGY: error: the option strategy of relay-optimize must be one of none, relay, xla, egraph, found "best"
 // FAMILY: error: the option off of relay-optimize names families of rules joined by +, or joining; there is no "everything", but algebra, axes,
-// LEDGER: error: cannot write the ledger /no/such/folder/x.json
-// The transposes are gone, and the ledger says by which rule.
+// REMARKS: error: cannot write the remarks /no/such/folder/x.json
+// The transposes are gone, and the remarks say by which rule.
 // PROOF:      "proofs": [
 // PROOF:      "rule": "elementwise-of-transpose"
 func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {

@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(relay-loop-kernels,relay-optimize)' | FileCheck %s
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=nvidia:sm_90a},relay-loop-kernels,relay-optimize{ledger=%t.json})' | FileCheck %s --check-prefix=GPU
-// RUN: FileCheck %s --check-prefix=LEDGER < %t.json
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-attach-target{name=nvidia:sm_90a},relay-loop-kernels,relay-optimize{remarks=%t.json})' | FileCheck %s --check-prefix=GPU
+// RUN: FileCheck %s --check-prefix=REMARKS < %t.json
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(relay-loop-kernels{unroll=3},relay-optimize)' | FileCheck %s --check-prefix=ASKED
 
 // A processor counts beside its arithmetic: one step at a time. A thread of a GPU has no other units, so that steps stand behind
@@ -11,10 +11,10 @@
 // GPU-LABEL: func.func private @loop_1
 // GPU:         unroll = 4
 // ASKED-COUNT-2: unroll = 3
-// LEDGER:      "rule": "one step at a time",
-// LEDGER:      "accepted": true,
-// LEDGER:      "reason": "the loop counts less often"
-// LEDGER:      "rule": "4 of 4 steps behind each other",
+// REMARKS:      "rule": "one step at a time",
+// REMARKS:      "accepted": true,
+// REMARKS:      "reason": "the loop counts less often"
+// REMARKS:      "rule": "4 of 4 steps behind each other",
 func.func @busy(%x0: tensor<4096xf32>, %x1: tensor<4096xf32>, %x2: tensor<4096xf32>, %x3: tensor<4096xf32>, %x4: tensor<4096xf32>, %x5: tensor<4096xf32>) -> (tensor<4096xf32>, tensor<4096xf32>, tensor<4096xf32>, tensor<4096xf32>, tensor<4096xf32>, tensor<4096xf32>) {
   %end = relay.constant dense<96> : tensor<i64>
   %start = relay.constant dense<0> : tensor<i64>

@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::report::{Report, accuracy, decisions, gpu, html, measure, proofs, source_names};
+use crate::report::{Report, accuracy, remarks, gpu, html, measure, proofs, source_names};
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Show the kernels of a model: what was fused into each, what it costs, and why.
 ///
 /// Shows the bytes each reads and writes, its floating-point operations and the seconds predicted; then what fusion saved and how
-/// the kernels were found. Decisions can be asked for by value, or as a page of HTML (see docs/explain.md).
+/// the kernels were found. Remarks can be asked for by value, or as a page of HTML (see docs/explain.md).
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The model, compiled (.so) or not (.onnx, .relay, .mlir). A compiled one tells its kernels alone.
@@ -33,7 +33,7 @@ pub struct Explain {
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = super::bench::budget)]
     budget: Duration,
 
-    /// Tell all decisions about a value (named as in the model) or a kernel (by name, or #3 for its number), in place of the tables.
+    /// Tell all remarks about a value (named as in the model) or a kernel (by name, or #3 for its number), in place of the tables.
     #[arg(long, value_name = "VALUE")]
     why: Option<String>,
 
@@ -50,7 +50,7 @@ pub struct Explain {
     #[arg(long, conflicts_with_all = ["why", "why_not", "proof"])]
     accuracy: bool,
 
-    /// Write all as a page for the browser: the graph of kernels, their roofline, and the decisions.
+    /// Write all as a page for the browser: the graph of kernels, their roofline, and the remarks.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
 
@@ -81,11 +81,11 @@ impl Explain {
             std::fs::write(file, html::page(&report)).map_err(Failure::file("write", file))?;
         }
         if let Some(value) = &self.why {
-            let answer = decisions::why(&report, value)?;
+            let answer = remarks::why(&report, value)?;
             return self.tell(&answer, || answer.text());
         }
         if let Some((first, second)) = &self.why_not {
-            let answer = decisions::why_not(&report, first, second)?;
+            let answer = remarks::why_not(&report, first, second)?;
             return self.tell(&answer, || answer.text());
         }
         if let Some(value) = &self.proof {

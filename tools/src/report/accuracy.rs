@@ -92,7 +92,7 @@ pub fn accuracy(
     for row in report.kernels.iter().filter(|row| seen.insert(row.name.as_str())) {
         let entry = row.at.and_then(|(block, place)| report.blocks().get(block)?.kernels.get(place));
         let normwise = entry.map_or(&[][..], |entry| &entry.normwise);
-        let rule = |form: &fusion_transforms::egraph::ledger::Normwise| {
+        let rule = |form: &fusion_transforms::egraph::remarks::Normwise| {
             form.rule.clone().unwrap_or_else(|| form.operator.clone())
         };
         let measured = match compiled.programs.get(&row.name) {

@@ -6,7 +6,7 @@ use super::totals::Totals;
 use crate::driver::Predicted;
 use crate::print;
 use fusion_runtime::KernelDescription;
-use fusion_transforms::egraph::ledger::{BlockLedger, KernelEntry, TensorEntry};
+use fusion_transforms::egraph::remarks::{BlockRemarks, KernelEntry, TensorEntry};
 use fusion_transforms::target::Factors;
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct Row {
     /// What its functions on a GPU are called, but for their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// Where the ledger has it: the block, and the place in the block.
+    /// Where the remarks have it: the block, and the place in the block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<(usize, usize)>,
     /// The operators it is made of.
@@ -57,8 +57,8 @@ impl Row {
     }
 }
 
-/// The kernels of a description in their order, each with what a ledger knows of it.
-pub fn rows(kernels: &[KernelDescription], predicted: &[Predicted], blocks: &[BlockLedger]) -> Vec<Row> {
+/// The kernels of a description in their order, each with what the remarks know of it.
+pub fn rows(kernels: &[KernelDescription], predicted: &[Predicted], blocks: &[BlockRemarks]) -> Vec<Row> {
     // Of kernels that are the same, the first call is the first entry.
     let mut entries: HashMap<&str, VecDeque<(usize, usize, &KernelEntry)>> = HashMap::new();
     for (number, block) in blocks.iter().enumerate() {

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   description of the compiled model --+
-//!   ledger of relay-optimize -----------+--> Report --> text, JSON, one page of HTML
+//!   remarks of relay-optimize -----------+--> Report --> text, JSON, one page of HTML
 //!   seconds measured -------------------+
 //! ```
 
 pub mod ablation;
 pub mod accuracy;
 pub mod aliases;
-pub mod decisions;
+pub mod remarks;
 pub mod gpu;
 pub mod html;
 pub mod kernels;
@@ -25,7 +25,7 @@ pub mod totals;
 use crate::driver::{CompileOptions, Compiled, Predicted};
 use crate::print;
 use fusion_runtime::{ArgumentDescription, ModelDescription};
-use fusion_transforms::egraph::ledger::{BlockLedger, Ledger};
+use fusion_transforms::egraph::remarks::{BlockRemarks, Remarks};
 use indexmap::IndexMap;
 use kernels::{Row, rows};
 use machine::Machine;
@@ -56,8 +56,8 @@ pub struct Report {
     pub totals: Totals,
     /// What saturation did, of all blocks together.
     pub saturation: Option<Saturation>,
-    /// All decisions.
-    pub ledger: Option<Ledger>,
+    /// All remarks.
+    pub remarks: Option<Remarks>,
     /// What the source calls its values, where these go by places: the name, and the place.
     #[serde(skip)]
     pub source_names: IndexMap<String, String>,
@@ -71,8 +71,8 @@ impl Report {
 
     /// Of a model that was just compiled.
     pub fn of(compiled: &mut Compiled, options: &CompileOptions) -> Report {
-        let ledger = compiled.ledger.take();
-        let mut report = Report::new(&compiled.description, &compiled.predicted, ledger);
+        let remarks = compiled.remarks.take();
+        let mut report = Report::new(&compiled.description, &compiled.predicted, remarks);
         for (row, launches) in report.kernels.iter_mut().zip(&compiled.launches) {
             row.launches = launches.iter().map(gpu::Launch::of).collect();
         }
@@ -80,8 +80,8 @@ impl Report {
         Report { strategy: Some(options.strategy.name()), machine, ..report }
     }
 
-    fn new(description: &ModelDescription, predicted: &[Predicted], ledger: Option<Ledger>) -> Report {
-        let blocks = ledger.as_ref().map_or(&[][..], |l| &l.blocks);
+    fn new(description: &ModelDescription, predicted: &[Predicted], remarks: Option<Remarks>) -> Report {
+        let blocks = remarks.as_ref().map_or(&[][..], |l| &l.blocks);
         let kernels = rows(&description.kernels, predicted, blocks);
         Report {
             name: description.name.clone(),
@@ -94,14 +94,14 @@ impl Report {
             totals: Totals::of(&kernels, blocks),
             saturation: Saturation::of(blocks),
             kernels,
-            ledger,
+            remarks,
             source_names: IndexMap::new(),
         }
     }
 
-    /// The blocks of the ledger; none where there is no ledger.
-    pub fn blocks(&self) -> &[BlockLedger] {
-        self.ledger.as_ref().map_or(&[], |l| &l.blocks)
+    /// The blocks of the remarks; none where there are none.
+    pub fn blocks(&self) -> &[BlockRemarks] {
+        self.remarks.as_ref().map_or(&[], |l| &l.blocks)
     }
 
     /// As text for people.
@@ -142,7 +142,7 @@ pub(crate) mod tests {
     pub fn report() -> Report {
         let tensor = |value: &str, place: Option<usize>| serde_json::json!({"value": value, "kernel": null, "place": place, "type": "tensor<4xf32>", "constant": false});
         let operator = |name: &str, operator: &str| serde_json::json!({"value": name, "operator": operator, "rule": null, "sources": [name]});
-        let decision = |accepted: bool, values: &[&str], places: &[usize], before: f64, reason: &str| {
+        let remark = |accepted: bool, values: &[&str], places: &[usize], before: f64, reason: &str| {
             let names = ["fused_conv2d_relu_0", "fused_max_pool_0"];
             let kernels: Vec<&str> = places.iter().map(|&place| names[place]).collect();
             serde_json::json!({
@@ -150,7 +150,7 @@ pub(crate) mod tests {
                 "kernels": kernels, "places": places, "before": before, "after": 4e-6, "reason": reason,
             })
         };
-        let ledger = serde_json::json!({"blocks": [{
+        let remarks = serde_json::json!({"blocks": [{
             "function": "main",
             "saturation": {"stop": "saturated", "rounds": 2, "nodes": 9, "classes": 7, "rules": [
                 {"rule": "a <b>", "family": "algebra", "matches": 3, "applied": 1, "exceeded": 0, "seconds": 1e-5},
@@ -165,9 +165,9 @@ pub(crate) mod tests {
                 {"name": "fused_max_pool_0", "operators": [operator("pool", "relay.max_pool")],
                  "reads": [tensor("relu", Some(0))], "writes": [tensor("pool", Some(1))], "bytes": 100.0, "flops": 100.0, "seconds": 1e-6},
             ],
-            "decisions": [
-                decision(false, &["relu", "pool"], &[0, 1], 3e-6, "it would <take> longer"),
-                decision(true, &["conv", "relu"], &[0], 5e-6, "its only kernel needs no memory for it"),
+            "remarks": [
+                remark(false, &["relu", "pool"], &[0, 1], 3e-6, "it would <take> longer"),
+                remark(true, &["conv", "relu"], &[0], 5e-6, "its only kernel needs no memory for it"),
             ],
         }]});
         let kernel = |name: &str, operators: &[&str], bytes: u64, flops: u64| KernelDescription {
@@ -190,9 +190,9 @@ pub(crate) mod tests {
             device: None,
             workspace_bytes: 64,
         };
-        let ledger: Ledger = serde_json::from_value(ledger).unwrap();
+        let remarks: Remarks = serde_json::from_value(remarks).unwrap();
         let machine = Some(Machine::of(&fusion_transforms::target::Target::default()));
-        Report { strategy: Some("egraph"), machine, ..Report::new(&description, &[], Some(ledger)) }
+        Report { strategy: Some("egraph"), machine, ..Report::new(&description, &[], Some(remarks)) }
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What a name on the command line means: a value of the ledger, an operation of the source, an input or output, a kernel, or `#3`,
+//! What a name on the command line means: a value of the remarks, an operation of the source, an input or output, a kernel, or `#3`,
 //! a kernel's number. What became an alias of a value stands for that value.
 
 use super::Report;
 use crate::failure::Failure;
-use fusion_transforms::egraph::ledger::{Alias, Became, BlockLedger, Decision};
+use fusion_transforms::egraph::remarks::{Alias, Became, BlockRemarks, Remark};
 use std::collections::BTreeSet;
 
 /// How many near names are offered.
@@ -21,11 +21,11 @@ pub struct Named<'r> {
 }
 
 impl Named<'_> {
-    /// True when a decision names a value, or is about a kernel that the user named.
-    pub fn is_in(&self, decision: &Decision) -> bool {
+    /// True when a remark names a value, or is about a kernel that the user named.
+    pub fn is_in(&self, remark: &Remark) -> bool {
         match self.values.is_empty() {
-            true => decision.places.iter().any(|place| self.kernels.contains(place)),
-            false => decision.values.iter().any(|value| self.values.contains(value)),
+            true => remark.places.iter().any(|place| self.kernels.contains(place)),
+            false => remark.values.iter().any(|value| self.values.contains(value)),
         }
     }
 
@@ -68,7 +68,7 @@ pub fn resolve<'r>(report: &'r Report, name: &str) -> Result<Vec<Named<'r>>, Fai
 }
 
 /// Adds what a name stands for in a block.
-fn in_block<'r>(block: &'r BlockLedger, name: &str, named: &mut Named<'r>) {
+fn in_block<'r>(block: &'r BlockRemarks, name: &str, named: &mut Named<'r>) {
     let is_it = |value: &str| {
         // Of several values of one operation, all but the first have a number.
         let value = match value.rsplit_once('#') {
@@ -92,7 +92,7 @@ fn in_block<'r>(block: &'r BlockLedger, name: &str, named: &mut Named<'r>) {
         let tensors = kernel.reads.iter().chain(&kernel.writes);
         named.values.extend(tensors.map(|t| &t.value).filter(|value| is_it(value)).cloned());
     }
-    let decided = block.decisions.iter().flat_map(|d| &d.values);
+    let decided = block.remarks.iter().flat_map(|d| &d.values);
     named.values.extend(decided.filter(|value| is_it(value)).cloned());
     for alias in block.aliases.iter().filter(|alias| is_it(&alias.value)) {
         if named.aliases.iter().any(|known| std::ptr::eq(*known, alias)) {
@@ -116,7 +116,7 @@ fn all(report: &Report) -> BTreeSet<&str> {
             );
             names.extend(kernel.reads.iter().chain(&kernel.writes).map(|t| t.value.as_str()));
         }
-        names.extend(block.decisions.iter().flat_map(|d| &d.values).map(String::as_str));
+        names.extend(block.remarks.iter().flat_map(|d| &d.values).map(String::as_str));
         names.extend(block.aliases.iter().map(|alias| alias.value.as_str()));
     }
     names.extend(report.source_names.keys().map(String::as_str));

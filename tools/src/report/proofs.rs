@@ -6,10 +6,10 @@
 
 use super::Report;
 use super::aliases::sentence;
-use super::decisions::check;
+use super::remarks::check;
 use super::names::resolve;
 use crate::failure::Failure;
-use fusion_transforms::egraph::ledger::{Alias, Became};
+use fusion_transforms::egraph::remarks::{Alias, Became};
 use fusion_transforms::egraph::proof::{Proof, Step};
 use serde::Serialize;
 

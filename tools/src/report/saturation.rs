@@ -2,7 +2,7 @@
 
 use super::table::{Align, table};
 use crate::print;
-use fusion_transforms::egraph::ledger::BlockLedger;
+use fusion_transforms::egraph::remarks::BlockRemarks;
 use fusion_transforms::egraph::saturate::{RuleReport, Stop};
 use serde::Serialize;
 
@@ -25,8 +25,8 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Of the blocks of a ledger; none of no blocks.
-    pub fn of(blocks: &[BlockLedger]) -> Option<Saturation> {
+    /// Of the blocks of remarks; none of no blocks.
+    pub fn of(blocks: &[BlockRemarks]) -> Option<Saturation> {
         let reports = || blocks.iter().map(|block| &block.saturation);
         let mut rules: Vec<RuleReport> = Vec::new();
         for report in reports().flat_map(|r| &r.rules) {

@@ -2,7 +2,7 @@
 
 use super::kernels::Row;
 use crate::print;
-use fusion_transforms::egraph::ledger::BlockLedger;
+use fusion_transforms::egraph::remarks::BlockRemarks;
 use serde::Serialize;
 
 /// Sums. Kernels in a loop are counted once, as in the table of kernels; what they take is that of all their runs.
@@ -49,7 +49,7 @@ pub struct Conversions {
 }
 
 impl Conversions {
-    fn of(blocks: &[BlockLedger]) -> Conversions {
+    fn of(blocks: &[BlockRemarks]) -> Conversions {
         let mut all = Conversions::default();
         for (block, kernel) in blocks.iter().flat_map(|b| b.kernels.iter().map(move |k| (b, k))) {
             all.count += kernel.conversions.len();
@@ -81,14 +81,14 @@ impl Conversions {
 }
 
 impl Totals {
-    /// Of kernels, and of the blocks of the ledger they come from.
-    pub fn of(rows: &[Row], blocks: &[BlockLedger]) -> Totals {
+    /// Of kernels, and of the blocks of the remarks they come from.
+    pub fn of(rows: &[Row], blocks: &[BlockRemarks]) -> Totals {
         let known = !blocks.is_empty();
         // What no block has was a kernel before.
         let others: Vec<&Row> = rows.iter().filter(|row| row.at.is_none()).collect();
         let predicted_s = sum(rows, |row| row.predicted_s);
         let all_runs = |row: &Row, one: Option<u64>| one.map(|n| n.saturating_mul(row.runs));
-        let each = |of: fn(&BlockLedger) -> f64| blocks.iter().map(|b| b.runs as f64 * of(b)).sum::<f64>();
+        let each = |of: fn(&BlockRemarks) -> f64| blocks.iter().map(|b| b.runs as f64 * of(b)).sum::<f64>();
         let plus = |values: f64, more: f64| known.then_some((values + more) as u64);
         let others_predicted: f64 =
             others.iter().filter_map(|row| Some(row.runs as f64 * row.predicted_s?)).sum();

@@ -76,7 +76,7 @@ pub fn bisect(module: Op, options: &Options, judge: &mut dyn FnMut(Op) -> Option
         let new = module_op(&copy);
         let mut cx = RunContext::detached(options.clone());
         let ran = Settings::of(new, &cx).and_then(|settings| {
-            let settings = Settings { ledger: None, proofs: false, ..settings };
+            let settings = Settings { remarks: None, proofs: false, ..settings };
             optimize(new, &settings, &mut log, &mut cx)
         });
         let error = match ran {

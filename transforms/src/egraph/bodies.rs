@@ -12,7 +12,7 @@ use super::applications::Log;
 use super::extract::rates::Rates;
 use super::extract::search::Freedom;
 use super::extract::space::ClassId;
-use super::ledger::{self, Alias, OperatorEntry};
+use super::remarks::{self, Alias, OperatorEntry};
 use super::planned::{Means, Planned, planned};
 use super::proof::{self, Proof};
 use super::read;
@@ -39,7 +39,7 @@ pub struct Body {
     pub aliases: Vec<Alias>,
 }
 
-/// The bodies, by the names of their functions; none where no ledger tells of them.
+/// The bodies, by the names of their functions; none where no remarks tell of them.
 pub type Bodies = IndexMap<String, Body>;
 
 /// Rewrites the bodies of all loop kernels.
@@ -88,16 +88,16 @@ fn body<'c>(
     let members: Vec<ClassId> = written.iter().flat_map(|one| &one.kernel.members).copied().collect();
     let is_made = |&&member: &&ClassId| plan.state.candidate(&space, member).rule.is_some();
     cx.count(2, members.iter().filter(is_made).count() as u64);
-    if settings.ledger.is_none() {
+    if settings.remarks.is_none() {
         return Ok(None);
     }
-    let names = ledger::names(&program, &space, &format!("{name}."));
-    let operator = |member: ClassId| ledger::operator(&program, &space, &plan, (member, &names[member]));
+    let names = remarks::names(&program, &space, &format!("{name}."));
+    let operator = |member: ClassId| remarks::operator(&program, &space, &plan, (member, &names[member]));
     let operators = members.into_iter().filter_map(operator).collect();
     let proofs = match settings.proofs {
         true => proof::proofs(&mut program, &space, &plan, &names),
         false => Vec::new(),
     };
-    let aliases = ledger::aliases(&mut program, &space, &plan, (&names, settings.proofs));
+    let aliases = remarks::aliases(&mut program, &space, &plan, (&names, settings.proofs));
     Ok(Some(Body { operators, proofs, aliases }))
 }

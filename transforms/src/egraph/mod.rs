@@ -21,7 +21,7 @@ pub mod extract;
 mod fold;
 pub mod language;
 mod large_constants;
-pub mod ledger;
+pub mod remarks;
 mod limits;
 pub mod numbers;
 pub mod orders;

@@ -4,7 +4,7 @@ use super::applications::Log;
 use super::bodies::{self, Bodies};
 use super::extract::rates::Rates;
 use super::extract::search::Freedom;
-use super::ledger::{self, Ledger};
+use super::remarks::{self, Remarks};
 use super::planned::{Means, Planned, planned};
 use super::proof;
 use super::read;
@@ -74,7 +74,7 @@ pub(super) fn optimize<'c>(
         loops,
         settings,
         outliner,
-        ledger: Ledger::default(),
+        remarks: Remarks::default(),
         log,
     };
     for function in top_level(module, |kind| matches!(kind, Kind::Upstream(Upstream::Func))) {
@@ -85,9 +85,9 @@ pub(super) fn optimize<'c>(
             }
         }
     }
-    match &settings.ledger {
+    match &settings.remarks {
         Some(path) => {
-            let written = optimizer.ledger.write(path);
+            let written = optimizer.remarks.write(path);
             written.map_err(|error| PassError::new(module.location(), error))
         }
         None => Ok(()),
@@ -111,7 +111,7 @@ struct Optimizer<'a, 'c> {
     rates: Rates,
     loops: LoopKernels,
     outliner: Outliner<'c>,
-    ledger: Ledger,
+    remarks: Remarks,
     log: &'a mut Log,
 }
 
@@ -140,22 +140,22 @@ impl<'c> Optimizer<'_, 'c> {
             let made = members.iter().filter(|&&m| plan.state.candidate(&space, m).rule.is_some());
             cx.count(2, made.count() as u64);
         }
-        if self.settings.ledger.is_some() {
-            let names = ledger::names(&program, &space, "");
-            let block = ledger::Block {
+        if self.settings.remarks.is_some() {
+            let names = remarks::names(&program, &space, "");
+            let block = remarks::Block {
                 program: &program,
                 space: &space,
                 plan: &plan,
                 names,
                 written: &written,
                 rules: &self.rules,
-                orders: ledger::ImageOrders::of(&space),
+                orders: remarks::ImageOrders::of(&space),
             };
             let runs = program.uses.first().map_or(1, |used| unrolling::runs(used.by));
             let mut entry = block.entry((function, runs), saturation, report);
             unrolling::tell(&block, &self.loops, &mut entry);
             let names = block.names;
-            entry.aliases.extend(ledger::aliases(
+            entry.aliases.extend(remarks::aliases(
                 &mut program,
                 &space,
                 &plan,
@@ -164,7 +164,7 @@ impl<'c> Optimizer<'_, 'c> {
             if self.settings.proofs {
                 entry.proofs.extend(proof::proofs(&mut program, &space, &plan, &names));
             }
-            self.ledger.block(entry);
+            self.remarks.block(entry);
         }
         Ok(())
     }

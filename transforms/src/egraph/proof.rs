@@ -9,7 +9,7 @@ use super::analysis::Graph;
 use super::extract::plan::Plan;
 use super::extract::space::Space;
 use super::language::Node;
-use super::ledger::stem;
+use super::remarks::stem;
 use super::read::Program;
 use egg::{FlatTerm, Id, Language, RecExpr};
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use super::extract::cost::bytes;
 use super::extract::rates::Rates;
 use super::language::{Constant, Head, Node};
 use super::large_constants::LargeConstants;
-use super::ledger::Totals;
+use super::remarks::Totals;
 use super::numbers::{folding, roundings};
 use egg::Id;
 use fusion_dialects::rows::{Kind, Upstream};

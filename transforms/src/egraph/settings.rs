@@ -44,12 +44,12 @@ pub struct Settings {
     pub join: bool,
     /// Operations up to which a block is checked; 0 for never.
     pub check: f64,
-    /// Whether the ledger has proofs.
+    /// Whether remarks have proofs.
     pub proofs: bool,
     /// Which applications of rules are made.
     pub applications: Chosen,
-    /// Where the ledger is written.
-    pub ledger: Option<std::path::PathBuf>,
+    /// Where remarks are written.
+    pub remarks: Option<std::path::PathBuf>,
 }
 
 impl Settings {
@@ -97,7 +97,7 @@ impl Settings {
                 Chosen::Only { keys, alike: Alike::new() }
             }
         };
-        let ledger = Some(cx.options.text("ledger")).filter(|path| !path.is_empty()).map(Into::into);
+        let remarks = Some(cx.options.text("remarks")).filter(|path| !path.is_empty()).map(Into::into);
         Ok(Settings {
             strategy: *strategy,
             families,
@@ -106,7 +106,7 @@ impl Settings {
             check,
             proofs: cx.options.flag("proofs"),
             applications,
-            ledger,
+            remarks,
         })
     }
 }
@@ -139,7 +139,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "proofs",
-        description: "Put into the ledger by which rules each value came to be computed as it is",
+        description: "Put into the remarks by which rules each value came to be computed as it is",
         kind: OptionKind::Flag,
         initial: "false",
     },
@@ -156,8 +156,8 @@ pub const OPTIONS: &[OptionSpec] = &[
         initial: "",
     },
     OptionSpec {
-        name: "ledger",
-        description: "A file to write the decisions to, as JSON",
+        name: "remarks",
+        description: "A file to write the remarks to, as JSON",
         kind: OptionKind::Text,
         initial: "",
     },

@@ -3,7 +3,7 @@
 //!     relay.while { i < 200 }                      =>    trips = 200     kernels in it run 200 times
 //!     func @loop_0 { relay.while { i < 200 } }     =>    unroll = 4      where that takes the least (`extract/looped`)
 //!
-//! Both are said by attributes of the loops. The ledger has a loop kernel beside those that were planned, and a decision for each number of
+//! Both are said by attributes of the loops. The remarks has a loop kernel beside those that were planned, and a remark for each number of
 //! steps that was weighed.
 
 use super::bodies::{Bodies, Body};
@@ -12,7 +12,7 @@ use super::extract::looped::LoopRates;
 use super::extract::rates::Rates;
 use super::extract::space::ClassId;
 use super::language::Head;
-use super::ledger::{Block, BlockLedger, Decision, KernelEntry, OperatorEntry, Subject, TensorEntry};
+use super::remarks::{Block, BlockRemarks, Remark, KernelEntry, OperatorEntry, Subject, TensorEntry};
 use crate::relay::fuse_ops::PRIMITIVE;
 use crate::relay::loop_kernels::{Steps, UNROLL, counting, loop_of, steps};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -142,7 +142,7 @@ impl LoopKernel {
 }
 
 /// Adds the loop kernels that a block calls to what is told of it.
-pub fn tell(block: &Block, kernels: &LoopKernels, entry: &mut BlockLedger) {
+pub fn tell(block: &Block, kernels: &LoopKernels, entry: &mut BlockRemarks) {
     let mut calls: Vec<Op> = Vec::new();
     for one in &block.program.uses {
         if matches!(kind_of(one.by), Some(Kind::Upstream(Upstream::Call))) && !calls.contains(&one.by) {
@@ -157,7 +157,7 @@ pub fn tell(block: &Block, kernels: &LoopKernels, entry: &mut BlockLedger) {
     }
 }
 
-fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut BlockLedger) {
+fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut BlockRemarks) {
     let (space, place) = (block.space, entry.kernels.len());
     let class_of = |id| space.classes.iter().position(|c| c.id == block.program.graph.find(id));
     let used = block.program.uses.iter().filter(|u| u.by == call);
@@ -201,7 +201,7 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         let other = if accepted { 1 } else { number };
         let (now, then) = (others + seconds, others + kernel.seconds(&space.rates, other, memory));
         let (before, after) = if accepted { (then, now) } else { (now, then) };
-        let decision = Decision {
+        let remark = Remark {
             subject: Subject::Unrolling,
             accepted,
             rule: match number {
@@ -220,7 +220,7 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
                 false => "it would not take less".to_owned(),
             },
         };
-        entry.decisions.push(decision);
+        entry.remarks.push(remark);
     }
     entry.proofs.extend(kernel.body.proofs.iter().cloned());
     entry.aliases.extend(kernel.body.aliases.iter().cloned());

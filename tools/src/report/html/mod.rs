@@ -30,7 +30,7 @@ pub fn page(report: &Report) -> String {
             _ => format!(" of block {number} of @{}", Escaped(&block.function)),
         };
         page += &format!(
-            "<h2>Kernels{of}</h2>\n<p>Each box is a kernel; the darker, the larger its part of the time. A click shows the decisions \
+            "<h2>Kernels{of}</h2>\n<p>Each box is a kernel; the darker, the larger its part of the time. A click shows the remarks \
              about it.</p>\n<div class=\"scroll\">{}</div>\n",
             graph::graph(report, number)
         );
@@ -42,14 +42,14 @@ pub fn page(report: &Report) -> String {
         );
     }
     page += &format!("<h2>Table of kernels</h2>\n<div class=\"scroll\">{}</div>\n", tables::kernels(report));
-    if report.ledger.is_some() {
+    if report.remarks.is_some() {
         page += &format!(
-            "<h2 id=\"decisions\">Decisions</h2>\n<div class=\"filters\"><input id=\"text\" type=\"search\" \
+            "<h2 id=\"remarks\">Remarks</h2>\n<div class=\"filters\"><input id=\"text\" type=\"search\" \
              placeholder=\"words that must occur\" aria-label=\"words that must occur\">{}{}<span id=\"count\" class=\"dim\"></span></div>\n\
              <div class=\"scroll\">{}</div>\n",
             choice("outcome", &["accepted", "rejected"]),
             choice("subject", &["fusion", "joining", "algebra", "unrolling"]),
-            tables::decisions(report)
+            tables::remarks(report)
         );
     }
     if let Some(saturation) = &report.saturation {
@@ -134,7 +134,7 @@ mod tests {
         for part in [
             "#1 fused_max_pool_0",
             "lower bound",
-            "id=\"ledger\"",
+            "id=\"remarks\"",
             "class=\"roof\"",
             "it would &lt;take&gt; longer",
         ] {
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn a_library_has_a_page_as_well() {
-        let report = Report { ledger: None, saturation: None, machine: None, ..report() };
+        let report = Report { remarks: None, saturation: None, machine: None, ..report() };
         let page = page(&report);
-        assert!(page.contains("Table of kernels") && !page.contains("id=\"ledger\""));
+        assert!(page.contains("Table of kernels") && !page.contains("id=\"remarks\""));
     }
 }

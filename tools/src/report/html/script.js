@@ -1,7 +1,7 @@
 "use strict";
-const ledger = document.querySelector("#ledger");
-if (ledger) {
-  const rows = [...ledger.tBodies[0].rows];
+const remarks = document.querySelector("#remarks");
+if (remarks) {
+  const rows = [...remarks.tBodies[0].rows];
   const words = rows.map(row => row.textContent.toLowerCase());
   const text = document.querySelector("#text");
   const outcome = document.querySelector("#outcome");
@@ -18,18 +18,18 @@ if (ledger) {
       row.hidden = !fits;
       shown += fits;
     });
-    count.textContent = `${shown} of ${rows.length} decisions`;
+    count.textContent = `${shown} of ${rows.length} remarks`;
   };
   for (const control of [text, outcome, subject]) control.addEventListener("input", filter);
   filter();
 
-  // A click on a kernel shows the decisions about it.
+  // A click on a kernel shows the remarks about it.
   document.querySelectorAll(".box").forEach(box => box.addEventListener("click", () => {
     document.querySelectorAll(".box.picked").forEach(other => other.classList.remove("picked"));
     box.classList.add("picked");
     text.value = box.dataset.kernel + ";";
     filter();
-    document.querySelector("#decisions").scrollIntoView({ behavior: "smooth" });
+    document.querySelector("#remarks").scrollIntoView({ behavior: "smooth" });
   }));
 }
 

@@ -1,9 +1,9 @@
-//! The tables of the page: kernels, rules and decisions.
+//! The tables of the page: kernels, rules and remarks.
 
 use super::escape::Escaped;
 use crate::print;
 use crate::report::Report;
-use crate::report::decisions::{kernel, subject};
+use crate::report::remarks::{kernel, subject};
 use crate::report::kernels::columns;
 use crate::report::saturation::Saturation;
 use crate::report::table::Align;
@@ -44,40 +44,40 @@ pub fn rules(saturation: &Saturation) -> String {
     )
 }
 
-/// All decisions.
-pub fn decisions(report: &Report) -> String {
+/// All remarks.
+pub fn remarks(report: &Report) -> String {
     let mut rows = String::new();
     for (number, block) in report.blocks().iter().enumerate() {
-        for decision in &block.decisions {
-            let (class, outcome) = if decision.accepted { ("yes", "accepted") } else { ("no", "rejected") };
+        for remark in &block.remarks {
+            let (class, outcome) = if remark.accepted { ("yes", "accepted") } else { ("no", "rejected") };
             // Each with its end, so that #1 is not found in #10.
             let kernels: String =
-                decision.places.iter().map(|&place| format!("{}; ", kernel(report, number, place))).collect();
+                remark.places.iter().map(|&place| format!("{}; ", kernel(report, number, place))).collect();
             let time = |seconds: Option<f64>| match seconds {
                 Some(s) => format!("<td class=\"n\" data-n=\"{:e}\">{:.3}</td>", s, s * 1e6),
                 None => "<td class=\"n\" data-n=\"\"></td>".to_owned(),
             };
-            let rule = match &decision.orders {
-                Some(orders) => format!("{}, {} -> {}", decision.rule, orders.from, orders.to),
-                None => decision.rule.clone(),
+            let rule = match &remark.orders {
+                Some(orders) => format!("{}, {} -> {}", remark.rule, orders.from, orders.to),
+                None => remark.rule.clone(),
             };
-            let change = decision.before.zip(decision.after).map(|(before, after)| after - before);
+            let change = remark.before.zip(remark.after).map(|(before, after)| after - before);
             let _ = writeln!(
                 rows,
                 "<tr class=\"{class}\"><td>{outcome}</td><td>{}</td><td class=\"key\">{}</td><td>{}</td><td>{}</td>{}{}{}<td>{}</td></tr>",
-                subject(decision.subject),
+                subject(remark.subject),
                 Escaped(rule),
-                Escaped(decision.values.join(", ")),
+                Escaped(remark.values.join(", ")),
                 Escaped(kernels.trim_end()),
-                time(decision.before),
-                time(decision.after),
+                time(remark.before),
+                time(remark.after),
                 time(change),
-                Escaped(&decision.reason),
+                Escaped(&remark.reason),
             );
         }
     }
     format!(
-        "<table id=\"ledger\" class=\"sortable\"><thead><tr><th>outcome</th><th>subject</th><th>rule</th><th>values</th><th>kernels</th>\
+        "<table id=\"remarks\" class=\"sortable\"><thead><tr><th>outcome</th><th>subject</th><th>rule</th><th>values</th><th>kernels</th>\
          <th class=\"n\">before, us</th><th class=\"n\">after, us</th><th class=\"n\">change, us</th><th>reason</th></tr></thead>\
          <tbody>\n{rows}</tbody></table>"
     )

@@ -1,10 +1,10 @@
-//! The ledger: what was decided in a block, and what it would have cost otherwise.
+//! Remarks: what was decided in a block, and what it would have cost otherwise.
 //!
-//! Values are named after the operations of the source they stand for. A decision that was accepted gives the cost before it, as if it were
+//! Values are named after the operations of the source they stand for. A remark that was accepted gives the cost before it, as if it were
 //! taken back, and after; one that was rejected gives the cost as it is, and as it would be. What may not be has no cost, but a reason.
 
 mod aliases;
-mod decisions;
+mod block;
 mod operators;
 mod orders;
 
@@ -25,16 +25,16 @@ pub use orders::ImageOrders;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The decisions of a module.
+/// The remarks of a module.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct Remarks {
     /// Its blocks, in the order of the program.
-    pub blocks: Vec<BlockLedger>,
+    pub blocks: Vec<BlockRemarks>,
 }
 
-/// The decisions of a block.
+/// The remarks of a block.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct BlockLedger {
+pub struct BlockRemarks {
     /// The function that has the block.
     pub function: String,
     /// How often the block runs, by the loops of known length that it is in.
@@ -53,7 +53,7 @@ pub struct BlockLedger {
     /// The kernels, in the order they run.
     pub kernels: Vec<KernelEntry>,
     /// What was decided.
-    pub decisions: Vec<Decision>,
+    pub remarks: Vec<Remark>,
     /// By which rules values came to be computed as they are, where that was asked for.
     #[serde(default)]
     pub proofs: Vec<Proof>,
@@ -175,7 +175,7 @@ impl TensorEntry {
     }
 }
 
-/// What a decision is about.
+/// What a remark is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
@@ -189,9 +189,9 @@ pub enum Subject {
     Unrolling,
 }
 
-/// A decision.
+/// A remark.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Decision {
+pub struct Remark {
     /// What it is about.
     pub subject: Subject,
     /// Whether it was taken.
@@ -215,31 +215,31 @@ pub struct Decision {
     pub reason: String,
 }
 
-impl Ledger {
+impl Remarks {
     /// Adds a block.
-    pub fn block(&mut self, entry: BlockLedger) {
+    pub fn block(&mut self, entry: BlockRemarks) {
         self.blocks.push(entry);
     }
 
-    /// Adds the blocks of a ledger that was written for a part of the program, in the name of that part. Takes the file away, so that the
+    /// Adds the blocks of remarks that was written for a part of the program, in the name of that part. Takes the file away, so that the
     /// next part finds none; a part that decided nothing has written none.
     pub fn take(&mut self, path: &Path, part: &str) -> Result<(), String> {
-        let wrong = |e: &dyn std::fmt::Display| format!("cannot read the ledger {}: {e}", path.display());
+        let wrong = |e: &dyn std::fmt::Display| format!("cannot read the remarks {}: {e}", path.display());
         let text = match std::fs::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(wrong(&error)),
         };
-        let own: Ledger = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+        let own: Remarks = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
         self.blocks
-            .extend(own.blocks.into_iter().map(|block| BlockLedger { function: part.to_owned(), ..block }));
+            .extend(own.blocks.into_iter().map(|block| BlockRemarks { function: part.to_owned(), ..block }));
         std::fs::remove_file(path).map_err(|error| wrong(&error))
     }
 
     /// Writes it as JSON.
     pub fn write(&self, path: &Path) -> Result<(), String> {
         let text = serde_json::to_string_pretty(self).map_err(|e| e.to_string())?;
-        std::fs::write(path, text).map_err(|e| format!("cannot write the ledger {}: {e}", path.display()))
+        std::fs::write(path, text).map_err(|e| format!("cannot write the remarks {}: {e}", path.display()))
     }
 }
 
@@ -263,14 +263,14 @@ pub struct Block<'a, 'c> {
 
 impl Block<'_, '_> {
     /// The entry of the block, which is in a function and runs so often.
-    pub fn entry(&self, function: (&str, u64), saturation: Report, search: SearchReport) -> BlockLedger {
+    pub fn entry(&self, function: (&str, u64), saturation: Report, search: SearchReport) -> BlockRemarks {
         let kernels: Vec<KernelEntry> = self.written.iter().map(|w| self.kernel(w)).collect();
         let mut after = Totals { kernels: kernels.len(), ..Totals::default() };
         for kernel in &kernels {
             after.bytes += kernel.bytes;
             after.flops += kernel.flops;
         }
-        BlockLedger {
+        BlockRemarks {
             function: function.0.to_owned(),
             runs: function.1,
             saturation,
@@ -279,7 +279,7 @@ impl Block<'_, '_> {
             before: self.before(),
             after,
             kernels,
-            decisions: self.decisions(),
+            remarks: self.remarks(),
             proofs: Vec::new(),
             aliases: Vec::new(),
         }

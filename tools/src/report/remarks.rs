@@ -1,11 +1,11 @@
-//! Why kernels are what they are: the decisions about a value, and what stands between two values.
+//! Why kernels are what they are: the remarks about a value, and what stands between two values.
 //!
 //! An answer is data, which `--json` prints, and is written out for people from that.
 
 use super::names::{Named, resolve};
 use super::{Report, aliases};
 use crate::failure::Failure;
-use fusion_transforms::egraph::ledger::{Alias, BlockLedger, Decision, Subject};
+use fusion_transforms::egraph::remarks::{Alias, BlockRemarks, Remark, Subject};
 use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -17,11 +17,11 @@ pub struct KernelName<'r> {
     name: &'r str,
 }
 
-/// A decision, with the numbers of the kernels concerned.
+/// A remark, with the numbers of the kernels concerned.
 #[derive(Debug, Serialize)]
 pub struct Told<'r> {
     #[serde(flatten)]
-    decision: &'r Decision,
+    remark: &'r Remark,
     numbers: Vec<Option<usize>>,
 }
 
@@ -41,8 +41,8 @@ struct WhyInBlock<'r> {
     aliases: Vec<&'r Alias>,
     /// The kernels that compute it.
     kernels: Vec<KernelName<'r>>,
-    /// The decisions that name it, the accepted ones first.
-    decisions: Vec<Told<'r>>,
+    /// The remarks that name it, the accepted ones first.
+    remarks: Vec<Told<'r>>,
 }
 
 /// What is known of two values: an answer to `--why-not`.
@@ -63,15 +63,15 @@ struct WhyNotInBlock<'r> {
     together: Vec<KernelName<'r>>,
     /// Those that compute parts of one of them, where others compute both.
     apart: Vec<KernelName<'r>>,
-    /// The decisions that name both.
-    decisions: Vec<Told<'r>>,
+    /// The remarks that name both.
+    remarks: Vec<Told<'r>>,
     /// The kernels from one to the other, where none computes both and one needs the other.
     path: Vec<KernelName<'r>>,
-    /// The decisions on what they give each other.
+    /// The remarks on what they give each other.
     between: Vec<Told<'r>>,
 }
 
-/// The decisions that name a value, the accepted ones first.
+/// The remarks that name a value, the accepted ones first.
 pub fn why<'r>(report: &'r Report, value: &'r str) -> Result<Why<'r>, Failure> {
     check(report)?;
     let mut blocks = Vec::new();
@@ -79,13 +79,13 @@ pub fn why<'r>(report: &'r Report, value: &'r str) -> Result<Why<'r>, Failure> {
         resolve(report, value)?.into_iter().enumerate().filter(|(_, named)| !named.is_empty())
     {
         let block = &report.blocks()[number];
-        let mut found: Vec<&Decision> = block.decisions.iter().filter(|d| named.is_in(d)).collect();
-        found.sort_by_key(|decision| !decision.accepted);
+        let mut found: Vec<&Remark> = block.remarks.iter().filter(|d| named.is_in(d)).collect();
+        found.sort_by_key(|remark| !remark.accepted);
         blocks.push(WhyInBlock {
             function: &block.function,
             kernels: kernels(report, number, &named.kernels),
             aliases: named.aliases,
-            decisions: told(report, number, &found),
+            remarks: told(report, number, &found),
         });
     }
     Ok(Why { value, blocks })
@@ -104,14 +104,14 @@ fn in_block<'r>(report: &'r Report, number: usize, a: &Named, b: &Named) -> WhyN
     let block = &report.blocks()[number];
     let named = |places: &BTreeSet<usize>| kernels(report, number, places);
     let both: BTreeSet<usize> = a.kernels.intersection(&b.kernels).copied().collect();
-    let mut decided: Vec<&Decision> = block.decisions.iter().filter(|d| a.is_in(d) && b.is_in(d)).collect();
-    decided.sort_by_key(|decision| decision.accepted);
+    let mut decided: Vec<&Remark> = block.remarks.iter().filter(|d| a.is_in(d) && b.is_in(d)).collect();
+    decided.sort_by_key(|remark| remark.accepted);
     let mut answer = WhyNotInBlock {
         function: &block.function,
         kernels: [named(&a.kernels), named(&b.kernels)],
         together: named(&both),
         apart: Vec::new(),
-        decisions: told(report, number, &decided),
+        remarks: told(report, number, &decided),
         path: Vec::new(),
         between: Vec::new(),
     };
@@ -126,10 +126,10 @@ fn in_block<'r>(report: &'r Report, number: usize, a: &Named, b: &Named) -> WhyN
         answer.apart = named(&apart);
         both.iter().flat_map(|&x| apart.iter().flat_map(move |&y| [(x, y), (y, x)])).collect()
     };
-    let mut between: Vec<&Decision> = Vec::new();
-    for decision in pairs.into_iter().flat_map(|(writer, reader)| boundary(block, writer, reader)) {
-        if !decided.iter().chain(&between).any(|known| std::ptr::eq(*known, decision)) {
-            between.push(decision);
+    let mut between: Vec<&Remark> = Vec::new();
+    for remark in pairs.into_iter().flat_map(|(writer, reader)| boundary(block, writer, reader)) {
+        if !decided.iter().chain(&between).any(|known| std::ptr::eq(*known, remark)) {
+            between.push(remark);
         }
     }
     answer.between = told(report, number, &between);
@@ -146,10 +146,10 @@ impl Why<'_> {
             if block.kernels.is_empty() && block.aliases.is_empty() {
                 parts.push(format!("{value} is computed in no kernel"));
             }
-            if block.decisions.is_empty() {
+            if block.remarks.is_empty() {
                 parts.push(format!("nothing was to be decided about {value}"));
             }
-            parts.extend(block.decisions.iter().map(Told::text));
+            parts.extend(block.remarks.iter().map(Told::text));
         }
         parts.join("\n\n")
     }
@@ -181,12 +181,12 @@ impl WhyNotInBlock<'_> {
             parts.push(format!("{first} and {second} are in one kernel: {}", listed(&self.together, ", ")));
             if !self.apart.is_empty() {
                 parts.push(format!("parts of one of them are in {} as well", listed(&self.apart, ", ")));
-                let rejected = self.decisions.iter().filter(|told| !told.decision.accepted);
+                let rejected = self.remarks.iter().filter(|told| !told.remark.accepted);
                 parts.extend(rejected.chain(&self.between).map(Told::text));
             }
             return parts;
         }
-        parts.extend(self.decisions.iter().map(Told::text));
+        parts.extend(self.remarks.iter().map(Told::text));
         if !self.path.is_empty() {
             parts.push(format!("the kernels from one to the other:\n  {}", listed(&self.path, "\n  -> ")));
             parts.extend(self.between.iter().map(Told::text));
@@ -200,7 +200,7 @@ impl WhyNotInBlock<'_> {
 }
 
 /// A shortest way along tensors from one of some kernels to one of others.
-fn chain(block: &BlockLedger, from: &BTreeSet<usize>, to: &BTreeSet<usize>) -> Option<Vec<usize>> {
+fn chain(block: &BlockRemarks, from: &BTreeSet<usize>, to: &BTreeSet<usize>) -> Option<Vec<usize>> {
     let mut before: Vec<Option<usize>> = vec![None; block.kernels.len()];
     let mut seen: BTreeSet<usize> = from.clone();
     let mut queue: VecDeque<usize> = from.iter().copied().collect();
@@ -221,14 +221,14 @@ fn chain(block: &BlockLedger, from: &BTreeSet<usize>, to: &BTreeSet<usize>) -> O
 }
 
 /// What was decided on the tensors that one kernel writes and another reads.
-fn boundary(block: &BlockLedger, writer: usize, reader: usize) -> Vec<&Decision> {
+fn boundary(block: &BlockRemarks, writer: usize, reader: usize) -> Vec<&Remark> {
     let written: BTreeSet<&str> = block.kernels[writer].writes.iter().map(|t| t.value.as_str()).collect();
-    let is_between = |d: &&Decision| {
+    let is_between = |d: &&Remark| {
         d.subject == Subject::Fusion
             && d.values.first().is_some_and(|value| written.contains(value.as_str()))
             && d.places.contains(&reader)
     };
-    block.decisions.iter().filter(is_between).collect()
+    block.remarks.iter().filter(is_between).collect()
 }
 
 /// The name of a kernel of a block.
@@ -245,11 +245,11 @@ fn listed(kernels: &[KernelName], between: &str) -> String {
     kernels.iter().map(KernelName::to_string).collect::<Vec<_>>().join(between)
 }
 
-fn told<'r>(report: &'r Report, block: usize, decisions: &[&'r Decision]) -> Vec<Told<'r>> {
+fn told<'r>(report: &'r Report, block: usize, remarks: &[&'r Remark]) -> Vec<Told<'r>> {
     let number = |&place: &usize| kernel(report, block, place).number;
     let one =
-        |&decision: &&'r Decision| Told { decision, numbers: decision.places.iter().map(number).collect() };
-    decisions.iter().map(one).collect()
+        |&remark: &&'r Remark| Told { remark, numbers: remark.places.iter().map(number).collect() };
+    remarks.iter().map(one).collect()
 }
 
 impl fmt::Display for KernelName<'_> {
@@ -261,7 +261,7 @@ impl fmt::Display for KernelName<'_> {
     }
 }
 
-/// What a decision is about.
+/// What a remark is about.
 pub fn subject(subject: Subject) -> &'static str {
     match subject {
         Subject::Fusion => "fusion",
@@ -274,45 +274,45 @@ pub fn subject(subject: Subject) -> &'static str {
 impl Told<'_> {
     /// In some lines.
     fn text(&self) -> String {
-        let decision = self.decision;
-        let outcome = if decision.accepted { "accepted" } else { "rejected" };
-        let mut text = format!("{outcome}  {}: {}", subject(decision.subject), decision.rule);
+        let remark = self.remark;
+        let outcome = if remark.accepted { "accepted" } else { "rejected" };
+        let mut text = format!("{outcome}  {}: {}", subject(remark.subject), remark.rule);
         let mut line = |what: &str, said: String| text += &format!("\n  {what:<8}{said}");
-        match decision.values.split_first() {
-            Some((value, readers)) if decision.subject == Subject::Fusion && !readers.is_empty() => {
+        match remark.values.split_first() {
+            Some((value, readers)) if remark.subject == Subject::Fusion && !readers.is_empty() => {
                 line("value", format!("{value}, read by {}", readers.join(", ")));
             }
-            _ => line("values", decision.values.join(", ")),
+            _ => line("values", remark.values.join(", ")),
         }
-        let named = self.numbers.iter().zip(&decision.kernels);
+        let named = self.numbers.iter().zip(&remark.kernels);
         let kernels: Vec<KernelName> = named.map(|(&number, name)| KernelName { number, name }).collect();
         if !kernels.is_empty() {
             line("kernels", listed(&kernels, ", "));
         }
-        if let Some(orders) = &decision.orders {
+        if let Some(orders) = &remark.orders {
             line("orders", format!("reads {}, gives {}", orders.from, orders.to));
         }
-        if let (Some(before), Some(after)) = (decision.before, decision.after) {
+        if let (Some(before), Some(after)) = (remark.before, remark.after) {
             let (before, after) = (before * 1e6, after * 1e6);
             line("cost", format!("{before:.3} us -> {after:.3} us ({:+.3} us)", after - before));
         }
-        line("because", decision.reason.clone());
+        line("because", remark.reason.clone());
         text
     }
 }
 
-/// That there are decisions to tell of.
+/// That there are remarks to tell of.
 pub fn check(report: &Report) -> Result<(), Failure> {
-    match (&report.ledger, report.strategy) {
+    match (&report.remarks, report.strategy) {
         (Some(_), _) => Ok(()),
-        (None, Some("egraph" | "xla")) => Err(Failure::NoDecisions(
+        (None, Some("egraph" | "xla")) => Err(Failure::NoRemarks(
             "pieces of a program of the whole language are decided about one by one, which keeps no record"
                 .to_owned(),
         )),
-        (None, Some(strategy)) => Err(Failure::NoDecisions(format!(
+        (None, Some(strategy)) => Err(Failure::NoRemarks(format!(
             "the strategy {strategy} does not decide by cost; xla and egraph do"
         ))),
-        (None, None) => Err(Failure::NoDecisions(
+        (None, None) => Err(Failure::NoRemarks(
             "a library does not tell them; name the model it was compiled from".to_owned(),
         )),
     }
@@ -324,7 +324,7 @@ mod tests {
     use crate::report::tests::report;
 
     #[test]
-    fn accepted_decisions_come_first() {
+    fn accepted_remarks_come_first() {
         let report = report();
         let text = why(&report, "%relu").unwrap().text();
         assert!(
@@ -368,7 +368,7 @@ mod tests {
         let block = &json["blocks"][0];
         assert_eq!((&json["value"], &block["function"]), (&"relu".into(), &"main".into()));
         assert_eq!(block["kernels"], serde_json::json!([{"number": 0, "name": "fused_conv2d_relu_0"}]));
-        let [first, second] = block["decisions"].as_array().unwrap().as_slice() else { panic!("{json}") };
+        let [first, second] = block["remarks"].as_array().unwrap().as_slice() else { panic!("{json}") };
         assert_eq!((&first["accepted"], &first["numbers"]), (&true.into(), &serde_json::json!([0])));
         assert_eq!(
             (&second["accepted"], &second["reason"]),

@@ -1,4 +1,4 @@
-//! The decisions of a block that was planned: what each was, and what the other way would cost.
+//! The remarks of a block that was planned: what each was, and what the other way would cost.
 //!
 //!     fusion     a value that is computed where it is used, or could be
 //!     algebra    a value that could be computed in another way
@@ -10,7 +10,7 @@ use super::super::extract::plan::Plan;
 use super::super::extract::pressure;
 use super::super::extract::space::{ClassId, Space};
 use super::super::rules::Family;
-use super::{Block, Decision, Subject};
+use super::{Block, Remark, Subject};
 
 /// What some kernels of a plan hold, or their code, that takes time.
 fn held(space: &Space, plan: &Plan, kernels: &std::collections::BTreeSet<ClassId>) -> Option<String> {
@@ -22,23 +22,23 @@ fn held(space: &Space, plan: &Plan, kernels: &std::collections::BTreeSet<ClassId
 
 impl Block<'_, '_> {
     /// All of the block.
-    pub(super) fn decisions(&self) -> Vec<Decision> {
-        let mut decisions = Vec::new();
+    pub(super) fn remarks(&self) -> Vec<Remark> {
+        let mut remarks = Vec::new();
         let (space, plan) = (self.space, self.plan);
         let total = plan.total(space);
         for class in 0..space.classes.len() {
             if space.classes[class].is_external || !plan.state.is_live(class) {
                 continue;
             }
-            decisions.extend(self.fusion(class, total));
-            decisions.extend(self.algebra(class, total));
+            remarks.extend(self.fusion(class, total));
+            remarks.extend(self.algebra(class, total));
         }
-        decisions.extend(self.joining(total));
-        decisions
+        remarks.extend(self.joining(total));
+        remarks
     }
 
     /// Whether a class is lazy, and what the other way would cost.
-    fn fusion(&self, class: ClassId, total: f64) -> Option<Decision> {
+    fn fusion(&self, class: ClassId, total: f64) -> Option<Remark> {
         let (space, plan) = (self.space, self.plan);
         let users: Vec<ClassId> = plan.state.users(space, class).collect();
         if users.is_empty() || plan.state.candidate(space, class).is_view {
@@ -46,7 +46,7 @@ impl Block<'_, '_> {
         }
         let mut values = vec![self.names[class].clone()];
         values.extend(users.iter().map(|&u| self.names[u].clone()));
-        let decision = |accepted, places: Vec<usize>, before, after, reason| Decision {
+        let remark = |accepted, places: Vec<usize>, before, after, reason| Remark {
             subject: Subject::Fusion,
             accepted,
             rule: "compute where it is used".to_owned(),
@@ -71,7 +71,7 @@ impl Block<'_, '_> {
                     format!("computing it in each of {count} kernels takes less than storing and reading it")
                 }
             };
-            return Some(decision(true, self.places(kernels), Some(other), Some(total), reason));
+            return Some(remark(true, self.places(kernels), Some(other), Some(total), reason));
         }
         let places = self.places(plan.readers(space, class).into_iter().chain([class]));
         if space.roots.contains(&class) && plan.readers(space, class).is_empty() {
@@ -79,25 +79,25 @@ impl Block<'_, '_> {
         }
         if space.roots.contains(&class) {
             let reason = "it is a result of the block, and must be stored".to_owned();
-            return Some(decision(false, places, None, None, reason));
+            return Some(remark(false, places, None, None, reason));
         }
         Some(match plan.lazy(space, class) {
-            Err(why) => decision(false, places, None, None, format!("{why}")),
+            Err(why) => remark(false, places, None, None, format!("{why}")),
             Ok((other, gain)) => {
                 let reason = match held(space, &other, &other.kernels_with(space, class)) {
                     Some(why) => format!("its kernel would take longer: {why}"),
                     None => "it would take longer".to_owned(),
                 };
-                decision(false, places, Some(total), Some(total - gain), reason)
+                remark(false, places, Some(total), Some(total - gain), reason)
             }
         })
     }
 
     /// The other ways to compute a class, and what each would cost with everything else as it is.
-    fn algebra(&self, class: ClassId, total: f64) -> Vec<Decision> {
+    fn algebra(&self, class: ClassId, total: f64) -> Vec<Remark> {
         let (space, plan) = (self.space, self.plan);
         let chosen = plan.state.choice(class);
-        let mut decisions = Vec::new();
+        let mut remarks = Vec::new();
         for (number, candidate) in space.classes[class].candidates.iter().enumerate() {
             let Some(rule) = candidate.rule else { continue };
             let accepted = number == chosen;
@@ -111,7 +111,7 @@ impl Block<'_, '_> {
             let Some(cost) = cost else { continue };
             let (before, after) = if accepted { (cost, total) } else { (total, cost) };
             let places = self.places(plan.kernels_with(space, class));
-            decisions.push(Decision {
+            remarks.push(Remark {
                 subject: Subject::Algebra,
                 accepted,
                 rule: rule.to_string(),
@@ -130,17 +130,17 @@ impl Block<'_, '_> {
                 },
             });
         }
-        decisions
+        remarks
     }
 
     /// Kernels that store several classes, and what each pair of neighbours would gain by that.
-    fn joining(&self, total: f64) -> Vec<Decision> {
+    fn joining(&self, total: f64) -> Vec<Remark> {
         let (space, plan) = (self.space, self.plan);
-        let mut decisions = Vec::new();
+        let mut remarks = Vec::new();
         for (place, written) in self.written.iter().enumerate().filter(|(_, w)| w.kernel.stored.len() > 1) {
             let kernel: &Kernel = &written.kernel;
             let apart: f64 = plan.apart(space, &kernel.stored);
-            decisions.push(Decision {
+            remarks.push(Remark {
                 subject: Subject::Joining,
                 accepted: true,
                 rule: "store together".to_owned(),
@@ -155,7 +155,7 @@ impl Block<'_, '_> {
         }
         for (first, second) in plan.pairs(space) {
             let places = self.places([first, second]);
-            let decision = |before, after, reason| Decision {
+            let remark = |before, after, reason| Remark {
                 subject: Subject::Joining,
                 accepted: false,
                 rule: "store together".to_owned(),
@@ -167,17 +167,17 @@ impl Block<'_, '_> {
                 after,
                 reason,
             };
-            decisions.push(match plan.joined(space, first, second) {
-                Err(why) => decision(None, None, format!("{why}")),
+            remarks.push(match plan.joined(space, first, second) {
+                Err(why) => remark(None, None, format!("{why}")),
                 Ok((other, gain)) => {
                     let reason = match held(space, &other, &[other.state.group(first)].into()) {
                         Some(why) => format!("it would not take less: {why}"),
                         None => "it would not take less".to_owned(),
                     };
-                    decision(Some(total), Some(total - gain), reason)
+                    remark(Some(total), Some(total - gain), reason)
                 }
             });
         }
-        decisions
+        remarks
     }
 }
