@@ -45,7 +45,7 @@ GENERATORS = [
     Generator("passes of the language", "fusion-interpreter", "interpreter", ["random_language::"], 60),
     Generator("executors", "fusion-tools", "tools", ["executors::"], 12),
     Generator("damaged programs", "fusion-tools", "tools", ["damaged::"], 2000),
-    Generator("open extents", "fusion-tools", "tools", ["open_extents::random::"], 6),
+    Generator("dynamic extents", "fusion-tools", "tools", ["dynamic_extents::random::"], 6),
     Generator("schedules", "fusion-conversion", "conversion",
               ["schedules::schedules_keep", "schedules::intrinsics_compute"], 10),
     Generator("pipelined schedules", "fusion-conversion", "conversion",

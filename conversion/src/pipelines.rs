@@ -64,7 +64,7 @@ pub const TE: &[Stage] = &[
 ];
 
 /// On tensor code whose extents are known at run time only: one kernel, for all of them.
-pub const OPEN: &[Stage] = &[
+pub const DYNAMIC: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),
     stage("te-simplify", "builtin.module(te.kernel(canonicalize,cse))"),
     stage("te-lower", "builtin.module(te-lower)"),

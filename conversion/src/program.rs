@@ -12,14 +12,14 @@
 
 use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, failed, plan};
 use crate::kernels::Workshop;
-use crate::pipelines::{LANGUAGE, OPEN, Runner};
+use crate::pipelines::{LANGUAGE, DYNAMIC, Runner};
 use crate::relay_to_bytecode::outline::SEGMENT;
 use crate::relay_to_bytecode::{Lowered, lower};
 use crate::relay_to_te::PRIMITIVE;
-use crate::relay_to_te::open::OPEN as FOR_ALL_SIZES;
+use crate::relay_to_te::dynamic::DYNAMIC as FOR_ALL_SIZES;
 use crate::targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
 use crate::targets::cpu::Processor;
-use crate::te_to_loop::open::TEMPORARIES;
+use crate::te_to_loop::dynamic::TEMPORARIES;
 use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
 use crate::te_to_loop::plan_memory::{ENTRY, entry_of};
 use crate::units::Unit;
@@ -128,7 +128,7 @@ fn open(
         });
         operators.extend(rows);
     }
-    stages.run(part, OPEN).map_err(CompileError::Stage)?;
+    stages.run(part, DYNAMIC).map_err(CompileError::Stage)?;
     let temporaries = main().and_then(|main| main.attr(TEMPORARIES)).map(array_elements).unwrap_or_default();
     shapes.temporaries =
         temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();

@@ -57,7 +57,7 @@ fn resize(size: &[i64], scales: &[f64]) -> Attrs {
 }
 
 #[test]
-fn reshape_fills_in_the_open_extent() {
+fn reshape_fills_in_the_dynamic_extent() {
     assert_eq!(dims(&RESHAPE, shape(&[4, -1]), fixed(&[2, 6])), fixed(&[4, 3]).dims);
 }
 

@@ -49,7 +49,7 @@ enum {
   CLASSES = 60,               /* sizes of values that lie in slabs, up to ... */
   LARGEST = 1 << 20,          /* ... this one; larger tensors have memory of their own */
   NO_CLASS = 255,
-  OPEN_EXTENT = -1,
+  DYNAMIC_EXTENT = -1,
   BORROWED = 0x100,           /* in `which` of a tensor: the data is the caller's */
 };
 

@@ -31,18 +31,18 @@ static const struct {
 } dtypes[] = {{"f64", 8},  {"f32", 4},  {"f16", 2},  {"bf16", 2}, {"i64", 8}, {"i32", 4}, {"i16", 2},
               {"i8", 1},   {"ui64", 8}, {"ui32", 4}, {"ui16", 2}, {"ui8", 1}, {"i1", 1}};
 
-/* Whether a value is a tensor of a type: element type, its bytes, rank, extents. Those below OPEN_EXTENT have names, the same
- * name is the same number; `bound` has the numbers that names stand for, or OPEN_EXTENT where that is not known yet. */
+/* Whether a value is a tensor of a type: element type, its bytes, rank, extents. Those below DYNAMIC_EXTENT have names, the same
+ * name is the same number; `bound` has the numbers that names stand for, or DYNAMIC_EXTENT where that is not known yet. */
 static _Bool has_type(const struct value *value, const int64_t *type, int64_t *bound) {
   if (value->kind != TENSOR || (value->which & 0xff) != type[0] || value->parts != type[2])
     return 0;
   for (uint32_t i = 0; i < value->parts; i++) {
     int64_t wanted = type[3 + i], found = value->extents[i];
-    if (wanted < OPEN_EXTENT) {
-      int64_t *name = &bound[OPEN_EXTENT - 1 - wanted];
-      wanted = *name == OPEN_EXTENT ? (*name = found) : *name;
+    if (wanted < DYNAMIC_EXTENT) {
+      int64_t *name = &bound[DYNAMIC_EXTENT - 1 - wanted];
+      wanted = *name == DYNAMIC_EXTENT ? (*name = found) : *name;
     }
-    if (wanted != OPEN_EXTENT && wanted != found)
+    if (wanted != DYNAMIC_EXTENT && wanted != found)
       return 0;
   }
   return 1;
@@ -133,7 +133,7 @@ void fusion_arguments(struct context *run, const struct request *request, struct
   }
   int64_t bound[fusion_program_facts[NAMES] + 1];
   for (int64_t i = 0; i <= fusion_program_facts[NAMES]; i++)
-    bound[i] = OPEN_EXTENT;
+    bound[i] = DYNAMIC_EXTENT;
   const int64_t *fact = first_input();
   for (uint64_t i = 0; i < inputs; i++, fact = next_input(fact)) {
     arguments[i] = made[inputs - 1 - i];

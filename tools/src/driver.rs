@@ -42,7 +42,7 @@ pub struct CompileOptions {
     pub target: Target,
     /// 0 (fast to compile) to 3 (fast to run): how far LLVM optimises, and with 0 the command line chooses [`Strategy::None`].
     pub opt_level: u8,
-    /// Extents of inputs whose shapes the model leaves open, by input.
+    /// Extents of inputs whose shapes the model leaves dynamic, by input.
     pub shapes: IndexMap<String, Vec<u64>>,
     /// Inputs that become constants.
     pub bound: IndexMap<String, Tensor>,

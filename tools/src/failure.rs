@@ -26,7 +26,7 @@ pub enum Failure {
     )]
     CompiledAlready(PathBuf),
     #[error(
-        "--shape is for what ONNX models leave open, and {} says the shapes of its inputs itself; write {} there",
+        "--shape is for what ONNX models leave dynamic, and {} says the shapes of its inputs itself; write {} there",
         path.display(),
         example
     )]

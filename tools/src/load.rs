@@ -57,7 +57,7 @@ pub fn linked(compiled: &Compiled) -> Result<Module, Failure> {
     Ok(Module::load(&library)?)
 }
 
-/// As [`Runnable::compile`], for these inputs: what the model leaves open follows from them. Their shapes are those of the model's
+/// As [`Runnable::compile`], for these inputs: what the model leaves dynamic follows from them. Their shapes are those of the model's
 /// inputs, and those whose values the compiler must know (a shape that is computed from one) become constants.
 pub fn load_for(
     path: &Path,

@@ -76,8 +76,8 @@ pub(crate) fn prepare(
     options: &CompileOptions,
 ) -> Result<bool, DriverError> {
     let is_mlir = model.extension().is_some_and(|e| e == "mlir");
-    let open = is_mlir && takes_open_tensors(module_op(module));
-    if !is_text(model) && !open && !needs_language(module_op(module)) {
+    let dynamic = is_mlir && takes_dynamic_tensors(module_op(module));
+    if !is_text(model) && !dynamic && !needs_language(module_op(module)) {
         return Ok(false);
     }
     let run = |module: &Module, stages| {
@@ -107,7 +107,7 @@ pub(crate) fn prepare(
         declared.into_iter().for_each(OpExt::erase);
     }
     Ok(needs_language(module_op(module))
-        || (is_mlir || is_text(model)) && takes_open_tensors(module_op(module)))
+        || (is_mlir || is_text(model)) && takes_dynamic_tensors(module_op(module)))
 }
 
 /// Nobody but the program itself calls its functions other than `@main`.
@@ -125,15 +125,15 @@ fn takes_something(module: Op) -> bool {
 
 /// True when nothing of the language is left, and few operations.
 fn is_small_graph(module: Op) -> bool {
-    !needs_language(module) && !takes_open_tensors(module) && nested_ops(module).len() <= MOST_UNFOLDED
+    !needs_language(module) && !takes_dynamic_tensors(module) && nested_ops(module).len() <= MOST_UNFOLDED
 }
 
 /// True when `@main` takes or gives tensors whose extents are known at run time only, for which no memory can be planned.
-fn takes_open_tensors(module: Op) -> bool {
+fn takes_dynamic_tensors(module: Op) -> bool {
     let (takes, gives) = main_of(module).and_then(signature).unwrap_or_default();
-    let open =
+    let dynamic =
         |ty: &fusion_dialects::Type| matches!(type_parts(*ty), TypeParts::Tensor(t) if t.shape().is_none());
-    takes.iter().chain(&gives).any(open)
+    takes.iter().chain(&gives).any(dynamic)
 }
 
 /// True when there is more than operators, tuples, if and while, or `@main` takes or gives more than tensors.

@@ -217,7 +217,7 @@ fn options_that_would_change_nothing_are_refused() {
         (&["run", "model.so", "--emulate"], "--emulate is for compiling, and model.so is compiled already"),
         (
             &["compile", "m.relay", "--shape", "x=1"],
-            "--shape is for what ONNX models leave open, and m.relay says the shapes of its inputs itself",
+            "--shape is for what ONNX models leave dynamic, and m.relay says the shapes of its inputs itself",
         ),
         (
             &["compile", "m.relay", "--fp-math=strict", "--max-error=1e-4"],

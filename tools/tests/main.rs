@@ -22,7 +22,7 @@ mod language;
 mod leaks;
 mod numerics;
 mod onnx_programs;
-mod open_extents;
+mod dynamic_extents;
 mod profile;
 mod quantized_networks;
 mod random_graphs;

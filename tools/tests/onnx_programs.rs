@@ -162,7 +162,7 @@ fn sequence_grows_in_a_loop_and_is_taken_apart() {
 }
 
 #[test]
-fn pieces_of_an_open_axis_are_mapped() {
+fn pieces_of_a_dynamic_axis_are_mapped() {
     let map = graph(
         vec![node("Mul", &["t", "t"], &["square"], vec![])],
         vec![input("t", 1, &["m", "2"])],
@@ -183,7 +183,7 @@ fn pieces_of_an_open_axis_are_mapped() {
 }
 
 #[test]
-fn scan_goes_over_an_open_axis() {
+fn scan_goes_over_a_dynamic_axis() {
     let sums = graph(
         vec![node("Add", &["sum", "row"], &["next"], vec![]), node("Identity", &["next"], &["seen"], vec![])],
         vec![input("sum", 1, &["2"]), input("row", 1, &["2"])],

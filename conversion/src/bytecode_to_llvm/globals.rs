@@ -192,15 +192,15 @@ fn offsets(program: &Program, before: u64) -> Vec<(u64, u64)> {
 }
 
 /// How an extent that is not known is written; named ones go on downwards from the next.
-const OPEN: i64 = -1;
+const DYNAMIC: i64 = -1;
 
 /// A tensor type as numbers: element type, its bytes, rank, extents. `names` are those met so far.
 pub fn tensor_facts(ty: &TensorType, names: &mut IndexSet<String>) -> Vec<i64> {
     let mut facts = vec![i64::from(number_of(ty.dtype)), ty.dtype.size() as i64, ty.rank() as i64];
     facts.extend(ty.dims.iter().map(|dim| match dim {
         Dim::Static(extent) => i64::try_from(*extent).unwrap_or(i64::MAX),
-        Dim::Any => OPEN,
-        Dim::Symbol(name) => OPEN - 1 - names.insert_full(name.clone()).0 as i64,
+        Dim::Any => DYNAMIC,
+        Dim::Symbol(name) => DYNAMIC - 1 - names.insert_full(name.clone()).0 as i64,
     }));
     facts
 }

@@ -83,7 +83,7 @@ pub struct TensorLayout {
     pub bytes: u64,
 }
 
-/// The layout of a tensor whose elements lie in the value; `None` for large tensors, and those of open extents.
+/// The layout of a tensor whose elements lie in the value; `None` for large tensors, and those of dynamic extents.
 pub fn tensor_layout(ty: &TensorType) -> Option<TensorLayout> {
     let (elements, header) = (ty.bytes()?, BEHIND_POINTER + 8 * ty.rank() as u64);
     let data = match (ty.rank(), elements < 64) {

@@ -55,7 +55,7 @@ pub enum BytecodeError {
         "{place}{operator} is computed on tensors whose extents are known at run time only, which compiled programs cannot do; \
          give the shapes of @main's inputs, or run the program with --executor vm"
     )]
-    Open {
+    Dynamic {
         /// Where.
         place: String,
         /// The operator.

@@ -69,7 +69,7 @@ pub fn lower<'c>(program: &mut Lowering<'c>, wanted: &Wanted<'c>) -> Result<Func
         checked: HashSet::new(),
         given: Vec::new(),
     };
-    if body.program.is_open && body.program.is_entry(wanted.op) {
+    if body.program.is_dynamic && body.program.is_entry(wanted.op) {
         body.given = signature(wanted.op).1;
     }
     for value in &parameters {

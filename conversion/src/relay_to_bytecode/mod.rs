@@ -21,7 +21,7 @@ mod function;
 mod known;
 mod liveness;
 mod matching;
-mod open;
+mod dynamic;
 mod operations;
 pub mod outline;
 mod program;

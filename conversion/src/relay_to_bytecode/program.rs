@@ -5,7 +5,7 @@ use super::known::{Facts, is_closure};
 use super::liveness::Uses;
 use super::outline::SEGMENT;
 use crate::description::NAME;
-use crate::relay_to_te::open;
+use crate::relay_to_te::dynamic;
 use crate::te_to_loop::plan_memory::ENTRY;
 use fusion_bytecode::{Constructor, DataType, FunctionId, Kernel, Program, ValueType};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -37,7 +37,7 @@ pub struct Wanted<'c> {
 pub struct Lowering<'c> {
     pub facts: Facts<'c>,
     /// True when an extent anywhere in the module is known at run time only: a value may then have other extents than its type.
-    pub is_open: bool,
+    pub is_dynamic: bool,
     pub uses: Uses<'c>,
     pub program: Program,
     by_name: HashMap<&'c str, Op<'c>>,
@@ -62,7 +62,7 @@ pub fn lower(module: Op) -> Result<Lowered, PassError> {
         declarations.into_iter().filter_map(relay::DataType::of).map(|data| (data.name, data)).collect();
     let mut lowering = Lowering {
         facts: Facts::of(module),
-        is_open: has_open_types(module),
+        is_dynamic: has_dynamic_types(module),
         uses: Uses::default(),
         program: Program::default(),
         by_name,
@@ -86,7 +86,7 @@ pub fn lower(module: Op) -> Result<Lowered, PassError> {
 }
 
 /// True when a type anywhere has an extent that is not known.
-fn has_open_types(module: Op) -> bool {
+fn has_dynamic_types(module: Op) -> bool {
     let mut left: Vec<Type> = Vec::new();
     for op in nested_ops(module) {
         left.extend(op.result_values().iter().map(ValueLike::r#type));
@@ -165,8 +165,8 @@ impl<'c> Lowering<'c> {
         let number = self.program.kernels.len() as u32;
         let (mut inputs, mut outputs) = (types(inputs)?, types(outputs)?);
         let mut shapes = None;
-        if open::is_open(*function) {
-            let named = open::name(*function)?;
+        if dynamic::is_dynamic(*function) {
+            let named = dynamic::name(*function)?;
             let body = function.body(0).map(|body| (arguments(body), ops_in(body)));
             let (arguments, ops) = body.unwrap_or_default();
             let returned = ops.last().map(|op| op.operand_values()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::definitions::{TeCall, definition_of, looped};
 use super::host::is_view;
-use super::open;
+use super::dynamic;
 use fusion_bytecode::Shapes;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
@@ -26,7 +26,7 @@ pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
         fusion_dialects::type_of_attr(ty).ok_or_else(|| PassError::at(function, "has no type"))?;
     let (inputs, results) =
         function_parts(mlir_type).ok_or_else(|| PassError::at(function, "has no function type"))?;
-    if function.attr(open::OPEN).is_some() {
+    if function.attr(dynamic::DYNAMIC).is_some() {
         return convert_open(function, &name, &results);
     }
     let mut outcome = Ok(());
@@ -49,7 +49,7 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
     let build = Build::before(function).computing_in(FpMath::of(function)?.floats());
     let context = build.context();
     let body = function.body(0).ok_or_else(|| PassError::at(function, "has no body"))?;
-    let named = open::name(function)?;
+    let named = dynamic::name(function)?;
     let types = |values: &[Value<'c>]| -> Vec<Type<'c>> {
         values.iter().filter_map(|v| named.of(*v)).map(|ty| tensor_type_to_mlir(context, ty)).collect()
     };

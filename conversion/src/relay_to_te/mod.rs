@@ -9,7 +9,7 @@
 pub mod definitions;
 mod host;
 mod kernel;
-pub mod open;
+pub mod dynamic;
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, none_left, relay, top_level};

@@ -65,7 +65,7 @@ fn types_are_checked_where_that_is_asked() {
     let types = vec![ty(vec![extent("n"), Dim::Static(2)]), ty(vec![Dim::Any, extent("n")])];
     let main =
         vec![I::CheckTypes { values: vec![0, 1], types }, I::Drop { value: 0 }, I::Return { value: 1 }];
-    let open = || ValueType::Tensor(ty(vec![Dim::Any, Dim::Any]));
+    let dynamic = || ValueType::Tensor(ty(vec![Dim::Any, Dim::Any]));
     let inputs = [("x", open()), ("y", open())];
     let program = native(&program(&inputs, open(), vec![function("main", 2, main)]));
     let matrix = |shape: &[usize]| ValueTree::tensor(Tensor::zeros(DType::I32, shape).unwrap());
@@ -117,7 +117,7 @@ fn operators_on_open_extents_are_refused() {
     let context = load_context();
     let refused = to_module(&context, &program).err();
     assert!(
-        matches!(&refused, Some(BytecodeError::Open { place, .. }) if place == "main.relay:1:1: "),
+        matches!(&refused, Some(BytecodeError::Dynamic { place, .. }) if place == "main.relay:1:1: "),
         "{refused:?}"
     );
 }

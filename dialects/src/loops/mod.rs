@@ -53,7 +53,7 @@ pub const INDEPENDENT: &str = "independent";
 pub const PIPELINED: &str = "pipelined";
 
 /// Elements of a buffer whose length is known at run time only: more than there is memory.
-pub const OPEN_ELEMENTS: u64 = 1 << 44;
+pub const DYNAMIC_ELEMENTS: u64 = 1 << 44;
 
 /// Swizzled buffers begin at multiples of so many bytes, and are of multiples of them: 8 lines of 128.
 pub const SWIZZLED_BYTES: u64 = 1024;

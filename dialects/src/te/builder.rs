@@ -133,7 +133,7 @@ impl<'c> Kernel<'c> {
     ) -> Vec<Value<'c>> {
         let context = self.build.context();
         let reduced: Vec<Dim> = reduce.iter().cloned().map(Into::into).collect();
-        let number = |dim: &Dim| dim.known().map_or(super::OPEN, |n| n as i64);
+        let number = |dim: &Dim| dim.known().map_or(super::DYNAMIC, |n| n as i64);
         let shape: Vec<i64> = types[0].dims.iter().map(number).collect();
         let over: Vec<i64> = reduced.iter().map(number).collect();
         let indices = vec![index_type(context); shape.len() + over.len()];

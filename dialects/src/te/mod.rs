@@ -12,12 +12,12 @@ pub use builder::{Combine, Kernel, Neutral, View, neutral};
 pub use parts::{Parts, Slice};
 pub use scalar::{Compare, Scalar, Scalars};
 
-/// On a `te.compute` of open extents: the names of all axes, parallel ones first; empty for known extents.
+/// On a `te.compute` of dynamic extents: the names of all axes, parallel ones first; empty for known extents.
 pub const NAMES: &str = "te.names";
-/// On a `te.kernel` of open extents: their names, in the order in which the caller passes their numbers.
+/// On a `te.kernel` of dynamic extents: their names, in the order in which the caller passes their numbers.
 pub const EXTENTS: &str = "te.extents";
 /// What stands for the extent of an axis that has a name.
-pub const OPEN: i64 = -1;
+pub const DYNAMIC: i64 = -1;
 
 crate::operations! {
     /// Operations of te.
@@ -72,7 +72,7 @@ crate::operations! {
     }
 }
 
-/// The extents of the axes of a `te.compute`, parallel ones first, with their names where they are open; `None` when one is neither
+/// The extents of the axes of a `te.compute`, parallel ones first, with their names where they are dynamic; `None` when one is neither
 /// known nor named.
 pub fn dims_of(compute: crate::Op) -> Option<Vec<fusion_operators::Dim>> {
     use crate::OpExt;
@@ -84,17 +84,17 @@ pub fn dims_of(compute: crate::Op) -> Option<Vec<fusion_operators::Dim>> {
         Ok(known) => Some(Dim::Static(known)),
         Err(_) => {
             let name = names.get(i).and_then(|name| crate::text_of(*name)).filter(|name| !name.is_empty());
-            name.filter(|_| *extent == OPEN).map(|name| Dim::Symbol(name.to_owned()))
+            name.filter(|_| *extent == DYNAMIC).map(|name| Dim::Symbol(name.to_owned()))
         }
     };
     extents.iter().enumerate().map(dim).collect()
 }
 
-/// How many elements the buffer of a tensor is said to have where a nest goes over it: of open extents, more than there are. `None`
+/// How many elements the buffer of a tensor is said to have where a nest goes over it: of dynamic extents, more than there are. `None`
 /// where an extent is neither known nor named.
 pub fn elements_of(ty: &fusion_operators::TensorType) -> Option<u64> {
     use fusion_operators::Dim;
     let known = ty.dims.iter().all(|dim| dim.known().is_some());
     let named = !ty.dims.contains(&Dim::Any);
-    if known { ty.elements() } else { named.then_some(crate::loops::OPEN_ELEMENTS) }
+    if known { ty.elements() } else { named.then_some(crate::loops::DYNAMIC_ELEMENTS) }
 }

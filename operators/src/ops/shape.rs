@@ -28,20 +28,20 @@ fn product<'a>(extents: impl IntoIterator<Item = &'a u64>) -> Option<u64> {
 fn reshape_relation(call: &Call) -> Related {
     let data = &call.operands[0];
     let shape = ints_attr(call, "shape", 1)?;
-    let open = shape.iter().filter(|&&n| n == -1).count();
-    require!(open <= 1, C 1, "shape {shape:?} has {open} extents of -1, expected one at most");
+    let inferred = shape.iter().filter(|&&n| n == -1).count();
+    require!(inferred <= 1, C 1, "shape {shape:?} has {inferred} extents of -1, expected one at most");
     let given: Vec<i64> = shape.iter().copied().filter(|&n| n != -1).collect();
     let Some(fixed) = product(&extents(&given, 1)?) else {
         return Err(Violation::new(2, format!("shape {shape:?} has more elements than can be counted")));
     };
-    require!(open == 0 || fixed != 0, C 2, "shape {shape:?} does not determine -1, its other extents multiply to 0");
+    require!(inferred == 0 || fixed != 0, C 2, "shape {shape:?} does not determine -1, its other extents multiply to 0");
     let unknown: Vec<&Dim> = data.dims.iter().filter(|d| d.known().is_none()).collect();
     let known = product(&data.dims.iter().filter_map(Dim::known).collect::<Vec<_>>());
     let fits = match known {
         None => true,
-        Some(n) if unknown.is_empty() && open == 0 => n == fixed,
+        Some(n) if unknown.is_empty() && inferred == 0 => n == fixed,
         Some(n) if unknown.is_empty() => n % fixed == 0,
-        Some(n) => open == 1 || fixed == 0 || (n != 0 && fixed % n == 0),
+        Some(n) => inferred == 1 || fixed == 0 || (n != 0 && fixed % n == 0),
     };
     require!(fits, C 2, "{data} cannot have shape {shape:?}, the numbers of elements differ");
     let rest = match (known, unknown.as_slice()) {

@@ -1,4 +1,4 @@
-//! Whether values have types whose extents may be open: an unknown extent is any, an extent with a name the same one wherever the
+//! Whether values have types whose extents may be dynamic: an unknown extent is any, an extent with a name the same one wherever the
 //! name is.
 
 use fusion_operators::{Dim, TensorType};
@@ -61,10 +61,10 @@ mod tests {
     #[test]
     fn a_name_is_one_extent() {
         let n = || Dim::Symbol("n".to_owned());
-        let open = TensorType::new(vec![n(), Dim::Any], DType::F32);
+        let dynamic = TensorType::new(vec![n(), Dim::Any], DType::F32);
         let (two, four) = (TensorType::fixed(&[2, 3], DType::F32), TensorType::fixed(&[4, 3], DType::F32));
-        assert!(match_types([(&open, &two), (&open, &two)]).is_ok());
-        let said = match_types([(&open, &two), (&open, &four)]).unwrap_err();
+        assert!(match_types([(&dynamic, &two), (&dynamic, &two)]).is_ok());
+        let said = match_types([(&dynamic, &two), (&dynamic, &four)]).unwrap_err();
         assert_eq!(said.to_string(), "expected a tensor<nx?xf32> with n = 2, found a tensor<4x3xf32>");
         let square = TensorType::new(vec![n(), n()], DType::F32);
         assert!(match_types([(&square, &two)]).is_err());

@@ -74,7 +74,7 @@ pub struct Kernel {
     pub outputs: Vec<TensorType>,
     /// Bytes of workspace it needs.
     pub workspace_bytes: u64,
-    /// Where types have open extents: what computes them. The kernel then takes one input more, the numbers of all steps.
+    /// Where types have dynamic extents: what computes them. The kernel then takes one input more, the numbers of all steps.
     pub shapes: Option<Shapes>,
 }
 
@@ -100,7 +100,7 @@ pub type Place = String;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<Part>", try_from = "Vec<Part>")]
 pub enum ValueType {
-    /// A tensor; its extents may be open.
+    /// A tensor; its extents may be dynamic.
     Tensor(TensorType),
     /// A tuple.
     Tuple(Vec<ValueType>),

@@ -1,4 +1,4 @@
-//! Shape functions: what a kernel whose tensors have open extents computes before it runs.
+//! Shape functions: what a kernel whose tensors have dynamic extents computes before it runs.
 //!
 //! ```text
 //!   kernel @add(tensor<n0x64xf32>, tensor<n1x64xf32>) -> (tensor<n2x64xf32>)

@@ -109,11 +109,11 @@ struct Loaded {
     function: KernelFunction,
     inputs: Vec<TypeId>,
     outputs: Vec<TypeId>,
-    open: Option<Open>,
+    dynamic: Option<Dynamic>,
 }
 
-/// A kernel of open extents.
-struct Open {
+/// A kernel of dynamic extents.
+struct Dynamic {
     shapes: Shapes,
     inputs: Vec<TensorType>,
     outputs: Vec<TensorType>,
@@ -124,7 +124,7 @@ struct Open {
     made: Vec<TypeId>,
 }
 
-impl Open {
+impl Dynamic {
     /// Runs the shape function, unless the inputs have the types they had before.
     fn prepare(&mut self, tensors: &mut Tensors, slots: &[Slot]) -> Result<(), NotCalled> {
         if !self.last.is_empty()
@@ -185,13 +185,13 @@ impl Kernels {
             if let Some(shapes) = kernel.shapes.clone() {
                 let (inputs, outputs) = (kernel.inputs.clone(), kernel.outputs.clone());
                 let (last, numbers, made) = (Vec::new(), Vec::new(), Vec::new());
-                let open = Some(Open { shapes, inputs, outputs, last, numbers, made });
-                loaded.push(Loaded { function, inputs: Vec::new(), outputs: Vec::new(), open });
+                let dynamic = Some(Dynamic { shapes, inputs, outputs, last, numbers, made });
+                loaded.push(Loaded { function, inputs: Vec::new(), outputs: Vec::new(), dynamic });
                 continue;
             }
             let inputs = kernel.inputs.iter().map(|ty| tensors.intern(ty)).collect::<Result<_, _>>()?;
             let outputs = kernel.outputs.iter().map(|ty| tensors.intern(ty)).collect::<Result<_, _>>()?;
-            loaded.push(Loaded { function, inputs, outputs, open: None });
+            loaded.push(Loaded { function, inputs, outputs, dynamic: None });
         }
         let most = kernels.iter().map(|kernel| kernel.workspace_bytes).max().unwrap_or(0);
         let no_memory = || NoMemory::Bytes { bytes: usize::MAX, held: 0, most: 0 };
@@ -218,13 +218,13 @@ impl Kernels {
         let loaded = &mut self.loaded[kernel];
         self.input_pointers.clear();
         self.output_pointers.clear();
-        if let Some(open) = &mut loaded.open {
-            open.prepare(tensors, inputs)?;
+        if let Some(dynamic) = &mut loaded.dynamic {
+            dynamic.prepare(tensors, inputs)?;
             for &slot in inputs {
                 self.input_pointers.push(tensors.bytes(slot).as_ptr().cast());
             }
-            self.input_pointers.push(open.numbers.as_ptr().cast());
-            for &ty in &open.made {
+            self.input_pointers.push(dynamic.numbers.as_ptr().cast());
+            for &ty in &dynamic.made {
                 let slot = tensors.allocate(ty).map_err(NotCalled::Memory)?;
                 outputs.push(slot);
                 self.output_pointers.push(tensors.bytes_mut(slot).as_mut_ptr().cast());
@@ -238,7 +238,7 @@ impl Kernels {
                     self.workspace.bytes_mut().as_mut_ptr().cast(),
                 );
             }
-            outputs.drain(open.outputs.len()..).for_each(|slot| tensors.release(slot));
+            outputs.drain(dynamic.outputs.len()..).for_each(|slot| tensors.release(slot));
             return Ok(());
         }
         if inputs.len() != loaded.inputs.len() {

@@ -154,7 +154,7 @@ func.func @numbers(%i: tensor<i32>, %x: tensor<4xf32>, %s: tensor<f32>) -> tenso
 
 // -----
 
-// Operators on open extents have kernels beside those whose extents are known; one that is not compiled for them stays. Constants that
+// Operators on dynamic extents have kernels beside those whose extents are known; one that is not compiled for them stays. Constants that
 // are one number are copied, others are passed.
 // CHECK-LABEL: func.func @open(
 // CHECK:         %[[W:.*]] = relay.constant dense<[1.000000e+00, 2.000000e+00]>

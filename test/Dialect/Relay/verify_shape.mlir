@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --verify-diagnostics --split-input-file
 
-func.func @reshape_c1_one_open_extent(%x: tensor<6xf32>) {
+func.func @reshape_c1_one_dynamic_extent(%x: tensor<6xf32>) {
   // expected-error @+1 {{'relay.reshape' op violates constraint C1: shape [-1, -1] has 2 extents of -1, expected one at most}}
   %0 = relay.reshape %x {shape = array<i64: -1, -1>} : (tensor<6xf32>) -> tensor<2x3xf32>
   return

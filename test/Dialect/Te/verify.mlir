@@ -195,7 +195,7 @@ te.kernel @extern_c4_one(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
 
 // -----
 
-te.kernel @open_axis(%x: tensor<?xf32, #relay.dims<["n0"]>>) -> tensor<?xf32, #relay.dims<["n0"]>> attributes {te.extents = ["n0"]} {
+te.kernel @dynamic_axis(%x: tensor<?xf32, #relay.dims<["n0"]>>) -> tensor<?xf32, #relay.dims<["n0"]>> attributes {te.extents = ["n0"]} {
   // expected-error @+1 {{'te.compute' op violates constraint C1: an axis has the extent -1 and no name}}
   %0 = te.compute "y" axes [-1] reduce [] init [] {
   ^bb0(%i: index):

@@ -49,7 +49,7 @@ pub struct Options {
     #[arg(short = 'O', long, default_value_t = 3, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
     pub opt_level: u8,
 
-    /// Extents of an input whose shape the model leaves open, such as `x=1,3,224,224`; a scalar is `x=`.
+    /// Extents of an input whose shape the model leaves dynamic, such as `x=1,3,224,224`; a scalar is `x=`.
     #[arg(long = "shape", value_name = "INPUT=N,N,...", value_parser = shape)]
     pub shapes: Vec<(String, Vec<u64>)>,
 

@@ -38,7 +38,7 @@ impl<'c> Body<'_, 'c> {
             I::Scalar { .. } => self.scalar(at, instruction),
             I::Operator { operator, .. } => {
                 let place = self.place(at);
-                return Err(BytecodeError::Open { place, operator: operator.clone() });
+                return Err(BytecodeError::Dynamic { place, operator: operator.clone() });
             }
             I::CheckTypes { values, types } => self.check_types(at, values, types),
             // A number that is no value has no owners.

@@ -4,7 +4,7 @@
 //! A function that waits for others looks first whether the stack has room for it.
 
 mod instruction;
-mod open;
+mod dynamic;
 mod scalars;
 mod tensors;
 
@@ -19,7 +19,7 @@ use fusion_operators::TensorType;
 use scalars::Numbers;
 use std::collections::{HashMap, HashSet};
 
-/// A large tensor, or one of open extents.
+/// A large tensor, or one of dynamic extents.
 pub const NEW_TENSOR: &str = "fusion_new_tensor";
 /// Ends the run with a message.
 pub const FAIL: &str = "fusion_fail";

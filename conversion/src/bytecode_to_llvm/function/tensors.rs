@@ -33,7 +33,7 @@ impl<'c> Body<'_, 'c> {
     /// Calls a kernel.
     pub(super) fn kernel(&mut self, kernel: &Kernel, inputs: &[Register], outputs: &[Register]) {
         if let Some(shapes) = &kernel.shapes {
-            return self.open_kernel(kernel, shapes, inputs, outputs);
+            return self.dynamic_kernel(kernel, shapes, inputs, outputs);
         }
         let given = self.get_all(inputs);
         self.list_data(&given, self.room[0]);

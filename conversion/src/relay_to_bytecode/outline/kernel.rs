@@ -2,7 +2,7 @@
 
 use super::{Extents, SEGMENT, extents, is_constant};
 use crate::relay_to_bytecode::outline::levels::used;
-use crate::relay_to_te::open::is_number;
+use crate::relay_to_te::dynamic::is_number;
 use fusion_dialects::rows::Upstream;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, defining_op,
@@ -112,7 +112,7 @@ fn types<'c>(values: &[Value<'c>]) -> Vec<Type<'c>> {
     values.iter().map(|v| v.r#type()).collect()
 }
 
-/// The values operations take from outside, and the constants that are copied to them: all, or where extents are open those that
+/// The values operations take from outside, and the constants that are copied to them: all, or where extents are dynamic those that
 /// are one number.
 fn inputs<'c>(ops: &[Op<'c>]) -> (Vec<Value<'c>>, Vec<Op<'c>>) {
     let mut seen: HashSet<usize> = HashSet::new();
@@ -128,13 +128,13 @@ fn inputs<'c>(ops: &[Op<'c>]) -> (Vec<Value<'c>>, Vec<Op<'c>>) {
             nested_ops(*op).into_iter().for_each(&mut define);
         }
     }
-    let open = ops.iter().any(|op| extents(*op) == Some(Extents::Open));
+    let dynamic = ops.iter().any(|op| extents(*op) == Some(Extents::Dynamic));
     let (mut arguments, mut constants) = (Vec::new(), Vec::new());
     for value in ops.iter().flat_map(|op| used(*op)) {
         if seen.insert(key(value)) {
             match defining_op(value).filter(|op| is_constant(*op)) {
                 // Schedules lay out constants of known extents; others are what is passed.
-                Some(constant) if !open || is_number(constant) => constants.push(constant),
+                Some(constant) if !dynamic || is_number(constant) => constants.push(constant),
                 _ => arguments.push(value),
             }
         }

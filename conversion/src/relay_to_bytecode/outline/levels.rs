@@ -71,13 +71,13 @@ pub fn levels<'c>(ops: &[Op<'c>]) -> Vec<Level<'c>> {
     all
 }
 
-/// Tensor code of one level as kernels: what has open extents stands beside what has not, and each waits for what it uses.
+/// Tensor code of one level as kernels: what has dynamic extents stands beside what has not, and each waits for what it uses.
 pub fn groups<'c>(tensors: &[Op<'c>]) -> Vec<Vec<Op<'c>>> {
     let mut of: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Vec<Op<'c>>> = Vec::new();
     for op in tensors {
         // Even groups have known extents.
-        let parity = usize::from(extents(*op) == Some(Extents::Open));
+        let parity = usize::from(extents(*op) == Some(Extents::Dynamic));
         let least = used(*op).into_iter().filter_map(|v| of.get(&key(v)).copied()).max().unwrap_or(0);
         let group = least + usize::from(least % 2 != parity);
         groups.resize_with(groups.len().max(group + 1), Vec::new);

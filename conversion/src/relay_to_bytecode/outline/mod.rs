@@ -11,7 +11,7 @@
 //!
 //! Operators of a block share a kernel unless one waits for the other through a call, a match or whatever else is no tensor code
 //! ([`levels`]). Branches and loops whose regions are tensor code are tensor code as well. A value that only one region of a
-//! branch wants is computed there ([`sink`]). Operators on tensors of open extents have kernels of their own, beside those whose
+//! branch wants is computed there ([`sink`]). Operators on tensors of dynamic extents have kernels of their own, beside those whose
 //! extents are known. Kernels that are the same are one function. What is left in the functions is the
 //! language: calls, data, closures, cells, control flow. Each kernel goes the way of a model by itself
 //! ([`crate::program`]).
@@ -21,7 +21,7 @@ pub(super) mod levels;
 mod sink;
 
 use crate::relay_to_te::definitions::definition_of;
-use crate::relay_to_te::open;
+use crate::relay_to_te::dynamic;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Block, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, kind_of, nested_ops,
@@ -95,7 +95,7 @@ pub enum Extents {
     /// All extents.
     Known,
     /// Not all of them.
-    Open,
+    Dynamic,
 }
 
 /// True for operations that are tensor code.
@@ -108,9 +108,9 @@ pub fn extents(op: Op) -> Option<Extents> {
     if is_known_code(op) {
         return Some(Extents::Known);
     }
-    let open = |operator| !is_static(op) && open::compiles(op, operator);
+    let dynamic = |operator| !is_static(op) && dynamic::compiles(op, operator);
     let Some(Kind::Operator(operator)) = kind_of(op) else { return None };
-    open(operator).then_some(Extents::Open)
+    dynamic(operator).then_some(Extents::Dynamic)
 }
 
 fn is_known_code(op: Op) -> bool {

@@ -1,7 +1,7 @@
 //! Convolutions, `y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]` with `g = f / F`: sums over data padded
 //! beforehand, without conditions; where the extents of images are known at run time only, of data as it is, with conditions.
 
-use super::padding::{is_open, load_in_window, pad_for_windows, window_indices};
+use super::padding::{is_dynamic, load_in_window, pad_for_windows, window_indices};
 use super::{Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Kernel, Scalars};
@@ -33,7 +33,7 @@ fn convolution<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'
     let window = Window::of_convolution(&call.attrs, &call.types[1]).map_err(|v| v.to_string())?;
     let weight = call.shape(1);
     let groups = Groups { count: window.groups, data: weight[1], result: weight[0] / window.groups };
-    if is_open(&call.types[0]) {
+    if is_dynamic(&call.types[0]) {
         let data = (call.operands[0], &call.types[0]);
         let y = kernel.reduce(call.op.name, &call.results[0], &weight[1..], Combine::Sum, |s, axes, over| {
             let lead = [axes[0], groups.channel(s, axes[1], over[0])];

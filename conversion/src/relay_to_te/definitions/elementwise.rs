@@ -1,4 +1,4 @@
-//! Elementwise operators: `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0. Whether an axis of an open
+//! Elementwise operators: `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0. Whether an axis of a dynamic
 //! extent is one is asked when the kernel runs.
 
 use super::{Table, TeCall};

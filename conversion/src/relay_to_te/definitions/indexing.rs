@@ -30,14 +30,14 @@ fn gathered<'c>(
 ) -> Built<'c> {
     let (x, dtype) = (call.operands[0], call.types[0].dtype);
     let named = &call.dims(0)[named];
-    let open: Vec<&Dim> = named.iter().filter(|dim| dim.known().is_none()).collect();
+    let dynamic: Vec<&Dim> = named.iter().filter(|dim| dim.known().is_none()).collect();
     let result = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         if named.contains(&Dim::Static(0)) {
             return s.int(0, s.compute_type(dtype));
         }
         let places = places(s, axes);
         let has_elements = |dim: &&Dim| s.index_compare(Compare::Less, s.index(0), s.extent(dim));
-        match open.iter().map(has_elements).reduce(|a, b| s.and(a, b)) {
+        match dynamic.iter().map(has_elements).reduce(|a, b| s.and(a, b)) {
             None => s.load(x, &places),
             Some(any) => s.load_if(any, x, &places, s.int(0, dtype)),
         }

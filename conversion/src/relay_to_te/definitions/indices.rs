@@ -46,17 +46,17 @@ pub enum Size<'c> {
     /// Known.
     Known(u64),
     /// An index.
-    Open(Value<'c>),
+    Dynamic(Value<'c>),
 }
 
 impl<'c> Size<'c> {
     /// The product of extents.
     pub fn of(s: &Scalars<'c>, dims: &[Dim]) -> Size<'c> {
         let known = dims.iter().filter_map(Dim::known).fold(1u64, |n, d| n.wrapping_mul(d));
-        let open = dims.iter().filter(|dim| dim.known().is_none()).map(|dim| s.extent(dim));
-        match open.reduce(|a, b| s.index_mul(a, b)) {
+        let dynamic = dims.iter().filter(|dim| dim.known().is_none()).map(|dim| s.extent(dim));
+        match dynamic.reduce(|a, b| s.index_mul(a, b)) {
             None => Size::Known(known),
-            Some(product) => Size::Open(s.index_affine(product, known as i64, 0)),
+            Some(product) => Size::Dynamic(s.index_affine(product, known as i64, 0)),
         }
     }
 
@@ -64,7 +64,7 @@ impl<'c> Size<'c> {
     pub fn times(self, s: &Scalars<'c>, i: Value<'c>) -> Value<'c> {
         match self {
             Size::Known(known) => s.index_affine(i, known as i64, 0),
-            Size::Open(value) => s.index_mul(i, value),
+            Size::Dynamic(value) => s.index_mul(i, value),
         }
     }
 
@@ -72,7 +72,7 @@ impl<'c> Size<'c> {
     pub fn mirrored(self, s: &Scalars<'c>, i: Value<'c>) -> Value<'c> {
         match self {
             Size::Known(known) => s.index_affine(i, -1, known as i64 - 1),
-            Size::Open(value) => s.index_sub(s.index_affine(value, 1, -1), i),
+            Size::Dynamic(value) => s.index_sub(s.index_affine(value, 1, -1), i),
         }
     }
 
@@ -85,7 +85,7 @@ impl<'c> Size<'c> {
     ) -> Vec<Value<'c>> {
         match self {
             Size::Known(known) => loops.for_(known, LoopKind::Serial, inits, body),
-            Size::Open(value) => loops.upto(value, LoopKind::Serial, inits, body),
+            Size::Dynamic(value) => loops.upto(value, LoopKind::Serial, inits, body),
         }
     }
 
@@ -102,7 +102,7 @@ impl<'c> Size<'c> {
         match self {
             Size::Known(known) => loops.each_independent(known, body),
             // Not known when threads are given out.
-            Size::Open(_) => self.each(loops, body),
+            Size::Dynamic(_) => self.each(loops, body),
         }
     }
 }

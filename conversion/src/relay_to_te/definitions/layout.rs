@@ -94,10 +94,10 @@ fn transform<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     })])
 }
 
-/// Extents that must be known: kernels of images of open extents are made in the plain order.
+/// Extents that must be known: kernels of images of dynamic extents are made in the plain order.
 fn known(call: &TeCall) -> Result<(), String> {
-    let open = call.types.iter().chain(&call.results).find(|ty| ty.shape().is_none());
-    open.map_or(Ok(()), |ty| {
+    let dynamic = call.types.iter().chain(&call.results).find(|ty| ty.shape().is_none());
+    dynamic.map_or(Ok(()), |ty| {
         Err(format!("needs extents that are known when compiling, found {ty}; write it in NCHW"))
     })
 }

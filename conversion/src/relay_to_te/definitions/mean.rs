@@ -20,7 +20,7 @@ pub fn mean<'c>(
 /// The number of points of some axes, as a float.
 pub fn count<'c>(s: &Scalars<'c>, axes: &[Dim], dtype: DType) -> Scalar<'c> {
     let known: f64 = axes.iter().filter_map(Dim::known).map(|n| n as f64).product();
-    let open = axes.iter().filter(|dim| dim.known().is_none());
-    let open = open.map(|dim| s.cast(s.from_index(s.extent(dim), DType::I64), dtype));
-    open.fold(s.float(known, dtype), |product, extent| s.mul(product, extent))
+    let dynamic = axes.iter().filter(|dim| dim.known().is_none());
+    let dynamic = dynamic.map(|dim| s.cast(s.from_index(s.extent(dim), DType::I64), dtype));
+    dynamic.fold(s.float(known, dtype), |product, extent| s.mul(product, extent))
 }

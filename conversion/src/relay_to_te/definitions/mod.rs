@@ -48,7 +48,7 @@ pub struct TeCall<'c> {
     pub attrs: Attrs,
     /// Tensors of the kernel.
     pub operands: Vec<Value<'c>>,
-    /// Their types; extents are known or, where the operator is compiled for open ones too, have names.
+    /// Their types; extents are known or, where the operator is compiled for dynamic ones too, have names.
     pub types: Vec<TensorType>,
     /// Types of the results.
     pub results: Vec<TensorType>,

@@ -16,7 +16,7 @@ pub const TABLE: Table = &[(&PAD, pad)];
 /// An axis of a pad.
 struct Margin {
     /// The extent of the operand, where it is known at run time only and nothing is removed.
-    open: Option<Dim>,
+    dynamic: Option<Dim>,
     /// Elements of the operand that are removed at its beginning.
     removed: i64,
     /// Elements of the operand that stay.
@@ -27,11 +27,11 @@ struct Margin {
 
 impl Margin {
     fn new(dim: &Dim, (before, after): (i128, i128)) -> Margin {
-        let open = dim.known().is_none().then(|| dim.clone());
+        let dynamic = dim.known().is_none().then(|| dim.clone());
         let extent = dim.known().unwrap_or(1);
         let left = i128::from(extent) + before.min(0) + after.min(0);
         let added = (before.max(0) as i64, after.max(0) as i64);
-        Margin { open, removed: before.min(0).unsigned_abs() as i64, left: left as i64, added }
+        Margin { dynamic, removed: before.min(0).unsigned_abs() as i64, left: left as i64, added }
     }
 
     /// The place in the operand of place `i` of the result, always inside, and what must hold for it to be read.
@@ -41,7 +41,7 @@ impl Margin {
             return (s.index_affine(i, 1, self.removed), Vec::new());
         }
         let at = s.index_affine(i, 1, -before);
-        if let Some(dim) = &self.open {
+        if let Some(dim) = &self.dynamic {
             return self.source_in(s, mode, at, s.extent(dim));
         }
         let last = self.left - 1;

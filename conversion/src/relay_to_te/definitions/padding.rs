@@ -122,7 +122,7 @@ pub fn pad_windows_at<'c>(
 }
 
 /// True where windows slide over extents that are known at run time only.
-pub fn is_open(ty: &TensorType) -> bool {
+pub fn is_dynamic(ty: &TensorType) -> bool {
     ty.dims.iter().skip(2).any(|dim| dim.known().is_none())
 }
 

@@ -3,7 +3,7 @@
 
 use super::layout::{At, of_stored, spatial, to_stored};
 use super::mean::mean;
-use super::padding::{is_open, load_in_window, pad_windows_at, reach, window_indices};
+use super::padding::{is_dynamic, load_in_window, pad_windows_at, reach, window_indices};
 use super::{Table, TeCall, known_from};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Kernel, Scalars};
@@ -51,7 +51,7 @@ fn combine<'c>(
     let window = window(call)?;
     let extents = window.kernel().ok_or("has a kernel of unknown extents")?;
     let given = (call.operands[0], &call.types[0]);
-    if is_open(&call.types[0]) {
+    if is_dynamic(&call.types[0]) {
         if layout::plain(call.op).is_some() {
             return Err(format!(
                 "needs extents that are known when compiling, found {}; write it in NCHW",
@@ -118,7 +118,7 @@ struct Count {
     /// `None` when every position is before it.
     to: Option<i64>,
     /// An extent that is known at run time only, which is added to that.
-    open: Option<Dim>,
+    dynamic: Option<Dim>,
 }
 
 impl Count {
@@ -144,7 +144,7 @@ impl Count {
                 Some(windows) if reach(axis, windows)? <= to => None,
                 _ => Some(fits(to)?),
             },
-            open: dim.known().is_none().then(|| dim.clone()),
+            dynamic: dim.known().is_none().then(|| dim.clone()),
         })
     }
 
@@ -163,7 +163,7 @@ impl Count {
 
     fn of<'c>(&self, s: &Scalars<'c>, o: Value<'c>) -> Value<'c> {
         let from = self.from.map(|bound| self.before(s, o, bound, None));
-        let to = self.to.map(|bound| self.before(s, o, bound, self.open.as_ref()));
+        let to = self.to.map(|bound| self.before(s, o, bound, self.dynamic.as_ref()));
         match (from, to) {
             (None, None) => s.index(self.kernel),
             (None, Some(to)) => to,

@@ -26,7 +26,7 @@ struct Sampling {
     from: u64,
     to: u64,
     /// The extent of the operand where it is known at run time only.
-    open: Option<Dim>,
+    dynamic: Option<Dim>,
     /// True when place i samples place i.
     same: bool,
     shift: f64,
@@ -37,12 +37,12 @@ struct Sampling {
 
 impl Sampling {
     fn new(coordinates: &str, from: &Dim, to: u64, scale: f64) -> Sampling {
-        let open = from.known().is_none().then(|| from.clone());
+        let dynamic = from.known().is_none().then(|| from.clone());
         let from = from.known().unwrap_or(0);
-        let same = open.is_none() && from == to && scale == 1.0;
+        let same = dynamic.is_none() && from == to && scale == 1.0;
         let affine = |shift, factor, divisor, back| {
-            let open = open.clone();
-            Sampling { from, to, open, same, shift, factor, divisor, back }
+            let dynamic = dynamic.clone();
+            Sampling { from, to, dynamic, same, shift, factor, divisor, back }
         };
         let zero = || affine(0.0, 0.0, 1.0, 0.0);
         match coordinates {
@@ -84,7 +84,7 @@ impl Sampling {
             place = s.sub(place, number(self.back));
         }
         let positive = s.max(place, number(0.0));
-        let last = match &self.open {
+        let last = match &self.dynamic {
             None => number(self.last()),
             Some(dim) => s.from_index(s.index_affine(s.extent(dim), 1, -1), DType::F64),
         };
@@ -116,7 +116,7 @@ impl Sampling {
 
     /// The nearest place that the operand has.
     fn inside<'c>(&self, s: &Scalars<'c>, place: Value<'c>) -> Value<'c> {
-        let Some(dim) = &self.open else {
+        let Some(dim) = &self.dynamic else {
             return s.index_clamp(place, 0, self.from.saturating_sub(1) as i64);
         };
         s.index_min(s.index_max(place, s.index(0)), s.index_affine(s.extent(dim), 1, -1))
@@ -124,7 +124,7 @@ impl Sampling {
 
     /// `(i * times + plus) / over` in whole numbers when that is the nearest place of every i.
     fn whole_numbers(&self, rounding: &str) -> Option<(i64, i64, i64)> {
-        if self.open.is_some() || self.to > LONGEST_SEARCHED || self.from > LONGEST_SEARCHED {
+        if self.dynamic.is_some() || self.to > LONGEST_SEARCHED || self.from > LONGEST_SEARCHED {
             return None;
         }
         let round = |x: f64| match rounding {

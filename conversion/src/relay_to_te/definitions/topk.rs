@@ -62,20 +62,20 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             let line = Line { data: ins[0], values: outs[0], places: outs[1], from, to, how, k };
             match line.from.0.extent {
                 Size::Known(n) => {
-                    loops.each(k, |l, i| line.insert(l, i, Size::Open(i)));
+                    loops.each(k, |l, i| line.insert(l, i, Size::Dynamic(i)));
                     let blocks = if call.on_gpu() { 0 } else { (n - k) / BLOCK };
                     let behind = n - blocks * BLOCK;
                     line.look_at_all(loops, k..behind);
                     line.look_at_blocks(loops, behind, blocks);
                 }
-                Size::Open(n) => {
+                Size::Dynamic(n) => {
                     // There may be fewer.
                     let empty = Pair { value: loops.load_raw(ins[0], from.1), at: s.int(-1, DType::I64) };
                     loops.each(k, |l, p| line.set(l, p, empty));
                     let full = s.index(k as i64);
-                    let filled = Size::Open(s.index_min(n, full));
-                    filled.each(loops, |l, i| line.insert(l, i, Size::Open(i)));
-                    Size::Open(s.index_sub(n, full)).each(loops, |l, i| {
+                    let filled = Size::Dynamic(s.index_min(n, full));
+                    filled.each(loops, |l, i| line.insert(l, i, Size::Dynamic(i)));
+                    Size::Dynamic(s.index_sub(n, full)).each(loops, |l, i| {
                         line.look_at(l, l.scalars().index_add(full, i));
                     });
                 }
@@ -160,7 +160,7 @@ impl<'c> Line<'c> {
         let staying = s.to_index(Scalar { value: staying[0], dtype: DType::I32 });
         let end = match length {
             Size::Known(n) => s.index(n as i64 - 1),
-            Size::Open(n) => n,
+            Size::Dynamic(n) => n,
         };
         l.upto(s.index_sub(end, staying), LoopKind::Serial, &[], |l, i, _| {
             let s = l.scalars();

@@ -32,7 +32,7 @@ mod workspace;
 
 pub use body::combine;
 
-use super::open;
+use super::dynamic;
 use super::roundings::{Roundings, kernels_that_round_as_written};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::rows::Kind;
@@ -95,8 +95,8 @@ impl Pass for TeLower {
         for kernel in kernels {
             let name = kernel.text("sym_name").unwrap_or_default().to_owned();
             let roundings = Roundings::of(&name, &as_written, fp_math);
-            if open::is_open(kernel) {
-                open::lower(kernel, roundings)?;
+            if dynamic::is_dynamic(kernel) {
+                dynamic::lower(kernel, roundings)?;
                 cx.count(0, 1);
                 kernel.erase();
                 continue;

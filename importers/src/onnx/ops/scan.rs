@@ -50,7 +50,7 @@ impl<'m> Importer<'m> {
         for (&v, source) in scanned.iter().zip(&scan.sources) {
             let axis = self.axis(v, source.axis)?;
             if self.dims(v)?[axis].known().is_none() {
-                return self.open_scan(node, scan, (carried, scanned));
+                return self.dynamic_scan(node, scan, (carried, scanned));
             }
         }
         let mut steps = None;
@@ -75,7 +75,7 @@ impl<'m> Importer<'m> {
     }
 
     /// As many slices as there turn out to be along the first scanned operand.
-    fn open_scan(
+    fn dynamic_scan(
         &mut self,
         node: &Node<'m>,
         scan: &Scan<'m>,

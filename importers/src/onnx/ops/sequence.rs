@@ -173,7 +173,7 @@ fn split_to_sequence<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
         Some(split) => im.rank(split)? == 0,
     };
     if alike && im.dims(x)?[axis].known().is_none() {
-        return open_split(im, node, x, (axis, sizes[0]), squeezed);
+        return dynamic_split(im, node, x, (axis, sizes[0]), squeezed);
     }
     let extent = im.extent(x, axis, "the operand")?;
     if extent > 1 << 16 {
@@ -197,7 +197,7 @@ fn split_to_sequence<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
 }
 
 /// Takes pieces of a size from an axis of unknown extent for as long as something is left.
-fn open_split<'m>(
+fn dynamic_split<'m>(
     im: &mut Importer<'m>,
     node: &Node<'m>,
     x: Value,
@@ -227,7 +227,7 @@ fn sequence_map<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
     let inputs = node.all_inputs()?;
     let body = node.graph("body")?;
     let first = node.input(0)?;
-    let Some(values) = list(im, first) else { return open_map(im, node, &inputs, body) };
+    let Some(values) = list(im, first) else { return dynamic_map(im, node, &inputs, body) };
     let mut results: Vec<Vec<Value>> = vec![Vec::new(); body.output.len()];
     for i in 0..values.len() {
         let mut arguments = Vec::new();
@@ -253,7 +253,7 @@ fn sequence_map<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
 }
 
 /// The same for a sequence whose length is known at run time only.
-fn open_map<'m>(im: &mut Importer<'m>, node: &Node<'m>, inputs: &[Value], body: &'m GraphProto) -> Converted {
+fn dynamic_map<'m>(im: &mut Importer<'m>, node: &Node<'m>, inputs: &[Value], body: &'m GraphProto) -> Converted {
     let mut lists = Vec::with_capacity(inputs.len());
     for &input in inputs {
         let is_list = !matches!(im.held(input)?, Some(Held::Tensor(_)));

@@ -58,13 +58,13 @@ fn reshape(im: &mut Importer, node: &Node) -> Converted {
     let keeps_zero = node.flag("allowzero")?;
     let from = im.dims(x)?;
     let mut to = Vec::with_capacity(wanted.len());
-    let mut open = None;
+    let mut inferred = None;
     // Unknown extents of the operand that stand in the result too: they cancel.
     let mut left: Vec<Option<&Dim>> = from.iter().map(|d| (d.known().is_none()).then_some(d)).collect();
     for (i, extent) in wanted.into_iter().enumerate() {
         to.push(match extent {
-            Extent::Known(-1) if open.is_none() => {
-                open = Some(i);
+            Extent::Known(-1) if inferred.is_none() => {
+                inferred = Some(i);
                 Dim::Any
             }
             Extent::Known(0) if !keeps_zero => {
@@ -88,7 +88,7 @@ fn reshape(im: &mut Importer, node: &Node) -> Converted {
             }
         });
     }
-    if let Some(open) = open
+    if let Some(inferred) = inferred
         && left.iter().all(Option::is_none)
     {
         let product = |dims: &[Dim]| dims.iter().filter_map(Dim::known).try_fold(1u64, u64::checked_mul);
@@ -96,7 +96,7 @@ fn reshape(im: &mut Importer, node: &Node) -> Converted {
             && let Some(rest) = have.checked_div(others)
             && rest.checked_mul(others) == Some(have)
         {
-            to[open] = Dim::Static(rest);
+            to[inferred] = Dim::Static(rest);
         }
     }
     Ok(vec![im.reshape_dims(x, &to)?])

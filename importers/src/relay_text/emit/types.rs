@@ -180,9 +180,9 @@ impl<'c> Emitter<'c, '_> {
         let outer =
             |name: &String| self.type_scopes.iter().any(|scope| scope.values().any(|known| known == name));
         let chosen = |name: &&String| own.map_or_else(|| !outer(name), |own| own.contains(name));
-        let open = names.variables.iter().filter(chosen).any(|name| !known(name))
+        let dynamic = names.variables.iter().filter(chosen).any(|name| !known(name))
             || names.extents.iter().any(|name| !instance.dims.contains_key(name));
-        if open || has_hole(result) {
+        if dynamic || has_hole(result) {
             return Ok(self.hole());
         }
         Ok(instance.apply(self.context, result))

@@ -4,7 +4,7 @@
 //!   lines --names of functions, kernels, data--> numbers --each line (instruction.rs, words.rs)--> Program
 //! ```
 //! What [`Program`]'s `{:#}` writes is read back. Lines may come in any order but for the instructions of a function, which follow
-//! its head; blank lines and lines of a comment are skipped. Kernels of open extents, which have shape functions, are refused. Whether the program keeps the rules, [`Program::check`] says.
+//! its head; blank lines and lines of a comment are skipped. Kernels of dynamic extents, which have shape functions, are refused. Whether the program keeps the rules, [`Program::check`] says.
 
 mod instruction;
 mod words;

@@ -62,7 +62,7 @@ pub fn list_sum() -> Program {
 
 /// Every instruction once, in an order that keeps the rules.
 pub fn everything() -> Program {
-    let open = TensorType::new(vec![Dim::Symbol("n".to_owned()), Dim::Any], DType::F32);
+    let dynamic = TensorType::new(vec![Dim::Symbol("n".to_owned()), Dim::Any], DType::F32);
     let code = vec![
         I::Constant { to: 1, constant: 0 },
         I::Copy { to: 2, from: 1 },
@@ -73,7 +73,7 @@ pub fn everything() -> Program {
             inputs: vec![1, 2],
             outputs: vec![4],
         },
-        I::CheckTypes { values: vec![1, 4], types: vec![int(), open] },
+        I::CheckTypes { values: vec![1, 4], types: vec![int(), dynamic] },
         I::Move { to: 5, from: 4 },
         I::Tuple { to: 4, elements: vec![5, 3] },
         I::Field { to: 3, from: 4, index: 1 },
@@ -117,13 +117,13 @@ pub fn random(seed: u64) -> Program {
             let mut list = || -> Vec<u32> { (0..below(4)).map(|_| below(100)).collect() };
             let (inputs, outputs, more) = (list(), list(), list());
             let (to, from, index) = (below(100), below(100), below(9));
-            let open = TensorType::new(
+            let dynamic = TensorType::new(
                 vec![Dim::Symbol("extent".to_owned()), Dim::Static(below(9).into()), Dim::Any],
                 DType::ALL[below(13) as usize],
             );
             let scalar = scalars[below(scalars.len() as u32) as usize];
             let attributes = Attrs::new().with("a", i64::from(index)).with("b", f64::from(to) / 8.0);
-            let types = inputs.iter().map(|_| open.clone()).collect();
+            let types = inputs.iter().map(|_| dynamic.clone()).collect();
             let operator = "concat".to_owned();
             let (ty, result) = (DType::ALL[below(13) as usize], DType::ALL[below(13) as usize]);
             function.code.push(match below(24) {

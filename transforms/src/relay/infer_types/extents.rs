@@ -1,7 +1,7 @@
 //! Extents: what is known of them flows from where values are made to where they are used.
 //!
 //! ```text
-//!     not known yet  <  5, n  <  ?            what an open extent may be, from below
+//!     not known yet  <  5, n  <  ?            what an dynamic extent may be, from below
 //!
 //!     branch of if: tensor<5>  ──5──►┐
 //!                                    ├─►  result of if: tensor<?>
@@ -46,7 +46,7 @@ impl<'c> Solver<'c> {
     }
 
     /// An extent that is to be found out.
-    pub fn open_extent(&mut self) -> Extent {
+    pub fn dynamic_extent(&mut self) -> Extent {
         self.push_extent(false, false, None)
     }
 
@@ -119,7 +119,7 @@ impl<'c> Solver<'c> {
         self.extents.len()
     }
 
-    /// Open extents made since then that nothing flowed into take what they flow to.
+    /// Dynamic extents made since then that nothing flowed into take what they flow to.
     pub(super) fn extents_from_uses(&mut self, since: usize) -> Result<(), Failure<'c>> {
         let mut before: HashMap<Extent, Vec<(Extent, usize)>> = HashMap::new();
         let mut known: VecDeque<Extent> = VecDeque::new();
@@ -147,7 +147,7 @@ impl<'c> Solver<'c> {
         Ok(())
     }
 
-    /// Open extents made since then that nothing is known of are `?`.
+    /// Dynamic extents made since then that nothing is known of are `?`.
     pub(super) fn extents_unknown(&mut self, since: usize) -> Result<(), Failure<'c>> {
         for index in since..self.extents.len() {
             if self.extents[index].value.is_none() {

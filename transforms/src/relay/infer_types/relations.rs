@@ -159,7 +159,7 @@ impl<'c> Solver<'c> {
             let term = self.find(term);
             let extents = match self.form(term) {
                 None => {
-                    let extents: Vec<Extent> = related.dims.iter().map(|_| self.open_extent()).collect();
+                    let extents: Vec<Extent> = related.dims.iter().map(|_| self.dynamic_extent()).collect();
                     self.bind(term, Form::Tensor(related.dtype, extents.as_slice().into()));
                     extents
                 }

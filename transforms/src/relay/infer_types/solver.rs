@@ -146,7 +146,7 @@ impl<'c> Solver<'c> {
         let (level, _) = self.variable_state(variable);
         let copy = match form {
             Form::Tensor(dtype, extents) => {
-                let new: Vec<Extent> = extents.iter().map(|_| self.open_extent()).collect();
+                let new: Vec<Extent> = extents.iter().map(|_| self.dynamic_extent()).collect();
                 self.bind(variable, Form::Tensor(*dtype, new.as_slice().into()));
                 for (known, new) in extents.iter().zip(new) {
                     let (from, to) = if backward { (new, *known) } else { (*known, new) };

@@ -217,7 +217,7 @@ impl<'c> Solver<'c> {
         self.term(Form::Tensor(fusion_operators::DType::Bool, [].into()))
     }
 
-    /// Names the open extents of a function's parameters, so that it is polymorphic in them.
+    /// Names the dynamic extents of a function's parameters, so that it is polymorphic in them.
     pub fn name_extents(&mut self, inputs: &[Term], taken: &mut BTreeSet<String>) -> Result<(), Failure<'c>> {
         for input in inputs {
             for extent in self.extents_within(*input) {

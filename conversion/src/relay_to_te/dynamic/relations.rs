@@ -9,7 +9,7 @@
 //!   slice                 least(n0, end) - least(n0, begin)
 //!   convolutions, pools   (n1 + padding - span) / stride + 1 windows; channels are known
 //! ```
-//! An operator without a line here runs by reference semantics where its extents are open.
+//! An operator without a line here runs by reference semantics where its extents are dynamic.
 
 use super::steps::Steps;
 use super::{places, windows};
@@ -21,9 +21,9 @@ use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_ax
 use fusion_operators::{Call, Dim, Operator, TensorType, Violation};
 
 /// The types of the results, or why the call has none that can be compiled.
-pub type OpenRelation = fn(&mut Steps, &Call) -> Result<Vec<TensorType>, String>;
+pub type DynamicRelation = fn(&mut Steps, &Call) -> Result<Vec<TensorType>, String>;
 
-const TABLE: &[(&Operator, OpenRelation)] = &[
+const TABLE: &[(&Operator, DynamicRelation)] = &[
     (&contraction::DENSE, dense),
     (&contraction::MATMUL, matmul),
     (&contraction::BATCH_MATMUL, matmul),
@@ -82,8 +82,8 @@ const TABLE: &[(&Operator, OpenRelation)] = &[
     (&convolution::CONV3D_TRANSPOSE, windows::images),
 ];
 
-/// The relation of an operator; none where open extents are not compiled.
-pub fn relation_of(operator: &'static Operator) -> Option<OpenRelation> {
+/// The relation of an operator; none where dynamic extents are not compiled.
+pub fn relation_of(operator: &'static Operator) -> Option<DynamicRelation> {
     let listed = || TABLE.iter().find(|(row, _)| row.is(operator)).map(|(_, relation)| *relation);
     if is_elementwise(operator) { Some(broadcast) } else { listed() }
 }
@@ -222,11 +222,11 @@ fn squeeze(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
 fn product(steps: &mut Steps, dims: &[Dim]) -> Dim {
     // Known extents first, so that the same products are the same steps.
     let known = dims.iter().filter_map(Dim::known).fold(1u64, u64::saturating_mul);
-    let open = dims.iter().filter(|dim| dim.known().is_none());
-    let open = open.fold(None, |product: Option<Dim>, dim| {
+    let dynamic = dims.iter().filter(|dim| dim.known().is_none());
+    let dynamic = dynamic.fold(None, |product: Option<Dim>, dim| {
         Some(product.map_or_else(|| dim.clone(), |product| steps.times(&product, dim)))
     });
-    open.map_or(Dim::Static(known), |open| steps.times(&open, &Dim::Static(known)))
+    dynamic.map_or(Dim::Static(known), |dynamic| steps.times(&dynamic, &Dim::Static(known)))
 }
 
 fn reshape(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {

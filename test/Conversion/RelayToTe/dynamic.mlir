@@ -12,7 +12,7 @@
 // CHECK:         te.load
 // CHECK:         te.extent "n1"
 // CHECK:       te.names = ["n2", ""]
-func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {relay.open, relay.primitive} {
+func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.add %x, %y : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
 }
@@ -24,21 +24,21 @@ func.func private @broadcast(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tens
 // CHECK:       te.compute "add" axes [-1]
 // CHECK-NOT:     arith.select
 // CHECK:       te.names = ["n0"]
-func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.open, relay.primitive} {
+func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.add %x, %y : (tensor<?xf32, #relay.dims<["n"]>>, tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>>
   return %0 : tensor<?xf32, #relay.dims<["n"]>>
 }
 
 // -----
 
-// A reduction over an open extent; a mean divides by it. Reshapes are views.
+// A reduction over a dynamic extent; a mean divides by it. Reshapes are views.
 // CHECK-LABEL: te.kernel @mean(
 // CHECK:       te.view %{{.*}} : tensor<?x6xf32, #relay.dims<["n0", ""]>> -> tensor<?x2x3xf32, #relay.dims<["n0", "", ""]>>
 // CHECK:       te.compute "reduce_mean" axes [2, 3] reduce [-1]
 // CHECK:       te.names = ["", "", "n0"]
 // CHECK:       te.compute "mean_1"
 // CHECK:         te.extent "n0"
-func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {relay.open, relay.primitive} {
+func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.reshape %x {shape = array<i64: -1, 2, 3>} : (tensor<?x6xf32>) -> tensor<?x2x3xf32>
   %1 = relay.reduce_mean %0 {axes = array<i64: 0>} : (tensor<?x2x3xf32>) -> tensor<2x3xf32>
   return %1 : tensor<2x3xf32>
@@ -52,7 +52,7 @@ func.func private @mean(%x: tensor<?x6xf32>) -> tensor<2x3xf32> attributes {rela
 // CHECK:         %[[ROWS:.*]] = te.extent "n0"
 // CHECK:         loop.upto %[[ROWS]] serial {
 // CHECK:           loop.for 8 serial
-func.func private @sums(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {relay.open, relay.primitive} {
+func.func private @sums(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.cumsum %x {axis = 1 : i64} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
@@ -62,14 +62,14 @@ func.func private @sums(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {rela
 // CHECK-LABEL: te.kernel @shape(
 // CHECK:       te.compute "shape_of" axes [2]
 // CHECK:         te.extent "n0"
-func.func private @shape(%x: tensor<?x8xf32>) -> tensor<2xi64> attributes {relay.open, relay.primitive} {
+func.func private @shape(%x: tensor<?x8xf32>) -> tensor<2xi64> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.shape_of %x : (tensor<?x8xf32>) -> tensor<2xi64>
   return %0 : tensor<2xi64>
 }
 
 // -----
 
-func.func private @refused(%x: tensor<?xf32>) -> tensor<8xf32> attributes {relay.open, relay.primitive} {
+func.func private @refused(%x: tensor<?xf32>) -> tensor<8xf32> attributes {relay.dynamic, relay.primitive} {
   // expected-error @+1 {{aligns the corners of an extent that is not known}}
   %0 = relay.resize %x {coordinates = "align_corners", scales = array<f64: 2.0>, size = array<i64: 8>} : (tensor<?xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -82,14 +82,14 @@ func.func private @refused(%x: tensor<?xf32>) -> tensor<8xf32> attributes {relay
 // CHECK:       te.compute "conv1d" axes [2, 4, -1] reduce [3, 3]
 // CHECK:         te.extent "n0"
 // CHECK:         te.load_if
-func.func private @slides(%x: tensor<2x3x?xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
+func.func private @slides(%x: tensor<2x3x?xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x?xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.conv1d %x, %w {padding = array<i64: 1, 1>} : (tensor<2x3x?xf32>, tensor<4x3x3xf32>) -> tensor<2x4x?xf32>
   return %0 : tensor<2x4x?xf32>
 }
 
 // -----
 
-func.func private @channels(%x: tensor<2x?x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x6xf32> attributes {relay.open, relay.primitive} {
+func.func private @channels(%x: tensor<2x?x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x6xf32> attributes {relay.dynamic, relay.primitive} {
   // expected-error @+1 {{has channels whose number is not known}}
   %0 = relay.conv1d %x, %w : (tensor<2x?x8xf32>, tensor<4x3x3xf32>) -> tensor<2x4x6xf32>
   return %0 : tensor<2x4x6xf32>
@@ -97,7 +97,7 @@ func.func private @channels(%x: tensor<2x?x8xf32>, %w: tensor<4x3x3xf32>) -> ten
 
 // -----
 
-func.func private @spreads(%x: tensor<2x3x?xf32>, %w: tensor<3x4x3xf32>) -> tensor<2x4x?xf32> attributes {relay.open, relay.primitive} {
+func.func private @spreads(%x: tensor<2x3x?xf32>, %w: tensor<3x4x3xf32>) -> tensor<2x4x?xf32> attributes {relay.dynamic, relay.primitive} {
   // expected-error @+1 {{needs a tensor<2x3xn0xf32> whose extents from axis 1 on are known when compiling}}
   %0 = relay.conv1d_transpose %x, %w : (tensor<2x3x?xf32>, tensor<3x4x3xf32>) -> tensor<2x4x?xf32>
   return %0 : tensor<2x4x?xf32>
@@ -105,7 +105,7 @@ func.func private @spreads(%x: tensor<2x3x?xf32>, %w: tensor<3x4x3xf32>) -> tens
 
 // -----
 
-func.func private @pads(%x: tensor<?x3xf32>) -> tensor<?x3xf32> attributes {relay.open, relay.primitive} {
+func.func private @pads(%x: tensor<?x3xf32>) -> tensor<?x3xf32> attributes {relay.dynamic, relay.primitive} {
   // expected-error @+1 {{pads an extent that is not known in the mode reflect}}
   %0 = relay.pad %x {mode = "reflect", padding = array<i64: 1, 0, 1, 0>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
@@ -130,7 +130,7 @@ func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {re
 // CHECK-NEXT:      loop.store %[[EMPTY]], %{{.*}} : i64
 // CHECK:         %[[FILLED:.*]] = arith.minsi
 // CHECK:         loop.upto %[[FILLED]] serial
-func.func private @topk(%x: tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>) attributes {relay.open, relay.primitive} {
+func.func private @topk(%x: tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>) attributes {relay.dynamic, relay.primitive} {
   %0:2 = relay.topk %x {k = 3 : i64} : (tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>)
   return %0#0, %0#1 : tensor<3xf32>, tensor<3xi64>
 }

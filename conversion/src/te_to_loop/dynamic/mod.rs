@@ -1,4 +1,4 @@
-//! Kernels of open extents: loops that run as often as the caller says.
+//! Kernels of dynamic extents: loops that run as often as the caller says.
 //!
 //! ```text
 //!   te.kernel @k(%x: tensor<n0x64xf32>)             func.func @k(%x: memref<..>, %extents: memref<1xi64>, %y: memref<..>, ..)
@@ -21,7 +21,7 @@ mod tile;
 use super::lower::KERNEL;
 use super::plan_memory::{CONSTANTS_BYTES, INPUTS, OUTPUTS, WORKSPACE_BYTES};
 use super::roundings::Roundings;
-use fusion_dialects::loops::{Buffer, Loops, OPEN_ELEMENTS};
+use fusion_dialects::loops::{Buffer, Loops, DYNAMIC_ELEMENTS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{EXTENTS, Op as Te};
 use fusion_dialects::{
@@ -35,8 +35,8 @@ use std::collections::HashMap;
 /// The attribute of a function with the types of its temporaries.
 pub const TEMPORARIES: &str = "loop.temporaries";
 
-/// True for kernels of open extents.
-pub fn is_open(kernel: Op) -> bool {
+/// True for kernels of dynamic extents.
+pub fn is_dynamic(kernel: Op) -> bool {
     kernel.attr(EXTENTS).is_some()
 }
 
@@ -88,7 +88,7 @@ pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'
     let temporaries = own.iter().map(typed).collect::<Result<Vec<_>, _>>()?;
     let names = kernel.attr(EXTENTS).map(array_elements).unwrap_or_default();
     let names: Vec<String> = names.into_iter().filter_map(|n| text_of(n).map(str::to_owned)).collect();
-    let buffer = |ty: &TensorType| buffer_type(context, ty.elements().unwrap_or(OPEN_ELEMENTS), ty.dtype);
+    let buffer = |ty: &TensorType| buffer_type(context, ty.elements().unwrap_or(DYNAMIC_ELEMENTS), ty.dtype);
     let mut types: Vec<Type> = Vec::new();
     for value in &inputs {
         types.push(buffer(&typed(value)?));
@@ -199,7 +199,7 @@ impl<'c> Lowering<'c> {
             let extent = self.extent(loops, dim);
             product = Some(product.map_or(extent, |so_far| s.index_mul(so_far, extent)));
         }
-        product.map_or_else(|| s.index(known as i64), |open| s.index_affine(open, known as i64, 0))
+        product.map_or_else(|| s.index(known as i64), |dynamic| s.index_affine(dynamic, known as i64, 0))
     }
 
     fn operation(&mut self, loops: &Loops<'c>, op: Op<'c>) {

@@ -12,7 +12,7 @@
 // CHECK:             loop.store
 // CHECK:         loop.upto %{{.*}} serial {
 // CHECK:           loop.load
-func.func private @twice(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
+func.func private @twice(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
@@ -24,7 +24,7 @@ func.func private @twice(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.o
 // CHECK-SAME:    loop.temporaries = [tensor<?x8xf32, #relay.dims<["n0", ""]>>, tensor<?xf32, #relay.dims<["n0"]>>, tensor<?x8xf32, #relay.dims<["n0", ""]>>, tensor<?xf32, #relay.dims<["n0"]>>]
 // CHECK-COUNT-5: parallel {
 // CHECK-NOT:   parallel {
-func.func private @softmax(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {relay.open, relay.primitive} {
+func.func private @softmax(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.relu %x : (tensor<?x8xf32>) -> tensor<?x8xf32>
   %1 = relay.softmax %0 : (tensor<?x8xf32>) -> tensor<?x8xf32>
   %2 = relay.tanh %1 : (tensor<?x8xf32>) -> tensor<?x8xf32>
@@ -42,7 +42,7 @@ func.func private @softmax(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {r
 // CHECK:               loop.for 4 unrolled {
 // CHECK:                 loop.for 64 serial iter(
 // CHECK:         loop.upto %{{.*}} serial {
-func.func private @dense(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>) -> tensor<?x8xf32> attributes {relay.open, relay.primitive} {
+func.func private @dense(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>) -> tensor<?x8xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.dense %x, %w : (tensor<?x64xf32>, tensor<8x64xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
@@ -55,7 +55,7 @@ func.func private @dense(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>) -> tensor<?
 // CHECK:               loop.for 2 unrolled {
 // CHECK:                 loop.for 16 vectorized {
 // CHECK:                   loop.upto %{{.*}} serial iter(
-func.func private @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {relay.open, relay.primitive} {
+func.func private @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.matmul %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
@@ -69,7 +69,7 @@ func.func private @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x
 // CHECK:       loop.for 16 vectorized {
 // CHECK:         loop.for 3 serial iter(
 // CHECK:       loop.for 8 vectorized {
-func.func private @conv(%x: tensor<?x3x6x24xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<?x4x6x24xf32> attributes {relay.open, relay.primitive} {
+func.func private @conv(%x: tensor<?x3x6x24xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<?x4x6x24xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.conv2d %x, %w {padding = array<i64: 1, 1, 1, 1>} : (tensor<?x3x6x24xf32>, tensor<4x3x3x3xf32>) -> tensor<?x4x6x24xf32>
   return %0 : tensor<?x4x6x24xf32>
 }
@@ -84,7 +84,7 @@ func.func private @conv(%x: tensor<?x3x6x24xf32>, %w: tensor<4x3x3x3xf32>) -> te
 // CHECK:         loop.store
 // CHECK:       loop.for 2 serial {
 // CHECK-NOT:   te.extent
-func.func private @writes(%x: tensor<?xf32>, %i: tensor<2x1xi64>, %u: tensor<2xf32>) -> tensor<?xf32> attributes {relay.open, relay.primitive} {
+func.func private @writes(%x: tensor<?xf32>, %i: tensor<2x1xi64>, %u: tensor<2xf32>) -> tensor<?xf32> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.scatter_nd %x, %i, %u {reduction = "add"} : (tensor<?xf32>, tensor<2x1xi64>, tensor<2xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }

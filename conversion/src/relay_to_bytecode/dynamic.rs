@@ -9,7 +9,7 @@
 //! A check stands where a type says more than what is known of the value: where a function begins whose parameters share a named
 //! extent, before a call whose parameters are narrower, after an operator whose result is, and where a type is ascribed. What comes
 //! out of data, cells, function values and branches may be wider than its type says without anybody having seen where: it is
-//! compared before the first kernel that was compiled for that type, and before `@main` gives it. Programs without open extents have none
+//! compared before the first kernel that was compiled for that type, and before `@main` gives it. Programs without dynamic extents have none
 //! of these checks.
 
 use super::function::Body;
@@ -185,7 +185,7 @@ impl<'c> Body<'_, 'c> {
             return;
         };
         let Known::Value(made) = self.program.facts.known(value) else { return };
-        if !self.program.is_open || self.is_certain(made, &claimed) {
+        if !self.program.is_dynamic || self.is_certain(made, &claimed) {
             return;
         }
         let fixed = fixed(&claimed);

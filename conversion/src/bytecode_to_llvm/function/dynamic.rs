@@ -1,4 +1,4 @@
-//! Kernels of open extents: the steps of their shape functions as code, then the tensors they write, then the call.
+//! Kernels of dynamic extents: the steps of their shape functions as code, then the tensors they write, then the call.
 //!
 //! ```text
 //!   n0 = extent 0 of input 0           load i64, value + 24
@@ -20,7 +20,7 @@ use fusion_operators::{Dim, TensorType};
 
 impl<'c> Body<'_, 'c> {
     /// Calls a kernel whose shape function says what it writes.
-    pub(super) fn open_kernel(
+    pub(super) fn dynamic_kernel(
         &mut self,
         kernel: &Kernel,
         shapes: &Shapes,
@@ -35,7 +35,7 @@ impl<'c> Body<'_, 'c> {
         self.list_data(&tensors, self.room[0]);
         self.code.writer.store(self.room[3], self.room[0], 8 * tensors.len() as u64);
         let all = kernel.outputs.iter().chain(&shapes.temporaries);
-        let made: Vec<Value> = all.map(|ty| self.open_tensor(shapes, &numbers, ty)).collect();
+        let made: Vec<Value> = all.map(|ty| self.dynamic_tensor(shapes, &numbers, ty)).collect();
         self.list_data(&made, self.room[1]);
         self.run_kernel(kernel);
         let (results, temporaries) = made.split_at(outputs.len().min(made.len()));
@@ -136,7 +136,7 @@ impl<'c> Body<'_, 'c> {
     }
 
     /// A tensor whose elements are not written yet.
-    fn open_tensor(&mut self, shapes: &Shapes, numbers: &[Value<'c>], ty: &TensorType) -> Value<'c> {
+    fn dynamic_tensor(&mut self, shapes: &Shapes, numbers: &[Value<'c>], ty: &TensorType) -> Value<'c> {
         if ty.shape().is_some() {
             return self.new_tensor(ty);
         }

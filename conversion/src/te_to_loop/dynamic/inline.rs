@@ -1,4 +1,4 @@
-//! Which stages of a kernel of open extents are computed where they are used.
+//! Which stages of a kernel of dynamic extents are computed where they are used.
 //!
 //! ```text
 //!   a[i] = x[i] + 1 ;  b[i] = exp(a[i])                 b[i] = exp(x[i] + 1)        each element of a is used once

@@ -26,7 +26,7 @@ fn the_shape_is_what_it_is() {
 }
 
 #[test]
-fn sums_run_along_and_across_open_axes() {
+fn sums_run_along_and_across_dynamic_axes() {
     let same = "Tensor[(?, 6), float32]";
     let body =
         "(cumsum(%x, axis=0), cumsum(%x, axis=1, exclusive=True), cumprod(%x, axis=0, exclusive=True))";

@@ -1,4 +1,4 @@
-//! Random chains of operators on tensors of open extents, run for random sizes.
+//! Random chains of operators on tensors of dynamic extents, run for random sizes.
 //!
 //! Every value has the shape (?, 6), so that any operator can follow any other.
 

@@ -43,7 +43,7 @@ impl Step {
 #[derive(Clone, Copy)]
 enum Count<'c> {
     Known(u64),
-    Open(Value<'c>),
+    Dynamic(Value<'c>),
 }
 
 /// The iterations of an axis that are left to be run, and where they begin.
@@ -97,7 +97,7 @@ impl<'c> Lowering<'c> {
         let (before, behind) = (vec![zero; first], parallel.len() - first - 1);
         let least = if behind == 1 && !reduced.is_empty() { BLOCK_ROWS } else { 1 };
         self.row_blocks(loops, &parallel[first], (&rest, least), |this, inner, begin, count| {
-            let own = Left { first: begin, count: Count::Open(count) };
+            let own = Left { first: begin, count: Count::Dynamic(count) };
             let mut axes = before;
             match behind {
                 0 => {
@@ -123,7 +123,7 @@ impl<'c> Lowering<'c> {
     fn whole(&mut self, loops: &Loops<'c>, dim: &Dim) -> Left<'c> {
         let count = match dim.known() {
             Some(known) => Count::Known(known),
-            None => Count::Open(self.extent(loops, dim)),
+            None => Count::Dynamic(self.extent(loops, dim)),
         };
         Left { first: loops.scalars().index(0), count }
     }
@@ -216,7 +216,7 @@ impl<'c> Lowering<'c> {
                     let begin = s.index_affine(first, 1, (times * points) as i64);
                     left = Left { first: begin, count: Count::Known(count % points) };
                 }
-                Count::Open(count) => {
+                Count::Dynamic(count) => {
                     let times = s.index_div(count, points as i64);
                     loops.upto(times, LoopKind::Serial, &[], |inner, i, _| {
                         let at = place(inner, i);
@@ -226,7 +226,7 @@ impl<'c> Lowering<'c> {
                     let done = s.index_affine(times, points as i64, 0);
                     left = Left {
                         first: s.index_add(first, done),
-                        count: Count::Open(s.index_sub(count, done)),
+                        count: Count::Dynamic(s.index_sub(count, done)),
                     };
                 }
             }

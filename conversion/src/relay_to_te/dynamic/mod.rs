@@ -30,9 +30,9 @@ use std::collections::HashMap;
 pub use steps::Steps;
 
 /// The attribute of primitive functions that are kernels for all sizes. Models have none: memory for them is planned.
-pub const OPEN: &str = "relay.open";
+pub const DYNAMIC: &str = "relay.dynamic";
 
-/// A kernel of open extents with names for all of them.
+/// A kernel of dynamic extents with names for all of them.
 pub struct Named {
     /// The types of its values.
     types: HashMap<usize, TensorType>,
@@ -47,14 +47,14 @@ impl Named {
     }
 }
 
-/// True when a function takes or gives tensors of open extents.
-pub fn is_open(function: Op) -> bool {
+/// True when a function takes or gives tensors of dynamic extents.
+pub fn is_dynamic(function: Op) -> bool {
     let Some(body) = function.body(0) else { return false };
     let results = ops_in(body).into_iter().flat_map(|op| op.result_values());
     arguments(body).into_iter().chain(results).any(|v| tensor_type(v).is_some_and(|ty| ty.shape().is_none()))
 }
 
-/// True when an operator on tensors of open extents can be compiled.
+/// True when an operator on tensors of dynamic extents can be compiled.
 pub fn compiles(op: Op, operator: &'static Operator) -> bool {
     let given = op.operand_values();
     let Some(types) = given.iter().map(|v| tensor_type(*v)).collect::<Option<Vec<_>>>() else { return false };
@@ -89,7 +89,7 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
                 continue;
             }
             Some(Kind::Operator(operator)) => operator,
-            _ => return Err(PassError::at(op, "cannot stand in a kernel of open extents")),
+            _ => return Err(PassError::at(op, "cannot stand in a kernel of dynamic extents")),
         };
         let operands: Option<Vec<TensorType>> =
             op.operand_values().into_iter().map(|v| types.get(&key(v)).cloned()).collect();
