@@ -11,13 +11,13 @@
 //! Constants stay constants, so that they are laid out as in the model, but with one element for all: time does not depend on it,
 //! and the texts stay small.
 
-use crate::te_to_loop::plan_memory::ENTRY;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Op, OpExt, Value, ValueLike, defining_op, kind_of, nested_ops, relay, source_of, tensor_type, top_level,
 };
 use fusion_operators::dtype::Class;
 use fusion_relay::fuse_ops::PRIMITIVE;
+use fusion_te_to_loop::plan_memory::ENTRY;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 

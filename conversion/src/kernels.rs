@@ -6,11 +6,13 @@
 
 use crate::cache::{Cache, Key};
 use crate::compile::CompileError;
-use crate::pipelines::{LLVM, LOOP, Runner, Stage};
-use crate::targets::cpu;
-use crate::targets::gpu::Device;
+use crate::pipelines::{LLVM, LOOP};
+use crate::runner::Runner;
 use crate::units::Unit;
 use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module};
+use fusion_targets::cpu;
+use fusion_targets::gpu::Device;
+use fusion_targets::stage::Stage;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

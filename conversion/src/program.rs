@@ -12,16 +12,8 @@
 
 use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, failed, plan};
 use crate::kernels::Workshop;
-use crate::pipelines::{DYNAMIC, LANGUAGE, Runner};
-use crate::relay_to_bytecode::outline::SEGMENT;
-use crate::relay_to_bytecode::{Lowered, lower};
-use crate::relay_to_te::PRIMITIVE;
-use crate::relay_to_te::dynamic::DYNAMIC as FOR_ALL_SIZES;
-use crate::targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
-use crate::targets::cpu::Processor;
-use crate::te_to_loop::dynamic::TEMPORARIES;
-use crate::te_to_loop::plan_memory::arena::ALIGNMENT;
-use crate::te_to_loop::plan_memory::{ENTRY, entry_of};
+use crate::pipelines::{DYNAMIC, LANGUAGE};
+use crate::runner::Runner;
 use crate::units::Unit;
 use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -30,6 +22,15 @@ use fusion_dialects::{
     nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
 };
 use fusion_egraph::remarks::Remarks;
+use fusion_programs::relay_to_bytecode::outline::SEGMENT;
+use fusion_programs::relay_to_bytecode::{Lowered, lower};
+use fusion_relay_to_te::PRIMITIVE;
+use fusion_relay_to_te::dynamic::DYNAMIC as FOR_ALL_SIZES;
+use fusion_targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
+use fusion_targets::cpu::Processor;
+use fusion_te_to_loop::dynamic::TEMPORARIES;
+use fusion_te_to_loop::plan_memory::arena::ALIGNMENT;
+use fusion_te_to_loop::plan_memory::{ENTRY, entry_of};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 

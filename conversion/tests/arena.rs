@@ -1,6 +1,6 @@
 //! Properties of the memory planner, on random programs and on shapes of programs that are known.
 
-use fusion_conversion::te_to_loop::plan_memory::arena::{ALIGNMENT, Arena, Lifetime, pack};
+use fusion_te_to_loop::plan_memory::arena::{ALIGNMENT, Arena, Lifetime, pack};
 
 /// A small generator of numbers (xorshift), so that failures repeat.
 struct Random(u64);

@@ -1,6 +1,6 @@
 //! The table of GPUs in `docs/targets.md` is what their descriptions say. `make docs` writes it.
 
-use fusion_conversion::targets::gpu::VENDORS;
+use fusion_targets::gpu::VENDORS;
 use std::fs;
 use std::path::Path;
 

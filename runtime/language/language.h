@@ -10,7 +10,7 @@
  *   cell      parts: 1                                                    | what it holds
  *
  * `count` is how many owners a value has; a value with a negative one lies in the library and is never freed. `class` says
- * which list of free memory it goes back to. The compiler (conversion/src/bytecode_to_llvm/layout.rs) writes code that reads
+ * which list of free memory it goes back to. The compiler (conversion/programs/src/bytecode_to_llvm/layout.rs) writes code that reads
  * and fills values by these places; the two change together. */
 
 #ifndef FUSION_LANGUAGE_H

@@ -9,8 +9,6 @@ use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::description;
 use fusion_conversion::planning::Planning;
 pub use fusion_conversion::planning::{LOOPS, switches};
-use fusion_conversion::targets::gpu::Device;
-use fusion_conversion::targets::gpu::resources::{self, Resources};
 use fusion_dialects::module::FpMath;
 use fusion_dialects::{Context, Module, parse_file, run_passes};
 pub use fusion_egraph::Strategy;
@@ -20,6 +18,8 @@ use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
+use fusion_targets::gpu::Device;
+use fusion_targets::gpu::resources::{self, Resources};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 

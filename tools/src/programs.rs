@@ -12,10 +12,10 @@ use crate::driver::{
 };
 use crate::failure::Failure;
 use fusion_bytecode::ProgramFile;
-use fusion_conversion::bytecode_to_llvm::compile_with_kernels;
 use fusion_conversion::description::NAME;
-use fusion_conversion::pipelines::{KNOWN, KNOWN_IF_SHORT, Runner, TYPES};
+use fusion_conversion::pipelines::{KNOWN, KNOWN_IF_SHORT, TYPES};
 use fusion_conversion::program::{ProgramCompilation, compile_program};
+use fusion_conversion::runner::Runner;
 use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -24,6 +24,7 @@ use fusion_dialects::{
 };
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
+use fusion_programs::bytecode_to_llvm::compile_with_kernels;
 use fusion_relay::language::functions;
 use fusion_runtime::description::output_name;
 use fusion_runtime::package::{CodeObject, Package};

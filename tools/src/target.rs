@@ -1,10 +1,10 @@
 //! What is compiled for: this machine's processor, another one, or a GPU, by the names that `--target` takes.
 
 use crate::print;
-use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
-use fusion_conversion::targets::gpu::resources;
-use fusion_conversion::targets::gpu::{Device, DeviceError, VENDORS, Vendor};
 use fusion_machine::{Memory, Target as Description, TargetError as DescriptionError};
+use fusion_targets::cpu::{self, Processor, ProcessorError};
+use fusion_targets::gpu::resources;
+use fusion_targets::gpu::{Device, DeviceError, VENDORS, Vendor};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

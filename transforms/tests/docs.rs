@@ -39,7 +39,7 @@ fn section(path: &Path) -> String {
 #[test]
 fn every_primitive_has_its_picture() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = here.join("src/te/schedule/primitives");
+    let folder = here.join("schedule/src/schedule/primitives");
     let mut files: Vec<_> =
         fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
     files.retain(|f| f.file_name().is_some_and(|n| n != "mod.rs"));

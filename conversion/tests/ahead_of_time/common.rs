@@ -1,9 +1,9 @@
 //! Programs by hand, and the kernels they call.
 
 use fusion_bytecode::{Constructor, DataType, Function, Instruction, Kernel, Program, ValueType};
-use fusion_conversion::bytecode_to_llvm::compile;
 use fusion_dialects::{Target, load_context};
 use fusion_operators::{DType, Item, Tensor, TensorType, ValueTree};
+use fusion_programs::bytecode_to_llvm::compile;
 use fusion_runtime::object_file::Constants;
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::{ModelDescription, NativeProgram};

@@ -2,9 +2,9 @@
 
 use super::common::*;
 use fusion_bytecode::{Instruction as I, ValueType};
-use fusion_conversion::bytecode_to_llvm::{BytecodeError, to_module};
 use fusion_dialects::load_context;
 use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ValueTree};
+use fusion_programs::bytecode_to_llvm::{BytecodeError, to_module};
 
 #[test]
 fn a_failure_names_its_place() {

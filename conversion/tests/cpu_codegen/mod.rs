@@ -1,9 +1,11 @@
 //! Loop nests through the CPU pipeline and into memory, against the same nests run serially and against plain Rust.
 
-use fusion_conversion::pipelines::{LLVM, LOOP, Runner, Stage};
+use fusion_conversion::pipelines::{LLVM, LOOP};
+use fusion_conversion::runner::Runner;
 use fusion_dialects::{
     Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
 };
+use fusion_targets::stage::Stage;
 
 /// The loops as they stand: no vectors, no copies.
 const SERIAL: &[Stage] =

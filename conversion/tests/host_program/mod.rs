@@ -4,9 +4,9 @@ mod generator;
 mod interpreter;
 
 use fusion_conversion::description::{Signature, SignatureError};
-use fusion_conversion::te_to_loop::plan_memory::{CONSTANTS, read_constants, strip_constants};
 use fusion_dialects::{Context, Op, OpExt, array_elements, load_context, parse_module, with_diagnostics};
 use fusion_operators::random::{cases, seed};
+use fusion_te_to_loop::plan_memory::{CONSTANTS, read_constants, strip_constants};
 use interpreter::{Interpreter, constant_token, token};
 use melior::ir::Module;
 use melior::pass::PassManager;

@@ -2,8 +2,9 @@
 //! scalars. The C library is off by up to one unit in the last place itself.
 
 use super::{COUNT, Kernel, run, signed_pairs};
-use fusion_conversion::pipelines::{LLVM, LOOP, Stage};
+use fusion_conversion::pipelines::{LLVM, LOOP};
 use fusion_dialects::Jit;
+use fusion_targets::stage::Stage;
 
 /// Units in the last place that each result may be off from that of the C library.
 const MOST: f64 = 3.0;

@@ -5,7 +5,7 @@ mod fast;
 mod single;
 mod unfused;
 
-use fusion_conversion::pipelines::Runner;
+use fusion_conversion::runner::Runner;
 use fusion_dialects::{
     Emit, Jit, Module, Target, emit, load_context, parse_module, register_upstream_passes,
 };

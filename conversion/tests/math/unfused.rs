@@ -1,9 +1,9 @@
 //! Functions for processors that have no instruction to multiply, add and round once, within the same bounds as with one.
 
 use super::single::{check_on, numbers};
-use fusion_conversion::targets::cpu;
 use fusion_dialects::Target;
 use fusion_dialects::module::FpMath;
+use fusion_targets::cpu;
 
 /// Any x86-64 of such a level.
 fn target(cpu: &str) -> Target {

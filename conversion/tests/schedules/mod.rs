@@ -7,7 +7,8 @@ mod pipelines;
 mod random;
 
 use crate::common::random::Random;
-use fusion_conversion::pipelines::{LLVM, LOOP, Runner};
+use fusion_conversion::pipelines::{LLVM, LOOP};
+use fusion_conversion::runner::Runner;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{

@@ -4,12 +4,14 @@
 //! remainders become [`Expr`]; anything else is opaque.
 
 pub mod expr;
+mod write;
 
 use crate::rows::{Kind, Upstream};
 use crate::te::{Op as Te, Scalars};
 use crate::{Affine, Op, OpExt, Value, ValueLike, arguments, key, kind_of, ops_in};
 use expr::{Atom, Expr};
 use std::collections::HashMap;
+pub use write::{Indices, RANGED};
 
 /// A load in the body of a stage.
 pub struct Access<'c> {

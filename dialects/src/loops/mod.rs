@@ -7,6 +7,8 @@ pub mod verify;
 
 pub use builder::{Buffer, Loops};
 
+/// The attribute of functions that are lowered kernels.
+pub const KERNEL: &str = "loop.kernel";
 /// The annotation of loops whose lanes are rounded up to a power of two.
 pub const MASKED_TAIL: &str = "masked_tail";
 

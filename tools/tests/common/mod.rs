@@ -1,8 +1,8 @@
 //! Running `fusion`, and numbers for it.
 
-use fusion_conversion::targets::gpu::VENDORS;
 use fusion_machine::Gpu;
 use fusion_operators::Tensor;
+use fusion_targets::gpu::VENDORS;
 use fusion_tools::driver::Target;
 use std::fmt::Debug;
 use std::path::Path;

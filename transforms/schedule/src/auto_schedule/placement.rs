@@ -54,7 +54,8 @@ pub fn place(writer: &mut Writer, kept: &[StageId]) -> Result<Vec<Nest>, String>
     Ok(nests.iter().filter(|&&s| !inside(s)).map(|&s| Nest { stage: s, reduction: epilogue_of[s] }).collect())
 }
 
-fn is_compute(op: Op) -> bool {
+/// True for stages of expressions, not of loops written by hand.
+pub fn is_compute(op: Op) -> bool {
     matches!(kind_of(op), Some(Kind::Te(Te::Compute)))
 }
 

@@ -10,8 +10,8 @@ use fusion_dialects::{
 };
 use std::collections::HashMap;
 
-/// Makes one stage of two, where the second may read the first at its own point. Results of the first that only the second
-/// read are gone.
+/// Makes one stage of two, where the second may read the first at its own point. Results of an elementwise first one
+/// that only the second reads are gone.
 pub fn join(tree: &Schedule, first: StageId, second: StageId) {
     let (a, b) = (tree.stages[first].op, tree.stages[second].op);
     for op in needed_between(tree, a, b) {
@@ -20,7 +20,11 @@ pub fn join(tree: &Schedule, first: StageId, second: StageId) {
     let returned: Vec<usize> =
         return_of(tree).map(|op| op.operand_values()).unwrap_or_default().into_iter().map(key).collect();
     let inside_b: Vec<Op> = fusion_dialects::nested_ops(b);
-    let outside = |v: &Value| returned.contains(&key(*v)) || users(*v).iter().any(|u| !inside_b.contains(u));
+    // A reduction combines all of its values, those that nobody reads as well: an index goes with the greatest number so far.
+    let combines = tree.stages[first].is_reduction();
+    let outside = |v: &Value| {
+        combines || returned.contains(&key(*v)) || users(*v).iter().any(|u| !inside_b.contains(u))
+    };
     let kept: Vec<bool> = a.result_values().iter().map(outside).collect();
     let merged = build(a, b, &kept);
     let results = merged.result_values();

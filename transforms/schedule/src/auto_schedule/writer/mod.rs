@@ -22,7 +22,9 @@ pub struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
-    /// Writes the schedule of a kernel behind it; none when nothing is written.
+    /// Writes the schedule of a kernel behind it.
+    ///
+    /// Nothing is left where a primitive refuses what was decided: the error says which one, and why.
     pub fn write(
         kernel: Op<'c>,
         decide: impl FnOnce(&mut Writer<'c>) -> Result<(), String>,
