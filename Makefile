@@ -83,10 +83,10 @@ check: build
 	$(CARGO) test --workspace
 
 MINUTES ?= 10
-fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/fuzzing.md
+fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/reference/fuzzing.md
 	@CARGO="$(CARGO)" $(PYTHON) scripts/fuzz.py $(MINUTES) $(GENERATORS)
 
-docs: deps ## Write docs/dialects, docs/schedules.md, docs/rules.md and the table of docs/targets.md from what the sources say
+docs: deps ## Write docs/reference/dialects, docs/reference/schedules.md, docs/reference/rules.md and the table of docs/reference/targets.md from what the sources say
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test transforms docs
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-conversion --test conversion docs
