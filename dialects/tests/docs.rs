@@ -44,6 +44,9 @@ fn pages_of_dialects_are_true() {
             std::fs::write(&path, &wanted).expect("docs can be written");
         }
         let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(found == wanted, "docs/reference/dialects/{dialect}.md is not what {td} says; run `make docs`");
+        assert!(
+            found == wanted,
+            "docs/reference/dialects/{dialect}.md is not what {td} says; run `make docs`"
+        );
     }
 }
