@@ -19,6 +19,8 @@ REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)")
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 ANCHOR = re.compile(r"<a\s+(?:name|id)=\"([^\"]+)\"")
 PAGE = re.compile(r"(?<![\w./-])(?:\.\./)*(docs/[\w./-]+\.md)\b")
+# Folders of what was built and fetched, for a tree without git.
+UNTRACKED = {".git", "target", "data", "book"}
 # What was true when it was written.
 RECORDS = ("CHANGELOG.md", "bench/results/")
 
@@ -69,7 +71,8 @@ def main():
     try:
         names = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
     except (OSError, subprocess.CalledProcessError):
-        names = [str(p.relative_to(root)) for p in root.rglob("*") if not {"target", "data"} & set(p.parts)]
+        names = [str(path.relative_to(root)) for path in root.rglob("*")]
+        names = [name for name in names if not UNTRACKED & set(Path(name).parts)]
     files = sorted({name for name in names if name and (root / name).is_file()})
     pages = {(root / f).resolve(): (root / f).read_text(encoding="utf-8") for f in files if f.endswith(".md")}
     known = {page: anchors(text) for page, text in pages.items()}
