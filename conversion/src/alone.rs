@@ -17,7 +17,7 @@ use fusion_dialects::{
     Op, OpExt, Value, ValueLike, defining_op, kind_of, nested_ops, relay, source_of, tensor_type, top_level,
 };
 use fusion_operators::dtype::Class;
-use fusion_transforms::relay::fuse_ops::PRIMITIVE;
+use fusion_relay::fuse_ops::PRIMITIVE;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 

@@ -13,18 +13,18 @@ use crate::targets::cpu::Processor;
 use crate::targets::gpu::Device;
 use crate::te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, entry_of, read_constants, strip_constants};
 use crate::units::Unit;
+use fusion_dialects::module::FpMath;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     CodegenError, Emit, Module, Op, OpExt, PassError, emit, kind_of, name_of_location, nested_ops, str_attr,
     tensor_type, top_level,
 };
+use fusion_egraph::extract::cost::{arithmetic, roof};
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::unrolling::runs;
+use fusion_machine::Target;
 use fusion_operators::{Call, TensorType};
-use fusion_transforms::egraph::extract::cost::{arithmetic, roof};
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::unrolling::runs;
-use fusion_transforms::fp_math::FpMath;
-use fusion_transforms::relay::loop_kernels::{UNROLL, loop_of, steps};
-use fusion_transforms::target::Target;
+use fusion_relay::loop_kernels::{UNROLL, loop_of, steps};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -221,7 +221,7 @@ pub(crate) fn plan(
     let fp_math = settings.arithmetic(root)?;
     let target = settings.description().clone();
     let target = if fp_math.is_fast() { target.with_rounded_factors() } else { target };
-    target.attach(root);
+    fusion_dialects::module::attach_target(&target, root);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
@@ -238,7 +238,7 @@ pub(crate) fn plan(
     let constants = read_constants(root).map_err(failed)?;
     strip_constants(root);
     // Loops have no decisions left that would go by it.
-    fusion_transforms::target::Target::detach(root);
+    fusion_dialects::module::detach_target(root);
     let units = crate::units::take(root);
     Ok(Planned { signature, workspace_bytes, constants, kernels, programs, units })
 }

@@ -1,7 +1,7 @@
 //! How kernels are chosen: what `relay-optimize` is told in a compilation.
 
-use fusion_transforms::egraph::Strategy;
-use fusion_transforms::egraph::rules::Family;
+use fusion_egraph::Strategy;
+use fusion_egraph::rules::Family;
 use std::path::PathBuf;
 
 /// The name under which kernels of several results are switched off, beside those of the families.

@@ -12,7 +12,7 @@
 
 use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, failed, plan};
 use crate::kernels::Workshop;
-use crate::pipelines::{LANGUAGE, DYNAMIC, Runner};
+use crate::pipelines::{DYNAMIC, LANGUAGE, Runner};
 use crate::relay_to_bytecode::outline::SEGMENT;
 use crate::relay_to_bytecode::{Lowered, lower};
 use crate::relay_to_te::PRIMITIVE;
@@ -29,7 +29,7 @@ use fusion_dialects::{
     Build, Module, Op, OpExt, OperationLike, ValueMap, array_elements, int_attr, kind_of, module_op,
     nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
 };
-use fusion_transforms::egraph::remarks::Remarks;
+use fusion_egraph::remarks::Remarks;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 

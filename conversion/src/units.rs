@@ -10,9 +10,9 @@
 //! A kernel's new name is what it was called after and a hash of its content. It stays the same from model to model.
 
 use crate::te_to_loop::lower::KERNEL;
+use fusion_dialects::module::{FP_MATH, MAX_ERROR};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Build, Op, OpExt, nested_ops, source_of, str_attr, symbol_attr, top_level};
-use fusion_transforms::fp_math::{FP_MATH, MAX_ERROR};
 use indexmap::IndexMap;
 
 /// A kernel as a program of its own.

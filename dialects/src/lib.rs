@@ -5,7 +5,9 @@
 //! rewrites nothing: passes are in `fusion-transforms`, conversions in `fusion-conversion`.
 
 pub mod bridge;
+pub mod indices;
 pub mod loops;
+pub mod module;
 pub mod relay;
 pub mod rows;
 pub mod te;

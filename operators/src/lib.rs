@@ -12,6 +12,7 @@ pub mod attrs;
 pub mod dtype;
 pub mod format;
 pub mod layout;
+pub mod narrow;
 pub mod operator;
 pub mod ops;
 pub mod random;

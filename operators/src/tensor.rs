@@ -1,7 +1,7 @@
 //! Tensors in host memory: dense, row-major, with their element type at run time.
 
 use crate::aligned::AlignedBuffer;
-use crate::{DType, TensorType, dtype::Class};
+use crate::{DType, TensorType, dtype::Class, narrow};
 use half::{bf16, f16};
 
 /// A dense tensor in row-major order, whose first element is aligned to a line of the caches.
@@ -207,8 +207,8 @@ pub fn push_f64(data: &mut Vec<u8>, dtype: DType, v: f64) {
     match dtype {
         DType::F64 => data.extend(v.to_ne_bytes()),
         DType::F32 => data.extend((v as f32).to_ne_bytes()),
-        DType::F16 => data.extend(f16::from_f64(v).to_ne_bytes()),
-        DType::BF16 => data.extend(bf16::from_f64(v).to_ne_bytes()),
+        DType::F16 => data.extend(narrow::to_f16(v).to_ne_bytes()),
+        DType::BF16 => data.extend(narrow::to_bf16(v).to_ne_bytes()),
         DType::Bool => data.push((v != 0.0).into()),
         _ => push_int(data, dtype, v as i128),
     }

@@ -7,8 +7,7 @@
 //! and freed by loops. Functions have no parts that can be seen. `docs/reference/relay-values.md` is the grammar of the text.
 
 use crate::dtype::Class;
-use crate::{DType, Tensor};
-use half::{bf16, f16};
+use crate::{DType, Tensor, narrow};
 use std::fmt;
 
 /// A part of a value, before its own parts.
@@ -214,8 +213,8 @@ fn element(tensor: &Tensor, at: usize) -> String {
         (_, Class::Bool) => (tensor.int_at(at) != 0).to_string(),
         (_, Class::Signed | Class::Unsigned) => tensor.int_at(at).to_string(),
         (DType::F64, _) => format!("{number:?}"),
-        (DType::F16, _) => short(number, |x| f16::from_f64(x).to_f64()),
-        (DType::BF16, _) => short(number, |x| bf16::from_f64(x).to_f64()),
+        (DType::F16, _) => short(number, |x| narrow::to_f16(x).to_f64()),
+        (DType::BF16, _) => short(number, |x| narrow::to_bf16(x).to_f64()),
         _ => format!("{:?}", number as f32),
     }
 }

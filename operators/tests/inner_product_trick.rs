@@ -2,7 +2,9 @@
 
 use fusion_operators::ops::contraction::MATMUL;
 use fusion_operators::ops::convolution::CONV2D;
-use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, LEAST, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, power, rows};
+use fusion_operators::ops::inner_product_trick::{
+    CONV2D_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, LEAST, MATMUL_INNER_PRODUCT_TRICK, power, rows,
+};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 
@@ -25,7 +27,8 @@ fn off(x: &Tensor, y: &Tensor) -> f64 {
     let none = Attrs::new();
     let expected = evaluate(&MATMUL, &none, &[x.clone(), y.clone()]).unwrap()[0].to_f64s();
     let right = evaluate(&INNER_PRODUCT_TRICK_RIGHT, &none, std::slice::from_ref(y)).unwrap();
-    let found = evaluate(&MATMUL_INNER_PRODUCT_TRICK, &none, &[x.clone(), right[0].clone()]).unwrap()[0].to_f64s();
+    let found =
+        evaluate(&MATMUL_INNER_PRODUCT_TRICK, &none, &[x.clone(), right[0].clone()]).unwrap()[0].to_f64s();
     assert_eq!(found.len(), expected.len());
     let largest = expected.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest
@@ -83,18 +86,27 @@ fn rows_are_filled_up_and_have_two_behind() {
 fn doubles_violate_c1() {
     assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F64, &[4, 6]), (DType::F64, &[8, 2])]), 1);
     assert_eq!(violated(&INNER_PRODUCT_TRICK_RIGHT, &[(DType::F64, &[4, 4])]), 1);
-    assert_eq!(violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F64, &[1, 6, 2, 2]), (DType::F64, &[8, 2])]), 1);
+    assert_eq!(
+        violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F64, &[1, 6, 2, 2]), (DType::F64, &[8, 2])]),
+        1
+    );
 }
 
 #[test]
 fn other_ranks_and_leading_extents_violate_c2() {
     assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[8, 2])]), 2);
-    assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[3, 8, 2])]), 2);
+    assert_eq!(
+        violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[2, 4, 6]), (DType::F32, &[3, 8, 2])]),
+        2
+    );
     assert_eq!(violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F32, &[6, 2, 2]), (DType::F32, &[8, 2])]), 2);
 }
 
 #[test]
 fn a_right_side_as_it_is_violates_c3() {
     assert_eq!(violated(&MATMUL_INNER_PRODUCT_TRICK, &[(DType::F32, &[4, 6]), (DType::F32, &[6, 2])]), 3);
-    assert_eq!(violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F32, &[1, 6, 2, 2]), (DType::F32, &[6, 2])]), 3);
+    assert_eq!(
+        violated(&CONV2D_INNER_PRODUCT_TRICK, &[(DType::F32, &[1, 6, 2, 2]), (DType::F32, &[6, 2])]),
+        3
+    );
 }

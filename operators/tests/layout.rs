@@ -77,7 +77,7 @@ fn pools_agree_with_the_plain_ones() {
 #[test]
 fn extents_that_are_not_known_stay_so() {
     let images = |dims: Vec<Dim>| TensorType::new(dims, DType::F32);
-    let dynamic = |channels: u64| images(vec![Dim::Any, Dim::Static(channels), Dim::Any, Dim::Static(5)]);
+    let open = |channels: u64| images(vec![Dim::Any, Dim::Static(channels), Dim::Any, Dim::Static(5)]);
     let orders = Attrs::new().with("src_layout", "NCHW").with("dst_layout", "NCHW4c");
     let blocked = [Dim::Any, Dim::Static(2), Dim::Any, Dim::Static(5), Dim::Static(4)];
     assert_eq!(infer(&LAYOUT_TRANSFORM, &orders, &[open(8)]), images(blocked.to_vec()));

@@ -1,7 +1,7 @@
 //! A product by Strassen's algorithm gives what the product gives.
 
 use fusion_operators::ops::contraction::MATMUL;
-use fusion_operators::ops::strassen::{STRASSEN_SUMS, MATMUL_STRASSEN};
+use fusion_operators::ops::strassen::{MATMUL_STRASSEN, STRASSEN_SUMS};
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
 

@@ -15,7 +15,7 @@ use fusion_dialects::{
     function_type, module_op, ops_in, replace_uses, tensor_type, type_attr,
 };
 use fusion_operators::Tensor;
-use fusion_transforms::relay::language::named_by;
+use fusion_relay::language::named_by;
 use indexmap::IndexMap;
 
 /// Makes constants of the inputs of `@main` that values are given for.

@@ -17,9 +17,9 @@ use crate::driver::{CompileOptions, Target as Compiled};
 use crate::failure::Failure;
 use crate::load;
 use fusion_conversion::targets::cpu::caches_of_system;
+use fusion_machine::{Memory, Target};
 use fusion_operators::Tensor;
 use fusion_runtime::Module;
-use fusion_transforms::target::{Memory, Target};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -11,15 +11,15 @@ use fusion_conversion::planning::Planning;
 pub use fusion_conversion::planning::{LOOPS, switches};
 use fusion_conversion::targets::gpu::Device;
 use fusion_conversion::targets::gpu::resources::{self, Resources};
+use fusion_dialects::module::FpMath;
 use fusion_dialects::{Context, Module, parse_file, run_passes};
+pub use fusion_egraph::Strategy;
+use fusion_egraph::remarks::Remarks;
 use fusion_importers::{onnx, relay_text};
 use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
 use fusion_runtime::object_file::Constants;
-pub use fusion_transforms::egraph::Strategy;
-use fusion_transforms::egraph::remarks::Remarks;
-use fusion_transforms::fp_math::FpMath;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 

@@ -24,11 +24,11 @@ use fusion_dialects::{
 };
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
+use fusion_relay::language::functions;
 use fusion_runtime::description::output_name;
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
-use fusion_transforms::relay::language::functions;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 

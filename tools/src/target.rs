@@ -4,7 +4,7 @@ use crate::print;
 use fusion_conversion::targets::cpu::{self, Processor, ProcessorError};
 use fusion_conversion::targets::gpu::resources;
 use fusion_conversion::targets::gpu::{Device, DeviceError, VENDORS, Vendor};
-use fusion_transforms::target::{Memory, Target as Description, TargetError as DescriptionError};
+use fusion_machine::{Memory, Target as Description, TargetError as DescriptionError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

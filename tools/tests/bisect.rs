@@ -2,11 +2,11 @@
 
 use crate::common::alone;
 use fusion_dialects::{parse_module, run_passes};
+use fusion_egraph::bisect::MOST_RUNS;
+use fusion_egraph::rule::{Rule, rule};
+use fusion_egraph::rules::{self, Family};
 use fusion_tools::driver::{self, CompileOptions, Target};
 use fusion_tools::validate::{self, Settings};
-use fusion_transforms::egraph::bisect::MOST_RUNS;
-use fusion_transforms::egraph::rule::{Rule, rule};
-use fusion_transforms::egraph::rules::{self, Family};
 
 /// It holds of tensors of one number, so that the samples of the e-graph do not contradict it.
 fn wrong_order() -> Rule {

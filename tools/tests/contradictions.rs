@@ -1,8 +1,8 @@
 //! A wrong rule is seen while compiling: the block is compiled as its source has it, and who compiles is told.
 
 use fusion_dialects::{module_op, parse_module, run_passes};
-use fusion_transforms::egraph::rule::{Rule, rule};
-use fusion_transforms::egraph::rules::{self, Family};
+use fusion_egraph::rule::{Rule, rule};
+use fusion_egraph::rules::{self, Family};
 use std::process::{Command, Output};
 
 /// What a program without it would not become.

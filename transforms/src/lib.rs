@@ -1,19 +1,20 @@
-//! Passes over relay, te and loop.
+//! The list of all passes inside a dialect.
 //!
-//! One pass, one file; `register` lists them all. A pass changes programs inside a dialect; what goes from
-//! one dialect to the next is in `fusion-conversion`.
+//!     relay/      passes over relay           schedule/    passes over te: schedules, their primitives, default schedules
+//!     loops/      passes over loop            egraph/      one e-graph for algebra, layout and kernels; asks relay and schedule
+//!
+//! One pass, one file. What goes from one dialect to the next is in `fusion-conversion`.
 
-pub mod egraph;
-pub mod fp_math;
-pub mod loops;
-pub mod relay;
-pub mod target;
-pub mod te;
+mod attach_fp_math;
+
+use fusion_loops as loops;
+use fusion_relay as relay;
+use fusion_schedule as te;
 
 /// Puts all passes of this crate into MLIR's registry.
 pub fn register() {
-    fusion_dialects::register::<egraph::RelayOptimize>();
-    fusion_dialects::register::<fp_math::AttachFpMath>();
+    fusion_dialects::register::<fusion_egraph::RelayOptimize>();
+    fusion_dialects::register::<attach_fp_math::AttachFpMath>();
     fusion_dialects::register::<loops::simplify::LoopSimplify>();
     fusion_dialects::register::<loops::transpose::LoopTranspose>();
     fusion_dialects::register::<loops::unroll::LoopUnroll>();

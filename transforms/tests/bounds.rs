@@ -7,12 +7,12 @@
 //! ```
 
 use egg::Id;
+use fusion_egraph::analysis::{Graph, attrs, canonical, made_by};
+use fusion_egraph::language::{Constant, Head, Node};
+use fusion_egraph::numbers::folding::loses;
 use fusion_interpreter::random_graphs::FACTOR;
 use fusion_operators::rounding::Bounded;
 use fusion_operators::{Tensor, reference};
-use fusion_transforms::egraph::analysis::{Graph, attrs, canonical, made_by};
-use fusion_transforms::egraph::language::{Constant, Head, Node};
-use fusion_transforms::egraph::numbers::folding::loses;
 use indexmap::IndexMap;
 
 /// The values of a graph's leaves and large constants.

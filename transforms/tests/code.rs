@@ -2,11 +2,11 @@
 
 use crate::common::Reader;
 use crate::pressure::one_kernel;
-use fusion_transforms::egraph::extract::code::{passes, reason, seconds};
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::extract::search::{Freedom, search};
-use fusion_transforms::egraph::extract::space::Space;
-use fusion_transforms::target::Target;
+use fusion_egraph::extract::code::{passes, reason, seconds};
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::extract::search::{Freedom, search};
+use fusion_egraph::extract::space::Space;
+use fusion_machine::Target;
 
 /// So many operations, each of which waits for the one before it.
 fn chain(count: usize, shape: &str) -> String {

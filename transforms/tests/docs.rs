@@ -5,7 +5,7 @@ use std::path::Path;
 
 const HEAD: &str = "# Schedules
 
-<!-- Made of the heads of transforms/src/te/schedule/primitives/*.rs by `make docs`; edit those. -->
+<!-- Made of the heads of transforms/schedule/src/schedule/primitives/*.rs by `make docs`; edit those. -->
 
 A schedule is a list of primitives for a kernel, applied in order. Each edits a tree of loops; the loops are made once, when all
 have been applied, and every prefix of a schedule computes the same. How each is written and what it takes is in
@@ -56,7 +56,7 @@ fn every_primitive_has_its_picture() {
 
 const RULES_HEAD: &str = "# Rules
 
-<!-- Made of the rules in transforms/src/egraph/rules/*.rs by `make docs`; edit those. -->
+<!-- Made of the rules in transforms/egraph/src/rules/*.rs by `make docs`; edit those. -->
 
 The equations that `relay-optimize` knows, by family. They are read from left to right; each is applied where its conditions hold and
 where types allow it. A family is left out with `--rules-off FAMILY`. Every rule is tested on random shapes and values
@@ -75,8 +75,8 @@ so many times larger or smaller than those of the source, no more; f16 has no ro
 
 #[test]
 fn every_rule_is_listed() {
-    use fusion_transforms::egraph::rule::Rounding;
-    use fusion_transforms::egraph::rules::{Family, Rules};
+    use fusion_egraph::rule::Rounding;
+    use fusion_egraph::rules::{Family, Rules};
     let mut wanted = RULES_HEAD.to_owned();
     for (family, name) in Family::ALL {
         wanted += &format!(

@@ -2,17 +2,17 @@
 //! mended.
 
 use crate::common::Reader;
-use fusion_transforms::egraph::extract::cost;
-use fusion_transforms::egraph::extract::exact::solve;
-use fusion_transforms::egraph::extract::kernel::Kernel;
-use fusion_transforms::egraph::extract::plan::Plan;
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::extract::search::{Freedom, search};
-use fusion_transforms::egraph::extract::space::{ClassId, Space};
-use fusion_transforms::egraph::extract::state::State;
-use fusion_transforms::egraph::rules::{Family, Rules};
-use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
-use fusion_transforms::target::Target;
+use fusion_egraph::extract::cost;
+use fusion_egraph::extract::exact::solve;
+use fusion_egraph::extract::kernel::Kernel;
+use fusion_egraph::extract::plan::Plan;
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::extract::search::{Freedom, search};
+use fusion_egraph::extract::space::{ClassId, Space};
+use fusion_egraph::extract::state::State;
+use fusion_egraph::rules::{Family, Rules};
+use fusion_egraph::saturate::{Budget, Open, saturate};
+use fusion_machine::Target;
 
 /// Small programs: chains, values used twice, recomputation, products that share an operand, views, and rows.
 const PROGRAMS: &[&str] = &[

@@ -2,12 +2,12 @@
 
 use crate::common::Reader;
 use egg::Id;
+use fusion_egraph::analysis::{Facts, Graph};
+use fusion_egraph::language::{Constant, Head, Node};
+use fusion_egraph::rule::{Rule, rule};
+use fusion_egraph::rules::{Family, Rules};
+use fusion_egraph::saturate::{Budget, Open, Stop, saturate};
 use fusion_operators::{DType, TensorType};
-use fusion_transforms::egraph::analysis::{Facts, Graph};
-use fusion_transforms::egraph::language::{Constant, Head, Node};
-use fusion_transforms::egraph::rule::{Rule, rule};
-use fusion_transforms::egraph::rules::{Family, Rules};
-use fusion_transforms::egraph::saturate::{Budget, Open, Stop, saturate};
 
 fn all() -> Rules {
     let families: Vec<Family> = Family::ALL.iter().map(|(family, _)| *family).collect();

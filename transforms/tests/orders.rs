@@ -1,13 +1,13 @@
 //! The orders of images, as saturation finds them, and as the remarks names them.
 
 use crate::common::Reader;
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::extract::space::Space;
-use fusion_transforms::egraph::remarks::ImageOrders;
-use fusion_transforms::egraph::orders::{CHANNELS_LAST, IN_BLOCKS, Orders, PLAIN};
-use fusion_transforms::egraph::rules::{Family, Rules};
-use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
-use fusion_transforms::target::Target;
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::extract::space::Space;
+use fusion_egraph::orders::{CHANNELS_LAST, IN_BLOCKS, Orders, PLAIN};
+use fusion_egraph::remarks::ImageOrders;
+use fusion_egraph::rules::{Family, Rules};
+use fusion_egraph::saturate::{Budget, Open, saturate};
+use fusion_machine::Target;
 
 /// The orders of a program's result, before rules of layout and after them, and how often such a rule was applied.
 fn orders(text: &str, rule: &str) -> ([Orders; 2], bool) {

@@ -1,14 +1,14 @@
 //! What kernels hold at once: values that wait in registers, and rows that are read several times; and what windows read one by one.
 
 use crate::common::Reader;
-use fusion_transforms::egraph::extract::cost;
-use fusion_transforms::egraph::extract::kernel::Kernel;
-use fusion_transforms::egraph::extract::pressure::{passes, reason, spilled, spills, waiting};
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::extract::scattered;
-use fusion_transforms::egraph::extract::space::{ClassId, Space};
-use fusion_transforms::egraph::extract::state::State;
-use fusion_transforms::target::Target;
+use fusion_egraph::extract::cost;
+use fusion_egraph::extract::kernel::Kernel;
+use fusion_egraph::extract::pressure::{passes, reason, spilled, spills, waiting};
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::extract::scattered;
+use fusion_egraph::extract::space::{ClassId, Space};
+use fusion_egraph::extract::state::State;
+use fusion_machine::Target;
 
 /// A program as one kernel.
 pub fn one_kernel(text: &str) -> (Space, State, Kernel) {

@@ -5,19 +5,19 @@
 use crate::bounds::{Given, check, sources};
 use crate::common::{Drawn, Reader};
 use crate::rules::{OneRule, SAMPLES, families};
+use fusion_dialects::module::{FpMath, Level};
+use fusion_egraph::analysis::{Facts, Graph};
+use fusion_egraph::check::operations;
+use fusion_egraph::contents::Contents;
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::language::{Constant, Head, Node};
+use fusion_egraph::rules::Rules;
+use fusion_egraph::saturate::{Budget, Open, saturate};
 use fusion_interpreter::random_graphs::{self, Step, constants, inputs};
+use fusion_machine::Target;
 use fusion_operators::random::{Random, cases, seeds};
 use fusion_operators::rounding::Bounded;
 use fusion_operators::{DType, Tensor};
-use fusion_transforms::egraph::analysis::{Facts, Graph};
-use fusion_transforms::egraph::check::operations;
-use fusion_transforms::egraph::contents::Contents;
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::language::{Constant, Head, Node};
-use fusion_transforms::egraph::rules::Rules;
-use fusion_transforms::egraph::saturate::{Budget, Open, saturate};
-use fusion_transforms::fp_math::{FpMath, Level};
-use fusion_transforms::target::Target;
 
 /// The e-graph of a random graph, and the constants that are too large for its nodes.
 fn egraph(source: &random_graphs::Graph) -> (Graph, Vec<Tensor>) {

@@ -4,13 +4,13 @@
 //! of random numbers, `2.0` a number, `2.0:[a]` a tensor of one number, `eye:[a,a]` an identity matrix, `picks:[a,b]` rows that are 1 in one column. Some rules need others to show their left side: `with`.
 
 use crate::common::Reader;
+use fusion_egraph::analysis::Graph;
+use fusion_egraph::check::check;
+use fusion_egraph::rule::rule;
+use fusion_egraph::rules::{AnyRule, Family, One, Rules};
+use fusion_egraph::saturate::{Budget, Gate, Open, saturate};
+use fusion_egraph::sides::{Verdict, verdict};
 use fusion_operators::random::seed;
-use fusion_transforms::egraph::analysis::Graph;
-use fusion_transforms::egraph::check::check;
-use fusion_transforms::egraph::rule::rule;
-use fusion_transforms::egraph::rules::{AnyRule, Family, One, Rules};
-use fusion_transforms::egraph::saturate::{Budget, Gate, Open, saturate};
-use fusion_transforms::egraph::sides::{Verdict, verdict};
 
 /// A rule, and a term in which it applies.
 pub type Sample = (&'static str, &'static str);

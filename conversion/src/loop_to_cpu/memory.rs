@@ -8,8 +8,8 @@ use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, attr_to_mlir,
     buffer_parts, index_type, int_attr, kind_of, ops_in, vector_parts, vector_type,
 };
+use fusion_loops::masks;
 use fusion_operators::{Attr, DType};
-use fusion_transforms::loops::masks;
 
 /// A buffer above this many bytes does not go on the stack.
 const MOST_STACK_BYTES: u64 = 512 << 10;

@@ -15,7 +15,7 @@ use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, int_attr, nested_ops, ops_in,
 };
-use fusion_transforms::te::threads::worth_threads;
+use fusion_schedule::threads::worth_threads;
 
 /// Operations on vectors that a scalar one takes as long as: nests by hand are mostly scalars, and wait for what they read.
 const SCALAR: f64 = 16.0;

@@ -14,8 +14,8 @@ use fusion_dialects::{
     Attribute, Build, Op, OpExt, Value, ValueLike, arguments, attr_to_mlir, buffer_parts, index_type,
     int_attr, key, kind_of, nested_ops, ops_in,
 };
+use fusion_loops::stream::{LINE, bytes_of};
 use fusion_operators::Attr;
-use fusion_transforms::loops::stream::{LINE, bytes_of};
 
 /// The strongest order of a fence, as LLVM numbers them.
 const SEQUENTIALLY_CONSISTENT: i64 = 7;

@@ -2,7 +2,7 @@
 
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{Build, Op, OpExt, Value, ValueLike, ints_attr, vector_parts};
-use fusion_transforms::loops::strided::{MOST, begin, places};
+use fusion_loops::strided::{MOST, begin, places};
 
 /// Shorter vectors are no longer than what they are made of.
 const FEWEST_LANES: i64 = 4;

@@ -10,8 +10,8 @@ use fusion_dialects::{
     Block, Op, OpExt, Value, ValueLike, buffer_parts, defining_op, dtype_of, ops_in, scalar_type,
     typed_int_attr, vector_parts,
 };
+use fusion_loops::divisor::{divisor, gcd};
 use fusion_operators::DType;
-use fusion_transforms::loops::divisor::{divisor, gcd};
 
 /// What all buffers are aligned to, in bytes.
 const BUFFERS: i64 = 16;

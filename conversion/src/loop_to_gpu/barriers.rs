@@ -249,7 +249,7 @@ impl Walk<'_> {
                 Some(Kind::Loop(Loop::CopyTensor)) => {
                     if let Some(copy) = TensorCopy::of(op) {
                         let shared = |v| Some(key(v)).filter(|b| self.shared.contains(b));
-                        found.tma.extend(shared(copy.buffer));
+                        found.boxes.extend(shared(copy.buffer));
                         found.read.extend(copy.mbarrier.and_then(|(mbarriers, _)| shared(mbarriers)));
                     }
                 }

@@ -9,13 +9,13 @@
 
 use super::launches::is_bound;
 use super::parents;
+use fusion_dialects::indices::expr::{Atom, Expr};
 use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Affine, Op, OpExt, Value, ValueLike, affine_map_of, arguments, defining_op, key, op_key, vector_parts,
 };
-use fusion_transforms::te::expr::{Atom, Expr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A dimension of the threads of a block, or of the blocks.

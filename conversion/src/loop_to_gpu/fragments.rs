@@ -11,6 +11,8 @@ use super::launches::scope;
 use super::{at_buffer, result};
 use crate::te_to_loop::lower::KERNEL;
 use crate::te_to_loop::lower::index::Indices;
+use fusion_dialects::indices::expr::{Atom, Expr};
+use fusion_dialects::indices::{affine, index_op};
 use fusion_dialects::loops::{Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -18,8 +20,6 @@ use fusion_dialects::{
     buffer_parts, defining_op, dtype_of, key, nested_ops, op_key, parent_of, users, vector_parts,
 };
 use fusion_operators::DType;
-use fusion_transforms::te::expr::{Atom, Expr};
-use fusion_transforms::te::indices::{affine, index_op};
 use std::collections::HashMap;
 
 /// The pass.

@@ -14,8 +14,8 @@ use fusion_dialects::rows::Kind;
 use fusion_dialects::{
     Block, OpExt, PassError, ValueLike, arguments, buffer_parts, defining_op, dtype_of, int_attr, key, ops_in,
 };
+use fusion_loops::divisor::divisor;
 use fusion_operators::DType;
-use fusion_transforms::loops::divisor::divisor;
 
 /// On a copy: the number of its map.
 pub const MAP: &str = "map";

@@ -25,7 +25,7 @@ use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
     Value, ValueMap, is_pure, key, nested_ops, op_key, ops_in,
 };
-use fusion_transforms::loops::iteration::iteration;
+use fusion_loops::iteration::iteration;
 use std::ops::RangeInclusive;
 
 /// Threads that are whole warps on all GPUs.

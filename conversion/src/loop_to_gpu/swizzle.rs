@@ -13,8 +13,8 @@ use fusion_dialects::{
     Build, Op, OpExt, PassError, Value, ValueLike, buffer_parts, dtype_of, index_type, key, users,
     vector_parts,
 };
+use fusion_loops::divisor::divisor;
 use fusion_operators::DType;
-use fusion_transforms::loops::divisor::divisor;
 
 /// Bytes of a group.
 const GROUP: i64 = 16;

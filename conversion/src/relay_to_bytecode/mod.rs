@@ -17,11 +17,11 @@
 
 mod code;
 mod control;
+mod dynamic;
 mod function;
 mod known;
 mod liveness;
 mod matching;
-mod dynamic;
 mod operations;
 pub mod outline;
 mod program;

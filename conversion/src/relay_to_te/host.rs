@@ -7,7 +7,7 @@ use fusion_dialects::{
 };
 use fusion_operators::ops::shape;
 use fusion_operators::{DType, Operator};
-use fusion_transforms::relay::fuse_ops::contiguous_piece;
+use fusion_relay::fuse_ops::contiguous_piece;
 use std::collections::HashSet;
 
 /// Operators that give the same elements under another shape.

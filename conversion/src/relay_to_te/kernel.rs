@@ -1,9 +1,11 @@
 //! A primitive function becomes a `te.kernel`.
 
 use super::definitions::{TeCall, definition_of, looped};
-use super::host::is_view;
 use super::dynamic;
+use super::host::is_view;
 use fusion_bytecode::Shapes;
+use fusion_dialects::module::FpMath;
+use fusion_dialects::module::target_of;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
 use fusion_dialects::{
@@ -12,8 +14,6 @@ use fusion_dialects::{
     tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Operator, TensorType};
-use fusion_transforms::fp_math::FpMath;
-use fusion_transforms::target::Target;
 
 /// Builds the kernel of a primitive function before it.
 pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
@@ -148,7 +148,7 @@ fn define<'c>(
     let Some(define) = definition_of(operator) else {
         return Err(PassError::at(op, "has no definition in tensor expressions"));
     };
-    let (target, fp_math) = (Target::of(op)?, FpMath::of(op)?);
+    let (target, fp_math) = (target_of(op)?, FpMath::of(op)?);
     define(kernel, &TeCall { op: operator, attrs: op.attrs(), operands, types, results, target, fp_math })
         .map_err(|why| PassError::at(op, why))
 }

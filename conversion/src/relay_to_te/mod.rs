@@ -7,9 +7,9 @@
 //! constants become `te.constant`, reshapes and slices that lie together in memory `te.view`, `relay.if` and `relay.while` structured control flow.
 
 pub mod definitions;
+pub mod dynamic;
 mod host;
 mod kernel;
-pub mod dynamic;
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, none_left, relay, top_level};

@@ -9,13 +9,13 @@
 //! elementwise products and sums, and so does each kernel whose results it reads, whatever lies between. Every other kernel may
 //! contract them, unless the module's arithmetic is strict. Terms of reductions are contracted into their sums in either case: a sum has no order, and so no roundings of its own.
 
+use fusion_dialects::module::FpMath;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Attribute, BlockLike, Context, Op, OpExt, OperationLike, RegionLike, Value, argument_owner, defining_op,
     key, kind_of, nested_ops, op_key, ops_in, top_level,
 };
-use fusion_transforms::fp_math::FpMath;
 use std::collections::HashSet;
 
 /// The names of the kernels of a module that keep the roundings of the source.

@@ -66,8 +66,8 @@ fn types_are_checked_where_that_is_asked() {
     let main =
         vec![I::CheckTypes { values: vec![0, 1], types }, I::Drop { value: 0 }, I::Return { value: 1 }];
     let dynamic = || ValueType::Tensor(ty(vec![Dim::Any, Dim::Any]));
-    let inputs = [("x", open()), ("y", open())];
-    let program = native(&program(&inputs, open(), vec![function("main", 2, main)]));
+    let inputs = [("x", dynamic()), ("y", dynamic())];
+    let program = native(&program(&inputs, dynamic(), vec![function("main", 2, main)]));
     let matrix = |shape: &[usize]| ValueTree::tensor(Tensor::zeros(DType::I32, shape).unwrap());
     assert_eq!(run(&program, &[matrix(&[3, 2]), matrix(&[5, 3])]), matrix(&[5, 3]));
     assert_eq!(

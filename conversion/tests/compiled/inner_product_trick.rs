@@ -4,7 +4,9 @@ use super::text::Text;
 use super::whole::compare_all;
 use super::*;
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, rows};
+use fusion_operators::ops::inner_product_trick::{
+    CONV2D_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, MATMUL_INNER_PRODUCT_TRICK, rows,
+};
 use fusion_operators::reference::evaluate;
 
 /// A right side of random numbers, as products read it.
@@ -23,7 +25,11 @@ fn products_by_the_inner_product_trick() {
         let u = right(&mut random, &[depth, columns]);
         checker.call(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x.clone(), u.clone()]);
         checker.call_on_constants(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x, u]);
-        checker.call(&INNER_PRODUCT_TRICK_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[depth, columns])]);
+        checker.call(
+            &INNER_PRODUCT_TRICK_RIGHT,
+            Attrs::new(),
+            &[random.tensor(DType::F32, &[depth, columns])],
+        );
     }
     checker.finish();
 }
@@ -35,7 +41,11 @@ fn several_at_a_time() {
         let x = random.tensor(DType::F32, &[lead, &[30, 40]].concat());
         let u = right(&mut random, &[lead, &[40, 32]].concat());
         checker.call(&MATMUL_INNER_PRODUCT_TRICK, Attrs::new(), &[x, u]);
-        checker.call(&INNER_PRODUCT_TRICK_RIGHT, Attrs::new(), &[random.tensor(DType::F32, &[lead, &[9, 20]].concat())]);
+        checker.call(
+            &INNER_PRODUCT_TRICK_RIGHT,
+            Attrs::new(),
+            &[random.tensor(DType::F32, &[lead, &[9, 20]].concat())],
+        );
     }
     checker.finish();
 }
@@ -85,7 +95,8 @@ fn what_follows_is_computed_from_the_sums() {
         let is_constant = random.flag();
         let y = text.given(&mut random, &y_of, is_constant);
         let u = text.call(&format!("relay.inner_product_trick_right {y}"), Some((&[&y_of], &u_of)));
-        let mut at = text.call(&format!("relay.matmul_inner_product_trick {x}, {u}"), Some((&[&x_of, &u_of], &of)));
+        let mut at =
+            text.call(&format!("relay.matmul_inner_product_trick {x}, {u}"), Some((&[&x_of, &u_of], &of)));
         let b = text.given(&mut random, &b_of, true);
         at = text.call(&format!("relay.add {at}, {b}"), Some((&[&of, &b_of], &of)));
         if random.flag() {

@@ -2,16 +2,16 @@
 
 mod cells;
 mod families;
-mod strassen;
+mod inner_product_trick;
 mod kernels;
 mod loops;
 mod moments;
 mod more;
-mod inner_product_trick;
 mod pieces;
 mod rearranged;
 mod results;
 mod special;
+mod strassen;
 mod streams;
 mod text;
 mod whole;

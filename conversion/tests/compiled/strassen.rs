@@ -3,7 +3,7 @@
 use super::text::Text;
 use super::whole::compare_all;
 use super::*;
-use fusion_operators::ops::strassen::{STRASSEN_SUMS, MATMUL_STRASSEN};
+use fusion_operators::ops::strassen::{MATMUL_STRASSEN, STRASSEN_SUMS};
 
 #[test]
 fn products_by_strassen() {

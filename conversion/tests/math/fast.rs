@@ -3,7 +3,7 @@
 
 use super::single::{check_on, numbers};
 use fusion_dialects::Target;
-use fusion_transforms::fp_math::{FpMath, Level};
+use fusion_dialects::module::{FpMath, Level};
 
 const FAST: FpMath = FpMath { level: Level::Fast, max_error: None };
 

@@ -4,8 +4,8 @@
 use super::{COUNT, Kernel, run, signed_pairs};
 use fusion_conversion::pipelines::{LLVM, LOOP};
 use fusion_conversion::targets::cpu;
+use fusion_dialects::module::FpMath;
 use fusion_dialects::{Jit, Target, module_op};
-use fusion_transforms::fp_math::FpMath;
 
 /// Units in the last place that each result may be off.
 const MOST: f64 = 2.0;

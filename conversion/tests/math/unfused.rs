@@ -3,7 +3,7 @@
 use super::single::{check_on, numbers};
 use fusion_conversion::targets::cpu;
 use fusion_dialects::Target;
-use fusion_transforms::fp_math::FpMath;
+use fusion_dialects::module::FpMath;
 
 /// Any x86-64 of such a level.
 fn target(cpu: &str) -> Target {

@@ -7,6 +7,9 @@ pub mod verify;
 
 pub use builder::{Buffer, Loops};
 
+/// The annotation of loops whose lanes are rounded up to a power of two.
+pub const MASKED_TAIL: &str = "masked_tail";
+
 /// Says of a choice between two floats that its first operand is a number, whatever the program reads.
 pub const FIRST_IS_NUMBER: &str = "loop.first_is_number";
 

@@ -53,7 +53,9 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::LoadMatrix => load_matrix(op),
         Loop::CopyAsync => copy_async(op),
         Loop::CopyTensor => tensor_copy(op),
-        Loop::MbarrierInit | Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait => mbarrier(kind, op),
+        Loop::MbarrierInit | Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait => {
+            mbarrier(kind, op)
+        }
         Loop::Registers => registers(op),
         Loop::CopyWait if op.int("groups").is_some_and(|n| n < 0) => {
             Err("violates constraint C1: a number of groups is not negative".into())

@@ -323,9 +323,7 @@ impl<'c> Scalars<'c> {
             }
             (true, true) if from.size() < to.size() => self.make("arith.extf", &[a], to),
             // The run-time library of older compilers has no conversion of f64 to bf16.
-            (true, true) if from == DType::F64 && to == DType::BF16 => {
-                self.cast(self.cast(a, DType::F32), to)
-            }
+            (true, true) if from == DType::F64 && to == DType::BF16 => self.cast(self.rounded_to_odd(a), to),
             (true, true) if from.size() > to.size() => self.make("arith.truncf", &[a], to),
             // f16 and bf16 have the same size and meet in f32.
             (true, true) => self.cast(self.cast(a, DType::F32), to),
@@ -346,6 +344,22 @@ impl<'c> Scalars<'c> {
                 self.make(if from.class() == Class::Signed { "arith.extsi" } else { "arith.extui" }, &[a], to)
             }
         }
+    }
+
+    /// An f32 that rounds to the bf16 that an f64 rounds to: where it is inexact its last bit is 1, so that it lies half between two bf16
+    /// only where the f64 does (Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums", 2008).
+    fn rounded_to_odd(&self, a: Scalar<'c>) -> Scalar<'c> {
+        let near = self.make("arith.truncf", &[a], DType::F32);
+        let back = self.cast(near, DType::F64);
+        let bits = self.make("arith.bitcast", &[near], DType::I32);
+        let one = self.int(1, DType::I32);
+        let is_even = self.compare(Compare::Equal, self.and(bits, one), self.int(0, DType::I32));
+        let is_inexact = self.compare(Compare::NotEqual, back, a);
+        let size = |x| self.make("math.absf", &[x], DType::F64);
+        let is_larger = self.compare(Compare::Greater, size(back), size(a));
+        let odd = self.add(bits, self.select(is_larger, self.int(-1, DType::I32), one));
+        let bits = self.select(self.and(is_even, is_inexact), odd, bits);
+        self.make("arith.bitcast", &[bits], DType::F32)
     }
 
     fn float_to_int(&self, a: Scalar<'c>, to: DType) -> Scalar<'c> {

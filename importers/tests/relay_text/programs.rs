@@ -48,10 +48,15 @@ impl Generator {
         (self.random.next_u64() % bound as u64) as usize
     }
 
+    /// Some names come again, so that they hide each other.
     fn name(&mut self) -> String {
+        let fresh = self.fresh();
+        if self.below(4) == 0 { "%x".into() } else { fresh }
+    }
+
+    fn fresh(&mut self) -> String {
         self.next += 1;
-        // Some names come again, so that they hide each other.
-        if self.below(4) == 0 { "%x".into() } else { format!("%n{}", self.next) }
+        format!("%n{}", self.next)
     }
 
     fn ty(&mut self, depth: usize) -> Ty {
@@ -95,7 +100,9 @@ impl Generator {
                 }
                 1 => text.push_str(&format!("{value};\n")),
                 _ => {
-                    let name = self.name();
+                    // A function would be the one its own body calls by that name.
+                    let is_function = matches!(bound, Ty::Function(..));
+                    let name = if is_function { self.fresh() } else { self.name() };
                     let written = if self.annotate && self.below(2) == 0 {
                         format!(": {}", bound.text())
                     } else {

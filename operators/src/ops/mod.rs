@@ -7,14 +7,14 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
-pub mod strassen;
 pub mod indexing;
+pub mod inner_product_trick;
 pub mod layout;
 pub mod normalization;
-pub mod inner_product_trick;
 pub mod pooling;
 pub mod reduction;
 pub mod shape;
+pub mod strassen;
 pub mod window;
 pub mod winograd;
 

@@ -57,7 +57,8 @@ impl Program {
                 shapes.check(kernel).or_else(|why| wrong(format!("kernel {}: {why}", kernel.symbol)))?;
                 continue;
             }
-            if let Some(dynamic) = kernel.inputs.iter().chain(&kernel.outputs).find(|ty| ty.bytes().is_none()) {
+            if let Some(dynamic) = kernel.inputs.iter().chain(&kernel.outputs).find(|ty| ty.bytes().is_none())
+            {
                 return wrong(format!(
                     "kernel {} has a {dynamic}, but no shape function that says what its extents are",
                     kernel.symbol

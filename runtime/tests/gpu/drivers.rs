@@ -214,7 +214,10 @@ fn tensors_are_described_where_they_are() {
         "{said:?}"
     );
     let old = Bench::of(&code, Device::Cuda, &["-DOLD"]).runs(&[]);
-    assert!(old[0].contains("Kernel \"mapped\" copies boxes of tensors (TMA), which the NVIDIA driver"), "{old:?}");
+    assert!(
+        old[0].contains("Kernel \"mapped\" copies boxes of tensors (TMA), which the NVIDIA driver"),
+        "{old:?}"
+    );
 }
 
 /// What each call does for a run when it fails: those whose failure is no matter, and those that end what was to be given back.

@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
-use crate::report::{Report, accuracy, remarks, gpu, html, measure, proofs, source_names};
+use crate::report::{Report, accuracy, gpu, html, measure, proofs, remarks, source_names};
 use crate::{load, print};
 use clap::Args;
 use fusion_runtime::Module;

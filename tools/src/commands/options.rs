@@ -4,8 +4,8 @@ use crate::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use crate::failure::Failure;
 use crate::load;
 use clap::Args;
+use fusion_dialects::module::{FpMath, Level};
 use fusion_runtime::npz;
-use fusion_transforms::fp_math::{FpMath, Level};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@ use super::samples::Sample;
 use crate::report::Report;
 use crate::report::kernels::Row;
 use crate::report::machine::Machine;
-use fusion_transforms::target::Factors;
+use fusion_machine::Factors;
 use serde::Serialize;
 
 /// What a kernel takes of a run, with all its calls.

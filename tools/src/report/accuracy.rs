@@ -12,9 +12,9 @@ use crate::driver::{CompileOptions, Compiled};
 use crate::failure::Failure;
 use crate::inputs::random;
 use crate::load;
+use fusion_dialects::module::{FpMath, Level};
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::Module;
-use fusion_transforms::fp_math::{FpMath, Level};
 use indexmap::IndexSet;
 use serde::Serialize;
 use std::path::Path;
@@ -92,7 +92,7 @@ pub fn accuracy(
     for row in report.kernels.iter().filter(|row| seen.insert(row.name.as_str())) {
         let entry = row.at.and_then(|(block, place)| report.blocks().get(block)?.kernels.get(place));
         let normwise = entry.map_or(&[][..], |entry| &entry.normwise);
-        let rule = |form: &fusion_transforms::egraph::remarks::Normwise| {
+        let rule = |form: &fusion_egraph::remarks::Normwise| {
             form.rule.clone().unwrap_or_else(|| form.operator.clone())
         };
         let measured = match compiled.programs.get(&row.name) {

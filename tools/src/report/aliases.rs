@@ -4,7 +4,7 @@
 //!     m.mlir:7:8 is the same as x
 //!     x comes from outside of the kernels
 
-use fusion_transforms::egraph::remarks::{Alias, Became};
+use fusion_egraph::remarks::{Alias, Became};
 
 /// The sentence, without a full stop.
 pub fn sentence(alias: &Alias) -> String {

@@ -14,7 +14,7 @@ use super::kernels::Row;
 use super::table::{Align, table};
 use crate::print;
 use fusion_conversion::targets::gpu::resources::Resources;
-use fusion_transforms::target::Factors;
+use fusion_machine::Factors;
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::collections::BTreeMap;

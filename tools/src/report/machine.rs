@@ -6,7 +6,7 @@
 //!
 //! All numbers are those of one core of a processor, or of all cores of a GPU, which share a kernel.
 
-use fusion_transforms::target::{Factors, Target};
+use fusion_machine::{Factors, Target};
 use serde::Serialize;
 
 /// The numbers of a target that make its roof.

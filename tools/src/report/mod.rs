@@ -9,7 +9,6 @@
 pub mod ablation;
 pub mod accuracy;
 pub mod aliases;
-pub mod remarks;
 pub mod gpu;
 pub mod html;
 pub mod kernels;
@@ -17,6 +16,7 @@ pub mod machine;
 pub mod measure;
 pub mod names;
 pub mod proofs;
+pub mod remarks;
 pub mod saturation;
 pub mod source_names;
 pub mod table;
@@ -24,8 +24,8 @@ pub mod totals;
 
 use crate::driver::{CompileOptions, Compiled, Predicted};
 use crate::print;
+use fusion_egraph::remarks::{BlockRemarks, Remarks};
 use fusion_runtime::{ArgumentDescription, ModelDescription};
-use fusion_transforms::egraph::remarks::{BlockRemarks, Remarks};
 use indexmap::IndexMap;
 use kernels::{Row, rows};
 use machine::Machine;
@@ -191,7 +191,7 @@ pub(crate) mod tests {
             workspace_bytes: 64,
         };
         let remarks: Remarks = serde_json::from_value(remarks).unwrap();
-        let machine = Some(Machine::of(&fusion_transforms::target::Target::default()));
+        let machine = Some(Machine::of(&fusion_machine::Target::default()));
         Report { strategy: Some("egraph"), machine, ..Report::new(&description, &[], Some(remarks)) }
     }
 

@@ -3,7 +3,7 @@
 
 use super::Report;
 use crate::failure::Failure;
-use fusion_transforms::egraph::remarks::{Alias, Became, BlockRemarks, Remark};
+use fusion_egraph::remarks::{Alias, Became, BlockRemarks, Remark};
 use std::collections::BTreeSet;
 
 /// How many near names are offered.

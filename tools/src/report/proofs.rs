@@ -6,11 +6,11 @@
 
 use super::Report;
 use super::aliases::sentence;
-use super::remarks::check;
 use super::names::resolve;
+use super::remarks::check;
 use crate::failure::Failure;
-use fusion_transforms::egraph::remarks::{Alias, Became};
-use fusion_transforms::egraph::proof::{Proof, Step};
+use fusion_egraph::proof::{Proof, Step};
+use fusion_egraph::remarks::{Alias, Became};
 use serde::Serialize;
 
 /// How a value came to be computed as it is: an answer to `--proof`.

@@ -5,7 +5,7 @@
 use super::names::{Named, resolve};
 use super::{Report, aliases};
 use crate::failure::Failure;
-use fusion_transforms::egraph::remarks::{Alias, BlockRemarks, Remark, Subject};
+use fusion_egraph::remarks::{Alias, BlockRemarks, Remark, Subject};
 use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -247,8 +247,7 @@ fn listed(kernels: &[KernelName], between: &str) -> String {
 
 fn told<'r>(report: &'r Report, block: usize, remarks: &[&'r Remark]) -> Vec<Told<'r>> {
     let number = |&place: &usize| kernel(report, block, place).number;
-    let one =
-        |&remark: &&'r Remark| Told { remark, numbers: remark.places.iter().map(number).collect() };
+    let one = |&remark: &&'r Remark| Told { remark, numbers: remark.places.iter().map(number).collect() };
     remarks.iter().map(one).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use super::table::{Align, table};
 use crate::print;
-use fusion_transforms::egraph::remarks::BlockRemarks;
-use fusion_transforms::egraph::saturate::{RuleReport, Stop};
+use fusion_egraph::remarks::BlockRemarks;
+use fusion_egraph::saturate::{RuleReport, Stop};
 use serde::Serialize;
 
 /// How many rules are told of.

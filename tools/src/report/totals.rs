@@ -2,7 +2,7 @@
 
 use super::kernels::Row;
 use crate::print;
-use fusion_transforms::egraph::remarks::BlockRemarks;
+use fusion_egraph::remarks::BlockRemarks;
 use serde::Serialize;
 
 /// Sums. Kernels in a loop are counted once, as in the table of kernels; what they take is that of all their runs.

@@ -1,7 +1,7 @@
 //! What is told of the rule applications that make `relay-optimize` go wrong.
 
-use fusion_transforms::egraph::applications::Application;
-use fusion_transforms::egraph::bisect::{Found, Smallest};
+use fusion_egraph::applications::Application;
+use fusion_egraph::bisect::{Found, Smallest};
 
 /// What is told.
 pub struct Blame {

@@ -19,9 +19,9 @@ use functions::{callees, functions, same, same_type};
 use fusion_dialects::{
     Module, Op, OpExt, OperationLike, Pass, PassError, PassRun, Watch, module_copy, module_op,
 };
+use fusion_egraph::RelayOptimize;
+use fusion_egraph::bisect::bisect;
 use fusion_interpreter::{Agreement, Budget, SAMPLES, agree};
-use fusion_transforms::egraph::RelayOptimize;
-use fusion_transforms::egraph::bisect::bisect;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! Running `fusion`, and numbers for it.
 
 use fusion_conversion::targets::gpu::VENDORS;
+use fusion_machine::Gpu;
 use fusion_operators::Tensor;
 use fusion_tools::driver::Target;
-use fusion_transforms::target::Gpu;
 use std::fmt::Debug;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -3,8 +3,8 @@
 use super::hard::{ALL, Hard};
 use super::products::Reference;
 use super::{PLACES, level, run, ty};
+use fusion_dialects::module::Level;
 use fusion_operators::{DType, Tensor};
-use fusion_transforms::fp_math::Level;
 
 const SIDE: usize = 9;
 const CHANNELS: usize = 24;

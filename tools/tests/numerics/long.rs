@@ -1,8 +1,8 @@
 //! Sums of more than 2^16 numbers of f32: of one size and sign, where one after the other each step rounds the same way.
 
 use super::{level, run, ty};
+use fusion_dialects::module::Level;
 use fusion_operators::{DType, Tensor};
-use fusion_transforms::fp_math::Level;
 
 /// Blocks of 1024 numbers, one after the other, and as many blocks.
 const MOST: f64 = 2e-5;

@@ -10,9 +10,9 @@ mod products;
 mod strict;
 mod winograd;
 
+use fusion_dialects::module::{FpMath, Level};
 use fusion_operators::{DType, Tensor};
 use fusion_tools::driver::{CompileOptions, Target};
-use fusion_transforms::fp_math::{FpMath, Level};
 
 /// Where code runs: this processor, and GPUs of both vendors, emulated.
 const PLACES: [&str; 3] = ["cpu", "nvidia:sm_90a", "amd:gfx942"];

@@ -1,9 +1,9 @@
 //! Softmax, normalizations and attention of hard numbers: at most eight times the error of f32 one after the other.
 
 use super::{PLACES, hard, level, rounding, run, ty};
+use fusion_dialects::module::Level;
 use fusion_operators::random::Random;
 use fusion_operators::{DType, Tensor};
-use fusion_transforms::fp_math::Level;
 
 const MOST: f64 = 8.0;
 const ROWS: usize = 6;

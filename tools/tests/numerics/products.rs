@@ -2,8 +2,8 @@
 
 use super::hard::{ALL, Hard};
 use super::{Element, PLACES, level, rounding, run, ty};
+use fusion_dialects::module::Level;
 use fusion_operators::{DType, Tensor};
-use fusion_transforms::fp_math::Level;
 
 /// More than the error of a sequential sum of f32.
 const MOST: f64 = 8.0;

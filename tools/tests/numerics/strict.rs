@@ -2,11 +2,11 @@
 
 use super::{PLACES, level, options, run_with};
 use crate::common::{command, printed};
+use fusion_dialects::module::Level;
 use fusion_interpreter::random_graphs::{graph, inputs};
 use fusion_operators::random::{cases, seeds};
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::npz;
-use fusion_transforms::fp_math::Level;
 
 /// Odd functions of -0 are -0.
 #[test]

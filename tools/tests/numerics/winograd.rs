@@ -1,11 +1,11 @@
 //! Convolutions in Winograd's form: their error is bounded by the largest result near, for any number of channels.
 
 use super::{hard, level, run, ty};
+use fusion_dialects::module::{Level, STANDARD_ERROR};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::random::Random;
 use fusion_operators::reference::evaluate;
 use fusion_operators::{Attrs, DType, Tensor};
-use fusion_transforms::fp_math::{Level, STANDARD_ERROR};
 
 const SIDE: usize = 12;
 const FILTERS: usize = 32;

@@ -1,13 +1,13 @@
 //! Terms as graphs.
 
+use fusion_dialects::module::{FpMath, Level};
+use fusion_egraph::analysis::{Facts, Graph};
+use fusion_egraph::contents::Contents;
+use fusion_egraph::extract::rates::Rates;
+use fusion_egraph::language::{Constant, Head, Node};
 use fusion_interpreter::random_graphs;
+use fusion_machine::Target;
 use fusion_operators::{DType, Tensor, TensorType};
-use fusion_transforms::egraph::analysis::{Facts, Graph};
-use fusion_transforms::egraph::contents::Contents;
-use fusion_transforms::egraph::extract::rates::Rates;
-use fusion_transforms::egraph::language::{Constant, Head, Node};
-use fusion_transforms::fp_math::{FpMath, Level};
-use fusion_transforms::target::Target;
 use std::collections::HashMap;
 
 pub struct Random(u64);

@@ -3,8 +3,8 @@
 //! Registers are places on the stack here; LLVM makes values of them. The run's context comes first, then the parameters.
 //! A function that waits for others looks first whether the stack has room for it.
 
-mod instruction;
 mod dynamic;
+mod instruction;
 mod scalars;
 mod tensors;
 

@@ -32,14 +32,14 @@ mod tanh_by_table;
 
 use floats::Floats;
 use fusion_dialects::loops::FIRST_IS_NUMBER;
+use fusion_dialects::module::FpMath;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value,
     ValueLike, dtype_of, float_of, nested_ops, op_key, users, vector_parts,
 };
+use fusion_loops::ranges::WITHIN;
 use fusion_operators::DType;
-use fusion_transforms::fp_math::FpMath;
-use fusion_transforms::loops::ranges::WITHIN;
 use std::collections::BTreeSet;
 
 /// The pass.

@@ -15,8 +15,8 @@ use fusion_dialects::{
     Build, Op, OpExt, OperationLike, Value, ValueLike, ValueMap, arguments, buffer_parts, defining_op,
     dtype_of, int_attr, is_elementwise, is_pure, key, op_key, ops_in, users, vector_parts,
 };
+use fusion_loops::divisor::divisor;
 use fusion_operators::DType;
-use fusion_transforms::loops::divisor::divisor;
 use std::collections::HashSet;
 
 /// Registers that a thread may have for what it fetches ahead, in bytes: 48 of them, beside up to 128 that hold sums.

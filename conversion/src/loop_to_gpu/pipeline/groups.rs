@@ -68,7 +68,12 @@ pub fn divide<'c>(tma: &TmaLoop<'c>, threads: [u64; 3], registers: u64) -> bool 
 }
 
 /// The last group copies.
-fn copy<'c>(tma: &TmaLoop<'c>, mbarriers: Mbarriers<'c>, needed: &[Op<'c>], (threads, passes): ([u64; 3], bool)) {
+fn copy<'c>(
+    tma: &TmaLoop<'c>,
+    mbarriers: Mbarriers<'c>,
+    needed: &[Op<'c>],
+    (threads, passes): ([u64; 3], bool),
+) {
     let before = Loops { build: Build::before(tma.nest) };
     let s = before.scalars();
     let mut map = ValueMap::new();

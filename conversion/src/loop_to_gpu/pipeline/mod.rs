@@ -16,9 +16,9 @@
 //! filled again only after the step behind the one that read it has begun. A loop stays as it is where what fills the
 //! buffer needs something that the loop makes, or also reads it. Boxes of tensors are copied by one thread for all (`tma`).
 
-mod tma;
 mod fills;
 mod groups;
+mod tma;
 
 use super::barriers::AHEAD;
 use super::{launches, result, within};
@@ -57,7 +57,10 @@ impl Pass for LoopPipeline {
     const STATISTICS: &'static [StatisticSpec] = &[
         StatisticSpec { name: "copied", description: "Loops whose buffers asynchronous copies fill" },
         StatisticSpec { name: "fetched", description: "Loops whose buffers are filled through registers" },
-        StatisticSpec { name: "tma-copies", description: "Loops whose buffers boxes of tensors (TMA) are copied to" },
+        StatisticSpec {
+            name: "tma-copies",
+            description: "Loops whose buffers boxes of tensors (TMA) are copied to",
+        },
     ];
     const DIALECTS: &'static [&'static str] = &["loop", "arith"];
 

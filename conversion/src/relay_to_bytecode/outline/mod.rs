@@ -27,7 +27,7 @@ use fusion_dialects::{
     Block, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Value, kind_of, nested_ops,
     ops_in, relay, tensor_type, top_level,
 };
-use fusion_transforms::relay::fuse_ops::PRIMITIVE;
+use fusion_relay::fuse_ops::PRIMITIVE;
 
 /// The attribute of functions that are tensor code taken out of functions of the language.
 pub const SEGMENT: &str = "relay.segment";

@@ -13,14 +13,14 @@
 //! multiply-adds, both products are by the inner-product trick (`inner_product_trick/attention`).
 
 use super::elementwise::broadcast_indices;
+use super::inner_product_trick as trick;
 use super::online_attention;
-use super::pairs;
 use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Combine, Kernel};
+use fusion_egraph::extract::inner_product_trick;
+use fusion_egraph::extract::rates::Rates;
 use fusion_operators::TensorType;
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_transforms::egraph::extract::inner_product_trick;
-use fusion_transforms::egraph::extract::rates::Rates;
 
 pub const TABLE: Table = &[(&ATTENTION, attention)];
 
@@ -35,7 +35,7 @@ fn attention<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         return Ok(vec![online_attention::define(kernel, call, &sizes)]);
     }
     if inner_product_trick::attends(&call.facts(), &Rates::of(&call.target).with(call.fp_math)) {
-        return inner_product_trick::attention::define(kernel, call);
+        return trick::attention::define(kernel, call);
     }
     let (rank, dtype) = (q.len(), call.results[0].dtype);
     let scale = call.attrs.float_or("scale", 1.0);

@@ -14,7 +14,7 @@ use fusion_dialects::{
 };
 use fusion_operators::ops::shape::{BROADCAST_TO, RESHAPE};
 use fusion_operators::{Operator, Tensor, TensorType};
-use fusion_transforms::relay::loop_kernels::{UNROLL, counting};
+use fusion_relay::loop_kernels::{UNROLL, counting};
 use std::collections::{HashMap, HashSet};
 
 /// Operators that give an element what it is.

@@ -11,7 +11,7 @@ use super::sparse::apply;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
-use fusion_operators::ops::strassen::{STRASSEN_SUMS, LEFT, MATMUL_STRASSEN, PRODUCTS, RESULT, RIGHT};
+use fusion_operators::ops::strassen::{LEFT, MATMUL_STRASSEN, PRODUCTS, RESULT, RIGHT, STRASSEN_SUMS};
 use fusion_operators::ops::winograd::Matrix;
 use fusion_operators::{DType, TensorType};
 

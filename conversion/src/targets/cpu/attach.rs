@@ -4,6 +4,7 @@
 
 use super::Processor;
 use crate::targets::gpu::{Device, Vendor};
+use fusion_dialects::module::attach_target;
 use fusion_dialects::{Op, OptionKind, OptionSpec, Pass, PassError, RunContext};
 
 /// The pass.
@@ -27,7 +28,7 @@ impl Pass for AttachTarget {
         {
             let device = Device::named(vendor, gpu)
                 .map_err(|why| PassError::at(module, format!("gets no target: {why}")))?;
-            device.description.attach(module);
+            attach_target(&device.description, module);
             return Ok(());
         }
         // As `--target` has it, or without what says that it is a processor.
@@ -42,7 +43,7 @@ impl Pass for AttachTarget {
             Processor::named(name)
         };
         let processor = processor.map_err(|why| PassError::at(module, format!("gets no target: {why}")))?;
-        processor.description.attach(module);
+        attach_target(&processor.description, module);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! What this machine says of itself: the sizes of its caches, as Linux tells them.
 
-use fusion_transforms::target::Target;
+use fusion_machine::Target;
 use std::path::Path;
 
 /// The least that is a cache.
@@ -41,7 +41,7 @@ fn bytes(size: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{bytes, caches_of_system};
-    use fusion_transforms::target::Target;
+    use fusion_machine::Target;
 
     #[test]
     fn sizes_are_read_with_their_units() {

@@ -16,7 +16,7 @@ mod x86_64;
 
 use super::spelling::near;
 use fusion_dialects::{Target as Codegen, processors};
-use fusion_transforms::target::{Target, TargetError};
+use fusion_machine::{Target, TargetError};
 pub use host::caches_of_system;
 use std::path::{Path, PathBuf};
 

@@ -170,7 +170,8 @@ impl<'c> Emulator<'c> {
             Some(Kind::Loop(Loop::LoadMatrix)) => self.load_matrix(op),
             Some(Kind::Loop(Loop::CopyTensor)) => self.copy_tensor(op)?,
             Some(Kind::Loop(
-                kind @ (Loop::MbarrierInit | Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait),
+                kind
+                @ (Loop::MbarrierInit | Loop::MbarrierExpect | Loop::MbarrierArrive | Loop::MbarrierWait),
             )) => self.mbarrier(kind, op),
             Some(Kind::Loop(Loop::Registers)) => op.erase(),
             Some(Kind::Upstream(Upstream::DeviceAsyncCopy)) => self.copy_async(op, memories),

@@ -23,7 +23,7 @@ use super::spelling::near;
 use super::{amd, nvidia};
 use crate::pipelines::{GPU_EMULATED, GPU_IMAGE, GPU_LOOP, Stage, inner_of};
 use fusion_dialects::{Emit, Target as Codegen, processors};
-use fusion_transforms::target::{Target, TargetError};
+use fusion_machine::{Target, TargetError};
 use std::path::PathBuf;
 
 /// What all GPUs of a vendor have in common.

@@ -21,7 +21,7 @@ mod tile;
 use super::lower::KERNEL;
 use super::plan_memory::{CONSTANTS_BYTES, INPUTS, OUTPUTS, WORKSPACE_BYTES};
 use super::roundings::Roundings;
-use fusion_dialects::loops::{Buffer, Loops, DYNAMIC_ELEMENTS};
+use fusion_dialects::loops::{Buffer, DYNAMIC_ELEMENTS, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{EXTENTS, Op as Te};
 use fusion_dialects::{

@@ -14,14 +14,14 @@ use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
 use super::workspace::room;
 use super::{Lowering, Part, Place};
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{Loops, SWIZZLED_BYTES, Scope};
 use fusion_dialects::te::{Op as Te, Parts};
 use fusion_dialects::{OpExt, Value, defining_op, key, tensor_type, unit_attr};
 use fusion_operators::DType;
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::layout::Layout;
-use fusion_transforms::te::schedule::primitives::reverse_compute_at::matching_axes;
-use fusion_transforms::te::schedule::{Attach, AxisId, Refusal, StageId, Store};
+use fusion_schedule::layout::Layout;
+use fusion_schedule::schedule::primitives::reverse_compute_at::matching_axes;
+use fusion_schedule::schedule::{Attach, AxisId, Refusal, StageId, Store};
 
 impl<'c> Lowering<'c, '_> {
     /// The inside of a loop.

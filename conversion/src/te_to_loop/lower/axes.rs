@@ -5,10 +5,10 @@
 
 use super::Lowering;
 use super::nest::{Bindings, Nest};
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::Loops;
 use fusion_dialects::te::{Compare, Op as Te, Scalar};
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::{AxisId, Origin, Refusal, Relation, StageId, Tail};
+use fusion_schedule::schedule::{AxisId, Origin, Refusal, Relation, StageId, Tail};
 
 impl<'c> Lowering<'c, '_> {
     /// Number of iterations of a loop, given which splits are exact here.

@@ -2,6 +2,8 @@
 
 use super::{Lowering, Part, Place};
 use crate::te_to_loop::roundings::Contracted;
+use fusion_dialects::indices::expr::Expr;
+use fusion_dialects::indices::{comparison, index_op, load_of};
 use fusion_dialects::loops::{FIRST_IS_NUMBER, LoopKind, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Compare, Op as Te, Scalar};
@@ -10,9 +12,7 @@ use fusion_dialects::{
     ops_in, unit_attr,
 };
 use fusion_operators::DType;
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::indices::{comparison, index_op, load_of};
-use fusion_transforms::te::schedule::{Attach, StageId};
+use fusion_schedule::schedule::{Attach, StageId};
 use std::collections::HashMap;
 
 impl<'c> Lowering<'c, '_> {

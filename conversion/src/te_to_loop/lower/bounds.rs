@@ -12,12 +12,12 @@ use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::parts;
 use super::ways::is_inside;
+use fusion_dialects::indices::expr::{Atom, Expr, Var};
+use fusion_dialects::indices::{accesses, put};
 use fusion_dialects::loops::Scope;
 use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, Value, key};
-use fusion_transforms::te::expr::{Atom, Expr, Var};
-use fusion_transforms::te::indices::{accesses, put};
-use fusion_transforms::te::schedule::{Attach, StageId};
+use fusion_schedule::schedule::{Attach, StageId};
 
 /// Variables from here on are numbers of threads that run over their range.
 const THREADS: usize = 2 * RANGED;

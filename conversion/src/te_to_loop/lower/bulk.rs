@@ -9,12 +9,12 @@
 
 use super::bounds::Range;
 use super::{Lowering, Part, Place};
+use fusion_dialects::indices::accesses;
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{Loops, Op as Loop};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{OpExt, Value, ints_attr, key, segments_attr};
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::indices::accesses;
-use fusion_transforms::te::schedule::{Refusal, StageId};
+use fusion_schedule::schedule::{Refusal, StageId};
 
 impl<'c> Lowering<'c, '_> {
     /// Copies the part of a stage whose buffer has its place.

@@ -1,7 +1,7 @@
 //! Index expressions as operations: one `affine.apply` each.
 
+use fusion_dialects::indices::expr::{Atom, Expr};
 use fusion_dialects::{Attribute, Build, Value, index_type};
-use fusion_transforms::te::expr::{Atom, Expr};
 use std::fmt::Write;
 
 /// The values that variables and opaque atoms stand for.

@@ -10,13 +10,13 @@ use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::ways::is_inside;
 use super::{Lowering, Part, Place};
+use fusion_dialects::indices::expr::Expr;
+use fusion_dialects::indices::put;
 use fusion_dialects::loops::{LoopKind, Loops, Scope};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{OpExt, Value, ValueMap, arguments, defining_op, key, ops_in};
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::indices::put;
-use fusion_transforms::te::schedule::intrinsic::Tensorized;
-use fusion_transforms::te::schedule::{AxisId, Refusal, StageId};
+use fusion_schedule::schedule::intrinsic::Tensorized;
+use fusion_schedule::schedule::{AxisId, Refusal, StageId};
 
 /// A tensor of an intrinsic: its buffer, where it begins, and its distances.
 type Operand<'c> = (Value<'c>, Expr, Vec<i64>);

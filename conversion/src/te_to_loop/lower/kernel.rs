@@ -16,9 +16,7 @@ use fusion_dialects::{
     op_key, ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
 };
 use fusion_operators::{Attr, DType, TensorType};
-use fusion_transforms::te::schedule::{
-    Attach, Handle, Refusal, Relation, Said, Schedule, Stage, StageId, Tail,
-};
+use fusion_schedule::schedule::{Attach, Handle, Refusal, Relation, Said, Schedule, Stage, StageId, Tail};
 use std::collections::{HashMap, HashSet};
 
 /// Makes the function; gives the bytes of its workspace.

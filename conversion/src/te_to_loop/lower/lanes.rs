@@ -12,12 +12,12 @@
 
 use super::Lowering;
 use super::nest::{Bindings, Nest};
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
 use fusion_dialects::te::Scalar;
 use fusion_dialects::{OpExt, Value, tensor_type};
 use fusion_operators::DType;
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::{AxisId, Relation};
+use fusion_schedule::schedule::{AxisId, Relation};
 
 /// Where the partial results are.
 struct Partial<'c> {

@@ -3,7 +3,7 @@
 //!     te.kernel @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32>        func.func private @k(%x: memref<32xf32>, %y: memref<32xf32>)
 //!     te.schedule for @k { ... }                            =>      loop.for 4 serial { loop.for 8 vectorized { ... } }
 //!
-//! The schedule's tree is complete before the first loop is made (`fusion_transforms::te::schedule`); the loops are then
+//! The schedule's tree is complete before the first loop is made (`fusion_schedule::schedule`); the loops are then
 //! generated from it in one go: `kernel` makes the function, `nest` makes the loops of a stage, `attached` what is computed inside them, `bounds` infers
 //! what that must compute, `sharing` lets threads share loops of several parts, `parts` makes the loops of nests written by hand, `lanes` combines in vectors and `threads` across threads, `intrinsics` puts declared code in place of inner loops, `padding` passes over zeros, `prefetch`
 //! prefetches, `bulk` copies boxes of tensors (TMA), `body` writes the scalar expressions with inlined stages in place, `index` turns index expressions into
@@ -11,7 +11,6 @@
 //! Intermediate stages that stand on their own live in a workspace that the caller passes.
 //! With `until=N` only the first N primitives are applied: what each does can be seen, and is right by itself.
 
-mod prefetch;
 mod attached;
 mod axes;
 mod body;
@@ -24,6 +23,7 @@ mod lanes;
 mod nest;
 mod padding;
 mod parts;
+mod prefetch;
 mod reduction;
 mod sharing;
 mod threads;
@@ -34,17 +34,17 @@ pub use body::combine;
 
 use super::dynamic;
 use super::roundings::{Roundings, kernels_that_round_as_written};
+use fusion_dialects::indices::expr::{Expr, flatten};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
+use fusion_dialects::module::FpMath;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value,
     ValueMap, key, tensor_type, top_level,
 };
-use fusion_transforms::fp_math::FpMath;
-use fusion_transforms::te::expr::{Expr, flatten};
-use fusion_transforms::te::layout::Layout;
-use fusion_transforms::te::schedule::{AxisId, Refusal, Schedule, StageId, apply_schedule};
+use fusion_schedule::layout::Layout;
+use fusion_schedule::schedule::{AxisId, Refusal, Schedule, StageId, apply_schedule};
 use std::collections::{HashMap, HashSet};
 
 /// The attribute of functions that are lowered kernels.

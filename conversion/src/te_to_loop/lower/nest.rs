@@ -12,13 +12,13 @@
 
 use super::bounds::Range;
 use super::{Lowering, Place, from};
+use fusion_dialects::indices::expr::{Atom, Expr};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::{Parts, Scalar};
 use fusion_dialects::{Attribute, OpExt, Value, key, tensor_type};
 use fusion_operators::TensorType;
-use fusion_transforms::te::expr::{Atom, Expr};
-use fusion_transforms::te::schedule::primitives::skip_padding::SKIPS_PADDING;
-use fusion_transforms::te::schedule::{Attach, AxisId, Stage, StageId};
+use fusion_schedule::schedule::primitives::skip_padding::SKIPS_PADDING;
+use fusion_schedule::schedule::{Attach, AxisId, Stage, StageId};
 use std::collections::HashMap;
 
 /// A stage whose loops are being made.

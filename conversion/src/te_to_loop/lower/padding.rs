@@ -12,12 +12,12 @@ use super::index::RANGED;
 use super::nest::{Bindings, Nest, is_jammed};
 use super::ways::Way;
 use fusion_dialects::Value;
+use fusion_dialects::indices::expr::{Atom, Expr, Var};
+use fusion_dialects::indices::put;
 use fusion_dialects::loops::Loops;
-use fusion_transforms::te::expr::{Atom, Expr, Var};
-use fusion_transforms::te::indices::put;
-use fusion_transforms::te::schedule::AxisId;
-use fusion_transforms::te::schedule::primitives::skip_padding::SKIPS_PADDING;
-use fusion_transforms::te::schedule::zeros::unless_padding;
+use fusion_schedule::schedule::AxisId;
+use fusion_schedule::schedule::primitives::skip_padding::SKIPS_PADDING;
+use fusion_schedule::schedule::zeros::unless_padding;
 
 /// Iterations of a loop, one after the other.
 pub(super) struct Adding<'c> {

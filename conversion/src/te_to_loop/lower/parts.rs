@@ -7,11 +7,11 @@
 
 use super::bounds::{Range, ranged};
 use super::{Lowering, Part, Place};
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, PassError, Value, arguments, key, ops_in};
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::StageId;
+use fusion_schedule::schedule::StageId;
 
 /// The range of parts that a region of the result is made of; all when it does not begin with a part.
 pub fn parts_of(parts: &Parts, region: &[Range]) -> Range {

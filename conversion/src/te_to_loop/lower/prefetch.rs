@@ -7,10 +7,10 @@ use super::bounds::{Range, join, ranged, span};
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
 use super::{Lowering, Part, Place};
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop};
 use fusion_dialects::{OpExt, Value, key};
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::{AxisId, Prefetch, StageId};
+use fusion_schedule::schedule::{AxisId, Prefetch, StageId};
 
 /// Bytes of a line of a cache.
 const LINE: u64 = 64;

@@ -5,10 +5,10 @@
 
 use super::Lowering;
 use super::nest::{Bindings, Nest, notes_of};
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::{OpExt, Value};
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::AxisId;
+use fusion_schedule::schedule::AxisId;
 
 impl<'c> Lowering<'c, '_> {
     /// One element of a reduction: the accumulators are carried around the reduction loops.

@@ -13,12 +13,12 @@
 use super::Lowering;
 use super::nest::{Nest, is_jammed, notes_of};
 use super::ways::Way;
+use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
 use fusion_dialects::te::Compare;
 use fusion_dialects::{Value, ValueLike, buffer_parts, buffer_type, set_type};
 use fusion_operators::DType;
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::schedule::AxisId;
+use fusion_schedule::schedule::AxisId;
 
 /// The buffers of iterations that run in one of several ways.
 pub(super) struct Buffers<'c> {

@@ -13,7 +13,7 @@ use fusion_dialects::loops::{Buffer, LoopKind, Loops, Scope};
 use fusion_dialects::te::{Compare, Op as Te};
 use fusion_dialects::{OpExt, Value, defining_op, key, tensor_type};
 use fusion_operators::DType;
-use fusion_transforms::te::schedule::{Attach, AxisId, Refusal, StageId};
+use fusion_schedule::schedule::{Attach, AxisId, Refusal, StageId};
 
 /// Most warps of a block, each of which puts a value into the scratch buffer.
 const MOST_WARPS: u64 = 32;

@@ -12,11 +12,11 @@ use super::Lowering;
 use super::bounds::{Range, ranged};
 use super::index::RANGED;
 use super::nest::{Bindings, Nest};
+use fusion_dialects::indices::expr::Expr;
+use fusion_dialects::indices::{accesses, conditions, put};
 use fusion_dialects::key;
 use fusion_dialects::loops::LoopKind;
-use fusion_transforms::te::expr::Expr;
-use fusion_transforms::te::indices::{accesses, conditions, put};
-use fusion_transforms::te::schedule::{Attach, AxisId, Origin, Relation, StageId, Tail};
+use fusion_schedule::schedule::{Attach, AxisId, Origin, Relation, StageId, Tail};
 
 /// More parts than this are not worth their code: of a nest that reduces, and of one that does not, where a part has
 /// little more than what is computed in it.

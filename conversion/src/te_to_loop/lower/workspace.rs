@@ -6,8 +6,8 @@ use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{Build, OpExt, PassError, Value, buffer_type, key, tensor_type};
 use fusion_operators::{DType, TensorType};
-use fusion_transforms::te::layout::Layout;
-use fusion_transforms::te::schedule::{Attach, Schedule, Stage, StageId, Store};
+use fusion_schedule::layout::Layout;
+use fusion_schedule::schedule::{Attach, Schedule, Stage, StageId, Store};
 
 /// Local buffers above this many bytes do not go on the stack.
 const LARGE: u64 = 16 << 10;

@@ -253,7 +253,12 @@ fn sequence_map<'m>(im: &mut Importer<'m>, node: &Node<'m>) -> Converted {
 }
 
 /// The same for a sequence whose length is known at run time only.
-fn dynamic_map<'m>(im: &mut Importer<'m>, node: &Node<'m>, inputs: &[Value], body: &'m GraphProto) -> Converted {
+fn dynamic_map<'m>(
+    im: &mut Importer<'m>,
+    node: &Node<'m>,
+    inputs: &[Value],
+    body: &'m GraphProto,
+) -> Converted {
     let mut lists = Vec::with_capacity(inputs.len());
     for &input in inputs {
         let is_list = !matches!(im.held(input)?, Some(Held::Tensor(_)));

@@ -2,6 +2,7 @@
 
 use super::{Name, Scalar, Step};
 use fusion_operators::DType;
+use fusion_operators::narrow;
 use fusion_operators::reference::elementwise::erf;
 use half::{bf16, f16};
 
@@ -9,8 +10,8 @@ use half::{bf16, f16};
 fn round(value: f64, dtype: Option<DType>) -> f64 {
     match dtype {
         Some(DType::F32) => (value as f32).into(),
-        Some(DType::F16) => f16::from_f64(value).into(),
-        Some(DType::BF16) => bf16::from_f64(value).into(),
+        Some(DType::F16) => narrow::to_f16(value).into(),
+        Some(DType::BF16) => narrow::to_bf16(value).into(),
         _ => value,
     }
 }

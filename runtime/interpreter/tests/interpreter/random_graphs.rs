@@ -7,11 +7,11 @@
 
 use super::*;
 use fusion_dialects::{Context, Options, Pass, module_op, run_passes};
+use fusion_egraph::RelayOptimize;
+use fusion_egraph::bisect::{Found, bisect};
 use fusion_interpreter::random_graphs::{Graph, Step, graph, inputs, representable};
 use fusion_interpreter::run_function;
 use fusion_operators::random::{cases, seeds};
-use fusion_transforms::egraph::RelayOptimize;
-use fusion_transforms::egraph::bisect::{Found, bisect};
 
 /// Failures of which the rules are found.
 const MOST_BISECTED: usize = 4;

@@ -5,7 +5,7 @@ use super::layers::layout;
 use crate::print;
 use crate::report::Report;
 use crate::report::kernels::condensed;
-use fusion_transforms::egraph::remarks::{KernelEntry, TensorEntry};
+use fusion_egraph::remarks::{KernelEntry, TensorEntry};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -3,8 +3,8 @@
 use super::escape::Escaped;
 use crate::print;
 use crate::report::Report;
-use crate::report::remarks::{kernel, subject};
 use crate::report::kernels::columns;
+use crate::report::remarks::{kernel, subject};
 use crate::report::saturation::Saturation;
 use crate::report::table::Align;
 use std::fmt::Write;

@@ -18,11 +18,17 @@ mod side;
 use super::{Built, Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
-use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, lies_along_places};
+use fusion_operators::ops::inner_product_trick::{
+    CONV2D_INNER_PRODUCT_TRICK, INNER_PRODUCT_TRICK_RIGHT, MATMUL_INNER_PRODUCT_TRICK, lies_along_places,
+};
 use fusion_operators::{DType, TensorType};
 use side::{Side, Source, part_of};
 
-pub const TABLE: Table = &[(&MATMUL_INNER_PRODUCT_TRICK, matmul), (&CONV2D_INNER_PRODUCT_TRICK, pointwise), (&INNER_PRODUCT_TRICK_RIGHT, right)];
+pub const TABLE: Table = &[
+    (&MATMUL_INNER_PRODUCT_TRICK, matmul),
+    (&CONV2D_INNER_PRODUCT_TRICK, pointwise),
+    (&INNER_PRODUCT_TRICK_RIGHT, right),
+];
 
 /// Products that are added up for one number of each part.
 const PRODUCTS: u64 = 4;

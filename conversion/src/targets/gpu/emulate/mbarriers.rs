@@ -15,7 +15,8 @@ impl<'c> Emulator<'c> {
     pub(super) fn copy_tensor(&mut self, op: Op<'c>) -> Result<(), PassError<'c>> {
         let build = Build::before(op);
         let copy = TensorCopy::of(op).filter(|_| op.int(MAP).is_some());
-        let Some((copy, (mbarriers, mbarrier))) = copy.and_then(|copy| Some((copy.clone(), copy.mbarrier?))) else {
+        let Some((copy, (mbarriers, mbarrier))) = copy.and_then(|copy| Some((copy.clone(), copy.mbarrier?)))
+        else {
             return Err(PassError::at(op, "has no map, or no mbarrier that tells of it"));
         };
         let mut passed = vec![

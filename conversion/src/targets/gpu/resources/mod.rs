@@ -16,7 +16,7 @@ mod nvidia;
 pub use nvidia::assembler;
 
 use super::{Device, Image};
-use fusion_transforms::target::Target;
+use fusion_machine::Target;
 use indexmap::IndexMap;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::path::Path;

@@ -1,0 +1,173 @@
+//! The rates that kernels are costed with: those of one core, or of a whole GPU.
+
+use super::looped::LoopRates;
+use super::occupancy::Occupancy;
+use super::pressure::Registers;
+use super::tiles::Tiles;
+use fusion_dialects::module::FpMath;
+use fusion_machine::Machine;
+use fusion_machine::Target;
+use fusion_operators::{DType, TensorType};
+use fusion_schedule::intrinsics;
+
+/// Rates of a target.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    /// Floating-point operations a second of a contraction.
+    flops: f64,
+    /// Those by matrix instructions, for the types of elements that there are some for.
+    matrix: Vec<(DType, f64)>,
+    /// Operations a second of elementwise code; a transcendental function counts as ten.
+    pub operations: f64,
+    /// The share of an operation that a sum of floats is.
+    pub sums: f64,
+    /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
+    memories: Vec<(f64, f64)>,
+    /// How many elements of four bytes a product stores together; none where its results can be stored in no other order than their own.
+    pub stored_together: Option<u64>,
+    /// Seconds that calling a kernel takes.
+    pub call: f64,
+    /// How much of them kernels reach.
+    pub occupancy: Occupancy,
+    /// How much of that of contractions these reach.
+    tiles: Tiles,
+    /// Those of what runs a loop in registers.
+    pub loops: LoopRates,
+    /// What holds values between operators; none for GPUs.
+    pub registers: Option<Registers>,
+    /// What schedules count cycles with; none for GPUs.
+    pub core: Option<Machine>,
+    /// Which forms may be counted with.
+    pub fp_math: FpMath,
+}
+
+/// The share of the peak that contractions reach.
+const CONTRACTION: f64 = 0.85;
+/// The share that those by matrix instructions do, whose operands take a way through shared memory.
+const MATRIX: f64 = 0.5;
+
+/// The share of the last cache that one program has: other cores use it, and others' programs. Where a core of Zen 4 says 32 MB, it reads
+/// 100 GB/s of 8 MB, 77 of 16 MB and 43 of 32 MB.
+const OF_LAST_CACHE: f64 = 0.5;
+
+impl Default for Rates {
+    fn default() -> Self {
+        Rates::of(&Target::default())
+    }
+}
+
+impl Rates {
+    /// The rates of a target.
+    pub fn of(target: &Target) -> Self {
+        if target.is_gpu() {
+            return Rates::of_gpu(target);
+        }
+        let own = [&target.l1, &target.l2].map(|l| (l.bytes as f64, l.bandwidth));
+        let shared = (target.l3.bytes as f64 * OF_LAST_CACHE, target.l3.bandwidth);
+        let levels = own.into_iter().chain([shared]).filter(|(bytes, _)| *bytes > 0.0);
+        let mut memories: Vec<(f64, f64)> = levels.collect();
+        memories.push((f64::INFINITY, target.memory.bandwidth));
+        Rates {
+            flops: CONTRACTION * target.peak_flops,
+            matrix: Vec::new(),
+            // A vector operation each cycle, where a multiply-add counts as two and several begin in one: on Zen 4 sigmoids, of ten operations, took 8 cycles a
+            // vector behind a product, tanh 15.
+            operations: target.peak_flops / (2 * target.multiply_adds.max(1)) as f64,
+            sums: 1.0,
+            memories,
+            stored_together: Some(target.lanes(4)),
+            call: target.kernel_call,
+            occupancy: Occupancy::default(),
+            tiles: Tiles::default(),
+            loops: LoopRates::of(target),
+            registers: Registers::of(target),
+            core: Some(Machine::of(target, 0)),
+            fp_math: FpMath::default(),
+        }
+    }
+
+    /// The rates of all cores together: no kernel of a GPU runs on one. What one kernel leaves for the next is in the cache that
+    /// all share, or in memory.
+    fn of_gpu(target: &Target) -> Self {
+        let peak = target.flops_of(target.cores);
+        let memories = vec![
+            (target.l3.bytes as f64, target.l3.bandwidth_all),
+            (f64::INFINITY, target.memory.bandwidth_all),
+        ];
+        let flops = |factors| MATRIX * target.matrix_flops_of(factors) * target.cores as f64;
+        let elements = intrinsics::elements(target).into_iter();
+        Rates {
+            flops: CONTRACTION * peak,
+            matrix: elements.map(|(dtype, factors)| (dtype, flops(factors))).collect(),
+            operations: peak / 2.0,
+            sums: 1.0,
+            memories,
+            // Tiles of matrix instructions are stored by rows.
+            stored_together: None,
+            call: target.kernel_call,
+            occupancy: Occupancy::of(target),
+            tiles: Tiles::of(target),
+            loops: LoopRates::of(target),
+            registers: None,
+            core: None,
+            fp_math: FpMath::default(),
+        }
+    }
+
+    /// The same for programs of such an arithmetic.
+    pub fn with(self, fp_math: FpMath) -> Rates {
+        Rates { fp_math, ..self }
+    }
+
+    /// Those of what stays in registers: memory and calls take no time, and a sum is half an operation, as it is part of a multiply-add or done
+    /// by another unit.
+    pub fn in_registers(&self) -> Rates {
+        let memories = vec![(f64::INFINITY, f64::INFINITY)];
+        Rates { memories, call: 0.0, registers: None, sums: 0.5, ..self.clone() }
+    }
+
+    /// Floating-point operations a second of a contraction of tensors of those types, which takes that many for so many results.
+    pub fn contraction(&self, operands: &[TensorType], operations: f64, results: f64) -> f64 {
+        let of = |t: &TensorType| {
+            let rates = self.matrix.iter().filter(|(dtype, _)| *dtype == t.dtype).map(|(_, rate)| *rate);
+            rates.fold(self.flops, f64::max)
+        };
+        let rate = operands.iter().map(of).reduce(f64::min).unwrap_or(self.flops);
+        let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
+        let depth = operations / (2.0 * results.max(1.0));
+        rate * self.tiles.share((results, depth), (rate, bytes))
+    }
+
+    /// The same of f32 without matrix instructions.
+    pub fn of_contractions(&self) -> f64 {
+        self.flops
+    }
+
+    /// The memories, the nearest first: their bytes, and the bytes a second that come from each.
+    pub(super) fn memories(&self) -> &[(f64, f64)] {
+        &self.memories
+    }
+
+    /// Seconds that so many bytes take that a kernel keeps beside what it works on: in a core's second cache.
+    pub fn beside(&self, bytes: f64) -> f64 {
+        self.memories.get(1).map_or(0.0, |(_, rate)| bytes / rate)
+    }
+
+    /// Seconds that reading or writing a tensor takes where nothing hides it: at the rate of the second cache where that holds twice as much, or
+    /// of the memory behind all caches.
+    pub fn apart(&self, bytes: f64) -> f64 {
+        let held = self.memories.get(1).filter(|(size, _)| 2.0 * bytes <= *size);
+        held.or(self.memories.last()).map_or(0.0, |(_, rate)| bytes / rate)
+    }
+
+    /// Seconds that reading or writing a tensor takes: at the rate of the memory that holds twice as much.
+    pub fn moving(&self, bytes: f64) -> f64 {
+        self.moving_part(bytes, bytes)
+    }
+
+    /// Seconds that reading so many bytes of a tensor takes: a piece lies where all of it does.
+    pub fn moving_part(&self, bytes: f64, part: f64) -> f64 {
+        let memory = self.memories.iter().find(|(size, _)| 2.0 * bytes <= *size);
+        memory.map_or(0.0, |(_, rate)| part.min(bytes) / rate)
+    }
+}

@@ -1,0 +1,163 @@
+//! `te-schedule`: gives each kernel without a schedule a default one.
+//!
+//! First which stages are computed where they are used (`placement`) and which row by row (`rows`) or in blocks (`blocks`); then how the loops of each
+//! nest are tiled, unrolled and vectorized, a file a kind: `contraction`, `transposing`, `reductions` along memory and
+//! `columns` across it (`narrow` where rows are short, `shared_sums` where threads find too few results), `windows` over neighbours, and `tiling` for the rest. `parallel` says what threads share, and `even_shares` what they share where an outermost loop
+//! has few iterations. `accesses` and `operands` say what a nest reads and how; `machine` has the numbers of the
+//! processor that the kinds calculate with; `gpu` has the kinds of GPUs, `in_order` is for programs of strict arithmetic. The result is an ordinary `te.schedule`, printed with the kernel, to
+//! read, edit and lower.
+
+mod accesses;
+mod attention;
+mod blocks;
+mod cells;
+mod choices;
+mod columns;
+mod contraction;
+mod even_shares;
+mod fusion;
+mod gpu;
+mod in_order;
+mod inner_product_trick;
+mod iterated;
+mod narrow;
+mod operands;
+mod parallel;
+mod parts;
+mod pipelines;
+mod placement;
+mod prefetch_row;
+mod rearranging;
+mod reductions;
+mod regrouping;
+mod rows;
+mod shared_sums;
+mod strassen;
+mod strassen_cells;
+mod streams;
+mod tiling;
+mod transposing;
+mod windows;
+mod writer;
+
+pub use contraction::Convolution;
+use fusion_dialects::module::FpMath;
+use fusion_dialects::module::target_of;
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{
+    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of, nested_ops,
+    tensor_type, top_level,
+};
+use fusion_machine::Machine;
+pub use inner_product_trick::Tile as InnerProductTile;
+pub use iterated::side_by_side;
+pub use reductions::{fits_lanes, reads_once};
+use std::collections::{HashMap, HashSet};
+use writer::Writer;
+
+/// The pass.
+pub struct TeSchedule;
+
+impl Pass for TeSchedule {
+    const NAME: &'static str = "te-schedule";
+    const DESCRIPTION: &'static str = "Give each kernel without a schedule a default one";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "vector-bytes",
+        description: "Bytes of a vector register, in place of the target's; 0 for those",
+        kind: OptionKind::Int,
+        initial: "0",
+    }];
+    const DIALECTS: &'static [&'static str] = &["te", "loop", "arith", "vector"];
+
+    fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        let target = match cx.options.int("vector-bytes") {
+            ..=0 => target_of(module)?,
+            bytes => target_of(module)?.with_vectors(bytes.clamp(8, 256) as u64),
+        };
+        let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
+        let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
+        let strict = FpMath::of(module)?.is_strict();
+        let machine = Machine::of(&target, bytes_of_constants(module));
+        let constant = constant_arguments(module);
+        for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
+            let name = kernel.text("sym_name").unwrap_or_default();
+            if scheduled.contains(name) {
+                continue;
+            }
+            let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
+            Writer::write(kernel, |writer| {
+                match (target.is_gpu(), strict) {
+                    (true, true) => return in_order::schedule_on_gpu(writer, &target),
+                    (true, false) => return gpu::decide(writer, &target),
+                    (false, true) => in_order::schedule(writer, &machine)?,
+                    (false, false) => decide(writer, &machine, constant)?,
+                }
+                parallel::parallelize(writer, &machine)
+            })
+            .map_err(|why| PassError::at(kernel, why))?;
+        }
+        Ok(())
+    }
+}
+
+/// Places the stages and schedules each nest by its kind.
+fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(), String> {
+    rearranging::follow_products(writer, machine)?;
+    let mut nests = placement::place(writer, &[])?;
+    windows::inline_padding(writer, &mut nests, machine)?;
+    if let Some(group) = attention::find(&writer.tree, &nests)
+        && attention::schedule(writer, &group, machine, constant)?
+    {
+        return Ok(());
+    }
+    if cells::schedule(writer, &nests, machine, constant)?
+        || strassen::schedule(writer, &nests, machine, constant)?
+        || inner_product_trick::schedule(writer, &nests, machine, constant)?
+        || strassen_cells::schedule(writer, &nests, machine, constant)?
+    {
+        return Ok(());
+    }
+    let blocks = blocks::find(&writer.tree, &nests, machine, constant);
+    let groups = rows::find_near(&writer.tree, &nests, machine);
+    groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine))?;
+    for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
+        let block = blocks.as_ref().filter(|b| b.product == nest.stage).map(|b| b.part);
+        let done = windows::schedule(writer, &nests, nest, machine)?
+            || contraction::schedule(writer, nest, machine, constant, block)?
+            || shared_sums::schedule(writer, nest, machine)?
+            || columns::schedule(writer, nest, machine)?;
+        if !done {
+            tiling::tile(writer, nest, machine)?;
+        }
+    }
+    blocks.map_or(Ok(()), |blocks| blocks.write(writer))?;
+    streams::schedule(writer, machine)
+}
+
+/// Bytes of all constants that kernels are called with.
+fn bytes_of_constants(module: Op<'_>) -> u64 {
+    let constants =
+        nested_ops(module).into_iter().filter(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Constant))));
+    constants.flat_map(|op| op.result_values()).filter_map(|value| tensor_type(value)?.bytes()).sum()
+}
+
+/// Which arguments of each kernel are constants in all its calls.
+fn constant_arguments(module: Op<'_>) -> HashMap<&str, Vec<bool>> {
+    let mut known: HashMap<&str, Vec<bool>> = HashMap::new();
+    for call in nested_ops(module) {
+        if !matches!(kind_of(call), Some(Kind::Te(Te::Call))) {
+            continue;
+        }
+        let operands = call.operand_values().into_iter();
+        let here = operands
+            .map(|v| defining_op(v).is_some_and(|op| matches!(kind_of(op), Some(Kind::Te(Te::Constant)))));
+        let here: Vec<bool> = here.collect();
+        known
+            .entry(call.text("kernel").unwrap_or_default())
+            .and_modify(|all| all.iter_mut().zip(&here).for_each(|(a, h)| *a &= h))
+            .or_insert(here);
+    }
+    known
+}

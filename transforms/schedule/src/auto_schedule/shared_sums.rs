@@ -1,0 +1,94 @@
+//! Reductions of few results in parts, so that threads share them.
+//!
+//!     for j  y[j] = sum_k x[k, j]      =>      for p in 0..16 (parallel)  for k  for j  s[p, j] += x[256 p + k, j]
+//!                                              for j  y[j] = sum_p s[p, j]
+//!
+//! A mean of all elements, or sums of columns, have no loop of independent iterations around what is read. The number of parts does not depend
+//! on that of threads, so that sums are the same bit for bit however many there are; of more parts than one they are rounded less. On two cores
+//! of Zen 5 the mean of 4 M squared differences takes 0.135 ms in place of 0.39, sums of 1024 columns of 4096 rows 74 us in place of 150.
+
+use super::accesses::{offsets, shape_of};
+use super::columns::{blocks, columns, is_columns};
+use super::placement::Nest;
+use super::reductions::{self, differs_at_each_point};
+use super::tiling::tile;
+use super::writer::Writer;
+use super::{narrow, parts};
+use crate::schedule::{AxisId, Schedule, StageId};
+use crate::threads::worth_threads;
+use fusion_dialects::indices::expr::Expr;
+use fusion_machine::Machine;
+
+/// Parts of what no loop of independent iterations is around.
+const PARTS: u64 = 16;
+/// Fewest elements of a part: they take longer than handing it to a thread.
+const FEWEST: u64 = 1 << 14;
+/// Elements for each partial result, at least: these are stored, and read again.
+const FEWEST_OF_A_RESULT: u64 = 32;
+/// Elements of a part are a multiple of this, where it is of one axis.
+const WHOLE: u64 = 128;
+const BYTES: f64 = 4.0;
+
+/// Schedules a nest in parts; false where its reduction is not shared so.
+pub fn schedule(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<bool, String> {
+    let reduction = nest.reduction.unwrap_or(nest.stage);
+    if !is_alone(&writer.tree, reduction) || narrow::find(writer, reduction, machine.vector_bytes).is_some() {
+        return Ok(false);
+    }
+    let by_columns = is_columns(&writer.tree, reduction);
+    let Some((axis, each)) = parting(&writer.tree, reduction, by_columns) else { return Ok(false) };
+    let Some(partial) = parts::of_size(writer, reduction, axis, each)? else { return Ok(false) };
+    parts::apart(writer, partial)?;
+    let part: AxisId = writer.tree.stages[partial].rank() - 1;
+    match by_columns {
+        true => columns(writer, partial, machine.vector_bytes, Some(part))?,
+        false => {
+            reductions::vectorize(writer, partial, machine.vector_bytes)?;
+            let leaves = &writer.tree.stages[partial].leaves;
+            let others = leaves.iter().copied().filter(|&leaf| leaf != part);
+            let order: Vec<AxisId> = [part].into_iter().chain(others).collect();
+            if order != *leaves {
+                writer.reorder(partial, &order)?;
+            }
+        }
+    }
+    tile(writer, nest, machine)?;
+    Ok(true)
+}
+
+/// True for a reduction that reads all once that goes along its axes, and of whose results the kernel makes no more than a few.
+fn is_alone(tree: &Schedule, stage: StageId) -> bool {
+    let s = &tree.stages[stage];
+    if !s.is_reduction() || !reductions::reads_once(tree, stage) {
+        return false;
+    }
+    let (rank, own) = (s.rank(), s.op_axes());
+    let extents: Vec<u64> = s.axes[..own].iter().map(|a| a.extent).collect();
+    // Each result may have numbers of its own: a mean that is taken away.
+    let is_of_results = |e: &Expr| !e.is_opaque() && (rank..own).all(|axis| !e.mentions(axis));
+    let is_good = |e: Expr| is_of_results(&e) || differs_at_each_point(&e, &extents);
+    let once = offsets(tree, stage, None).into_iter().skip(1).all(|load| load.is_some_and(is_good));
+    let results: u64 = tree.results.iter().map(|&s| shape_of(tree, s).iter().product::<u64>()).sum();
+    once && results <= extents.iter().product::<u64>() / FEWEST_OF_A_RESULT
+}
+
+/// The axis of a reduction that is parted, and how much of it a part has; none where threads find enough iterations as it is.
+fn parting(tree: &Schedule, stage: StageId, by_columns: bool) -> Option<(AxisId, u64)> {
+    let s = &tree.stages[stage];
+    let (rank, own) = (s.rank(), s.op_axes());
+    let extents: Vec<u64> = s.axes[..own].iter().map(|a| a.extent).collect();
+    let results: u64 = extents[..rank].iter().product();
+    let points = results * extents[rank..].iter().product::<u64>();
+    let axis = (rank..own).find(|&axis| extents[axis] >= PARTS)?;
+    if !worth_threads(points as f64, BYTES * points as f64, 2) {
+        return None;
+    }
+    let iterations = if by_columns { blocks(tree, stage) } else { results };
+    let of_one = (points / extents[axis]).max(1);
+    let fewest = FEWEST.max(FEWEST_OF_A_RESULT * results).div_ceil(of_one);
+    let number = PARTS.div_ceil(iterations.max(1)).min(extents[axis] / fewest);
+    // Whole vectors, of all parts but the last.
+    let each = extents[axis].div_ceil(number.max(1));
+    let each = if of_one == results { each.next_multiple_of(WHOLE) } else { each };
+    (each < extents[axis]).then_some((axis, each))
+}
