@@ -21,7 +21,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build demo docs test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check bench models clean
+.PHONY: help deps build demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -48,6 +48,7 @@ check-format: deps
 	else echo "rustfmt is not installed: formatting is not checked"; fi
 
 check-lints: deps
+	@$(PYTHON) scripts/check_links.py
 	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- --deny warnings; \
 	else echo "clippy is not installed: lints are not checked"; fi
 
@@ -83,13 +84,28 @@ check: build
 	$(CARGO) test --workspace
 
 MINUTES ?= 10
-fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/fuzzing.md
+fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/reference/fuzzing.md
 	@CARGO="$(CARGO)" $(PYTHON) scripts/fuzz.py $(MINUTES) $(GENERATORS)
 
-docs: deps ## Write docs/dialects, docs/schedules.md, docs/rules.md and the table of docs/targets.md from what the sources say
+docs: deps ## Write the generated pages of docs/reference (dialects, schedules, rules, GPUs), and build the book in docs/book
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-dialects --test docs
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-transforms --test transforms docs
 	FUSION_WRITE_DOCS=1 $(CARGO) test --quiet --package fusion-conversion --test conversion docs
+	@$(MAKE) -s --no-print-directory book
+
+# mdbook from PATH, else one of our own in data/.
+MDBOOK := $(or $(shell command -v mdbook),data/mdbook/bin/mdbook)
+
+book: ## Build the book in docs/book without writing the generated pages anew
+	@if [ -x "$(MDBOOK)" ] || $(MAKE) -s --no-print-directory data/mdbook/bin/mdbook; then \
+	  $(MDBOOK) build docs && echo "the book is docs/book/index.html"; \
+	else \
+	  echo "mdbook cannot be fetched: the book is not built"; \
+	fi
+
+data/mdbook/bin/mdbook:
+	@echo "fetching mdbook into data/mdbook"
+	@$(CARGO) install --quiet mdbook --version '^0.4' --locked --root data/mdbook
 
 # What is recorded goes to the standard output, the rest elsewhere.
 bench: build ## Time some operators and models, these beside ONNX Runtime where it can be installed
@@ -120,4 +136,4 @@ data/onnxruntime/.installed: bench/requirements.txt
 
 clean: ## Remove what was built and fetched
 	$(CARGO) clean
-	rm -rf data
+	rm -rf data docs/book

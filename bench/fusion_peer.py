@@ -6,7 +6,7 @@
     time SECONDS     -> {"wall": [ns, ...], "cpu": [ns, ...]}, one entry a call
 
 DIR has model.onnx, inputs.npz (x0, x1, ...) and meta.json. The model is compiled anew, loaded through its C interface
-(docs/abi.md) and called from here; all that a call passes is built before the clock runs. A model that is a loop (meta.json
+(docs/reference/abi.md) and called from here; all that a call passes is built before the clock runs. A model that is a loop (meta.json
 says how many "trips") is compiled whole, or where that fails its body.onnx is called that often.
 
 In the environment: THREADS, and FUSION, the compiler (that of this repository by default).

@@ -4,7 +4,7 @@
     build the tests once  ->  each core: the generator that ran least, a fresh seed  ->  what fails, its seed, the command that repeats it
 
 Each generator takes its seed from FUSION_SEED and the number of its cases from FUSION_FUZZ_CASES (operators/src/random.rs). What each
-makes and what it cannot make is in docs/fuzzing.md. The output of a failure is kept in target/fuzz. The status is 1 when something failed.
+makes and what it cannot make is in docs/reference/fuzzing.md. The output of a failure is kept in target/fuzz. The status is 1 when something failed.
 """
 
 import collections

@@ -1,4 +1,4 @@
-"""A compiled model for a GPU through its C interface (docs/abi.md), by ctypes alone."""
+"""A compiled model for a GPU through its C interface (docs/reference/abi.md), by ctypes alone."""
 
 import ctypes
 import json

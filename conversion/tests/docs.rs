@@ -1,4 +1,4 @@
-//! The table of GPUs in `docs/targets.md` is what their descriptions say. `make docs` writes it.
+//! The table of GPUs in `docs/reference/targets.md` is what their descriptions say. `make docs` writes it.
 
 use fusion_targets::gpu::VENDORS;
 use std::fs;
@@ -38,7 +38,7 @@ fn the_table_of_gpus_is_what_they_are_described_as() {
             );
         }
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/targets.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/targets.md");
     let text = fs::read_to_string(&page).expect("a page");
     let (before, rest) = text.split_once(MARKS[0]).expect("a mark before the table");
     let (found, behind) = rest.split_once(MARKS[1]).expect("a mark behind the table");
@@ -46,7 +46,7 @@ fn the_table_of_gpus_is_what_they_are_described_as() {
         fs::write(&page, [before, MARKS[0], &table, MARKS[1], behind].concat()).expect("docs can be written");
         return;
     }
-    assert!(found == table, "docs/targets.md is not what the descriptions say; run `make docs`");
+    assert!(found == table, "docs/reference/targets.md is not what the descriptions say; run `make docs`");
 }
 
 /// What an instruction is but for its extents and type: `mma_m16n8k16_f16` is `mma`.

@@ -1,4 +1,4 @@
-//! `docs/dialects` is what ODS says. `make docs` writes it.
+//! `docs/reference/dialects` is what ODS says. `make docs` writes it.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,7 +36,7 @@ fn page(dialect: &str, td: &str) -> String {
 
 #[test]
 fn pages_of_dialects_are_true() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/dialects");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/dialects");
     for (dialect, td) in DIALECTS {
         let (path, wanted) = (docs.join(format!("{dialect}.md")), page(dialect, td));
         if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
@@ -44,6 +44,9 @@ fn pages_of_dialects_are_true() {
             std::fs::write(&path, &wanted).expect("docs can be written");
         }
         let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(found == wanted, "docs/dialects/{dialect}.md is not what {td} says; run `make docs`");
+        assert!(
+            found == wanted,
+            "docs/reference/dialects/{dialect}.md is not what {td} says; run `make docs`"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Random tensors, the same on every machine for the same seed, and the seeds of tests with random cases.
 //!
-//! `FUSION_SEED` gives such a test other cases than the usual ones, `FUSION_FUZZ_CASES` more or fewer (docs/fuzzing.md).
+//! `FUSION_SEED` gives such a test other cases than the usual ones, `FUSION_FUZZ_CASES` more or fewer (docs/reference/fuzzing.md).
 
 use crate::tensor::{bytes_of, push_f64, push_int};
 use crate::{DType, Tensor, TensorError, dtype::Class};

@@ -4,7 +4,7 @@
 //!   Cons(1.5, Nil)   =   [ Data "Cons" 2 | Tensor 1.5 | Data "Nil" 0 ]
 //! ```
 //! A value is a list of items, each before its parts, so that a list of a million elements is made, printed, compared
-//! and freed by loops. Functions have no parts that can be seen. `docs/relay-values.md` is the grammar of the text.
+//! and freed by loops. Functions have no parts that can be seen. `docs/reference/relay-values.md` is the grammar of the text.
 
 use crate::dtype::Class;
 use crate::{DType, Tensor, narrow};

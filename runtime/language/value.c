@@ -24,7 +24,7 @@ static const int64_t *first_input(void) {
 
 static const int64_t *next_input(const int64_t *at) { return *at == TENSOR ? at + 4 + at[3] : at + 1; }
 
-/* The element types of docs/abi.md. */
+/* The element types of docs/reference/abi.md. */
 static const struct {
   const char name[5];
   uint8_t bytes;

@@ -1,4 +1,4 @@
-//! What a compiled model says of itself: the JSON of `docs/abi.md`.
+//! What a compiled model says of itself: the JSON of `docs/reference/abi.md`.
 
 use crate::gpu::Device;
 use fusion_bytecode::{DataType, Program, ValueType};

@@ -16,7 +16,7 @@ pub enum Device {
     Emulated,
 }
 
-/// The object files for a machine, by name. They define `fusion_run` and what else `docs/abi.md` says of libraries for GPUs, and
+/// The object files for a machine, by name. They define `fusion_run` and what else `docs/reference/abi.md` says of libraries for GPUs, and
 /// need `fusion_gpu_program`.
 pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 16] {
     macro_rules! objects {

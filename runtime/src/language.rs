@@ -3,7 +3,7 @@
 use crate::embedded::embedded;
 use crate::object_file::Machine;
 
-/// The object files for a machine, by name. They define `fusion_run`, `fusion_call` and what reads values of `docs/abi.md`, and
+/// The object files for a machine, by name. They define `fusion_run`, `fusion_call` and what reads values of `docs/reference/abi.md`, and
 /// need `fusion_program_enter` and `fusion_program_facts`.
 pub fn objects(machine: Machine) -> [(&'static str, &'static [u8]); 3] {
     [

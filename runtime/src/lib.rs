@@ -2,7 +2,7 @@
 //! running one, and what surrounds a run: tensors in files, timing, comparing.
 //!
 //! This crate knows nothing of MLIR: what it takes is object code and a description, as
-//! `docs/abi.md` defines them.
+//! `docs/reference/abi.md` defines them.
 
 pub mod compare;
 pub mod description;

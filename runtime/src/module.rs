@@ -1,6 +1,6 @@
 //! Loading and running a compiled model, be it a shared library or code just compiled in memory.
 //!
-//! Foreign code is called here, in `module/session.rs`, `program.rs`, in `profile.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/abi.md` asks
+//! Foreign code is called here, in `module/session.rs`, `program.rs`, in `profile.rs` and in `vm/library.rs`, and nowhere else is `unsafe`; all that `docs/reference/abi.md` asks
 //! of the caller is checked before.
 #![allow(unsafe_code)]
 
@@ -18,16 +18,16 @@ use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-/// `fusion_run` of `docs/abi.md`.
+/// `fusion_run` of `docs/reference/abi.md`.
 pub type RunFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void) -> i32;
 
-/// `fusion_set_threads` of `docs/abi.md`.
+/// `fusion_set_threads` of `docs/reference/abi.md`.
 type SetThreads = unsafe extern "C" fn(i32);
 
-/// `fusion_set_device` of `docs/abi.md`.
+/// `fusion_set_device` of `docs/reference/abi.md`.
 type SetDevice = unsafe extern "C" fn(i32);
 
-/// `fusion_last_error` of `docs/abi.md`.
+/// `fusion_last_error` of `docs/reference/abi.md`.
 type LastError = unsafe extern "C" fn() -> *const c_char;
 
 /// A compiled model in memory.
@@ -227,7 +227,7 @@ impl Module {
     /// A model whose code is already in memory, such as a just-in-time compiler's.
     ///
     /// # Safety
-    /// `entry` must behave as `docs/abi.md` says for the inputs, outputs and workspace that
+    /// `entry` must behave as `docs/reference/abi.md` says for the inputs, outputs and workspace that
     /// `description` states, and stay callable from any thread while `code` lives.
     pub unsafe fn from_function(
         description: ModelDescription,

@@ -1,4 +1,4 @@
-//! The data of a compiled model as a relocatable ELF object: the four constants of `docs/abi.md`.
+//! The data of a compiled model as a relocatable ELF object: the four constants of `docs/reference/abi.md`.
 //!
 //! Written front to back, so that gigabytes of weights go from where they are to the file without
 //! a copy in memory.
@@ -10,7 +10,7 @@ use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
 use object::write::{StreamingBuffer, StringId};
 use std::io::{self, BufWriter, Write};
 
-/// The version of the interface in `docs/abi.md`.
+/// The version of the interface in `docs/reference/abi.md`.
 pub const ABI_VERSION: u32 = 1;
 /// From this size on, x86-64 constants go to a section the linker places out of the way, so that
 /// code and its tables stay within the two gigabytes they can reach of each other.

@@ -1,4 +1,4 @@
-//! What a run of a library for a GPU did on the device, and when: `fusion_set_profiling` and `fusion_profile` of `docs/abi.md`.
+//! What a run of a library for a GPU did on the device, and when: `fusion_set_profiling` and `fusion_profile` of `docs/reference/abi.md`.
 #![allow(unsafe_code)]
 
 use libloading::Library;

@@ -1,4 +1,4 @@
-//! Loading and running a program of the whole language that was compiled ahead of time: `fusion_call` of `docs/abi.md`.
+//! Loading and running a program of the whole language that was compiled ahead of time: `fusion_call` of `docs/reference/abi.md`.
 //!
 //! Values go in as items, each before its parts, and come out as pointers to where the program has them; here they become
 //! [`ValueTree`]s by loops, so their depth does not matter.
@@ -85,7 +85,7 @@ impl NativeProgram {
         macro_rules! function {
             ($name:literal as $ty:ty) => {{
                 let address: *const c_void = symbol(&library, path, $name)?;
-                // SAFETY: a library that describes a program has a function of the field's type by this name, see docs/abi.md.
+                // SAFETY: a library that describes a program has a function of the field's type by this name, see docs/reference/abi.md.
                 unsafe { std::mem::transmute::<*const c_void, $ty>(address) }
             }};
         }

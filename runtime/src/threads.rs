@@ -3,7 +3,7 @@
 use crate::embedded::embedded;
 use crate::object_file::Machine;
 
-/// The object file for a machine. It defines `fusion_parallel`, which code calls, and `fusion_set_threads` of `docs/abi.md`.
+/// The object file for a machine. It defines `fusion_parallel`, which code calls, and `fusion_set_threads` of `docs/reference/abi.md`.
 pub fn object(machine: Machine) -> &'static [u8] {
     embedded!(machine, "threads-threads")
 }

@@ -15,7 +15,7 @@ fn programs() -> Vec<String> {
     paths.sort();
     let examples = paths.iter().filter(|p| p.extension().is_some_and(|e| e == "relay"));
     let mut found: Vec<String> = examples.map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    let page = std::fs::read_to_string(root.join("docs/relay.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/tutorials/relay.md")).unwrap();
     found.extend(
         page.split("```relay\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())),
     );

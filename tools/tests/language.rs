@@ -109,7 +109,7 @@ fn programs_of(page: &str) -> Vec<(String, String)> {
 
 #[test]
 fn the_page_of_the_language_is_true() {
-    let page = fs::read_to_string(repository().join("docs/relay.md")).unwrap();
+    let page = fs::read_to_string(repository().join("docs/tutorials/relay.md")).unwrap();
     let programs = programs_of(&page);
     assert!(programs.len() >= 8);
     let directory = tempfile::tempdir().unwrap();

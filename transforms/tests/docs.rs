@@ -1,4 +1,4 @@
-//! `docs/schedules.md` is what the files of the primitives say at their heads, `docs/rules.md` what the rules are. `make docs` writes both.
+//! `docs/reference/schedules.md` is what the files of the primitives say at their heads, `docs/reference/rules.md` what the rules are. `make docs` writes both.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ const HEAD: &str = "# Schedules
 
 A schedule is a list of primitives for a kernel, applied in order. Each edits a tree of loops; the loops are made once, when all
 have been applied, and every prefix of a schedule computes the same. How each is written and what it takes is in
-[dialects/te.md](dialects/te.md), how one is added in [how-to/add-a-primitive.md](how-to/add-a-primitive.md), and whole schedules are
-in [examples/schedules](../examples/schedules).
+[dialects/te.md](dialects/te.md), how one is added in [how-to/add-a-primitive.md](../how-to/add-a-primitive.md), and whole schedules are
+in [examples/schedules](../../examples/schedules).
 
 Handles name what primitives work on: `te.stage \"name\"` a stage, `te.input n` an argument of the kernel, and `te.axes` the loops a
 stage has at that place of the schedule, outermost first. The handle of a loop that was split or fused away is refused where it
@@ -46,12 +46,12 @@ fn every_primitive_has_its_picture() {
     files.sort();
     let sections: Vec<String> = files.iter().map(|f| section(f)).collect();
     let wanted = format!("{HEAD}{}", sections.join("\n"));
-    let page = here.join("../docs/schedules.md");
+    let page = here.join("../docs/reference/schedules.md");
     if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
         fs::write(&page, &wanted).expect("docs can be written");
     }
     let found = fs::read_to_string(&page).unwrap_or_default();
-    assert!(found == wanted, "docs/schedules.md is not what the primitives say; run `make docs`");
+    assert!(found == wanted, "docs/reference/schedules.md is not what the primitives say; run `make docs`");
 }
 
 const RULES_HEAD: &str = "# Rules
@@ -66,11 +66,11 @@ where types allow it. A family is left out with `--rules-off FAMILY`. Every rule
 *reassociates* is rounded otherwise, and each element keeps an error bound of its own. *normwise* is bounded by the largest numbers that take part,
 so that a small element beside large ones may lose its digits. *Error* is the largest difference that the form adds, where an ulp is a unit in the
 last place of the result, or of the sum that is named. `--fp-math=strict` uses exact rules alone, `standard` those that reassociate too and
-Winograd's convolutions within a bound, `fast` all ([numerics.md](numerics.md)). *Sums in another
+Winograd's convolutions within a bound, `fast` all ([numerics.md](../explanation/numerics.md)). *Sums in another
 order* are as accurate as the sums of the source, and differ by what their rounding does. A number is *moderate* from 2^-24 to 2^24: values between may be
 so many times larger or smaller than those of the source, no more; f16 has no room for that. What this rests on is in
-[egraph.md](egraph.md#numbers). How to add a rule is in [how-to/add-a-rule.md](how-to/add-a-rule.md), how they work in
-[egraph.md](egraph.md).
+[egraph.md](../explanation/egraph.md#numbers). How to add a rule is in [how-to/add-a-rule.md](../how-to/add-a-rule.md), how they work in
+[egraph.md](../explanation/egraph.md).
 ";
 
 #[test]
@@ -97,10 +97,10 @@ fn every_rule_is_listed() {
             wanted += &format!("| `{}` | {equation} | {conditions} | {numerics} | {bound} |\n", rule.name());
         }
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/rules.md");
     if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
         fs::write(&page, &wanted).expect("docs can be written");
     }
     let found = fs::read_to_string(&page).unwrap_or_default();
-    assert!(found == wanted, "docs/rules.md is not what the rules say; run `make docs`");
+    assert!(found == wanted, "docs/reference/rules.md is not what the rules say; run `make docs`");
 }

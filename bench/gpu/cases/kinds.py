@@ -1,4 +1,4 @@
-"""One small program for each kind of schedule (docs/gpu.md), which come first: who fails here fails everywhere."""
+"""One small program for each kind of schedule (docs/explanation/gpu.md), which come first: who fails here fails everywhere."""
 
 from . import attention, contractions, convolutions, memory
 from .program import Program

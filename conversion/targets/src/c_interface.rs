@@ -1,4 +1,4 @@
-//! `fusion-c-interface`: the function `docs/abi.md` promises, around the program in the LLVM dialect.
+//! `fusion-c-interface`: the function `docs/reference/abi.md` promises, around the program in the LLVM dialect.
 //!
 //! ```text
 //!   llvm.func @main(ptr x (inputs + outputs + 2))         llvm.mlir.global external constant @fusion_constants

@@ -28,7 +28,7 @@ pub struct Symbol<'a> {
     pub address: *mut c_void,
 }
 
-/// The type of a compiled model's entry; see `docs/abi.md`.
+/// The type of a compiled model's entry; see `docs/reference/abi.md`.
 pub type Entry = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void) -> i32;
 
 /// Loaded code. It is unloaded when this is dropped.

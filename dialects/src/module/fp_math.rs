@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A form is *normwise* where its error is bounded by the largest numbers that take part in a result, not by the terms of that result. What
-//! each level promises is in docs/numerics.md.
+//! each level promises is in docs/explanation/numerics.md.
 
 use crate::{Op, OpExt, OperationLike, PassError, attr_to_mlir};
 use fusion_operators::{Attr, DType};

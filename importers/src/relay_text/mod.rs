@@ -5,7 +5,7 @@
 //! ```
 //! [`import`] reads a program with the files it imports (`prelude` is always there) and builds a module; where types are
 //! not written and do not follow at once, `!relay.hole` stands for `relay-infer-types` to fill. [`print`](print::print) writes
-//! a module so that importing the text gives the module again. docs/relay-text.md has the syntax.
+//! a module so that importing the text gives the module again. docs/reference/relay-text.md has the syntax.
 
 mod blanks;
 mod emit;

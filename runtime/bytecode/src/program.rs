@@ -63,7 +63,7 @@ pub struct Constructor {
 }
 
 /// Native code that computes tensors of known shapes: `void symbol(const void *const *inputs, void *const *outputs,
-/// void *workspace)`, with the alignments of `docs/abi.md`.
+/// void *workspace)`, with the alignments of `docs/reference/abi.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// The symbol in the program's library.

@@ -1,4 +1,4 @@
-//! Programs as text, to be read by people. `docs/bytecode.md` explains the form.
+//! Programs as text, to be read by people. `docs/reference/bytecode.md` explains the form.
 //!
 //! ```text
 //!   function @length(%0, %1) 5 registers

@@ -20,7 +20,7 @@ pub struct Session<'a> {
 }
 
 // SAFETY: the pointers are what a run passes and mean nothing between runs; all else may move to
-// another thread, and `docs/abi.md` lets any thread run the code.
+// another thread, and `docs/reference/abi.md` lets any thread run the code.
 unsafe impl Send for Session<'_> {}
 
 impl<'a> Session<'a> {

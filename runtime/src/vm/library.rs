@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A kernel: `void symbol(const void *const *inputs, void *const *outputs, void *workspace)`.
 type KernelFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void);
 
-/// `fusion_set_threads` of `docs/abi.md`.
+/// `fusion_set_threads` of `docs/reference/abi.md`.
 type SetThreads = unsafe extern "C" fn(i32);
 
 /// Why the code of kernels cannot be had.
@@ -72,7 +72,7 @@ impl KernelLibrary {
     /// How many threads kernels may use from now on, the caller's among them; 0 for one a processor.
     pub fn set_threads(&self, threads: u16) {
         let set = |library: &Arc<Library>| {
-            // SAFETY: a library that has this symbol follows `docs/abi.md`, where it is this function.
+            // SAFETY: a library that has this symbol follows `docs/reference/abi.md`, where it is this function.
             if let Ok(set) = unsafe { library.get::<SetThreads>(b"fusion_set_threads") } {
                 // SAFETY: the function takes any number, and the library is loaded.
                 unsafe { set(i32::from(threads)) }

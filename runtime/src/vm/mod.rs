@@ -6,7 +6,7 @@
 //! ```
 //! Values are counted as the program says, so there is nothing to collect; what owns itself through a cell goes when the run ends.
 //! The machine never recurs: neither deep recursion of the program nor long lists need stack of the thread.
-//! `docs/bytecode.md` describes programs and their files.
+//! `docs/reference/bytecode.md` describes programs and their files.
 
 mod code;
 mod convert;

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Show the kernels of a model: what was fused into each, what it costs, and why.
 ///
 /// Shows the bytes each reads and writes, its floating-point operations and the seconds predicted; then what fusion saved and how
-/// the kernels were found. Remarks can be asked for by value, or as a page of HTML (see docs/explain.md).
+/// the kernels were found. Remarks can be asked for by value, or as a page of HTML (see docs/reference/explain.md).
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The model, compiled (.so) or not (.onnx, .relay, .mlir). A compiled one tells its kernels alone.

@@ -27,7 +27,7 @@ pub struct Options {
     pub cubin: bool,
 
     /// What arithmetic of floats may be taken for: `strict` (each operator in double precision, in the order of the source, rounded once),
-    /// `standard` (fused multiply-adds, sums in any order) or `fast` (Strassen's products, tf32, shorter functions), which docs/numerics.md
+    /// `standard` (fused multiply-adds, sums in any order) or `fast` (Strassen's products, tf32, shorter functions), which docs/explanation/numerics.md
     /// compares [default: what the model says, else standard].
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub fp_math: Option<Level>,

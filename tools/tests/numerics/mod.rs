@@ -1,4 +1,4 @@
-//! What `--fp-math` promises (docs/numerics.md), on inputs that are hard for rounding: against double precision and a sum of f32 one after
+//! What `--fp-math` promises (docs/explanation/numerics.md), on inputs that are hard for rounding: against double precision and a sum of f32 one after
 //! the other.
 
 mod convolutions;

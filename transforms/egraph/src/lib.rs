@@ -7,7 +7,7 @@
 //! The e-graph (Willsey et al., "egg: Fast and Extensible Equality Saturation", 2021) holds all forms of a block that rules can reach.
 //! A *plan* says for each class which of its nodes computes it and whether its value is stored: the stored classes are the kernels, and
 //! each computes the lazy classes it reaches. So algebra and kernel boundaries have one cost, that of the program as it would run. Why
-//! boundaries are part of the plan and not of the graph is in docs/egraph.md.
+//! boundaries are part of the plan and not of the graph is in docs/explanation/egraph.md.
 //!
 //! A block with its operations of control flow is a graph of its own; so is each block inside them.
 

@@ -4,7 +4,7 @@
 //!       loop.store %v, %y[16 %i]            =>      loop.store %v, %y[16 %i] {stream}
 //!
 //! A vector has to begin at a multiple of its bytes, or of 64 where it has more: what is known of its index must say so. Elements and
-//! vectors of which it does not are stored as ever. (`te.stream` says which results; see its page in docs/schedules.md.)
+//! vectors of which it does not are stored as ever. (`te.stream` says which results; see its page in docs/reference/schedules.md.)
 
 use super::divisor::divisor;
 use fusion_dialects::loops::{Op as Loop, STREAMED};

@@ -9,7 +9,7 @@
 //!   Fail, a stack that is used up       a call that leaves the run, see runtime/language/run.c
 //! ```
 //! Values are counted as the instructions say; the code of the common cases stands where it happens and the rest in
-//! `runtime/language`. `docs/aot.md` has the pictures.
+//! `runtime/language`. `docs/explanation/aot.md` has the pictures.
 
 mod function;
 mod globals;

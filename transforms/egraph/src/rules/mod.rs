@@ -1,6 +1,6 @@
 //! The rules, by subject.
 //!
-//! A file of rules is a list, one line of equation each. How to add one is in docs/how-to/add-a-rule.md; docs/rules.md lists them all.
+//! A file of rules is a list, one line of equation each. How to add one is in docs/how-to/add-a-rule.md; docs/reference/rules.md lists them all.
 
 pub mod activation;
 pub mod algebra;

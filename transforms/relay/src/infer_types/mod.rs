@@ -10,7 +10,7 @@
 //! compares terms (`constraints.rs`, `data.rs`), operators' relations wait in a queue until their operands are known
 //! (`relations.rs`), extents flow (`extents.rs`). Functions are taken in the order in which they call each other, the recursive
 //! ones together, and generalised after each group (`functions.rs`); then types are written (`write.rs`). The rules are in
-//! `docs/relay-types.md`. A function without holes is not touched.
+//! `docs/explanation/relay-types.md`. A function without holes is not touched.
 
 mod closures;
 mod constraints;
