@@ -134,6 +134,8 @@ pub enum Failure {
         "there is no directory for descriptions of targets: neither FUSION_TARGETS nor HOME is set; name a file with --output"
     )]
     NoDirectory,
+    #[error(transparent)]
+    Dev(#[from] crate::dev::DevError),
     #[error("there are no remarks to explain: {0}")]
     NoRemarks(String),
     #[error(

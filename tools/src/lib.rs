@@ -3,6 +3,7 @@
 mod bind;
 pub mod calibrate;
 pub mod commands;
+pub mod dev;
 pub mod driver;
 mod environment;
 pub mod failure;

@@ -6,6 +6,7 @@ mod common;
 mod compile;
 mod contradictions;
 mod damaged;
+mod dev;
 mod dynamic_extents;
 mod executors;
 mod explain;

@@ -3,6 +3,7 @@
 pub mod ablate;
 pub mod bench;
 pub mod compile;
+pub mod dev;
 pub mod device;
 pub mod explain;
 pub mod given;
@@ -43,6 +44,7 @@ enum Command {
     Ablate(ablate::Ablate),
     OnnxTest(onnx_test::OnnxTest),
     Targets(targets::Targets),
+    Dev(dev::Dev),
 }
 
 impl Cli {
@@ -58,6 +60,7 @@ impl Cli {
             Command::Ablate(command) => command.run(),
             Command::OnnxTest(command) => return command.run(),
             Command::Targets(command) => command.run(),
+            Command::Dev(command) => command.run(),
         }
         .map(|()| ExitCode::SUCCESS)
     }
