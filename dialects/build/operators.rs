@@ -31,6 +31,9 @@ fn definition(row: &Operator) -> String {
     let inputs: Vec<String> =
         row.form.operands.iter().map(value).chain(row.form.attributes.iter().map(attribute)).collect();
     let outputs: Vec<String> = row.form.results.iter().map(value).collect();
+    // Without operands, nothing stands before the attributes.
+    let none = "  let assemblyFormat = \"attr-dict `:` functional-type(operands, results)\";\n";
+    let format = if row.form.operands.is_empty() { none } else { "" };
     let description = if details.is_empty() {
         String::new()
     } else {
@@ -38,7 +41,7 @@ fn definition(row: &Operator) -> String {
     };
     format!(
         "def Relay_{class}Op : Relay_Operator<\"{}\"{traits}> {{\n  let summary = {summary:?};\n{description}  \
-         let arguments = (ins {});\n  let results = (outs {});\n}}\n",
+         let arguments = (ins {});\n  let results = (outs {});\n{format}}}\n",
         row.name,
         inputs.join(", "),
         outputs.join(", ")

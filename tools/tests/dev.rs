@@ -36,8 +36,7 @@ fn text(here: &Path, file: &str) -> String {
 fn an_operator_is_a_row_a_definition_a_name_and_a_test() {
     let here = checkout();
     let here = here.path();
-    let listed =
-        succeed(here, &["dev", "new-operator", "cosine_distance", "--onnx", "CosineDistance"]);
+    let listed = succeed(here, &["dev", "new-operator", "cosine_distance", "--onnx", "CosineDistance"]);
     assert_eq!(listed.lines().count(), 7, "{listed}");
     assert!(text(here, "operators/src/ops/cosine_distance.rs").contains("COSINE_DISTANCE = Operator {"));
     let families = text(here, "operators/src/ops/mod.rs");

@@ -13,6 +13,7 @@ pub mod layout;
 pub mod normalization;
 pub mod pooling;
 pub mod reduction;
+pub mod sequence_mask;
 pub mod shape;
 pub mod strassen;
 pub mod window;
@@ -37,6 +38,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("indexing", indexing::ALL),
     ("creation", creation::ALL),
     ("reduction", reduction::ALL),
+    ("sequence_mask", sequence_mask::ALL),
 ];
 
 /// All operators.

@@ -25,6 +25,7 @@ mod reduction;
 mod resize;
 mod scan;
 mod scatter;
+mod sequence_mask;
 mod shape;
 mod sparse;
 mod strassen;
@@ -137,6 +138,7 @@ const FAMILIES: &[Table] = &[
     scan::TABLE,
     topk::TABLE,
     winograd::TABLE,
+    sequence_mask::TABLE,
 ];
 
 /// True for operators that compute each element of elements at the same place, with broadcasting.

@@ -4,13 +4,15 @@ use super::{Built, Call, Kind, Pair, Same, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
 use fusion_dialects::Value;
-use fusion_operators::ops::{elementwise as ew, indexing, shape};
+use fusion_operators::ops::{elementwise as ew, indexing, sequence_mask, shape};
 use fusion_operators::{Attrs, DType, Dim};
 
 #[rustfmt::skip]
 pub const SAME: &[Same] = &[
     Same { name: "transpose", row: &shape::TRANSPOSE, operands: 1, attributes: &[Pair { theirs: "axes", ours: "axes", kind: Kind::Ints }] },
     Same { name: "squeeze", row: &shape::SQUEEZE, operands: 1, attributes: &[Pair { theirs: "axis", ours: "axes", kind: Kind::Ints }] },
+    Same { name: "sequence_mask", row: &sequence_mask::SEQUENCE_MASK, operands: 2, attributes: &[
+        Pair { theirs: "mask_value", ours: "mask_value", kind: Kind::Float }, Pair { theirs: "axis", ours: "axis", kind: Kind::Int }] },
     Same { name: "gather", row: &indexing::GATHER_ELEMENTS, operands: 2, attributes: &[Pair { theirs: "axis", ours: "axis", kind: Kind::Int }] },
 ];
 

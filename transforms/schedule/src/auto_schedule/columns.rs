@@ -6,11 +6,11 @@
 //! Memory is read in its order, row after row: the accumulators of a block of columns stay in first-level cache, and take part
 //! once in several rows. When all columns fit into registers, that is where they are accumulated.
 
-use super::accesses::offsets;
+use super::accesses::{lanes, offsets};
 use super::narrow;
 use super::placement::Nest;
 use super::reductions::{contiguous_parallel, fits_lanes, reads_once, together_along_reduction};
-use super::tiling::{lanes, tile};
+use super::tiling::tile;
 use super::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_machine::Machine;

@@ -30,6 +30,7 @@ mod prefetch_row;
 mod rearranging;
 mod reductions;
 mod regrouping;
+mod row_groups;
 mod rows;
 mod shared_sums;
 mod strassen;
@@ -151,7 +152,7 @@ fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(
         return Ok(());
     }
     let blocks = blocks::find(&writer.tree, &nests, machine, constant);
-    let groups = rows::find_near(&writer.tree, &nests, machine);
+    let groups = row_groups::find_near(&writer.tree, &nests, machine);
     groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine))?;
     for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
         let block = blocks.as_ref().filter(|b| b.product == nest.stage).map(|b| b.part);

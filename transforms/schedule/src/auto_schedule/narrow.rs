@@ -6,10 +6,9 @@
 //! Rows that follow each other in memory are one long row, whose elements have accumulators of their own: as many vectors as additions
 //! take to be done. The rest of the rows comes last, with what is beyond the end masked.
 
-use super::accesses::offsets;
+use super::accesses::{lanes, offsets};
 use super::fusion::along_fused;
 use super::reductions::contiguous_parallel;
-use super::tiling::lanes;
 use super::writer::Writer;
 use crate::layout::{Digit, Layout};
 use crate::schedule::primitives::rfactor::may_be_factored;

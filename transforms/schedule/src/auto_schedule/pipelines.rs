@@ -14,11 +14,11 @@
 //! multiply do not wait for: 128 x 1024 takes 31 us in place of 36, 1024 x 256 62 in place of 72, 2048 x 512 with a mask 280 in place of 350. Normalizations, which wait
 //! for memory alone, take up to half longer so than row by row.
 
+use super::accesses::lanes;
 use super::iterated::operations;
 use super::reductions;
-use super::rows::{self, Rows};
+use super::row_groups::{self, Rows};
 use super::streams;
-use super::tiling::lanes;
 use super::writer::Writer;
 use crate::schedule::{AxisId, StageId};
 use fusion_dialects::OpExt;
@@ -71,7 +71,8 @@ impl Pipeline {
 /// The host, the reduction before it, and what that one sums up, where all of them go over the elements of a row.
 fn joined(writer: &Writer, rows: &Rows, machine: &Machine) -> Option<BTreeSet<StageId>> {
     let host = (rows.host, rows.shared.clone());
-    let length_of = |(stage, fixed): &(StageId, BTreeSet<usize>)| rows::length(&writer.tree, *stage, fixed);
+    let length_of =
+        |(stage, fixed): &(StageId, BTreeSet<usize>)| row_groups::length(&writer.tree, *stage, fixed);
     let length = length_of(&host);
     let whole = |member: &(StageId, BTreeSet<usize>)| {
         let taken = VECTORS * lanes(writer, member.0, machine.vector_bytes);

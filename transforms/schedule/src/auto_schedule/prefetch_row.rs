@@ -8,7 +8,7 @@
 //! a sum of two tensors of 1024 x 1024 and its layer normalization take 0.24 ms in place of 0.32, of 128 x 768 16.4 us in place of 19.
 
 use super::operands::operands;
-use super::rows::Rows;
+use super::row_groups::Rows;
 use super::writer::Writer;
 use crate::schedule::{AxisId, Handle, Schedule, StageId};
 use fusion_dialects::indices::expr::flatten;

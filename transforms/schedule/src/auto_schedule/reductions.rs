@@ -6,9 +6,8 @@
 //! One chain of additions takes `latency` cycles a vector; `latency * additions a cycle` chains run at the speed at which
 //! vectors are added, or loaded. Reduction axes that are contiguous together are one.
 
-use super::accesses::offsets;
+use super::accesses::{lanes, offsets};
 use super::fusion::along_fused;
-use super::tiling::lanes;
 use super::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;

@@ -8,7 +8,7 @@
 //! together are fused first. A reduction keeps `rows x vectors` accumulators in registers: rows along the axis in which the
 //! vectorized operands are reused.
 
-use super::accesses::offsets;
+use super::accesses::{lanes, offsets};
 use super::choices;
 use super::fusion::{along_fused, fusable, fuse_last};
 use super::iterated;
@@ -18,7 +18,6 @@ use super::transposing;
 use super::writer::Writer;
 use crate::schedule::{AxisId, StageId};
 use fusion_dialects::indices::expr::Expr;
-use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Machine;
 
 /// Writes the primitives of a nest.
@@ -136,11 +135,6 @@ fn attach(writer: &mut Writer, nest: &Nest, innermost: Option<AxisId>) -> Result
         (Some(reduction), Some(axis)) => writer.compute_at(reduction, nest.stage, axis),
         _ => Ok(()),
     }
-}
-
-pub(super) fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
-    let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
-    vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
 }
 
 /// The axis along which an operand that varies in the vectors is reused; the longest of them.

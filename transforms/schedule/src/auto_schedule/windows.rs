@@ -17,9 +17,9 @@
 //!                                x0 x1 x2 x3 x4 x5 x6 .      kx = 1
 //!                                x1 x2 x3 x4 x5 x6  . .      kx = 2
 
+use super::accesses::lanes;
 use super::operands::{Operand, operands};
 use super::placement::{Nest, operations_of_element};
-use super::tiling::lanes;
 use super::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::accesses;

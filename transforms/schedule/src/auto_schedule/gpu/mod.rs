@@ -33,7 +33,7 @@ pub mod transposing;
 mod windows;
 
 use super::writer::Writer;
-use super::{placement, rows as groups};
+use super::{placement, row_groups as groups};
 use crate::schedule::StageId;
 use fusion_machine::Target;
 

@@ -9,7 +9,7 @@
 //! again where it is read again: that takes less than memory does (the recomputation of Chen et al., "Training Deep Nets with Sublinear
 //! Memory Cost", 2016, within a kernel). So it is one launch, where each stage would be one.
 
-use super::super::rows::{Rows, length};
+use super::super::row_groups::{Rows, length};
 use super::super::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::OpExt;

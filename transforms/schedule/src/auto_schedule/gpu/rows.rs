@@ -13,7 +13,7 @@ use super::super::accesses::{offsets, shape_of};
 use super::super::parts;
 use super::super::placement::Nest;
 use super::super::reductions::{fits_lanes, reads_once};
-use super::super::rows::{Rows, length};
+use super::super::row_groups::{Rows, length};
 use super::super::writer::Writer;
 use super::{elements, lanes};
 use crate::schedule::{AxisId, Schedule, StageId};

@@ -11,7 +11,7 @@
 //! lets more cores read: the one that takes less time by `sizes` is taken.
 
 use super::super::super::reductions::reads_once;
-use super::super::super::rows::{Rows, length};
+use super::super::super::row_groups::{Rows, length};
 use super::super::super::writer::Writer;
 use super::super::grid;
 use super::super::own_rows::{self, Kinds};
