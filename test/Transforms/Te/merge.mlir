@@ -107,3 +107,15 @@ func.func @single(%x: tensor<8xf32>) -> tensor<8xf32> attributes {relay.primitiv
   %1 = relay.add %0, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// Indices of the greatest and of the least: the joined reduction keeps the numbers as well, which nobody reads behind it.
+// CHECK-LABEL: te.kernel @both_ends(
+// CHECK:         %[[R:.*]]:4 = te.compute "argmax_argmin_1" axes [3] reduce [5]
+// CHECK:         te.return %[[R]]#1, %[[R]]#3
+func.func @both_ends(%x: tensor<3x5xf32>) -> (tensor<3xi64>, tensor<3xi64>) attributes {relay.primitive} {
+  %0 = relay.argmax %x {axis = 1 : i64} : (tensor<3x5xf32>) -> tensor<3xi64>
+  %1 = relay.argmin %x {axis = 1 : i64} : (tensor<3x5xf32>) -> tensor<3xi64>
+  return %0, %1 : tensor<3xi64>, tensor<3xi64>
+}
