@@ -4,9 +4,8 @@
 //! is a product of matrices whose columns are added so (Dumoulin and Visin, 2016, section 4.1).
 
 use super::window::Window;
-use crate::operator::cost::one_each_input;
+use crate::operator::{Related, cost::one_each_input};
 use crate::reference::columns as reference;
-use crate::relation::Related;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 /// C1: the data has rank 3 or more, and is no boolean. C2: attributes have one number an axis (two for padding); kernel, strides and dilation are

@@ -3,9 +3,9 @@
 //! `c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]`, leading dimensions broadcast
 //! (NumPy manual, `numpy.matmul`; ONNX `MatMul`); dense is `y[..., n] = sum_k x[..., k] * w[n, k]`.
 
-use crate::operator::cost::elements;
-use crate::reference::{Reference, contraction as reference};
-use crate::relation::{Related, Relation, broadcast_dims, same_dtype};
+use crate::operator::{Reference, Related, Relation, cost::elements};
+use crate::reference::contraction as reference;
+use crate::relation::{broadcast_dims, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {

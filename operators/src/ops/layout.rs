@@ -10,56 +10,16 @@
 
 use super::convolution::CONV2D;
 use super::pooling::{AVG_POOL2D, MAX_POOL2D};
-use crate::operator::{Cost, cost::free};
-use crate::reference::{Reference, layout as reference};
-use crate::relation::Related;
-use crate::{Attrs, Call, FusionKind, Layout, Operator, Relation, TensorType, Violation, operators, require};
-
-/// The axes of images.
-pub const IMAGES: &str = "NCHW";
-/// The axes of weights: filters, channels of a group, kernel.
-pub const WEIGHTS: &str = "OIHW";
+use crate::operator::{Cost, Reference, Related, Relation, cost::free};
+pub use crate::parameters::layout::{IMAGES, Layouts, WEIGHTS, orders};
+use crate::reference::layout as reference;
+use crate::{Call, FusionKind, Operator, TensorType, Violation, operators};
 
 /// The plain operator that a row lays out.
 pub fn plain(op: &Operator) -> Option<&'static Operator> {
     const PAIRS: &[(&Operator, &Operator)] =
         &[(&LAYOUT_CONV2D, &CONV2D), (&LAYOUT_MAX_POOL2D, &MAX_POOL2D), (&LAYOUT_AVG_POOL2D, &AVG_POOL2D)];
     PAIRS.iter().find(|(row, _)| row.is(op)).map(|(_, plain)| *plain)
-}
-
-/// The orders of a call's operands and of its result.
-pub struct Layouts {
-    /// Of the operands, the data first.
-    pub operands: Vec<Layout>,
-    /// Of the result.
-    pub result: Layout,
-}
-
-impl Layouts {
-    /// Those that the attributes name: `data_layout` is NCHW when absent, `kernel_layout` OIHW, `out_layout` that of the data. Violates C6.
-    pub fn of(call: &Call) -> Result<Layouts, Violation> {
-        let data = named(call.attrs, "data_layout", IMAGES, IMAGES)?;
-        let result = named(call.attrs, "out_layout", &data.to_string(), IMAGES)?;
-        let mut operands = vec![data];
-        if call.operands.len() > 1 {
-            operands.push(named(call.attrs, "kernel_layout", WEIGHTS, WEIGHTS)?);
-        }
-        Ok(Layouts { operands, result })
-    }
-
-    /// The types of the values that the operands lay out. Violates C6.
-    pub fn values(&self, operands: &[TensorType]) -> Result<Vec<TensorType>, Violation> {
-        let value = |(layout, ty): (&Layout, &TensorType)| {
-            layout.value(ty).ok_or_else(|| {
-                Violation::new(6, format!("{ty} has not the extents of something laid out as {layout}"))
-            })
-        };
-        self.operands.iter().zip(operands).map(value).collect()
-    }
-}
-
-fn named(attrs: &Attrs, name: &str, default: &str, axes: &str) -> Result<Layout, Violation> {
-    Layout::parse(attrs.str_or(name, default), axes).map_err(|why| Violation::new(6, format!("{name} {why}")))
 }
 
 /// The result of the plain operator, laid out. C1 to C5 are its constraints. C6: layouts are orders of the axes NCHW and OIHW, operands have
@@ -92,19 +52,6 @@ fn plain_cost(call: &Call, results: &[TensorType]) -> f64 {
     }
 }
 
-/// The two orders of a `layout_transform`. C1: both are orders of the same axes.
-pub fn orders(attrs: &Attrs) -> Result<(Layout, Layout), Violation> {
-    let (from, to) = (attrs.str_or("src_layout", ""), attrs.str_or("dst_layout", ""));
-    let axes: String = from.chars().filter(char::is_ascii_uppercase).collect();
-    require!(
-        !axes.is_empty(),
-        C 1,
-        "src_layout and dst_layout must name orders of axes, as NCHW and NCHW16c, found {from:?} and {to:?}"
-    );
-    let parse = |name: &str| Layout::parse(name, &axes).map_err(|why| Violation::new(1, why.to_string()));
-    Ok((parse(from)?, parse(to)?))
-}
-
 /// C1 as [`orders`]. C2: the data has the extents of its order. C3: what an axis is split by divides it.
 fn transform(call: &Call) -> Related {
     let (from, to) = orders(call.attrs)?;
@@ -133,9 +80,15 @@ const fn row(
 
 const PLAIN: (Relation, Cost) = (laid_out, plain_cost);
 
+/// The plain operator between two changes of order.
+const LAID_OUT: Reference = |call, results, operands| match plain(call.op) {
+    Some(op) => reference::laid_out(op, call, results, operands),
+    None => Ok(Vec::new()),
+};
+
 operators! {
-    LAYOUT_CONV2D = row("layout_conv2d", 2, PLAIN, FusionKind::Contraction, reference::laid_out);
-    LAYOUT_MAX_POOL2D = row("layout_max_pool2d", 1, PLAIN, FusionKind::Reduction, reference::laid_out);
-    LAYOUT_AVG_POOL2D = row("layout_avg_pool2d", 1, PLAIN, FusionKind::Reduction, reference::laid_out);
+    LAYOUT_CONV2D = row("layout_conv2d", 2, PLAIN, FusionKind::Contraction, LAID_OUT);
+    LAYOUT_MAX_POOL2D = row("layout_max_pool2d", 1, PLAIN, FusionKind::Reduction, LAID_OUT);
+    LAYOUT_AVG_POOL2D = row("layout_avg_pool2d", 1, PLAIN, FusionKind::Reduction, LAID_OUT);
     LAYOUT_TRANSFORM = row("layout_transform", 1, (transform, free), FusionKind::Injective, reference::transform);
 }

@@ -4,9 +4,9 @@
 //! 2015) or those of the data (Ulyanov et al., 2016; Wu and He, 2018; Ba et al., 2016); local response
 //! normalisation (Krizhevsky et al., 2012, section 3.3); `exp(x - max) / sum exp(x - max)`.
 
-use crate::operator::{Cost, cost::elements};
-use crate::reference::{Reference, normalization as reference};
-use crate::relation::{Related, Relation, normalize_axis, same_as_first};
+use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
+use crate::reference::normalization as reference;
+use crate::relation::{normalize_axis, same_as_first};
 use crate::{Attr, Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn opaque(
