@@ -2,10 +2,8 @@
 //!
 //! `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0.
 
-use crate::operator::{
-    Related,
-    cost::{free, one_each, ten_each},
-};
+use crate::operator::Related;
+use crate::operator::cost::{free, one_each, ten_each};
 use crate::reference::EvalError;
 use crate::reference::elementwise::{cast, map, map_int, modulo, power, select, shift, zip};
 use crate::relation::{broadcast, broadcast_all, broadcast_to_bool, same_as_first, same_dtype};

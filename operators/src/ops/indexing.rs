@@ -3,10 +3,8 @@
 //! Gathers read `x[index]`, scatters write `y[index]`. After the ONNX operators Gather,
 //! GatherElements, GatherND, ScatterElements, ScatterND and OneHot.
 
-use crate::operator::{
-    Reference, Related,
-    cost::{free, one_each},
-};
+use crate::operator::cost::{free, one_each};
+use crate::operator::{Reference, Related};
 pub use crate::parameters::indexing::{axis, batch_dims, one_hot_axis};
 use crate::reference::{indexing, scatter};
 use crate::relation::{int_attr, same_dtype};

@@ -4,13 +4,9 @@
 //! `GlobalMaxPool`, `GlobalAveragePool`; PyTorch for `ceil_mode`).
 
 use super::window::Window;
-use crate::operator::{
-    Cost,
-    cost::{elements, one_each_input},
-};
-use crate::operator::{Reference, Related, Relation};
+use crate::operator::cost::{elements, one_each_input};
+use crate::operator::{Cost, Reference, Related, Relation};
 use crate::reference::pooling as reference;
-
 use crate::{Call, Dim, FusionKind, Operator, TensorType, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {

@@ -3,10 +3,8 @@
 //! `y[o...] = f over r of x[o..., r...]`. After NumPy's reductions and the ONNX operators Reduce*,
 //! ArgMax, ArgMin, CumSum, CumProd and TopK.
 
-use crate::operator::{
-    Reference, Related,
-    cost::{one_each, one_each_input},
-};
+use crate::operator::cost::{one_each, one_each_input};
+use crate::operator::{Reference, Related};
 pub use crate::parameters::reduction::{axis, reduced_axes, topk_axis};
 use crate::reference::reduction;
 use crate::relation::int_attr;

@@ -3,10 +3,8 @@
 //! `y[i] = x[p(i)]` with `p` fixed by the attributes. After NumPy's array manipulation routines and
 //! the ONNX operators Reshape, Slice, Pad and Resize.
 
-use crate::operator::{
-    Reference, Related,
-    cost::{elements, free},
-};
+use crate::operator::cost::{elements, free};
+use crate::operator::{Reference, Related};
 pub use crate::parameters::shape::{Sliced, padding, permutation, slices};
 use crate::reference::{resize, shape};
 use crate::relation::{axes_or_all, checked_axis, int_attr, ints_attr, normalize_axes};
