@@ -16,6 +16,7 @@ fn page(dialect: &str, td: &str) -> String {
         .arg(prefix.join("include"))
         .arg("-I")
         .arg(folder)
+        .args(["-I", env!("OUT_DIR")])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("mlir-tblgen is a part of LLVM's tools");

@@ -11,6 +11,7 @@ pub mod aligned;
 pub mod attrs;
 pub mod dtype;
 pub mod evaluation;
+pub mod form;
 pub mod format;
 pub mod layout;
 pub mod narrow;

@@ -1,6 +1,7 @@
 //! The row of facts of an operator.
 
 use crate::evaluation::Evaluated;
+use crate::form::Form;
 use crate::{Attrs, Tensor, TensorType, Violation};
 
 /// How an operator may be fused with its neighbours: Relay's operator patterns
@@ -52,8 +53,10 @@ pub type Cost = fn(&Call, results: &[TensorType]) -> f64;
 pub struct Operator {
     /// Name in the dialect without its prefix: `conv2d` for `relay.conv2d`.
     pub name: &'static str,
-    /// Fewest and most operands. `usize::MAX` for any number.
-    pub arity: (usize, usize),
+    /// What it is, in words: the first line is a summary.
+    pub docs: &'static [&'static str],
+    /// What a call looks like.
+    pub form: Form,
     /// Result types from operand types and attributes.
     pub relation: Relation,
     /// How it fuses.
@@ -65,6 +68,26 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// The same row with another form.
+    pub const fn of(self, form: Form) -> Operator {
+        Operator { form, ..self }
+    }
+
+    /// The same row, whose operands may change places.
+    pub const fn commutes(self) -> Operator {
+        Operator { form: Form { commutes: true, ..self.form }, ..self }
+    }
+
+    /// The same row with its documentation, as `operators!` finds it.
+    pub const fn documented(self, docs: &'static [&'static str]) -> Operator {
+        Operator { docs, ..self }
+    }
+
+    /// Fewest and most operands; `usize::MAX` for any number.
+    pub fn arity(&self) -> (usize, usize) {
+        self.form.arity()
+    }
+
     /// True when both are the same row.
     pub fn is(&self, other: &Operator) -> bool {
         std::ptr::eq(self, other)
@@ -72,7 +95,7 @@ impl Operator {
 
     /// Checks the number of operands (constraint C0), then the type relation.
     pub fn infer(&'static self, operands: &[TensorType], attrs: &Attrs) -> Related {
-        let (least, most) = self.arity;
+        let (least, most) = self.arity();
         crate::require!(
             (least..=most).contains(&operands.len()),
             C 0,

@@ -67,7 +67,7 @@ impl Random {
     }
 
     fn operands(&mut self, op: &Operator) -> Vec<Tensor> {
-        let count = op.arity.0.max(self.below(3).min(op.arity.1));
+        let count = op.arity().0.max(self.below(3).min(op.arity().1));
         (0..count).map(|_| self.tensor(&[DType::F32, DType::I64, DType::I64, DType::Bool])).collect()
     }
 }

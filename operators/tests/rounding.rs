@@ -29,7 +29,7 @@ fn each_operator_is_within_its_bound_in_each_element_type() {
     for op in ops::all().filter(|op| is_bounded(op)) {
         for dtype in FLOATS {
             for _ in 0..cases(10) {
-                let count = op.arity.0.max(1);
+                let count = op.arity().0.max(1);
                 let shapes: [&[usize]; 3] = [&[1, 3, 4, 4], &[3, 3], &[4]];
                 for shape in shapes {
                     let operands: Vec<Bounded> =

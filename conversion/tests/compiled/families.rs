@@ -202,7 +202,7 @@ fn elementwise() {
         let x = random.tensor(dtype, &[2, n, m]);
         let shape = random.of(&[[n, m], [1, m], [n, 1], [1, 1]]);
         let y = random.between(dtype, &shape, 1, 3);
-        checker.call(op, Attrs::new(), &[x, y][..op.arity.1]);
+        checker.call(op, Attrs::new(), &[x, y][..op.arity().1]);
     }
     for op in [&LOGICAL_AND, &LOGICAL_XOR, &EQUAL] {
         let [x, y] = [[17, 1], [1, 37]].map(|shape| random.between(DType::Bool, &shape, 0, 1));

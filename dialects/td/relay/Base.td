@@ -80,25 +80,10 @@ def Relay_SymbolUser : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 
 class Relay_Op<string mnemonic, list<Trait> traits = []> : Op<Relay_Dialect, mnemonic, traits>;
 
-// An operator: a row in the table of facts (crate fusion-operators) has the same name.
+// An operator: build/operators.rs makes its operation of the row (crate fusion-operators). Operands are printed in order, then the
+// attributes by name.
 class Relay_Operator<string mnemonic, list<Trait> traits = []>
     : Relay_Op<mnemonic, !listconcat([Pure, Relay_FactsTrait], traits)> {
-  let results = (outs Relay_Tensor:$result);
-}
-class Relay_Unary<string mnemonic, string what> : Relay_Operator<mnemonic> {
-  let summary = what;
-  let arguments = (ins Relay_Tensor:$operand);
-  let assemblyFormat = "$operand attr-dict `:` functional-type($operand, $result)";
-}
-class Relay_Binary<string mnemonic, string what, list<Trait> traits = []> : Relay_Operator<mnemonic, traits> {
-  let summary = what;
-  let arguments = (ins Relay_Tensor:$lhs, Relay_Tensor:$rhs);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, $result)";
-}
-// Operators with a fixed list of operands print them in order, then the attributes by name.
-class Relay_Plain<string mnemonic, string what, dag args> : Relay_Operator<mnemonic> {
-  let summary = what;
-  let arguments = args;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
@@ -106,6 +91,8 @@ class Ints : OptionalAttr<DenseI64ArrayAttr>;
 def Relay_Ints : Ints;
 def Relay_Int : OptionalAttr<I64Attr>;
 def Relay_Float : OptionalAttr<F64Attr>;
+def Relay_Floats : OptionalAttr<DenseF64ArrayAttr>;
+def Relay_DType : OptionalAttr<TypeAttr>;
 def Relay_Flag : OptionalAttr<BoolAttr>;
 def Relay_Str : OptionalAttr<StrAttr>;
 

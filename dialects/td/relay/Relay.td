@@ -1,15 +1,8 @@
 //===- Relay.td - The relay dialect ----------------------------------------===//
 include "Base.td"
-include "Elementwise.td"
-include "Contraction.td"
-include "Convolution.td"
-include "Pooling.td"
-include "Layout.td"
-include "Normalization.td"
-include "Reduction.td"
-include "Shape.td"
-include "Indexing.td"
 include "Creation.td"
+// Of the rows of fusion-operators, by build/operators.rs.
+include "Operators.td"
 include "Functional.td"
 include "Control.td"
 include "Data.td"

@@ -4,6 +4,7 @@
 //! is a product of matrices whose columns are added so (Dumoulin and Visin, 2016, section 4.1).
 
 use super::window::Window;
+use crate::form::{Form, form, ints, operand};
 use crate::operator::{Related, cost::one_each_input};
 use crate::reference::columns as reference;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
@@ -35,12 +36,22 @@ fn relation(call: &Call) -> Related {
 }
 
 operators! {
+    /// Columns added into an image
+    ///
+    /// y[n, c, i s + k d - p] += x[n, c K + k, i], with the K positions k of a window of extents `kernel`. Data [N, C K, spatial...], result [N, C, ...], with
+    /// extents and attributes as a transposed convolution's.
+    /// - C1: the data has rank 3 or more, and is made of numbers.
+    /// - C2: attributes have one number an axis (two for padding); kernel, strides and dilation are above 0.
+    /// - C3: the positions of the kernel divide the channels.
+    /// - C4: the extents are above 0.
     COL2IM = Operator {
         name: "col2im",
-        arity: (1, 1),
+        docs: &[], form: Form::UNARY,
         relation,
         fusion: FusionKind::Reduction,
         cost: one_each_input,
         reference: reference::col2im,
-    };
+    }
+        .of(form(&[operand("data")])
+            .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("output_padding"), ints("dilation")]));
 }

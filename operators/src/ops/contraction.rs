@@ -3,13 +3,22 @@
 //! `c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]`, leading dimensions broadcast
 //! (NumPy manual, `numpy.matmul`; ONNX `MatMul`); dense is `y[..., n] = sum_k x[..., k] * w[n, k]`.
 
+use crate::form::{Form, flag, form, operand};
 use crate::operator::{Reference, Related, Relation, cost::elements};
 use crate::reference::contraction as reference;
 use crate::relation::{broadcast_dims, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {
-    Operator { name, arity: (2, 2), relation, fusion: FusionKind::Contraction, cost, reference: is }
+    Operator {
+        name,
+        docs: &[],
+        form: Form::UNARY,
+        relation,
+        fusion: FusionKind::Contraction,
+        cost,
+        reference: is,
+    }
 }
 
 /// Leading dimensions, rows and columns of an operand of rank 2 or more, after its transposition.
@@ -75,8 +84,27 @@ fn dense_cost(call: &Call, results: &[TensorType]) -> f64 {
     multiply_adds(results, [call.operands[0].dims.last(), call.operands[1].dims.last()])
 }
 
+const MATMUL_FORM: Form =
+    form(&[operand("a"), operand("b")]).attributes(&[flag("transpose_a"), flag("transpose_b")]);
+
 operators! {
-    MATMUL = row("matmul", matmul, matmul_cost, reference::matmul);
-    BATCH_MATMUL = row("batch_matmul", batch_matmul, matmul_cost, reference::matmul);
-    DENSE = row("dense", dense, dense_cost, reference::dense);
+    /// c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]
+    ///
+    /// Leading dimensions broadcast; a transposed operand has its last two dimensions swapped. Integer products are
+    /// accumulated in the operand's type.
+    /// - C1: operands have one element type.
+    /// - C2: operands have rank 2 or more.
+    /// - C3: the extents summed over agree.
+    /// - C4: leading dimensions broadcast.
+    MATMUL = row("matmul", matmul, matmul_cost, reference::matmul).of(MATMUL_FORM);
+    /// c[b, i, j] = sum_k x[b, i, k] * y[b, k, j]
+    ///
+    /// As relay.matmul. C5: operands have rank 3.
+    BATCH_MATMUL = row("batch_matmul", batch_matmul, matmul_cost, reference::matmul).of(MATMUL_FORM);
+    /// y[..., n] = sum_k x[..., k] * w[n, k]
+    ///
+    /// - C1: operands have one element type.
+    /// - C2: the weight has rank 2, the data rank 1 or more.
+    /// - C3: the extents summed over agree.
+    DENSE = row("dense", dense, dense_cost, reference::dense).of(form(&[operand("data"), operand("weight")]));
 }

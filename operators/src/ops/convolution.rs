@@ -4,13 +4,22 @@
 //! respect to its data (ONNX `Conv`, `ConvTranspose`; Dumoulin and Visin, 2016).
 
 use super::window::Window;
+use crate::form::{Form, form, int, ints, operand};
 use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
 use crate::reference::convolution as reference;
 use crate::relation::same_dtype;
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {
-    Operator { name, arity: (2, 2), relation, fusion: FusionKind::Contraction, cost, reference }
+    Operator {
+        name,
+        docs: &[],
+        form: Form::UNARY,
+        relation,
+        fusion: FusionKind::Contraction,
+        cost,
+        reference,
+    }
 }
 
 const fn forward(name: &'static str, relation: Relation) -> Operator {
@@ -111,11 +120,42 @@ fn transpose_cost(call: &Call, _: &[TensorType]) -> f64 {
     2.0 * elements(&call.operands[..1]) * kernel_elements(&call.operands[1])
 }
 
+const CONVOLUTION: Form = form(&[operand("data"), operand("weight")])
+    .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups")])
+    .about(
+        "Data [N, C, spatial...], weight [F, C / groups, kernel...]. `strides` and `dilation` (one number an \
+     axis) and\n\
+     `groups` are 1 when absent; `padding` has all beginnings, then all ends, and is 0 when absent.\n\
+     - C1: operands have one element type.\n\
+     - C2: data and weight have the rank of the operator plus 2.\n\
+     - C3: attributes have one number an axis (two for padding); the kernel's extents, strides, dilation \
+     and\n\
+     groups are above 0, padding is not negative.\n\
+     - C4: groups divides the filters, and the channels are groups times those of the weight.\n\
+     - C5: the dilated kernel fits the padded data.",
+    );
+const TRANSPOSED: Form = form(&[operand("data"), operand("weight")])
+    .attributes(&[ints("strides"), ints("padding"), ints("output_padding"), ints("dilation"), int("groups")])
+    .about(
+        "y[n, g F + f, i s + k d - p] += x[n, g C + c, i] * w[g C + c, f, k]. Data [N, C, spatial...], \
+     weight [C, F / groups, kernel...].\n\
+     The extent of an axis is (x - 1) s + (k - 1) d + 1 + output_padding - padding. Attributes and \
+     constraints as the convolution's;\n\
+     C4: groups divides the channels, and the channels are the weight's first extent. C5: the extents \
+     are above 0.",
+    );
+
 operators! {
-    CONV1D = forward("conv1d", convolution::<1>);
-    CONV2D = forward("conv2d", convolution::<2>);
-    CONV3D = forward("conv3d", convolution::<3>);
-    CONV1D_TRANSPOSE = transpose("conv1d_transpose", transposed::<1>);
-    CONV2D_TRANSPOSE = transpose("conv2d_transpose", transposed::<2>);
-    CONV3D_TRANSPOSE = transpose("conv3d_transpose", transposed::<3>);
+    /// y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]
+    CONV1D = forward("conv1d", convolution::<1>).of(CONVOLUTION);
+    /// y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]
+    CONV2D = forward("conv2d", convolution::<2>).of(CONVOLUTION);
+    /// y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]
+    CONV3D = forward("conv3d", convolution::<3>).of(CONVOLUTION);
+    /// The gradient of a convolution with respect to its data
+    CONV1D_TRANSPOSE = transpose("conv1d_transpose", transposed::<1>).of(TRANSPOSED);
+    /// The gradient of a convolution with respect to its data
+    CONV2D_TRANSPOSE = transpose("conv2d_transpose", transposed::<2>).of(TRANSPOSED);
+    /// The gradient of a convolution with respect to its data
+    CONV3D_TRANSPOSE = transpose("conv3d_transpose", transposed::<3>).of(TRANSPOSED);
 }

@@ -2,6 +2,7 @@
 //!
 //! `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0.
 
+use crate::form::{Form, dtype, float, form, operand};
 use crate::operator::Related;
 use crate::operator::cost::{free, one_each, ten_each};
 use crate::reference::EvalError;
@@ -16,7 +17,8 @@ const fn unary(
 ) -> Operator {
     Operator {
         name,
-        arity: (1, 1),
+        docs: &[],
+        form: Form::UNARY,
         relation: same_as_first,
         fusion: FusionKind::Elementwise,
         cost,
@@ -38,7 +40,15 @@ const fn binary(
     cost: crate::operator::Cost,
     reference: crate::operator::Reference,
 ) -> Operator {
-    Operator { name, arity: (2, 2), relation: broadcast, fusion: FusionKind::Broadcast, cost, reference }
+    Operator {
+        name,
+        docs: &[],
+        form: Form::BINARY,
+        relation: broadcast,
+        fusion: FusionKind::Broadcast,
+        cost,
+        reference,
+    }
 }
 
 const fn compare(name: &'static str, reference: crate::operator::Reference) -> Operator {
@@ -125,82 +135,131 @@ fn sign(v: f64) -> f64 {
 }
 
 operators! {
-    /// `|x|`
+    /// Absolute value
     ABS = unary("abs", one_each, |_, r, x| map_int(&r[0], &x[0], f64::abs, i128::abs));
-    /// `-x`
+    /// Negation
     NEG = unary("neg", one_each, |_, r, x| map_int(&r[0], &x[0], |v| -v, |v| -v));
     /// -1, 0 or 1
     SIGN = unary("sign", one_each, |_, r, x| map_int(&r[0], &x[0], sign, i128::signum));
-    /// `max(x, 0)`
+    /// max(x, 0)
     RELU = unary("relu", one_each, |_, r, x| map_int(&r[0], &x[0], |v| max_nan(v, 0.0), |v| v.max(0)));
+    /// Exponential
     EXP = float_unary("exp", ten_each, |_, r, x| map(&r[0], &x[0], f64::exp));
+    /// Natural logarithm
     LOG = float_unary("log", ten_each, |_, r, x| map(&r[0], &x[0], f64::ln));
-    /// `log(1 + x)`, as exact as `x` where that is small
+    /// Natural logarithm of 1 + x
+    ///
+    /// As exact as x where that is small.
     LOG1P = float_unary("log1p", ten_each, |_, r, x| map(&r[0], &x[0], f64::ln_1p));
+    /// Square root
     SQRT = float_unary("sqrt", ten_each, |_, r, x| map(&r[0], &x[0], f64::sqrt));
+    /// 1 / sqrt(x)
     RSQRT = float_unary("rsqrt", ten_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / v.sqrt()));
-    /// `1 / x`
+    /// 1 / x
     RECIPROCAL = float_unary("reciprocal", one_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / v));
+    /// Sine
     SIN = float_unary("sin", ten_each, |_, r, x| map(&r[0], &x[0], f64::sin));
+    /// Cosine
     COS = float_unary("cos", ten_each, |_, r, x| map(&r[0], &x[0], f64::cos));
+    /// Tangent
     TAN = float_unary("tan", ten_each, |_, r, x| map(&r[0], &x[0], f64::tan));
+    /// Inverse sine
     ASIN = float_unary("asin", ten_each, |_, r, x| map(&r[0], &x[0], f64::asin));
+    /// Inverse cosine
     ACOS = float_unary("acos", ten_each, |_, r, x| map(&r[0], &x[0], f64::acos));
+    /// Inverse tangent
     ATAN = float_unary("atan", ten_each, |_, r, x| map(&r[0], &x[0], f64::atan));
+    /// Hyperbolic sine
     SINH = float_unary("sinh", ten_each, |_, r, x| map(&r[0], &x[0], f64::sinh));
+    /// Hyperbolic cosine
     COSH = float_unary("cosh", ten_each, |_, r, x| map(&r[0], &x[0], f64::cosh));
+    /// Hyperbolic tangent
     TANH = float_unary("tanh", ten_each, |_, r, x| map(&r[0], &x[0], f64::tanh));
+    /// Inverse hyperbolic sine
     ASINH = float_unary("asinh", ten_each, |_, r, x| map(&r[0], &x[0], f64::asinh));
+    /// Inverse hyperbolic cosine
     ACOSH = float_unary("acosh", ten_each, |_, r, x| map(&r[0], &x[0], f64::acosh));
+    /// Inverse hyperbolic tangent
     ATANH = float_unary("atanh", ten_each, |_, r, x| map(&r[0], &x[0], f64::atanh));
-    /// The error function (Abramowitz and Stegun 7.1.1)
+    /// Error function
+    ///
+    /// Abramowitz and Stegun 7.1.1.
     ERF = float_unary("erf", ten_each, |_, r, x| map(&r[0], &x[0], crate::reference::elementwise::erf));
-    /// `1 / (1 + exp(-x))`
+    /// 1 / (1 + exp(-x))
     SIGMOID = float_unary("sigmoid", ten_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / (1.0 + (-v).exp())));
+    /// Greatest integer not above
     FLOOR = float_unary("floor", one_each, |_, r, x| map(&r[0], &x[0], f64::floor));
+    /// Least integer not below
     CEIL = float_unary("ceil", one_each, |_, r, x| map(&r[0], &x[0], f64::ceil));
-    /// To the nearest integer, halves to even
+    /// Nearest integer, halves to even
     ROUND = float_unary("round", one_each, |_, r, x| map(&r[0], &x[0], f64::round_ties_even));
+    /// True where x is not a number
     IS_NAN = Operator { relation: float_to_bool, ..unary("is_nan", one_each, |_, r, x| map(&r[0], &x[0], |v| v.is_nan().into())) };
+    /// True where x is infinite
     IS_INF = Operator { relation: float_to_bool, ..unary("is_inf", one_each, |_, r, x| map(&r[0], &x[0], |v| v.is_infinite().into())) };
+    /// Boolean negation
     LOGICAL_NOT = Operator { relation: bool_only, ..unary("logical_not", one_each, |_, r, x| map_int(&r[0], &x[0], |v| v, |v| 1 - v)) };
+    /// Complement of each bit
     BITWISE_NOT = Operator { relation: int_only, ..unary("bitwise_not", one_each, |_, r, x| map_int(&r[0], &x[0], |v| v, |v| !v)) };
 
-    ADD = binary("add", one_each, |_, r, x| zip(&r[0], x, |a, b| a + b, |a, b| Ok(a + b)));
+    /// Sum
+    ADD = binary("add", one_each, |_, r, x| zip(&r[0], x, |a, b| a + b, |a, b| Ok(a + b))).commutes();
+    /// Difference
     SUB = binary("sub", one_each, |_, r, x| zip(&r[0], x, |a, b| a - b, |a, b| Ok(a - b)));
-    MUL = binary("mul", one_each, |_, r, x| zip(&r[0], x, |a, b| a * b, |a, b| Ok(a.wrapping_mul(b))));
-    /// Division; of integers, truncated toward zero
+    /// Product
+    MUL = binary("mul", one_each, |_, r, x| zip(&r[0], x, |a, b| a * b, |a, b| Ok(a.wrapping_mul(b)))).commutes();
+    /// Quotient; of integers, truncated toward zero
     DIV = binary("div", one_each, |_, r, x| zip(&r[0], x, |a, b| a / b, div_int));
     /// Remainder with the sign of the divisor
     MOD = binary("mod", ten_each, |_, r, x| modulo(&r[0], x, true));
     /// Remainder with the sign of the dividend
     FMOD = binary("fmod", ten_each, |_, r, x| modulo(&r[0], x, false));
+    /// Power
     POW = binary("pow", ten_each, |_, r, x| power(&r[0], x));
-    MINIMUM = binary("minimum", one_each, |_, r, x| zip(&r[0], x, min_nan, |a, b| Ok(a.min(b))));
-    MAXIMUM = binary("maximum", one_each, |_, r, x| zip(&r[0], x, max_nan, |a, b| Ok(a.max(b))));
+    /// The smaller; NaN when either is
+    MINIMUM = binary("minimum", one_each, |_, r, x| zip(&r[0], x, min_nan, |a, b| Ok(a.min(b)))).commutes();
+    /// The greater; NaN when either is
+    MAXIMUM = binary("maximum", one_each, |_, r, x| zip(&r[0], x, max_nan, |a, b| Ok(a.max(b)))).commutes();
 
-    EQUAL = compare("equal", |_, r, x| zip(&r[0], x, |a, b| (a == b).into(), |a, b| Ok((a == b).into())));
-    NOT_EQUAL = compare("not_equal", |_, r, x| zip(&r[0], x, |a, b| (a != b).into(), |a, b| Ok((a != b).into())));
+    /// x0 == x1
+    EQUAL = compare("equal", |_, r, x| zip(&r[0], x, |a, b| (a == b).into(), |a, b| Ok((a == b).into()))).commutes();
+    /// x0 != x1
+    NOT_EQUAL = compare("not_equal", |_, r, x| zip(&r[0], x, |a, b| (a != b).into(), |a, b| Ok((a != b).into()))).commutes();
+    /// x0 < x1
     LESS = compare("less", |_, r, x| zip(&r[0], x, |a, b| (a < b).into(), |a, b| Ok((a < b).into())));
+    /// x0 <= x1
     LESS_EQUAL = compare("less_equal", |_, r, x| zip(&r[0], x, |a, b| (a <= b).into(), |a, b| Ok((a <= b).into())));
+    /// x0 > x1
     GREATER = compare("greater", |_, r, x| zip(&r[0], x, |a, b| (a > b).into(), |a, b| Ok((a > b).into())));
+    /// x0 >= x1
     GREATER_EQUAL = compare("greater_equal", |_, r, x| zip(&r[0], x, |a, b| (a >= b).into(), |a, b| Ok((a >= b).into())));
 
-    LOGICAL_AND = logical("logical_and", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a & b)));
-    LOGICAL_OR = logical("logical_or", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a | b)));
-    LOGICAL_XOR = logical("logical_xor", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a ^ b)));
-    BITWISE_AND = bitwise("bitwise_and", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a & b)));
-    BITWISE_OR = bitwise("bitwise_or", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a | b)));
-    BITWISE_XOR = bitwise("bitwise_xor", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a ^ b)));
-    /// `x0 * 2^x1`; 0 when `x1` is the width or more
+    /// Both
+    LOGICAL_AND = logical("logical_and", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a & b))).commutes();
+    /// Either
+    LOGICAL_OR = logical("logical_or", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a | b))).commutes();
+    /// One, not both
+    LOGICAL_XOR = logical("logical_xor", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a ^ b))).commutes();
+    /// And of each bit
+    BITWISE_AND = bitwise("bitwise_and", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a & b))).commutes();
+    /// Or of each bit
+    BITWISE_OR = bitwise("bitwise_or", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a | b))).commutes();
+    /// Exclusive or of each bit
+    BITWISE_XOR = bitwise("bitwise_xor", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a ^ b))).commutes();
+    /// x0 * 2^x1; 0 when x1 is the width or more
     SHIFT_LEFT = bitwise("shift_left", |_, r, x| shift(&r[0], x, |a, n| a << n));
     /// Logical for unsigned, arithmetic for signed integers
     SHIFT_RIGHT = bitwise("shift_right", |_, r, x| shift(&r[0], x, |a, n| a >> n));
 
-    /// `condition ? x : y`
-    WHERE = Operator { name: "where", arity: (3, 3), relation: where_relation, fusion: FusionKind::Broadcast, cost: one_each, reference: |_, r, x| select(&r[0], x) };
-    /// To another element type: floats to integers truncate toward zero and saturate; integers wrap; to boolean, `x != 0`
-    CAST = Operator { relation: cast_relation, ..unary("cast", free, |_, r, x| cast(&r[0], &x[0])) };
-    /// `min(max(x, min), max)`; an absent bound is none
-    CLIP = unary("clip", one_each, crate::reference::elementwise::clip);
+    /// condition ? x : y, with broadcasting
+    WHERE = Operator { name: "where", docs: &[], form: Form::UNARY, relation: where_relation, fusion: FusionKind::Broadcast, cost: one_each, reference: |_, r, x| select(&r[0], x) }
+        .of(form(&[operand("condition"), operand("x"), operand("y")]));
+    /// Conversion to another element type
+    ///
+    /// Floats to integers truncate toward zero and saturate; integers wrap; to boolean is `x != 0`. C1: dtype is an element type.
+    CAST = Operator { relation: cast_relation, ..unary("cast", free, |_, r, x| cast(&r[0], &x[0])) }
+        .of(form(&[operand("operand")]).attributes(&[dtype("dtype").required()]));
+    /// min(max(x, min), max); an absent bound is none
+    CLIP = unary("clip", one_each, crate::reference::elementwise::clip)
+        .of(form(&[operand("operand")]).attributes(&[float("min"), float("max")]));
 }

@@ -3,6 +3,7 @@
 //! Gathers read `x[index]`, scatters write `y[index]`. After the ONNX operators Gather,
 //! GatherElements, GatherND, ScatterElements, ScatterND and OneHot.
 
+use crate::form::{Form, form, int, operand, text};
 use crate::operator::cost::{free, one_each};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::indexing::{axis, batch_dims, one_hot_axis};
@@ -11,7 +12,15 @@ use crate::relation::{int_attr, same_dtype};
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
 
 const fn gather(name: &'static str, relation: Relation, reference: Reference) -> Operator {
-    Operator { name, arity: (2, 2), relation, fusion: FusionKind::Injective, cost: free, reference }
+    Operator {
+        name,
+        docs: &[],
+        form: Form::UNARY,
+        relation,
+        fusion: FusionKind::Injective,
+        cost: free,
+        reference,
+    }
 }
 
 /// One operation for each update that is combined with what is there.
@@ -20,7 +29,7 @@ const fn scatter(name: &'static str, relation: Relation, reference: Reference) -
         "none" => 0.0,
         _ => crate::operator::cost::elements(&call.operands[2..]),
     };
-    Operator { name, arity: (3, 3), relation, fusion: FusionKind::Opaque, cost, reference }
+    Operator { name, docs: &[], form: Form::UNARY, relation, fusion: FusionKind::Opaque, cost, reference }
 }
 
 /// C1: indices are i32 or i64.
@@ -137,16 +146,36 @@ fn one_hot_relation(call: &Call) -> Related {
 }
 
 operators! {
-    /// `y[a..., i..., b...] = x[a..., indices[i...], b...]`
-    GATHER = gather("gather", gather_relation, indexing::gather);
-    /// `y[i] = x[i with indices[i] at axis]`
-    GATHER_ELEMENTS = gather("gather_elements", gather_elements_relation, indexing::gather_elements);
-    /// `y[b..., i..., r...] = x[b..., indices[b..., i..., :]..., r...]`
-    GATHER_ND = gather("gather_nd", gather_nd_relation, indexing::gather_nd);
-    /// `y = x; y[i with indices[i] at axis] = updates[i]`
-    SCATTER_ELEMENTS = scatter("scatter_elements", scatter_elements_relation, scatter::scatter_elements);
-    /// `y = x; y[indices[i..., :]...] = updates[i..., ...]`
-    SCATTER_ND = scatter("scatter_nd", scatter_nd_relation, scatter::scatter_nd);
-    /// On where the index is the place on the new axis, else off; an index out of range is nowhere on
-    ONE_HOT = Operator { arity: (3, 3), cost: one_each, ..gather("one_hot", one_hot_relation, indexing::one_hot) };
+    /// y[a..., i..., b...] = x[a..., indices[i...], b...] with indices at `axis` (0 when absent)
+    ///
+    /// C1: indices are i32 or i64. C2: axis is in range.
+    GATHER = gather("gather", gather_relation, indexing::gather)
+        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("axis")]));
+    /// y[i] = x[i with indices[i] at `axis`]
+    ///
+    /// C1: indices are i32 or i64. C2: axis (0 when absent) is in range. C3: ranks agree; off `axis`, no extent of indices exceeds the data's.
+    GATHER_ELEMENTS = gather("gather_elements", gather_elements_relation, indexing::gather_elements)
+        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("axis")]));
+    /// y[b..., i..., r...] = x[b..., indices[b..., i..., :]..., r...]
+    ///
+    /// C1: indices are i32 or i64. C2: the batch extents agree. C3: the last extent of indices is known and at most the rank left.
+    GATHER_ND = gather("gather_nd", gather_nd_relation, indexing::gather_nd)
+        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("batch_dims")]));
+    /// y = x; y[i with indices[i] at `axis`] = updates[i]
+    ///
+    /// `reduction` is "none" (the default), "add", "mul", "max" or "min". C1: indices are i32 or i64. C2: axis (0 when absent) is in range. C3: indices and updates have one shape and the data's rank; off `axis`, no extent exceeds the data's. C4: updates have the data's element type. C5: a known reduction.
+    SCATTER_ELEMENTS = scatter("scatter_elements", scatter_elements_relation, scatter::scatter_elements)
+        .of(form(&[operand("data"), operand("indices"), operand("updates")])
+            .attributes(&[int("axis"), text("reduction")]));
+    /// y = x; y[indices[i..., :]...] = updates[i..., ...]
+    ///
+    /// As relay.scatter_elements. C3: updates have the shape indices.shape[:-1] + data.shape[k:], k the last extent of indices.
+    SCATTER_ND = scatter("scatter_nd", scatter_nd_relation, scatter::scatter_nd)
+        .of(form(&[operand("data"), operand("indices"), operand("updates")]).attributes(&[text("reduction")]));
+    /// on where the index along the new axis is indices[i], else off
+    ///
+    /// `axis` is -1 when absent; an index out of range is nowhere on. C1: indices are integers. C2: on and off are scalars (rank 0) of one element type. C3: axis is in range of the result. C4: depth is not negative.
+    ONE_HOT = Operator { cost: one_each, ..gather("one_hot", one_hot_relation, indexing::one_hot) }
+        .of(form(&[operand("indices"), operand("on"), operand("off")])
+            .attributes(&[int("depth").required(), int("axis")]));
 }

@@ -10,6 +10,7 @@
 
 use super::convolution::CONV2D;
 use super::pooling::{AVG_POOL2D, MAX_POOL2D};
+use crate::form::{Form, flag, form, int, ints, operand, text};
 use crate::operator::{Cost, Reference, Related, Relation, cost::free};
 pub use crate::parameters::layout::{IMAGES, Layouts, WEIGHTS, orders};
 use crate::reference::layout as reference;
@@ -70,12 +71,11 @@ fn transform(call: &Call) -> Related {
 
 const fn row(
     name: &'static str,
-    operands: usize,
     (relation, cost): (Relation, Cost),
     fusion: FusionKind,
     reference: Reference,
 ) -> Operator {
-    Operator { name, arity: (operands, operands), relation, fusion, cost, reference }
+    Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference }
 }
 
 const PLAIN: (Relation, Cost) = (laid_out, plain_cost);
@@ -86,9 +86,40 @@ const LAID_OUT: Reference = |call, results, operands| match plain(call.op) {
     None => Ok(Vec::new()),
 };
 
+const ORDERS: &str = "`data_layout` is NCHW when absent, `out_layout` that of the data, `kernel_layout` OIHW.\n\
+     - C6: layouts are orders of the axes NCHW and OIHW, operands have their extents, and what an axis \
+     is split by divides it.";
+
 operators! {
-    LAYOUT_CONV2D = row("layout_conv2d", 2, PLAIN, FusionKind::Contraction, LAID_OUT);
-    LAYOUT_MAX_POOL2D = row("layout_max_pool2d", 1, PLAIN, FusionKind::Reduction, LAID_OUT);
-    LAYOUT_AVG_POOL2D = row("layout_avg_pool2d", 1, PLAIN, FusionKind::Reduction, LAID_OUT);
-    LAYOUT_TRANSFORM = row("layout_transform", 1, (transform, free), FusionKind::Injective, reference::transform);
+    /// A convolution of images in another order of axes
+    ///
+    /// As `relay.conv2d`, whose constraints C1 to C5 are those of the images.
+    LAYOUT_CONV2D = row("layout_conv2d", PLAIN, FusionKind::Contraction, LAID_OUT)
+        .of(form(&[operand("data"), operand("weight")])
+            .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups"), text("data_layout"), text("kernel_layout"), text("out_layout")])
+            .about(ORDERS));
+    /// The greatest element of each window of images in another order of axes
+    ///
+    /// As `relay.max_pool2d`, whose constraints C1 to C5 are those of the images.
+    LAYOUT_MAX_POOL2D = row("layout_max_pool2d", PLAIN, FusionKind::Reduction, LAID_OUT)
+        .of(form(&[operand("data")])
+            .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("dilation"), flag("ceil_mode"), text("data_layout"), text("out_layout")])
+            .about(ORDERS));
+    /// The mean of each window of images in another order of axes
+    ///
+    /// As `relay.avg_pool2d`, whose constraints C1 to C5 are those of the images.
+    LAYOUT_AVG_POOL2D = row("layout_avg_pool2d", PLAIN, FusionKind::Reduction, LAID_OUT)
+        .of(form(&[operand("data")])
+            .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("dilation"), flag("ceil_mode"), flag("count_include_pad"), text("data_layout"), text("out_layout")])
+            .about(ORDERS));
+    /// The elements in another order of axes
+    ///
+    /// A layout is an order of axes, by capital letters; an axis that is split has its number of parts where the capital stands, and its
+    /// elements in a part where a number and the small letter stand: from `NCHW` to `NCHW16c`, `tensor<1x32x7x7xf32>` becomes
+    /// `tensor<1x2x7x7x16xf32>`.
+    /// - C1: both layouts are orders of the same axes.
+    /// - C2: the data has the extents of its layout.
+    /// - C3: what an axis is split by divides it.
+    LAYOUT_TRANSFORM = row("layout_transform", (transform, free), FusionKind::Injective, reference::transform)
+        .of(form(&[operand("data")]).attributes(&[text("src_layout").required(), text("dst_layout").required()]));
 }

@@ -49,11 +49,11 @@ pub fn named(name: &str) -> Option<&'static Operator> {
     all().find(|op| op.name == name)
 }
 
-/// A family's rows as statics, and the list of them.
+/// A family's rows as statics, and the list of them. The comment of a row is the documentation of its operation: a summary, then constraints.
 #[macro_export]
 macro_rules! operators {
-    ($($(#[$doc:meta])* $ident:ident = $row:expr;)*) => {
-        $($(#[$doc])* #[allow(missing_docs)] pub static $ident: $crate::Operator = $row;)*
+    ($($(#[doc = $doc:literal])+ $ident:ident = $row:expr;)*) => {
+        $($(#[doc = $doc])+ pub static $ident: $crate::Operator = $row.documented(&[$($doc),+]);)*
         /// The rows of this family.
         pub const ALL: &[&$crate::Operator] = &[$(&$ident),*];
     };

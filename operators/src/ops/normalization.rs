@@ -4,19 +4,14 @@
 //! 2015) or those of the data (Ulyanov et al., 2016; Wu and He, 2018; Ba et al., 2016); local response
 //! normalisation (Krizhevsky et al., 2012, section 3.3); `exp(x - max) / sum exp(x - max)`.
 
+use crate::form::{Form, float, form, int, operand};
 use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
 use crate::reference::normalization as reference;
 use crate::relation::{normalize_axis, same_as_first};
 use crate::{Attr, Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
-const fn opaque(
-    name: &'static str,
-    operands: usize,
-    relation: Relation,
-    cost: Cost,
-    is: Reference,
-) -> Operator {
-    Operator { name, arity: (operands, operands), relation, fusion: FusionKind::Opaque, cost, reference: is }
+const fn opaque(name: &'static str, relation: Relation, cost: Cost, is: Reference) -> Operator {
+    Operator { name, docs: &[], form: Form::UNARY, relation, fusion: FusionKind::Opaque, cost, reference: is }
 }
 
 /// `N` operations for each element of the result.
@@ -116,13 +111,45 @@ fn along_axis(call: &Call) -> Related {
     same_as_first(call)
 }
 
+const SOFTMAX_FORM: Form =
+    form(&[operand("data")]).attributes(&[int("axis")]).about("C1: float. C2: axis is in range.");
+
 operators! {
-    BATCH_NORM = Operator { fusion: FusionKind::Broadcast, ..opaque("batch_norm", 5, batch_norm, each::<4>, reference::batch_norm) };
-    INSTANCE_NORM = opaque("instance_norm", 3, instance_norm, each::<8>, reference::instance_norm);
-    GROUP_NORM = opaque("group_norm", 3, group_norm, each::<8>, reference::group_norm);
-    LAYER_NORM = Operator { fusion: FusionKind::Rows, ..opaque("layer_norm", 3, layer_norm, each::<8>, reference::layer_norm) };
-    /// The window reaches `floor((size - 1) / 2)` channels back and `ceil((size - 1) / 2)` on
-    LRN = opaque("lrn", 1, lrn, each::<24>, reference::lrn);
-    SOFTMAX = Operator { fusion: FusionKind::Rows, ..opaque("softmax", 1, along_axis, each::<14>, reference::softmax) };
-    LOG_SOFTMAX = Operator { fusion: FusionKind::Rows, ..opaque("log_softmax", 1, along_axis, each::<14>, reference::log_softmax) };
+    /// gamma * (x - mean) / sqrt(variance + epsilon) + beta, each of them [C], along axis 1
+    ///
+    /// `epsilon` is 1e-5 when absent.
+    /// - C1: the data is a float tensor of rank 2 or more.
+    /// - C2: the other operands are float tensors [C] of the data's second extent.
+    BATCH_NORM = Operator { fusion: FusionKind::Broadcast, ..opaque("batch_norm", batch_norm, each::<4>, reference::batch_norm) }
+        .of(form(&[operand("data"), operand("gamma"), operand("beta"), operand("mean"), operand("variance")])
+            .attributes(&[float("epsilon")]));
+    /// Normalises over the spatial axes, then scales and shifts by [C]
+    ///
+    /// C1 (rank 3 or more), C2 as relay.batch_norm.
+    INSTANCE_NORM = opaque("instance_norm", instance_norm, each::<8>, reference::instance_norm)
+        .of(form(&[operand("data"), operand("gamma"), operand("beta")]).attributes(&[float("epsilon")]));
+    /// Normalises over each group of channels and the spatial axes, then scales and shifts by [C]
+    ///
+    /// C1, C2 as relay.batch_norm. C3: num_groups divides the channels.
+    GROUP_NORM = opaque("group_norm", group_norm, each::<8>, reference::group_norm)
+        .of(form(&[operand("data"), operand("gamma"), operand("beta")])
+            .attributes(&[int("num_groups").required(), float("epsilon")]));
+    /// Normalises over the axes from `axis` to the last, then scales and shifts by operands of those axes
+    ///
+    /// `axis` is -1 and `epsilon` 1e-5 when absent.
+    /// - C1: the data is a float tensor. C2: axis is in range. C3: scale and shift are float tensors
+    ///   that broadcast to the data's shape from `axis` on.
+    LAYER_NORM = Operator { fusion: FusionKind::Rows, ..opaque("layer_norm", layer_norm, each::<8>, reference::layer_norm) }
+        .of(form(&[operand("data"), operand("gamma"), operand("beta")]).attributes(&[int("axis"), float("epsilon")]));
+    /// x / (bias + alpha / size * sum of x^2 over `size` neighbouring channels)^beta
+    ///
+    /// alpha is 1e-4, beta 0.75 and bias 1 when absent; the window reaches floor((size - 1) / 2) back and ceil((size - 1) / 2) on.
+    /// - C1: the data is a float tensor of rank 2 or more. C2: size is above 0.
+    LRN = opaque("lrn", lrn, each::<24>, reference::lrn)
+        .of(form(&[operand("data")])
+            .attributes(&[int("size").required(), float("alpha"), float("beta"), float("bias")]));
+    /// exp(x - max) / sum of the same, along `axis` (-1 when absent)
+    SOFTMAX = Operator { fusion: FusionKind::Rows, ..opaque("softmax", along_axis, each::<14>, reference::softmax) }.of(SOFTMAX_FORM);
+    /// x - max - log(sum of exp(x - max)), along `axis` (-1 when absent)
+    LOG_SOFTMAX = Operator { fusion: FusionKind::Rows, ..opaque("log_softmax", along_axis, each::<14>, reference::log_softmax) }.of(SOFTMAX_FORM);
 }

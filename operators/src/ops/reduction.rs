@@ -3,6 +3,7 @@
 //! `y[o...] = f over r of x[o..., r...]`. After NumPy's reductions and the ONNX operators Reduce*,
 //! ArgMax, ArgMin, CumSum, CumProd and TopK.
 
+use crate::form::{Form, flag, form, int, ints, operand};
 use crate::operator::cost::{one_each, one_each_input};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::reduction::{axis, reduced_axes, topk_axis};
@@ -11,13 +12,22 @@ use crate::relation::int_attr;
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, Violation, operators, require};
 
 const fn many_to_one(name: &'static str, relation: Relation, reference: Reference) -> Operator {
-    Operator { name, arity: (1, 1), relation, fusion: FusionKind::Reduction, cost: one_each_input, reference }
+    Operator {
+        name,
+        docs: &[],
+        form: Form::UNARY,
+        relation,
+        fusion: FusionKind::Reduction,
+        cost: one_each_input,
+        reference,
+    }
 }
 
 const fn scan(name: &'static str, reference: Reference) -> Operator {
     Operator {
         name,
-        arity: (1, 1),
+        docs: &[],
+        form: Form::UNARY,
         relation: scan_relation,
         fusion: FusionKind::Opaque,
         cost: one_each,
@@ -90,27 +100,54 @@ fn topk_relation(call: &Call) -> Related {
     Ok(vec![ty, indices])
 }
 
+const REDUCE: Form = form(&[operand("data")])
+    .attributes(&[ints("axes"), flag("keepdims")])
+    .about("Over `axes`, all of them when absent. C1: axes are in range and named once.");
+const ARG: Form =
+    form(&[operand("data")]).attributes(&[int("axis"), flag("keepdims"), flag("select_last")]).about(
+        "Along `axis` (0 when absent), as i64; among equals the first, or with `select_last` the last. C1: \
+     axis is in range. C2: the axis is not empty.",
+    );
+const SCAN: Form =
+    form(&[operand("data")]).attributes(&[int("axis"), flag("exclusive"), flag("reverse")]).about(
+        "Along `axis` (0 when absent); `exclusive` leaves out the element itself; `reverse` runs from the \
+     end. C1: axis is in range. C2: not boolean.",
+    );
+
 operators! {
-    REDUCE_SUM = many_to_one("reduce_sum", reduce_relation, reduction::sum);
-    /// Sum over count; NaN of nothing
-    REDUCE_MEAN = many_to_one("reduce_mean", float_relation, reduction::mean);
-    REDUCE_PROD = many_to_one("reduce_prod", reduce_relation, reduction::prod);
-    /// NaN when an element is; of nothing, the least value of the type
-    REDUCE_MAX = many_to_one("reduce_max", reduce_relation, reduction::max);
-    /// NaN when an element is; of nothing, the greatest value of the type
-    REDUCE_MIN = many_to_one("reduce_min", reduce_relation, reduction::min);
-    /// Whether all are true
-    REDUCE_ALL = many_to_one("reduce_all", bool_relation, reduction::min);
-    /// Whether one is true
-    REDUCE_ANY = many_to_one("reduce_any", bool_relation, reduction::max);
+    /// Sum
+    REDUCE_SUM = many_to_one("reduce_sum", reduce_relation, reduction::sum).of(REDUCE);
+    /// Mean (C2: of floats)
+    ///
+    /// The sum over the count: of nothing it is NaN.
+    REDUCE_MEAN = many_to_one("reduce_mean", float_relation, reduction::mean).of(REDUCE);
+    /// Product
+    REDUCE_PROD = many_to_one("reduce_prod", reduce_relation, reduction::prod).of(REDUCE);
+    /// Greatest element; NaN when one is
+    ///
+    /// Of nothing it is the least value of the type.
+    REDUCE_MAX = many_to_one("reduce_max", reduce_relation, reduction::max).of(REDUCE);
+    /// Least element; NaN when one is
+    ///
+    /// Of nothing it is the greatest value of the type.
+    REDUCE_MIN = many_to_one("reduce_min", reduce_relation, reduction::min).of(REDUCE);
+    /// Whether all are true (C2: of booleans)
+    REDUCE_ALL = many_to_one("reduce_all", bool_relation, reduction::min).of(REDUCE);
+    /// Whether one is true (C2: of booleans)
+    REDUCE_ANY = many_to_one("reduce_any", bool_relation, reduction::max).of(REDUCE);
     /// Index of the greatest element; of NaN when there is one
-    ARGMAX = many_to_one("argmax", arg_relation, |c, r, x| reduction::arg(c, &r[0], &x[0], true));
+    ARGMAX = many_to_one("argmax", arg_relation, |c, r, x| reduction::arg(c, &r[0], &x[0], true)).of(ARG);
     /// Index of the least element; of NaN when there is one
-    ARGMIN = many_to_one("argmin", arg_relation, |c, r, x| reduction::arg(c, &r[0], &x[0], false));
-    /// `y[i] = sum over j <= i of x[j]`
-    CUMSUM = scan("cumsum", |c, _, x| reduction::scan(c, &x[0], (0, i128::wrapping_add), (0.0, |a, b| a + b)));
-    /// `y[i] = product over j <= i of x[j]`
-    CUMPROD = scan("cumprod", |c, _, x| reduction::scan(c, &x[0], (1, i128::wrapping_mul), (1.0, |a, b| a * b)));
-    /// The k greatest or least, sorted, and where they are; NaN counts as greater than all numbers
-    TOPK = Operator { fusion: FusionKind::Opaque, ..many_to_one("topk", topk_relation, reduction::topk) };
+    ARGMIN = many_to_one("argmin", arg_relation, |c, r, x| reduction::arg(c, &r[0], &x[0], false)).of(ARG);
+    /// Running sum
+    CUMSUM = scan("cumsum", |c, _, x| reduction::scan(c, &x[0], (0, i128::wrapping_add), (0.0, |a, b| a + b))).of(SCAN);
+    /// Running product
+    CUMPROD = scan("cumprod", |c, _, x| reduction::scan(c, &x[0], (1, i128::wrapping_mul), (1.0, |a, b| a * b))).of(SCAN);
+    /// The k greatest (or least) elements along `axis`, sorted, and their indices as i64
+    ///
+    /// `axis` is -1 when absent; `smallest` takes the least; equals keep their order; NaN counts as greater than all numbers. C1: axis is in range. C2: 0 <= k <= extent.
+    TOPK = Operator { fusion: FusionKind::Opaque, ..many_to_one("topk", topk_relation, reduction::topk) }
+        .of(form(&[operand("data")])
+            .attributes(&[int("k").required(), int("axis"), flag("smallest")])
+            .results(&[operand("values"), operand("indices")]));
 }

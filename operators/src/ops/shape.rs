@@ -3,6 +3,7 @@
 //! `y[i] = x[p(i)]` with `p` fixed by the attributes. After NumPy's array manipulation routines and
 //! the ONNX operators Reshape, Slice, Pad and Resize.
 
+use crate::form::{Form, any, float, floats, form, int, ints, operand, text};
 use crate::operator::cost::{elements, free};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::shape::{Sliced, padding, permutation, slices};
@@ -11,7 +12,15 @@ use crate::relation::{axes_or_all, checked_axis, int_attr, ints_attr, normalize_
 use crate::{Call, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
 
 const fn mover(name: &'static str, relation: Relation, reference: Reference) -> Operator {
-    Operator { name, arity: (1, 1), relation, fusion: FusionKind::Injective, cost: free, reference }
+    Operator {
+        name,
+        docs: &[],
+        form: Form::UNARY,
+        relation,
+        fusion: FusionKind::Injective,
+        cost: free,
+        reference,
+    }
 }
 
 /// An extent from an attribute; constraint `number` is violated by a negative one.
@@ -259,28 +268,75 @@ fn reverse_relation(call: &Call) -> Related {
 }
 
 operators! {
-    /// The same elements in row-major order
-    RESHAPE = mover("reshape", reshape_relation, |_, r, x| shape::same_elements(&r[0], &x[0]));
-    /// Axis i of the result is axis axes[i] of the operand
-    TRANSPOSE = mover("transpose", transpose_relation, shape::transpose);
-    /// Without axes of extent 1
-    SQUEEZE = mover("squeeze", squeeze_relation, |_, r, x| shape::same_elements(&r[0], &x[0]));
-    /// With axes of extent 1
-    EXPAND_DIMS = mover("expand_dims", expand_dims_relation, |_, r, x| shape::same_elements(&r[0], &x[0]));
+    /// The same elements in row-major order under another shape
+    ///
+    /// At most one extent may be -1: what is left over. C1: one -1 at most, others not negative. C2: the number of elements stays.
+    RESHAPE = mover("reshape", reshape_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
+        .of(form(&[operand("data")]).attributes(&[ints("shape").required()]));
+    /// Axis i of the result is axis axes[i] of the operand; reversed when absent
+    ///
+    /// C1: axes are a permutation.
+    TRANSPOSE = mover("transpose", transpose_relation, shape::transpose)
+        .of(form(&[operand("data")]).attributes(&[ints("axes")]));
+    /// Removes axes of extent 1 (all of them when absent)
+    ///
+    /// C1: axes are in range. C2: their extents are 1; without axes, all extents are known.
+    SQUEEZE = mover("squeeze", squeeze_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
+        .of(form(&[operand("data")]).attributes(&[ints("axes")]));
+    /// Inserts axes of extent 1 at the places `axes` of the result
+    ///
+    /// C1: axes are in range of the result's rank and named once.
+    EXPAND_DIMS = mover("expand_dims", expand_dims_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
+        .of(form(&[operand("data")]).attributes(&[ints("axes").required()]));
     /// Repeats along axes of extent 1 and new leading axes
-    BROADCAST_TO = Operator { fusion: FusionKind::Broadcast, ..mover("broadcast_to", broadcast_to_relation, |_, r, x| shape::broadcast_to(&r[0], &x[0])) };
-    /// One tensor after another
-    CONCAT = Operator { arity: (1, usize::MAX), ..mover("concat", concat_relation, shape::concat) };
-    /// Pieces one after another
-    SPLIT = mover("split", split_relation, shape::split);
-    /// `y[i] = x[begin + i * stride]`
-    SLICE = mover("slice", slice_relation, shape::slice);
-    /// Longer, or shorter, at the ends of each axis
-    PAD = mover("pad", pad_relation, shape::pad);
-    /// `y[i] = x[i mod extent]`
-    TILE = mover("tile", tile_relation, |_, r, x| shape::tile(&r[0], &x[0]));
-    /// Another resolution (ONNX Resize)
-    RESIZE = Operator { cost: resize_cost, ..mover("resize", resize_relation, resize::resize) };
-    /// `y[i] = x[extent - 1 - i]` along the axes
-    REVERSE = mover("reverse", reverse_relation, shape::reverse);
+    ///
+    /// C1: the operand's shape broadcasts to `shape`.
+    BROADCAST_TO = Operator { fusion: FusionKind::Broadcast, ..mover("broadcast_to", broadcast_to_relation, |_, r, x| shape::broadcast_to(&r[0], &x[0])) }
+        .of(form(&[operand("data")]).attributes(&[ints("shape").required()]));
+    /// Joins tensors along `axis`
+    ///
+    /// C1: one element type and rank. C2: axis is in range. C3: the other extents agree.
+    CONCAT = mover("concat", concat_relation, shape::concat)
+        .of(form(&[any("inputs")]).attributes(&[int("axis").required()]));
+    /// Cuts a tensor along `axis` into pieces of the extents `sections`
+    ///
+    /// C1: axis is in range. C2: sections are not negative and sum to the extent.
+    SPLIT = mover("split", split_relation, shape::split)
+        .of(form(&[operand("data")])
+            .attributes(&[ints("sections").required(), int("axis").required()])
+            .results(&[any("pieces")]));
+    /// y[i] = x[begin + i * stride] along each of `axes`
+    ///
+    /// `axes` are the first ones and `strides` 1 when absent. Negative begin and end count from the back, both are clamped to the
+    /// axis (Python slices; with a negative stride an end below -extent means "through the first element").
+    /// - C1: begin, end, axes and strides have one length. C2: axes are in range and named once. C3: no stride is 0.
+    SLICE = mover("slice", slice_relation, shape::slice)
+        .of(form(&[operand("data")])
+            .attributes(&[ints("begin").required(), ints("end").required(), ints("axes"), ints("strides")]));
+    /// Extends each axis at its beginning and end
+    ///
+    /// `padding` has all beginnings, then all ends; negative ones remove. `mode` is "constant" (with `value`, 0 when absent), "edge",
+    /// "reflect" (without repeating the edge) or "wrap".
+    /// - C1: two numbers an axis. C2: a known mode. C3: no extent becomes negative; reflection is shorter than the axis; edge and wrap of an axis that is not empty.
+    PAD = mover("pad", pad_relation, shape::pad)
+        .of(form(&[operand("data")]).attributes(&[ints("padding").required(), text("mode"), float("value")]));
+    /// Repeats the tensor reps[i] times along axis i
+    ///
+    /// C1: one number, not negative, an axis.
+    TILE = mover("tile", tile_relation, |_, r, x| shape::tile(&r[0], &x[0]))
+        .of(form(&[operand("data")]).attributes(&[ints("reps").required()]));
+    /// Samples the last axes at another resolution
+    ///
+    /// `size` has one extent for each axis. `scales` are those that map coordinates (size / extent where the model gives no other).
+    /// `method` is "nearest" or "linear"; `coordinates` is "half_pixel", "pytorch_half_pixel", "asymmetric" or "align_corners";
+    /// `rounding`, for nearest, is "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil". Defaults: nearest, half_pixel, round_prefer_floor.
+    /// - C1: one size and scale an axis, above 0. C2: known method, coordinates, rounding. C3: linear interpolates floats.
+    RESIZE = Operator { cost: resize_cost, ..mover("resize", resize_relation, resize::resize) }
+        .of(form(&[operand("data")])
+            .attributes(&[ints("size").required(), floats("scales").required(), text("method"), text("coordinates"), text("rounding")]));
+    /// Runs backwards along `axes`
+    ///
+    /// C1: axes are in range and named once.
+    REVERSE = mover("reverse", reverse_relation, shape::reverse)
+        .of(form(&[operand("data")]).attributes(&[ints("axes").required()]));
 }

@@ -7,6 +7,7 @@
 //! The right side's sums `u[t, k, j]` are an operand, so that those of a constant are made when compiling. The sums are products of two
 //! sparse matrices each, the first of which has what several of them share.
 
+use crate::form::{Form, form, operand};
 use crate::operator::{Related, cost::elements};
 pub use crate::parameters::strassen::{LEFT, PRODUCTS, RESULT, RIGHT};
 use crate::reference::strassen as reference;
@@ -73,22 +74,33 @@ fn sums_relation(call: &Call) -> Related {
 }
 
 operators! {
-    /// The sums of quarters of a product's right side.
+    /// The sums of quarters of such a product's right side
+    ///
+    /// The matrix [K, N], result [7, K/2, N/2]. Those of a constant are made when compiling.
+    /// - C1: the matrix is f32 of rank 2.
+    /// - C2: its extents are even.
     STRASSEN_SUMS = Operator {
         name: "strassen_sums",
-        arity: (1, 1),
+        docs: &[], form: Form::UNARY,
         relation: sums_relation,
         fusion: FusionKind::Opaque,
         cost: crate::operator::cost::one_each,
         reference: reference::sums,
-    };
-    /// A product of matrices by Strassen's algorithm, of whose right side the sums are given.
+    }.of(form(&[operand("right")]));
+    /// A product of matrices by Strassen's algorithm: 7 products of sums of quarters in place of 8 of quarters
+    ///
+    /// The left side [M, K], and of the right side [K, N] the sums that `relay.strassen_sums` gives (Strassen, 1969, in Winograd's form). Errors are
+    /// bounded by the norms of the matrices and not by each element.
+    /// - C1: operands are f32.
+    /// - C2: the left side has rank 2, the sums of the right side rank 3.
+    /// - C3: these are 7.
+    /// - C4: the left side's extents are even, and half of its columns are the sums' rows.
     MATMUL_STRASSEN = Operator {
         name: "matmul_strassen",
-        arity: (2, 2),
+        docs: &[], form: Form::UNARY,
         relation,
         fusion: FusionKind::Contraction,
         cost,
         reference: reference::matmul,
-    };
+    }.of(form(&[operand("left"), operand("sums")]));
 }

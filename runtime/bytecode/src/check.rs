@@ -150,7 +150,7 @@ impl Program {
             }
             I::Operator { operator, inputs, outputs, .. } => {
                 let row = ops::named(operator).ok_or_else(|| format!("there is no operator {operator:?}"))?;
-                let (least, most) = row.arity;
+                let (least, most) = row.arity();
                 match (least..=most).contains(&inputs.len()) && !outputs.is_empty() {
                     true => Ok(()),
                     false => Err(format!(

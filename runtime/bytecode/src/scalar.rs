@@ -122,7 +122,7 @@ impl Scalar {
 
     /// How many operands it takes.
     pub fn arity(self) -> usize {
-        self.row().operator.arity.0
+        self.row().operator.arity().0
     }
 
     /// The element type of an operand: `where` takes a truth first.

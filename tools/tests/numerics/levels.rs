@@ -20,7 +20,7 @@ fn explained(model: &str, options: &[&str]) -> String {
 fn normwise_products_are_asked_for() {
     let normwise = |options: &[&str]| {
         let text = explained(PRODUCT, options);
-        text.contains("strassen") || text.contains("inner_product_trick")
+        text.contains("matmul_strassen") || text.contains("matmul_inner_product_trick")
     };
     assert!(!normwise(&[]) && !normwise(&["--fp-math=standard"]) && !normwise(&["--fp-math=strict"]));
     assert!(normwise(&["--fp-math=fast"]) && normwise(&["--max-error=1e-3"]));
@@ -31,7 +31,8 @@ fn normwise_products_are_asked_for() {
 #[test]
 fn a_module_says_its_level() {
     let model = format!("module attributes {{fusion.fp_math = \"fast\"}} {{\n{PRODUCT}}}\n");
-    let normwise = |text: String| text.contains("strassen") || text.contains("inner_product_trick");
+    let normwise =
+        |text: String| text.contains("matmul_strassen") || text.contains("matmul_inner_product_trick");
     assert!(normwise(explained(&model, &[])));
     assert!(!normwise(explained(&model, &["--fp-math=standard"])));
 }

@@ -378,7 +378,7 @@ impl FromOp for Node {
                 ops::all().map(|o| o.name).max_by_key(|name| shared(name)).filter(|n| shared(n) > 2);
             return Err(TermError::Unknown { name: op.to_owned(), nearest });
         };
-        let (least, most) = operator.arity;
+        let (least, most) = operator.arity();
         match children.len().checked_sub(1) {
             Some(count) if (least..=most).contains(&count) => {
                 Ok(Node { head: Head::Call(Operation(operator)), children })

@@ -131,7 +131,7 @@ pub(super) fn arity(name: &str) -> Option<usize> {
     let (least, most) = match find(name)? {
         Row::Same(same) => (same.operands, same.operands),
         Row::Built(built) => built.operands,
-        Row::Ours(row) => row.arity,
+        Row::Ours(row) => row.arity(),
     };
     (least == most).then_some(least)
 }
@@ -154,7 +154,7 @@ impl<'c> Emitter<'c, '_> {
         let (least, most) = match row {
             Row::Same(same) => (same.operands, same.operands),
             Row::Built(built) => built.operands,
-            Row::Ours(row) => row.arity,
+            Row::Ours(row) => row.arity(),
         };
         if !(least..=most).contains(&arguments.len()) {
             let takes = if least == most { least.to_string() } else { format!("{least} or more") };

@@ -49,7 +49,7 @@ use fusion_dialects::{
     Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, emit_warning,
     kind_of, nested_ops, tensor_type, top_level,
 };
-use fusion_machine::Machine;
+use fusion_machine::{Machine, Target};
 pub use inner_product_trick::Tile as InnerProductTile;
 pub use iterated::side_by_side;
 pub use reductions::{fits_lanes, reads_once};

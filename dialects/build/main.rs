@@ -1,4 +1,7 @@
-//! Generates the C++ classes of the dialects with mlir-tblgen and compiles the shim that registers them.
+//! Writes the operators' rows as ODS, generates the C++ classes of the dialects with mlir-tblgen, and compiles the shim that
+//! registers them.
+
+mod operators;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,6 +34,7 @@ const SHIM: &[&str] = &[
 ];
 
 fn main() {
+    println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=td");
     println!("cargo:rerun-if-changed=shim");
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
@@ -39,6 +43,7 @@ fn main() {
     };
     let prefix = PathBuf::from(prefix);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(out.join("Operators.td"), operators::definitions()).expect("OUT_DIR can be written");
     for (dialect, td) in DIALECTS {
         for (suffix, generator) in GENERATORS {
             generate(
@@ -71,6 +76,8 @@ fn generate(prefix: &Path, td: &str, generator: &str, output: &Path, dialect: &s
     let folder = Path::new(td).parent().expect("a .td stands in a folder");
     let mut command = Command::new(prefix.join("bin/mlir-tblgen"));
     command.arg(generator).arg(td).arg("-I").arg(prefix.join("include")).arg("-I").arg(folder);
+    // What is generated of the rows.
+    command.args(output.parent().map(|folder| format!("-I{}", folder.display())));
     // Definitions of included upstream dialects must not be generated again.
     match generator {
         "-gen-typedef-decls" | "-gen-typedef-defs" => command.arg(format!("-typedefs-dialect={dialect}")),
