@@ -48,7 +48,7 @@ pub struct CompileOptions {
     pub unfold: Unfold,
     /// What arithmetic of floats may be taken for, in place of what the model says.
     pub fp_math: Option<FpMath>,
-    /// Families of rules that are left out, of [`switches`].
+    /// Families of rules that are left out, of [`switches`](fusion_conversion::planning::switches).
     pub rules_off: Vec<&'static str>,
     /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
     pub explain: bool,

@@ -5,7 +5,7 @@
 //!     layout_transform {src_layout = "NCHW", dst_layout = "NCHW16c"}
 //!
 //! Each is the plain operator between two changes of order; what it takes is the plain operator's relation, of the values that are laid
-//! out. (Orders are Relay's, see [`Layout`]; blocks of channels after Georganas et al., "Anatomy of High-Performance Deep Learning
+//! out. (Orders are Relay's, see [`Layout`](crate::Layout); blocks of channels after Georganas et al., "Anatomy of High-Performance Deep Learning
 //! Convolutions on SIMD Architectures", 2018.) Rules about convolutions and pools are about the plain ones: these rows are others.
 
 use super::convolution::CONV2D;

@@ -14,11 +14,7 @@ use super::launch::Launch;
 use super::row::Row;
 use super::table::{Align, table};
 use crate::print;
-use fusion_machine::Factors;
-use fusion_targets::gpu::resources::Resources;
 use indexmap::IndexMap;
-use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What a kernel takes at least, by the roof of its report's machine.
 fn roof(report: &Report, row: &Row) -> Option<f64> {
@@ -125,6 +121,7 @@ pub fn side_by_side(reports: &[Report]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn on(target: &str, instruction: &str, registers: Option<u64>) -> Report {
         let mut report = crate::report::tests::report();

@@ -5,11 +5,8 @@ use super::table::{Align, table};
 use super::totals::Totals;
 use crate::driver::Predicted;
 use crate::print;
-use fusion_egraph::remarks::{BlockRemarks, KernelEntry, TensorEntry};
-use fusion_machine::Factors;
+use fusion_egraph::remarks::{BlockRemarks, KernelEntry};
 use fusion_runtime::KernelDescription;
-use indexmap::IndexSet;
-use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
 /// The most names in a cell of the table.

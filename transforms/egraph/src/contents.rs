@@ -296,7 +296,7 @@ fn selected(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fusion_operators::Attrs;
+    use fusion_operators::{Attrs, DType};
 
     #[test]
     fn casts_are_finite_where_the_type_has_no_smaller_range() {

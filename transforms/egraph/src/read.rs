@@ -20,6 +20,7 @@ use fusion_dialects::{
 };
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SLICE, SPLIT, SQUEEZE};
 use fusion_operators::{Attrs, Call, Operator, TensorType};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// A value that a pinned operation reads.

@@ -19,8 +19,8 @@ use super::interface;
 use crate::spelled::Spelled;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Type, Value,
-    dictionary_attr, dictionary_text, int_attr, ints_attr, ops_in, str_attr, top_level, type_attr, unit_attr,
+    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, Value, dictionary_attr,
+    dictionary_text, ops_in, str_attr, top_level, type_attr,
 };
 use fusion_loop_to_gpu::{LAUNCH, maps};
 use fusion_operators::Attr;

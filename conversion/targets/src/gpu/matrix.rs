@@ -16,8 +16,8 @@ use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::{Family, Instruction};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Pass, PassError, RunContext, Value, ValueLike, attr_to_mlir, ints_attr,
-    nested_ops, scalar_type, typed_int_attr, vector_parts, vector_type,
+    Build, Op, OpExt, Pass, PassError, RunContext, Value, ValueLike, attr_to_mlir, ints_attr, nested_ops,
+    scalar_type, typed_int_attr, vector_parts, vector_type,
 };
 use fusion_operators::{Attr, DType};
 

@@ -13,10 +13,10 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Op as Te, Parts};
 use fusion_dialects::{
     Attribute, Build, Context, Op, OpExt, PassError, Type, Value, ValueMap, arguments, array_attr,
-    attr_to_mlir, buffer_type, defining_op, dict_attr, erase_argument, function_type, int_attr, key, kind_of,
-    op_key, ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
+    attr_to_mlir, buffer_type, dict_attr, erase_argument, function_type, int_attr, key, kind_of, op_key,
+    ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
 };
-use fusion_operators::{Attr, DType, TensorType};
+use fusion_operators::{Attr, DType};
 use fusion_schedule::schedule::{Attach, Handle, Refusal, Relation, Said, Schedule, Stage, StageId, Tail};
 use std::collections::{HashMap, HashSet};
 

@@ -10,7 +10,7 @@
 
 use super::Lowering;
 use super::nest::{Bindings, Nest};
-use super::ranges::{Range, ranged};
+use super::ranges::ranged;
 use fusion_dialects::indices::RANGED;
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::indices::{accesses, conditions, put};

@@ -14,9 +14,7 @@
 use super::{Extents, extents, is_constant, used};
 use crate::relay_to_bytecode::scalars::in_kernels;
 use fusion_dialects::rows::Kind;
-use fusion_dialects::{
-    Op, OpExt, OperationLike, Value, key, kind_of, nested_ops, op_key, parent_of, relay, users,
-};
+use fusion_dialects::{Op, OpExt, key, kind_of, nested_ops, op_key, parent_of, relay, users};
 use std::collections::{BTreeSet, HashMap};
 
 /// What runs together.
