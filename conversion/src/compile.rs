@@ -4,7 +4,8 @@
 //! ([`crate::kernels`]); what is left, the function that calls them, is compiled here. Each becomes an object.
 
 use crate::cache::Cache;
-use crate::description::{Signature, SignatureError};
+use crate::description::Signature;
+use crate::error::{CompileError, failed};
 use crate::kernels::Workshop;
 use crate::pipelines::{DEFINE, GPU_HOST, HOST, LLVM, LOOP, RELAY, TE};
 use crate::planning::Planning;
@@ -12,11 +13,9 @@ use crate::runner::Runner;
 use crate::units::Unit;
 use fusion_dialects::module::FpMath;
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{
-    CodegenError, Emit, Module, Op, OpExt, PassError, emit, kind_of, name_of_location, nested_ops, str_attr,
-    tensor_type, top_level,
-};
-use fusion_egraph::extract::cost::{arithmetic, roof};
+use fusion_dialects::{Emit, Module, Op, OpExt, emit, kind_of, nested_ops, str_attr, tensor_type, top_level};
+use fusion_egraph::extract::calls::arithmetic;
+use fusion_egraph::extract::cost::roof;
 use fusion_egraph::extract::rates::Rates;
 use fusion_egraph::unrolling::runs;
 use fusion_machine::Target;
@@ -102,16 +101,6 @@ impl Settings {
     }
 }
 
-/// What a pass or the module itself says, with its place.
-pub(crate) fn failed(error: PassError) -> CompileError {
-    let place = name_of_location(error.location);
-    CompileError::Stage(vec![if place.is_empty() {
-        error.message
-    } else {
-        format!("{place}: {}", error.message)
-    }])
-}
-
 impl Default for Settings {
     /// For this machine, one kernel after another.
     fn default() -> Self {
@@ -144,20 +133,6 @@ pub struct Kernel {
     pub seconds: f64,
     /// How often it runs, by the loops of known length that it is in.
     pub runs: u64,
-}
-
-/// Why there is no code.
-#[derive(Debug, thiserror::Error)]
-pub enum CompileError {
-    /// The inputs or outputs cannot be compiled for.
-    #[error(transparent)]
-    Signature(#[from] SignatureError),
-    /// A stage failed; with locations.
-    #[error("{}", .0.join("\n"))]
-    Stage(Vec<String>),
-    /// LLVM refused.
-    #[error(transparent)]
-    Codegen(#[from] CodegenError),
 }
 
 /// Compiles a module whose function `@main` is the model.

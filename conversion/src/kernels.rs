@@ -5,7 +5,7 @@
 //! which thread did what.
 
 use crate::cache::{Cache, Key};
-use crate::compile::CompileError;
+use crate::error::CompileError;
 use crate::pipelines::{LLVM, LOOP};
 use crate::runner::Runner;
 use crate::units::Unit;

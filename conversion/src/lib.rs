@@ -8,6 +8,7 @@ pub mod alone;
 pub mod cache;
 pub mod compile;
 pub mod description;
+pub mod error;
 pub mod kernels;
 pub mod pipelines;
 pub mod planning;

@@ -10,7 +10,8 @@
 //! All kernels share one block of constants: each finds its own at an offset that is written into its code. Kernels with the same
 //! constants share them.
 
-use crate::compile::{CompileError, Kernel, Planned, Settings, Timings, failed, plan};
+use crate::compile::{Kernel, Planned, Settings, Timings, plan};
+use crate::error::{CompileError, failed};
 use crate::kernels::Workshop;
 use crate::pipelines::{DYNAMIC, LANGUAGE};
 use crate::runner::Runner;

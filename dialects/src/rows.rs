@@ -181,6 +181,11 @@ impl Upstream {
     }
 }
 
+/// True for every operation of the relay dialect.
+pub fn is_relay(kind: Kind) -> bool {
+    matches!(kind, Kind::Operator(_) | Kind::Relay(_))
+}
+
 /// A row the shim keeps for a class of operations.
 pub(crate) struct Row {
     pub name: String,

@@ -1,8 +1,8 @@
 //! The row of facts of an operator.
 
+use crate::evaluation::Evaluated;
 use crate::form::Form;
-use crate::reference::Reference;
-use crate::{Attrs, Relation, TensorType};
+use crate::{Attrs, Tensor, TensorType, Violation};
 
 /// How an operator may be fused with its neighbours: Relay's operator patterns
 /// (Roesch et al., "Relay: A High-Level Compiler for Deep Learning", section 4.4), ordered from the
@@ -35,6 +35,15 @@ pub struct Call<'a> {
     /// Attributes.
     pub attrs: &'a Attrs,
 }
+
+/// Result types, or the constraint that does not hold.
+pub type Related = Result<Vec<TensorType>, Violation>;
+
+/// A type relation.
+pub type Relation = fn(&Call) -> Related;
+
+/// Computes a call on host tensors. `results` are the types its relation gave.
+pub type Reference = fn(&Call, results: &[TensorType], operands: &[Tensor]) -> Evaluated;
 
 /// Arithmetic of a call, in floating-point (or integer) operations. Bytes follow from the types.
 pub type Cost = fn(&Call, results: &[TensorType]) -> f64;
@@ -85,7 +94,7 @@ impl Operator {
     }
 
     /// Checks the number of operands (constraint C0), then the type relation.
-    pub fn infer(&'static self, operands: &[TensorType], attrs: &Attrs) -> crate::relation::Related {
+    pub fn infer(&'static self, operands: &[TensorType], attrs: &Attrs) -> Related {
         let (least, most) = self.arity();
         crate::require!(
             (least..=most).contains(&operands.len()),

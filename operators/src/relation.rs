@@ -1,43 +1,9 @@
 //! Type relations: how the types of a call's results follow from its operands and attributes.
 //!
-//! A relation either gives the result types or the first constraint that is violated. Constraints
-//! are numbered per operator (`C1`, `C2`, ...) and listed with the operator's documentation, so that
-//! an error message and the specification name the same thing.
+//! A relation either gives the result types or the first constraint that is violated.
 
-use crate::{Attr, Call, DType, Dim, TensorType};
-
-/// Result types, or the constraint that does not hold.
-pub type Related = Result<Vec<TensorType>, Violation>;
-
-/// A type relation.
-pub type Relation = fn(&Call) -> Related;
-
-/// A constraint of an operator that a call does not meet.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("violates constraint C{number}: {message}")]
-pub struct Violation {
-    /// The number in the operator's list of constraints.
-    pub number: u32,
-    /// A sentence that names the values, what was expected and, where it helps, what to write.
-    pub message: String,
-}
-
-impl Violation {
-    /// A violated constraint.
-    pub fn new(number: u32, message: impl Into<String>) -> Self {
-        Violation { number, message: message.into() }
-    }
-}
-
-/// Returns early with a [`Violation`] unless the condition holds.
-#[macro_export]
-macro_rules! require {
-    ($cond:expr, C $number:literal, $($message:tt)+) => {
-        if !$cond {
-            return Err($crate::Violation::new($number, format!($($message)+)));
-        }
-    };
-}
+use crate::operator::Related;
+use crate::{Attr, Call, DType, Dim, TensorType, Violation};
 
 /// Normalises an axis that may count from the back. `None` when it is out of range.
 pub fn normalize_axis(axis: i64, rank: usize) -> Option<usize> {

@@ -4,10 +4,10 @@
 macro_rules! embedded {
     ($machine:expr, $($part:literal)+) => {
         match $machine {
-            $crate::object_file::Machine::X86_64 => {
+            $crate::machine::Machine::X86_64 => {
                 include_bytes!(concat!(env!("OUT_DIR"), "/", $($part,)+ "-x86_64.o")).as_slice()
             }
-            $crate::object_file::Machine::AArch64 => {
+            $crate::machine::Machine::AArch64 => {
                 include_bytes!(concat!(env!("OUT_DIR"), "/", $($part,)+ "-aarch64.o")).as_slice()
             }
         }

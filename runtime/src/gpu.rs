@@ -1,7 +1,7 @@
 //! The code that runs the kernels of a library for a GPU, ready to link into it: `gpu/*.c`.
 
 use crate::embedded::embedded;
-use crate::object_file::Machine;
+use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 
 /// What the kernels of a library run on.

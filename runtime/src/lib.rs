@@ -10,6 +10,7 @@ mod embedded;
 pub mod gpu;
 pub mod header;
 pub mod language;
+pub mod machine;
 pub mod measure;
 pub mod module;
 pub mod npy;

@@ -4,6 +4,8 @@
 //! a copy in memory.
 
 use crate::description::ModelDescription;
+pub use crate::machine::Machine;
+pub use crate::weights::Constants;
 use crate::weights::{self, Outside};
 use object::elf;
 use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
@@ -15,71 +17,6 @@ pub const ABI_VERSION: u32 = 1;
 /// From this size on, x86-64 constants go to a section the linker places out of the way, so that
 /// code and its tables stay within the two gigabytes they can reach of each other.
 const LARGE_CONSTANTS: u64 = 1 << 30;
-
-/// Machines code can be packaged for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Machine {
-    X86_64,
-    AArch64,
-}
-
-impl Machine {
-    /// The machine this program runs on, when it is one of these.
-    pub fn host() -> Option<Machine> {
-        match std::env::consts::ARCH {
-            "x86_64" => Some(Machine::X86_64),
-            "aarch64" => Some(Machine::AArch64),
-            _ => None,
-        }
-    }
-
-    /// The machine of an ELF header's `e_machine`.
-    pub fn from_elf(machine: u16) -> Option<Machine> {
-        match elf::Machine(machine) {
-            elf::EM_X86_64 => Some(Machine::X86_64),
-            elf::EM_AARCH64 => Some(Machine::AArch64),
-            _ => None,
-        }
-    }
-
-    /// Its name in target triples.
-    pub fn name(self) -> &'static str {
-        match self {
-            Machine::X86_64 => "x86_64",
-            Machine::AArch64 => "aarch64",
-        }
-    }
-}
-
-/// The weights of a model: pieces of one block of bytes. What no piece covers is zero.
-#[derive(Clone, Debug, Default)]
-pub struct Constants<'a> {
-    /// Bytes of the block.
-    pub size: u64,
-    /// Offsets and contents, in ascending order.
-    pub pieces: Vec<(u64, &'a [u8])>,
-}
-
-impl<'a> Constants<'a> {
-    /// Appends a piece at the next multiple of `alignment` (a power of two) and gives its offset.
-    pub fn push(&mut self, bytes: &'a [u8], alignment: u64) -> u64 {
-        let offset = self.size.next_multiple_of(alignment.max(1));
-        self.size = offset + bytes.len() as u64;
-        self.pieces.push((offset, bytes));
-        offset
-    }
-
-    /// The first piece that overlaps the one before it or sticks out of the block.
-    pub fn misplaced(&self) -> Option<usize> {
-        let mut end = 0;
-        self.pieces.iter().position(|&(offset, bytes)| {
-            let after = offset.checked_add(bytes.len() as u64).filter(|&e| offset >= end && e <= self.size);
-            end = after.unwrap_or(end);
-            after.is_none()
-        })
-    }
-}
 
 /// Where the parts of the object lie in its read-only section, before the constants.
 const VERSION_AT: u64 = 0;

@@ -3,7 +3,8 @@
 
 use crate::description::ModelDescription;
 use crate::header::header;
-use crate::object_file::{self, Constants, Machine};
+use crate::machine::Machine;
+use crate::object_file::{self, Constants};
 use crate::weights::{self, Outside};
 use crate::{gpu, language, output, threads};
 use std::ffi::OsString;

@@ -9,7 +9,7 @@
 //! They lie there as kernels want them, so that nothing is computed when the model is loaded; the fingerprint is that of their bytes.
 
 use crate::embedded::embedded;
-use crate::object_file::{Constants, Machine};
+use crate::machine::Machine;
 use crate::output::OutputFile;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use std::collections::HashMap;
@@ -22,6 +22,35 @@ pub const ALIGNMENT: u64 = 1 << 16;
 const TENSOR: &str = "constants";
 /// The entry of the metadata with the fingerprint.
 const ENTRY: &str = "fusion";
+
+/// The weights of a model: pieces of one block of bytes. What no piece covers is zero.
+#[derive(Clone, Debug, Default)]
+pub struct Constants<'a> {
+    /// Bytes of the block.
+    pub size: u64,
+    /// Offsets and contents, in ascending order.
+    pub pieces: Vec<(u64, &'a [u8])>,
+}
+
+impl<'a> Constants<'a> {
+    /// Appends a piece at the next multiple of `alignment` (a power of two) and gives its offset.
+    pub fn push(&mut self, bytes: &'a [u8], alignment: u64) -> u64 {
+        let offset = self.size.next_multiple_of(alignment.max(1));
+        self.size = offset + bytes.len() as u64;
+        self.pieces.push((offset, bytes));
+        offset
+    }
+
+    /// The first piece that overlaps the one before it or sticks out of the block.
+    pub fn misplaced(&self) -> Option<usize> {
+        let mut end = 0;
+        self.pieces.iter().position(|&(offset, bytes)| {
+            let after = offset.checked_add(bytes.len() as u64).filter(|&e| offset >= end && e <= self.size);
+            end = after.unwrap_or(end);
+            after.is_none()
+        })
+    }
+}
 
 /// What a library knows of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 //! What is computed of them alone is then computed by the compiler. ONNX models are bound while they are imported, which lets
 //! shapes depend on values too.
 
-use crate::driver::{DriverError, failed};
-use crate::programs::{ENTRY, input_names, main_of, signature};
+use crate::failure::{DriverError, failed};
+use crate::language::{ENTRY, input_names, main_of, signature};
 use fusion_dialects::relay::Builder;
 use fusion_dialects::{
     Build, Module, OpExt, OperationLike, ValueLike, arguments, array_attr, array_elements, erase_argument,

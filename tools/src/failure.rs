@@ -1,7 +1,7 @@
 //! Why a command fails: one sentence for the user.
 
-use crate::driver::{DriverError, TargetError};
-use crate::profile::vendor::ToolError;
+use crate::profile::vendor::error::ToolError;
+use crate::target::TargetError;
 use fusion_bytecode::FileError;
 use fusion_interpreter::InterpretError;
 use fusion_operators::TensorError;
@@ -11,6 +11,30 @@ use fusion_runtime::vm::{LibraryError, MachineError, ProgramFileError, VmError};
 use fusion_runtime::{LoadError, RunError};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Why the compiler gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The model uses something that is not supported.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The input must be known when compiling.
+    #[error("input {0:?} of the model must be known when compiling; give it with --bind {0}=FILE.npy")]
+    NeedsConstant(String),
+    /// Programs are for processors.
+    #[error(
+        "a program of the whole language (functions as values, data, references, recursion), or bytecode, runs on a processor, \
+         and {0} is a GPU; leave --target away, or compile a model of operators alone"
+    )]
+    NoPrograms(String),
+    /// The model is wrong, or the compiler is.
+    #[error("{0}")]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+pub(crate) fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {
+    DriverError::Failed(error.into())
+}
 
 /// Why a command fails.
 #[derive(Debug, thiserror::Error)]

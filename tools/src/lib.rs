@@ -3,14 +3,18 @@
 mod bind;
 pub mod calibrate;
 pub mod commands;
+mod compilation;
 pub mod dev;
 pub mod driver;
 mod environment;
 pub mod failure;
 pub mod inputs;
+mod language;
 pub mod load;
+mod models;
 pub mod onnx;
 pub mod opt;
+pub mod package;
 mod ports;
 pub mod print;
 pub mod profile;

@@ -2,15 +2,14 @@
 
 use crate::driver::{self, Code, CompileOptions, Compiled, DriverError};
 use crate::failure::Failure;
+use crate::package::package;
 use crate::programs;
 use fusion_operators::Tensor;
-use fusion_runtime::package::{CodeObject, Package};
-use fusion_runtime::weights::Outside;
 use fusion_runtime::{Module, NativeProgram};
 use indexmap::IndexMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Loads a compiled model, or compiles a model and loads the outcome.
 pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
@@ -92,33 +91,4 @@ pub fn is_compiled(path: &Path) -> Result<bool, Failure> {
     let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut start));
     read.map_err(Failure::file("read", path))?;
     Ok(start == b"\x7fELF")
-}
-
-/// Hands a compiled model, ready to link, to `then`.
-pub fn package<T>(
-    compiled: &Compiled,
-    linker: Option<PathBuf>,
-    then: impl FnOnce(&Package) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    package_with(compiled, linker, None, then)
-}
-
-/// The same of a model whose weights lie in a file.
-pub fn package_with<T>(
-    compiled: &Compiled,
-    linker: Option<PathBuf>,
-    outside: Option<&Outside>,
-    then: impl FnOnce(&Package) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let Code::Objects { objects, libraries } = &compiled.code else {
-        return Err(Failure::InMemory);
-    };
-    then(&Package {
-        description: &compiled.description,
-        code: objects.iter().map(|bytes| CodeObject::Bytes(bytes)).collect(),
-        constants: compiled.constants.borrow(),
-        libraries: libraries.clone(),
-        outside,
-        linker,
-    })
 }

@@ -6,7 +6,8 @@
 //!     Relay    arguments have names, results have none: output_0, output_1, ...
 //! ```
 
-use crate::driver::{DriverError, failed, load_module};
+use crate::failure::{DriverError, failed};
+use crate::models::load_module;
 use fusion_conversion::description::result_names;
 use fusion_importers::onnx;
 /// Whether a port of a model is a tensor, and its name.

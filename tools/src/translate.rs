@@ -1,6 +1,6 @@
 //! `fusion-translate`: programs from one form to another.
 
-use crate::driver::DriverError;
+use crate::failure::DriverError;
 use crate::failure::Failure;
 use crate::print;
 use clap::{ArgGroup, Parser};

@@ -3,9 +3,12 @@
 use crate::common::Reader;
 use crate::pressure::one_kernel;
 use fusion_egraph::extract::code::{passes, reason, seconds};
+use fusion_egraph::extract::cost;
+use fusion_egraph::extract::kernel::Kernel;
 use fusion_egraph::extract::rates::Rates;
 use fusion_egraph::extract::search::{Freedom, search};
 use fusion_egraph::extract::space::Space;
+use fusion_egraph::extract::state::State;
 use fusion_machine::Target;
 
 /// So many operations, each of which waits for the one before it.
@@ -20,12 +23,17 @@ fn of_one(text: &str) -> f64 {
     seconds(&space, &state, &kernel)
 }
 
+/// What of the code of a kernel takes time.
+fn why(space: &Space, state: &State, kernel: &Kernel) -> Option<String> {
+    reason(space, state, kernel, cost::kernel(space, state, kernel))
+}
+
 #[test]
 fn small_kernels_have_no_cost_of_code() {
     assert_eq!(of_one(&chain(60, "[4096]")), 0.0);
     assert_eq!(of_one("(softmax {} (mul {} x:[64,4096] 0.5))"), 0.0);
     let (space, state, kernel) = one_kernel(&chain(60, "[4096]"));
-    assert_eq!(reason(&space, &state, &kernel), None);
+    assert_eq!(why(&space, &state, &kernel), None);
 }
 
 #[test]
@@ -33,8 +41,8 @@ fn longer_chains_take_more() {
     let taken: Vec<f64> = [60, 100, 200, 400, 800].iter().map(|&n| of_one(&chain(n, "[4096]"))).collect();
     assert!(taken.is_sorted() && taken[1] < taken[2] && taken[3] < taken[4], "{taken:?}");
     let (space, state, kernel) = one_kernel(&chain(200, "[4096]"));
-    let why = reason(&space, &state, &kernel).unwrap();
-    assert_eq!(why, "200 operations in it wait for each other, and a core looks 70 ahead");
+    let said = why(&space, &state, &kernel).unwrap();
+    assert_eq!(said, "200 operations in it wait for each other, and a core looks 70 ahead");
 }
 
 #[test]
@@ -58,7 +66,7 @@ fn what_follows_a_product_need_not_wait_but_is_written_out() {
     let text = chain(100, "[64,64]").replace("x:[64,64]", "(matmul {} x:[64,64] w:[64,64])");
     let (space, state, kernel) = one_kernel(&text);
     assert!(seconds(&space, &state, &kernel) > 0.0);
-    assert!(reason(&space, &state, &kernel).unwrap().contains("compiling"));
+    assert!(why(&space, &state, &kernel).unwrap().contains("compiling"));
 }
 
 /// The kernels that a chain of some operations becomes.

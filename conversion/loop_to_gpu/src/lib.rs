@@ -43,7 +43,8 @@ use fusion_dialects::te::Scalar;
 use fusion_dialects::{
     Attribute, BlockLike, Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError,
     RunContext, Value, ValueLike, ValueMap, arguments, defining_op, dict_attr, function_type, int_attr,
-    ints_attr, nested_ops, none_left, ops_in, str_attr, symbol_attr, top_level, type_attr, unit_attr,
+    ints_attr, is_pure, nested_ops, none_left, ops_in, str_attr, symbol_attr, top_level, type_attr,
+    unit_attr,
 };
 use launches::{Launch, Shape};
 
@@ -287,6 +288,21 @@ fn kernel<'c>(
 /// Operations with all that is in them, which comes first.
 pub fn within<'c>(ops: impl IntoIterator<Item = Op<'c>>) -> impl Iterator<Item = Op<'c>> {
     ops.into_iter().flat_map(|op| nested_ops(op).into_iter().chain([op]))
+}
+
+/// A nest and all in it; a loop comes before what is in it.
+fn outside_in(nest: Op) -> Vec<Op> {
+    [nest].into_iter().chain(nested_ops(nest)).collect()
+}
+
+/// True for what is no loop, condition or load, and does more than to give a value.
+fn may_write(op: Op) -> bool {
+    let reads = |kind| matches!(kind, Loop::Load | Loop::LoadStrided | Loop::Gather);
+    let structure = |kind| matches!(kind, Loop::For | Loop::Upto | Loop::Guard | Loop::Yield);
+    match op.kind() {
+        Some(Kind::Loop(kind)) => !reads(kind) && !structure(kind),
+        _ => !is_pure(op),
+    }
 }
 
 /// Moves operations under a condition, before an operation that may be one of them.

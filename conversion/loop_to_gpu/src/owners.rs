@@ -13,8 +13,7 @@
 //! same places, so that this takes about as long as to read them once, where one thread alone waits for memory at each update.
 //! ("Owner computes": Rogers and Pingali, "Process Decomposition Through Locality of Reference", 1989.)
 
-use super::put_under;
-use super::spread::{may_write, outside_in};
+use super::{may_write, outside_in, put_under};
 use fusion_dialects::loops::{Loops, Op as Loop};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;

@@ -16,14 +16,14 @@
 
 use super::launches::{is_bound, scope};
 use super::owners::{self, Owners};
-use super::{result, within};
+use super::{may_write, outside_in, result, within};
 use fusion_dialects::loops::KERNEL;
 use fusion_dialects::loops::{INDEPENDENT, LoopKind, Loops, Op as Loop, Scope, has_note, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Compare;
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
-    Value, ValueMap, is_pure, key, nested_ops, op_key, ops_in,
+    Value, ValueMap, key, op_key, ops_in,
 };
 use fusion_loops::iteration::iteration;
 use std::ops::RangeInclusive;
@@ -95,11 +95,6 @@ fn is_loop(op: Op) -> bool {
     matches!(op.kind(), Some(Kind::Loop(Loop::For)))
 }
 
-/// A nest and all in it; a loop comes before what is in it.
-pub(super) fn outside_in(nest: Op) -> Vec<Op> {
-    [nest].into_iter().chain(nested_ops(nest)).collect()
-}
-
 /// The places, among all operations of a nest, of the loops that may go outside: all that the nest writes is written in them.
 fn independent(nest: Op) -> Vec<usize> {
     let all = outside_in(nest);
@@ -115,16 +110,6 @@ fn independent(nest: Op) -> Vec<usize> {
         writes.iter().all(|write| inside.contains(&op_key(*write)))
     };
     (0..all.len()).filter(|&place| may_go(&all[place]) && holds(&all[place])).collect()
-}
-
-/// True for what is no loop, condition or load, and does more than to give a value.
-pub(super) fn may_write(op: Op) -> bool {
-    let reads = |kind| matches!(kind, Loop::Load | Loop::LoadStrided | Loop::Gather);
-    let structure = |kind| matches!(kind, Loop::For | Loop::Upto | Loop::Guard | Loop::Yield);
-    match op.kind() {
-        Some(Kind::Loop(kind)) => !reads(kind) && !structure(kind),
-        _ => !is_pure(op),
-    }
 }
 
 /// Iterations of each of the chosen loops.

@@ -11,8 +11,8 @@ pub mod dynamic;
 mod host;
 mod kernel;
 
-use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, none_left, relay, top_level};
+use fusion_dialects::rows::{Kind, Upstream, is_relay};
+use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, none_left, top_level};
 
 /// The attribute of functions that are one kernel each.
 pub const PRIMITIVE: &str = "relay.primitive";
@@ -41,6 +41,6 @@ impl Pass for ConvertRelayToTe {
         for function in kernels {
             function.erase();
         }
-        none_left(module, Self::NAME, relay::is_relay)
+        none_left(module, Self::NAME, is_relay)
     }
 }

@@ -11,3 +11,4 @@ pub mod parallel_calls;
 mod spelled;
 mod spelling;
 pub mod stage;
+pub mod vendor;

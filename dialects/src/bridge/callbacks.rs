@@ -1,47 +1,14 @@
 //! What the shim calls: rows, verifiers and folders.
 
-use super::ffi::fusionSymbolNamed;
-use super::ir::{Attribute, Op, OpExt, Value, string};
+use super::ir::{Attribute, Op, OpExt};
+use super::symbols::Symbols;
+use crate::relay::fold::{FoldResult, Folded};
 use crate::rows::{Kind, Row, all};
 use mlir_sys::{MlirAttribute, MlirOperation, MlirValue};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-
-/// What a folder found.
-pub enum Folded<'c> {
-    /// Nothing.
-    No,
-    /// The operation was changed where it stands.
-    InPlace,
-    /// What its results are.
-    To(Vec<FoldResult<'c>>),
-}
-
-/// A result of folding.
-pub enum FoldResult<'c> {
-    /// A value that is there already.
-    Value(Value<'c>),
-    /// A constant.
-    Constant(Attribute<'c>),
-}
-
-/// The symbol tables of a module that is being verified: each is built once, not once a use.
-pub struct Symbols {
-    tables: *mut c_void,
-}
-
-impl Symbols {
-    /// The symbol of that name in the module around an operation.
-    pub fn named<'c>(&self, near: Op<'c>, name: &str) -> Option<Op<'c>> {
-        if self.tables.is_null() {
-            return None;
-        }
-        // SAFETY: the shim's tables live as long as the call that made this; null becomes `None`.
-        unsafe { Op::from_option_raw(fusionSymbolNamed(self.tables, near.to_raw(), string(name))) }
-    }
-}
 
 #[unsafe(no_mangle)]
 extern "C" fn fusionRustRow(name: *const c_char, length: usize) -> *const c_void {
@@ -63,7 +30,7 @@ extern "C" fn fusionRustVerify(row: *const c_void, op: MlirOperation, symbols: *
     };
     let verified = catch_unwind(AssertUnwindSafe(|| match row.kind {
         Kind::Operator(operator) => crate::relay::verify::operator(operator, op),
-        Kind::Relay(kind) => crate::relay::verify::functional(kind, op, &Symbols { tables: symbols }),
+        Kind::Relay(kind) => crate::relay::verify::functional(kind, op, &Symbols::of(symbols)),
         Kind::Te(kind) => crate::te::verify::verify(kind, op),
         Kind::Loop(kind) => crate::loops::verify::verify(kind, op),
         Kind::Upstream(_) => Ok(()),

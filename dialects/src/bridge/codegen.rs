@@ -1,8 +1,8 @@
 //! Running pass pipelines, and machine code from the LLVM dialect.
 
+use super::diagnostics::with_diagnostics;
 use super::ffi::{self, FusionTarget};
 use super::ir::{Op, string};
-use super::tools::with_diagnostics;
 use melior::ir::Module;
 use mlir_sys::MlirStringRef;
 use std::ffi::c_void;

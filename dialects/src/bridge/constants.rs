@@ -1,7 +1,7 @@
 //! Host tensors as constants of MLIR and back.
 
 use super::ir::{Attribute, Context, Type};
-use super::types::{tensor_type_of, tensor_type_to_mlir};
+use super::relay_types::{tensor_type_of, tensor_type_to_mlir};
 use fusion_operators::{DType, Tensor, TensorType};
 use melior::ir::AttributeLike;
 use melior::ir::TypeLike;

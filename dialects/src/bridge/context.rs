@@ -1,5 +1,6 @@
 //! Contexts with our dialects.
 
+use super::diagnostics::with_diagnostics;
 use super::ffi;
 use super::ir::{Context, Op, OperationLike};
 use melior::dialect::{DialectHandle, DialectRegistry};
@@ -70,14 +71,14 @@ pub fn module_copy<'c>(module: Op<'c>) -> Option<Module<'c>> {
 
 /// Parses a module; the diagnostics say why there is none.
 pub fn parse_module<'c>(context: &'c Context, source: &str) -> Result<Module<'c>, Vec<String>> {
-    let (module, diagnostics) = super::tools::with_diagnostics(context, || Module::parse(context, source));
+    let (module, diagnostics) = with_diagnostics(context, || Module::parse(context, source));
     module.ok_or(diagnostics)
 }
 
 /// Parses a file; the errors name it with line and column.
 pub fn parse_file<'c>(context: &'c Context, path: &std::path::Path) -> Result<Module<'c>, Vec<String>> {
     let name = path.display().to_string();
-    let (module, diagnostics) = super::tools::with_diagnostics(context, || {
+    let (module, diagnostics) = with_diagnostics(context, || {
         // SAFETY: the name lives through the call; a null module is checked for.
         unsafe {
             let raw = mlir_sys::mlirModuleCreateParseFromFile(context.to_raw(), super::ir::string(&name));

@@ -11,6 +11,7 @@ pub(crate) mod callbacks;
 mod codegen;
 mod constants;
 mod context;
+mod diagnostics;
 mod ffi;
 mod ir;
 mod jit;
@@ -18,6 +19,7 @@ mod llvm_types;
 mod pass;
 mod relay_types;
 mod statistics;
+pub(crate) mod symbols;
 mod tools;
 mod types;
 mod value_map;
@@ -30,17 +32,17 @@ pub use constants::{float_of, int_of, is_splat, read_tensor, splat, write_tensor
 pub use context::{
     load_context, load_worker_context, module_copy, parse_file, parse_module, registry, source_of,
 };
+pub use diagnostics::with_diagnostics;
 pub use ir::*;
 pub use jit::{Entry, Jit, JitError, Symbol};
 pub use llvm_types::*;
 pub use melior::ir::Module;
 pub use pass::{
-    OptionKind, OptionSpec, Options, Pass, PassError, PassRun, RunContext, StatisticSpec, Watch, register,
+    OptionKind, OptionSpec, Options, Pass, PassError, PassRun, RunContext, Watch, register,
     register_pipeline, watch_passes,
 };
 pub use relay_types::*;
-pub use tools::{
-    lsp_server_main, opt_main, opt_main_with, reduce_main, register_upstream_passes, with_diagnostics,
-};
+pub use statistics::StatisticSpec;
+pub use tools::{lsp_server_main, opt_main, opt_main_with, reduce_main, register_upstream_passes};
 pub use types::*;
 pub use value_map::{ValueMap, none_left};

@@ -6,6 +6,7 @@
 
 use super::ffi::{FusionOption, FusionPass, FusionStatistic, fusionRegisterPass, fusionRegisterPipeline};
 use super::ir::{Location, Op, OperationLike, emit_error};
+use super::statistics::{self, StatisticSpec};
 use mlir_sys::*;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,15 +56,6 @@ pub struct OptionSpec {
     pub kind: OptionKind,
     /// Value when it is not given.
     pub initial: &'static str,
-}
-
-/// A statistic of a pass, shown by `--mlir-pass-statistics`.
-#[derive(Clone, Copy, Debug)]
-pub struct StatisticSpec {
-    /// Name.
-    pub name: &'static str,
-    /// One sentence.
-    pub description: &'static str,
 }
 
 /// The values of a pass's options, parsed by MLIR and read by name.
@@ -312,7 +304,7 @@ extern "C" fn fusionRustPassRun(
             }
         }
     }));
-    super::statistics::add(registered.name, registered.statistics, &counted);
+    statistics::add(registered.name, registered.statistics, &counted);
     if !statistics.is_null() {
         for (i, n) in counted.iter().enumerate().filter(|(_, n)| **n > 0) {
             // SAFETY: there is one counter a statistic the pass declares.

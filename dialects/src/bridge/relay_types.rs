@@ -2,9 +2,9 @@
 
 use super::attributes::{array_attr, array_elements, str_attr, text_of};
 use super::ffi;
-use super::ir::{Attribute, AttributeLike, Context, Type, TypeLike, string};
-use super::types::{function_parts, function_type, tensor_type_of};
-use fusion_operators::TensorType;
+use super::ir::{Attribute, AttributeLike, Context, Type, TypeLike, Value, ValueLike, string};
+use super::types::{dtype_of, dtype_to_mlir, function_parts, function_type};
+use fusion_operators::{Dim, TensorType};
 use melior::ir::r#type::TupleType;
 use mlir_sys::*;
 
@@ -113,7 +113,7 @@ pub fn hole_type(context: &Context) -> Type<'_> {
 /// Puts a type together again; `None` for [`TypeParts::Other`].
 pub fn type_of_parts<'c>(context: &'c Context, parts: &TypeParts<'c>) -> Option<Type<'c>> {
     Some(match parts {
-        TypeParts::Tensor(ty) => super::types::tensor_type_to_mlir(context, ty),
+        TypeParts::Tensor(ty) => tensor_type_to_mlir(context, ty),
         TypeParts::Tuple(elements) => tuple_type(context, elements),
         TypeParts::Function(inputs, results) => function_type(context, inputs, results),
         TypeParts::Adt(name, arguments) => adt_type(context, name, arguments),
@@ -182,4 +182,56 @@ pub fn texts_attr<'c>(context: &'c Context, texts: &[&str]) -> Attribute<'c> {
 /// The texts of a list of them; others in it are left out.
 pub fn texts_of<'c>(attr: Attribute<'c>) -> Vec<&'c str> {
     array_elements(attr).into_iter().filter_map(text_of).collect()
+}
+
+/// The facts' view of a ranked tensor type; `None` for other types and element types.
+pub fn tensor_type_of(ty: Type) -> Option<TensorType> {
+    // SAFETY: reads of a live type after its check.
+    unsafe {
+        let raw = ty.to_raw();
+        if !mlirTypeIsARankedTensor(raw) {
+            return None;
+        }
+        let dtype = dtype_of(Type::from_raw(mlirShapedTypeGetElementType(raw)))?;
+        let names = ffi::fusionRelayDimNames(raw);
+        let names = if names.ptr.is_null() { Vec::new() } else { array_elements(Attribute::from_raw(names)) };
+        let rank = mlirShapedTypeGetRank(raw) as usize;
+        let dims = (0..rank).map(|i| {
+            if !mlirShapedTypeIsDynamicDim(raw, i as isize) {
+                return Dim::Static(mlirShapedTypeGetDimSize(raw, i as isize) as u64);
+            }
+            match names.get(i).and_then(|n| text_of(*n)) {
+                Some(name) if !name.is_empty() => Dim::Symbol(name.to_owned()),
+                _ => Dim::Any,
+            }
+        });
+        Some(TensorType::new(dims.collect(), dtype))
+    }
+}
+
+/// The MLIR type; named extents go into the encoding.
+pub fn tensor_type_to_mlir<'c>(context: &'c Context, ty: &TensorType) -> Type<'c> {
+    // SAFETY: the context is alive; pointers and lengths are those of live vectors.
+    unsafe {
+        let dims: Vec<i64> =
+            ty.dims.iter().map(|d| d.known().map_or(mlirShapedTypeGetDynamicSize(), |n| n as i64)).collect();
+        let named = ty.dims.iter().any(|d| matches!(d, Dim::Symbol(_)));
+        let encoding = if named {
+            let names: Vec<Attribute> = ty
+                .dims
+                .iter()
+                .map(|d| str_attr(context, if let Dim::Symbol(name) = d { name } else { "" }))
+                .collect();
+            ffi::fusionRelayDims(array_attr(context, &names).to_raw())
+        } else {
+            MlirAttribute { ptr: std::ptr::null_mut() }
+        };
+        let element = dtype_to_mlir(context, ty.dtype).to_raw();
+        Type::from_raw(mlirRankedTensorTypeGet(dims.len() as isize, dims.as_ptr(), element, encoding))
+    }
+}
+
+/// The facts' view of a value's type.
+pub fn tensor_type(value: Value) -> Option<TensorType> {
+    tensor_type_of(value.r#type())
 }

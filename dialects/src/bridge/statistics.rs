@@ -5,10 +5,18 @@
 //! upstream's list (`--mlir-pass-statistics-display=list`) has it; upstream's own passes stay without.
 
 use super::ffi::fusionReportsStatistics;
-use super::pass::StatisticSpec;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A statistic of a pass, shown by `--mlir-pass-statistics`.
+#[derive(Clone, Copy, Debug)]
+pub struct StatisticSpec {
+    /// Name.
+    pub name: &'static str,
+    /// One sentence.
+    pub description: &'static str,
+}
 
 type Counted = BTreeMap<&'static str, Vec<(&'static StatisticSpec, u64)>>;
 

@@ -1,11 +1,7 @@
-//! The mains of the tools, and running things while collecting diagnostics.
+//! The mains of the tools.
 
 use super::ffi;
-use super::ir::Context;
-use melior::diagnostic::DiagnosticSeverity;
-use std::cell::RefCell;
 use std::ffi::{CString, OsString, c_char, c_int};
-use std::rc::Rc;
 
 type Main = unsafe extern "C" fn(c_int, *const *const c_char, mlir_sys::MlirDialectRegistry) -> c_int;
 
@@ -50,34 +46,4 @@ fn call_with(main: Main, arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let registry = super::context::registry();
     // SAFETY: the pointers are NUL-terminated texts that live through the call, closed by null.
     unsafe { main(arguments.len() as c_int, pointers.as_ptr(), registry.to_raw()) }
-}
-
-/// Runs something and collects the errors it emits, each with its location. Warnings are written to the standard error.
-pub fn with_diagnostics<T>(context: &Context, run: impl FnOnce() -> T) -> (T, Vec<String>) {
-    let found = Rc::new(RefCell::new(Vec::new()));
-    let sink = Rc::clone(&found);
-    let id = context.attach_diagnostic_handler(move |diagnostic| {
-        let mut text = format!("{}: {}", place(&diagnostic.location().to_string()), diagnostic);
-        for i in 0..diagnostic.note_count() {
-            if let Ok(note) = diagnostic.note(i) {
-                text.push_str(&format!("; note: {note}"));
-            }
-        }
-        match diagnostic.severity() {
-            DiagnosticSeverity::Error => sink.borrow_mut().push(text),
-            DiagnosticSeverity::Warning => eprintln!("warning: {text}"),
-            _ => {}
-        }
-        true
-    });
-    let result = run();
-    context.detach_diagnostic_handler(id);
-    let messages = found.borrow().clone();
-    (result, messages)
-}
-
-/// `loc("file":1:2)` as compilers write it: `file:1:2`; other locations as MLIR prints them.
-fn place(location: &str) -> String {
-    let inner = location.strip_prefix("loc(").and_then(|l| l.strip_suffix(')')).unwrap_or(location);
-    inner.replace('"', "")
 }

@@ -1,8 +1,7 @@
 //! Types between MLIR and the facts.
 
-use super::attributes::{array_attr, array_elements, str_attr};
-use super::ir::{Attribute, AttributeLike, Context, Type, TypeLike, Value, ValueLike};
-use fusion_operators::{DType, Dim, TensorType};
+use super::ir::{Context, Type, TypeLike};
+use fusion_operators::DType;
 use melior::ir::r#type::IntegerType;
 use mlir_sys::*;
 
@@ -62,58 +61,6 @@ pub fn scalar_type(context: &Context, dtype: DType) -> Type<'_> {
         DType::Bool => IntegerType::new(context, 1).into(),
         _ => IntegerType::new(context, 8 * dtype.size() as u32).into(),
     }
-}
-
-/// The facts' view of a ranked tensor type; `None` for other types and element types.
-pub fn tensor_type_of(ty: Type) -> Option<TensorType> {
-    // SAFETY: reads of a live type after its check.
-    unsafe {
-        let raw = ty.to_raw();
-        if !mlirTypeIsARankedTensor(raw) {
-            return None;
-        }
-        let dtype = dtype_of(Type::from_raw(mlirShapedTypeGetElementType(raw)))?;
-        let names = super::ffi::fusionRelayDimNames(raw);
-        let names = if names.ptr.is_null() { Vec::new() } else { array_elements(Attribute::from_raw(names)) };
-        let rank = mlirShapedTypeGetRank(raw) as usize;
-        let dims = (0..rank).map(|i| {
-            if !mlirShapedTypeIsDynamicDim(raw, i as isize) {
-                return Dim::Static(mlirShapedTypeGetDimSize(raw, i as isize) as u64);
-            }
-            match names.get(i).and_then(|n| super::attributes::text_of(*n)) {
-                Some(name) if !name.is_empty() => Dim::Symbol(name.to_owned()),
-                _ => Dim::Any,
-            }
-        });
-        Some(TensorType::new(dims.collect(), dtype))
-    }
-}
-
-/// The MLIR type; named extents go into the encoding.
-pub fn tensor_type_to_mlir<'c>(context: &'c Context, ty: &TensorType) -> Type<'c> {
-    // SAFETY: the context is alive; pointers and lengths are those of live vectors.
-    unsafe {
-        let dims: Vec<i64> =
-            ty.dims.iter().map(|d| d.known().map_or(mlirShapedTypeGetDynamicSize(), |n| n as i64)).collect();
-        let named = ty.dims.iter().any(|d| matches!(d, Dim::Symbol(_)));
-        let encoding = if named {
-            let names: Vec<Attribute> = ty
-                .dims
-                .iter()
-                .map(|d| str_attr(context, if let Dim::Symbol(name) = d { name } else { "" }))
-                .collect();
-            super::ffi::fusionRelayDims(array_attr(context, &names).to_raw())
-        } else {
-            MlirAttribute { ptr: std::ptr::null_mut() }
-        };
-        let element = dtype_to_mlir(context, ty.dtype).to_raw();
-        Type::from_raw(mlirRankedTensorTypeGet(dims.len() as isize, dims.as_ptr(), element, encoding))
-    }
-}
-
-/// The facts' view of a value's type.
-pub fn tensor_type(value: Value) -> Option<TensorType> {
-    tensor_type_of(value.r#type())
 }
 
 /// The flat buffer type of that many elements. Booleans are bytes in memory.

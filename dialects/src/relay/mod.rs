@@ -47,8 +47,3 @@ crate::operations! {
         RefWrite = "relay.ref.write",
     }
 }
-
-/// True for every operation of the dialect.
-pub fn is_relay(kind: crate::rows::Kind) -> bool {
-    matches!(kind, crate::rows::Kind::Operator(_) | crate::rows::Kind::Relay(_))
-}

@@ -1,6 +1,6 @@
 //! Builds the body of a kernel: one `te.compute` after another.
 
-use super::blocks::Blocks;
+use super::combine::Neutral;
 use super::parts::{Parts, Slice};
 use super::scalar::{Scalar, Scalars};
 use crate::loops::{Buffer, Loops};
@@ -13,20 +13,6 @@ use melior::ir::Region;
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use std::cell::Cell;
 use std::rc::Rc;
-
-/// How the elements of a reduction are put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Combine {
-    Sum,
-    Product,
-    Max,
-    /// The greatest number of floats; what is no number is passed over.
-    MaxNumber,
-    Min,
-    All,
-    Any,
-}
 
 /// Builds the computations of one kernel.
 pub struct Kernel<'c> {
@@ -43,14 +29,6 @@ pub struct View<'c> {
     pub first: Value<'c>,
     /// How far apart neighbours along each axis are.
     pub strides: Vec<Value<'c>>,
-}
-
-/// A neutral element.
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub enum Neutral {
-    Float(f64),
-    Int(i64),
 }
 
 impl<'c> Kernel<'c> {
@@ -91,33 +69,6 @@ impl<'c> Kernel<'c> {
             |s, axes, _| vec![body(s, axes)],
             |_, a, _| a.to_vec(),
         )[0]
-    }
-
-    /// A tensor whose elements are combined over reduction axes: `body` takes the indices of the parallel axes and
-    /// those of the reduction axes. Half types are accumulated in f32 and rounded at the end; long sums of f32 are made in blocks.
-    pub fn reduce(
-        &self,
-        name: &str,
-        ty: &TensorType,
-        reduce: &[impl Into<Dim> + Clone],
-        how: Combine,
-        body: impl Fn(&Scalars<'c>, &[Value<'c>], &[Value<'c>]) -> Scalar<'c>,
-    ) -> Value<'c> {
-        let wide = ty.with_dtype(self.compute_type(ty.dtype));
-        let dims: Vec<Dim> = reduce.iter().cloned().map(Into::into).collect();
-        if let Some(blocks) = Blocks::of(how, wide.dtype, &dims) {
-            return self.reduce_in_blocks(name, ty, &blocks, &body);
-        }
-        let neutral = neutral(how, wide.dtype);
-        let sum = self.stage(
-            name,
-            std::slice::from_ref(&wide),
-            reduce,
-            &[neutral],
-            |s, axes, over| vec![body(s, axes, over)],
-            |s, a, b| vec![combine(s, how, a[0], b[0])],
-        )[0];
-        if wide == *ty { sum } else { self.compute("round", ty, |s, i| s.load(sum, i)) }
     }
 
     /// The general form: several results of one shape, any combiner (which takes the values so far and the new
@@ -286,59 +237,5 @@ impl<'c> Kernel<'c> {
             Neutral::Float(v) => FloatAttribute::new(context, ty, v).into(),
             Neutral::Int(v) => IntegerAttribute::new(ty, v).into(),
         }
-    }
-}
-
-/// The element that changes nothing.
-pub fn neutral(how: Combine, dtype: DType) -> Neutral {
-    use fusion_operators::dtype::Class;
-    let bits = 8 * dtype.size() as u32;
-    let float = dtype.is_float();
-    let (least, most) = match dtype.class() {
-        Class::Signed => (-1i64 << (bits - 1), !(-1i64 << (bits - 1))),
-        // All ones, whatever the width.
-        _ => (0, -1),
-    };
-    match how {
-        Combine::Sum | Combine::Any => {
-            if float {
-                Neutral::Float(0.0)
-            } else {
-                Neutral::Int(0)
-            }
-        }
-        Combine::Product | Combine::All => {
-            if float {
-                Neutral::Float(1.0)
-            } else {
-                Neutral::Int(1)
-            }
-        }
-        Combine::Max | Combine::MaxNumber => {
-            if float {
-                Neutral::Float(f64::NEG_INFINITY)
-            } else {
-                Neutral::Int(least)
-            }
-        }
-        Combine::Min => {
-            if float {
-                Neutral::Float(f64::INFINITY)
-            } else {
-                Neutral::Int(most)
-            }
-        }
-    }
-}
-
-fn combine<'c>(s: &Scalars<'c>, how: Combine, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
-    match how {
-        Combine::Sum => s.add(a, b),
-        Combine::Product => s.mul(a, b),
-        Combine::Max => s.max(a, b),
-        Combine::MaxNumber => s.max_number(a, b),
-        Combine::Min => s.min(a, b),
-        Combine::All => s.and(a, b),
-        Combine::Any => s.or(a, b),
     }
 }

@@ -2,13 +2,16 @@
 
 mod blocks;
 mod builder;
+mod combine;
 pub mod handles;
 mod index;
 mod parts;
+mod reductions;
 pub mod scalar;
 pub mod verify;
 
-pub use builder::{Combine, Kernel, Neutral, View, neutral};
+pub use builder::{Kernel, View};
+pub use combine::{Combine, Neutral, neutral};
 pub use parts::{Parts, Slice};
 pub use scalar::{Compare, Scalar, Scalars};
 

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use fusion_operators::ops::creation;
 use fusion_operators::{Attrs, DType, Dim, Operator, Tensor, TensorType};
 
+use super::definitions::Def;
 use super::emit::EmitError;
 use super::error::Fault;
-use super::graph::Importer;
-use super::known::Def;
+use super::importer::Importer;
 use super::node::{Node, Value};
-use super::signature::MOST_EXTENT;
+use super::tensor::MOST_EXTENT;
 
 /// A value, or why there is none.
 pub type Made = Result<Value, Fault>;

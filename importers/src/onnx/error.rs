@@ -5,6 +5,7 @@ use std::fmt;
 use fusion_operators::reference::EvalError;
 use fusion_operators::{TensorError, Violation};
 
+use super::proto::NodeProto;
 use super::tensor::TensorProtoError;
 use crate::relay_text::TextError;
 
@@ -16,6 +17,18 @@ pub struct Place {
     pub domain: String,
     pub op_type: String,
     pub version: i64,
+}
+
+/// What a node is called: its name, or its first result.
+pub(super) fn place_of(node: &NodeProto, version: i64) -> Place {
+    let name = if node.name.is_empty() { node.output.first() } else { Some(&node.name) };
+    let domain = if node.domain == "ai.onnx" { "" } else { &node.domain };
+    Place {
+        name: name.cloned().unwrap_or_default(),
+        domain: domain.to_owned(),
+        op_type: node.op_type.clone(),
+        version,
+    }
 }
 
 impl fmt::Display for Place {

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::error::ImportError;
-use super::graph::{Importer, OPSETS, Scope, place_of, version_in};
+use super::error::place_of;
+use super::graph::{OPSETS, version_in};
+use super::importer::{Importer, Scope};
 use super::node::{Node, Value};
 use super::ops;
 use super::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto};

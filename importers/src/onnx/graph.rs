@@ -7,15 +7,16 @@ use std::rc::Rc;
 use fusion_operators::TensorType;
 use indexmap::IndexMap;
 
+use super::definitions::Def;
 use super::emit::{Emit, Held, Id};
-use super::error::{Fault, ImportError, Place};
-use super::known::{Def, Known};
+use super::error::{Fault, ImportError, Place, place_of};
+use super::importer::{Entry, Importer, Scope};
 use super::model::Model;
 use super::node::{Node, Value};
 use super::ops;
-use super::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto};
+use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};
 use super::schedule::schedule;
-use super::signature::{Input, Options, signature};
+use super::signature::{Options, signature};
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
@@ -43,37 +44,6 @@ pub struct Imported {
     pub outputs: Vec<(String, Output)>,
     /// Inputs whose bound values the program relies on: it computes the model for these values only.
     pub specialized: Vec<String>,
-}
-
-pub(super) struct Entry {
-    pub def: Def,
-    pub id: Id,
-    pub ty: Option<TensorType>,
-}
-
-/// The names of a graph or function body.
-pub(super) struct Scope<'m> {
-    pub values: HashMap<&'m str, Value>,
-    /// Names further out are not visible.
-    pub isolated: bool,
-    pub opsets: &'m [OperatorSetIdProto],
-    /// What attribute references in a function body stand for.
-    pub attributes: Rc<HashMap<&'m str, &'m AttributeProto>>,
-}
-
-/// The state of one import.
-pub struct Importer<'m> {
-    pub(super) emit: &'m dyn Emit,
-    pub(super) model: &'m Model,
-    pub(super) options: &'m Options,
-    pub(super) inputs: &'m [Input],
-    pub(super) entries: Vec<Entry>,
-    pub(super) memo: HashMap<Value, Known>,
-    pub(super) specialized: BTreeSet<usize>,
-    pub(super) scopes: Vec<Scope<'m>>,
-    pub(super) functions: HashMap<(&'m str, &'m str, &'m str), &'m FunctionProto>,
-    depth: usize,
-    imported: usize,
 }
 
 /// Emits the program of a model, given the values of its [`signature`].
@@ -148,18 +118,6 @@ pub fn import(
     }
     let specialized = importer.specialized.iter().map(|&i| inputs[i].name.clone()).collect();
     Ok(Imported { outputs, specialized })
-}
-
-/// What a node is called: its name, or its first result.
-pub(super) fn place_of(node: &NodeProto, version: i64) -> Place {
-    let name = if node.name.is_empty() { node.output.first() } else { Some(&node.name) };
-    let domain = if node.domain == "ai.onnx" { "" } else { &node.domain };
-    Place {
-        name: name.cloned().unwrap_or_default(),
-        domain: domain.to_owned(),
-        op_type: node.op_type.clone(),
-        version,
-    }
 }
 
 pub(super) fn version_in(opsets: &[OperatorSetIdProto], domain: &str) -> Option<i64> {

@@ -9,39 +9,12 @@ use std::rc::Rc;
 
 use fusion_operators::ops::named;
 use fusion_operators::reference::evaluate;
-use fusion_operators::{Attrs, Dim, Operator, Tensor, TensorType};
+use fusion_operators::{Dim, Tensor};
 
+use super::definitions::{Def, Known};
 use super::error::Fault;
-use super::graph::Importer;
+use super::importer::Importer;
 use super::node::Value;
-
-/// How a value was made.
-pub(super) enum Def {
-    /// A graph input, by its place in the signature.
-    Input(usize),
-    Constant(Rc<Tensor>),
-    Call {
-        op: &'static Operator,
-        operands: Rc<[Value]>,
-        attrs: Rc<Attrs>,
-        result: usize,
-    },
-    /// A result or argument of a region.
-    Opaque,
-    /// A sequence whose construction is known.
-    Sequence(Vec<Value>),
-    /// A sequence whose length is known at run time only, of elements of that type.
-    List(TensorType),
-    /// An optional value that is not there.
-    Absent,
-}
-
-/// A value, and the bound inputs it was computed from.
-#[derive(Clone)]
-pub(super) struct Known {
-    pub tensor: Rc<Tensor>,
-    pub inputs: BTreeSet<usize>,
-}
 
 /// What a value that is not known depends on.
 #[derive(Default)]

@@ -10,11 +10,13 @@
 //! graph inputs whose values are given in [`Options::bound`].
 
 mod build;
+mod definitions;
 pub mod eager;
 pub mod emit;
 pub mod error;
 mod functions;
 mod graph;
+mod importer;
 mod known;
 mod lists;
 mod mlir;

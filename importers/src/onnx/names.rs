@@ -7,7 +7,7 @@ use fusion_operators::{Attrs, DType, Dim, Operator};
 
 use super::build::{Converted, Made};
 use super::error::Fault;
-use super::graph::Importer;
+use super::importer::Importer;
 use super::node::Value;
 
 impl Importer<'_> {

@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::error::{ImportError, Place};
-use super::graph::place_of;
+use super::error::{ImportError, Place, place_of};
 use super::proto::{GraphProto, NodeProto};
 
 /// Names a node reads, its subgraphs' included.

@@ -8,10 +8,7 @@ use indexmap::IndexMap;
 use super::error::ImportError;
 use super::model::Model;
 use super::proto::{DimensionProto, TypeProto, ValueInfoProto, dimension_proto, type_proto};
-use super::tensor::element_type;
-
-/// Extents above this are taken for damage: no tensor has them, and arithmetic with them may overflow.
-pub const MOST_EXTENT: u64 = 1 << 40;
+use super::tensor::{MOST_EXTENT, element_type};
 
 /// What is known about a model's inputs beyond what it says.
 #[derive(Clone, Debug, Default)]

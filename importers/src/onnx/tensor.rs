@@ -11,7 +11,9 @@ use fusion_operators::tensor::bytes_of;
 use fusion_operators::{DType, Tensor, TensorError};
 
 use super::proto::TensorProto;
-use super::signature::MOST_EXTENT;
+
+/// Extents above this are taken for damage: no tensor has them, and arithmetic with them may overflow.
+pub const MOST_EXTENT: u64 = 1 << 40;
 
 /// Why a `TensorProto` is not a tensor.
 #[derive(Debug, thiserror::Error)]

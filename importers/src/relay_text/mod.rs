@@ -8,6 +8,7 @@
 //! a module so that importing the text gives the module again. docs/reference/relay-text.md has the syntax.
 
 mod blanks;
+mod elements;
 mod emit;
 mod error;
 mod metadata;
@@ -18,7 +19,7 @@ mod read;
 mod syntax;
 
 pub use blanks::MOST_DEPTH;
-pub(crate) use emit::element_name;
+pub(crate) use elements::element_name;
 pub use error::TextError;
 pub(crate) use print::type_text;
 pub use print::{PrintError, print};

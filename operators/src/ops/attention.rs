@@ -1,9 +1,9 @@
 //! Attention, `y = softmax(scale q k' + bias) v` over the last two axes (Vaswani et al., "Attention Is All You Need", 2017).
 
 use crate::form::{Form, float, form, operand, optional};
-use crate::operator::cost::elements;
+use crate::operator::{Related, cost::elements};
 use crate::reference::attention as reference;
-use crate::relation::{Related, broadcast_dims, same_dtype};
+use crate::relation::{broadcast_dims, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 /// C1: operands have one float type. C2: queries, keys and values have one rank, of 2 or more. C3: their leading

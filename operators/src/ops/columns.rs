@@ -5,9 +5,8 @@
 
 use super::window::Window;
 use crate::form::{Form, form, ints, operand};
-use crate::operator::cost::one_each_input;
+use crate::operator::{Related, cost::one_each_input};
 use crate::reference::columns as reference;
-use crate::relation::Related;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 /// C1: the data has rank 3 or more, and is no boolean. C2: attributes have one number an axis (two for padding); kernel, strides and dilation are

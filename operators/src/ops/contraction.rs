@@ -4,9 +4,9 @@
 //! (NumPy manual, `numpy.matmul`; ONNX `MatMul`); dense is `y[..., n] = sum_k x[..., k] * w[n, k]`.
 
 use crate::form::{Form, flag, form, operand};
-use crate::operator::cost::elements;
-use crate::reference::{Reference, contraction as reference};
-use crate::relation::{Related, Relation, broadcast_dims, same_dtype};
+use crate::operator::{Reference, Related, Relation, cost::elements};
+use crate::reference::contraction as reference;
+use crate::relation::{broadcast_dims, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {

@@ -5,9 +5,9 @@
 
 use super::window::Window;
 use crate::form::{Form, form, int, ints, operand};
-use crate::operator::{Cost, cost::elements};
-use crate::reference::{Reference, convolution as reference};
-use crate::relation::{Related, Relation, same_dtype};
+use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
+use crate::reference::convolution as reference;
+use crate::relation::same_dtype;
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {

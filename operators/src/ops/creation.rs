@@ -1,9 +1,9 @@
 //! Tensors from nothing but attributes and types. After `numpy.arange` and the ONNX operator Shape.
 
 use crate::form::{Form, dtype, float, form, int};
-use crate::operator::cost::free;
+use crate::operator::{Related, cost::free};
 use crate::reference::creation;
-use crate::relation::{Related, int_attr};
+use crate::relation::int_attr;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators};
 
 /// C1: dtype is an element type. C2: size is not negative.

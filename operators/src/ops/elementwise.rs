@@ -3,17 +3,17 @@
 //! `y[i] = f(x0[i'], x1[i''], ...)` where `i'` is `i` with broadcast axes at 0.
 
 use crate::form::{Form, dtype, float, form, operand};
+use crate::operator::Related;
 use crate::operator::cost::{free, one_each, ten_each};
 use crate::reference::EvalError;
 use crate::reference::elementwise::{cast, map, map_int, modulo, power, select, shift, zip};
-use crate::relation::Related;
 use crate::relation::{broadcast, broadcast_all, broadcast_to_bool, same_as_first, same_dtype};
 use crate::{Call, DType, FusionKind, Operator, TensorType, operators, require};
 
 const fn unary(
     name: &'static str,
     cost: crate::operator::Cost,
-    reference: crate::reference::Reference,
+    reference: crate::operator::Reference,
 ) -> Operator {
     Operator {
         name,
@@ -30,7 +30,7 @@ const fn unary(
 const fn float_unary(
     name: &'static str,
     cost: crate::operator::Cost,
-    reference: crate::reference::Reference,
+    reference: crate::operator::Reference,
 ) -> Operator {
     Operator { relation: float_only, ..unary(name, cost, reference) }
 }
@@ -38,7 +38,7 @@ const fn float_unary(
 const fn binary(
     name: &'static str,
     cost: crate::operator::Cost,
-    reference: crate::reference::Reference,
+    reference: crate::operator::Reference,
 ) -> Operator {
     Operator {
         name,
@@ -51,15 +51,15 @@ const fn binary(
     }
 }
 
-const fn compare(name: &'static str, reference: crate::reference::Reference) -> Operator {
+const fn compare(name: &'static str, reference: crate::operator::Reference) -> Operator {
     Operator { relation: broadcast_to_bool, ..binary(name, one_each, reference) }
 }
 
-const fn logical(name: &'static str, reference: crate::reference::Reference) -> Operator {
+const fn logical(name: &'static str, reference: crate::operator::Reference) -> Operator {
     Operator { relation: bool_broadcast, ..binary(name, one_each, reference) }
 }
 
-const fn bitwise(name: &'static str, reference: crate::reference::Reference) -> Operator {
+const fn bitwise(name: &'static str, reference: crate::operator::Reference) -> Operator {
     Operator { relation: int_broadcast, ..binary(name, one_each, reference) }
 }
 

@@ -5,8 +5,10 @@
 
 use crate::form::{Form, form, int, operand, text};
 use crate::operator::cost::{free, one_each};
-use crate::reference::{Reference, indexing, scatter};
-use crate::relation::{Related, checked_axis, int_attr, same_dtype};
+use crate::operator::{Reference, Related};
+pub use crate::parameters::indexing::{axis, batch_dims, one_hot_axis};
+use crate::reference::{indexing, scatter};
+use crate::relation::{int_attr, same_dtype};
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
 
 const fn gather(name: &'static str, relation: Relation, reference: Reference) -> Operator {
@@ -34,11 +36,6 @@ const fn scatter(name: &'static str, relation: Relation, reference: Reference) -
 fn index_type(ty: &TensorType) -> Result<(), Violation> {
     require!(matches!(ty.dtype, DType::I32 | DType::I64), C 1, "indices must be i32 or i64, found {ty}");
     Ok(())
-}
-
-/// C2: axis (0 when absent) is in range.
-pub fn axis(call: &Call) -> Result<usize, Violation> {
-    checked_axis(call.attrs.int_or("axis", 0), call.operands[0].rank(), 2)
 }
 
 /// C1, C2.
@@ -78,20 +75,6 @@ fn index_length(indices: &TensorType, rank: usize) -> Result<usize, Violation> {
             format!("the last extent of indices must be known and {rank} at most, found {indices}"),
         )),
     }
-}
-
-/// The number of leading axes that data and indices share. C2: their extents agree.
-pub fn batch_dims(call: &Call) -> Result<usize, Violation> {
-    let (data, indices) = (&call.operands[0], &call.operands[1]);
-    let asked = call.attrs.int_or("batch_dims", 0);
-    let most = data.rank().min(indices.rank().saturating_sub(1));
-    let Some(batch) = usize::try_from(asked).ok().filter(|&b| b <= most) else {
-        let message = format!("batch_dims is {asked}, expected 0 to {most} for {data} and {indices}");
-        return Err(Violation::new(2, message));
-    };
-    let agree = data.dims[..batch].iter().zip(&indices.dims).all(|(a, b)| a.compatible(b));
-    require!(agree, C 2, "the first {batch} extents of {data} and {indices} must agree");
-    Ok(batch)
 }
 
 /// C1, C2: the batch extents agree. C3: the last extent of indices is known and at most the rank
@@ -141,11 +124,6 @@ fn scatter_nd_relation(call: &Call) -> Related {
     require!(updates.compatible(&expected), C 3, "updates must have type {expected}, found {updates}");
     updates_and_reduction(call)?;
     Ok(vec![data.clone()])
-}
-
-/// The new axis in the result. C3: it is in range.
-pub fn one_hot_axis(call: &Call) -> Result<usize, Violation> {
-    checked_axis(call.attrs.int_or("axis", -1), call.operands[0].rank() + 1, 3)
 }
 
 /// C1: indices are integers. C2: on and off are scalars of one element type. C3: axis is in range of

@@ -5,62 +5,22 @@
 //!     layout_transform {src_layout = "NCHW", dst_layout = "NCHW16c"}
 //!
 //! Each is the plain operator between two changes of order; what it takes is the plain operator's relation, of the values that are laid
-//! out. (Orders are Relay's, see [`Layout`]; blocks of channels after Georganas et al., "Anatomy of High-Performance Deep Learning
+//! out. (Orders are Relay's, see [`Layout`](crate::Layout); blocks of channels after Georganas et al., "Anatomy of High-Performance Deep Learning
 //! Convolutions on SIMD Architectures", 2018.) Rules about convolutions and pools are about the plain ones: these rows are others.
 
 use super::convolution::CONV2D;
 use super::pooling::{AVG_POOL2D, MAX_POOL2D};
 use crate::form::{Form, flag, form, int, ints, operand, text};
-use crate::operator::{Cost, cost::free};
-use crate::reference::{Reference, layout as reference};
-use crate::relation::Related;
-use crate::{Attrs, Call, FusionKind, Layout, Operator, Relation, TensorType, Violation, operators, require};
-
-/// The axes of images.
-pub const IMAGES: &str = "NCHW";
-/// The axes of weights: filters, channels of a group, kernel.
-pub const WEIGHTS: &str = "OIHW";
+use crate::operator::{Cost, Reference, Related, Relation, cost::free};
+pub use crate::parameters::layout::{IMAGES, Layouts, WEIGHTS, orders};
+use crate::reference::layout as reference;
+use crate::{Call, FusionKind, Operator, TensorType, Violation, operators};
 
 /// The plain operator that a row lays out.
 pub fn plain(op: &Operator) -> Option<&'static Operator> {
     const PAIRS: &[(&Operator, &Operator)] =
         &[(&LAYOUT_CONV2D, &CONV2D), (&LAYOUT_MAX_POOL2D, &MAX_POOL2D), (&LAYOUT_AVG_POOL2D, &AVG_POOL2D)];
     PAIRS.iter().find(|(row, _)| row.is(op)).map(|(_, plain)| *plain)
-}
-
-/// The orders of a call's operands and of its result.
-pub struct Layouts {
-    /// Of the operands, the data first.
-    pub operands: Vec<Layout>,
-    /// Of the result.
-    pub result: Layout,
-}
-
-impl Layouts {
-    /// Those that the attributes name: `data_layout` is NCHW when absent, `kernel_layout` OIHW, `out_layout` that of the data. Violates C6.
-    pub fn of(call: &Call) -> Result<Layouts, Violation> {
-        let data = named(call.attrs, "data_layout", IMAGES, IMAGES)?;
-        let result = named(call.attrs, "out_layout", &data.to_string(), IMAGES)?;
-        let mut operands = vec![data];
-        if call.operands.len() > 1 {
-            operands.push(named(call.attrs, "kernel_layout", WEIGHTS, WEIGHTS)?);
-        }
-        Ok(Layouts { operands, result })
-    }
-
-    /// The types of the values that the operands lay out. Violates C6.
-    pub fn values(&self, operands: &[TensorType]) -> Result<Vec<TensorType>, Violation> {
-        let value = |(layout, ty): (&Layout, &TensorType)| {
-            layout.value(ty).ok_or_else(|| {
-                Violation::new(6, format!("{ty} has not the extents of something laid out as {layout}"))
-            })
-        };
-        self.operands.iter().zip(operands).map(value).collect()
-    }
-}
-
-fn named(attrs: &Attrs, name: &str, default: &str, axes: &str) -> Result<Layout, Violation> {
-    Layout::parse(attrs.str_or(name, default), axes).map_err(|why| Violation::new(6, format!("{name} {why}")))
 }
 
 /// The result of the plain operator, laid out. C1 to C5 are its constraints. C6: layouts are orders of the axes NCHW and OIHW, operands have
@@ -93,19 +53,6 @@ fn plain_cost(call: &Call, results: &[TensorType]) -> f64 {
     }
 }
 
-/// The two orders of a `layout_transform`. C1: both are orders of the same axes.
-pub fn orders(attrs: &Attrs) -> Result<(Layout, Layout), Violation> {
-    let (from, to) = (attrs.str_or("src_layout", ""), attrs.str_or("dst_layout", ""));
-    let axes: String = from.chars().filter(char::is_ascii_uppercase).collect();
-    require!(
-        !axes.is_empty(),
-        C 1,
-        "src_layout and dst_layout must name orders of axes, as NCHW and NCHW16c, found {from:?} and {to:?}"
-    );
-    let parse = |name: &str| Layout::parse(name, &axes).map_err(|why| Violation::new(1, why.to_string()));
-    Ok((parse(from)?, parse(to)?))
-}
-
 /// C1 as [`orders`]. C2: the data has the extents of its order. C3: what an axis is split by divides it.
 fn transform(call: &Call) -> Related {
     let (from, to) = orders(call.attrs)?;
@@ -133,6 +80,12 @@ const fn row(
 
 const PLAIN: (Relation, Cost) = (laid_out, plain_cost);
 
+/// The plain operator between two changes of order.
+const LAID_OUT: Reference = |call, results, operands| match plain(call.op) {
+    Some(op) => reference::laid_out(op, call, results, operands),
+    None => Ok(Vec::new()),
+};
+
 const ORDERS: &str = "`data_layout` is NCHW when absent, `out_layout` that of the data, `kernel_layout` OIHW.\n\
      - C6: layouts are orders of the axes NCHW and OIHW, operands have their extents, and what an axis \
      is split by divides it.";
@@ -141,21 +94,21 @@ operators! {
     /// A convolution of images in another order of axes
     ///
     /// As `relay.conv2d`, whose constraints C1 to C5 are those of the images.
-    LAYOUT_CONV2D = row("layout_conv2d", PLAIN, FusionKind::Contraction, reference::laid_out)
+    LAYOUT_CONV2D = row("layout_conv2d", PLAIN, FusionKind::Contraction, LAID_OUT)
         .of(form(&[operand("data"), operand("weight")])
             .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups"), text("data_layout"), text("kernel_layout"), text("out_layout")])
             .about(ORDERS));
     /// The greatest element of each window of images in another order of axes
     ///
     /// As `relay.max_pool2d`, whose constraints C1 to C5 are those of the images.
-    LAYOUT_MAX_POOL2D = row("layout_max_pool2d", PLAIN, FusionKind::Reduction, reference::laid_out)
+    LAYOUT_MAX_POOL2D = row("layout_max_pool2d", PLAIN, FusionKind::Reduction, LAID_OUT)
         .of(form(&[operand("data")])
             .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("dilation"), flag("ceil_mode"), text("data_layout"), text("out_layout")])
             .about(ORDERS));
     /// The mean of each window of images in another order of axes
     ///
     /// As `relay.avg_pool2d`, whose constraints C1 to C5 are those of the images.
-    LAYOUT_AVG_POOL2D = row("layout_avg_pool2d", PLAIN, FusionKind::Reduction, reference::laid_out)
+    LAYOUT_AVG_POOL2D = row("layout_avg_pool2d", PLAIN, FusionKind::Reduction, LAID_OUT)
         .of(form(&[operand("data")])
             .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("dilation"), flag("ceil_mode"), flag("count_include_pad"), text("data_layout"), text("out_layout")])
             .about(ORDERS));

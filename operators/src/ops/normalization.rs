@@ -5,9 +5,9 @@
 //! normalisation (Krizhevsky et al., 2012, section 3.3); `exp(x - max) / sum exp(x - max)`.
 
 use crate::form::{Form, float, form, int, operand};
-use crate::operator::{Cost, cost::elements};
-use crate::reference::{Reference, normalization as reference};
-use crate::relation::{Related, Relation, normalize_axis, same_as_first};
+use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
+use crate::reference::normalization as reference;
+use crate::relation::{normalize_axis, same_as_first};
 use crate::{Attr, Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn opaque(name: &'static str, relation: Relation, cost: Cost, is: Reference) -> Operator {

@@ -5,12 +5,9 @@
 
 use super::window::Window;
 use crate::form::{Form, flag, form, ints, operand};
-use crate::operator::{
-    Cost,
-    cost::{elements, one_each_input},
-};
-use crate::reference::{Reference, pooling as reference};
-use crate::relation::{Related, Relation};
+use crate::operator::cost::{elements, one_each_input};
+use crate::operator::{Cost, Reference, Related, Relation};
+use crate::reference::pooling as reference;
 use crate::{Call, Dim, FusionKind, Operator, TensorType, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {

@@ -5,8 +5,10 @@
 
 use crate::form::{Form, flag, form, int, ints, operand};
 use crate::operator::cost::{one_each, one_each_input};
-use crate::reference::{Reference, reduction};
-use crate::relation::{Related, axes_or_all, checked_axis, int_attr};
+use crate::operator::{Reference, Related};
+pub use crate::parameters::reduction::{axis, reduced_axes, topk_axis};
+use crate::reference::reduction;
+use crate::relation::int_attr;
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, Violation, operators, require};
 
 const fn many_to_one(name: &'static str, relation: Relation, reference: Reference) -> Operator {
@@ -31,11 +33,6 @@ const fn scan(name: &'static str, reference: Reference) -> Operator {
         cost: one_each,
         reference,
     }
-}
-
-/// The axes reduced. C1: they are in range and named once.
-pub fn reduced_axes(call: &Call) -> Result<Vec<usize>, Violation> {
-    axes_or_all(call, call.operands[0].rank(), 1)
 }
 
 /// C1.
@@ -67,11 +64,6 @@ fn bool_relation(call: &Call) -> Related {
     Ok(result)
 }
 
-/// The axis of arg reductions and scans, 0 when absent. C1: it is in range.
-pub fn axis(call: &Call) -> Result<usize, Violation> {
-    checked_axis(call.attrs.int_or("axis", 0), call.operands[0].rank(), 1)
-}
-
 /// C1. C2: the axis is not empty.
 fn arg_relation(call: &Call) -> Related {
     let mut ty = call.operands[0].with_dtype(DType::I64);
@@ -91,11 +83,6 @@ fn scan_relation(call: &Call) -> Related {
     axis(call)?;
     require!(ty.dtype != DType::Bool, C 2, "the operand must not be boolean, found {ty}");
     Ok(vec![ty.clone()])
-}
-
-/// The axis of topk, the last when absent. C1: it is in range.
-pub fn topk_axis(call: &Call) -> Result<usize, Violation> {
-    checked_axis(call.attrs.int_or("axis", -1), call.operands[0].rank(), 1)
 }
 
 /// C1. C2: 0 <= k <= extent.

@@ -4,9 +4,9 @@
 //! MXNet `SequenceMask`).
 
 use crate::form::{float, form, int, operand};
+use crate::operator::Related;
 use crate::operator::cost::one_each;
 use crate::reference::{Evaluated, for_each_index, static_shape};
-use crate::relation::Related;
 use crate::{Call, Dim, FusionKind, Operator, Tensor, TensorType, Violation, operators, require};
 
 operators! {

@@ -7,61 +7,12 @@
 //! The right side's sums `u[t, k, j]` are an operand, so that those of a constant are made when compiling. The sums are products of two
 //! sparse matrices each, the first of which has what several of them share.
 
-use super::winograd::Matrix;
 use crate::form::{Form, form, operand};
-use crate::operator::cost::elements;
+use crate::operator::{Related, cost::elements};
+pub use crate::parameters::strassen::{LEFT, PRODUCTS, RESULT, RIGHT};
 use crate::reference::strassen as reference;
-use crate::relation::{Related, same_dtype};
+use crate::relation::same_dtype;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
-
-/// Products of quarters.
-pub const PRODUCTS: usize = 7;
-
-/// The sums of `A11, A12, A21, A22` that are multiplied: the product of the second matrix and the first.
-pub const LEFT: [Matrix; 2] = [
-    &[&[1., 0., 0., 0.], &[0., 1., 0., 0.], &[0., 0., 0., 1.], &[0., 0., 1., 1.], &[1., 0., -1., 0.]],
-    &[
-        &[1., 0., 0., 0., 0.],
-        &[0., 1., 0., 0., 0.],
-        &[1., 1., 0., -1., 0.],
-        &[0., 0., 1., 0., 0.],
-        &[0., 0., 0., 1., 0.],
-        &[-1., 0., 0., 1., 0.],
-        &[0., 0., 0., 0., 1.],
-    ],
-];
-
-/// Those of `B11, B12, B21, B22`.
-pub const RIGHT: [Matrix; 2] = [
-    &[&[1., 0., 0., 0.], &[0., 0., 1., 0.], &[0., 0., 0., 1.], &[-1., 1., 0., 0.], &[0., -1., 0., 1.]],
-    &[
-        &[1., 0., 0., 0., 0.],
-        &[0., 1., 0., 0., 0.],
-        &[0., 0., 1., 0., 0.],
-        &[1., -1., 0., 0., 1.],
-        &[0., 0., 0., 1., 0.],
-        &[1., 0., 0., 0., 1.],
-        &[0., 0., 0., 0., 1.],
-    ],
-];
-
-/// The sums of the products that are `C11, C12, C21, C22`.
-pub const RESULT: [Matrix; 2] = [
-    &[
-        &[1., 1., 0., 0., 0., 0., 0.],
-        &[1., 0., 0., 0., 0., 1., 0.],
-        &[0., 0., 0., 0., 0., 0., 1.],
-        &[0., 0., 1., 0., 0., 0., 0.],
-        &[0., 0., 0., 1., 0., 0., 0.],
-        &[0., 0., 0., 0., 1., 0., 0.],
-    ],
-    &[
-        &[1., 0., 0., 0., 0., 0.],
-        &[0., 1., 0., 1., 0., 1.],
-        &[0., 1., 1., 0., -1., 0.],
-        &[0., 1., 1., 0., 0., 1.],
-    ],
-];
 
 /// Half of an extent; `None` when it is odd.
 fn half(dim: &Dim) -> Option<Dim> {

@@ -5,127 +5,11 @@
 //! of results are products of two sparse matrices each, the first of which has the sums that rows share.
 
 use crate::form::{Form, form, int, ints, operand};
-use crate::operator::cost::elements;
+use crate::operator::{Related, cost::elements};
+pub use crate::parameters::winograd::{Matrix, Transform, padding, transform, transform_weight};
 use crate::reference::winograd as reference;
-use crate::relation::{Related, same_dtype};
-use crate::{Call, DType, Dim, FusionKind, Operator, Tensor, TensorError, TensorType, operators, require};
-
-/// A matrix by rows.
-pub type Matrix = &'static [&'static [f64]];
-
-/// The transforms for tiles of `size` results in one dimension.
-pub struct Transform {
-    /// Results of a tile along an axis.
-    pub size: usize,
-    /// The largest error of a result of one channel in f32, as a part of the largest one near it. It grows with the root of the channels.
-    pub rounding: f64,
-    /// `B'`, the product of the second and the first.
-    pub data: [Matrix; 2],
-    /// `G`.
-    pub weight: Matrix,
-    /// `A'`, the product of the second and the first.
-    pub result: [Matrix; 2],
-}
-
-impl Transform {
-    /// Elements of the data that a tile reads along an axis.
-    pub const fn reads(&self) -> usize {
-        self.size + 2
-    }
-
-    /// The largest error of a result of so many channels, as a part of the largest result near it.
-    pub fn error(&self, channels: u64) -> f64 {
-        self.rounding * (channels as f64).sqrt()
-    }
-}
-
-const F2: Transform = Transform {
-    size: 2,
-    rounding: 8e-8,
-    data: [
-        &[&[1., 0., -1., 0.], &[0., 1., 1., 0.], &[0., -1., 1., 0.], &[0., 1., 0., -1.]],
-        &[&[1., 0., 0., 0.], &[0., 1., 0., 0.], &[0., 0., 1., 0.], &[0., 0., 0., 1.]],
-    ],
-    weight: &[&[1., 0., 0.], &[0.5, 0.5, 0.5], &[0.5, -0.5, 0.5], &[0., 0., 1.]],
-    result: [
-        &[&[1., 0., 0., 0.], &[0., 1., 1., 0.], &[0., 1., -1., 0.], &[0., 0., 0., 1.]],
-        &[&[1., 1., 0., 0.], &[0., 0., 1., -1.]],
-    ],
-};
-
-/// The points 0, ±3/4, ±3/2 and infinity, in place of 0, ±1, ±2: products of powers of two and three keep the coefficients exact and near
-/// each other, which makes the largest error a third (Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and Improving the Accuracy
-/// of Winograd Convolution for Deep Neural Networks", 2020, section 5; found there by search).
-const F4: Transform = Transform {
-    size: 4,
-    rounding: 4e-7,
-    data: [
-        &[
-            &[81. / 64., 0., -45. / 16., 0., 1., 0.],
-            &[0., 0., -9. / 4., 0., 1., 0.],
-            &[0., -9. / 4., 0., 1., 0., 0.],
-            &[0., 0., -9. / 16., 0., 1., 0.],
-            &[0., -9. / 16., 0., 1., 0., 0.],
-            &[0., 81. / 64., 0., -45. / 16., 0., 1.],
-        ],
-        &[
-            &[1., 0., 0., 0., 0., 0.],
-            &[0., 1., 3. / 4., 0., 0., 0.],
-            &[0., 1., -3. / 4., 0., 0., 0.],
-            &[0., 0., 0., 1., 3. / 2., 0.],
-            &[0., 0., 0., 1., -3. / 2., 0.],
-            &[0., 0., 0., 0., 0., 1.],
-        ],
-    ],
-    weight: &[
-        &[64. / 81., 0., 0.],
-        &[-128. / 243., -32. / 81., -8. / 27.],
-        &[-128. / 243., 32. / 81., -8. / 27.],
-        &[32. / 243., 16. / 81., 8. / 27.],
-        &[32. / 243., -16. / 81., 8. / 27.],
-        &[0., 0., 1.],
-    ],
-    result: [
-        &[
-            &[1., 0., 0., 0., 0., 0.],
-            &[0., 1., 1., 0., 0., 0.],
-            &[0., 1., -1., 0., 0., 0.],
-            &[0., 0., 0., 1., 1., 0.],
-            &[0., 0., 0., 1., -1., 0.],
-            &[0., 0., 0., 0., 0., 1.],
-        ],
-        &[
-            &[1., 1., 0., 1., 0., 0.],
-            &[0., 0., 3. / 4., 0., 3. / 2., 0.],
-            &[0., 9. / 16., 0., 9. / 4., 0., 0.],
-            &[0., 0., 27. / 64., 0., 27. / 8., 1.],
-        ],
-    ],
-};
-
-/// The transforms for tiles of that many results along an axis: 2 or 4.
-pub fn transform(tile: i64) -> Option<&'static Transform> {
-    [&F2, &F4].into_iter().find(|t| t.size as i64 == tile)
-}
-
-/// `u[i (m + 2) + j, c, f] = (G w[f, c] G')[i, j]`, computed in f64.
-pub fn transform_weight(weight: &Tensor, by: &Transform) -> Result<Tensor, TensorError> {
-    let (filters, channels, reads) = (weight.shape()[0], weight.shape()[1], by.reads());
-    let w = weight.to_f64s();
-    let mut u = vec![0.0; reads * reads * channels * filters];
-    for (c, f) in (0..channels).flat_map(|c| (0..filters).map(move |f| (c, f))) {
-        let of = &w[(f * channels + c) * 9..][..9];
-        let column = |i: usize, b: usize| (0..3).map(|a| by.weight[i][a] * of[a * 3 + b]).sum::<f64>();
-        for i in 0..reads {
-            let half = [column(i, 0), column(i, 1), column(i, 2)];
-            for j in 0..reads {
-                let terms = half.iter().zip(by.weight[j]).map(|(a, b)| a * b);
-                u[((i * reads + j) * channels + c) * filters + f] = terms.sum();
-            }
-        }
-    }
-    Tensor::from_f64s(weight.dtype(), &[reads * reads, channels, filters], &u)
-}
+use crate::relation::same_dtype;
+use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, operators, require};
 
 /// Results along an axis of the data with padding; `None` when they would be fewer than 1.
 fn results(data: &Dim, padding: (i64, i64)) -> Option<Dim> {
@@ -179,12 +63,6 @@ fn relation(call: &Call) -> Related {
     };
     let dims = vec![data.dims[0].clone(), weight.dims[2].clone(), height, width];
     Ok(vec![TensorType::new(dims, data.dtype)])
-}
-
-/// Padding at the top, left, bottom and right; none when absent.
-pub fn padding(call: &Call) -> Option<[i64; 4]> {
-    let given = call.attrs.ints("padding").unwrap_or(&[0, 0, 0, 0]);
-    <[i64; 4]>::try_from(given).ok().filter(|p| p.iter().all(|&n| n >= 0))
 }
 
 /// What the convolution takes by its definition, so that rates compare.

@@ -1,7 +1,7 @@
 //! Reading at computed indices: `y[i] = x[p(i, indices)]`. A negative index counts from the back.
 
 use super::{EvalError, Evaluated, for_each_index, pick, static_shape, strides};
-use crate::ops::indexing::{axis, batch_dims, one_hot_axis};
+use crate::parameters::indexing::{axis, batch_dims, one_hot_axis};
 use crate::{Call, Tensor, TensorType};
 
 /// The place on an axis that an index names.

@@ -1,7 +1,7 @@
 //! Products of matrices by the inner-product trick.
 
 use super::{Evaluated, static_shape};
-use crate::ops::inner_product_trick::{PARTS, power, rows};
+use crate::parameters::inner_product_trick::{PARTS, power, rows};
 use crate::{Call, Tensor, TensorType};
 
 /// Rows, in numbers, in the order `q`, that are read in parts.

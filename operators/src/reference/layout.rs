@@ -2,8 +2,8 @@
 
 use super::{EvalError, Evaluated, append, for_each_row, static_shape, strides};
 use crate::layout::Part;
-use crate::ops::layout::{Layouts, orders, plain};
-use crate::{Call, Layout, Tensor, TensorType};
+use crate::parameters::layout::{Layouts, orders};
+use crate::{Call, Layout, Operator, Tensor, TensorType};
 
 /// How far apart neighbours along each axis are.
 fn steps(layout: &Layout, shape: &[usize]) -> Vec<(Part, usize)> {
@@ -55,9 +55,8 @@ pub fn transform(call: &Call, _: &[TensorType], x: &[Tensor]) -> Evaluated {
     Ok(vec![reordered(&x[0], &from, &to)?])
 }
 
-/// The plain operator between two changes of order.
-pub fn laid_out(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
-    let Some(op) = plain(call.op) else { return Ok(Vec::new()) };
+/// The plain operator `op` between two changes of order.
+pub fn laid_out(op: &'static Operator, call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let layouts = Layouts::of(call)?;
     static_shape(&results[0])?;
     let value = |(x, layout): (&Tensor, &Layout)| reordered(x, layout, &layout.plain_one());

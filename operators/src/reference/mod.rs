@@ -22,27 +22,8 @@ pub mod strassen;
 pub mod window;
 pub mod winograd;
 
-use crate::{Call, Tensor, TensorError, TensorType};
-
-/// Computes a call on host tensors. `results` are the types its relation gave.
-pub type Reference = fn(&Call, results: &[TensorType], operands: &[Tensor]) -> Evaluated;
-
-/// The result tensors, or why there are none.
-pub type Evaluated = Result<Vec<Tensor>, EvalError>;
-
-/// Why a call cannot be computed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EvalError {
-    /// The types do not satisfy the operator's relation.
-    #[error(transparent)]
-    Type(#[from] crate::Violation),
-    /// A tensor could not be made.
-    #[error(transparent)]
-    Tensor(#[from] TensorError),
-    /// A value (an index, a divisor) is not allowed.
-    #[error("{0}")]
-    Value(String),
-}
+pub use crate::evaluation::{EvalError, Evaluated};
+use crate::{Call, Tensor, TensorType};
 
 /// Infers the result types, then computes.
 pub fn evaluate(op: &'static crate::Operator, attrs: &crate::Attrs, operands: &[Tensor]) -> Evaluated {

@@ -4,7 +4,7 @@
 use super::{Evaluated, for_each_index, static_shape, strides};
 use crate::dtype::Class;
 use crate::ops::elementwise::{max_nan, min_nan};
-use crate::ops::reduction::{axis, reduced_axes, topk_axis};
+use crate::parameters::reduction::{axis, reduced_axes, topk_axis};
 use crate::{Call, DType, Tensor, TensorType};
 use std::cmp::Ordering;
 

@@ -4,7 +4,7 @@
 use super::indexing::{addressed, flat, place, replaced};
 use super::{EvalError, Evaluated, for_each_index, strides};
 use crate::ops::elementwise::{max_nan, min_nan};
-use crate::ops::indexing::axis;
+use crate::parameters::indexing::axis;
 use crate::{Call, Tensor, TensorType};
 
 /// How an update meets what is there.

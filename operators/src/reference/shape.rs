@@ -6,7 +6,7 @@ use super::{
     EvalError, Evaluated, append, broadcast_steps, for_each_index, for_each_run, pick, signed_strides,
     static_shape, strides,
 };
-use crate::ops::shape::{padding, permutation, slices};
+use crate::parameters::shape::{padding, permutation, slices};
 use crate::relation::{axes_or_all, checked_axis, int_attr};
 use crate::{Call, Tensor, TensorType, tensor};
 

@@ -2,8 +2,8 @@
 
 use super::winograd::product;
 use super::{Evaluated, static_shape};
-use crate::ops::strassen::{LEFT, PRODUCTS, RESULT, RIGHT};
-use crate::ops::winograd::Matrix;
+use crate::parameters::strassen::{LEFT, PRODUCTS, RESULT, RIGHT};
+use crate::parameters::winograd::Matrix;
 use crate::{Call, Tensor, TensorType};
 
 /// The sums of quarters of a matrix, `[t, i, j]`, row by row: weights of a hundred million numbers are summed up when compiling.

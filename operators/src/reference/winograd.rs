@@ -1,7 +1,7 @@
 //! Convolutions in Winograd's form.
 
 use super::{Evaluated, static_shape};
-use crate::ops::winograd::{Matrix, padding, transform, transform_weight};
+use crate::parameters::winograd::{Matrix, padding, transform, transform_weight};
 use crate::{Call, Tensor, TensorType, Violation};
 
 /// The product of a transform's two matrices.

@@ -54,7 +54,9 @@ impl Program {
                 return wrong(format!("the symbol {:?} of kernel {id} is none", kernel.symbol));
             }
             if let Some(shapes) = &kernel.shapes {
-                shapes.check(kernel).or_else(|why| wrong(format!("kernel {}: {why}", kernel.symbol)))?;
+                shapes
+                    .check(&kernel.inputs, &kernel.outputs)
+                    .or_else(|why| wrong(format!("kernel {}: {why}", kernel.symbol)))?;
                 continue;
             }
             if let Some(dynamic) = kernel.inputs.iter().chain(&kernel.outputs).find(|ty| ty.bytes().is_none())

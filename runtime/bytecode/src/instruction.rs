@@ -6,7 +6,7 @@
 //! `Fail` ends the program: the compiler puts a `Drop` on every way on which a value is not needed any more (Reinking et al.,
 //! "Perceus", PLDI 2021, without its reuse of memory).
 
-use crate::{FunctionId, Scalar};
+use crate::Scalar;
 use fusion_operators::{Attrs, DType, TensorType};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,12 @@ use serde::{Deserialize, Serialize};
 pub type Register = u32;
 /// The place of an instruction in its function.
 pub type Label = u32;
+
+/// The place of a function in its program.
+pub type FunctionId = u32;
+
+/// A place in the source, as a message names it; empty when it is not known.
+pub type Place = String;
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

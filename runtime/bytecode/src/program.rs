@@ -1,12 +1,8 @@
 //! What a program consists of.
 
-use crate::value_type::Part;
-use crate::{Instruction, Shapes};
+use crate::{FunctionId, Instruction, Place, Shapes, ValueType};
 use fusion_operators::{Tensor, TensorType};
 use serde::{Deserialize, Serialize};
-
-/// The place of a function in its program.
-pub type FunctionId = u32;
 
 /// A program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,31 +87,4 @@ pub struct Function {
     pub code: Vec<Instruction>,
     /// Where in the source each instruction comes from: one an instruction, or none at all.
     pub places: Vec<Place>,
-}
-
-/// A place in the source, as a message names it; empty when it is not known.
-pub type Place = String;
-
-/// The type of a value, as far as who hands values in and out needs it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Vec<Part>", try_from = "Vec<Part>")]
-pub enum ValueType {
-    /// A tensor; its extents may be dynamic.
-    Tensor(TensorType),
-    /// A tuple.
-    Tuple(Vec<ValueType>),
-    /// A data type of the program, applied to types.
-    Data(u32, Vec<ValueType>),
-    /// A cell.
-    Cell(Box<ValueType>),
-    /// A function; it cannot be handed in or out.
-    Function,
-    /// What a data type is applied to at that place; in types of fields only.
-    Parameter(u32),
-}
-
-impl Default for ValueType {
-    fn default() -> Self {
-        ValueType::Tuple(Vec::new())
-    }
 }

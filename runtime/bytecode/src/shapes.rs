@@ -10,7 +10,7 @@
 //! A step gives a number; the kernel gets the numbers of all steps behind its inputs. The virtual machine runs the steps, compiled
 //! programs have code for them.
 
-use crate::{Kernel, Place};
+use crate::Place;
 use fusion_operators::{Dim, TensorType};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
@@ -158,15 +158,15 @@ impl Shapes {
         TensorType::fixed(&extents.into_iter().map(known).collect::<Vec<_>>(), ty.dtype)
     }
 
-    /// Why the shape function of a kernel is none.
-    pub(crate) fn check(&self, kernel: &Kernel) -> Result<(), String> {
+    /// Why this is no shape function of a kernel that takes and gives that.
+    pub(crate) fn check(&self, inputs: &[TensorType], outputs: &[TensorType]) -> Result<(), String> {
         for (at, step) in self.steps.iter().enumerate() {
             let before = |extent: Extent| !matches!(extent, Extent::Step(step) if step as usize >= at);
             if step.operands().is_some_and(|(a, b)| !before(a) || !before(b)) {
                 return Err(format!("step {at} of its shape function looks at a later one"));
             }
             if let Step::Input { input, axis } = step {
-                let rank = kernel.inputs.get(*input as usize).map(TensorType::rank);
+                let rank = inputs.get(*input as usize).map(TensorType::rank);
                 if rank.is_none_or(|rank| *axis as usize >= rank) {
                     return Err(format!(
                         "step {at} of its shape function takes extent {axis} of input {input}"
@@ -174,7 +174,7 @@ impl Shapes {
                 }
             }
         }
-        let tensors = kernel.outputs.iter().chain(&self.temporaries);
+        let tensors = outputs.iter().chain(&self.temporaries);
         match tensors.into_iter().find(|ty| self.extents(ty).is_none()) {
             Some(ty) => Err(format!("its shape function does not give the extents of a {ty}")),
             None => Ok(()),

@@ -1,12 +1,35 @@
-//! How types of values are written to files: as a list, parts before what they are parts of, so that reading one needs no
+//! Types of values, and how they are written to files: as a list, parts before what they are parts of, so that reading one needs no
 //! recursion and a file cannot nest types without end.
 
-use crate::ValueType;
 use fusion_operators::TensorType;
 use serde::{Deserialize, Serialize};
 
 /// Types inside one another that a file may have.
 const MOST_NESTED: usize = 64;
+
+/// The type of a value, as far as who hands values in and out needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<Part>", try_from = "Vec<Part>")]
+pub enum ValueType {
+    /// A tensor; its extents may be dynamic.
+    Tensor(TensorType),
+    /// A tuple.
+    Tuple(Vec<ValueType>),
+    /// A data type of the program, applied to types.
+    Data(u32, Vec<ValueType>),
+    /// A cell.
+    Cell(Box<ValueType>),
+    /// A function; it cannot be handed in or out.
+    Function,
+    /// What a data type is applied to at that place; in types of fields only.
+    Parameter(u32),
+}
+
+impl Default for ValueType {
+    fn default() -> Self {
+        ValueType::Tuple(Vec::new())
+    }
+}
 
 /// A part of a type; it takes its own parts from the end of what came before.
 #[derive(Serialize, Deserialize)]

@@ -9,7 +9,7 @@
 //! the last operation before a terminator gives and the terminator hands on is in tail position: a call there takes the place
 //! of its caller, and the regions there return by themselves.
 
-use crate::value::{Constructor, Held};
+use crate::held::Held;
 use fusion_dialects::{Op, Type, TypeParts, te, type_parts};
 use fusion_operators::{Attrs, DType, Dim, Operator, Tensor, TensorType};
 use std::cell::RefCell;
@@ -101,6 +101,19 @@ pub enum Work<'c> {
     RefNew,
     RefRead,
     RefWrite,
+}
+
+/// A constructor of a data type of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constructor {
+    /// The data type.
+    pub data: String,
+    /// The constructor.
+    pub name: String,
+    /// Its place in the data type.
+    pub tag: usize,
+    /// How many fields it has.
+    pub fields: usize,
 }
 
 /// The result types of a call of an operator, for operands of these types.

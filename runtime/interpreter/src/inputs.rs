@@ -1,7 +1,8 @@
 //! Values that come from outside: constructors are looked up by their names.
 
 use crate::InterpretError;
-use crate::value::{Constructor, Parts, Value};
+use crate::code::Constructor;
+use crate::value::{Parts, Value};
 use fusion_dialects::relay::{self, DataType};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{Op, top_level};

@@ -11,22 +11,26 @@ mod code;
 mod compile;
 mod error;
 mod flops;
+mod held;
 mod inputs;
 mod program;
 pub mod random_graphs;
 pub mod random_programs;
 mod sampled;
 mod scalar;
+mod stage;
 mod te;
 mod value;
 
 pub use agree::{Agreement, Budget, Mismatch, SAMPLES, agree};
+pub use code::Constructor;
 pub use error::InterpretError;
 pub use flops::flops_of;
 use fusion_dialects::Op;
 use fusion_operators::{Tensor, ValueTree};
+pub use held::Held;
 pub use program::{Interpreter, Traced};
-pub use value::{Closure, Constructor, Held, Parts, Value};
+pub use value::{Closure, Parts, Value};
 
 /// How much a run may do before it is given up.
 #[derive(Clone, Copy, Debug)]

@@ -9,71 +9,14 @@
 
 use crate::InterpretError;
 use crate::scalar::Scalar;
-use crate::te::{Known, Stage, element};
+use crate::stage::{Asked, Known, MOST_POINTS, Stage, element, tensor_of};
 use crate::value::Value;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Op, OpExt, arguments, key, ops_in, te};
-use fusion_operators::{DType, Tensor, TensorType};
-use std::cell::{Cell, RefCell};
+use fusion_operators::Tensor;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Points of bodies that all the elements of a kernel may take.
-const MOST_POINTS: u64 = 50_000_000;
-
-/// A stage that is computed element by element.
-pub struct Asked<'c> {
-    stage: RefCell<Stage<'c>>,
-    shape: Vec<usize>,
-    types: Vec<TensorType>,
-    /// Points that computing an element takes.
-    points: u64,
-    known: RefCell<HashMap<usize, Vec<Scalar>>>,
-    /// Points that are left to all stages.
-    left: Rc<Cell<u64>>,
-}
-
-impl Asked<'_> {
-    /// An element of a result.
-    pub fn load(&self, result: usize, indices: &[Scalar]) -> Result<Scalar, String> {
-        let mut at = Vec::with_capacity(indices.len());
-        for (axis, index) in indices.iter().enumerate() {
-            let index = index.int();
-            match usize::try_from(index).ok().filter(|&i| self.shape.get(axis).is_some_and(|&n| i < n)) {
-                Some(index) => at.push(index),
-                None => return Err(format!("loads element {index} on axis {axis} of {:?}", self.shape)),
-            }
-        }
-        self.at(result, &at).map_err(|error| error.to_string())
-    }
-
-    fn at(&self, result: usize, at: &[usize]) -> Result<Scalar, InterpretError> {
-        let flat = at.iter().zip(&self.shape).fold(0, |flat, (i, n)| flat * n + i);
-        if let Some(scalars) = self.known.borrow().get(&flat) {
-            return Ok(scalars[result]);
-        }
-        let left = self.left.get().checked_sub(self.points).ok_or(InterpretError::TooLong(MOST_POINTS))?;
-        self.left.set(left);
-        let scalars = self.stage.borrow_mut().element(at)?;
-        let stored: Vec<Scalar> =
-            scalars.iter().zip(&self.types).map(|(s, ty)| rounded(*s, ty)).collect::<Result<_, _>>()?;
-        let wanted = stored[result];
-        self.known.borrow_mut().insert(flat, stored);
-        Ok(wanted)
-    }
-}
-
-/// A scalar as it is when it was stored and loaded.
-fn rounded(scalar: Scalar, ty: &TensorType) -> Result<Scalar, InterpretError> {
-    tensor_of(ty.dtype, &[scalar]).map(|tensor| element(&tensor, 0))
-}
-
-fn tensor_of(dtype: DType, scalars: &[Scalar]) -> Result<Tensor, InterpretError> {
-    let mut bytes = Vec::new();
-    scalars.iter().for_each(|scalar| scalar.store(dtype, &mut bytes));
-    let tensor = Tensor::from_bytes(dtype, &[scalars.len()], bytes);
-    tensor.map_err(|error| InterpretError::NoSample(error.to_string()))
-}
 
 /// The elements of a tensor at some places.
 pub fn some_of(tensor: &Tensor, places: &[usize]) -> Result<Tensor, InterpretError> {
@@ -110,10 +53,7 @@ pub fn elements(
         match op.kind() {
             Some(Kind::Te(te::Op::Compute)) => {
                 let stage = Stage::of(op, Known { numbers: &numbers, values: &values, asked: Some(&asked) })?;
-                let points = stage.reduce.iter().map(|&n| n as u64).product::<u64>().max(1);
-                let (shape, types) = (stage.axes.clone(), stage.types.clone());
-                let (stage, known) = (RefCell::new(stage), RefCell::new(HashMap::new()));
-                let made = Rc::new(Asked { stage, shape, types, points, known, left: left.clone() });
+                let made = Rc::new(Asked::new(stage, left.clone()));
                 for (result, value) in op.result_values().into_iter().enumerate() {
                     asked.insert(key(value), (made.clone(), result));
                 }

@@ -4,9 +4,10 @@
 //! a loop over a list of work, so that a list of a million elements needs no stack.
 
 use crate::InterpretError;
-use crate::code::Code;
-use fusion_operators::{DType, Item, Tensor, ValueTree};
-use std::cell::{Cell as Mutable, RefCell};
+use crate::code::{Code, Constructor};
+use crate::held::{Held, count, discount};
+use fusion_operators::{Item, Tensor, ValueTree};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A value at run time; copies are cheap.
@@ -26,67 +27,10 @@ pub enum Value<'c> {
     Unset,
 }
 
-/// A constructor of a data type of the module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constructor {
-    /// The data type.
-    pub data: String,
-    /// The constructor.
-    pub name: String,
-    /// Its place in the data type.
-    pub tag: usize,
-    /// How many fields it has.
-    pub fields: usize,
-}
-
 /// A function with the values it took from around it.
 pub struct Closure<'c> {
     pub(crate) code: Rc<Code<'c>>,
     pub(crate) captured: Parts<'c>,
-}
-
-thread_local! {
-    static LIVE: Mutable<u64> = const { Mutable::new(0) };
-}
-
-/// The bytes of all tensors and parts that are alive on this thread.
-pub(crate) fn live_bytes() -> u64 {
-    LIVE.get()
-}
-
-/// A tensor that is counted while it is alive.
-pub struct Held(Tensor);
-
-impl Held {
-    fn bytes(&self) -> u64 {
-        (self.0.bytes().len() + size_of::<Held>()) as u64
-    }
-
-    /// The tensor.
-    pub fn into_tensor(mut self) -> Tensor {
-        let empty = Tensor::from_f64s(DType::F32, &[0], &[]);
-        match empty {
-            Ok(empty) => {
-                let bytes = self.0.bytes().len() as u64;
-                LIVE.set(LIVE.get().saturating_sub(bytes));
-                std::mem::replace(&mut self.0, empty)
-            }
-            Err(_) => self.0.clone(),
-        }
-    }
-}
-
-impl std::ops::Deref for Held {
-    type Target = Tensor;
-    fn deref(&self) -> &Tensor {
-        &self.0
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        LIVE.set(LIVE.get().saturating_sub(self.bytes()));
-    }
 }
 
 /// The parts of a value.
@@ -96,7 +40,7 @@ impl<'c> Parts<'c> {
     /// Of these values.
     pub fn new(values: Vec<Value<'c>>) -> Self {
         let parts = Parts(values.into());
-        LIVE.set(LIVE.get() + parts.bytes());
+        count(parts.bytes());
         parts
     }
 
@@ -114,7 +58,7 @@ impl<'c> std::ops::Deref for Parts<'c> {
 
 impl Drop for Parts<'_> {
     fn drop(&mut self) {
-        LIVE.set(LIVE.get().saturating_sub(self.bytes()));
+        discount(self.bytes());
         if self.0.iter().all(|value| matches!(value, Value::Tensor(_) | Value::Unset)) {
             return;
         }
@@ -147,15 +91,13 @@ impl<'c> Parts<'c> {
     fn give(&mut self, work: &mut Vec<Value<'c>>) {
         let bytes = self.bytes();
         work.extend(std::mem::take(&mut self.0).into_vec());
-        LIVE.set(LIVE.get().saturating_sub(bytes - self.bytes()));
+        discount(bytes - self.bytes());
     }
 }
 
 impl From<Tensor> for Value<'_> {
     fn from(tensor: Tensor) -> Self {
-        let held = Held(tensor);
-        LIVE.set(LIVE.get() + held.bytes());
-        Value::Tensor(Rc::new(held))
+        Value::Tensor(Rc::new(Held::new(tensor)))
     }
 }
 

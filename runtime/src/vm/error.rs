@@ -1,8 +1,24 @@
 //! Why a machine does not start, and why a run ends without a value.
 
-use super::library::LibraryError;
 use super::tensors::NoMemory;
 use fusion_bytecode::CheckError;
+
+/// Why the code of kernels cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// It is no library of this machine.
+    #[error("the library with the program's kernels {0}")]
+    Image(String),
+    /// It cannot be loaded.
+    #[error("cannot load the library with the program's kernels: {0}")]
+    Load(String),
+    /// It lacks a kernel.
+    #[error("the library with the program's kernels has no symbol {symbol:?}, which the program calls")]
+    Symbol {
+        /// The symbol.
+        symbol: String,
+    },
+}
 
 /// Why there is no machine for a program.
 #[derive(Debug, thiserror::Error)]

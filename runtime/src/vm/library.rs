@@ -4,8 +4,9 @@
 //! compared with those it was compiled for.
 #![allow(unsafe_code)]
 
+use super::error::{LibraryError, MachineError};
 use super::tensors::{NoMemory, Slot, Tensors, TypeId};
-use crate::object_file::Machine;
+use crate::machine::Machine;
 use fusion_bytecode::{Kernel, Shapes};
 use fusion_operators::TensorType;
 use fusion_operators::aligned::AlignedBuffer;
@@ -19,23 +20,6 @@ type KernelFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_v
 
 /// `fusion_set_threads` of `docs/reference/abi.md`.
 type SetThreads = unsafe extern "C" fn(i32);
-
-/// Why the code of kernels cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum LibraryError {
-    /// It is no library of this machine.
-    #[error("the library with the program's kernels {0}")]
-    Image(String),
-    /// It cannot be loaded.
-    #[error("cannot load the library with the program's kernels: {0}")]
-    Load(String),
-    /// It lacks a kernel.
-    #[error("the library with the program's kernels has no symbol {symbol:?}, which the program calls")]
-    Symbol {
-        /// The symbol.
-        symbol: String,
-    },
-}
 
 /// Native code that was loaded.
 #[derive(Clone)]
@@ -178,7 +162,7 @@ impl Kernels {
         kernels: &[Kernel],
         library: KernelLibrary,
         tensors: &mut Tensors,
-    ) -> Result<Self, super::MachineError> {
+    ) -> Result<Self, MachineError> {
         let mut loaded = Vec::with_capacity(kernels.len());
         for kernel in kernels {
             let function = library.function(&kernel.symbol)?;

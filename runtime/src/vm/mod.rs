@@ -17,9 +17,9 @@ mod library;
 mod run;
 mod tensors;
 
-pub use error::{MachineError, VmError};
+pub use error::{LibraryError, MachineError, VmError};
 pub use files::{ProgramFileError, TEXT, read_program, write_program};
-pub use library::{KernelLibrary, LibraryError};
+pub use library::KernelLibrary;
 pub use tensors::NoMemory;
 
 use code::Code;

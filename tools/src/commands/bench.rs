@@ -206,7 +206,7 @@ impl Bench {
                 ("vm", measure::measure(plan, || machine.run(&inputs).map(drop))?)
             }
         };
-        let model = crate::driver::name_of(&self.model);
+        let model = crate::compilation::name_of(&self.model);
         self.show(&Report {
             model: &model,
             target,

@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::driver::{self, CompileOptions, Compiled, Unfold};
 use crate::failure::Failure;
-use crate::load::package_with;
+use crate::package::package_with;
 use crate::validate::Settings;
 use crate::{print, programs};
 use clap::Args;

@@ -9,6 +9,7 @@
 use super::device::Choice;
 use crate::driver::{self, CompileOptions, Target};
 use crate::failure::Failure;
+use crate::package::package;
 use crate::profile::vendor::{self, Tool};
 use crate::profile::{Profile, Samples, text, trace};
 use crate::report::machine::Machine;
@@ -117,7 +118,7 @@ impl Profiling {
             None => how.model.to_owned(),
             Some(source) => {
                 let library = scratch.path().join("model.so");
-                load::package(&source.compiled, None, |package| Ok(package.write_library(&library)?))?;
+                package(&source.compiled, None, |package| Ok(package.write_library(&library)?))?;
                 library
             }
         };

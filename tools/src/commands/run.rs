@@ -4,8 +4,9 @@ use super::device::Choice;
 use super::given::Given;
 use super::options::Options;
 use crate::failure::Failure;
+use crate::ports::output_names;
 use crate::programs::{self, Executor, Inputs};
-use crate::{driver, load, print};
+use crate::{load, print};
 use clap::Args;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::vm::read_program;
@@ -132,7 +133,7 @@ impl Run {
                 let mut tensors = programs::tensors_of(value)?;
                 // A library has been told them, or not; of a model they are the same whatever it is run by.
                 let is_model = !programs::is_bytecode(&self.model)? && !load::is_compiled(&self.model)?;
-                let names = if is_model { driver::output_names(&self.model)? } else { Vec::new() };
+                let names = if is_model { output_names(&self.model)? } else { Vec::new() };
                 for ((name, _), given) in tensors.iter_mut().zip(names) {
                     *name = given.unwrap_or_else(|| std::mem::take(name));
                 }

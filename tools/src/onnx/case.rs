@@ -1,7 +1,8 @@
 //! Directories of ONNX backend tests: `model.onnx` and `test_data_set_N/{input,output}_K.pb`.
 
-use crate::driver::{self, DriverError, Port};
+use crate::failure::DriverError;
 use crate::failure::Failure;
+use crate::ports::{Port, read_onnx_tensors};
 use fusion_operators::Tensor;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ pub fn read(files: &[PathBuf], ports: &[Port]) -> Result<Vec<(String, Tensor)>, 
     let mut found = vec![];
     for (i, file) in files.iter().enumerate() {
         let (name, is_tensor) = ports.get(i).map_or((String::new(), true), |p| (p.name.clone(), p.is_tensor));
-        let tensors = driver::read_onnx_tensors(file, is_tensor)?;
+        let tensors = read_onnx_tensors(file, is_tensor)?;
         found.extend(tensors.into_iter().map(|tensor| (name.clone(), tensor)));
     }
     Ok(found)

@@ -2,9 +2,10 @@
 
 use super::Verdict;
 use super::case::{self, Case};
-use crate::driver::{CompileOptions, DriverError, Port};
+use crate::driver::{CompileOptions, DriverError};
 use crate::failure::Failure;
 use crate::load::{self, Runnable};
+use crate::ports::{Port, onnx_ports};
 use crate::programs;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::Module;
@@ -30,7 +31,7 @@ fn try_run(
     if sets.is_empty() {
         return Ok(Some("it has no test_data_set_N directory".to_owned()));
     }
-    let ports = crate::driver::onnx_ports(&case.model())?;
+    let ports = onnx_ports(&case.model())?;
     let mut last: Option<(CompileOptions, Runnable)> = None;
     for (i, set) in sets.iter().enumerate() {
         let inputs = case::read(&set.inputs, &ports.0)?;

@@ -9,7 +9,7 @@
 //! What no kernel has the name of stands by itself: a function of a library that was not described.
 
 use super::Sample;
-use crate::report::kernels::Row;
+use crate::report::row::Row;
 use indexmap::IndexMap;
 use std::ops::Range;
 

@@ -3,8 +3,8 @@
 use super::attribute::Group;
 use super::samples::Sample;
 use crate::report::Report;
-use crate::report::kernels::Row;
 use crate::report::machine::Machine;
+use crate::report::row::Row;
 use fusion_machine::Factors;
 use serde::Serialize;
 

@@ -12,11 +12,13 @@ pub mod aliases;
 pub mod gpu;
 pub mod html;
 pub mod kernels;
+pub mod launch;
 pub mod machine;
 pub mod measure;
 pub mod names;
 pub mod proofs;
 pub mod remarks;
+pub mod row;
 pub mod saturation;
 pub mod source_names;
 pub mod table;
@@ -27,8 +29,9 @@ use crate::print;
 use fusion_egraph::remarks::{BlockRemarks, Remarks};
 use fusion_runtime::{ArgumentDescription, ModelDescription};
 use indexmap::IndexMap;
-use kernels::{Row, rows};
+use kernels::rows;
 use machine::Machine;
+use row::Row;
 use saturation::Saturation;
 use serde::Serialize;
 use totals::Totals;
@@ -74,7 +77,7 @@ impl Report {
         let remarks = compiled.remarks.take();
         let mut report = Report::new(&compiled.description, &compiled.predicted, remarks);
         for (row, launches) in report.kernels.iter_mut().zip(&compiled.launches) {
-            row.launches = launches.iter().map(gpu::Launch::of).collect();
+            row.launches = launches.iter().map(launch::Launch::of).collect();
         }
         let machine = Some(Machine::of(options.target.description()));
         Report { strategy: Some(options.strategy.name()), machine, ..report }

@@ -1,6 +1,6 @@
 //! Sums over the kernels of a model, and what was saved.
 
-use super::kernels::Row;
+use super::row::Row;
 use crate::print;
 use fusion_egraph::remarks::BlockRemarks;
 use serde::Serialize;

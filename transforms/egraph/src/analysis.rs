@@ -1,8 +1,9 @@
 //! What is known of every e-class: types, constancy, elements, orders, where it comes from, and which rule made which node.
 
 use super::contents::{Contents, Known};
+pub use super::data::Data;
 use super::extract::rates::Rates;
-use super::language::{Attributes, Constant, Head, Node};
+use super::language::{Constant, Head, Node};
 use super::numbers::contradiction::{self, Contradiction};
 use super::numbers::folding::{self, Folded};
 use super::numbers::sample::Sample;
@@ -40,35 +41,21 @@ pub struct Facts {
     pub contradiction: Option<Contradiction>,
 }
 
-/// What is known of a class.
-#[derive(Clone, Debug)]
-pub struct Data {
-    /// Of a value: the types of what it gives, one but for calls of several results. Empty for attributes.
-    pub types: Vec<TensorType>,
-    /// Of attributes: them.
-    pub attrs: Option<Attributes>,
-    /// The constant it is known to be.
-    pub constant: Option<Constant>,
-    /// True when it is computed of constants alone, and so when compiling.
-    pub is_constant: bool,
-    /// How many constants of the source take part in it, of a constant.
-    pub parts: u32,
-    /// What it is on a few samples of the inputs.
-    pub sample: Option<Sample>,
-    /// True when its roundings are those of the source, as a number is rounded to an integer that is computed of it.
-    pub keeps_roundings: bool,
-    /// What is known of its elements.
-    pub contents: Contents,
-    /// The orders in which it is to be had, of an image.
-    pub orders: Orders,
-    /// How the freest of its calls fuses; none where it has no call.
-    pub kind: Option<FusionKind>,
-    /// The place in the block from which on it can be computed.
-    pub place: u32,
-    /// The operations of the source it stands for, by their numbers; the first few.
-    pub origins: Vec<u32>,
-    /// The oldest of its classes: what was added first.
-    pub oldest: Id,
+impl Contradiction {
+    /// The rules that take part, as far as it is known: the one that was applied, and those that made the terms of both classes.
+    pub fn rules(&self, graph: &Graph) -> Vec<String> {
+        let mut rules: Vec<String> = self.rule.iter().map(|rule| rule.to_string()).collect();
+        let made_by = |id: &Id| {
+            let node = graph.id_to_node(*id);
+            graph.analysis.made_by.iter().find(|(made, _)| made == node).map(|(_, rule)| rule.to_string())
+        };
+        for rule in self.classes.iter().filter_map(made_by) {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        rules
+    }
 }
 
 /// The most operations of the source that a class remembers.
@@ -250,7 +237,8 @@ fn of_result(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<(Conten
         .map(|(class, data)| Known { class, contents: &data.contents, constant: data.constant.as_ref() })
         .collect();
     let (orders, constant): (Vec<_>, Vec<_>) = of().map(|data| (data.orders, data.is_constant)).unzip();
-    let sample = Sample::of_call(graph, node, &operands, result);
+    let samples: Vec<Option<Sample>> = of().map(|data| data.sample).collect();
+    let sample = Sample::of_call(node, &call, &samples, result);
     Some((
         Contents::of_call(&call, result, &known),
         Orders::of_call(&call, result, &orders, &constant),

@@ -11,17 +11,17 @@
 //! which reshapes do not change: the weight `[n, n, 1, 1]` of a convolution may be an identity matrix as well. A value of floats is
 //! *finite* where no input can make it NaN or infinite; only then `x * 0` is 0.
 
+use super::elements::greatest;
 use super::language::Constant;
 use super::limits::Limits;
 use super::rules::conditions::permutation;
 use super::signs::Sign;
 use egg::Id;
-use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::indexing::{GATHER, ONE_HOT};
 use fusion_operators::ops::normalization::SOFTMAX;
 use fusion_operators::ops::shape::*;
-use fusion_operators::{Call, DType, Format, Operator, Tensor, TensorType};
+use fusion_operators::{Call, Operator, Tensor, TensorType};
 use std::sync::Arc;
 
 /// What is known of elements.
@@ -132,11 +132,14 @@ impl Contents {
             }
             Finite::Unknown => false,
         };
+        let signs: Vec<Sign> = known.iter().map(|k| k.contents.sign).collect();
+        let limits: Vec<Limits> = known.iter().map(|k| k.contents.limits).collect();
+        let are_one = matches!(known, [a, b] if a.class == b.class);
         Contents {
             is_finite: !result.dtype.is_float() || row.is_some_and(finite),
             picks: row.and_then(|row| (row.picks)(call, result, known)),
-            sign: Sign::of_call(call, known),
-            limits: Limits::of_call(call, result, known),
+            sign: Sign::of_call(call, &signs, are_one),
+            limits: Limits::of_call(call, result, &limits, are_one),
         }
     }
 
@@ -194,10 +197,6 @@ const fn moved(operators: &'static [&'static Operator], picks: PicksOf, one: One
     Row { operators, finite: Finite::WithOperands, picks, one }
 }
 
-/// What gives elements of its operands alone, wherever they go.
-pub static REARRANGING: [&Operator; 9] =
-    [&RESHAPE, &SQUEEZE, &EXPAND_DIMS, &TRANSPOSE, &BROADCAST_TO, &CONCAT, &SLICE, &TILE, &REVERSE];
-
 static ROWS: &[Row] = &[
     moved(&[&RESHAPE, &SQUEEZE, &EXPAND_DIMS], |_, _, known| known[0].contents.picks.clone(), all_alike),
     moved(&[&TRANSPOSE], transposed, all_alike),
@@ -230,17 +229,6 @@ pub fn one_number(call: &Call, ty: &TensorType, constants: &[&Constant]) -> Opti
     let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)))?;
     ty.shape()?;
     (row.one)(call, constants)?.repeated(ty)
-}
-
-/// The greatest finite number of an element type.
-pub fn greatest(dtype: DType) -> f64 {
-    let bits = 8 * dtype.size() as i32;
-    match dtype.class() {
-        Class::Float => Format::of(dtype).map_or(f64::MAX, Format::greatest_number),
-        Class::Signed => 2f64.powi(bits - 1) - 1.0,
-        Class::Unsigned => 2f64.powi(bits) - 1.0,
-        Class::Bool => 1.0,
-    }
 }
 
 fn all_alike<'a>(_: &Call, constants: &[&'a Constant]) -> Option<&'a Constant> {
@@ -308,7 +296,7 @@ fn selected(call: &Call, result: &TensorType, known: &[Known]) -> Option<Picks> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fusion_operators::Attrs;
+    use fusion_operators::{Attrs, DType};
 
     #[test]
     fn casts_are_finite_where_the_type_has_no_smaller_range() {

@@ -17,6 +17,8 @@ pub mod bisect;
 mod bodies;
 pub mod check;
 pub mod contents;
+mod data;
+mod elements;
 pub mod extract;
 mod fold;
 pub mod language;

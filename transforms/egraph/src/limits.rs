@@ -11,7 +11,7 @@
 //!
 //! Elements that are NaN are left out: what is said is said of the others.
 
-use super::contents::{Known, REARRANGING, greatest};
+use super::elements::{REARRANGING, greatest};
 use fusion_operators::ops::elementwise::*;
 use fusion_operators::ops::indexing::GATHER;
 use fusion_operators::ops::normalization::{LOG_SOFTMAX, SOFTMAX};
@@ -46,13 +46,13 @@ impl Limits {
         Limits { above: level(greatest(1.0)), below: level(greatest(-1.0)) }
     }
 
-    /// Of a call, of whose operands that is known.
-    pub fn of_call(call: &Call, result: &TensorType, known: &[Known]) -> Limits {
+    /// Of a call, of whose operands that is known, and whether two of them are one value.
+    pub fn of_call(call: &Call, result: &TensorType, known: &[Limits], are_one: bool) -> Limits {
         let of_type = Limits::of_type(result.dtype);
         let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)));
         // Sums and products of integers wrap around; a level beyond the type is one that overflows.
         match row.filter(|_| result.dtype.is_float()) {
-            Some(row) => (row.limits)(call, known).within(result.dtype),
+            Some(row) => (row.limits)(call, known, are_one).within(result.dtype),
             None => of_type,
         }
     }
@@ -116,69 +116,65 @@ fn product(a: u16, b: u16) -> u16 {
 /// What operators make of limits.
 struct Row {
     operators: &'static [&'static Operator],
-    limits: fn(&Call, &[Known]) -> Limits,
+    limits: fn(&Call, &[Limits], bool) -> Limits,
 }
 
 static ROWS: &[Row] = &[
-    Row { operators: &[&TANH, &ERF, &SIN, &COS, &SIGN], limits: |_, _| Limits { above: 1, below: 1 } },
-    Row { operators: &[&SIGMOID, &SOFTMAX], limits: |_, _| Limits { above: 1, below: 0 } },
-    Row { operators: &[&LOG_SOFTMAX], limits: |_, _| Limits { above: 0, below: ANY } },
-    Row { operators: &[&ATAN], limits: |_, _| Limits { above: 2, below: 2 } },
-    Row { operators: &[&RELU], limits: |_, known| Limits { below: 0, ..of(known, 0) } },
+    Row { operators: &[&TANH, &ERF, &SIN, &COS, &SIGN], limits: |_, _, _| Limits { above: 1, below: 1 } },
+    Row { operators: &[&SIGMOID, &SOFTMAX], limits: |_, _, _| Limits { above: 1, below: 0 } },
+    Row { operators: &[&LOG_SOFTMAX], limits: |_, _, _| Limits { above: 0, below: ANY } },
+    Row { operators: &[&ATAN], limits: |_, _, _| Limits { above: 2, below: 2 } },
+    Row { operators: &[&RELU], limits: |_, known, _| Limits { below: 0, ..known[0] } },
     Row {
         operators: &[&ABS],
-        limits: |_, known| Limits { above: of(known, 0).common(of(known, 0).negative()).above, below: 0 },
+        limits: |_, known, _| Limits { above: known[0].common(known[0].negative()).above, below: 0 },
     },
-    Row { operators: &[&NEG], limits: |_, known| of(known, 0).negative() },
+    Row { operators: &[&NEG], limits: |_, known, _| known[0].negative() },
     Row {
         operators: &[&EXP],
-        limits: |_, known| Limits { above: if of(known, 0).above == 0 { 1 } else { ANY }, below: 0 },
+        limits: |_, known, _| Limits { above: if known[0].above == 0 { 1 } else { ANY }, below: 0 },
     },
     Row { operators: &[&CLIP], limits: clipped },
     Row {
         operators: &[&MINIMUM],
-        limits: |_, known| Limits {
-            above: of(known, 0).above.min(of(known, 1).above),
-            ..of(known, 0).common(of(known, 1))
+        limits: |_, known, _| Limits {
+            above: known[0].above.min(known[1].above),
+            ..known[0].common(known[1])
         },
     },
     Row {
         operators: &[&MAXIMUM],
-        limits: |_, known| Limits {
-            below: of(known, 0).below.min(of(known, 1).below),
-            ..of(known, 0).common(of(known, 1))
+        limits: |_, known, _| Limits {
+            below: known[0].below.min(known[1].below),
+            ..known[0].common(known[1])
         },
     },
-    Row { operators: &[&WHERE], limits: |_, known| of(known, 1).common(of(known, 2)) },
-    Row { operators: &[&GATHER, &CAST], limits: |_, known| of(known, 0) },
+    Row { operators: &[&WHERE], limits: |_, known, _| known[1].common(known[2]) },
+    Row { operators: &[&GATHER, &CAST], limits: |_, known, _| known[0] },
     Row {
         operators: &REARRANGING,
-        limits: |_, known| known.iter().map(|k| k.contents.limits).reduce(Limits::common).unwrap_or_default(),
+        limits: |_, known, _| known.iter().copied().reduce(Limits::common).unwrap_or_default(),
     },
-    Row { operators: &[&ADD], limits: |_, known| added(of(known, 0), of(known, 1)) },
-    Row { operators: &[&SUB], limits: |_, known| added(of(known, 0), of(known, 1).negative()) },
+    Row { operators: &[&ADD], limits: |_, known, _| added(known[0], known[1]) },
+    Row { operators: &[&SUB], limits: |_, known, _| added(known[0], known[1].negative()) },
     Row { operators: &[&MUL], limits: multiplied },
 ];
-
-fn of(known: &[Known], place: usize) -> Limits {
-    known[place].contents.limits
-}
 
 fn added(a: Limits, b: Limits) -> Limits {
     Limits { above: sum(a.above, b.above), below: sum(a.below, b.below) }
 }
 
-fn multiplied(_: &Call, known: &[Known]) -> Limits {
-    let (a, b) = (of(known, 0), of(known, 1));
+fn multiplied(_: &Call, known: &[Limits], are_one: bool) -> Limits {
+    let (a, b) = (known[0], known[1]);
     let above = product(a.above, b.above).max(product(a.below, b.below));
     let below = product(a.above, b.below).max(product(a.below, b.above));
-    Limits { above, below: if known[0].class == known[1].class { 0 } else { below } }
+    Limits { above, below: if are_one { 0 } else { below } }
 }
 
-fn clipped(call: &Call, known: &[Known]) -> Limits {
+fn clipped(call: &Call, known: &[Limits], _: bool) -> Limits {
     let [least, most] =
         ["min", "max"].map(|bound| call.attrs.get(bound).map(|_| call.attrs.float_or(bound, 0.0)));
-    let data = of(known, 0);
+    let data = known[0];
     let at = |bound: Option<f64>, sign: f64, absent: u16| bound.map_or(absent, |v| level(sign * v));
     Limits {
         above: data.above.max(at(least, 1.0, 0)).min(at(most, 1.0, ANY)),
@@ -188,9 +184,7 @@ fn clipped(call: &Call, known: &[Known]) -> Limits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contents::Contents;
     use super::*;
-    use egg::Id;
     use fusion_operators::Attrs;
 
     const UNIT: Limits = Limits { above: 1, below: 1 };
@@ -201,11 +195,7 @@ mod tests {
     fn limits(op: &'static Operator, dtype: DType, operands: &[Limits], attrs: &Attrs) -> Limits {
         let ty = TensorType::fixed(&[4], dtype);
         let types = vec![ty.clone(); operands.len()];
-        let contents: Vec<_> =
-            operands.iter().map(|&limits| Contents { limits, ..Contents::default() }).collect();
-        let known = |(i, contents)| Known { class: Id::from(i), contents, constant: None };
-        let known: Vec<_> = contents.iter().enumerate().map(known).collect();
-        Limits::of_call(&Call { op, operands: &types, attrs }, &ty, &known)
+        Limits::of_call(&Call { op, operands: &types, attrs }, &ty, operands, false)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::extract::plan::Plan;
 use super::extract::space::Space;
 use super::language::Node;
 use super::read::Program;
-use super::remarks::stem;
+use super::remarks::operators::stem;
 use egg::{FlatTerm, Id, Language, RecExpr};
 use serde::{Deserialize, Serialize};
 

@@ -6,12 +6,11 @@
 
 use super::analysis::{Facts, Graph};
 use super::contents::Contents;
-use super::extract::cost::bytes;
+use super::extract::calls::bytes;
 use super::extract::rates::Rates;
 use super::language::{Constant, Head, Node};
 use super::large_constants::LargeConstants;
 use super::numbers::{folding, roundings};
-use super::remarks::Totals;
 use egg::Id;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
@@ -21,6 +20,7 @@ use fusion_dialects::{
 };
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SLICE, SPLIT, SQUEEZE};
 use fusion_operators::{Attrs, Call, Operator, TensorType};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// A value that a pinned operation reads.
@@ -32,6 +32,17 @@ pub struct Use<'c> {
     pub value: Value<'c>,
     /// Its class.
     pub class: Id,
+}
+
+/// Sums over kernels.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Kernels.
+    pub kernels: usize,
+    /// Bytes read and written.
+    pub bytes: f64,
+    /// Arithmetic operations.
+    pub flops: f64,
 }
 
 /// A block as a graph.

@@ -12,7 +12,6 @@ use super::contents::Contents;
 use super::language::{Constant, Node};
 use super::numbers::admission::{Part, admits};
 use super::orders::Orders;
-use super::sides::{self, Verdict};
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
 use fusion_operators::{Attrs, TensorType, Violation};
 use indexmap::IndexSet;
@@ -164,16 +163,7 @@ impl Rule {
         (self.left, self.right)
     }
 
-    /// Checks the rule and makes it ready to search. Its sides are compared on samples ([`sides`]), which takes some milliseconds.
-    pub fn build(self) -> Result<Ready, RuleError> {
-        let ready = self.read()?;
-        match sides::verdict(&ready) {
-            Verdict::Differ(message) => Err(RuleError { rule: ready.rule.name, message }),
-            _ => Ok(ready),
-        }
-    }
-
-    /// The same without samples: those of the library's own rules are compared in its tests, and not in each program.
+    /// Makes the rule ready to search without comparing its sides on samples: those of the library's own rules are compared in its tests, and not in each program.
     pub(super) fn read(self) -> Result<Ready, RuleError> {
         let wrong = |message: String| RuleError { rule: self.name, message };
         let side = |text: &str| -> Result<Pattern<Node>, RuleError> {

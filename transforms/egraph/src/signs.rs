@@ -6,7 +6,7 @@
 //!
 //! Elements that are NaN are left out: what is said is said of the others.
 
-use super::contents::{Known, REARRANGING};
+use super::elements::REARRANGING;
 use fusion_operators::Call;
 use fusion_operators::Operator;
 use fusion_operators::ops::elementwise::*;
@@ -48,15 +48,15 @@ impl Sign {
         }
     }
 
-    /// Of a call, of whose operands that is known.
-    pub fn of_call(call: &Call, known: &[Known]) -> Sign {
+    /// Of a call, of whose operands that is known, and whether two of them are one value.
+    pub fn of_call(call: &Call, known: &[Sign], are_one: bool) -> Sign {
         // Sums and products of integers wrap around, and so does the size of the least one.
         let is_float = call.operands.last().is_some_and(|ty| ty.dtype.is_float());
         if !is_float && [&ADD, &MUL, &REDUCE_SUM, &ABS].iter().any(|operator| call.op.is(operator)) {
             return Sign::UNKNOWN;
         }
         let row = ROWS.iter().find(|row| row.operators.iter().any(|o| call.op.is(o)));
-        row.map_or(Sign::UNKNOWN, |row| (row.sign)(known))
+        row.map_or(Sign::UNKNOWN, |row| (row.sign)(known, are_one))
     }
 
     /// What two forms of one value say together.
@@ -81,55 +81,48 @@ impl Sign {
 /// What operators make of signs.
 struct Row {
     operators: &'static [&'static Operator],
-    sign: fn(&[Known]) -> Sign,
+    sign: fn(&[Sign], bool) -> Sign,
 }
 
 static ROWS: &[Row] = &[
-    Row { operators: &[&RELU, &ABS, &EXP], sign: |_| Sign::NONNEGATIVE },
-    Row { operators: &[&SIGMOID, &SOFTMAX], sign: |_| Sign::FACTOR },
+    Row { operators: &[&RELU, &ABS, &EXP], sign: |_, _| Sign::NONNEGATIVE },
+    Row { operators: &[&SIGMOID, &SOFTMAX], sign: |_, _| Sign::FACTOR },
     Row { operators: &REARRANGING, sign: common },
     Row { operators: &[&MINIMUM], sign: common },
     // What is summed up on the way may be infinite; the mean of nothing is NaN, and its sum 0.
-    Row { operators: &[&REDUCE_MEAN], sign: |known| Sign { is_factor: false, ..sign(&known[0]) } },
+    Row { operators: &[&REDUCE_MEAN], sign: |known, _| Sign { is_factor: false, ..known[0] } },
     Row {
         operators: &[&REDUCE_SUM],
-        sign: |known| Sign { is_factor: false, is_positive: false, ..sign(&known[0]) },
+        sign: |known, _| Sign { is_factor: false, is_positive: false, ..known[0] },
     },
-    Row { operators: &[&SQRT], sign: |known| Sign { is_nonnegative: true, ..sign(&known[0]) } },
+    Row { operators: &[&SQRT], sign: |known, _| Sign { is_nonnegative: true, ..known[0] } },
     Row { operators: &[&ADD], sign: sum },
     Row { operators: &[&MUL], sign: product },
     Row {
         operators: &[&RSQRT],
-        sign: |known| if sign(&known[0]).is_positive { Sign::FACTOR } else { Sign::NONNEGATIVE },
+        sign: |known, _| if known[0].is_positive { Sign::FACTOR } else { Sign::NONNEGATIVE },
     },
 ];
 
 /// Each element is one of those of the operands.
-fn common(known: &[Known]) -> Sign {
-    known.iter().map(sign).reduce(Sign::common).unwrap_or_default()
+fn common(known: &[Sign], _: bool) -> Sign {
+    known.iter().copied().reduce(Sign::common).unwrap_or_default()
 }
 
-fn sign(known: &Known) -> Sign {
-    known.contents.sign
-}
-
-fn sum(known: &[Known]) -> Sign {
-    let (a, b) = (sign(&known[0]), sign(&known[1]));
+fn sum(known: &[Sign], _: bool) -> Sign {
+    let (a, b) = (known[0], known[1]);
     let is_nonnegative = a.is_nonnegative && b.is_nonnegative;
     Sign { is_nonnegative, is_positive: is_nonnegative && (a.is_positive || b.is_positive), is_factor: false }
 }
 
-fn product(known: &[Known]) -> Sign {
-    let (a, b) = (sign(&known[0]), sign(&known[1]));
-    let is_square = known[0].class == known[1].class;
+fn product(known: &[Sign], is_square: bool) -> Sign {
+    let (a, b) = (known[0], known[1]);
     Sign { is_nonnegative: is_square || (a.is_nonnegative && b.is_nonnegative), ..Sign::UNKNOWN }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::contents::Contents;
     use super::*;
-    use egg::Id;
     use fusion_operators::{Attrs, DType, TensorType};
 
     #[test]
@@ -137,9 +130,7 @@ mod tests {
         let sign = |dtype: DType| {
             let operands = [TensorType::fixed(&[4], dtype), TensorType::fixed(&[4], dtype)];
             let call = Call { op: &MUL, operands: &operands, attrs: &Attrs::new() };
-            let contents = Contents { sign: Sign::FACTOR, ..Contents::default() };
-            let known = || Known { class: Id::from(0), contents: &contents, constant: None };
-            Sign::of_call(&call, &[known(), known()])
+            Sign::of_call(&call, &[Sign::FACTOR; 2], true)
         };
         assert!(sign(DType::F32).is_nonnegative);
         assert_eq!(sign(DType::I32), Sign::UNKNOWN);

@@ -7,7 +7,8 @@
 //! steps that was weighed.
 
 use super::bodies::{Bodies, Body};
-use super::extract::cost::{bytes, roof};
+use super::extract::calls::bytes;
+use super::extract::cost::roof;
 use super::extract::looped::LoopRates;
 use super::extract::rates::Rates;
 use super::extract::space::ClassId;

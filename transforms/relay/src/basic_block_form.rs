@@ -14,7 +14,7 @@
 
 use super::cse::{Key, is_shareable, key_of};
 use super::effects::Effects;
-use super::language::{blocks, functions};
+use super::language::{blocks, functions, is_inside};
 use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, StatisticSpec, nested_ops, ops_in};
@@ -60,9 +60,7 @@ fn share<'c>(effects: &Effects<'c>, branching: Op<'c>) -> bool {
     let mut found: IndexMap<Key, Vec<(usize, Op<'c>)>> = IndexMap::new();
     for (branch, block) in branches.iter().enumerate() {
         let own: Vec<Op> = ops_in(*block);
-        let outside = |op: &Op<'c>| {
-            op.operand_values().into_iter().all(|value| !super::graph_form::is_inside(value, branching))
-        };
+        let outside = |op: &Op<'c>| op.operand_values().into_iter().all(|value| !is_inside(value, branching));
         for op in own.into_iter().filter(|op| is_shareable(*op) && effects.of_op(*op).is_none()) {
             if outside(&op) {
                 found.entry(key_of(op, None)).or_default().push((branch, op));

@@ -12,8 +12,8 @@
 
 use super::effects::Effects;
 use super::language::{blocks, functions};
-use fusion_dialects::relay::{Op as Relay, is_relay};
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::relay::Op as Relay;
+use fusion_dialects::rows::{Kind, Upstream, is_relay};
 use fusion_dialects::{
     Block, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, TypeLike, ValueLike,
     attr_key, key, ops_in,

@@ -11,9 +11,9 @@
 use super::effects::{Effects, is};
 use super::language::{blocks, erase_unreached, functions};
 use fusion_dialects::relay::Op as Relay;
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::{Kind, Upstream, is_relay};
 use fusion_dialects::{
-    Block, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, key, ops_in, relay::is_relay, unused, users,
+    Block, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, key, ops_in, unused, users,
 };
 
 /// The pass.

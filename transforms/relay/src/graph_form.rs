@@ -15,12 +15,10 @@
 use super::basic_block_form::is_free;
 use super::cse::share;
 use super::dce::erase_dead;
-use super::language::functions;
+use super::language::{functions, is_inside};
 use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::rows::Kind;
-use fusion_dialects::{
-    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, defining_op, nested_ops, op_key, parent_of,
-};
+use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, StatisticSpec, nested_ops, parent_of};
 
 /// The pass.
 pub struct RelayToGraphForm;
@@ -62,16 +60,4 @@ fn leaves<'c>(op: Op<'c>) -> Option<Op<'c>> {
     let is_scope = matches!(around.kind(), Some(Kind::Relay(If | Match | While | Fn)));
     let free = op.operand_values().into_iter().all(|value| !is_inside(value, around));
     (is_scope && free).then_some(around)
-}
-
-/// True for values that are made in a region of an operation, or given to one.
-pub fn is_inside<'c>(value: Value<'c>, around: Op<'c>) -> bool {
-    let inside = |op: Op<'c>| {
-        std::iter::successors(parent_of(op), |op| parent_of(*op)).any(|p| op_key(p) == op_key(around))
-    };
-    match defining_op(value) {
-        Some(op) => inside(op),
-        None => fusion_dialects::argument_owner(value)
-            .is_some_and(|owner| op_key(owner) == op_key(around) || inside(owner)),
-    }
 }

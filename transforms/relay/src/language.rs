@@ -6,8 +6,8 @@ use fusion_dialects::relay::{Instance, Op as Relay, TYPE_PARAMS};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Block, Build, Context, Op, OpExt, OperationLike, Region, Type, TypeParts, Value, ValueLike, ValueMap,
-    arguments, function_type, key, nested_ops, ops_in, set_type, str_attr, texts_attr, top_level, type_attr,
-    type_parts,
+    argument_owner, arguments, defining_op, function_type, key, nested_ops, op_key, ops_in, parent_of,
+    set_type, str_attr, texts_attr, top_level, type_attr, type_parts,
 };
 use indexmap::{IndexMap, IndexSet};
 use std::collections::HashSet;
@@ -212,5 +212,16 @@ pub fn applied_closure<'c>(op: Op<'c>) -> Option<Op<'c>> {
     match callee_of(*op.operand_values().first()?) {
         Callee::Closure(closure) => Some(closure),
         Callee::Function(_) | Callee::Unknown(_) => None,
+    }
+}
+
+/// True for values that are made in a region of an operation, or given to one.
+pub fn is_inside<'c>(value: Value<'c>, around: Op<'c>) -> bool {
+    let inside = |op: Op<'c>| {
+        std::iter::successors(parent_of(op), |op| parent_of(*op)).any(|p| op_key(p) == op_key(around))
+    };
+    match defining_op(value) {
+        Some(op) => inside(op),
+        None => argument_owner(value).is_some_and(|owner| op_key(owner) == op_key(around) || inside(owner)),
     }
 }

@@ -72,7 +72,7 @@ impl Pass for LoopPipeline {
         let registers = cx.options.int("registers").max(0) as u64;
         for (around, buffers) in loops_in_turn(function)? {
             if tma::are_in(around) {
-                tma::fill(around, &buffers, threads_around(function, around), registers)?;
+                fill_by_boxes(around, &buffers, threads_around(function, around), registers)?;
                 cx.count(2, 1);
                 continue;
             }
@@ -197,4 +197,22 @@ fn fetch_ahead<'c>(around: Op<'c>, fills: &Fills<'c>) {
         }
     }
     fills.erase();
+}
+
+/// Fills the buffers of a loop ahead by boxes of tensors. `threads` are those of a block.
+fn fill_by_boxes<'c>(
+    around: Op<'c>,
+    buffers: &[Op<'c>],
+    threads: [u64; 3],
+    registers: u64,
+) -> Result<(), PassError<'c>> {
+    let tma = tma::TmaLoop::of(around, buffers)?;
+    if !groups::divide(&tma, threads, registers) {
+        tma.ahead(threads);
+        around.set_attr(AHEAD, unit_attr(around.context_ref()));
+    }
+    for op in &tma.buffers {
+        op.set_attr(AHEAD, unit_attr(op.context_ref()));
+    }
+    Ok(())
 }

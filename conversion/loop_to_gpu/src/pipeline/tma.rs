@@ -13,18 +13,17 @@
 //! A slot has been read before it is filled again: `loop-insert-barriers` finds that a barrier must stand between the two. Where the
 //! loop is all that a block does, four more warps copy and nobody else waits for them (`groups`).
 
-use super::super::barriers::AHEAD;
 use super::super::launches::is_bound;
 use super::super::{parents, within};
 use super::fills::Fills;
-use super::{groups, later};
+use super::later;
 use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::loops::{LoopKind, Loops, Op as Loop, Scope, loop_kind};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Compare, Scalar};
 use fusion_dialects::{
     Build, Op, OpExt, PassError, Value, ValueLike, ValueMap, arguments, buffer_parts, defining_op, dtype_of,
-    int_attr, is_pure, key, nested_ops, op_key, ops_in, segments_attr, unit_attr,
+    int_attr, is_pure, key, nested_ops, op_key, ops_in, segments_attr,
 };
 use fusion_operators::DType;
 use std::collections::HashSet;
@@ -57,26 +56,9 @@ pub fn is_copy(op: Op) -> bool {
     matches!(op.kind(), Some(Kind::Loop(Loop::CopyTensor)))
 }
 
-/// Fills the buffers of a loop ahead. `threads` are those of a block.
-pub fn fill<'c>(
-    around: Op<'c>,
-    buffers: &[Op<'c>],
-    threads: [u64; 3],
-    registers: u64,
-) -> Result<(), PassError<'c>> {
-    let tma = TmaLoop::of(around, buffers)?;
-    if !groups::divide(&tma, threads, registers) {
-        tma.ahead(threads);
-        around.set_attr(AHEAD, unit_attr(around.context_ref()));
-    }
-    for op in &tma.buffers {
-        op.set_attr(AHEAD, unit_attr(op.context_ref()));
-    }
-    Ok(())
-}
-
 impl<'c> TmaLoop<'c> {
-    fn of(around: Op<'c>, buffers: &[Op<'c>]) -> Result<TmaLoop<'c>, PassError<'c>> {
+    /// A loop with what fills its buffers, or why no boxes can be copied ahead of it.
+    pub fn of(around: Op<'c>, buffers: &[Op<'c>]) -> Result<TmaLoop<'c>, PassError<'c>> {
         let why = |what: &str| {
             PassError::at(
                 around,
@@ -154,7 +136,7 @@ impl<'c> TmaLoop<'c> {
     }
 
     /// All slots but one ahead, by the first thread of the block.
-    fn ahead(&self, threads: [u64; 3]) {
+    pub fn ahead(&self, threads: [u64; 3]) {
         let (extent, ahead) = (self.extent(), self.slots - 1);
         let full = self.mbarriers(threads, 1);
         let Some(index) = self.index() else { return };

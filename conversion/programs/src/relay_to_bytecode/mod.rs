@@ -27,4 +27,22 @@ pub mod outline;
 mod program;
 mod scalars;
 
-pub use program::{Lowered, lower};
+use fusion_bytecode::Program;
+use fusion_dialects::{Op, PassError};
+use program::Lowering;
+
+/// A program whose kernels have names and no code yet.
+pub struct Lowered {
+    /// The program. Each kernel's symbol is the name of its function in the module.
+    pub program: Program,
+}
+
+/// Lowers what is reachable from `@main`.
+pub fn lower(module: Op) -> Result<Lowered, PassError> {
+    let mut lowering = Lowering::of(module)?;
+    while let Some(wanted) = lowering.next() {
+        let function = function::lower(&mut lowering, &wanted)?;
+        lowering.program.functions.push(function);
+    }
+    Ok(Lowered { program: lowering.program })
+}

@@ -1,6 +1,5 @@
 //! The program around its functions: data types, constants, kernels, what it takes and gives.
 
-use super::function;
 use super::known::{Facts, is_closure};
 use super::liveness::Uses;
 use super::outline::SEGMENT;
@@ -17,12 +16,6 @@ use fusion_relay_to_te::dynamic;
 use fusion_te_to_loop::plan_memory::ENTRY;
 use indexmap::IndexMap;
 use std::collections::{HashMap, HashSet};
-
-/// A program whose kernels have names and no code yet.
-pub struct Lowered {
-    /// The program. Each kernel's symbol is the name of its function in the module.
-    pub program: Program,
-}
 
 /// A function or closure that something calls.
 #[derive(Clone)]
@@ -47,42 +40,6 @@ pub struct Lowering<'c> {
     contents: HashMap<blake3::Hash, u32>,
     kernels: IndexMap<&'c str, u32>,
     wanted: IndexMap<usize, Wanted<'c>>,
-}
-
-/// Lowers what is reachable from `@main`.
-pub fn lower(module: Op) -> Result<Lowered, PassError> {
-    let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
-    let by_name: HashMap<&str, Op> =
-        functions.iter().filter_map(|f| Some((f.text("sym_name")?, *f))).collect();
-    let Some(main) = by_name.get(ENTRY).copied() else {
-        return Err(PassError::at(module, format!("has no function @{ENTRY}, which a program starts with")));
-    };
-    let declarations = top_level(module, |k| matches!(k, Kind::Relay(relay::Op::Data)));
-    let declared =
-        declarations.into_iter().filter_map(relay::DataType::of).map(|data| (data.name, data)).collect();
-    let mut lowering = Lowering {
-        facts: Facts::of(module),
-        is_dynamic: has_dynamic_types(module),
-        uses: Uses::default(),
-        program: Program::default(),
-        by_name,
-        declared,
-        data: HashMap::new(),
-        constants: HashMap::new(),
-        contents: HashMap::new(),
-        kernels: IndexMap::new(),
-        wanted: IndexMap::new(),
-    };
-    lowering.signature(main)?;
-    lowering.program.entry = lowering.want(main, || ENTRY.to_owned());
-    // Functions that are wanted on the way are added behind.
-    let mut next = 0;
-    while let Some(wanted) = lowering.wanted.get_index(next).map(|(_, wanted)| wanted.clone()) {
-        let function = function::lower(&mut lowering, &wanted)?;
-        lowering.program.functions.push(function);
-        next += 1;
-    }
-    Ok(Lowered { program: lowering.program })
 }
 
 /// True when a type anywhere has an extent that is not known.
@@ -115,6 +72,43 @@ fn has_dynamic_types(module: Op) -> bool {
 }
 
 impl<'c> Lowering<'c> {
+    /// What is there before a function is lowered; `@main` is wanted.
+    pub fn of(module: Op<'c>) -> Result<Self, PassError<'c>> {
+        let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+        let by_name: HashMap<&str, Op> =
+            functions.iter().filter_map(|f| Some((f.text("sym_name")?, *f))).collect();
+        let Some(main) = by_name.get(ENTRY).copied() else {
+            return Err(PassError::at(
+                module,
+                format!("has no function @{ENTRY}, which a program starts with"),
+            ));
+        };
+        let declarations = top_level(module, |k| matches!(k, Kind::Relay(relay::Op::Data)));
+        let declared =
+            declarations.into_iter().filter_map(relay::DataType::of).map(|data| (data.name, data)).collect();
+        let mut lowering = Lowering {
+            facts: Facts::of(module),
+            is_dynamic: has_dynamic_types(module),
+            uses: Uses::default(),
+            program: Program::default(),
+            by_name,
+            declared,
+            data: HashMap::new(),
+            constants: HashMap::new(),
+            contents: HashMap::new(),
+            kernels: IndexMap::new(),
+            wanted: IndexMap::new(),
+        };
+        lowering.signature(main)?;
+        lowering.program.entry = lowering.want(main, || ENTRY.to_owned());
+        Ok(lowering)
+    }
+
+    /// The function whose turn it is: functions that are wanted on the way are added behind.
+    pub fn next(&self) -> Option<Wanted<'c>> {
+        self.wanted.get_index(self.program.functions.len()).map(|(_, wanted)| wanted.clone())
+    }
+
     /// The number of a function or closure, which is lowered in its turn.
     pub fn want(&mut self, op: Op<'c>, name: impl FnOnce() -> String) -> FunctionId {
         let next = self.wanted.len();

@@ -7,7 +7,7 @@
 //! comes from tensor code of the block or only tensor code of the block wants it: that computes it on the way.
 
 use super::function::Body;
-use super::outline::{is_constant, is_tensor_code};
+use super::outline::{is_constant, is_tensor_code, used};
 use fusion_bytecode::{Instruction, Scalar};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -55,7 +55,7 @@ pub fn in_kernels(ops: &[Op]) -> Vec<bool> {
     let mut from_tensors: HashSet<usize> = HashSet::new();
     let mut in_kernel = tensor.clone();
     for (i, op) in ops.iter().enumerate().filter(|(i, _)| tensor[*i]) {
-        let used = super::outline::levels::used(*op);
+        let used = used(*op);
         if is_scalar_code(*op) && used.iter().all(|value| !from_tensors.contains(&key(*value))) {
             in_kernel[i] = false;
         } else {

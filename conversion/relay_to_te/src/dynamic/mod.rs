@@ -11,6 +11,7 @@
 //! for run time ([`relations`]). Extents that must be the same number have one name. Where the program's types say more than
 //! follows (a fixed extent, a name of the program), that becomes a check as well, so that a kernel never reads outside of its tensors.
 
+mod constraints;
 mod places;
 mod relations;
 mod steps;

@@ -1,6 +1,6 @@
 //! Relations of operators that choose, read and write at computed places: what they reach is there.
 
-use super::relations::{at_most, row, said};
+use super::constraints::{at_most, row, said};
 use super::steps::Steps;
 use fusion_operators::ops::{indexing, reduction};
 use fusion_operators::{Call, Dim, TensorType};

@@ -11,6 +11,7 @@
 //! ```
 //! An operator without a line here runs by reference semantics where its extents are dynamic.
 
+use super::constraints::{at_most, row, said};
 use super::steps::Steps;
 use super::{places, windows};
 use crate::definitions::is_elementwise;
@@ -18,7 +19,7 @@ use fusion_operators::ops::{
     attention, contraction, convolution, creation, indexing, normalization, pooling, reduction, shape,
 };
 use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_axes};
-use fusion_operators::{Call, Dim, Operator, TensorType, Violation};
+use fusion_operators::{Call, Dim, Operator, TensorType};
 
 /// The types of the results, or why the call has none that can be compiled.
 pub type DynamicRelation = fn(&mut Steps, &Call) -> Result<Vec<TensorType>, String>;
@@ -86,16 +87,6 @@ const TABLE: &[(&Operator, DynamicRelation)] = &[
 pub fn relation_of(operator: &'static Operator) -> Option<DynamicRelation> {
     let listed = || TABLE.iter().find(|(row, _)| row.is(operator)).map(|(_, relation)| *relation);
     if is_elementwise(operator) { Some(broadcast) } else { listed() }
-}
-
-/// The sentence of a constraint that is violated.
-pub fn said(violation: Violation) -> String {
-    violation.to_string()
-}
-
-/// What the operator's row says.
-pub fn row(call: &Call) -> Result<Vec<TensorType>, String> {
-    call.op.infer(call.operands, call.attrs).map_err(said)
 }
 
 /// The relation of the row, where it checks nothing of extents that run time could contradict.
@@ -306,12 +297,6 @@ fn slice(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
         result[0].dims[slice.axis] = steps.over(&rounded, &Dim::Static(stride));
     }
     Ok(result)
-}
-
-/// An extent that must not exceed another.
-pub fn at_most(steps: &mut Steps, small: &Dim, great: &Dim, text: &str) {
-    let least = steps.least(small, great);
-    steps.equal(small, &least, text);
 }
 
 fn pad(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {

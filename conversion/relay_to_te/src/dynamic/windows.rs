@@ -2,7 +2,7 @@
 //!
 //!     windows    (extent + padding - span) / stride + 1
 
-use super::relations::{at_most, row, said};
+use super::constraints::{at_most, row, said};
 use super::steps::Steps;
 use crate::definitions::known_from;
 use fusion_operators::ops::window::Window;

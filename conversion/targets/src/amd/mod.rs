@@ -3,7 +3,7 @@
 //! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what
 //! LLVM calls it.
 
-use super::gpu::{Image, Vendor};
+use super::vendor::{Image, Vendor};
 use crate::stage::Stage;
 use fusion_dialects::Emit;
 

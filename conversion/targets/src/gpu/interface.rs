@@ -7,7 +7,7 @@
 //!
 //! The structure is `fusion_gpu_program` of `runtime/gpu/gpu.h`; `fusion_run` is in the run time.
 
-use super::calls::{by_list, constant, number, structure};
+use super::globals::{by_list, constant, number, structure};
 use super::host::TENSOR_BYTES;
 use crate::spelled::Spelled;
 use fusion_dialects::{Op, OpExt, PassError};

@@ -10,13 +10,14 @@
 //!
 //! Emulated, they are calls of the run time (`emulate`).
 
+use super::forms::{element, parsed, parsed_type};
 use super::{tensor_copies, tensor_memory, warp_groups};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::{Family, Instruction};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, Pass, PassError, RunContext, Type, Value, ValueLike, attr_to_mlir,
-    ints_attr, nested_ops, scalar_type, typed_int_attr, vector_parts, vector_type,
+    Build, Op, OpExt, Pass, PassError, RunContext, Value, ValueLike, attr_to_mlir, ints_attr, nested_ops,
+    scalar_type, typed_int_attr, vector_parts, vector_type,
 };
 use fusion_operators::{Attr, DType};
 
@@ -60,23 +61,6 @@ fn multiply<'c>(op: Op<'c>) -> Result<Value<'c>, PassError<'c>> {
             Err(PassError::at(op, "takes a and b from shared memory; use loop.multiply_shared"))
         }
     }
-}
-
-pub(super) fn parsed<'c>(op: Op<'c>, text: &str) -> Result<Attribute<'c>, PassError<'c>> {
-    Attribute::parse(op.context_ref(), text)
-        .ok_or_else(|| PassError::at(op, format_args!("has no form on this GPU: {text} is no attribute")))
-}
-
-pub(super) fn parsed_type<'c>(op: Op<'c>, text: &str) -> Result<Type<'c>, PassError<'c>> {
-    Type::parse(op.context_ref(), text)
-        .ok_or_else(|| PassError::at(op, format_args!("has no form on this GPU: {text} is no type")))
-}
-
-/// One element of a vector.
-pub(super) fn element<'c>(build: &Build<'c>, vector: Value<'c>, at: usize) -> Value<'c> {
-    let ty = vector_parts(vector.r#type()).map_or(vector.r#type(), |(element, _)| element);
-    let place = ints_attr(build.context(), &[at as i64]);
-    build.value("vector.extract", &[vector], ty, &[("static_position", place)])
 }
 
 /// `nvvm.mma.sync` takes registers: two f16 each, two bf16 as the bits of an integer, an f32 or the bits of a tf32.

@@ -9,7 +9,7 @@
 //!
 //! Maps are arguments of the kernel behind its pointers. A phase is told from the next by whether it is even (PTX ISA, "mbarrier").
 
-use super::matrix::parsed;
+use super::forms::parsed;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::tensor_copy::TensorCopy;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -111,7 +111,7 @@ impl<'c> Place<'c> {
 }
 
 fn shared<'c>(op: Op<'c>, space: u32) -> Result<Type<'c>, PassError<'c>> {
-    super::matrix::parsed_type(op, &format!("!llvm.ptr<{space}>"))
+    super::forms::parsed_type(op, &format!("!llvm.ptr<{space}>"))
 }
 
 fn init<'c>(op: Op<'c>) -> Result<(), PassError<'c>> {

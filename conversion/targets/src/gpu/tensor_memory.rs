@@ -18,7 +18,7 @@
 
 mod around;
 
-use super::matrix::{element, parsed, parsed_type};
+use super::forms::{element, parsed, parsed_type};
 use super::warp_groups::{Descriptor, through};
 use around::Around;
 use fusion_dialects::loops::Op as Loop;

@@ -12,7 +12,7 @@
 //! Upstream's operation that waits takes no values, so that nothing would keep the sums from being used before it: the instruction is
 //! written down here, with the sums going through.
 
-use super::matrix::{element, parsed, parsed_type};
+use super::forms::{element, parsed, parsed_type};
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::loops::matrix::Instruction;
 use fusion_dialects::rows::{Kind, Upstream};

@@ -3,7 +3,7 @@
 //! A description in `descriptions/` and its line in `described` are all that a GPU takes: `processor` is what
 //! LLVM calls it, which makes PTX of the oldest version that has this GPU, for the oldest driver.
 
-use super::gpu::{Image, Vendor};
+use super::vendor::{Image, Vendor};
 use crate::stage::Stage;
 use fusion_dialects::Emit;
 

@@ -8,9 +8,8 @@
 //!
 //! A part of one element is a value and has no buffer.
 
-use super::bounds::{Range, span};
 use super::nest::{Bindings, Nest};
-use super::ways::is_inside;
+use super::ranges::{Range, is_inside, span};
 use super::workspace::room;
 use super::{Lowering, Part, Place};
 use fusion_dialects::indices::RANGED;

@@ -7,7 +7,7 @@
 //! The part that is read is the box; where its last axis lies in panels, it is a box for each of them. What is beyond the tensor's ends is 0, as
 //! loads with a condition have it. In the buffer a box is row-major, which is checked here.
 
-use super::bounds::Range;
+use super::ranges::Range;
 use super::{Lowering, Part, Place};
 use fusion_dialects::indices::accesses;
 use fusion_dialects::indices::expr::Expr;

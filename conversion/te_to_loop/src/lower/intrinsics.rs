@@ -7,7 +7,7 @@
 //! number the threads have their number as index.
 
 use super::nest::{Bindings, Nest};
-use super::ways::is_inside;
+use super::ranges::is_inside;
 use super::{Lowering, Part, Place};
 use fusion_dialects::indices::RANGED;
 use fusion_dialects::indices::expr::Expr;
@@ -15,7 +15,7 @@ use fusion_dialects::indices::put;
 use fusion_dialects::loops::{LoopKind, Loops, Scope};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{OpExt, Value, ValueMap, arguments, defining_op, key, ops_in};
-use fusion_schedule::schedule::intrinsic::Tensorized;
+use fusion_schedule::schedule::Tensorized;
 use fusion_schedule::schedule::{AxisId, Refusal, StageId};
 
 /// A tensor of an intrinsic: its buffer, where it begins, and its distances.

@@ -5,6 +5,7 @@
 //! A result that a stage gives is computed in its argument; another one, which is an argument or given twice, is copied there in the end.
 
 use super::super::roundings::Roundings;
+use super::interface::Interface;
 use super::{KERNEL, UPDATES, WORKSPACE};
 use super::{Lowering, Part, Place, workspace};
 use fusion_dialects::loops::{Buffer, Loops, STREAMED};
@@ -12,10 +13,10 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{Op as Te, Parts};
 use fusion_dialects::{
     Attribute, Build, Context, Op, OpExt, PassError, Type, Value, ValueMap, arguments, array_attr,
-    attr_to_mlir, buffer_type, defining_op, dict_attr, erase_argument, function_type, int_attr, key, kind_of,
-    op_key, ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
+    attr_to_mlir, buffer_type, dict_attr, erase_argument, function_type, int_attr, key, kind_of, op_key,
+    ops_in, set_type, str_attr, tensor_type, type_attr, unit_attr,
 };
-use fusion_operators::{Attr, DType, TensorType};
+use fusion_operators::{Attr, DType};
 use fusion_schedule::schedule::{Attach, Handle, Refusal, Relation, Said, Schedule, Stage, StageId, Tail};
 use std::collections::{HashMap, HashSet};
 
@@ -109,86 +110,6 @@ fn attributes<'c>(
         ("arg_attrs", array_attr(context, &arguments)),
         (KERNEL, unit_attr(context)),
     ]
-}
-
-/// What a kernel takes and gives.
-pub(super) struct Interface<'c> {
-    kernel: Op<'c>,
-    inputs: Vec<Value<'c>>,
-    returned: Vec<Value<'c>>,
-    /// Results that a stage gives, by their tensors: where they are returned first.
-    direct: HashMap<usize, usize>,
-}
-
-impl<'c> Interface<'c> {
-    fn of(kernel: Op<'c>, inputs: &[Value<'c>], ops: &[Op<'c>]) -> Result<Self, PassError<'c>> {
-        let returned = ops
-            .iter()
-            .find(|op| matches!(kind_of(**op), Some(Kind::Te(Te::Return))))
-            .map(|op| op.operand_values())
-            .ok_or_else(|| PassError::at(kernel, "does not return"))?;
-        let mut direct: HashMap<usize, usize> = HashMap::new();
-        for (i, tensor) in returned.iter().enumerate() {
-            if defining_op(*tensor).is_some() {
-                direct.entry(key(*tensor)).or_insert(i);
-            }
-        }
-        Ok(Interface { kernel, inputs: inputs.to_vec(), returned, direct })
-    }
-
-    /// The type of a tensor, and how many elements it has.
-    pub(super) fn known(&self, tensor: Value<'c>) -> Result<(TensorType, u64), PassError<'c>> {
-        let ty = tensor_type(tensor).and_then(|t| t.elements().map(|n| (t, n)));
-        ty.ok_or_else(|| {
-            PassError::at(
-                self.kernel,
-                "has a tensor with an unknown extent; give the shapes of the model's inputs",
-            )
-        })
-    }
-
-    /// Types of the buffers of what it takes and gives.
-    fn types(&self, context: &'c Context) -> Result<Vec<Type<'c>>, PassError<'c>> {
-        let buffer = |tensor: &Value<'c>| {
-            let (ty, elements) = self.known(*tensor)?;
-            Ok(buffer_type(context, elements, ty.dtype))
-        };
-        self.inputs.iter().chain(&self.returned).map(buffer).collect()
-    }
-
-    /// True when a tensor is computed in an argument.
-    pub(super) fn is_direct(&self, tensor: Value<'c>) -> bool {
-        self.direct.contains_key(&key(tensor))
-    }
-
-    /// Results with their arguments; those that are computed there, or the others.
-    fn results(&self, direct: bool) -> impl Iterator<Item = (Value<'c>, usize)> {
-        let is_direct = |i: usize, tensor: Value<'c>| self.direct.get(&key(tensor)) == Some(&i);
-        let all = self.returned.iter().copied().enumerate();
-        all.filter(move |&(i, tensor)| is_direct(i, tensor) == direct)
-            .map(|(i, tensor)| (tensor, self.inputs.len() + i))
-    }
-
-    /// Arguments that are stored past the caches.
-    fn streamed(&self, tree: &Schedule<'c>) -> Vec<usize> {
-        let streams = |tensor: Value<'c>| tree.giving(tensor).is_some_and(|stage| tree.stages[stage].streams);
-        self.results(true).filter(|&(tensor, _)| streams(tensor)).map(|(_, argument)| argument).collect()
-    }
-
-    /// Results that are copied, and the arguments they are copied to.
-    fn copied(&self) -> impl Iterator<Item = (Value<'c>, usize)> {
-        self.results(false)
-    }
-
-    /// The nest that gives the only result by updating an argument that nothing else reads, and that argument.
-    fn updated_argument(&self) -> Option<(Op<'c>, usize)> {
-        let [result] = self.returned[..] else { return None };
-        let nest = defining_op(result)?;
-        let updates = usize::try_from(nest.int("updates")?).ok()?;
-        let operand = *nest.operand_values().get(updates)?;
-        let argument = self.inputs.iter().position(|input| *input == operand)?;
-        (fusion_dialects::users(operand).len() == 1).then_some((nest, argument))
-    }
 }
 
 /// True when a stage, or what is computed in its loops, is computed beyond its end.

@@ -10,7 +10,7 @@
 //! Other parallel loops inside a reduction accumulate in memory; the reduction loops inside all of them do so in values.
 //! A reduction loop that is vectorized has partial results of its own (`lanes`).
 
-use super::bounds::Range;
+use super::ranges::Range;
 use super::{Lowering, Place, from};
 use fusion_dialects::indices::expr::{Atom, Expr};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};

@@ -7,8 +7,8 @@
 //! most favourable, so that an iteration runs where any of them needs it.
 
 use super::Lowering;
-use super::bounds::ranged;
 use super::nest::{Bindings, Nest, is_jammed};
+use super::ranges::ranged;
 use super::ways::Way;
 use fusion_dialects::Value;
 use fusion_dialects::indices::RANGED;

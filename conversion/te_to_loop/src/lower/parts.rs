@@ -5,7 +5,7 @@
 //! The body is copied into a loop over the parts that are needed, with the buffers of the tensors, where the part begins in
 //! each, and how far apart neighbours along each axis are.
 
-use super::bounds::{Range, ranged};
+use super::ranges::{Range, ranged};
 use super::{Lowering, Part, Place};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{LoopKind, Loops};

@@ -3,8 +3,8 @@
 //! Either an iteration of the loop prefetches all of it, or a loop inside does a share in each of its iterations: of `n` lines and `m`
 //! iterations, the `t`-th one prefetches line `t n / m`, or several where there are more lines than iterations.
 
-use super::bounds::{Range, join, ranged, span};
 use super::nest::{Bindings, Nest};
+use super::ranges::{Range, join, ranged, span};
 use super::{Lowering, Part, Place};
 use fusion_dialects::indices::RANGED;
 use fusion_dialects::indices::expr::Expr;

@@ -9,8 +9,8 @@
 //! Conditions are those that padding makes of indices. In a part where all of them are decided, nothing is asked.
 
 use super::Lowering;
-use super::bounds::{Range, ranged};
 use super::nest::{Bindings, Nest};
+use super::ranges::ranged;
 use fusion_dialects::indices::RANGED;
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::indices::{accesses, conditions, put};
@@ -204,10 +204,4 @@ fn first(extent: u64, holds: impl Fn(u64) -> bool) -> u64 {
         if holds(middle) { high = middle } else { low = middle + 1 }
     }
     low
-}
-
-/// True when a range of an axis lies inside it wherever the loops around are.
-pub fn is_inside(range: &Range, extent: u64) -> bool {
-    let (from, length) = range;
-    from.range().is_some_and(|(low, high)| low >= 0 && high as u64 + length <= extent)
 }

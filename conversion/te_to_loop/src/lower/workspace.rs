@@ -1,6 +1,6 @@
 //! Memory for what a kernel computes on its way: parts of the workspace that the caller passes, one after another, or buffers of its own.
 
-use super::kernel::Interface;
+use super::interface::Interface;
 use super::{ALIGNMENT, Lowering};
 use fusion_dialects::loops::{Buffer, Loops, Scope};
 use fusion_dialects::te::Scalars;

@@ -9,13 +9,30 @@ mod casts;
 mod constants;
 mod shape;
 
-use crate::bridge::callbacks::{FoldResult, Folded};
 use crate::{
     Attribute, Op, OpExt, OperationLike, Value, ValueLike, defining_op, kind_of, rows::Kind, splat,
     tensor_type,
 };
 pub use constants::MOST_ELEMENTS;
 use fusion_operators::{Attrs, Call, Operator, Tensor, TensorType};
+
+/// What a folder found.
+pub enum Folded<'c> {
+    /// Nothing.
+    No,
+    /// The operation was changed where it stands.
+    InPlace,
+    /// What its results are.
+    To(Vec<FoldResult<'c>>),
+}
+
+/// A result of folding.
+pub enum FoldResult<'c> {
+    /// A value that is there already.
+    Value(Value<'c>),
+    /// A constant.
+    Constant(Attribute<'c>),
+}
 
 /// What a rule finds in a call; `None` when it does not apply.
 type Rule = for<'a, 'c> fn(&Site<'a, 'c>) -> Option<Folded<'c>>;

@@ -1,7 +1,7 @@
 //! Data types: declaration, construction, match.
 
 use super::{listed, same, types_of, yielded};
-use crate::bridge::callbacks::Symbols;
+use crate::bridge::symbols::Symbols;
 use crate::relay::{DataType, Instance, Pattern, PatternError, has_hole};
 use crate::{
     Op, OpExt, Type, TypeParts, adt_type, arguments, array_elements, symbol_path, type_parts, var_type,

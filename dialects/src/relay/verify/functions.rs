@@ -1,7 +1,7 @@
 //! Functions as values, and calls.
 
 use super::{listed, same, types_of, yielded};
-use crate::bridge::callbacks::Symbols;
+use crate::bridge::symbols::Symbols;
 use crate::relay::{Instance, RECURSIVE};
 use crate::rows::{Kind, Upstream};
 use crate::{Op, OpExt, Type, TypeParts, arguments, function_parts, function_type, type_of_attr, type_parts};

@@ -6,7 +6,7 @@ mod functions;
 mod values;
 
 use super::{Op as Functional, agree};
-use crate::bridge::callbacks::Symbols;
+use crate::bridge::symbols::Symbols;
 use crate::{Block, Op, OpExt, Type, TypeParts, Value, ValueLike, ops_in, tensor_type, type_parts};
 use fusion_operators::{Operator, TensorType};
 

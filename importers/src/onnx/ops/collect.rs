@@ -15,9 +15,9 @@ use fusion_operators::{Attrs, TensorType};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::emit::{ListOp, Region};
 use crate::onnx::error::{Fault, ImportError};
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
-use crate::onnx::signature::MOST_EXTENT;
+use crate::onnx::tensor::MOST_EXTENT;
 
 /// Bodies that are unrolled at most.
 const LONGEST: i64 = 4096;

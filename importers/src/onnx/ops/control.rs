@@ -13,10 +13,10 @@ use super::held::both;
 use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
 use crate::onnx::build::Converted;
+use crate::onnx::definitions::Def;
 use crate::onnx::emit::{Held, Id, Region};
 use crate::onnx::error::{Fault, ImportError};
-use crate::onnx::graph::Importer;
-use crate::onnx::known::Def;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::proto::GraphProto;
 

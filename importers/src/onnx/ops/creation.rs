@@ -5,7 +5,7 @@ use fusion_operators::{DType, Tensor};
 use super::{Conversion, row};
 use crate::onnx::build::Converted;
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::Node;
 
 pub const ROWS: &[Conversion] = &[

@@ -10,10 +10,10 @@
 use fusion_operators::{Dim, TensorType};
 
 use crate::onnx::build::{Converted, Made};
+use crate::onnx::definitions::Def;
 use crate::onnx::emit::{Held, Id, ListOp};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
-use crate::onnx::known::Def;
+use crate::onnx::importer::Importer;
 use crate::onnx::lists::without_names;
 use crate::onnx::node::Value;
 

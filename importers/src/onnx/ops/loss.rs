@@ -7,7 +7,7 @@ use fusion_operators::ops::{elementwise as ew, indexing, normalization};
 use super::{Conversion, row};
 use crate::onnx::build::Made;
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[

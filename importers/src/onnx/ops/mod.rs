@@ -31,7 +31,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::build::Converted;
-use super::graph::Importer;
+use super::importer::Importer;
 use super::node::Node;
 
 /// How an ONNX operator becomes relay operators.

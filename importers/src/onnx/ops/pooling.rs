@@ -7,7 +7,7 @@ use super::spatial::Window;
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, volume};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[

@@ -14,7 +14,7 @@ use super::convolution::convolve;
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[

@@ -6,7 +6,7 @@ use fusion_operators::{Attrs, DType, Operator};
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[

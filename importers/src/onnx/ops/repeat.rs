@@ -17,7 +17,7 @@ use super::held::both;
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::emit::{Held, ListOp, Region};
 use crate::onnx::error::{Fault, ImportError};
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::lists::without_names;
 use crate::onnx::node::{Node, Value};
 

@@ -10,7 +10,7 @@ use super::shape::{axes_in, extents_of};
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::known::Extent;
 use crate::onnx::node::{Node, Value};
 

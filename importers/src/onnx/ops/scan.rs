@@ -8,7 +8,7 @@ use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
 use crate::onnx::build::Converted;
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::proto::GraphProto;
 

@@ -7,10 +7,10 @@ use super::elementwise::scalar;
 use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
+use crate::onnx::definitions::Def;
 use crate::onnx::emit::{Held, ListOp};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
-use crate::onnx::known::Def;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::proto::GraphProto;
 

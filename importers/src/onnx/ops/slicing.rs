@@ -7,7 +7,7 @@ use super::shape::axes_in;
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, axis_in};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::known::Extent;
 use crate::onnx::node::Node;
 

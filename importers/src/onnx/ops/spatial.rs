@@ -5,7 +5,7 @@ use fusion_operators::Dim;
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, axis_in, volume};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[

@@ -9,7 +9,7 @@ use fusion_operators::DType;
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
-use crate::onnx::graph::Importer;
+use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[

@@ -17,8 +17,7 @@ mod types;
 mod values;
 
 pub(super) use module::module;
-pub(crate) use types::element_name;
-pub(super) use types::{Names, element_type};
+pub(super) use types::Names;
 pub(super) use values::{Literal, Made};
 
 use super::error::{Fault, Outcome, Source};

@@ -4,6 +4,7 @@
 //! order. In the module, functions stand as they are written.
 
 use super::{Emitter, Signature};
+use crate::relay_text::elements::element_type;
 use crate::relay_text::error::Source;
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::metadata::Metadata;
@@ -90,7 +91,7 @@ impl<'c> Emitter<'c, '_> {
             if self.data_types.insert(data.name.text.clone(), declared).is_some() {
                 return Fault::new(data.name.span, format!("the type {} is declared twice", data.name.text));
             }
-            if super::types::element_type(&data.name.text).is_some() {
+            if element_type(&data.name.text).is_some() {
                 return Fault::new(
                     data.name.span,
                     format!("{} is the name of a type already", data.name.text),

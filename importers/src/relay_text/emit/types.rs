@@ -1,6 +1,7 @@
 //! Written types, and what of a polymorphic signature is known at a call.
 
 use super::{Emitter, Signature};
+use crate::relay_text::elements::element_type;
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{self, Name, Span};
 use fusion_dialects::relay::{Instance, Op as Relay, agree, has_hole};
@@ -8,47 +9,8 @@ use fusion_dialects::{
     Type, TypeParts, Value, ValueLike, adt_type, function_type, ref_type, tensor_type_to_mlir, tuple_type,
     type_parts, var_type,
 };
-use fusion_operators::{DType, Dim, TensorType};
+use fusion_operators::{Dim, TensorType};
 use std::collections::{HashMap, HashSet};
-
-/// The element type of that name in TVM.
-pub fn element_type(name: &str) -> Option<DType> {
-    Some(match name {
-        "bool" => DType::Bool,
-        "bfloat16" => DType::BF16,
-        "float16" => DType::F16,
-        "float32" => DType::F32,
-        "float64" => DType::F64,
-        "int8" => DType::I8,
-        "int16" => DType::I16,
-        "int32" => DType::I32,
-        "int64" => DType::I64,
-        "uint8" => DType::U8,
-        "uint16" => DType::U16,
-        "uint32" => DType::U32,
-        "uint64" => DType::U64,
-        _ => return None,
-    })
-}
-
-/// What TVM calls an element type.
-pub fn element_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::BF16 => "bfloat16",
-        DType::F16 => "float16",
-        DType::F32 => "float32",
-        DType::F64 => "float64",
-        DType::I8 => "int8",
-        DType::I16 => "int16",
-        DType::I32 => "int32",
-        DType::I64 => "int64",
-        DType::U8 => "uint8",
-        DType::U16 => "uint16",
-        DType::U32 => "uint32",
-        DType::U64 => "uint64",
-    }
-}
 
 impl<'c> Emitter<'c, '_> {
     /// A written type, or the unknown one.

@@ -1,7 +1,7 @@
 //! The attributes of a call, as what an operator takes them to be.
 
 use super::Call;
-use crate::relay_text::emit::element_type;
+use crate::relay_text::elements::element_type;
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::AttributeValue;
 use fusion_operators::{Attr, DType};

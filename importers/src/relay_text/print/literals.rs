@@ -1,6 +1,6 @@
 //! Scalars and the values of attributes.
 
-use crate::relay_text::emit::element_name;
+use crate::relay_text::elements::element_name;
 use fusion_operators::{Attr, DType, Tensor};
 
 /// A number as the language writes it; `None` for what has no such form.

@@ -1,6 +1,6 @@
 //! Types as the language writes them.
 
-use crate::relay_text::emit::element_name;
+use crate::relay_text::elements::element_name;
 use fusion_dialects::{Type, TypeParts, type_parts};
 
 /// A type; `_` where it is not known.

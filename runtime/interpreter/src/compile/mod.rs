@@ -4,8 +4,10 @@ mod closures;
 mod control;
 
 use crate::InterpretError;
+use crate::code::Constructor;
 use crate::code::{Code, Expect, Line, Register, Work};
-use crate::value::{Constructor, Held, Value};
+use crate::held::Held;
+use crate::value::Value;
 use fusion_dialects::relay::DataType;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{

@@ -7,9 +7,11 @@
 mod fits;
 mod results;
 
+use crate::code::Constructor;
 use crate::code::{Code, Expect, Work};
 use crate::compile::Symbols;
-use crate::value::{Closure, Constructor, Held, Value, live_bytes};
+use crate::held::{Held, live_bytes};
+use crate::value::{Closure, Value};
 use crate::{InterpretError, Limits};
 use fusion_dialects::Op;
 use std::cell::RefCell;

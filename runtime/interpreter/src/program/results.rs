@@ -3,8 +3,9 @@
 
 use super::{Interpreter, Values};
 use crate::code::{Code, Line, Typed, Work};
-use crate::value::{Closure, Held, Parts, Value};
-use crate::{InterpretError, te};
+use crate::held::Held;
+use crate::value::{Closure, Parts, Value};
+use crate::{InterpretError, stage, te};
 use fusion_dialects::Op;
 use fusion_operators::reference::EvalError;
 use fusion_operators::{Call, Tensor, TensorType};
@@ -38,7 +39,7 @@ impl<'c> Interpreter<'c> {
                     *kind,
                     op,
                     &operands,
-                    te::Known { numbers: &code.numbers, values: own, asked: None },
+                    stage::Known { numbers: &code.numbers, values: own, asked: None },
                 )?);
                 return Ok(None);
             }

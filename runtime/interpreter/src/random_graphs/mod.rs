@@ -11,12 +11,13 @@
 
 mod forms;
 mod numbers;
+mod operations;
 mod text;
 mod writer;
 
 pub use numbers::{constants, inputs, representable};
+pub use operations::graph;
 pub use text::attribute;
-pub use writer::graph;
 
 use fusion_operators::reference::{EvalError, evaluate};
 use fusion_operators::rounding::{Bounded, Outside};

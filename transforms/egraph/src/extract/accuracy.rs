@@ -6,47 +6,9 @@
 //! makes as much of the rounding of every other form. A plan that spends more than the budget loses normwise forms, those first on the path that
 //! save the least time for their error, and is searched again.
 
-use super::inner_product_trick;
 use super::plan::Plan;
-use super::rates::Rates;
 use super::search::{Freedom, SearchReport, search};
 use super::space::{Candidate, ClassId, Space};
-use fusion_operators::Call;
-use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK};
-use fusion_operators::ops::strassen::MATMUL_STRASSEN;
-use fusion_operators::ops::winograd::{WINOGRAD_CONV2D, transform};
-
-/// Of Strassen's products, for the root of the numbers summed over: 1.3e-6 of the largest result for 512 of normal size, 3.4e-6 for 2048.
-const STRASSEN: f64 = 8e-8;
-/// Of the inner-product trick: 2e-5 for 2304 numbers that range over six orders of magnitude.
-const PAIRS: f64 = 4.5e-7;
-
-/// The largest error of a call beyond that of a plain sum, as a part of the largest result near; 0 of what is bounded element by element.
-pub fn error_of(call: &Call, rates: &Rates) -> f64 {
-    let last = |operand: usize| call.operands[operand].dims.last().and_then(|dim| dim.known()).unwrap_or(1);
-    let root = |n: u64| (n as f64).sqrt();
-    if call.op.is(&WINOGRAD_CONV2D) {
-        let channels = call.operands[1].dims.get(1).and_then(|dim| dim.known()).unwrap_or(1);
-        return transform(call.attrs.int_or("tile", 0)).map_or(f64::INFINITY, |t| t.error(channels));
-    }
-    if call.op.is(&MATMUL_STRASSEN) {
-        return STRASSEN * root(last(0));
-    }
-    if call.op.is(&MATMUL_INNER_PRODUCT_TRICK) {
-        return PAIRS * root(last(0));
-    }
-    if call.op.is(&CONV2D_INNER_PRODUCT_TRICK) {
-        return PAIRS * root(call.operands[0].dims.get(1).and_then(|dim| dim.known()).unwrap_or(1));
-    }
-    if call.op.is(&ATTENTION) && inner_product_trick::attends(call, rates) {
-        return PAIRS
-            * root(
-                last(0).max(call.operands[1].dims.iter().rev().nth(1).and_then(|d| d.known()).unwrap_or(1)),
-            );
-    }
-    0.0
-}
 
 /// Plans that are searched again for a budget; then no normwise form is left.
 const MOST_SEARCHES: usize = 6;

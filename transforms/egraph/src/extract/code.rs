@@ -14,7 +14,6 @@
 //! a part of its time in the square of its operations (0.7 s for 467, 3.5 s for 2000); a second of that counts as much as a million calls. GPUs hide chains behind
 //! threads. (Fog, "The microarchitecture of Intel, AMD and VIA CPUs", on the front end and schedulers.)
 
-use super::cost;
 use super::kernel::Kernel;
 use super::space::{ClassId, Space};
 use super::state::State;
@@ -162,10 +161,10 @@ pub fn seconds(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     slowest(space, state, kernel).0
 }
 
-/// What of a kernel's code takes time, as a part of a sentence.
-pub fn reason(space: &Space, state: &State, kernel: &Kernel) -> Option<String> {
+/// What of a kernel's code takes time, as a part of a sentence; the kernel takes that many seconds as a whole.
+pub fn reason(space: &Space, state: &State, kernel: &Kernel, whole: f64) -> Option<String> {
     let (taken, slow) = slowest(space, state, kernel);
-    if taken < LEAST * cost::kernel(space, state, kernel) {
+    if taken < LEAST * whole {
         return None;
     }
     Some(match slow? {

@@ -6,72 +6,13 @@
 //! cuts a piece from, only the piece counts. On a GPU both are divided by the occupancy, that of contractions by that of their tiles (`tiles`). (Williams, Waterman and Patterson, "Roofline", 2009.)
 
 use super::code;
-use super::inner_product_trick;
 use super::kernel::Kernel;
 use super::pressure;
-use super::rates::Rates;
 use super::scattered;
 use super::space::{ClassId, Space};
 use super::state::State;
-use super::strassen;
 use super::turned;
-use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
-use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK};
-use fusion_operators::ops::layout::LAYOUT_CONV2D;
-use fusion_operators::ops::strassen::MATMUL_STRASSEN;
-use fusion_operators::ops::winograd::WINOGRAD_CONV2D;
-use fusion_operators::{Call, FusionKind, Operator, TensorType};
-use {crate::layouts, fusion_relay::winograd};
-
-/// Bytes of tensors; unknown extents count as 1.
-pub fn bytes(types: &[TensorType]) -> f64 {
-    let one = |t: &TensorType| {
-        t.dims.iter().map(|d| d.known().unwrap_or(1) as f64).product::<f64>() * t.dtype.size() as f64
-    };
-    types.iter().map(one).sum()
-}
-
-/// Seconds of a call's arithmetic.
-pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
-    let operations = (call.op.cost)(call, results);
-    let contraction = || {
-        let elements = results.iter().map(|t| bytes(std::slice::from_ref(t)) / t.dtype.size() as f64).sum();
-        operations / rates.contraction(call.operands, operations, elements)
-    };
-    match call.op.fusion {
-        // Of Winograd's forms the rows say what the convolution and the product take by their definitions.
-        FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
-            contraction() / winograd::gain(call, results).unwrap_or(1.0)
-        }
-        FusionKind::Contraction if call.op.is(&MATMUL_STRASSEN) => {
-            contraction() / strassen::gain_of(call, rates).unwrap_or(1.0)
-        }
-        FusionKind::Contraction if INNER_PRODUCT_TRICK.iter().any(|o| call.op.is(o)) => {
-            contraction() / inner_product_trick::gain_of(call, results, rates).unwrap_or(1.0)
-        }
-        FusionKind::Contraction if call.op.is(&LAYOUT_CONV2D) => {
-            let gain = rates.core.and_then(|core| layouts::gain(call, results, &core));
-            contraction() / gain.unwrap_or(1.0)
-        }
-        FusionKind::Contraction => contraction(),
-        _ => operations * slowness(call, rates) / rates.operations,
-    }
-}
-
-/// Operators whose products are by the inner-product trick, or may be.
-static INNER_PRODUCT_TRICK: [&Operator; 3] =
-    [&MATMUL_INNER_PRODUCT_TRICK, &CONV2D_INNER_PRODUCT_TRICK, &ATTENTION];
-
-/// Operators that count as one operation and take longer: a core divides a vector of floats in five to ten cycles, where it multiplies
-/// two in one.
-static SLOW: [(&Operator, f64); 2] = [(&DIV, 4.0), (&RECIPROCAL, 4.0)];
-
-fn slowness(call: &Call, rates: &Rates) -> f64 {
-    let is_sum = [&ADD, &SUB].iter().any(|o| call.op.is(o)) && call.operands[0].dtype.is_float();
-    let slow = SLOW.iter().find(|(slow, _)| call.op.is(slow)).map(|(_, times)| *times);
-    slow.unwrap_or(if is_sum { rates.sums } else { 1.0 })
-}
+use fusion_operators::FusionKind;
 
 /// The share of arithmetic or memory that the other does not hide.
 const NOT_HIDDEN: f64 = 0.25;

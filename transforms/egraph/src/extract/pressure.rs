@@ -21,33 +21,7 @@ use super::kernel::Kernel;
 use super::rates::Rates;
 use super::space::{ClassId, Space};
 use super::state::State;
-use fusion_machine::Target;
 use fusion_operators::FusionKind;
-
-/// Registers of one core, and what moves values between them and the first cache.
-#[derive(Clone, Copy, Debug)]
-pub struct Registers {
-    /// Vector registers.
-    pub count: usize,
-    /// Bytes of each.
-    bytes: f64,
-    /// Loads a second.
-    loads: f64,
-    /// Cycles a second.
-    pub clock: f64,
-}
-
-impl Registers {
-    /// Those of a target; none on GPUs.
-    pub fn of(target: &Target) -> Option<Registers> {
-        (!target.is_gpu()).then(|| Registers {
-            count: target.vector_registers.max(1) as usize,
-            bytes: target.vector_bytes.max(1) as f64,
-            clock: target.clock(),
-            loads: target.clock() * target.loads.max(1) as f64,
-        })
-    }
-}
 
 /// Values that wait at once at most.
 pub fn waiting(space: &Space, state: &State, kernel: &Kernel) -> usize {

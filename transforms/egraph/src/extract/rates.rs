@@ -2,7 +2,7 @@
 
 use super::looped::LoopRates;
 use super::occupancy::Occupancy;
-use super::pressure::Registers;
+use super::registers::Registers;
 use super::tiles::Tiles;
 use fusion_dialects::module::FpMath;
 use fusion_machine::Machine;

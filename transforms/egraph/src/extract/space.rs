@@ -6,8 +6,8 @@
 
 use super::super::analysis::{Graph, attrs, canonical, kind_of, made_by};
 use super::super::language::{Attributes, Head, Node};
+use super::calls::{arithmetic, bytes, error_of};
 use super::rates::Rates;
-use super::{accuracy, cost};
 use egg::{Id, Symbol};
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SQUEEZE};
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
@@ -125,7 +125,7 @@ impl Space {
             self.classes.push(Class {
                 id,
                 types: data.types.clone(),
-                bytes: cost::bytes(&data.types),
+                bytes: bytes(&data.types),
                 is_external: is_leaf || data.is_constant,
                 kind: data.kind.unwrap_or(FusionKind::Opaque),
                 candidates: Vec::new(),
@@ -182,8 +182,8 @@ impl Space {
             result,
             kind: kind_of(operator, results.len()),
             is_view: [&RESHAPE, &SQUEEZE, &EXPAND_DIMS].iter().any(|v| operator.is(v)),
-            seconds: cost::arithmetic(&call, &results, &self.rates),
-            error: accuracy::error_of(&call, &self.rates),
+            seconds: arithmetic(&call, &results, &self.rates),
+            error: error_of(&call, &self.rates),
             attrs: attributes,
             operands,
             rule: None,

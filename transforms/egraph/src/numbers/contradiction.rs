@@ -4,7 +4,7 @@
 //!
 //! From one contradiction on, everything may come to equal everything (the principle of explosion), so saturation stops at the first.
 
-use super::super::analysis::{Data, Graph};
+use super::super::data::Data;
 use egg::{Id, Symbol};
 
 /// What cannot hold of one value.
@@ -16,23 +16,6 @@ pub struct Contradiction {
     pub rule: Option<Symbol>,
     /// What was first in both classes.
     pub classes: [Id; 2],
-}
-
-impl Contradiction {
-    /// The rules that take part, as far as it is known: the one that was applied, and those that made the terms of both classes.
-    pub fn rules(&self, graph: &Graph) -> Vec<String> {
-        let mut rules: Vec<String> = self.rule.iter().map(|rule| rule.to_string()).collect();
-        let made_by = |id: &Id| {
-            let node = graph.id_to_node(*id);
-            graph.analysis.made_by.iter().find(|(made, _)| made == node).map(|(_, rule)| rule.to_string())
-        };
-        for rule in self.classes.iter().filter_map(made_by) {
-            if !rules.contains(&rule) {
-                rules.push(rule);
-            }
-        }
-        rules
-    }
 }
 
 /// What differs between what is known of two classes.

@@ -14,8 +14,8 @@
 //! A tensor whose elements are one number keeps that number where it is moved, and is an image without edges for windows: what pads and
 //! reads padding is known inside (`Inner`), and no longer where elements at the edges take part.
 
-use super::super::analysis::{Graph, attrs};
-use super::super::contents::{Contents, greatest};
+use super::super::contents::Contents;
+use super::super::elements::greatest;
 use super::super::language::{Constant, Node};
 use super::effects::{self, Effect, Scalar};
 use fusion_operators::dtype::Class;
@@ -81,17 +81,16 @@ impl Sample {
         }
     }
 
-    /// Of a call of one result of that type.
+    /// Of a call of one result of that type, by the samples of its operands.
     pub fn of_call(
-        graph: &Graph,
         node: &Node,
-        operands: &[TensorType],
+        call: &Call,
+        samples: &[Option<Sample>],
         result: &TensorType,
     ) -> Option<Sample> {
         let effect = effects::of(node)?;
-        let attrs = attrs(graph, node.children[0])?;
-        let call = Call { op: node.operator()?, operands, attrs };
-        let own = node.children[1..].iter().map(|&c| graph[c].data.sample);
+        let Call { operands, attrs, .. } = *call;
+        let own = samples.iter().copied();
         let sampled: Vec<Sample> = match effect {
             Effect::Moved(place) => own.skip(place).take(1).collect::<Option<_>>()?,
             Effect::Gathered | Effect::Shared(_) => own.take(1).collect::<Option<_>>()?,
@@ -99,7 +98,7 @@ impl Sample {
         };
         let first = *sampled.first()?;
         let widest = sampled.iter().map(|s| s.extent).max()?;
-        let extent = if reads_padding(&call) { Extent::Inner } else { widest };
+        let extent = if reads_padding(call) { Extent::Inner } else { widest };
         let compute = |f, operands: &[Sample]| Some(computed(f, attrs, operands, result.dtype, extent));
         match effect {
             Effect::Computed(f) => compute(f, &sampled),
@@ -112,10 +111,10 @@ impl Sample {
             Effect::Joined => {
                 sampled[1..].iter().all(|other| first.is_same(other)).then_some(Sample { extent, ..first })
             }
-            Effect::Convolved => compute(product, &[sampled[0], sampled[1], products(&call, result)?]),
+            Effect::Convolved => compute(product, &[sampled[0], sampled[1], products(call, result)?]),
             // Elements at the edges take part in these.
             _ if widest == Extent::Inner => None,
-            Effect::Contracted => compute(product, &[sampled[0], sampled[1], products(&call, result)?]),
+            Effect::Contracted => compute(product, &[sampled[0], sampled[1], products(call, result)?]),
             Effect::Gathered => Some(first),
             Effect::Summed => {
                 let count = operands[0].elements()? as f64 / result.elements()? as f64;

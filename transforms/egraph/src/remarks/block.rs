@@ -4,11 +4,11 @@
 //!     algebra    a value that could be computed in another way
 //!     joining    kernels that store together, or could
 
-use super::super::extract::code;
 use super::super::extract::kernel::Kernel;
 use super::super::extract::plan::Plan;
 use super::super::extract::pressure;
 use super::super::extract::space::{ClassId, Space};
+use super::super::extract::{code, cost};
 use super::super::rules::Family;
 use super::{Block, Remark, Subject};
 
@@ -16,7 +16,9 @@ use super::{Block, Remark, Subject};
 fn held(space: &Space, plan: &Plan, kernels: &std::collections::BTreeSet<ClassId>) -> Option<String> {
     kernels.iter().find_map(|&k| {
         let kernel = Kernel::of(space, &plan.state, k);
-        pressure::reason(space, &plan.state, &kernel).or_else(|| code::reason(space, &plan.state, &kernel))
+        let whole = || cost::kernel(space, &plan.state, &kernel);
+        pressure::reason(space, &plan.state, &kernel)
+            .or_else(|| code::reason(space, &plan.state, &kernel, whole()))
     })
 }
 

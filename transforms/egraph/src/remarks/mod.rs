@@ -5,7 +5,7 @@
 
 mod aliases;
 mod block;
-mod operators;
+pub(crate) mod operators;
 mod orders;
 
 use super::extract::bound::lower_bound;
@@ -14,13 +14,14 @@ use super::extract::search::SearchReport;
 use super::extract::space::{ClassId, Space};
 use super::proof::Proof;
 use super::read::Program;
+pub use super::read::Totals;
 use super::rules::{Family, Rules};
 use super::saturate::Report;
 use super::write::Written;
 pub use aliases::{Alias, Became, aliases};
 use fusion_operators::Call;
 use fusion_operators::ops::layout::{IMAGES, WEIGHTS};
-pub use operators::{names, operator, stem};
+pub use operators::{names, operator};
 pub use orders::ImageOrders;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -64,17 +65,6 @@ pub struct BlockRemarks {
 
 fn once() -> u64 {
     1
-}
-
-/// Sums over kernels.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Totals {
-    /// Kernels.
-    pub kernels: usize,
-    /// Bytes read and written.
-    pub bytes: f64,
-    /// Arithmetic operations.
-    pub flops: f64,
 }
 
 /// A kernel.

@@ -16,7 +16,8 @@
 //! the plain product has 0.9e-6, 1.5e-6 and 2.0e-6. Quarters are not halved again.
 
 use super::super::analysis::{Graph, only_type};
-use super::super::extract::cost::{bytes, roof};
+use super::super::extract::calls::bytes;
+use super::super::extract::cost::roof;
 use super::super::extract::rates::Rates;
 use super::super::extract::strassen;
 use super::super::language::{Head, Node};

@@ -13,6 +13,7 @@
 //! programs add are checked when they are built, once a process, those of the library in its tests.
 
 mod attributes;
+mod build;
 mod values;
 
 use super::analysis::{Facts, Graph};

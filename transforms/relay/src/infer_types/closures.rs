@@ -6,10 +6,9 @@
 //! on types", 1992) tell these variables from those of what is around it.
 
 use super::constraints::{Step, push};
-use super::errors::Role;
 use super::functions::{Inference, Place};
+use super::nodes::{Form, Role, Term};
 use super::solver::Failure;
-use super::terms::{Form, Term};
 use super::written::Scheme;
 use fusion_dialects::relay::RECURSIVE;
 use fusion_dialects::{Op, OpExt, OperationLike, PassError, arguments, key, ops_in, users};

@@ -1,9 +1,8 @@
 //! What each operation of the functional side says of types. Regions are walked with a stack of our own.
 
-use super::errors::Role;
 use super::functions::{Inference, Place};
+use super::nodes::{Form, Role, Term};
 use super::solver::Failure;
-use super::terms::{Form, Term};
 use super::written::Chosen;
 use fusion_dialects::relay::Op as Functional;
 use fusion_dialects::rows::{Kind, Upstream};

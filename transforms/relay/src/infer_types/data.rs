@@ -1,9 +1,8 @@
 //! Data types: construction, and patterns, which say what the parts of a value are.
 
-use super::errors::Role;
 use super::functions::{Inference, Place};
+use super::nodes::{Form, Role, Term};
 use super::solver::Failure;
-use super::terms::{Form, Term};
 use fusion_dialects::relay::Pattern;
 use fusion_dialects::{Op, OpExt, PassError, Type, arguments, array_elements, symbol_path};
 use std::rc::Rc;

@@ -1,82 +1,10 @@
 //! Why types were compared, and the sentences when they do not fit.
 
+use super::nodes::{Form, Term};
 use super::solver::{Failure, Solver};
-use super::terms::{Form, Term};
-use fusion_dialects::{Op, PassError};
+use fusion_dialects::PassError;
 use fusion_operators::{Dim, TensorType};
 use std::collections::HashMap;
-
-/// What a type was compared for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// An argument of a call.
-    Argument(usize),
-    /// A result.
-    Result(usize),
-    /// What a region yields.
-    Yield(usize, usize),
-    /// A condition.
-    Condition,
-    /// A value that a loop carries.
-    State(usize),
-    /// A field of a constructor.
-    Field(usize),
-    /// The value a pattern is for.
-    Clause(usize),
-    /// What a pattern binds.
-    Bound(usize, usize),
-    /// What a cell holds.
-    Cell,
-    /// The called function.
-    Callee,
-    /// An annotated value.
-    Annotated,
-    /// What a function returns.
-    Returned(usize),
-    /// A parameter of a function.
-    Parameter(usize),
-    /// What a relation gives.
-    Relation,
-}
-
-/// Why two types were compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin<'c> {
-    /// Where.
-    pub op: Op<'c>,
-    /// What for.
-    pub role: Role,
-    /// What there is.
-    pub found: Term,
-    /// What there must be.
-    pub expected: Term,
-}
-
-impl Origin<'_> {
-    /// True where extents that are not known to be equal may meet, as in verifiers.
-    pub fn lenient(&self) -> bool {
-        self.role == Role::Relation
-    }
-
-    fn what(&self) -> String {
-        match self.role {
-            Role::Argument(i) => format!("argument {i}"),
-            Role::Result(i) => format!("result {i}"),
-            Role::Yield(region, i) => format!("value {i} that region {region} yields"),
-            Role::Condition => "the condition".into(),
-            Role::State(i) => format!("state {i} of the loop"),
-            Role::Field(i) => format!("field {i}"),
-            Role::Clause(i) => format!("the value that the pattern of clause {i} takes apart"),
-            Role::Bound(clause, i) => format!("argument {i} of clause {clause}"),
-            Role::Cell => "the value in the cell".into(),
-            Role::Callee => "the called value".into(),
-            Role::Annotated => "the annotated value".into(),
-            Role::Returned(i) => format!("result {i} of the function"),
-            Role::Parameter(i) => format!("parameter {i}"),
-            Role::Relation => "the result".into(),
-        }
-    }
-}
 
 /// Types in messages end at this many constructors.
 const MOST_SHOWN: usize = 60;

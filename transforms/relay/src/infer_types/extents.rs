@@ -12,27 +12,10 @@
 //! number for the whole call, which the function checks when it runs: there, 5 and `?` give 5. What nothing flows into takes
 //! what it flows to, and else is `?`.
 
+use super::nodes::{Extent, ExtentNode};
 use super::solver::{Failure, Solver};
 use fusion_operators::Dim;
 use std::collections::{HashMap, VecDeque};
-
-/// An extent in the making.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Extent(u32);
-
-/// What is known of an extent.
-#[derive(Debug)]
-pub struct ExtentNode {
-    /// Written in the program: never changes.
-    fixed: bool,
-    /// One number, whatever flows in: a named extent of a called function.
-    one: bool,
-    value: Option<Dim>,
-    /// Where it flows to, and why.
-    out: Vec<(Extent, usize)>,
-    /// Relations to try again when it changes.
-    watchers: Vec<usize>,
-}
 
 impl<'c> Solver<'c> {
     fn push_extent(&mut self, fixed: bool, one: bool, value: Option<Dim>) -> Extent {

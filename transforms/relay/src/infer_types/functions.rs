@@ -2,8 +2,8 @@
 
 use super::errors::letters;
 use super::graph::components;
+use super::nodes::{Form, Term};
 use super::solver::{Failure, Solver};
-use super::terms::{Form, Term};
 use super::written::Scheme;
 use fusion_dialects::relay::{DataType, Op as Functional};
 use fusion_dialects::rows::{Kind, Upstream};

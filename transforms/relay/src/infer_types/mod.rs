@@ -19,6 +19,7 @@ mod errors;
 mod extents;
 mod functions;
 pub(super) mod graph;
+mod nodes;
 mod relations;
 mod solver;
 mod terms;

@@ -9,31 +9,10 @@
 //! that it lacks has it in its list. What becomes known puts its relations into the queue, and so does an extent that changes
 //! (5 to `?`). Extents change at most twice, so the queue runs empty; each relation is tried once for each operand.
 
-use super::errors::{Origin, Role};
-use super::extents::Extent;
+use super::nodes::{Extent, Form, Origin, RelationCall, Role, Rule, Term};
 use super::solver::{Failure, Solver};
-use super::terms::{Form, Term};
 use fusion_dialects::{Op, PassError};
 use fusion_operators::{Attrs, Operator, TensorType};
-
-/// What relates operands and results.
-enum Rule {
-    /// An operator's type relation.
-    Operator(&'static Operator, Attrs),
-    /// The result is that element of the operand, a tuple.
-    Element(usize),
-}
-
-/// Operands and results that are to be related.
-pub struct RelationCall<'c> {
-    op: Op<'c>,
-    rule: Rule,
-    operands: Vec<Term>,
-    results: Vec<Term>,
-    origin: usize,
-    /// The extents of operands were given the relation to watch.
-    watched: bool,
-}
 
 impl<'c> Solver<'c> {
     /// Adds a call of an operator and tries it.

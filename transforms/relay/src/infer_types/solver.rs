@@ -11,10 +11,7 @@
 //! that a tensor of known extents that is passed to a function of `?` keeps what is known of it. A variable that occurs in
 //! what it would become is an infinite type.
 
-use super::errors::{Origin, Role};
-use super::extents::{Extent, ExtentNode};
-use super::relations::RelationCall;
-use super::terms::{Form, Node, Term};
+use super::nodes::{Extent, ExtentNode, Form, Node, Origin, RelationCall, Role, Term};
 use fusion_dialects::{Op, PassError, Type};
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,82 +1,11 @@
 //! Terms: types in the making.
 //!
-//! A term is a variable, or a constructor over terms (and, for tensors, over extents). Variables that were found to be the
-//! same are linked (Tarjan's union-find with path halving), so that a term stands for all terms it was made equal to. Walks
-//! over a term keep a stack of their own and visit what is shared once.
+//! Variables that were found to be the same are linked (Tarjan's union-find with path halving), so that a term stands for all
+//! terms it was made equal to. Walks over a term keep a stack of their own and visit what is shared once.
 
-use super::extents::Extent;
+use super::nodes::{Extent, Form, Node, Term};
 use super::solver::Solver;
-use fusion_dialects::Type;
-use fusion_operators::DType;
 use std::collections::HashSet;
-use std::rc::Rc;
-
-/// A type in the making.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Term(pub(super) u32);
-
-/// What is behind a term.
-#[derive(Debug)]
-pub enum Node<'c> {
-    /// Nothing is known yet.
-    Variable {
-        /// How deep in functions it was made: those made in a function are that function's to generalise.
-        level: u32,
-        /// A relation that is not solved yet has it as operand or result: it may not be generalised.
-        pinned: bool,
-        /// Relations to try once it is known.
-        watchers: Vec<usize>,
-    },
-    /// The same as another term.
-    Link(Term),
-    /// A constructor.
-    Known(Form<'c>),
-}
-
-/// A constructor over terms.
-#[derive(Clone, Debug)]
-pub enum Form<'c> {
-    /// A tensor of a known rank.
-    Tensor(DType, Rc<[Extent]>),
-    /// A tuple.
-    Tuple(Rc<[Term]>),
-    /// A function.
-    Function(Rc<[Term]>, Rc<[Term]>),
-    /// A data type applied to types.
-    Adt(&'c str, Rc<[Term]>),
-    /// A cell.
-    Ref(Term),
-    /// A type variable of a declared or generalised type: equal to itself alone.
-    Rigid(Rc<str>),
-    /// A type that relay knows nothing of.
-    Other(Type<'c>),
-}
-
-impl Form<'_> {
-    /// The terms it is over.
-    pub fn parts(&self) -> Vec<Term> {
-        match self {
-            Form::Tuple(parts) | Form::Adt(_, parts) => parts.to_vec(),
-            Form::Function(inputs, results) => inputs.iter().chain(results.iter()).copied().collect(),
-            Form::Ref(value) => vec![*value],
-            Form::Tensor(..) | Form::Rigid(_) | Form::Other(_) => Vec::new(),
-        }
-    }
-
-    /// The same constructor over other terms, as many as [`Form::parts`] gives.
-    pub fn over(&self, parts: &[Term]) -> Self {
-        match self {
-            Form::Tuple(_) => Form::Tuple(parts.into()),
-            Form::Adt(name, _) => Form::Adt(name, parts.into()),
-            Form::Function(inputs, _) => {
-                let (inputs, results) = parts.split_at(inputs.len().min(parts.len()));
-                Form::Function(inputs.into(), results.into())
-            }
-            Form::Ref(value) => Form::Ref(parts.first().copied().unwrap_or(*value)),
-            Form::Tensor(..) | Form::Rigid(_) | Form::Other(_) => self.clone(),
-        }
-    }
-}
 
 impl<'c> Solver<'c> {
     /// A new variable.

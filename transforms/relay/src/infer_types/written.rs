@@ -3,9 +3,8 @@
 //! A type without `!relay.hole` is one term for all its uses; each hole is a variable of its own. `rebuild` makes instances
 //! (type variables and named extents of a function chosen anew) and fields of constructors (parameters replaced).
 
-use super::extents::Extent;
+use super::nodes::{Extent, Form, Term};
 use super::solver::{Failure, Solver};
-use super::terms::{Form, Term};
 use fusion_dialects::{Context, Type, TypeParts, type_key, type_of_parts, type_parts};
 use fusion_operators::{Dim, TensorType};
 use std::collections::{BTreeSet, HashMap};

@@ -24,8 +24,8 @@ mod steps;
 pub use counting::{Counting, counting};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, kind_of, nested_ops,
-    relay, top_level,
+    Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, arguments, kind_of,
+    nested_ops, ops_in, relay, top_level,
 };
 pub use outline::outline;
 pub use pieces::{Form, form};
@@ -78,4 +78,11 @@ impl Pass for LoopKernels {
         }
         Ok(())
     }
+}
+
+/// True for a value of the state that the body does not change.
+fn passes(op: Op, k: usize) -> bool {
+    let Some(body) = op.body(1) else { return false };
+    let next = ops_in(body).last().map(|last| last.operand_values()).unwrap_or_default();
+    next.get(k) == arguments(body).get(k)
 }

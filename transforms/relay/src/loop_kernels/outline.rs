@@ -6,7 +6,8 @@
 //!       the results, stacked again
 //!     }
 
-use super::pieces::{Form, Moves, is_uniform, lead, moves, passes, piece_at, places, taken};
+use super::passes;
+use super::pieces::{Form, Moves, is_uniform, lead, moves, piece_at, places, taken};
 use crate::fuse_ops::PRIMITIVE;
 use fusion_dialects::relay::Builder;
 use fusion_dialects::rows::{Kind, Upstream};

@@ -9,6 +9,7 @@
 //! are gone then, and all that is left must be elementwise.
 
 use super::counting::{Counting, counting};
+use super::passes;
 use super::rolled::rolled;
 use fusion_dialects::relay::constant_value;
 use fusion_dialects::rows::Kind;
@@ -122,13 +123,6 @@ fn needed(op: Op) -> Option<Vec<usize>> {
     }
     found.sort_unstable();
     (!found.is_empty()).then_some(found)
-}
-
-/// True for a value of the state that the body does not change.
-pub fn passes(op: Op, k: usize) -> bool {
-    let Some(body) = op.body(1) else { return false };
-    let next = ops_in(body).last().map(|last| last.operand_values()).unwrap_or_default();
-    next.get(k) == arguments(body).get(k)
 }
 
 /// A value and all that it is computed of.

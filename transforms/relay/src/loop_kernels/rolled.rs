@@ -12,7 +12,7 @@
 //! operands are those of `i` a step later. The state a step later is what the first step makes of it. Operations that do not depend on
 //! the state are of no step.
 
-use super::pieces::passes;
+use super::passes;
 use fusion_dialects::{Op, OpExt, OperationLike, Value, ValueLike, arguments, defining_op, key, ops_in};
 use std::collections::{HashMap, HashSet};
 

@@ -7,7 +7,7 @@
 //! A closure is used behind the place where it is made, and what uses it may be in polymorphic closures behind it: the last is
 //! copied first, so that uses are at known types when their closure's turn comes; closures inside copies come next.
 
-use super::instances::{Choice, bounded, chosen, has_variable, put};
+use super::choices::{Choice, bounded, chosen, has_variable, put};
 use fusion_dialects::relay::{Instance, Op as Functional};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{

@@ -10,6 +10,7 @@
 //! (`closures.rs`). Then no type variable is left, and functions with type parameters go. A function that calls itself at ever
 //! larger types has no end of instances (polymorphic recursion); that is refused by bounds.
 
+mod choices;
 mod closures;
 mod instances;
 

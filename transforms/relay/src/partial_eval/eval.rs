@@ -1,6 +1,6 @@
 //! Operations, one after another: what is known is kept as such, the rest is emitted.
 
-use super::special::Copies;
+use super::copies::Copies;
 use super::store::Store;
 use super::value::{Closure, Environment, Known, Partial, Shared};
 use crate::effects::Effects;

@@ -18,6 +18,7 @@
 
 mod calls;
 mod control;
+mod copies;
 mod eval;
 mod folding;
 mod matching;

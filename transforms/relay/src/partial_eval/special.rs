@@ -15,25 +15,7 @@ use fusion_dialects::relay::{Instance, Op as Relay, RECURSIVE};
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, arguments, op_key, symbol_attr,
 };
-use indexmap::IndexMap;
 use std::rc::Rc;
-
-/// The copies made so far.
-#[derive(Default)]
-pub struct Copies<'c> {
-    /// Names by what they are copies of.
-    names: IndexMap<String, String>,
-    /// Copies whose bodies are being evaluated: the function, and its arguments' static parts.
-    open: Vec<(usize, Vec<String>)>,
-    lifetime: std::marker::PhantomData<&'c ()>,
-}
-
-impl Copies<'_> {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.names.len()
-    }
-}
 
 /// A call that is to be one of a copy.
 pub struct Wanted<'c> {

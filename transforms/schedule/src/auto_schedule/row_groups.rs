@@ -5,7 +5,7 @@
 //! rows. How they are computed is in [`rows`](super::rows).
 
 use super::accesses::{shape_of, stage_of};
-use super::placement::{Nest, inlined, is_cheap};
+use super::placement::Nest;
 use super::reductions;
 use crate::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::indices::expr::{Atom, Expr};

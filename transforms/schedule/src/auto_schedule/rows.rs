@@ -9,18 +9,16 @@
 //! Softmax, normalizations, and chains of reductions over the same axes are of this kind. Which stages are a group is in
 //! [`row_groups`](super::row_groups).
 
-use super::accesses::{lanes, offsets, shape_of, stage_of};
+use super::accesses::{lanes, offsets, shape_of};
 use super::fusion::along_fused;
 use super::operands::operands;
 use super::pipelines::{self, Pipeline};
+use super::placement::{inlined, is_cheap};
 use super::prefetch_row;
 use super::reductions;
 use super::row_groups::{Rows, length};
 use super::writer::Writer;
-use crate::schedule::{Attach, AxisId, Schedule, StageId};
-use fusion_dialects::indices::expr::{Atom, Expr};
-use fusion_dialects::indices::{accesses, put};
-use fusion_dialects::{OpExt, tensor_type};
+use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
 

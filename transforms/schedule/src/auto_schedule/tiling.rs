@@ -16,7 +16,7 @@ use super::placement::Nest;
 use super::reductions;
 use super::transposing;
 use super::writer::Writer;
-use crate::schedule::{AxisId, StageId};
+use crate::schedule::AxisId;
 use fusion_dialects::indices::expr::Expr;
 use fusion_machine::Machine;
 

@@ -8,18 +8,22 @@
 
 mod blame;
 mod check;
+mod handles;
 pub mod intrinsic;
 mod links;
 pub mod primitives;
 mod read;
 mod same;
 mod stage;
+mod tensorized;
 mod within;
 pub mod zeros;
 
 pub use blame::{Refusal, Said};
-pub use read::{Handle, Handles, apply_schedule};
+pub use handles::{Handle, Handles};
+pub use read::apply_schedule;
 pub use stage::{Attach, Axis, Note, Origin, Prefetch, Relation, Stage, Store, Tail};
+pub use tensorized::{Operand, Tensorized};
 
 use crate::layout::Layout;
 use fusion_dialects::indices::expr::Expr;

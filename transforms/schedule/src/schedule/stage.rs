@@ -3,7 +3,7 @@
 //!     stage "c": i (128), j (3072), k (768, reduction)
 //!     split j by 16          axes i, j, k, jo, ji      loops i, jo, ji, k      j = 16 jo + ji
 
-use super::{AxisId, StageId, intrinsic};
+use super::{AxisId, StageId, Tensorized};
 use crate::layout::Layout;
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::{Attribute, Op, OpExt, Value};
@@ -151,7 +151,7 @@ pub struct Stage<'c> {
     /// What is kept on its loops.
     pub notes: Vec<Note<'c>>,
     /// The intrinsic that does what its inner loops say.
-    pub tensorized: Option<intrinsic::Tensorized<'c>>,
+    pub tensorized: Option<Tensorized<'c>>,
     /// Where along each parallel axis it begins to be computed; the axis's extent is how much of it is.
     pub begins: Vec<u64>,
     /// The tensor whose memory it stores into, where other stages store the rest of it.

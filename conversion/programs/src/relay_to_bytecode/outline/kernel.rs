@@ -1,7 +1,6 @@
 //! Makes a function of tensor code and calls it.
 
-use super::{Extents, SEGMENT, extents, is_constant};
-use crate::relay_to_bytecode::outline::levels::used;
+use super::{Extents, SEGMENT, extents, is_constant, used};
 use fusion_dialects::rows::Upstream;
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, defining_op,

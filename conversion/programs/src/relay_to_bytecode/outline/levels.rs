@@ -11,12 +11,10 @@
 //! The smallest levels give the fewest kernels. Tensor code that has a choice (nobody needs it yet at its smallest level) takes the
 //! highest at which there is a kernel anyway: it is then computed where it is used, and nothing is kept from kernel to kernel.
 
-use super::{Extents, extents, is_constant};
+use super::{Extents, extents, is_constant, used};
 use crate::relay_to_bytecode::scalars::in_kernels;
 use fusion_dialects::rows::Kind;
-use fusion_dialects::{
-    Op, OpExt, OperationLike, Value, key, kind_of, nested_ops, op_key, parent_of, relay, users,
-};
+use fusion_dialects::{Op, OpExt, key, kind_of, nested_ops, op_key, parent_of, relay, users};
 use std::collections::{BTreeSet, HashMap};
 
 /// What runs together.
@@ -106,15 +104,6 @@ fn latest_of(
         }
     }
     latest
-}
-
-/// The values an operation uses, itself or inside of its regions.
-pub fn used<'c>(op: Op<'c>) -> Vec<Value<'c>> {
-    let mut values = op.operand_values();
-    if op.region_count() > 0 {
-        values.extend(nested_ops(op).into_iter().flat_map(|inner| inner.operand_values()));
-    }
-    values
 }
 
 /// True for operations that must stay in order.

@@ -133,3 +133,12 @@ fn is_static(op: Op) -> bool {
     let known = |v: &Value| tensor_type(*v).is_some_and(|ty| ty.bytes().is_some());
     op.operand_values().iter().chain(&op.result_values()).all(known)
 }
+
+/// The values an operation uses, itself or inside of its regions.
+pub fn used<'c>(op: Op<'c>) -> Vec<Value<'c>> {
+    let mut values = op.operand_values();
+    if op.region_count() > 0 {
+        values.extend(nested_ops(op).into_iter().flat_map(|inner| inner.operand_values()));
+    }
+    values
+}

@@ -6,7 +6,7 @@
 //! Lanes under a mask and lanes that lie anywhere are told one by one. Memory of the thread alone needs no check.
 
 use super::Emulator;
-use crate::gpu::matrix::element;
+use crate::gpu::forms::element;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
 use fusion_dialects::{

@@ -1,0 +1,42 @@
+//! What TVM calls element types.
+
+use fusion_operators::DType;
+
+/// The element type of that name in TVM.
+pub fn element_type(name: &str) -> Option<DType> {
+    Some(match name {
+        "bool" => DType::Bool,
+        "bfloat16" => DType::BF16,
+        "float16" => DType::F16,
+        "float32" => DType::F32,
+        "float64" => DType::F64,
+        "int8" => DType::I8,
+        "int16" => DType::I16,
+        "int32" => DType::I32,
+        "int64" => DType::I64,
+        "uint8" => DType::U8,
+        "uint16" => DType::U16,
+        "uint32" => DType::U32,
+        "uint64" => DType::U64,
+        _ => return None,
+    })
+}
+
+/// What TVM calls an element type.
+pub fn element_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::BF16 => "bfloat16",
+        DType::F16 => "float16",
+        DType::F32 => "float32",
+        DType::F64 => "float64",
+        DType::I8 => "int8",
+        DType::I16 => "int16",
+        DType::I32 => "int32",
+        DType::I64 => "int64",
+        DType::U8 => "uint8",
+        DType::U16 => "uint16",
+        DType::U32 => "uint32",
+        DType::U64 => "uint64",
+    }
+}

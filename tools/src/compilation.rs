@@ -1,0 +1,221 @@
+//! What a compilation takes and gives: options, and a compiled model.
+
+use crate::failure::{DriverError, failed};
+use crate::target::Target;
+use crate::{print, validate};
+use fusion_conversion::cache::Cache;
+use fusion_conversion::compile::{self as conversion, Settings, Timings};
+use fusion_conversion::planning::Planning;
+use fusion_dialects::module::FpMath;
+use fusion_egraph::Strategy;
+use fusion_egraph::remarks::Remarks;
+use fusion_operators::Tensor;
+use fusion_runtime::ModelDescription;
+use fusion_runtime::description::KernelDescription;
+use fusion_runtime::object_file::Constants;
+use fusion_targets::gpu::resources::Resources;
+use indexmap::IndexMap;
+use std::path::{Path, PathBuf};
+
+/// How much of what is known of a program of the whole language is run when compiling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Unfold {
+    /// All of it that ends within the fuel.
+    Always,
+    /// All of it, where that leaves a graph of operators that is not large.
+    Bounded,
+    /// Nothing.
+    #[default]
+    Never,
+}
+
+/// How to compile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompileOptions {
+    /// What for.
+    pub target: Target,
+    /// 0 (fast to compile) to 3 (fast to run): how far LLVM optimises, and with 0 the command line chooses [`Strategy::None`].
+    pub opt_level: u8,
+    /// Extents of inputs whose shapes the model leaves dynamic, by input.
+    pub shapes: IndexMap<String, Vec<u64>>,
+    /// Inputs that become constants.
+    pub bound: IndexMap<String, Tensor>,
+    /// Files of schedules written by hand.
+    pub schedules: Vec<PathBuf>,
+    /// How kernels are chosen.
+    pub strategy: Strategy,
+    /// How much of a program of the whole language is run first, so that nets of a fixed length become straight code.
+    pub unfold: Unfold,
+    /// What arithmetic of floats may be taken for, in place of what the model says.
+    pub fp_math: Option<FpMath>,
+    /// Families of rules that are left out, of [`switches`](fusion_conversion::planning::switches).
+    pub rules_off: Vec<&'static str>,
+    /// Whether the reasons of what was chosen are wanted, and the kernels as programs of their own.
+    pub explain: bool,
+    /// Whether it is also wanted by which rules values are computed as they are.
+    pub proofs: bool,
+    /// How many kernels are compiled at a time; by default one a processor.
+    pub jobs: Option<usize>,
+    /// Whether the code is run by this process, so that it may stay in memory.
+    pub jit: bool,
+    /// Whether the weights lie in a file of their own, from which they are mapped before the first run.
+    pub weights_outside: bool,
+    /// Whether, and how, passes are validated.
+    pub validate: Option<validate::Settings>,
+}
+
+impl CompileOptions {
+    /// Those that nobody gave, for a target.
+    pub fn for_target(target: Target) -> CompileOptions {
+        CompileOptions {
+            target,
+            opt_level: 3,
+            shapes: IndexMap::new(),
+            bound: IndexMap::new(),
+            schedules: Vec::new(),
+            strategy: Strategy::EGraph,
+            unfold: Unfold::Never,
+            fp_math: None,
+            rules_off: Vec::new(),
+            explain: false,
+            proofs: false,
+            jobs: None,
+            jit: false,
+            weights_outside: false,
+            validate: None,
+        }
+    }
+}
+
+impl CompileOptions {
+    /// Those of one of the model's kernels as a program of its own, whose inputs and schedules are not the model's.
+    pub fn of_kernel(&self) -> CompileOptions {
+        CompileOptions {
+            shapes: IndexMap::new(),
+            bound: IndexMap::new(),
+            schedules: Vec::new(),
+            explain: false,
+            ..self.clone()
+        }
+    }
+}
+
+/// A compiled model.
+pub struct Compiled {
+    /// What it takes and gives, and its kernels.
+    pub description: ModelDescription,
+    /// Its code.
+    pub code: Code,
+    /// Its weights.
+    pub constants: OwnedConstants,
+    /// What is predicted of each of its kernels.
+    pub predicted: Vec<Predicted>,
+    /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
+    pub launches: Vec<Vec<Resources>>,
+    /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
+    pub remarks: Option<Remarks>,
+    /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
+    pub programs: IndexMap<String, String>,
+}
+
+/// What is predicted of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Predicted {
+    /// Seconds of a run on one core.
+    pub seconds: f64,
+    /// How often it runs, by the loops of known length that it is in.
+    pub runs: u64,
+}
+
+impl Predicted {
+    /// Of a kernel of a compilation.
+    pub(crate) fn of(kernel: &conversion::Kernel) -> Predicted {
+        Predicted { seconds: kernel.seconds, runs: kernel.runs }
+    }
+}
+
+/// The code of a compiled model.
+pub enum Code {
+    /// Relocatable ELF objects, and the libraries they need besides the C and mathematical ones.
+    Objects {
+        /// The objects.
+        objects: Vec<Vec<u8>>,
+        /// The libraries, without `lib` and suffix.
+        libraries: Vec<String>,
+    },
+    /// Code in memory, with its constants; only where [`CompileOptions::jit`] asks for it.
+    Memory(Box<fusion_runtime::Module>),
+}
+
+/// Weights, kept with the compiled model.
+#[derive(Default)]
+pub struct OwnedConstants {
+    /// Bytes of the block they lie in.
+    pub size: u64,
+    /// Offsets and contents, in ascending order.
+    pub pieces: Vec<(u64, Vec<u8>)>,
+}
+
+impl OwnedConstants {
+    /// The same, borrowed.
+    pub fn borrow(&self) -> Constants<'_> {
+        Constants { size: self.size, pieces: self.pieces.iter().map(|(at, b)| (*at, b.as_slice())).collect() }
+    }
+}
+
+/// What a compilation wrote into a file for its remarks.
+pub(crate) fn remarks(file: Option<PathBuf>) -> Result<Option<Remarks>, DriverError> {
+    match file.filter(|file| file.exists()) {
+        Some(file) => {
+            Ok(Some(serde_json::from_slice(&std::fs::read(file).map_err(failed)?).map_err(failed)?))
+        }
+        None => Ok(None),
+    }
+}
+
+/// How the compiler is set for these options.
+pub(crate) fn settings(options: &CompileOptions, remarks: Option<PathBuf>) -> Settings {
+    let mut processor = options.target.processor.clone();
+    processor.target.optimization = options.opt_level.into();
+    Settings {
+        processor,
+        device: options.target.device.clone(),
+        planning: Planning {
+            strategy: options.strategy,
+            off: options.rules_off.clone(),
+            remarks,
+            proofs: options.proofs,
+            check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
+        },
+        fp_math: options.fp_math,
+        programs: options.explain,
+        weights_outside: options.weights_outside,
+        jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        cache: Cache::from_environment(),
+        schedules: options.schedules.clone(),
+    }
+}
+
+/// The name of a model, an identifier, from that of its file.
+pub(crate) fn name_of(model: &Path) -> String {
+    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
+    stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+pub(crate) fn tell(timings: &Timings, jobs: usize) {
+    let Timings { program, kernels, compiled, cached } = timings;
+    for (stage, seconds) in program {
+        print::aside(format_args!("{seconds:9.3} s  {stage}"));
+    }
+    print::aside(format_args!(
+        "kernels: {compiled} that differ, {cached} from the cache; the others, at most {jobs} at a time:"
+    ));
+    for (stage, seconds) in kernels {
+        print::aside(format_args!("{seconds:9.3} s  {stage}"));
+    }
+}
+
+pub(crate) fn kernel(kernel: conversion::Kernel) -> KernelDescription {
+    let conversion::Kernel { name, operators, flops, bytes, .. } = kernel;
+    KernelDescription { name, function: None, operators, flops: Some(flops), bytes: Some(bytes) }
+}
