@@ -22,7 +22,8 @@ pub struct Dev {
 #[derive(Debug, Subcommand)]
 enum What {
     /// An operator: its row, its definition in tensor expressions, and a test.
-    NewOperator {
+    #[command(name = "new-operator")]
+    Operator {
         /// Its name in the dialect, such as `cosine_distance`.
         name: String,
 
@@ -31,12 +32,14 @@ enum What {
         onnx: Option<String>,
     },
     /// A pass of one dialect, and a test.
-    NewPass {
+    #[command(name = "new-pass")]
+    Pass {
         /// Its name, the dialect first, such as `relay-count-calls`.
         name: String,
     },
     /// A primitive of schedules, and a test.
-    NewPrimitive {
+    #[command(name = "new-primitive")]
+    Primitive {
         /// Its name, such as `skew`.
         name: String,
     },
@@ -47,9 +50,9 @@ impl Dev {
     pub fn run(&self) -> Result<(), Failure> {
         let edits = Edits::in_checkout_of(&self.root)?;
         let files = match &self.what {
-            What::NewOperator { name, onnx } => operator::write(edits, name, onnx.as_deref())?,
-            What::NewPass { name } => pass::write(edits, name)?,
-            What::NewPrimitive { name } => primitive::write(edits, name)?,
+            What::Operator { name, onnx } => operator::write(edits, name, onnx.as_deref())?,
+            What::Pass { name } => pass::write(edits, name)?,
+            What::Primitive { name } => primitive::write(edits, name)?,
         };
         files.iter().try_for_each(|file| print::line(file.display()))
     }
