@@ -5,6 +5,7 @@
 //! rewrites nothing: passes are in `fusion-transforms`, conversions in `fusion-conversion`.
 
 pub mod bridge;
+mod faults;
 pub mod indices;
 pub mod loops;
 pub mod module;
@@ -13,3 +14,4 @@ pub mod rows;
 pub mod te;
 
 pub use bridge::*;
+pub use faults::{ON_CONTRADICTION, report_fault};

@@ -25,7 +25,7 @@ use super::rules::Rules;
 use super::saturate::{Budget, Report, saturate_without};
 use super::settings::Settings;
 use egg::{Id, Symbol};
-use fusion_dialects::{Location, OpExt, OperationLike, PassError, RunContext, emit_warning, read_tensor};
+use fusion_dialects::{Location, OpExt, OperationLike, PassError, RunContext, read_tensor, report_fault};
 
 /// What a block is planned with.
 pub struct Means<'a> {
@@ -44,9 +44,6 @@ pub struct Planned<'c> {
     /// The constants that the plan needs.
     pub constants: Constants<'c>,
 }
-
-/// The environment variable that makes contradictions errors, if it is `error`.
-pub const ON_CONTRADICTION: &str = "FUSION_CONTRADICTION";
 
 /// The most rules that are left out one by one as their constants do not fit; then all are.
 const MOST_LEFT_OUT: usize = 8;
@@ -72,11 +69,7 @@ pub fn planned<'c>(
         let saturation = saturate_without(&mut program.graph, rules, &left_out, budget, &mut gate);
         gate.close(&program.graph);
         if let Some(message) = contradiction(&program).filter(|_| !is_bare) {
-            let location = place_of(&program);
-            if std::env::var(ON_CONTRADICTION).is_ok_and(|wanted| wanted == "error") {
-                return Err(PassError::new(location, message));
-            }
-            emit_warning(location, &format!("{message}; it is compiled without rules. {REPORT}"));
+            report_fault(place_of(&program), &message, "it is compiled without rules")?;
             (rules, is_bare) = (&none, true);
             continue;
         }
@@ -100,8 +93,6 @@ pub fn planned<'c>(
         }
     }
 }
-
-const REPORT: &str = "This is a bug in fusion: please report it with the program";
 
 /// What contradicts itself in a graph, and by which rules.
 fn contradiction(program: &Program) -> Option<String> {

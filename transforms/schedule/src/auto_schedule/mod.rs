@@ -47,8 +47,8 @@ use fusion_dialects::module::target_of;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, emit_warning,
-    kind_of, nested_ops, tensor_type, top_level,
+    Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of,
+    nested_ops, report_fault, tensor_type, top_level,
 };
 use fusion_machine::{Machine, Target};
 pub use inner_product_trick::Tile as InnerProductTile;
@@ -88,37 +88,24 @@ impl Pass for TeSchedule {
                 continue;
             }
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
-            let by_kind = |writer: &mut Writer<'c>| match (target.is_gpu(), strict) {
-                (true, true) => in_order::schedule_on_gpu(writer, &target),
-                (true, false) => gpu::decide(writer, &target),
-                (false, true) => in_order::schedule(writer, &machine)
-                    .and_then(|()| parallel::parallelize(writer, &machine)),
-                (false, false) => {
-                    decide(writer, &machine, constant).and_then(|()| parallel::parallelize(writer, &machine))
+            let by_kind = |writer: &mut Writer<'c>| {
+                match (target.is_gpu(), strict) {
+                    (true, true) => return in_order::schedule_on_gpu(writer, &target),
+                    (true, false) => return gpu::decide(writer, &target),
+                    (false, true) => in_order::schedule(writer, &machine)?,
+                    (false, false) => decide(writer, &machine, constant)?,
                 }
+                parallel::parallelize(writer, &machine)
             };
             if let Err(why) = Writer::write(kernel, by_kind) {
-                refused(kernel, &why)?;
+                let message = format!("the default schedule of kernel \"{name}\" {why}");
+                report_fault(kernel.location(), &message, "the kernel gets the plain schedule")?;
                 Writer::write(kernel, |writer| plain(writer, &target))
                     .map_err(|why| PassError::at(kernel, why))?;
             }
         }
         Ok(())
     }
-}
-
-/// A kind's schedule that a primitive refuses is a fault of ours, and no reason not to compile: the kernel gets the plain schedule, and a
-/// warning says so. With `FUSION_CONTRADICTION=error`, as tests have it, that is an error.
-fn refused<'c>(kernel: Op<'c>, why: &str) -> Result<(), PassError<'c>> {
-    let name = kernel.text("sym_name").unwrap_or_default();
-    let what = format!(
-        "has a default schedule that a primitive refuses: \"{name}\" {why}; please report it with this program"
-    );
-    if std::env::var_os("FUSION_CONTRADICTION").is_some_and(|value| value == "error") {
-        return Err(PassError::at(kernel, what));
-    }
-    emit_warning(kernel.location(), &format!("{what}; the kernel gets the plain schedule"));
-    Ok(())
 }
 
 /// Computes each stage by itself, in loops as the source has them: what no primitive can refuse.
