@@ -24,6 +24,19 @@ fn sequences_run_along_either_axis() {
 }
 
 #[test]
+fn elements_of_any_type_stay_as_they_are() {
+    let large = (1i64 << 53) + 1;
+    let x = Tensor::from_ints(DType::I64, &[2, 1], &[large.into(); 2]).unwrap();
+    let types = [x.tensor_type(), TensorType::fixed(&[1], DType::I32)];
+    let attrs = Attrs::new().with("mask_value", 300.5);
+    let call = Call { op: &SEQUENCE_MASK, operands: &types, attrs: &attrs };
+    let y = (SEQUENCE_MASK.reference)(&call, &types[..1], &[x, ints(&[1], &[1.0])]).unwrap();
+    assert_eq!(y[0].to_ints(), [large.into(), 300]);
+    let narrow = Tensor::from_ints(DType::I8, &[2, 1], &[5, 6]).unwrap();
+    assert_eq!(masked(&[narrow, ints(&[1], &[1.0])], &attrs), [5.0, 127.0]);
+}
+
+#[test]
 fn constraints_are_named() {
     let ty = |dims: &[u64], dtype| TensorType::fixed(dims, dtype);
     let said = |data, lengths, axis: i64| {

@@ -6,25 +6,19 @@
 use crate::form::{float, form, int, operand};
 use crate::operator::Related;
 use crate::operator::cost::one_each;
+use crate::reference::elementwise::cast;
 use crate::reference::{Evaluated, for_each_index, static_shape};
-use crate::{Call, Dim, FusionKind, Operator, Tensor, TensorType, Violation, operators, require};
+use crate::{Call, DType, Dim, FusionKind, Operator, Tensor, TensorType, Violation, operators, require};
 
 operators! {
     /// y[i, b, ...] = x[i, b, ...] where i < length[b], else `mask_value`
     ///
     /// `axis` says along which axis a sequence runs: 0, which is meant when it is absent, or 1; the batch lies along the other. `mask_value` is 0 when
-    /// absent.
+    /// absent, and becomes an element as `relay.cast` makes one.
     /// - C1: axis is 0 or 1, and the data has rank 2 or more.
     /// - C2: lengths are integers, one for each sequence of the batch.
-    SEQUENCE_MASK = Operator {
-        name: "sequence_mask",
-        docs: &[],
-        form: form(&[operand("data"), operand("lengths")]).attributes(&[float("mask_value"), int("axis")]),
-        relation,
-        fusion: FusionKind::Injective,
-        cost: one_each,
-        reference,
-    };
+    SEQUENCE_MASK = Operator::new("sequence_mask", FusionKind::Injective, relation, one_each, reference)
+        .of(form(&[operand("data"), operand("lengths")]).attributes(&[float("mask_value"), int("axis")]));
 }
 
 /// The axis of the sequences, and that of the batch. C1.
@@ -50,12 +44,15 @@ fn relation(call: &Call) -> Related {
 fn reference(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let [sequence, batch] = axes(call)?;
     let shape = static_shape(&results[0])?;
-    let (mask, mut values, mut at) = (call.attrs.float_or("mask_value", 0.0), x[0].to_f64s(), 0);
+    let mask = Tensor::from_f64s(DType::F64, &[], &[call.attrs.float_or("mask_value", 0.0)])?;
+    let mask = cast(&TensorType::fixed(&[], results[0].dtype), &mask)?;
+    // Elements as they are: an integer may have more digits than a double.
+    let mut elements = x[0].bytes().chunks_exact(results[0].dtype.size());
+    let mut data = Vec::with_capacity(x[0].bytes().len());
     for_each_index(&shape, |index| {
-        if index[sequence] as i128 >= x[1].int_at(index[batch]) {
-            values[at] = mask;
-        }
-        at += 1;
+        let is_inside = (index[sequence] as i128) < x[1].int_at(index[batch]);
+        let element = elements.next().unwrap_or_default();
+        data.extend(if is_inside { element } else { mask[0].bytes() });
     });
-    Ok(vec![Tensor::from_f64s(results[0].dtype, &shape, &values)?])
+    Ok(vec![Tensor::from_bytes(results[0].dtype, &shape, data)?])
 }

@@ -16,7 +16,7 @@ fn sequence_mask<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         let x = s.load(call.operands[0], at);
         let length = s.cast(s.load(call.operands[1], &[at[batch]]), DType::I64);
         let is_inside = s.compare(Compare::Less, s.from_index(at[sequence], DType::I64), length);
-        let mask = if x.dtype.is_float() { s.float(mask, x.dtype) } else { s.int(mask as i64, x.dtype) };
+        let mask = s.cast(s.float(mask, DType::F64), x.dtype);
         s.select(is_inside, x, mask)
     });
     Ok(vec![result])
