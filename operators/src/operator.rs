@@ -68,6 +68,17 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// A row of one operand and no attributes, unless [`of`](Operator::of) says otherwise.
+    pub const fn new(
+        name: &'static str,
+        fusion: FusionKind,
+        relation: Relation,
+        cost: Cost,
+        reference: Reference,
+    ) -> Operator {
+        Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference }
+    }
+
     /// The same row with another form.
     pub const fn of(self, form: Form) -> Operator {
         Operator { form, ..self }

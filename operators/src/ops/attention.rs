@@ -1,6 +1,6 @@
 //! Attention, `y = softmax(scale q k' + bias) v` over the last two axes (Vaswani et al., "Attention Is All You Need", 2017).
 
-use crate::form::{Form, float, form, operand, optional};
+use crate::form::{float, form, operand, optional};
 use crate::operator::{Related, cost::elements};
 use crate::reference::attention as reference;
 use crate::relation::{broadcast_dims, same_dtype};
@@ -61,14 +61,7 @@ operators! {
     /// - C2: queries, keys and values have one rank, of 2 or more.
     /// - C3: their leading extents agree, and so do the widths of queries and keys, and the numbers of keys and of values.
     /// - C4: the bias broadcasts to the scores, [..., n, m].
-    ATTENTION = Operator {
-        name: "attention",
-        docs: &[], form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Contraction,
-        cost,
-        reference: reference::attention,
-    }
+    ATTENTION = Operator::new("attention", FusionKind::Contraction, relation, cost, reference::attention)
         .of(form(&[operand("queries"), operand("keys"), operand("values"), optional("bias")])
             .attributes(&[float("scale")]));
 }

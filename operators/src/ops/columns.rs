@@ -4,7 +4,7 @@
 //! is a product of matrices whose columns are added so (Dumoulin and Visin, 2016, section 4.1).
 
 use super::window::Window;
-use crate::form::{Form, form, ints, operand};
+use crate::form::{form, ints, operand};
 use crate::operator::{Related, cost::one_each_input};
 use crate::reference::columns as reference;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
@@ -44,14 +44,7 @@ operators! {
     /// - C2: attributes have one number an axis (two for padding); kernel, strides and dilation are above 0.
     /// - C3: the positions of the kernel divide the channels.
     /// - C4: the extents are above 0.
-    COL2IM = Operator {
-        name: "col2im",
-        docs: &[], form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Reduction,
-        cost: one_each_input,
-        reference: reference::col2im,
-    }
+    COL2IM = Operator::new("col2im", FusionKind::Reduction, relation, one_each_input, reference::col2im)
         .of(form(&[operand("data")])
             .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("output_padding"), ints("dilation")]));
 }

@@ -10,15 +10,7 @@ use crate::relation::{broadcast_dims, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Contraction,
-        cost,
-        reference: is,
-    }
+    Operator::new(name, FusionKind::Contraction, relation, cost, is)
 }
 
 /// Leading dimensions, rows and columns of an operand of rank 2 or more, after its transposition.

@@ -11,15 +11,7 @@ use crate::relation::same_dtype;
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Contraction,
-        cost,
-        reference,
-    }
+    Operator::new(name, FusionKind::Contraction, relation, cost, reference)
 }
 
 const fn forward(name: &'static str, relation: Relation) -> Operator {

@@ -1,6 +1,6 @@
 //! Tensors from nothing but attributes and types. After `numpy.arange` and the ONNX operator Shape.
 
-use crate::form::{Form, dtype, float, form, int};
+use crate::form::{dtype, float, form, int};
 use crate::operator::{Related, cost::free};
 use crate::reference::creation;
 use crate::relation::int_attr;
@@ -26,9 +26,9 @@ operators! {
     /// start + i * step for each i below `size`, as `dtype`
     ///
     /// C1: dtype is an element type. C2: size is not negative. `start` is 0 and `step` 1 when absent.
-    ARANGE = Operator { name: "arange", docs: &[], form: Form::UNARY, relation: arange_relation, fusion: FusionKind::Injective, cost: free, reference: creation::arange }
+    ARANGE = Operator::new("arange", FusionKind::Injective, arange_relation, free, creation::arange)
         .of(form(&[])
             .attributes(&[int("size").required(), float("start"), float("step"), dtype("dtype").required()]));
     /// The extents as a tensor of i64
-    SHAPE_OF = Operator { name: "shape_of", docs: &[], form: Form::UNARY, relation: shape_of_relation, fusion: FusionKind::Injective, cost: free, reference: creation::shape_of };
+    SHAPE_OF = Operator::new("shape_of", FusionKind::Injective, shape_of_relation, free, creation::shape_of);
 }

@@ -15,15 +15,7 @@ const fn unary(
     cost: crate::operator::Cost,
     reference: crate::operator::Reference,
 ) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation: same_as_first,
-        fusion: FusionKind::Elementwise,
-        cost,
-        reference,
-    }
+    Operator::new(name, FusionKind::Elementwise, same_as_first, cost, reference)
 }
 
 /// A function of floats only. C1: the operand is a float tensor.
@@ -40,15 +32,7 @@ const fn binary(
     cost: crate::operator::Cost,
     reference: crate::operator::Reference,
 ) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::BINARY,
-        relation: broadcast,
-        fusion: FusionKind::Broadcast,
-        cost,
-        reference,
-    }
+    Operator::new(name, FusionKind::Broadcast, broadcast, cost, reference).of(Form::BINARY)
 }
 
 const fn compare(name: &'static str, reference: crate::operator::Reference) -> Operator {
@@ -252,7 +236,7 @@ operators! {
     SHIFT_RIGHT = bitwise("shift_right", |_, r, x| shift(&r[0], x, |a, n| a >> n));
 
     /// condition ? x : y, with broadcasting
-    WHERE = Operator { name: "where", docs: &[], form: Form::UNARY, relation: where_relation, fusion: FusionKind::Broadcast, cost: one_each, reference: |_, r, x| select(&r[0], x) }
+    WHERE = Operator::new("where", FusionKind::Broadcast, where_relation, one_each, |_, r, x| select(&r[0], x))
         .of(form(&[operand("condition"), operand("x"), operand("y")]));
     /// Conversion to another element type
     ///

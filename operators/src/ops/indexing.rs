@@ -3,7 +3,7 @@
 //! Gathers read `x[index]`, scatters write `y[index]`. After the ONNX operators Gather,
 //! GatherElements, GatherND, ScatterElements, ScatterND and OneHot.
 
-use crate::form::{Form, form, int, operand, text};
+use crate::form::{form, int, operand, text};
 use crate::operator::cost::{free, one_each};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::indexing::{axis, batch_dims, one_hot_axis};
@@ -12,15 +12,7 @@ use crate::relation::{int_attr, same_dtype};
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
 
 const fn gather(name: &'static str, relation: Relation, reference: Reference) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Injective,
-        cost: free,
-        reference,
-    }
+    Operator::new(name, FusionKind::Injective, relation, free, reference)
 }
 
 /// One operation for each update that is combined with what is there.
@@ -29,7 +21,7 @@ const fn scatter(name: &'static str, relation: Relation, reference: Reference) -
         "none" => 0.0,
         _ => crate::operator::cost::elements(&call.operands[2..]),
     };
-    Operator { name, docs: &[], form: Form::UNARY, relation, fusion: FusionKind::Opaque, cost, reference }
+    Operator::new(name, FusionKind::Opaque, relation, cost, reference)
 }
 
 /// C1: indices are i32 or i64.

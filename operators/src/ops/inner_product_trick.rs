@@ -15,8 +15,11 @@
 //! and of the column. What is of the right side, its columns so divided, their sums and `t`, is an operand, so that those of a
 //! constant are made when compiling.
 
-use crate::form::{Form, form, operand};
-use crate::operator::{Related, cost::elements};
+use crate::form::{form, operand};
+use crate::operator::{
+    Related,
+    cost::{elements, one_each},
+};
 pub use crate::parameters::inner_product_trick::{BEHIND, LEAST, PARTS, power, rows};
 use crate::reference::inner_product_trick as reference;
 use crate::relation::same_dtype;
@@ -114,14 +117,8 @@ operators! {
     /// The matrix [..., K, N], result [..., 6 ceil(K / 6) + 2, N]: its columns divided by powers of two, zeros, the sums that its pairs have of
     /// themselves, and those powers. Those of a constant are made when compiling.
     /// - C1: the matrix is f32, of rank 2 or more.
-    INNER_PRODUCT_TRICK_RIGHT = Operator {
-        name: "inner_product_trick_right",
-        docs: &[], form: Form::UNARY,
-        relation: right_relation,
-        fusion: FusionKind::Opaque,
-        cost: crate::operator::cost::one_each,
-        reference: reference::right,
-    }.of(form(&[operand("right")]));
+    INNER_PRODUCT_TRICK_RIGHT = Operator::new("inner_product_trick_right", FusionKind::Opaque, right_relation, one_each, reference::right)
+        .of(form(&[operand("right")]));
     /// A convolution by a kernel of 1 x 1, by the inner-product trick
     ///
     /// The image [N, C, H, W], and of the weights, channels by filters [C, F], what `relay.inner_product_trick_right` gives; result [N, F, H, W]. The numbers of
@@ -129,14 +126,8 @@ operators! {
     /// - C1: operands are f32.
     /// - C2: the image has rank 4, the right side rank 2.
     /// - C3: the right side has the rows that the channels ask for.
-    CONV2D_INNER_PRODUCT_TRICK = Operator {
-        name: "conv2d_inner_product_trick",
-        docs: &[], form: Form::UNARY,
-        relation: pointwise_relation,
-        fusion: FusionKind::Contraction,
-        cost: pointwise_cost,
-        reference: reference::pointwise,
-    }.of(form(&[operand("data"), operand("right")]));
+    CONV2D_INNER_PRODUCT_TRICK = Operator::new("conv2d_inner_product_trick", FusionKind::Contraction, pointwise_relation, pointwise_cost, reference::pointwise)
+        .of(form(&[operand("data"), operand("right")]));
     /// A product of matrices by the inner-product trick: a multiplication and two additions in place of two multiplications
     ///
     /// The left side [..., M, K], and of the right side [..., K, N] what `relay.inner_product_trick_right` gives (Winograd, 1968). Rows and columns are
@@ -145,12 +136,6 @@ operators! {
     /// - C1: operands are f32.
     /// - C2: they have one rank, of 2 or more, and the same leading extents.
     /// - C3: the right side has the rows that the left side's columns ask for.
-    MATMUL_INNER_PRODUCT_TRICK = Operator {
-        name: "matmul_inner_product_trick",
-        docs: &[], form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Contraction,
-        cost,
-        reference: reference::matmul,
-    }.of(form(&[operand("left"), operand("right")]));
+    MATMUL_INNER_PRODUCT_TRICK = Operator::new("matmul_inner_product_trick", FusionKind::Contraction, relation, cost, reference::matmul)
+        .of(form(&[operand("left"), operand("right")]));
 }

@@ -10,7 +10,7 @@
 
 use super::convolution::CONV2D;
 use super::pooling::{AVG_POOL2D, MAX_POOL2D};
-use crate::form::{Form, flag, form, int, ints, operand, text};
+use crate::form::{flag, form, int, ints, operand, text};
 use crate::operator::{Cost, Reference, Related, Relation, cost::free};
 pub use crate::parameters::layout::{IMAGES, Layouts, WEIGHTS, orders};
 use crate::reference::layout as reference;
@@ -75,7 +75,7 @@ const fn row(
     fusion: FusionKind,
     reference: Reference,
 ) -> Operator {
-    Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference }
+    Operator::new(name, fusion, relation, cost, reference)
 }
 
 const PLAIN: (Relation, Cost) = (laid_out, plain_cost);

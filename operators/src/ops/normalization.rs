@@ -11,7 +11,7 @@ use crate::relation::{normalize_axis, same_as_first};
 use crate::{Attr, Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn opaque(name: &'static str, relation: Relation, cost: Cost, is: Reference) -> Operator {
-    Operator { name, docs: &[], form: Form::UNARY, relation, fusion: FusionKind::Opaque, cost, reference: is }
+    Operator::new(name, FusionKind::Opaque, relation, cost, is)
 }
 
 /// `N` operations for each element of the result.

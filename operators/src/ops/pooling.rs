@@ -11,7 +11,7 @@ use crate::reference::pooling as reference;
 use crate::{Call, Dim, FusionKind, Operator, TensorType, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {
-    Operator { name, docs: &[], form: Form::UNARY, relation, fusion: FusionKind::Reduction, cost, reference }
+    Operator::new(name, FusionKind::Reduction, relation, cost, reference)
 }
 
 /// C1: the data has the rank of the operator plus 2. C2: attributes have one number an axis (two for

@@ -12,27 +12,11 @@ use crate::relation::int_attr;
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, Violation, operators, require};
 
 const fn many_to_one(name: &'static str, relation: Relation, reference: Reference) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Reduction,
-        cost: one_each_input,
-        reference,
-    }
+    Operator::new(name, FusionKind::Reduction, relation, one_each_input, reference)
 }
 
 const fn scan(name: &'static str, reference: Reference) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation: scan_relation,
-        fusion: FusionKind::Opaque,
-        cost: one_each,
-        reference,
-    }
+    Operator::new(name, FusionKind::Opaque, scan_relation, one_each, reference)
 }
 
 /// C1.

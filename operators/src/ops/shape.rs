@@ -3,7 +3,7 @@
 //! `y[i] = x[p(i)]` with `p` fixed by the attributes. After NumPy's array manipulation routines and
 //! the ONNX operators Reshape, Slice, Pad and Resize.
 
-use crate::form::{Form, any, float, floats, form, int, ints, operand, text};
+use crate::form::{any, float, floats, form, int, ints, operand, text};
 use crate::operator::cost::{elements, free};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::shape::{Sliced, padding, permutation, slices};
@@ -12,15 +12,7 @@ use crate::relation::{axes_or_all, checked_axis, int_attr, ints_attr, normalize_
 use crate::{Call, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
 
 const fn mover(name: &'static str, relation: Relation, reference: Reference) -> Operator {
-    Operator {
-        name,
-        docs: &[],
-        form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Injective,
-        cost: free,
-        reference,
-    }
+    Operator::new(name, FusionKind::Injective, relation, free, reference)
 }
 
 /// An extent from an attribute; constraint `number` is violated by a negative one.

@@ -7,8 +7,11 @@
 //! The right side's sums `u[t, k, j]` are an operand, so that those of a constant are made when compiling. The sums are products of two
 //! sparse matrices each, the first of which has what several of them share.
 
-use crate::form::{Form, form, operand};
-use crate::operator::{Related, cost::elements};
+use crate::form::{form, operand};
+use crate::operator::{
+    Related,
+    cost::{elements, one_each},
+};
 pub use crate::parameters::strassen::{LEFT, PRODUCTS, RESULT, RIGHT};
 use crate::reference::strassen as reference;
 use crate::relation::same_dtype;
@@ -79,14 +82,8 @@ operators! {
     /// The matrix [K, N], result [7, K/2, N/2]. Those of a constant are made when compiling.
     /// - C1: the matrix is f32 of rank 2.
     /// - C2: its extents are even.
-    STRASSEN_SUMS = Operator {
-        name: "strassen_sums",
-        docs: &[], form: Form::UNARY,
-        relation: sums_relation,
-        fusion: FusionKind::Opaque,
-        cost: crate::operator::cost::one_each,
-        reference: reference::sums,
-    }.of(form(&[operand("right")]));
+    STRASSEN_SUMS = Operator::new("strassen_sums", FusionKind::Opaque, sums_relation, one_each, reference::sums)
+        .of(form(&[operand("right")]));
     /// A product of matrices by Strassen's algorithm: 7 products of sums of quarters in place of 8 of quarters
     ///
     /// The left side [M, K], and of the right side [K, N] the sums that `relay.strassen_sums` gives (Strassen, 1969, in Winograd's form). Errors are
@@ -95,12 +92,6 @@ operators! {
     /// - C2: the left side has rank 2, the sums of the right side rank 3.
     /// - C3: these are 7.
     /// - C4: the left side's extents are even, and half of its columns are the sums' rows.
-    MATMUL_STRASSEN = Operator {
-        name: "matmul_strassen",
-        docs: &[], form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Contraction,
-        cost,
-        reference: reference::matmul,
-    }.of(form(&[operand("left"), operand("sums")]));
+    MATMUL_STRASSEN = Operator::new("matmul_strassen", FusionKind::Contraction, relation, cost, reference::matmul)
+        .of(form(&[operand("left"), operand("sums")]));
 }

@@ -4,8 +4,11 @@
 //! for Convolutional Neural Networks", 2016). The weight is given transformed, `u[i (m + 2) + j, c, f]`. The transforms of data and
 //! of results are products of two sparse matrices each, the first of which has the sums that rows share.
 
-use crate::form::{Form, form, int, ints, operand};
-use crate::operator::{Related, cost::elements};
+use crate::form::{form, int, ints, operand};
+use crate::operator::{
+    Related,
+    cost::{elements, one_each},
+};
 pub use crate::parameters::winograd::{Matrix, Transform, padding, transform, transform_weight};
 use crate::reference::winograd as reference;
 use crate::relation::same_dtype;
@@ -90,14 +93,8 @@ operators! {
     /// Weight [F, C, 3, 3], result [(tile + 2)^2, C, F]. It has no kernel: weights are transformed when compiling.
     /// - C1: the weight is f32 of rank 4 with a kernel of 3 x 3.
     /// - C2: tile is 2 or 4.
-    WINOGRAD_WEIGHT = Operator {
-        name: "winograd_weight",
-        docs: &[], form: Form::UNARY,
-        relation: weight_relation,
-        fusion: FusionKind::Opaque,
-        cost: crate::operator::cost::one_each,
-        reference: reference::weight,
-    }.of(form(&[operand("weight")]).attributes(&[int("tile")]));
+    WINOGRAD_WEIGHT = Operator::new("winograd_weight", FusionKind::Opaque, weight_relation, one_each, reference::weight)
+        .of(form(&[operand("weight")]).attributes(&[int("tile")]));
     /// A convolution with a 3x3 kernel, tile by tile: y = A' [sum_c u[:, c, f] * (B' x B)] A
     ///
     /// Data [N, C, H, W], weight [(tile + 2)^2, C, F]: `G w G'` of a weight [F, C, 3, 3] (Lavin and Gray, 2016). `padding` is at the
@@ -107,12 +104,6 @@ operators! {
     /// - C3: tile is 2 or 4, the weight's first extent the square of tile + 2.
     /// - C4: the data's channels are the weight's second extent.
     /// - C5: padding has four numbers that are not negative, and the result's extents are above 0.
-    WINOGRAD_CONV2D = Operator {
-        name: "winograd_conv2d",
-        docs: &[], form: Form::UNARY,
-        relation,
-        fusion: FusionKind::Contraction,
-        cost,
-        reference: reference::winograd,
-    }.of(form(&[operand("data"), operand("weight")]).attributes(&[int("tile"), ints("padding")]));
+    WINOGRAD_CONV2D = Operator::new("winograd_conv2d", FusionKind::Contraction, relation, cost, reference::winograd)
+        .of(form(&[operand("data"), operand("weight")]).attributes(&[int("tile"), ints("padding")]));
 }

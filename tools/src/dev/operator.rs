@@ -58,23 +58,20 @@ fn row(name: &str, constant: &str) -> String {
 
 use crate::form::{{form, operand}};
 use crate::operator::cost::one_each;
-use crate::reference::EvalError;
+use crate::reference::{{EvalError, Evaluated}};
 use crate::relation::same_as_first;
-use crate::{{FusionKind, Operator, operators}};
+use crate::{{Call, FusionKind, Operator, Tensor, TensorType, operators}};
 
 operators! {{
     /// write me: a summary of {name} in one line
     ///
     /// - C1: write me: what operands and attributes must be.
-    {constant} = Operator {{
-        name: "{name}",
-        docs: &[],
-        form: form(&[operand("data")]),
-        relation: same_as_first,
-        fusion: FusionKind::Opaque,
-        cost: one_each,
-        reference: |_, _, _| Err(EvalError::Value("write me: what {name} computes, in operators/src/ops/{name}.rs".into())),
-    }};
+    {constant} = Operator::new("{name}", FusionKind::Opaque, same_as_first, one_each, reference)
+        .of(form(&[operand("data")]));
+}}
+
+fn reference(_: &Call, _: &[TensorType], _: &[Tensor]) -> Evaluated {{
+    Err(EvalError::Value("write me: what {name} computes, in operators/src/ops/{name}.rs".into()))
 }}
 "#
     )
