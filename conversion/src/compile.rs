@@ -11,7 +11,7 @@ use crate::pipelines::{DEFINE, GPU_HOST, HOST, LLVM, LOOP, RELAY, TE};
 use crate::planning::Planning;
 use crate::runner::Runner;
 use crate::units::Unit;
-use fusion_dialects::module::FpMath;
+use fusion_dialects::module::{FpMath, attach_target, detach_target};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Emit, Module, Op, OpExt, emit, kind_of, nested_ops, str_attr, tensor_type, top_level};
 use fusion_egraph::extract::calls::arithmetic;
@@ -197,7 +197,7 @@ pub(crate) fn plan(
     let fp_math = settings.arithmetic(root)?;
     let target = settings.description().clone();
     let target = if fp_math.is_fast() { target.with_rounded_factors() } else { target };
-    fusion_dialects::module::attach_target(&target, root);
+    attach_target(&target, root);
     let signature = Signature::of(root, ENTRY)?;
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
@@ -214,7 +214,7 @@ pub(crate) fn plan(
     let constants = read_constants(root).map_err(failed)?;
     strip_constants(root);
     // Loops have no decisions left that would go by it.
-    fusion_dialects::module::detach_target(root);
+    detach_target(root);
     let units = crate::units::take(root);
     Ok(Planned { signature, workspace_bytes, constants, kernels, programs, units })
 }

@@ -42,7 +42,7 @@ te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %w = te.input 1
-  // expected-error @+1 {{asks ahead in a loop of stage "dense" that is one vector}}
+  // expected-error @+1 {{prefetches in a loop of stage "dense" that is one vector}}
   te.prefetch %w, %j ahead 1
   te.vectorize %j
 }
@@ -71,7 +71,7 @@ te.schedule for @k {
   %s = te.stage "blur"
   %i = te.axes %s : !te.axis
   %x = te.input 0
-  // expected-error @+1 {{asks ahead for what stage "blur" does not read}}
+  // expected-error @+1 {{prefetches what stage "blur" does not read}}
   te.prefetch %x, %i ahead 1
 }
 
@@ -100,7 +100,7 @@ te.schedule for @k {
   %i = te.axes %s : !te.axis
   %t = te.stage "twice"
   te.compute_at %t, %i
-  // expected-error @+1 {{asks ahead for stage "twice", which is not computed before stage "blur"}}
+  // expected-error @+1 {{prefetches stage "twice", which is not computed before stage "blur"}}
   te.prefetch %t, %i ahead 1
 }
 
@@ -124,7 +124,7 @@ te.schedule for @k {
   %s = te.stage "dense"
   %i, %j, %k = te.axes %s : !te.axis, !te.axis, !te.axis
   %x = te.input 0
-  // expected-error @+1 {{asks ahead over a loop of stage "dense", which must be a serial one inside that of stage "dense"}}
+  // expected-error @+1 {{prefetches over a loop of stage "dense", which must be a serial one inside that of stage "dense"}}
   te.prefetch %x, %k ahead 1 over %i
 }
 
@@ -152,6 +152,6 @@ te.schedule for @k {
   %s = te.stage "blur"
   %i, %j = te.axes %s : !te.axis, !te.axis
   %x = te.input 0
-  // expected-error @+1 {{asks ahead for what stage "blur" neither reads nor writes}}
+  // expected-error @+1 {{prefetches what stage "blur" neither reads nor writes}}
   te.prefetch %x, %i ahead 1 over %j
 }

@@ -4,15 +4,9 @@ use super::DevError;
 
 /// `count_calls`, as files are called; an error unless it is small letters, digits and single underscores.
 pub fn file_name(name: &str, what: &'static str) -> Result<String, DevError> {
-    let of_word = |word: &str| {
-        word.starts_with(|c: char| c.is_ascii_lowercase())
-            && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
-    };
-    // A digit may begin a later word, as in `conv_2d`.
-    let later =
+    let is_word =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-    let mut words = name.split('_');
-    if words.next().is_some_and(of_word) && words.all(later) {
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('_').all(is_word) {
         return Ok(name.to_owned());
     }
     let wanted = "small letters and digits, as words with underscores between them, such as count_calls";

@@ -3,6 +3,7 @@
 use super::inner_product_trick;
 use super::rates::Rates;
 use super::strassen;
+use crate::layouts;
 use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
 use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK};
@@ -10,7 +11,7 @@ use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::strassen::MATMUL_STRASSEN;
 use fusion_operators::ops::winograd::{WINOGRAD_CONV2D, transform};
 use fusion_operators::{Call, FusionKind, Operator, TensorType};
-use {crate::layouts, fusion_relay::winograd};
+use fusion_relay::winograd;
 
 /// Bytes of tensors; unknown extents count as 1.
 pub fn bytes(types: &[TensorType]) -> f64 {
@@ -65,7 +66,7 @@ fn slowness(call: &Call, rates: &Rates) -> f64 {
 const STRASSEN: f64 = 8e-8;
 
 /// Of the inner-product trick: 2e-5 for 2304 numbers that range over six orders of magnitude.
-const PAIRS: f64 = 4.5e-7;
+const INNER_PRODUCTS: f64 = 4.5e-7;
 
 /// The largest error of a call beyond that of a plain sum, as a part of the largest result near; 0 of what is bounded element by element.
 pub fn error_of(call: &Call, rates: &Rates) -> f64 {
@@ -79,13 +80,13 @@ pub fn error_of(call: &Call, rates: &Rates) -> f64 {
         return STRASSEN * root(last(0));
     }
     if call.op.is(&MATMUL_INNER_PRODUCT_TRICK) {
-        return PAIRS * root(last(0));
+        return INNER_PRODUCTS * root(last(0));
     }
     if call.op.is(&CONV2D_INNER_PRODUCT_TRICK) {
-        return PAIRS * root(call.operands[0].dims.get(1).and_then(|dim| dim.known()).unwrap_or(1));
+        return INNER_PRODUCTS * root(call.operands[0].dims.get(1).and_then(|dim| dim.known()).unwrap_or(1));
     }
     if call.op.is(&ATTENTION) && inner_product_trick::attends(call, rates) {
-        return PAIRS
+        return INNER_PRODUCTS
             * root(
                 last(0).max(call.operands[1].dims.iter().rev().nth(1).and_then(|d| d.known()).unwrap_or(1)),
             );

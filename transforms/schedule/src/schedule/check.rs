@@ -269,15 +269,15 @@ fn prefetch(tree: &Schedule, id: StageId, prefetch: &Prefetch) -> Result<(), Str
     let s = &tree.stages[id];
     s.place(prefetch.axis)?;
     if s.axes[prefetch.axis].kind == LoopKind::Vectorized {
-        return Err(format!("asks ahead in a loop of stage \"{}\" that is one vector", s.name));
+        return Err(format!("prefetches in a loop of stage \"{}\" that is one vector", s.name));
     }
     let Some((inner, within)) = prefetch.over else {
         if !reads(tree, id, prefetch.tensor) {
-            return Err(format!("asks ahead for what stage \"{}\" does not read", s.name));
+            return Err(format!("prefetches what stage \"{}\" does not read", s.name));
         }
         return match tree.giving(prefetch.tensor) {
             Some(of) if tree.stages[of].attach != Attach::Root || tree.is_passing(of) => Err(format!(
-                "asks ahead for stage \"{}\", which is not computed before stage \"{}\"",
+                "prefetches stage \"{}\", which is not computed before stage \"{}\"",
                 tree.stages[of].name, s.name
             )),
             _ => Ok(()),
@@ -287,7 +287,7 @@ fn prefetch(tree: &Schedule, id: StageId, prefetch: &Prefetch) -> Result<(), Str
     of.place(within)?;
     if !is_inside(tree, (inner, within), (id, prefetch.axis)) || of.axes[within].kind != LoopKind::Serial {
         return Err(format!(
-            "asks ahead over a loop of stage \"{}\", which must be a serial one inside that of stage \"{}\"",
+            "prefetches over a loop of stage \"{}\", which must be a serial one inside that of stage \"{}\"",
             of.name, s.name
         ));
     }
@@ -299,11 +299,11 @@ fn prefetch(tree: &Schedule, id: StageId, prefetch: &Prefetch) -> Result<(), Str
     match tree.giving(prefetch.tensor) {
         Some(own) if own == id && s.attach == Attach::Root => Ok(()),
         Some(of) if tree.stages[of].attach != Attach::Root || tree.is_passing(of) => Err(format!(
-            "asks ahead for stage \"{}\", which is not computed before stage \"{}\"",
+            "prefetches stage \"{}\", which is not computed before stage \"{}\"",
             tree.stages[of].name, s.name
         )),
         _ if (0..tree.stages.len()).any(read_inside) => Ok(()),
-        _ => Err(format!("asks ahead for what stage \"{}\" neither reads nor writes", s.name)),
+        _ => Err(format!("prefetches what stage \"{}\" neither reads nor writes", s.name)),
     }
 }
 
