@@ -19,6 +19,8 @@ pub struct Planning {
     pub off: Vec<&'static str>,
     /// A file for the remarks, which the strategies `xla` and `egraph` write.
     pub remarks: Option<PathBuf>,
+    /// A file for the kinds of schedules that match each kernel, with their estimates.
+    pub kinds: Option<PathBuf>,
     /// Whether remarks have proofs.
     pub proofs: bool,
     /// Operations up to which all forms of all values of a block are computed and compared; 0 for never.
@@ -27,7 +29,14 @@ pub struct Planning {
 
 impl Default for Planning {
     fn default() -> Self {
-        Planning { strategy: Strategy::EGraph, off: Vec::new(), remarks: None, proofs: false, check: 0 }
+        Planning {
+            strategy: Strategy::EGraph,
+            off: Vec::new(),
+            remarks: None,
+            kinds: None,
+            proofs: false,
+            check: 0,
+        }
     }
 }
 
@@ -63,6 +72,10 @@ impl Planning {
         }
         if self.strategy == Strategy::None || self.off.contains(&LOOPS) {
             instead.push(("relay-loop-kernels", None));
+        }
+        if let Some(kinds) = &self.kinds {
+            let pipeline = format!("builtin.module(te-schedule{{remarks='{}'}})", kinds.display());
+            instead.push(("te-schedule", Some(pipeline)));
         }
         instead
     }

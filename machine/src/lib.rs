@@ -15,7 +15,7 @@ mod core;
 mod fields;
 mod text;
 
-pub use core::Machine;
+pub use core::{Machine, roof};
 pub use fields::{FIELDS, Field};
 pub use text::{TargetError, WORDS, Word};
 

@@ -13,6 +13,7 @@ use fusion_operators::Tensor;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::KernelDescription;
 use fusion_runtime::object_file::Constants;
+use fusion_schedule::auto_schedule::ScheduleRemarks;
 use fusion_targets::gpu::resources::Resources;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
@@ -114,6 +115,8 @@ pub struct Compiled {
     pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.
     pub remarks: Option<Remarks>,
+    /// The kinds of schedules that match each kernel, where [`CompileOptions::explain`] asks for them.
+    pub kinds: ScheduleRemarks,
     /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
     pub programs: IndexMap<String, String>,
 }
@@ -174,7 +177,11 @@ pub(crate) fn remarks(file: Option<PathBuf>) -> Result<Option<Remarks>, DriverEr
 }
 
 /// How the compiler is set for these options.
-pub(crate) fn settings(options: &CompileOptions, remarks: Option<PathBuf>) -> Settings {
+pub(crate) fn settings(
+    options: &CompileOptions,
+    remarks: Option<PathBuf>,
+    kinds: Option<PathBuf>,
+) -> Settings {
     let mut processor = options.target.processor.clone();
     processor.target.optimization = options.opt_level.into();
     Settings {
@@ -184,6 +191,7 @@ pub(crate) fn settings(options: &CompileOptions, remarks: Option<PathBuf>) -> Se
             strategy: options.strategy,
             off: options.rules_off.clone(),
             remarks,
+            kinds,
             proofs: options.proofs,
             check: options.validate.as_ref().map_or(0, |v| v.budget.flops as u64),
         },

@@ -14,6 +14,7 @@ pub use fusion_conversion::planning::{LOOPS, switches};
 pub use fusion_egraph::Strategy;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
+use fusion_schedule::auto_schedule::ScheduleRemarks;
 use fusion_targets::gpu::Device;
 use fusion_targets::gpu::resources::{self, Resources};
 use indexmap::IndexMap;
@@ -29,7 +30,8 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     }
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
     let remarks = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
-    let settings = settings(options, remarks.clone());
+    let kinds = scratch.as_ref().map(|directory| directory.path().join("kinds.json"));
+    let settings = settings(options, remarks.clone(), kinds.clone());
     let report = options.validate.clone().map(|settings| {
         // What a function calls is run with it, so nobody else may change the module.
         context.enable_multi_threading(false);
@@ -54,6 +56,10 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     }
     let predicted = made.kernels.iter().map(Predicted::of).collect();
     let remarks = compilation::remarks(remarks)?;
+    let kinds = match kinds.filter(|file| file.exists()) {
+        Some(file) => ScheduleRemarks::read(&file).map_err(failed)?,
+        None => ScheduleRemarks::default(),
+    };
     let launches = match settings.device.as_ref().filter(|_| options.explain) {
         Some(device) => launches(device, &made)?,
         None => Vec::new(),
@@ -76,7 +82,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let pieces = if size > 0 { vec![(0, made.constants)] } else { Vec::new() };
     let code = Code::Objects { objects: made.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, made.programs);
-    Ok(Compiled { description, code, constants, predicted, launches, remarks, programs })
+    Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs })
 }
 
 /// What each kernel launches.

@@ -23,6 +23,7 @@ use fusion_runtime::description::output_name;
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
 use fusion_runtime::{ModelDescription, NativeProgram};
+use fusion_schedule::auto_schedule::ScheduleRemarks;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +125,7 @@ fn compiled(
     if options.target.device().is_some() {
         return Err(DriverError::NoPrograms(options.target.name.clone()));
     }
-    let settings = compilation::settings(options, remarks);
+    let settings = compilation::settings(options, remarks, None);
     let made = compile_program(module, &settings).map_err(failed)?;
     if std::env::var_os("FUSION_TIMING").is_some() {
         compilation::tell(&made.timings, settings.jobs);
@@ -203,7 +204,7 @@ pub(crate) fn ahead_of_time(
     let ProgramCompilation { program, mut objects, constants, kernels, .. } =
         compiled(module, options, file.clone())?;
     let remarks = compilation::remarks(file)?;
-    let target = compilation::settings(options, None).processor.target;
+    let target = compilation::settings(options, None, None).processor.target;
     let native = compile_with_kernels(context, &program, constants, &target).map_err(failed)?;
     objects.push(native.object);
     let kernels: Vec<_> = kernels.into_iter().flatten().collect();
@@ -222,6 +223,7 @@ pub(crate) fn ahead_of_time(
         predicted,
         launches: Vec::new(),
         remarks,
+        kinds: ScheduleRemarks::default(),
         programs: IndexMap::new(),
     })
 }

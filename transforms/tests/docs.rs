@@ -1,4 +1,5 @@
-//! `docs/reference/schedules.md` is what the files of the primitives say at their heads, `docs/reference/rules.md` what the rules are. `make docs` writes both.
+//! `docs/reference/schedules.md` is what the files of the primitives say at their heads, `docs/reference/rules.md` what the rules are,
+//! `docs/reference/schedule-kinds.md` what the kinds of schedules are. `make docs` writes them.
 
 use std::fs;
 use std::path::Path;
@@ -52,6 +53,37 @@ fn every_primitive_has_its_picture() {
     }
     let found = fs::read_to_string(&page).unwrap_or_default();
     assert!(found == wanted, "docs/reference/schedules.md is not what the primitives say; run `make docs`");
+}
+
+const KINDS_HEAD: &str = "# Kinds of schedules
+
+<!-- Made of the kinds in transforms/schedule/src/auto_schedule/cpu/kinds by `make docs`; edit those. -->
+
+How `te-schedule` computes the nests of a kernel on a processor. A kind says what it matches, which knobs it has, and how many cycles of a core
+it takes. To these comes what the nests read from memory and write, at the rate of the level that holds it, of which a quarter of the lesser is
+not hidden. The kinds that hold all nests of a kernel and take least together are taken; of two that take about as long, the first of this table.
+`fusion explain --why KERNEL` lists those that match a kernel, with their estimates. Kinds that keep the order of sums are the ones for
+`--fp-math=strict`. How the driver works is in `transforms/schedule/src/auto_schedule/cover.rs`, and what a kind is in `kind.rs` beside it.
+
+| Kind | Matches | Knobs | Cycles | Keeps order |
+|---|---|---|---|---|
+";
+
+#[test]
+fn every_kind_of_schedule_is_listed() {
+    let mut wanted = KINDS_HEAD.to_owned();
+    for kind in fusion_schedule::auto_schedule::about() {
+        let knobs: Vec<String> = kind.knobs.iter().map(|(name, what)| format!("*{name}*: {what}")).collect();
+        let order = if kind.keeps_order { "yes" } else { "no" };
+        let (name, matches, cycles) = (kind.name, kind.matches, kind.cycles);
+        wanted += &format!("| `{name}` | {matches} | {} | {cycles} | {order} |\n", knobs.join("; "));
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/schedule-kinds.md");
+    if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
+        fs::write(&page, &wanted).expect("docs can be written");
+    }
+    let found = fs::read_to_string(&page).unwrap_or_default();
+    assert!(found == wanted, "docs/reference/schedule-kinds.md is not what the kinds say; run `make docs`");
 }
 
 const RULES_HEAD: &str = "# Rules

@@ -12,6 +12,7 @@ pub mod aliases;
 pub mod gpu;
 pub mod html;
 pub mod kernels;
+pub mod kinds;
 pub mod launch;
 pub mod machine;
 pub mod measure;
@@ -28,6 +29,7 @@ use crate::driver::{CompileOptions, Compiled, Predicted};
 use crate::print;
 use fusion_egraph::remarks::{BlockRemarks, Remarks};
 use fusion_runtime::{ArgumentDescription, ModelDescription};
+use fusion_schedule::auto_schedule::ScheduleRemarks;
 use indexmap::IndexMap;
 use kernels::rows;
 use machine::Machine;
@@ -61,6 +63,9 @@ pub struct Report {
     pub saturation: Option<Saturation>,
     /// All remarks.
     pub remarks: Option<Remarks>,
+    /// The kinds of schedules that match each kernel.
+    #[serde(skip)]
+    pub kinds: ScheduleRemarks,
     /// What the source calls its values, where these go by places: the name, and the place.
     #[serde(skip)]
     pub source_names: IndexMap<String, String>,
@@ -79,6 +84,7 @@ impl Report {
         for (row, launches) in report.kernels.iter_mut().zip(&compiled.launches) {
             row.launches = launches.iter().map(launch::Launch::of).collect();
         }
+        report.kinds = std::mem::take(&mut compiled.kinds);
         let machine = Some(Machine::of(options.target.description()));
         Report { strategy: Some(options.strategy.name()), machine, ..report }
     }
@@ -98,6 +104,7 @@ impl Report {
             saturation: Saturation::of(blocks),
             kernels,
             remarks,
+            kinds: ScheduleRemarks::default(),
             source_names: IndexMap::new(),
         }
     }

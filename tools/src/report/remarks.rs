@@ -3,9 +3,10 @@
 //! An answer is data, which `--json` prints, and is written out for people from that.
 
 use super::names::{Named, resolve};
-use super::{Report, aliases};
+use super::{Report, aliases, kinds};
 use crate::failure::Failure;
 use fusion_egraph::remarks::{Alias, BlockRemarks, Remark, Subject};
+use fusion_schedule::auto_schedule::KindRemark;
 use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -15,6 +16,13 @@ use std::fmt;
 pub struct KernelName<'r> {
     number: Option<usize>,
     name: &'r str,
+}
+
+impl<'r> KernelName<'r> {
+    /// Of a number, where it has one, and a name.
+    pub fn new(number: Option<usize>, name: &'r str) -> Self {
+        KernelName { number, name }
+    }
 }
 
 /// A remark, with the numbers of the kernels concerned.
@@ -43,6 +51,8 @@ struct WhyInBlock<'r> {
     kernels: Vec<KernelName<'r>>,
     /// The remarks that name it, the accepted ones first.
     remarks: Vec<Told<'r>>,
+    /// The kinds of schedules that match each of these kernels.
+    schedules: Vec<&'r [KindRemark]>,
 }
 
 /// What is known of two values: an answer to `--why-not`.
@@ -81,9 +91,13 @@ pub fn why<'r>(report: &'r Report, value: &'r str) -> Result<Why<'r>, Failure> {
         let block = &report.blocks()[number];
         let mut found: Vec<&Remark> = block.remarks.iter().filter(|d| named.is_in(d)).collect();
         found.sort_by_key(|remark| !remark.accepted);
+        let kernels = kernels(report, number, &named.kernels);
+        let kinds =
+            |kernel: &KernelName| report.kinds.kernels.get(kernel.name).map_or(&[][..], Vec::as_slice);
         blocks.push(WhyInBlock {
             function: &block.function,
-            kernels: kernels(report, number, &named.kernels),
+            schedules: kernels.iter().map(kinds).collect(),
+            kernels,
             aliases: named.aliases,
             remarks: told(report, number, &found),
         });
@@ -150,6 +164,8 @@ impl Why<'_> {
                 parts.push(format!("nothing was to be decided about {value}"));
             }
             parts.extend(block.remarks.iter().map(Told::text));
+            let scheduled = block.kernels.iter().zip(&block.schedules).filter(|(_, kinds)| !kinds.is_empty());
+            parts.extend(scheduled.map(|(kernel, kinds)| kinds::text(kernel, kinds)));
         }
         parts.join("\n\n")
     }

@@ -8,7 +8,6 @@
 
 use super::bodies::{Bodies, Body};
 use super::extract::calls::bytes;
-use super::extract::cost::roof;
 use super::extract::looped::LoopRates;
 use super::extract::rates::Rates;
 use super::extract::space::ClassId;
@@ -18,6 +17,7 @@ use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Op, OpExt, OperationLike, int_attr, kind_of, name_of_location, nested_ops, relay, tensor_type, top_level,
 };
+use fusion_machine::roof;
 use fusion_operators::{Call, TensorType};
 use fusion_relay::fuse_ops::PRIMITIVE;
 use fusion_relay::loop_kernels::{Steps, UNROLL, counting, loop_of, steps};

@@ -12,15 +12,8 @@ use super::scattered;
 use super::space::{ClassId, Space};
 use super::state::State;
 use super::turned;
+use fusion_machine::roof;
 use fusion_operators::FusionKind;
-
-/// The share of arithmetic or memory that the other does not hide.
-const NOT_HIDDEN: f64 = 0.25;
-
-/// Seconds of arithmetic and memory together.
-pub fn roof(arithmetic: f64, memory: f64) -> f64 {
-    f64::max(arithmetic, memory) + NOT_HIDDEN * f64::min(arithmetic, memory)
-}
 
 /// Seconds of a kernel.
 pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {

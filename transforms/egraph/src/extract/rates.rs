@@ -46,10 +46,6 @@ const CONTRACTION: f64 = 0.85;
 /// The share that those by matrix instructions do, whose operands take a way through shared memory.
 const MATRIX: f64 = 0.5;
 
-/// The share of the last cache that one program has: other cores use it, and others' programs. Where a core of Zen 4 says 32 MB, it reads
-/// 100 GB/s of 8 MB, 77 of 16 MB and 43 of 32 MB.
-const OF_LAST_CACHE: f64 = 0.5;
-
 impl Default for Rates {
     fn default() -> Self {
         Rates::of(&Target::default())
@@ -62,11 +58,8 @@ impl Rates {
         if target.is_gpu() {
             return Rates::of_gpu(target);
         }
-        let own = [&target.l1, &target.l2].map(|l| (l.bytes as f64, l.bandwidth));
-        let shared = (target.l3.bytes as f64 * OF_LAST_CACHE, target.l3.bandwidth);
-        let levels = own.into_iter().chain([shared]).filter(|(bytes, _)| *bytes > 0.0);
-        let mut memories: Vec<(f64, f64)> = levels.collect();
-        memories.push((f64::INFINITY, target.memory.bandwidth));
+        let core = Machine::of(target, 0);
+        let memories = core.memories.into_iter().filter(|(bytes, _)| *bytes > 0.0).collect();
         Rates {
             flops: CONTRACTION * target.peak_flops,
             matrix: Vec::new(),
@@ -81,7 +74,7 @@ impl Rates {
             tiles: Tiles::default(),
             loops: LoopRates::of(target),
             registers: Registers::of(target),
-            core: Some(Machine::of(target, 0)),
+            core: Some(core),
             fp_math: FpMath::default(),
         }
     }

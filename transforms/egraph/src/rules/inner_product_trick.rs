@@ -11,7 +11,6 @@
 //! after the other, has 0.6e-6 and 1.6e-6.
 
 use super::super::analysis::{Graph, only_type};
-use super::super::extract::cost::roof;
 use super::super::extract::inner_product_trick;
 use super::super::extract::rates::Rates;
 use super::super::language::Node;
@@ -21,6 +20,7 @@ use super::axes::{attrs_of, calls};
 use super::conditions::shaping;
 use super::strassen::bytes_of_constants;
 use egg::Id;
+use fusion_machine::roof;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, MATMUL};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::inner_product_trick::{

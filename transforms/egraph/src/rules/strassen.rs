@@ -17,7 +17,6 @@
 
 use super::super::analysis::{Graph, only_type};
 use super::super::extract::calls::bytes;
-use super::super::extract::cost::roof;
 use super::super::extract::rates::Rates;
 use super::super::extract::strassen;
 use super::super::language::{Head, Node};
@@ -25,6 +24,7 @@ use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, SearchRule};
 use super::axes::{attrs_of, calls};
 use egg::Id;
+use fusion_machine::roof;
 use fusion_operators::ops::contraction::MATMUL;
 use fusion_operators::ops::shape::TRANSPOSE;
 use fusion_operators::ops::strassen::{MATMUL_STRASSEN, STRASSEN_SUMS};

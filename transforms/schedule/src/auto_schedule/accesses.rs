@@ -1,6 +1,5 @@
 //! What the memory accesses of a nest look like: row-major offsets in terms of the nest's axes.
 
-use super::writer::Writer;
 use crate::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::indices::expr::{Expr, flatten};
 use fusion_dialects::indices::{accesses, constant, index_op, load_of, put};
@@ -172,7 +171,7 @@ fn loads(
 }
 
 /// Elements of a vector of a stage's results; narrow ones are widened to four bytes.
-pub fn lanes(writer: &Writer, stage: StageId, vector_bytes: u64) -> u64 {
-    let result = writer.tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
+pub fn lanes(tree: &Schedule, stage: StageId, vector_bytes: u64) -> u64 {
+    let result = tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
     vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
 }

@@ -8,40 +8,25 @@
 //! read, edit and lower.
 
 mod accesses;
-mod attention;
-mod blocks;
-mod cells;
-mod choices;
-mod columns;
-mod contraction;
-mod even_shares;
+mod cover;
+mod cpu;
 mod fusion;
 mod gpu;
-mod in_order;
-mod inner_product_trick;
-mod iterated;
-mod narrow;
+mod kind;
 mod operands;
-mod parallel;
 mod parts;
-mod pipelines;
 mod placement;
-mod prefetch_row;
 mod rearranging;
 mod reductions;
-mod regrouping;
+mod remarks;
 mod row_groups;
-mod rows;
-mod shared_sums;
-mod strassen;
-mod strassen_cells;
-mod streams;
-mod tiling;
-mod transposing;
-mod windows;
+mod traffic;
 mod writer;
 
-pub use contraction::Convolution;
+pub use cpu::iterated::side_by_side;
+pub use cpu::kinds::about;
+pub use cpu::kinds::contraction::Convolution;
+pub use cpu::kinds::inner_product_trick::Tile as InnerProductTile;
 use fusion_dialects::module::FpMath;
 use fusion_dialects::module::target_of;
 use fusion_dialects::rows::Kind;
@@ -51,10 +36,11 @@ use fusion_dialects::{
     nested_ops, report_fault, tensor_type, top_level,
 };
 use fusion_machine::{Machine, Target};
-pub use inner_product_trick::Tile as InnerProductTile;
-pub use iterated::side_by_side;
+pub use kind::About;
 pub use reductions::{fits_lanes, reads_once};
+pub use remarks::{KindRemark, ScheduleRemarks};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use writer::Writer;
 
 /// The pass.
@@ -64,12 +50,20 @@ impl Pass for TeSchedule {
     const NAME: &'static str = "te-schedule";
     const DESCRIPTION: &'static str = "Give each kernel without a schedule a default one";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-        name: "vector-bytes",
-        description: "Bytes of a vector register, in place of the target's; 0 for those",
-        kind: OptionKind::Int,
-        initial: "0",
-    }];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "vector-bytes",
+            description: "Bytes of a vector register, in place of the target's; 0 for those",
+            kind: OptionKind::Int,
+            initial: "0",
+        },
+        OptionSpec {
+            name: "remarks",
+            description: "A file for the kinds of schedules that matched each kernel, with their estimates, as JSON",
+            kind: OptionKind::Text,
+            initial: "",
+        },
+    ];
     const DIALECTS: &'static [&'static str] = &["te", "loop", "arith", "vector"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
@@ -80,22 +74,26 @@ impl Pass for TeSchedule {
         let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
         let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
         let strict = FpMath::of(module)?.is_strict();
-        let machine = Machine::of(&target, bytes_of_constants(module));
+        let machine = Machine { in_order: strict, ..Machine::of(&target, bytes_of_constants(module)) };
         let constant = constant_arguments(module);
+        let (mut remarks, path) = (ScheduleRemarks::default(), cx.options.text("remarks").to_owned());
+        let is_told = !path.is_empty();
         for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
             let name = kernel.text("sym_name").unwrap_or_default();
             if scheduled.contains(name) {
                 continue;
             }
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
-            let by_kind = |writer: &mut Writer<'c>| {
-                match (target.is_gpu(), strict) {
-                    (true, true) => return in_order::schedule_on_gpu(writer, &target),
-                    (true, false) => return gpu::decide(writer, &target),
-                    (false, true) => in_order::schedule(writer, &machine)?,
-                    (false, false) => decide(writer, &machine, constant)?,
+            let by_kind = |writer: &mut Writer<'c>| match (target.is_gpu(), strict) {
+                (true, true) => gpu::in_order(writer, &target),
+                (true, false) => gpu::decide(writer, &target),
+                (false, _) => {
+                    let mut told = Vec::new();
+                    let kept = is_told.then_some(&mut told);
+                    cpu::decide(writer, &machine, constant, kept)?;
+                    remarks.kernels.insert(name.to_owned(), told);
+                    Ok(())
                 }
-                parallel::parallelize(writer, &machine)
             };
             if let Err(why) = Writer::write(kernel, by_kind) {
                 let message = format!("the default schedule of kernel \"{name}\" {why}");
@@ -104,7 +102,10 @@ impl Pass for TeSchedule {
                     .map_err(|why| PassError::at(kernel, why))?;
             }
         }
-        Ok(())
+        match is_told {
+            true => remarks.write(Path::new(&path)).map_err(|why| PassError::at(module, why)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -119,40 +120,6 @@ fn plain(writer: &mut Writer, target: &Target) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Places the stages and schedules each nest by its kind.
-fn decide(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<(), String> {
-    rearranging::follow_products(writer, machine)?;
-    let mut nests = placement::place(writer, &[])?;
-    windows::inline_padding(writer, &mut nests, machine)?;
-    if let Some(group) = attention::find(&writer.tree, &nests)
-        && attention::schedule(writer, &group, machine, constant)?
-    {
-        return Ok(());
-    }
-    if cells::schedule(writer, &nests, machine, constant)?
-        || strassen::schedule(writer, &nests, machine, constant)?
-        || inner_product_trick::schedule(writer, &nests, machine, constant)?
-        || strassen_cells::schedule(writer, &nests, machine, constant)?
-    {
-        return Ok(());
-    }
-    let blocks = blocks::find(&writer.tree, &nests, machine, constant);
-    let groups = row_groups::find_near(&writer.tree, &nests, machine);
-    groups.iter().try_for_each(|rows| rows::schedule(writer, rows, machine))?;
-    for nest in nests.iter().filter(|nest| !groups.iter().any(|rows| rows.has(nest.stage))) {
-        let block = blocks.as_ref().filter(|b| b.product == nest.stage).map(|b| b.part);
-        let done = windows::schedule(writer, &nests, nest, machine)?
-            || contraction::schedule(writer, nest, machine, constant, block)?
-            || shared_sums::schedule(writer, nest, machine)?
-            || columns::schedule(writer, nest, machine)?;
-        if !done {
-            tiling::tile(writer, nest, machine)?;
-        }
-    }
-    blocks.map_or(Ok(()), |blocks| blocks.write(writer))?;
-    streams::schedule(writer, machine)
 }
 
 /// Bytes of all constants that kernels are called with.

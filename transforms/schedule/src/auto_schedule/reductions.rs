@@ -101,7 +101,7 @@ pub fn differs_at_each_point(e: &Expr, extents: &[u64]) -> bool {
 pub fn alone(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(), String> {
     let (rank, own) = (writer.tree.stages[stage].rank(), writer.tree.stages[stage].op_axes());
     let total: u64 = writer.tree.stages[stage].axes[rank..own].iter().map(|a| a.extent).product();
-    if total > MOST_COPIES || total >= lanes(writer, stage, vector_bytes) {
+    if total > MOST_COPIES || total >= lanes(&writer.tree, stage, vector_bytes) {
         return vectorize(writer, stage, vector_bytes);
     }
     (rank..own).try_for_each(|axis| writer.unroll(stage, axis))
@@ -136,7 +136,7 @@ pub fn vectorize_in(
     for next in last - together + 1..last {
         along = writer.fuse(stage, along, next)?;
     }
-    let (lanes, most) = at_a_time(writer, stage, extent, vector_bytes);
+    let (lanes, most) = at_a_time(&writer.tree, stage, extent, vector_bytes);
     let chains = chains.unwrap_or(most).clamp(1, (extent / lanes).max(1));
     if extent > lanes * chains {
         (_, along) = writer.split(stage, along, lanes * chains)?;
@@ -150,9 +150,9 @@ pub fn vectorize_in(
 }
 
 /// Lanes of a reduction over so many elements, and how many chains of them are under way.
-pub fn at_a_time(writer: &Writer, stage: StageId, extent: u64, vector_bytes: u64) -> (u64, u64) {
-    let lanes = floor_power_of_two(lanes(writer, stage, vector_bytes).min(extent));
-    let (all, least) = result_bytes(&writer.tree, stage);
+pub fn at_a_time(tree: &Schedule, stage: StageId, extent: u64, vector_bytes: u64) -> (u64, u64) {
+    let lanes = floor_power_of_two(lanes(tree, stage, vector_bytes).min(extent));
+    let (all, least) = result_bytes(tree, stage);
     let registers = lanes * all / vector_bytes.max(lanes * least);
     (lanes, CHAINS.min(MOST_REGISTERS / registers.max(1)).clamp(1, (extent / lanes).max(1)))
 }

@@ -2,7 +2,7 @@
 //!
 //! The last stage is the host. A stage joins when all stages that read it are in the group and read it, in some axis, at the
 //! same index at which the host is computed; the axes of the host for which this holds of all members are those of the
-//! rows. How they are computed is in [`rows`](super::rows).
+//! rows. How they are computed is in [`rows`](crate::auto_schedule::cpu::kinds::rows).
 
 use super::accesses::{shape_of, stage_of};
 use super::placement::Nest;

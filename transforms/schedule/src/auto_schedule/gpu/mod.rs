@@ -40,6 +40,16 @@ use fusion_machine::Target;
 /// So many elements take less than a launch, in whatever order they are read.
 const MOST_OF_A_LAUNCH: u64 = 1 << 16;
 
+/// Schedules all stages of a kernel of strict arithmetic: each element has a thread of its own, which sums in the order of the source.
+pub fn in_order(writer: &mut Writer, target: &Target) -> Result<(), String> {
+    for nest in placement::place(writer, &[])? {
+        if !transposing::schedule(writer, &nest, target)? {
+            elements::schedule(writer, &nest, target)?;
+        }
+    }
+    Ok(())
+}
+
 /// Schedules all stages of a kernel.
 pub fn decide(writer: &mut Writer, target: &Target) -> Result<(), String> {
     let products = matrix::find(&writer.tree, target)?;
