@@ -1,5 +1,6 @@
 //! Models and Relay texts as they are read, and what is said of bad ones. One executable, which is linked with MLIR once.
 
+mod attention;
 mod common;
 mod graph;
 mod load;
