@@ -179,3 +179,39 @@ fn errors_name_node_operator_and_value() {
     let error = apply(13, "MatMul", vec![], &[f(&[2, 3], &[0.0; 6]), f(&[2, 3], &[0.0; 6])]);
     assert!(error.expect_err("the extents differ").contains("relay.matmul"));
 }
+
+#[test]
+fn shifts_by_less_than_nothing_leave_the_sign() {
+    let operands = [i(&[3], &[-8, 4, -1]), i(&[3], &[-1, -1, -1])];
+    assert_eq!(values(apply(28, "BitShift", vec![text("direction", "LEFT")], &operands)), [0.0, 0.0, 0.0]);
+    assert_eq!(values(apply(28, "BitShift", vec![text("direction", "RIGHT")], &operands)), [-1.0, 0.0, -1.0]);
+}
+
+#[test]
+fn one_hot_is_off_where_an_index_is_out_of_range() {
+    let operands = [i(&[4], &[1, 2, -3, -1]), i(&[], &[2]), f(&[2], &[0.0, 1.0])];
+    assert_eq!(values(apply(28, "OneHot", vec![], &operands)), [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn space_to_depth_orders_channels_by_its_mode() {
+    let x = [f(&[1, 2, 1, 2], &[0.0, 1.0, 2.0, 3.0])];
+    let wide = [f(&[1, 2, 2, 2], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])];
+    let mode = |mode| vec![int("blocksize", 2), text("mode", mode)];
+    assert_eq!(
+        values(apply(28, "SpaceToDepth", mode("DCR"), &wide)),
+        [0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]
+    );
+    assert_eq!(
+        values(apply(28, "SpaceToDepth", mode("CRD"), &wide)),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    );
+    let error = apply(28, "SpaceToDepth", vec![int("blocksize", 1), text("mode", "RCD")], &x);
+    assert!(error.expect_err("no such mode").ends_with("attribute mode must be DCR or CRD"));
+}
+
+#[test]
+fn a_row_of_zeros_has_no_direction() {
+    let x = [f(&[2, 2], &[0.0, 0.0, 3.0, 4.0])];
+    assert_eq!(values(apply(22, "LpNormalization", vec![], &x)), [0.0, 0.0, 0.6f32.into(), 0.8f32.into()]);
+}

@@ -20,7 +20,7 @@ use super::signature::{Options, signature};
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
-pub(super) const OPSETS: (i64, i64) = (6, 24);
+pub(super) const OPSETS: (i64, i64) = (6, 28);
 /// Functions and subgraphs may be nested so deep.
 const DEEPEST: usize = 64;
 /// Nodes that are imported at most, each as often as its function is called or its loop unrolled.

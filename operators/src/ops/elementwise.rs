@@ -230,9 +230,9 @@ operators! {
     BITWISE_OR = bitwise("bitwise_or", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a | b))).commutes();
     /// Exclusive or of each bit
     BITWISE_XOR = bitwise("bitwise_xor", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a ^ b))).commutes();
-    /// x0 * 2^x1; 0 when x1 is the width or more
+    /// x0 * 2^x1; 0 when x1 is the width or more, or below 0
     SHIFT_LEFT = bitwise("shift_left", |_, r, x| shift(&r[0], x, |a, n| a << n));
-    /// Logical for unsigned, arithmetic for signed integers
+    /// Logical for unsigned, arithmetic for signed integers; by the width or more, or less than 0, only the sign is left
     SHIFT_RIGHT = bitwise("shift_right", |_, r, x| shift(&r[0], x, |a, n| a >> n));
 
     /// condition ? x : y, with broadcasting

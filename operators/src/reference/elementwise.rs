@@ -91,10 +91,11 @@ pub fn power(result: &TensorType, x: &[Tensor]) -> Evaluated {
     })
 }
 
-/// Shifts; by the width or more, the value a longer and longer shift tends to.
+/// Shifts; by the width or more, and by less than 0, the value a longer and longer shift tends to.
 pub fn shift(result: &TensorType, x: &[Tensor], f: impl Fn(i128, u32) -> i128) -> Evaluated {
     let bits = 8 * result.dtype.size() as i128;
-    zip(result, x, |a, _| a, |a, n| Ok(f(a, n.clamp(0, bits) as u32)))
+    let within = |n: i128| if (0..bits).contains(&n) { n } else { bits };
+    zip(result, x, |a, _| a, |a, n| Ok(f(a, within(n) as u32)))
 }
 
 /// `condition ? x : y` with broadcasting.
