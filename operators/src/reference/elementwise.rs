@@ -132,6 +132,16 @@ pub fn cast(result: &TensorType, x: &Tensor) -> Evaluated {
     Ok(vec![Tensor::from_ints(to, &shape, &values)?])
 }
 
+/// The same bytes as another element type; a boolean's byte is 0 or 1.
+pub fn bitcast(result: &TensorType, x: &Tensor) -> Evaluated {
+    let shape = static_shape(result)?;
+    let bytes: Vec<u8> = match result.dtype {
+        DType::Bool => x.bytes().iter().map(|&byte| (byte != 0).into()).collect(),
+        _ => x.bytes().to_vec(),
+    };
+    Ok(vec![Tensor::from_bytes(result.dtype, &shape, bytes)?])
+}
+
 /// `min(max(x, min), max)`.
 pub fn clip(call: &crate::Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let least = call.attrs.float_or("min", f64::NEG_INFINITY);
