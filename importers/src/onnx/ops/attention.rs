@@ -12,7 +12,7 @@ use crate::onnx::node::{Node, Value};
 pub const ROWS: &[Conversion] = &[row("Attention", attention), row("RotaryEmbedding", rotary)];
 
 /// [batch, length, heads * size] as [batch, heads, length, size].
-fn heads(im: &mut Importer, x: Value, count: i64) -> Made {
+pub fn heads(im: &mut Importer, x: Value, count: i64) -> Made {
     let dims = im.dims(x)?;
     let width = im.extent(x, 2, "the operand")?;
     if count < 1 || width % count != 0 {
@@ -106,7 +106,7 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
 }
 
 /// Keys or values with each head repeated for its group of query heads.
-fn grouped(im: &mut Importer, q: Value, x: Value) -> Made {
+pub fn grouped(im: &mut Importer, q: Value, x: Value) -> Made {
     let (q_heads, own) = (im.extent(q, 1, "the queries")?, im.extent(x, 1, "the keys")?);
     if q_heads == own {
         return Ok(x);
