@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{conv_model, f32s};
+use crate::common::{conv_model, f32s, input, loaded};
 use fusion_importers::onnx::model::{LoadError, Model, read_tensor};
 use fusion_importers::onnx::proto::{ModelProto, StringStringEntryProto, TensorProto};
 use fusion_importers::onnx::tensor::{TensorProtoError, tensor};
@@ -151,4 +151,17 @@ fn external_data_stays_in_bounds_and_in_the_directory() {
     }
     let from_memory = tensor(&external("w", "0", "8"), None);
     assert!(matches!(from_memory, Err(TensorProtoError::NoDirectory { .. })));
+}
+
+#[test]
+fn initializers_are_no_ports() {
+    let mut model = conv_model();
+    if let Some(graph) = &mut model.graph {
+        graph.input.insert(0, input("w", 1, &["2", "1", "3", "3"]));
+    }
+    let (inputs, outputs) = loaded(model).ports();
+    let names = |ports: &[fusion_importers::onnx::model::Port]| -> Vec<String> {
+        ports.iter().map(|port| port.name.clone()).collect()
+    };
+    assert_eq!((names(&inputs), names(&outputs)), (vec!["x".to_owned()], vec!["y".to_owned()]));
 }

@@ -287,3 +287,14 @@ fn regions_are_means_of_samples() {
     assert_eq!(values(apply(16, "RoiAlign", attributes(1), &operands)), [1.5]);
     assert!(apply(16, "RoiAlign", attributes(-1), &operands).is_err());
 }
+
+#[test]
+fn the_first_versions_have_attributes_of_their_own() {
+    let x = [f(&[2], &[-1.0, 1.5])];
+    assert_eq!(values(apply(1, "Cast", vec![text("to", "INT64")], &x)), [-1.0, 1.0]);
+    assert_eq!(values(apply(1, "Pad", vec![ints("paddings", &[1, 0])], &x)), [0.0, -1.0, 1.5]);
+    let tile = [f(&[1, 2], &[1.0, 2.0]), i(&[], &[2]), i(&[], &[1])];
+    assert_eq!(values(apply(5, "Tile", vec![], &tile)), [1.0, 2.0, 1.0, 2.0]);
+    let error = apply(1, "Cast", vec![text("to", "STRING")], &x).expect_err("no strings");
+    assert!(error.ends_with("a cast to 'STRING' is not supported"), "{error}");
+}

@@ -21,7 +21,7 @@ use super::signature::{Options, element_number, signature};
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
-pub(super) const OPSETS: (i64, i64) = (6, 28);
+pub(super) const OPSETS: (i64, i64) = (1, 28);
 /// Functions and subgraphs may be nested so deep.
 const DEEPEST: usize = 64;
 /// Nodes that are imported at most, each as often as its function is called or its loop unrolled.

@@ -17,8 +17,11 @@ pub const ROWS: &[Conversion] = &[
         one(im, node, |im, x| elu(im, x, alpha))
     }),
     row("Selu", |im, node| {
-        let alpha = node.float("alpha", 1.673_263_192_176_818_8)?;
-        let gamma = node.float("gamma", 1.050_701_022_148_132_3)?;
+        let (alpha, gamma) = match node.version < 6 {
+            true => (1.6732, 1.0507),
+            false => (1.673_263_192_176_818_8, 1.050_701_022_148_132_3),
+        };
+        let (alpha, gamma) = (node.float("alpha", alpha)?, node.float("gamma", gamma)?);
         one(im, node, |im, x| {
             let unscaled = elu(im, x, alpha)?;
             im.mul_f(unscaled, gamma)

@@ -42,6 +42,9 @@ pub const ROWS: &[Conversion] = &[
     row("Where", |im, node| Ok(vec![im.select(node.input(0)?, node.input(1)?, node.input(2)?)?])),
     row("Clip", clip),
     row("Cast", |im, node| {
+        if node.version < 6 {
+            return cast(im, node, To::Type(type_named(node.string("to", "")?)?));
+        }
         if let Some(narrow) = Narrow::of_attribute(node, "to")? {
             return cast(im, node, To::Narrow(narrow));
         }
@@ -73,6 +76,26 @@ pub const ROWS: &[Conversion] = &[
 enum To {
     Type(DType),
     Narrow(&'static Narrow),
+}
+
+/// Before version 6 element types have names.
+fn type_named(name: &str) -> Result<DType, Fault> {
+    const NAMES: [(&str, DType); 12] = [
+        ("FLOAT", DType::F32),
+        ("DOUBLE", DType::F64),
+        ("FLOAT16", DType::F16),
+        ("INT8", DType::I8),
+        ("INT16", DType::I16),
+        ("INT32", DType::I32),
+        ("INT64", DType::I64),
+        ("UINT8", DType::U8),
+        ("UINT16", DType::U16),
+        ("UINT32", DType::U32),
+        ("UINT64", DType::U64),
+        ("BOOL", DType::Bool),
+    ];
+    let found = NAMES.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, dtype)| dtype).ok_or_else(|| Fault::unsupported(format!("a cast to '{name}'")))
 }
 
 fn cast(im: &mut Importer, node: &Node, to: To) -> Converted {
