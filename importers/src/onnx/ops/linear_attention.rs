@@ -82,7 +82,7 @@ fn linear_attention(im: &mut Importer, node: &Node) -> Converted {
     }
     let [q, k, v] = split;
     let steps = im.extent(q, 2, "the queries")?;
-    if steps < 1 || steps > MOST_STEPS {
+    if !(1..=MOST_STEPS).contains(&steps) {
         return Err(Fault::unsupported(format!("linear attention over {steps} steps")));
     }
     let size = im.extent(k, 3, "the keys")?;
