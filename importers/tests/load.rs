@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{conv_model, f32s};
+use crate::common::{conv_model, f32s, input, loaded};
 use fusion_importers::onnx::model::{LoadError, Model, read_tensor};
 use fusion_importers::onnx::proto::{ModelProto, StringStringEntryProto, TensorProto};
 use fusion_importers::onnx::tensor::{TensorProtoError, tensor};
@@ -97,10 +97,19 @@ fn wrong_extents_and_counts_are_errors() {
 
 #[test]
 fn unsupported_element_types_are_named() {
-    for (number, name) in [(8, "string"), (17, "float8e4m3fn"), (22, "int4"), (99, "number 99")] {
+    for (number, name) in [(8, "string"), (14, "complex64"), (99, "number 99")] {
         let error = tensor(&of_type(number, &[]), None).expect_err("the type is not supported");
         assert!(error.to_string().contains(name), "{error}");
     }
+}
+
+#[test]
+fn packed_elements_get_a_byte_each() {
+    let raw = TensorProto { raw_data: Some(vec![0x1f, 0x08].into()), ..of_type(22, &[3]) };
+    let found = tensor(&raw, None).expect("a small tensor");
+    assert_eq!((found.dtype(), found.to_f64s()), (DType::I8, vec![-1.0, 1.0, -8.0]));
+    let error = tensor(&of_type(22, &[3]), None).expect_err("it is empty");
+    assert_eq!(error.to_string(), "tensor 't' has 0 bytes of packed elements, but its shape [3] needs 2");
 }
 
 #[test]
@@ -142,4 +151,17 @@ fn external_data_stays_in_bounds_and_in_the_directory() {
     }
     let from_memory = tensor(&external("w", "0", "8"), None);
     assert!(matches!(from_memory, Err(TensorProtoError::NoDirectory { .. })));
+}
+
+#[test]
+fn initializers_are_no_ports() {
+    let mut model = conv_model();
+    if let Some(graph) = &mut model.graph {
+        graph.input.insert(0, input("w", 1, &["2", "1", "3", "3"]));
+    }
+    let (inputs, outputs) = loaded(model).ports();
+    let names = |ports: &[fusion_importers::onnx::model::Port]| -> Vec<String> {
+        ports.iter().map(|port| port.name.clone()).collect()
+    };
+    assert_eq!((names(&inputs), names(&outputs)), (vec!["x".to_owned()], vec!["y".to_owned()]));
 }

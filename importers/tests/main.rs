@@ -1,11 +1,14 @@
 //! Models and Relay texts as they are read, and what is said of bad ones. One executable, which is linked with MLIR once.
 
+mod attention;
 mod common;
 mod graph;
 mod load;
 mod loops;
+mod narrow;
 mod ops;
 mod quantization;
 mod relay_text;
 mod robust;
 mod sequences;
+mod trees;

@@ -179,3 +179,122 @@ fn errors_name_node_operator_and_value() {
     let error = apply(13, "MatMul", vec![], &[f(&[2, 3], &[0.0; 6]), f(&[2, 3], &[0.0; 6])]);
     assert!(error.expect_err("the extents differ").contains("relay.matmul"));
 }
+
+#[test]
+fn shifts_by_less_than_nothing_leave_the_sign() {
+    let operands = [i(&[3], &[-8, 4, -1]), i(&[3], &[-1, -1, -1])];
+    assert_eq!(values(apply(28, "BitShift", vec![text("direction", "LEFT")], &operands)), [0.0, 0.0, 0.0]);
+    assert_eq!(values(apply(28, "BitShift", vec![text("direction", "RIGHT")], &operands)), [-1.0, 0.0, -1.0]);
+}
+
+#[test]
+fn one_hot_is_off_where_an_index_is_out_of_range() {
+    let operands = [i(&[4], &[1, 2, -3, -1]), i(&[], &[2]), f(&[2], &[0.0, 1.0])];
+    assert_eq!(values(apply(28, "OneHot", vec![], &operands)), [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn space_to_depth_orders_channels_by_its_mode() {
+    let x = [f(&[1, 2, 1, 2], &[0.0, 1.0, 2.0, 3.0])];
+    let wide = [f(&[1, 2, 2, 2], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])];
+    let mode = |mode| vec![int("blocksize", 2), text("mode", mode)];
+    assert_eq!(
+        values(apply(28, "SpaceToDepth", mode("DCR"), &wide)),
+        [0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]
+    );
+    assert_eq!(
+        values(apply(28, "SpaceToDepth", mode("CRD"), &wide)),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    );
+    let error = apply(28, "SpaceToDepth", vec![int("blocksize", 1), text("mode", "RCD")], &x);
+    assert!(error.expect_err("no such mode").ends_with("attribute mode must be DCR or CRD"));
+}
+
+#[test]
+fn a_row_of_zeros_has_no_direction() {
+    let x = [f(&[2, 2], &[0.0, 0.0, 3.0, 4.0])];
+    assert_eq!(values(apply(22, "LpNormalization", vec![], &x)), [0.0, 0.0, 0.6f32.into(), 0.8f32.into()]);
+}
+
+#[test]
+fn bits_are_taken_for_another_type() {
+    let found = apply(26, "BitCast", vec![int("to", 7)], &[i(&[2], &[-1, 3])]);
+    assert_eq!(values(found), [-1.0, 3.0]);
+    let found = apply(26, "BitCast", vec![int("to", 6)], &[f(&[2], &[1.0, -0.0])]);
+    assert_eq!(values(found), [f64::from(0x3f80_0000), f64::from(i32::MIN)]);
+    let error = apply(26, "BitCast", vec![int("to", 7)], &[f(&[1], &[1.0])]).expect_err("another size");
+    assert!(error.ends_with("elements of f32 have 4 bytes, those of i64 8"), "{error}");
+}
+
+#[test]
+fn half_a_spectrum_gives_the_real_signal() {
+    // The spectrum of 1, 2, 3, 4 is 10, -2 + 2i, -2.
+    let spectrum = f(&[1, 3, 2], &[10.0, 0.0, -2.0, 2.0, -2.0, 0.0]);
+    let attributes = vec![int("onesided", 1), int("inverse", 1), int("axis", 1)];
+    let found = values(apply(17, "DFT", attributes, &[spectrum]));
+    assert!(found.iter().zip([1.0, 2.0, 3.0, 4.0]).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+}
+
+#[test]
+fn a_causal_filter_keeps_its_past() {
+    let operands = [f(&[1, 1, 3], &[1.0, 2.0, 3.0]), f(&[1, 1, 2], &[10.0, 1.0])];
+    let found = apply_as(27, "CausalConvWithState", vec![], &operands, 2).expect("the node is right");
+    assert_eq!(found[0].to_f64s(), [1.0, 12.0, 23.0]);
+    assert_eq!(found[1].to_f64s(), [3.0]);
+}
+
+#[test]
+fn linear_attention_writes_and_reads_a_state() {
+    let row = |values: &[f32]| f(&[1, 2, 1], values);
+    let operands = [row(&[1.0, 2.0]), row(&[1.0, 3.0]), row(&[5.0, 7.0])];
+    let heads = || vec![int("q_num_heads", 1), int("kv_num_heads", 1)];
+    let rule = |name| [heads(), vec![text("update_rule", name)]].concat();
+    let found = apply_as(27, "LinearAttention", rule("linear"), &operands, 2).expect("the node is right");
+    assert_eq!(found[0].to_f64s(), [5.0, 52.0]);
+    assert_eq!(found[1].to_f64s(), [26.0]);
+    let error = apply_as(27, "LinearAttention", rule("delta"), &operands, 2).expect_err("no beta");
+    assert!(error.ends_with("this update_rule needs the operand beta"), "{error}");
+}
+
+#[test]
+fn sequences_of_numbers_are_counted() {
+    let attributes = |mode| {
+        vec![
+            text("mode", mode),
+            int("min_gram_length", 1),
+            int("max_gram_length", 2),
+            int("max_skip_count", 1),
+            ints("pool_int64s", &[5, 1, 2]),
+            ints("ngram_counts", &[0, 1]),
+            ints("ngram_indexes", &[2, 0]),
+        ]
+    };
+    let x = [i(&[5], &[1, 5, 2, 1, 2])];
+    // 5 once, and 1 2 once beside each other and once with one between; no sequence has the second column.
+    assert_eq!(values(apply(9, "TfIdfVectorizer", attributes("TF"), &x)), [2.0, 0.0, 1.0]);
+    assert_eq!(values(apply(9, "TfIdfVectorizer", attributes("IDF"), &x)), [1.0, 0.0, 1.0]);
+    let error = apply(9, "TfIdfVectorizer", attributes("FT"), &x).expect_err("no such mode");
+    assert!(error.ends_with("attribute mode must be TF, IDF or TFIDF"), "{error}");
+}
+
+#[test]
+fn regions_are_means_of_samples() {
+    let x = f(&[1, 1, 2, 2], &[0.0, 1.0, 2.0, 3.0]);
+    let operands = [x, f(&[1, 4], &[0.0, 0.0, 1.0, 1.0]), i(&[1], &[0])];
+    let attributes = |ratio| {
+        vec![text("coordinate_transformation_mode", "output_half_pixel"), int("sampling_ratio", ratio)]
+    };
+    assert_eq!(values(apply(16, "RoiAlign", attributes(1), &operands)), [1.5]);
+    assert!(apply(16, "RoiAlign", attributes(-1), &operands).is_err());
+}
+
+#[test]
+fn the_first_versions_have_attributes_of_their_own() {
+    let x = [f(&[2], &[-1.0, 1.5])];
+    assert_eq!(values(apply(1, "Cast", vec![text("to", "INT64")], &x)), [-1.0, 1.0]);
+    assert_eq!(values(apply(1, "Pad", vec![ints("paddings", &[1, 0])], &x)), [0.0, -1.0, 1.5]);
+    let tile = [f(&[1, 2], &[1.0, 2.0]), i(&[], &[2]), i(&[], &[1])];
+    assert_eq!(values(apply(5, "Tile", vec![], &tile)), [1.0, 2.0, 1.0, 2.0]);
+    let error = apply(1, "Cast", vec![text("to", "STRING")], &x).expect_err("no strings");
+    assert!(error.ends_with("a cast to 'STRING' is not supported"), "{error}");
+}

@@ -41,6 +41,13 @@ impl Format {
         self.least_normal() * 2f64.powi(1 - self.precision as i32)
     }
 
+    /// The distance from a number to the next one further from 0: the unit in its last place.
+    pub fn unit_at(self, x: f64) -> f64 {
+        // An exponent from the bits: a logarithm would round up just below a power of two.
+        let exponent = ((x.abs().to_bits() >> 52) as i64 - 1023).clamp(self.least, self.greatest);
+        2f64.powi((exponent + 1 - self.precision as i64) as i32)
+    }
+
     /// The greatest finite number.
     pub fn greatest_number(self) -> f64 {
         (2.0 - 2f64.powi(1 - self.precision as i32)) * 2f64.powi(self.greatest as i32)
@@ -63,6 +70,10 @@ mod tests {
         assert_eq!(of(DType::F16), halves.map(f64::from));
         let brains = [half::bf16::from_bits(1), half::bf16::MIN_POSITIVE, half::bf16::MAX];
         assert_eq!(of(DType::BF16), brains.map(f64::from));
+        let next = |x: f32| f64::from(f32::from_bits(x.to_bits() + 1)) - f64::from(x);
+        for x in [0.0, 1e-40, 0.999_999_9, 1.0, 3.0, 1e30] {
+            assert_eq!(Format::of(DType::F32).map(|format| format.unit_at(x.into())), Some(next(x)), "{x}");
+        }
         assert!(DType::ALL.into_iter().all(|dtype| Format::of(dtype).is_some() == dtype.is_float()));
     }
 }

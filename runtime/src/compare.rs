@@ -1,6 +1,6 @@
 //! Comparing a tensor with the one expected, within tolerances.
 
-use fusion_operators::{DType, Tensor};
+use fusion_operators::{DType, Format, Tensor};
 
 /// How far elements may be apart: `|actual - expected| <= absolute * scale + relative * |expected|`.
 ///
@@ -12,12 +12,26 @@ pub struct Tolerance {
     pub relative: f64,
     /// Absolute.
     pub absolute: f64,
+    /// Units in the last place that elements of half types may be off by, whatever the rest says: two sums in another
+    /// order may round to neighbours, which are further apart than the other two allow.
+    pub half_units: f64,
+}
+
+impl Tolerance {
+    /// How far an element of that type may be from the one expected.
+    fn allowed(&self, dtype: DType, expected: f64, scale: f64) -> f64 {
+        let near = self.absolute * scale + self.relative * expected.abs();
+        match (dtype, Format::of(dtype)) {
+            (DType::F16 | DType::BF16, Some(format)) => near.max(self.half_units * format.unit_at(expected)),
+            _ => near,
+        }
+    }
 }
 
 impl Default for Tolerance {
-    /// What the ONNX backend tests ask for.
+    /// What the ONNX backend tests ask for, and two units of half types.
     fn default() -> Self {
-        Tolerance { relative: 1e-3, absolute: 1e-7 }
+        Tolerance { relative: 1e-3, absolute: 1e-7, half_units: 2.0 }
     }
 }
 
@@ -137,7 +151,7 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Resu
         let relative = if e == 0.0 || !e.is_finite() { f64::INFINITY } else { difference / e.abs() };
         found.max_absolute = found.max_absolute.max(difference);
         found.max_relative = found.max_relative.max(relative);
-        let allowed = tolerance.absolute * scale + tolerance.relative * e.abs();
+        let allowed = tolerance.allowed(expected.dtype(), e, scale);
         if difference > allowed || difference.is_infinite() {
             found.mismatches += 1;
             if found.first.is_none() {
@@ -193,14 +207,24 @@ mod tests {
     fn an_infinity_never_equals_a_number() {
         let infinite = f32s(&[1], &[f32::INFINITY]);
         let one = f32s(&[1], &[1.0]);
-        let generous = Tolerance { relative: 1.0, absolute: 1e9 };
+        let generous = Tolerance { relative: 1.0, absolute: 1e9, half_units: 0.0 };
         assert!(check(&one, &infinite, generous).is_err());
         assert!(check(&infinite, &one, generous).is_err());
     }
 
     #[test]
+    fn half_types_may_be_two_units_off() {
+        let one = |dtype, x| Tensor::from_f64s(dtype, &[1], &[x]).unwrap();
+        for (dtype, unit) in [(DType::BF16, 2f64.powi(-8)), (DType::F16, 2f64.powi(-11))] {
+            let is_near =
+                |n: f64| check(&one(dtype, 0.5 + n * unit), &one(dtype, 0.5), Tolerance::default()).is_ok();
+            assert!(is_near(2.0) && !is_near(3.0));
+        }
+    }
+
+    #[test]
     fn wide_integers_are_compared_exactly() {
-        let exact = Tolerance { relative: 0.0, absolute: 0.0 };
+        let exact = Tolerance { relative: 0.0, absolute: 0.0, half_units: 0.0 };
         let a = Tensor::from_slice(&[1], &[i64::MAX]).unwrap();
         let b = Tensor::from_slice(&[1], &[i64::MAX - 1]).unwrap();
         assert_eq!(compare(&a, &b, exact).unwrap().mismatches, 1);

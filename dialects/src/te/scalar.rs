@@ -243,6 +243,17 @@ impl<'c> Scalars<'c> {
         self.select(fits, shifted, self.int(0, a.dtype))
     }
 
+    /// The bits as another type of the same size; as a truth, whether any is set.
+    pub fn bitcast(&self, a: Scalar<'c>, to: DType) -> Scalar<'c> {
+        match (a.dtype.is_float(), to.is_float()) {
+            _ if a.dtype == to => a,
+            (true, true) => self.bitcast(self.bitcast(a, DType::I16), to),
+            // Of a truth the value is 0 or 1, as is its byte.
+            (false, false) => self.cast(a, to),
+            (true, false) | (false, true) => self.make("arith.bitcast", &[a], to),
+        }
+    }
+
     fn unsigned_less(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
         let value = self.build.value(
             "arith.cmpi",

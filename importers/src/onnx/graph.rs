@@ -12,15 +12,16 @@ use super::emit::{Emit, Held, Id};
 use super::error::{Fault, ImportError, Place, place_of};
 use super::importer::{Entry, Importer, Scope};
 use super::model::Model;
+use super::narrow::Narrow;
 use super::node::{Node, Value};
 use super::ops;
 use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};
 use super::schedule::schedule;
-use super::signature::{Options, signature};
+use super::signature::{Options, element_number, signature};
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
-pub(super) const OPSETS: (i64, i64) = (6, 24);
+pub(super) const OPSETS: (i64, i64) = (1, 28);
 /// Functions and subgraphs may be nested so deep.
 const DEEPEST: usize = 64;
 /// Nodes that are imported at most, each as often as its function is called or its loop unrolled.
@@ -94,6 +95,9 @@ pub fn import(
                 })?
             }
         };
+        if let Some(info) = model.graph().input.iter().find(|info| info.name == input.name) {
+            importer.mark(value, element_number(info).and_then(Narrow::of));
+        }
         importer.define(&input.name, value, Place::default)?;
     }
     let results = importer.body(model.graph())?;
@@ -128,7 +132,7 @@ pub(super) fn version_in(opsets: &[OperatorSetIdProto], domain: &str) -> Option<
 
 impl<'m> Importer<'m> {
     pub(super) fn push(&mut self, def: Def, id: Id, ty: Option<TensorType>) -> Value {
-        self.entries.push(Entry { def, id, ty });
+        self.entries.push(Entry { def, id, ty, narrow: None });
         Value((self.entries.len() - 1) as u32)
     }
 
@@ -162,6 +166,7 @@ impl<'m> Importer<'m> {
             let value = tensor(initializer, self.directory())?;
             self.emit.location(&initializer.name);
             let value = self.constant(value);
+            self.mark(value, Narrow::of(initializer.data_type.into()));
             self.define(&initializer.name, value, || Place {
                 name: "initializer".into(),
                 ..Place::default()
@@ -211,7 +216,15 @@ impl<'m> Importer<'m> {
         self.scopes.push(Scope { values: HashMap::new(), isolated: false, opsets, attributes });
         let result = self.bind(graph, arguments).and_then(|()| self.body(graph));
         self.scopes.pop();
-        result
+        // What holds the result of a region does not know what its bytes stand for.
+        let narrow = result.as_ref().ok().and_then(|values| values.iter().find_map(|&v| self.narrow_of(v)));
+        match narrow {
+            Some(narrow) => Err(ImportError::UnsupportedValue {
+                value: graph.name.clone(),
+                what: format!("is a subgraph that gives elements of type {}", narrow.name),
+            }),
+            None => result,
+        }
     }
 
     fn bind(&mut self, graph: &'m GraphProto, arguments: &[Value]) -> Result<(), ImportError> {
@@ -244,7 +257,14 @@ impl<'m> Importer<'m> {
             None => {
                 let row = ops::find(&node.place.domain, &node.place.op_type)
                     .ok_or_else(|| ImportError::UnsupportedOperators(vec![node.place.clone()]))?;
-                (row.convert)(self, &node).map_err(|fault| ImportError::Node {
+                let converted = self.narrow_operand(&node).and_then(|narrow| {
+                    let results = (row.convert)(self, &node)?;
+                    if let Some(narrow) = narrow {
+                        self.mark_moved(&results, narrow);
+                    }
+                    Ok(results)
+                });
+                converted.map_err(|fault| ImportError::Node {
                     place: node.place.clone(),
                     fault: Box::new(fault),
                 })?

@@ -8,6 +8,7 @@ use fusion_operators::TensorType;
 use super::definitions::{Def, Known};
 use super::emit::{Emit, Id};
 use super::model::Model;
+use super::narrow::Narrow;
 use super::node::Value;
 use super::proto::{AttributeProto, FunctionProto, OperatorSetIdProto};
 use super::signature::{Input, Options};
@@ -16,6 +17,8 @@ pub(super) struct Entry {
     pub def: Def,
     pub id: Id,
     pub ty: Option<TensorType>,
+    /// The type that its bytes stand for, where that is none of the program's.
+    pub narrow: Option<&'static Narrow>,
 }
 
 /// The names of a graph or function body.

@@ -22,6 +22,7 @@ mod lists;
 mod mlir;
 pub mod model;
 mod names;
+mod narrow;
 pub mod node;
 mod ops;
 pub mod proto;

@@ -1,5 +1,6 @@
 //! Loading of models and test data from files or memory.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -102,14 +103,16 @@ pub struct Port {
 }
 
 impl Model {
-    /// The inputs and outputs of the graph, in order.
+    /// The inputs that are no initializers (old files list these too) and the outputs of the graph, in order.
     pub fn ports(&self) -> (Vec<Port>, Vec<Port>) {
         let port = |info: &ValueInfoProto| {
             let kind = info.r#type.as_ref().and_then(|t| t.value.as_ref());
             Port { name: info.name.clone(), is_tensor: matches!(kind, Some(type_proto::Value::Tensor(_))) }
         };
         let graph = self.graph();
-        (graph.input.iter().map(port).collect(), graph.output.iter().map(port).collect())
+        let given: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+        let inputs = graph.input.iter().filter(|info| !given.contains(info.name.as_str()));
+        (inputs.map(port).collect(), graph.output.iter().map(port).collect())
     }
 }
 

@@ -4,6 +4,7 @@ use fusion_operators::{DType, Tensor};
 use indexmap::IndexMap;
 
 use super::error::{Fault, Place};
+use super::narrow::Narrow;
 use super::proto::{AttributeProto, GraphProto};
 use super::tensor::{element_type, tensor};
 
@@ -126,8 +127,28 @@ impl<'m> Node<'m> {
 
     /// A tensor, when present.
     pub fn tensor(&self, name: &str, directory: Option<&std::path::Path>) -> Result<Option<Tensor>, Fault> {
+        match self.narrow_of(name)? {
+            Some(narrow) => {
+                Err(Fault::unsupported(format!("a tensor of {} (attribute {name})", narrow.name)))
+            }
+            None => self.held_tensor(name, directory),
+        }
+    }
+
+    /// A tensor, when present, whose elements may be held in bytes.
+    pub fn held_tensor(
+        &self,
+        name: &str,
+        directory: Option<&std::path::Path>,
+    ) -> Result<Option<Tensor>, Fault> {
         let found = self.read(name, 4, "a tensor", |a| a.t.as_ref())?;
         Ok(found.map(|t| tensor(t, directory)).transpose()?)
+    }
+
+    /// The type that the bytes of a tensor stand for.
+    pub fn narrow_of(&self, name: &str) -> Result<Option<&'static Narrow>, Fault> {
+        let found = self.read(name, 4, "a tensor", |a| a.t.as_ref())?;
+        Ok(found.and_then(|t| Narrow::of(t.data_type.into())))
     }
 
     /// A graph that must be there.

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::error::ImportError;
 use super::model::Model;
 use super::proto::{DimensionProto, TypeProto, ValueInfoProto, dimension_proto, type_proto};
-use super::tensor::{MOST_EXTENT, element_type};
+use super::tensor::{MOST_EXTENT, element_type, held_type};
 
 /// What is known about a model's inputs beyond what it says.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +82,14 @@ fn element_type_of(
     Ok(TensorType::new(dims, dtype))
 }
 
+/// The number of the element type of a graph input that is a tensor.
+pub(super) fn element_number(info: &ValueInfoProto) -> Option<i64> {
+    match info.r#type.as_ref()?.value.as_ref()? {
+        type_proto::Value::Tensor(tensor) => Some(tensor.elem_type.into()),
+        _ => None,
+    }
+}
+
 fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, ImportError> {
     let fail = |problem: String| ImportError::Input { input: info.name.clone(), problem };
     let unsupported =
@@ -92,8 +100,8 @@ fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, Im
         Some(_) => return Err(unsupported("is a map or a sparse tensor")),
         None => return Err(fail("has no type".into())),
     };
-    let dtype = element_type(tensor.elem_type)
-        .map_err(|name| unsupported(&format!("has elements of type {name}")))?;
+    let dtype =
+        held_type(tensor.elem_type).map_err(|name| unsupported(&format!("has elements of type {name}")))?;
     let given = options
         .shapes
         .get(&info.name)

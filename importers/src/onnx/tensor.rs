@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use fusion_operators::tensor::bytes_of;
 use fusion_operators::{DType, Tensor, TensorError};
 
+use super::narrow::Narrow;
 use super::proto::TensorProto;
 
 /// Extents above this are taken for damage: no tensor has them, and arithmetic with them may overflow.
@@ -25,6 +26,8 @@ pub enum TensorProtoError {
     Extent { name: String, extent: i64 },
     #[error("tensor '{name}' has {found} elements, but its shape {shape:?} needs {expected}")]
     Count { name: String, shape: Vec<usize>, expected: usize, found: usize },
+    #[error("tensor '{name}' has {found} bytes of packed elements, but its shape {shape:?} needs {expected}")]
+    Packed { name: String, shape: Vec<usize>, expected: usize, found: usize },
     #[error("tensor '{name}' is stored in segments, which are not supported")]
     Segmented { name: String },
     #[error("tensor '{name}': {source}")]
@@ -76,10 +79,15 @@ pub fn element_type(number: i32) -> Result<DType, String> {
     })
 }
 
+/// As [`element_type`], or what holds the elements of a type that programs do not have.
+pub fn held_type(number: i32) -> Result<DType, String> {
+    element_type(number).or_else(|name| Narrow::of(number.into()).map(|narrow| narrow.dtype).ok_or(name))
+}
+
 /// Converts a tensor; `directory` is where external data may lie.
 pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, TensorProtoError> {
     let name = || proto.name.clone();
-    let dtype = element_type(proto.data_type)
+    let dtype = held_type(proto.data_type)
         .map_err(|element| TensorProtoError::ElementType { name: name(), element })?;
     if proto.segment.is_some() {
         return Err(TensorProtoError::Segmented { name: name() });
@@ -93,6 +101,10 @@ pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, T
     }
     let wrap = |source| TensorProtoError::Tensor { name: name(), source };
     let bytes = bytes_of(dtype, &shape).map_err(wrap)?;
+    if let Some(narrow) = Narrow::of(proto.data_type.into()) {
+        let elements = unpacked(proto, directory, narrow, bytes, &shape)?;
+        return Tensor::from_bytes(dtype, &shape, elements).map_err(wrap);
+    }
     if proto.data_location == 1 {
         let data = external(proto, directory, bytes)?;
         return Tensor::from_bytes(dtype, &shape, to_native(dtype, data)).map_err(wrap);
@@ -102,6 +114,28 @@ pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, T
         return Tensor::from_bytes(dtype, &shape, data).map_err(wrap);
     }
     typed(proto, dtype, &shape, bytes / dtype.size())
+}
+
+/// Elements of fewer than 8 bits, or floats of 8, a byte each.
+fn unpacked(
+    proto: &TensorProto,
+    directory: Option<&Path>,
+    narrow: &Narrow,
+    count: usize,
+    shape: &[usize],
+) -> Result<Vec<u8>, TensorProtoError> {
+    let size = narrow.packed_size(count);
+    let packed: Vec<u8> = match &proto.raw_data {
+        _ if proto.data_location == 1 => external(proto, directory, size)?,
+        Some(raw) => raw.to_vec(),
+        // Each number is a byte, with as many elements as fit.
+        None => proto.int32_data.iter().map(|&v| v as u8).collect(),
+    };
+    if packed.len() != size {
+        let (name, shape, found) = (proto.name.clone(), shape.to_vec(), packed.len());
+        return Err(TensorProtoError::Packed { name, shape, expected: size, found });
+    }
+    Ok(narrow.unpacked(&packed, count))
 }
 
 /// Elements from the field that belongs to the element type.

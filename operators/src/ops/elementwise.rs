@@ -6,7 +6,7 @@ use crate::form::{Form, dtype, float, form, operand};
 use crate::operator::Related;
 use crate::operator::cost::{free, one_each, ten_each};
 use crate::reference::EvalError;
-use crate::reference::elementwise::{cast, map, map_int, modulo, power, select, shift, zip};
+use crate::reference::elementwise::{bitcast, cast, map, map_int, modulo, power, select, shift, zip};
 use crate::relation::{broadcast, broadcast_all, broadcast_to_bool, same_as_first, same_dtype};
 use crate::{Call, DType, FusionKind, Operator, TensorType, operators, require};
 
@@ -90,6 +90,14 @@ fn cast_relation(call: &Call) -> Related {
         return Err(crate::Violation::new(1, "attribute dtype must be an element type"));
     };
     Ok(vec![call.operands[0].with_dtype(dtype)])
+}
+
+/// C1: `dtype` is given, and has the size of the operand's element type.
+fn bitcast_relation(call: &Call) -> Related {
+    let result = cast_relation(call)?;
+    let (from, to) = (call.operands[0].dtype, result[0].dtype);
+    require!(from.size() == to.size(), C 1, "elements of {from} have {} bytes, those of {to} {}", from.size(), to.size());
+    Ok(result)
 }
 
 /// C1: the condition is boolean. C2: the two values have one element type. C3: the shapes broadcast.
@@ -230,9 +238,9 @@ operators! {
     BITWISE_OR = bitwise("bitwise_or", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a | b))).commutes();
     /// Exclusive or of each bit
     BITWISE_XOR = bitwise("bitwise_xor", |_, r, x| zip(&r[0], x, |a, _| a, |a, b| Ok(a ^ b))).commutes();
-    /// x0 * 2^x1; 0 when x1 is the width or more
+    /// x0 * 2^x1; 0 when x1 is the width or more, or below 0
     SHIFT_LEFT = bitwise("shift_left", |_, r, x| shift(&r[0], x, |a, n| a << n));
-    /// Logical for unsigned, arithmetic for signed integers
+    /// Logical for unsigned, arithmetic for signed integers; by the width or more, or less than 0, only the sign is left
     SHIFT_RIGHT = bitwise("shift_right", |_, r, x| shift(&r[0], x, |a, n| a >> n));
 
     /// condition ? x : y, with broadcasting
@@ -242,6 +250,11 @@ operators! {
     ///
     /// Floats to integers truncate toward zero and saturate; integers wrap; to boolean is `x != 0`. C1: dtype is an element type.
     CAST = Operator { relation: cast_relation, ..unary("cast", free, |_, r, x| cast(&r[0], &x[0])) }
+        .of(form(&[operand("operand")]).attributes(&[dtype("dtype").required()]));
+    /// The bits of each element as another element type of its size; as a boolean, whether any is set
+    ///
+    /// C1: dtype is an element type of that size.
+    BITCAST = Operator { relation: bitcast_relation, ..unary("bitcast", free, |_, r, x| bitcast(&r[0], &x[0])) }
         .of(form(&[operand("operand")]).attributes(&[dtype("dtype").required()]));
     /// min(max(x, min), max); an absent bound is none
     CLIP = unary("clip", one_each, crate::reference::elementwise::clip)

@@ -91,10 +91,11 @@ pub fn power(result: &TensorType, x: &[Tensor]) -> Evaluated {
     })
 }
 
-/// Shifts; by the width or more, the value a longer and longer shift tends to.
+/// Shifts; by the width or more, and by less than 0, the value a longer and longer shift tends to.
 pub fn shift(result: &TensorType, x: &[Tensor], f: impl Fn(i128, u32) -> i128) -> Evaluated {
     let bits = 8 * result.dtype.size() as i128;
-    zip(result, x, |a, _| a, |a, n| Ok(f(a, n.clamp(0, bits) as u32)))
+    let within = |n: i128| if (0..bits).contains(&n) { n } else { bits };
+    zip(result, x, |a, _| a, |a, n| Ok(f(a, within(n) as u32)))
 }
 
 /// `condition ? x : y` with broadcasting.
@@ -129,6 +130,16 @@ pub fn cast(result: &TensorType, x: &Tensor) -> Evaluated {
     // `as` truncates toward zero, saturates, and takes NaN to 0.
     let values: Vec<i128> = x.to_f64s().into_iter().map(|v| (v as i128).clamp(least, most)).collect();
     Ok(vec![Tensor::from_ints(to, &shape, &values)?])
+}
+
+/// The same bytes as another element type; a boolean's byte is 0 or 1.
+pub fn bitcast(result: &TensorType, x: &Tensor) -> Evaluated {
+    let shape = static_shape(result)?;
+    let bytes: Vec<u8> = match result.dtype {
+        DType::Bool => x.bytes().iter().map(|&byte| (byte != 0).into()).collect(),
+        _ => x.bytes().to_vec(),
+    };
+    Ok(vec![Tensor::from_bytes(result.dtype, &shape, bytes)?])
 }
 
 /// `min(max(x, min), max)`.

@@ -50,3 +50,13 @@ func.func @saturating(%x: tensor<4xi32>) -> tensor<4xui8> {
   %1 = relay.cast %0 {dtype = ui8} : (tensor<4xf64>) -> tensor<4xui8>
   return %1 : tensor<4xui8>
 }
+
+// -----
+
+// CHECK-LABEL: func @bits
+// CHECK: relay.constant dense<[1065353216, -2147483648]> : tensor<2xi32>
+func.func @bits() -> tensor<2xi32> {
+  %0 = relay.constant dense<[1.0, -0.0]> : tensor<2xf32>
+  %1 = relay.bitcast %0 {dtype = i32} : (tensor<2xf32>) -> tensor<2xi32>
+  return %1 : tensor<2xi32>
+}

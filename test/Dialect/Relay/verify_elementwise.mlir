@@ -61,3 +61,11 @@ func.func @no_such_element_type(%x: tensor<4xi4>) {
   %0 = relay.abs %x : (tensor<4xi4>) -> tensor<4xi4>
   return
 }
+
+// -----
+
+func.func @bits_of_another_size(%x: tensor<2xf32>) -> tensor<2xi64> {
+  // expected-error @+1 {{elements of f32 have 4 bytes, those of i64 8}}
+  %0 = relay.bitcast %x {dtype = i64} : (tensor<2xf32>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}

@@ -116,7 +116,11 @@ impl OnnxTest {
     }
 
     fn work(&self, case: &Case) -> Result<ExitCode, Failure> {
-        let tolerance = (!self.no_run).then_some(Tolerance { relative: self.rtol, absolute: self.atol });
+        let tolerance = (!self.no_run).then_some(Tolerance {
+            relative: self.rtol,
+            absolute: self.atol,
+            ..Tolerance::default()
+        });
         let verdict =
             worker::run(case, &CompileOptions { jobs: Some(1), ..self.options.resolve()? }, tolerance);
         print::line(serde_json::to_string(&verdict)?)?;

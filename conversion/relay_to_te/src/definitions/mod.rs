@@ -4,6 +4,7 @@
 //! compiled, and the conversion says so by name.
 
 mod attention;
+mod bitcast;
 mod columns;
 mod contraction;
 mod convolution;
@@ -139,6 +140,7 @@ const FAMILIES: &[Table] = &[
     topk::TABLE,
     winograd::TABLE,
     sequence_mask::TABLE,
+    bitcast::TABLE,
 ];
 
 /// True for operators that compute each element of elements at the same place, with broadcasting.

@@ -17,8 +17,11 @@ pub const ROWS: &[Conversion] = &[
         one(im, node, |im, x| elu(im, x, alpha))
     }),
     row("Selu", |im, node| {
-        let alpha = node.float("alpha", 1.673_263_192_176_818_8)?;
-        let gamma = node.float("gamma", 1.050_701_022_148_132_3)?;
+        let (alpha, gamma) = match node.version < 6 {
+            true => (1.6732, 1.0507),
+            false => (1.673_263_192_176_818_8, 1.050_701_022_148_132_3),
+        };
+        let (alpha, gamma) = (node.float("alpha", alpha)?, node.float("gamma", gamma)?);
         one(im, node, |im, x| {
             let unscaled = elu(im, x, alpha)?;
             im.mul_f(unscaled, gamma)
@@ -69,10 +72,18 @@ pub const ROWS: &[Conversion] = &[
     }),
     row("Swish", |im, node| {
         let alpha = node.float("alpha", 1.0)?;
+        one(im, node, |im, x| swish(im, x, alpha))
+    }),
+    row("SwiGLU", |im, node| {
+        let (alpha, b) = (node.float("alpha", 1.0)?, node.input(1)?);
+        if im.rank(node.input(0)?)? != im.rank(b)? {
+            let (a, b) = (im.ty(node.input(0)?)?, im.ty(b)?);
+            return Err(Fault::value(format!("the operands must have one shape, found {a} and {b}")));
+        }
         one(im, node, |im, x| {
-            let scaled = if alpha == 1.0 { x } else { im.mul_f(x, alpha)? };
-            let gate = im.un(&ew::SIGMOID, scaled)?;
-            im.mul(x, gate)
+            let gate = swish(im, x, alpha)?;
+            let b = im.wide(b)?;
+            im.mul(gate, b)
         })
     }),
     row("Gelu", gelu),
@@ -102,6 +113,13 @@ pub fn elu(im: &mut Importer, x: Value, alpha: f64) -> Made {
     let less = im.add_f(power, -1.0)?;
     let low = im.mul_f(less, alpha)?;
     below_zero(im, x, low, x)
+}
+
+/// x * sigmoid(alpha * x)
+pub fn swish(im: &mut Importer, x: Value, alpha: f64) -> Made {
+    let scaled = if alpha == 1.0 { x } else { im.mul_f(x, alpha)? };
+    let gate = im.un(&ew::SIGMOID, scaled)?;
+    im.mul(x, gate)
 }
 
 /// min(max(alpha * x + beta, 0), 1)

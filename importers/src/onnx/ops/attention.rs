@@ -1,6 +1,6 @@
-//! Attention and rotary embeddings (operator sets 23 and 24).
+//! Attention and rotary embeddings (operator sets 23 to 25).
 
-use fusion_operators::ops::{elementwise as ew, shape as sh};
+use fusion_operators::ops::{elementwise as ew, reduction, shape as sh};
 use fusion_operators::{Attrs, DType, Dim};
 
 use super::{Conversion, row};
@@ -12,7 +12,7 @@ use crate::onnx::node::{Node, Value};
 pub const ROWS: &[Conversion] = &[row("Attention", attention), row("RotaryEmbedding", rotary)];
 
 /// [batch, length, heads * size] as [batch, heads, length, size].
-fn heads(im: &mut Importer, x: Value, count: i64) -> Made {
+pub fn heads(im: &mut Importer, x: Value, count: i64) -> Made {
     let dims = im.dims(x)?;
     let width = im.extent(x, 2, "the operand")?;
     if count < 1 || width % count != 0 {
@@ -64,29 +64,29 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
         let product = im.matmul(q, transposed)?;
         im.mul_f(product, scale)?
     };
-    let mut stages = vec![scores];
-    let biased = bias(im, node, scores, past_length)?;
-    stages.push(biased);
     let cap = node.float("softcap", 0.0)?;
     let capped = match cap > 0.0 {
         true => {
-            let scaled = im.mul_f(biased, 1.0 / cap)?;
+            let scaled = im.mul_f(scores, 1.0 / cap)?;
             let bent = im.un(&ew::TANH, scaled)?;
             im.mul_f(bent, cap)?
         }
-        false => biased,
+        false => scores,
     };
-    stages.push(capped);
+    let mask = Mask::read(im, node, capped, past_length)?;
+    let biased = mask.apply(im, capped)?;
+    let mut stages = vec![scores, capped, biased];
     let precision = node.opt_dtype("softmax_precision")?;
     let ready = match precision {
-        Some(precision) if precision.size() > 2 => im.cast(capped, precision)?,
-        _ => capped,
+        Some(precision) if precision.size() > 2 => im.cast(biased, precision)?,
+        _ => biased,
     };
     let weights = im.softmax(ready, 3)?;
-    let weights = im.cast(weights, im.dtype(v)?)?;
-    stages.push(weights);
-    let mut y = im.matmul(weights, v)?;
-    y = im.cast(y, dtype)?;
+    let mut weights = im.cast(weights, im.dtype(v)?)?;
+    let y = im.matmul(weights, v)?;
+    let y = im.cast(y, dtype)?;
+    let sees = mask.sees(im)?;
+    let mut y = or_zero(im, sees, y)?;
     if flat {
         y = im.transpose(y, &[0, 2, 1, 3])?;
         let dims = im.dims(y)?;
@@ -94,6 +94,10 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
         y = im.reshape_dims(y, &[dims[0].clone(), dims[1].clone(), Dim::Static(width as u64)])?;
     }
     let stage = usize::try_from(node.int("qk_matmul_output_mode", 0)?).unwrap_or(usize::MAX);
+    if node.wants(3) && stage == 3 {
+        weights = or_zero(im, sees, weights)?;
+    }
+    stages.push(weights);
     let Some(&stage) = stages.get(stage) else {
         return Err(Fault::Attribute { name: "qk_matmul_output_mode".into(), expected: "from 0 to 3" });
     };
@@ -102,7 +106,7 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
 }
 
 /// Keys or values with each head repeated for its group of query heads.
-fn grouped(im: &mut Importer, q: Value, x: Value) -> Made {
+pub fn grouped(im: &mut Importer, q: Value, x: Value) -> Made {
     let (q_heads, own) = (im.extent(q, 1, "the queries")?, im.extent(x, 1, "the keys")?);
     if q_heads == own {
         return Ok(x);
@@ -115,50 +119,134 @@ fn grouped(im: &mut Importer, q: Value, x: Value) -> Made {
     im.gather(x, places, 1)
 }
 
-/// Scores plus -infinity where a query must not see a key.
-fn bias(im: &mut Importer, node: &Node, scores: Value, past: i64) -> Made {
-    let mut result = scores;
-    let hidden = |im: &mut Importer, seen: Value, result: Value| {
-        let out = im.like(result, f64::NEG_INFINITY)?;
-        im.select(seen, result, out)
-    };
-    if let Some(mut mask) = node.opt(3) {
-        let (rank, boolean) = (im.rank(mask)?, im.dtype(mask)? == DType::Bool);
-        let (keys, given) = (im.dims(scores)?[3].known(), im.dims(mask)?[rank - 1].known());
-        if let (Some(keys), Some(given)) = (keys, given)
-            && given < keys
-            && given != 1
-        {
-            // Keys beyond the mask are not seen.
+/// Which keys a query sees, and what is added to the scores.
+struct Mask {
+    /// True where a key is seen; they hold together.
+    seen: Vec<Value>,
+    added: Option<Value>,
+    /// Whether there may be queries that see no key.
+    gaps: bool,
+}
+
+impl Mask {
+    fn read(im: &mut Importer, node: &Node, scores: Value, past: i64) -> Result<Mask, Fault> {
+        let mut mask = Mask { seen: vec![], added: None, gaps: false };
+        if let Some(given) = node.opt(3) {
+            mask.gaps = true;
+            let boolean = im.dtype(given)? == DType::Bool;
+            let given = padded(im, given, scores, if boolean { 0.0 } else { f64::NEG_INFINITY })?;
+            match boolean {
+                true => mask.seen.push(given),
+                false => mask.added = Some(im.cast(given, im.dtype(scores)?)?),
+            }
+        }
+        let window = |name: &str| match node.int(name, -1)? {
+            -1 => Ok(None),
+            n if (0..1 << 40).contains(&n) => Ok(Some(n)),
+            n => Err(Fault::value(format!("attribute {name} must be -1 or a number of keys, found {n}"))),
+        };
+        let (left, right) = (window("left_window_size")?, window("right_window_size")?);
+        let causal = node.flag("is_causal")?;
+        if causal || left.is_some() || right.is_some() {
+            let i = positions(im, node, scores, past)?;
+            let keys = im.extent(scores, 3, "the keys")?;
+            let j = im.arange(DType::I64, keys, 0.0, 1.0)?;
+            let mut within = |im: &mut Importer, reach: i64, before: bool| {
+                let end = if reach == 0 { i } else { im.add_f(i, reach as f64)? };
+                let (low, high) = if before { (end, j) } else { (j, end) };
+                mask.seen.push(im.bin(&ew::LESS_EQUAL, low, high)?);
+                Ok::<_, Fault>(())
+            };
+            if causal {
+                within(im, 0, false)?;
+            }
+            if let Some(reach) = right {
+                within(im, reach, false)?;
+            }
+            if let Some(reach) = left {
+                within(im, -reach, true)?;
+            }
+            mask.gaps |= left.is_some();
+        }
+        if let Some(lengths) = node.opt(6) {
+            let keys = im.extent(scores, 3, "the keys")?;
+            let lengths = im.cast(lengths, DType::I64)?;
+            let lengths = im.expand_dims(lengths, &[1, 2, 3])?;
+            let j = im.arange(DType::I64, keys, 0.0, 1.0)?;
+            mask.seen.push(im.less(j, lengths)?);
+            mask.gaps = true;
+        }
+        Ok(mask)
+    }
+
+    /// Scores plus -infinity where a query must not see a key.
+    fn apply(&self, im: &mut Importer, scores: Value) -> Made {
+        let mut result = match self.added {
+            Some(added) => im.add(scores, added)?,
+            None => scores,
+        };
+        for &seen in &self.seen {
+            let out = im.like(result, f64::NEG_INFINITY)?;
+            result = im.select(seen, result, out)?;
+        }
+        Ok(result)
+    }
+
+    /// Which queries see a key; none where all do. Asked of the mask, as scores may be infinite themselves.
+    fn sees(&self, im: &mut Importer) -> Result<Option<Value>, Fault> {
+        if !self.gaps {
+            return Ok(None);
+        }
+        let mut seen = self.seen.clone();
+        if let Some(added) = self.added {
+            let out = im.like(added, f64::NEG_INFINITY)?;
+            seen.push(im.bin(&ew::NOT_EQUAL, added, out)?);
+        }
+        let Some((&first, rest)) = seen.split_first() else { return Ok(None) };
+        let all = rest.iter().try_fold(first, |all, &next| im.and(all, next))?;
+        let last = im.rank(all)?.saturating_sub(1);
+        Ok(Some(im.reduce(&reduction::REDUCE_ANY, all, &[last], true)?))
+    }
+}
+
+/// A mask for fewer keys than there are, extended by keys that are not seen.
+fn padded(im: &mut Importer, mask: Value, scores: Value, unseen: f64) -> Made {
+    let rank = im.rank(mask)?;
+    if rank == 0 {
+        return Err(Fault::value("the mask must have rank 1 or more, found a scalar"));
+    }
+    let (keys, given) = (im.dims(scores)?[3].known(), im.dims(mask)?[rank - 1].known());
+    match (keys, given) {
+        (Some(keys), Some(given)) if given < keys && given != 1 => {
             let mut padding = vec![0; 2 * rank];
             padding[2 * rank - 1] = (keys - given) as i64;
-            mask = im.pad(mask, &padding, if boolean { 0.0 } else { f64::NEG_INFINITY })?;
+            im.pad(mask, &padding, unseen)
         }
-        result = if boolean {
-            hidden(im, mask, result)?
-        } else {
-            let mask = im.cast(mask, im.dtype(scores)?)?;
-            im.add(result, mask)?
-        };
+        _ => Ok(mask),
     }
-    if node.flag("is_causal")? {
-        let queries = im.extent(scores, 2, "the queries")?;
-        let keys = im.extent(scores, 3, "the keys")?;
-        let i = im.arange(DType::I64, queries, past as f64, 1.0)?;
-        let i = im.expand_dims(i, &[1])?;
-        let j = im.arange(DType::I64, keys, 0.0, 1.0)?;
-        let seen = im.bin(&ew::LESS_EQUAL, j, i)?;
-        result = hidden(im, seen, result)?;
+}
+
+/// Where each query stands among the keys, as a column: behind the past, or at the end of the keys that are no padding.
+fn positions(im: &mut Importer, node: &Node, scores: Value, past: i64) -> Made {
+    let queries = im.extent(scores, 2, "the queries")?;
+    let i = im.arange(DType::I64, queries, past as f64, 1.0)?;
+    let i = im.expand_dims(i, &[1])?;
+    match node.opt(6) {
+        Some(lengths) if node.opt(4).is_none() => {
+            let lengths = im.cast(lengths, DType::I64)?;
+            let before = im.add_f(lengths, -(queries as f64))?;
+            let before = im.expand_dims(before, &[1, 2, 3])?;
+            im.add(before, i)
+        }
+        _ => Ok(i),
     }
-    if let Some(lengths) = node.opt(6) {
-        let keys = im.extent(scores, 3, "the keys")?;
-        let lengths = im.cast(lengths, DType::I64)?;
-        let lengths = im.expand_dims(lengths, &[1, 2, 3])?;
-        let j = im.arange(DType::I64, keys, 0.0, 1.0)?;
-        let seen = im.less(j, lengths)?;
-        result = hidden(im, seen, result)?;
-    }
-    Ok(result)
+}
+
+/// 0 in rows of queries that see no key.
+fn or_zero(im: &mut Importer, sees: Option<Value>, x: Value) -> Made {
+    let Some(sees) = sees else { return Ok(x) };
+    let zero = im.like(x, 0.0)?;
+    im.select(sees, x, zero)
 }
 
 /// Turns pairs of features by angles that grow with the position.

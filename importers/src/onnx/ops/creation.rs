@@ -18,8 +18,9 @@ pub const ROWS: &[Conversion] = &[
 
 fn constant(im: &mut Importer, node: &Node) -> Converted {
     let directory = im.directory();
-    let tensor = if let Some(tensor) = node.tensor("value", directory)? {
-        tensor
+    let tensor = if let Some(tensor) = node.held_tensor("value", directory)? {
+        let value = im.constant(tensor);
+        return Ok(vec![im.mark(value, node.narrow_of("value")?)]);
     } else if let Some(v) = node.opt_float("value_float")? {
         Tensor::from_f64s(DType::F32, &[], &[v])?
     } else if let Some(list) = node.floats("value_floats")? {

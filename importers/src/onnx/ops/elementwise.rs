@@ -1,12 +1,13 @@
 //! Elementwise operators: arithmetic, comparison, logic, bits, selection, conversion of types.
 
 use fusion_operators::ops::elementwise as ew;
-use fusion_operators::{DType, Operator};
+use fusion_operators::{Attrs, DType, Operator};
 
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
+use crate::onnx::narrow::{Narrow, Rounding};
 use crate::onnx::node::{Node, Value};
 
 macro_rules! rows {
@@ -41,12 +42,26 @@ pub const ROWS: &[Conversion] = &[
     row("Where", |im, node| Ok(vec![im.select(node.input(0)?, node.input(1)?, node.input(2)?)?])),
     row("Clip", clip),
     row("Cast", |im, node| {
+        if node.version < 6 {
+            return cast(im, node, To::Type(type_named(node.string("to", "")?)?));
+        }
+        if let Some(narrow) = Narrow::of_attribute(node, "to")? {
+            return cast(im, node, To::Narrow(narrow));
+        }
         let to = node.opt_dtype("to")?.ok_or_else(|| Fault::MissingAttribute { name: "to".into() })?;
-        Ok(vec![im.cast(node.input(0)?, to)?])
+        cast(im, node, To::Type(to))
     }),
     row("CastLike", |im, node| {
-        let to = im.dtype(node.input(1)?)?;
-        Ok(vec![im.cast(node.input(0)?, to)?])
+        let like = node.input(1)?;
+        let to = match im.narrow_of(like) {
+            Some(narrow) => To::Narrow(narrow),
+            None => To::Type(im.dtype(like)?),
+        };
+        cast(im, node, to)
+    }),
+    row("BitCast", |im, node| {
+        let to = node.opt_dtype("to")?.ok_or_else(|| Fault::MissingAttribute { name: "to".into() })?;
+        Ok(vec![im.op(&ew::BITCAST, &[node.input(0)?], Attrs::new().with("dtype", to))?])
     }),
     row("Identity", |_, node| Ok(vec![node.input(0)?])),
     row("Softsign", |im, node| {
@@ -56,6 +71,43 @@ pub const ROWS: &[Conversion] = &[
         Ok(vec![im.div(x, below)?])
     }),
 ];
+
+/// What a cast is to.
+enum To {
+    Type(DType),
+    Narrow(&'static Narrow),
+}
+
+/// Before version 6 element types have names.
+fn type_named(name: &str) -> Result<DType, Fault> {
+    const NAMES: [(&str, DType); 12] = [
+        ("FLOAT", DType::F32),
+        ("DOUBLE", DType::F64),
+        ("FLOAT16", DType::F16),
+        ("INT8", DType::I8),
+        ("INT16", DType::I16),
+        ("INT32", DType::I32),
+        ("INT64", DType::I64),
+        ("UINT8", DType::U8),
+        ("UINT16", DType::U16),
+        ("UINT32", DType::U32),
+        ("UINT64", DType::U64),
+        ("BOOL", DType::Bool),
+    ];
+    let found = NAMES.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, dtype)| dtype).ok_or_else(|| Fault::unsupported(format!("a cast to '{name}'")))
+}
+
+fn cast(im: &mut Importer, node: &Node, to: To) -> Converted {
+    let mut x = node.input(0)?;
+    if let Some(narrow) = im.narrow_of(x) {
+        x = im.numbers(x, narrow)?;
+    }
+    Ok(vec![match to {
+        To::Type(dtype) => im.cast(x, dtype)?,
+        To::Narrow(narrow) => im.narrowed(x, narrow, Rounding::read(node)?)?,
+    }])
+}
 
 fn unary(im: &mut Importer, node: &Node, op: &'static Operator) -> Converted {
     Ok(vec![im.un(op, node.input(0)?)?])

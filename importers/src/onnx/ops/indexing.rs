@@ -90,10 +90,6 @@ fn one_hot(im: &mut Importer, node: &Node) -> Converted {
         at = im.cast(at, DType::I64)?;
     }
     let axis = axis_in(node.int("axis", -1)?, im.rank(at)? + 1)?;
-    // Indices from -depth on count from the back.
-    let negative = im.less_f(at, 0.0)?;
-    let from_back = im.add_f(at, depth as f64)?;
-    at = im.select(negative, from_back, at)?;
     let (off, on) = (im.select_at(values, 0, 0)?, im.select_at(values, 0, 1)?);
     let attrs = Attrs::new().with("depth", depth).with("axis", axis as i64);
     Ok(vec![im.op(&indexing::ONE_HOT, &[at, on, off], attrs)?])

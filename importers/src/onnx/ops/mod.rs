@@ -9,14 +9,19 @@ mod convolution;
 mod creation;
 mod einsum;
 mod elementwise;
+mod flex_attention;
+mod forest;
+mod grams;
 mod held;
 mod indexing;
+mod linear_attention;
 mod loss;
 mod normalization;
 mod pooling;
 mod quantization;
 mod recurrent;
 mod reduction;
+mod regions;
 mod repeat;
 mod resize;
 mod scan;
@@ -24,6 +29,8 @@ mod sequence;
 mod shape;
 mod slicing;
 mod spatial;
+mod training;
+mod trees;
 mod vision;
 mod windows;
 
@@ -73,6 +80,12 @@ const FAMILIES: &[&[Conversion]] = &[
     loss::ROWS,
     recurrent::ROWS,
     attention::ROWS,
+    linear_attention::ROWS,
+    flex_attention::ROWS,
+    training::ROWS,
+    trees::ROWS,
+    regions::ROWS,
+    grams::ROWS,
     vision::ROWS,
     control::ROWS,
     scan::ROWS,

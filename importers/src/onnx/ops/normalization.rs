@@ -132,7 +132,7 @@ fn layer_norm(im: &mut Importer, node: &Node) -> Converted {
     Ok(vec![y, mean, inverse])
 }
 
-/// x / (sum |x|^p)^(1 / p)
+/// x / (sum |x|^p)^(1 / p); 0 where that is 0 / 0
 fn lp_norm(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let axis = im.axis(x, node.int("axis", -1)?)?;
@@ -148,6 +148,9 @@ fn lp_norm(im: &mut Importer, node: &Node) -> Converted {
         }
         p => return Err(Fault::unsupported(format!("the {p}-norm"))),
     };
+    let none = im.equal_f(length, 0.0)?;
+    let one = im.like(length, 1.0)?;
+    let length = im.select(none, one, length)?;
     Ok(vec![im.div(x, length)?])
 }
 

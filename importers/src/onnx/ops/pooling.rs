@@ -25,7 +25,7 @@ pub const ROWS: &[Conversion] = &[
     row("GlobalAveragePool", |im, node| Ok(vec![im.un(&pool::GLOBAL_AVG_POOL, node.input(0)?)?])),
     row("GlobalLpPool", |im, node| {
         let x = node.input(0)?;
-        let p = node.int("p", 2)? as f64;
+        let p = power(node)?;
         let axes: Vec<usize> = (2..im.rank(x)?).collect();
         let powers = power_of_size(im, x, p)?;
         let sum = im.sum(powers, &axes, true)?;
@@ -137,6 +137,11 @@ fn places_of_max(im: &mut Importer, node: &Node, x: Value, y: Value, window: &Wi
     im.reshape(places, &to)
 }
 
+/// The attribute p, which is a float in the first version.
+fn power(node: &Node) -> Result<f64, Fault> {
+    if node.version < 2 { node.float("p", 2.0) } else { Ok(node.int("p", 2)? as f64) }
+}
+
 fn power_of_size(im: &mut Importer, x: Value, p: f64) -> Made {
     let size = im.un(&ew::ABS, x)?;
     if p == 1.0 {
@@ -157,7 +162,7 @@ fn root(im: &mut Importer, x: Value, p: f64) -> Made {
 /// The p-norm of each window: its mean of |x|^p times its volume, over zeros where it hangs over.
 fn lp_pool(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
-    let p = node.int("p", 2)? as f64;
+    let p = power(node)?;
     let mut window = window(im, node, x)?;
     let axes = window.kernel.len();
     let ceil = node.flag("ceil_mode")?;

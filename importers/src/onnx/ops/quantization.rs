@@ -15,6 +15,7 @@ use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
+use crate::onnx::narrow::{Narrow, Rounding};
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[
@@ -128,9 +129,14 @@ fn against(im: &mut Importer, node: &Node, v: Value, x: Value) -> Made {
 fn quantize_linear(im: &mut Importer, node: &Node) -> Converted {
     let (x, scale) = (node.input(0)?, node.input(1)?);
     let zero = node.opt(2);
+    let narrow = match node.opt_int("output_dtype")?.unwrap_or(0) {
+        0 => zero.and_then(|zero| im.narrow_of(zero)),
+        number => Narrow::of(number),
+    };
     let dtype = match (node.opt_int("output_dtype")?.unwrap_or(0), zero) {
         (0, Some(zero)) => im.dtype(zero)?,
         (0, None) => DType::U8,
+        _ if narrow.is_some() => DType::U8,
         _ => node.opt_dtype("output_dtype")?.unwrap_or(DType::U8),
     };
     let scale = against(im, node, scale, x)?;
@@ -148,7 +154,31 @@ fn quantize_linear(im: &mut Importer, node: &Node) -> Converted {
     let scaled = im.div(x, scale)?;
     // Not all integers of the result are numbers of f16 or bf16.
     let scaled = im.wide(scaled)?;
-    Ok(vec![saturated(im, scaled, zero, dtype)?])
+    match narrow {
+        Some(narrow) => Ok(vec![quantize_narrow(im, node, scaled, zero, narrow)?]),
+        None => Ok(vec![saturated(im, scaled, zero, dtype)?]),
+    }
+}
+
+/// Floats round as they are cast; integers before that, and saturate.
+fn quantize_narrow(
+    im: &mut Importer,
+    node: &Node,
+    scaled: Value,
+    zero: Option<Value>,
+    narrow: &'static Narrow,
+) -> Made {
+    let mut q = if narrow.is_int() { im.un(&ew::ROUND, scaled)? } else { scaled };
+    if let Some(zero) = zero {
+        let zero = im.numbers(zero, narrow)?;
+        let zero = im.cast(zero, im.dtype(q)?)?;
+        q = im.add(q, zero)?;
+    }
+    if narrow.is_int() {
+        let (least, most) = narrow.range();
+        q = im.clip(q, least, most)?;
+    }
+    im.narrowed(q, narrow, Rounding::read(node)?)
 }
 
 fn dequantize_linear(im: &mut Importer, node: &Node) -> Converted {
@@ -158,10 +188,16 @@ fn dequantize_linear(im: &mut Importer, node: &Node) -> Converted {
         _ => node.opt_dtype("output_dtype")?.unwrap_or(DType::F32),
     };
     let scale = against(im, node, scale, x)?;
-    let mut q = im.cast(x, DType::I32)?;
+    // Integers are subtracted as such, and so are floats of 8 bits.
+    let float = im.narrow_of(x).filter(|narrow| !narrow.is_int());
+    let number = |im: &mut Importer, v: Value| match float {
+        Some(narrow) => im.numbers(v, narrow),
+        None => im.cast(v, DType::I32),
+    };
+    let mut q = number(im, x)?;
     if let Some(zero) = node.opt(2) {
         let zero = against(im, node, zero, x)?;
-        let zero = im.cast(zero, DType::I32)?;
+        let zero = number(im, zero)?;
         q = im.sub(q, zero)?;
     }
     let scale = im.wide(scale)?;

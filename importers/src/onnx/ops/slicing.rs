@@ -22,18 +22,28 @@ pub const ROWS: &[Conversion] = &[
     row("Slice", slice),
     row("Pad", pad),
     row("Tile", |im, node| {
-        let reps = im.ints_of(node, 1)?;
+        let reps = match node.version >= 6 {
+            true => im.ints_of(node, 1)?,
+            // How often along which axis.
+            false => {
+                let (times, axis) = (im.int_of(node, 1)?, im.int_of(node, 2)?);
+                let mut reps = vec![1; im.rank(node.input(0)?)?];
+                let axis = axis_in(axis, reps.len())?;
+                reps[axis] = times;
+                reps
+            }
+        };
         Ok(vec![im.op(&sh::TILE, &[node.input(0)?], Attrs::new().with("reps", reps))?])
     }),
     row("Trilu", trilu),
     row("ReverseSequence", reverse_sequence),
 ];
 
-/// Sections are an attribute before version 13, then an operand; without, the pieces are alike.
+/// Sections are an attribute before version 13 (or an operand in the first), then an operand; without, the pieces are alike.
 fn split(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let axis = im.axis(x, node.int("axis", 0)?)?;
-    let given = match node.version >= 13 {
+    let given = match node.version >= 13 || node.opt(1).is_some() {
         true => im.opt_ints_of(node, 1)?,
         false => node.ints("split")?.map(<[i64]>::to_vec),
     };
@@ -104,7 +114,10 @@ fn pad(im: &mut Importer, node: &Node) -> Converted {
     let rank = im.rank(x)?;
     let mode = node.string("mode", "constant")?;
     let (given, value) = if node.version < 11 {
-        (node.ints("pads")?.unwrap_or_default().to_vec(), node.float("value", 0.0)?)
+        (
+            node.ints(if node.version < 2 { "paddings" } else { "pads" })?.unwrap_or_default().to_vec(),
+            node.float("value", 0.0)?,
+        )
     } else {
         let given = im.ints_of(node, 1)?;
         let value = match node.opt(2) {

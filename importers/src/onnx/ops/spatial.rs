@@ -139,7 +139,13 @@ fn space_to_depth(im: &mut Importer, node: &Node) -> Converted {
         )));
     }
     let x = im.reshape(x, &[n, c, h / b, b, w / b, b])?;
-    let x = im.transpose(x, &[0, 3, 5, 1, 2, 4])?;
+    // Before version 28 there is no mode but the first.
+    let axes = match node.string("mode", "DCR")? {
+        "DCR" => [0, 3, 5, 1, 2, 4],
+        "CRD" => [0, 1, 3, 5, 2, 4],
+        _ => return Err(Fault::Attribute { name: "mode".into(), expected: "DCR or CRD" }),
+    };
+    let x = im.transpose(x, &axes)?;
     Ok(vec![im.reshape(x, &[n, c * b * b, h / b, w / b])?])
 }
 

@@ -113,6 +113,32 @@ fn transform(
     Ok((y_re, y_im))
 }
 
+/// The real signal along the last axis whose spectrum starts with these bins; the other half mirrors them.
+fn real(im: &mut Importer, re: Value, imaginary: Option<Value>, from: i64, length: i64) -> Made {
+    if length > LONGEST {
+        return Err(Fault::unsupported(format!("a Fourier transform of {length} samples")));
+    }
+    let dtype = im.dtype(re)?;
+    let table = |im: &mut Importer, f: fn(f64) -> f64, sign: f64| {
+        let mut values = Vec::with_capacity((from * length) as usize);
+        for k in 0..from {
+            // The first bin, and the middle one of an even number, mirror themselves.
+            let times = if k == 0 || 2 * k == length { 1.0 } else { 2.0 };
+            for n in 0..length {
+                values
+                    .push(sign * times / length as f64 * f(TAU * ((n * k) % length) as f64 / length as f64));
+            }
+        }
+        im.floats(dtype, &[from as usize, length as usize], &values)
+    };
+    let cos = table(im, f64::cos, 1.0)?;
+    let y = im.matmul(re, cos)?;
+    let Some(imaginary) = imaginary else { return Ok(y) };
+    let sin = table(im, f64::sin, -1.0)?;
+    let odd = im.matmul(imaginary, sin)?;
+    im.add(y, odd)
+}
+
 /// Splits [..., 1 or 2] into real and imaginary parts.
 fn parts(im: &mut Importer, x: Value) -> Result<(Value, Option<Value>), Fault> {
     let last = im.rank(x)? - 1;
@@ -146,19 +172,18 @@ fn dft(im: &mut Importer, node: &Node) -> Converted {
     }
     let extent = im.extent(x, axis, "the signal")?;
     let onesided = node.flag("onesided")?;
+    let inverse = node.flag("inverse")?;
     let length = match node.opt(1) {
         Some(_) => im.int_of(node, 1)?,
+        // Half a spectrum is that of an even number of samples.
+        None if onesided && inverse => 2 * (extent - 1),
         None => extent,
     };
     if length < 1 {
         return Err(Fault::value(format!("the length must be positive, found {length}")));
     }
-    let inverse = node.flag("inverse")?;
-    if onesided && inverse {
-        return Err(Fault::unsupported("a one-sided inverse transform"));
-    }
     let (re, imaginary) = parts(im, x)?;
-    let from = extent.min(length);
+    let from = extent.min(if onesided && inverse { length / 2 + 1 } else { length });
     let to = if onesided { length / 2 + 1 } else { length };
     let last = rank - 2;
     let ready = |im: &mut Importer, v: Value| {
@@ -167,6 +192,11 @@ fn dft(im: &mut Importer, node: &Node) -> Converted {
     };
     let re = ready(im, re)?;
     let imaginary = imaginary.map(|v| ready(im, v)).transpose()?;
+    if onesided && inverse {
+        let y = real(im, re, imaginary, from, length)?;
+        let y = im.swap(y, axis, last)?;
+        return Ok(vec![im.expand_dims(y, &[rank as i64 - 1])?]);
+    }
     let (re, imaginary) = transform(im, re, imaginary, (from, to, length), inverse)?;
     let (re, imaginary) = (im.swap(re, axis, last)?, im.swap(imaginary, axis, last)?);
     Ok(vec![joined(im, re, imaginary)?])

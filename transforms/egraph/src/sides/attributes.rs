@@ -3,7 +3,7 @@
 use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, MATMUL};
 use fusion_operators::ops::convolution::{CONV1D, CONV2D, CONV3D};
-use fusion_operators::ops::elementwise::{CAST, CLIP};
+use fusion_operators::ops::elementwise::{BITCAST, CAST, CLIP};
 use fusion_operators::ops::indexing::{GATHER, GATHER_ELEMENTS, ONE_HOT};
 use fusion_operators::ops::layout::{LAYOUT_CONV2D, LAYOUT_TRANSFORM};
 use fusion_operators::ops::normalization::{LAYER_NORM, LOG_SOFTMAX, SOFTMAX};
@@ -61,6 +61,7 @@ static ROWS: &[Row] = &[
     }),
     (&[&LAYER_NORM], |_| vec![Attrs::new().with("axis", -1i64).with("epsilon", 0.1)]),
     (&[&CAST], |_| [DType::F32, DType::I64, DType::Bool].map(|to| Attrs::new().with("dtype", to)).to_vec()),
+    (&[&BITCAST], |_| [DType::I32, DType::F32].map(|to| Attrs::new().with("dtype", to)).to_vec()),
     (&[&CLIP], |_| {
         vec![Attrs::new().with("min", 0.0), Attrs::new().with("min", -0.5).with("max", 0.5), Attrs::new()]
     }),

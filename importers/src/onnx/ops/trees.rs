@@ -1,0 +1,133 @@
+//! Ensembles of decision trees (domain ai.onnx.ml): all trees of all rows take one step down at a time.
+//!
+//!     node[n, t] = x[n, feature[node]] <= split[node] ? yes[node] : no[node]        as often as the deepest tree needs
+//!     y[n, k]    = sum_t weight[node[n, t], k]
+//!
+//! A leaf is a node whose branches lead to itself, so that shallow trees wait for deep ones. What a step asks may differ
+//! from node to node; one that asks for membership in a set becomes a chain of nodes that ask for equality.
+
+use fusion_operators::ops::{elementwise as ew, indexing, reduction};
+use fusion_operators::{Attrs, DType, Format, Operator};
+
+use super::Conversion;
+use super::forest::{Aggregate, Forest, MODES, Transform, of_nodes, of_targets};
+use crate::onnx::build::{Converted, Made};
+use crate::onnx::error::Fault;
+use crate::onnx::importer::Importer;
+use crate::onnx::node::{Node, Value};
+
+pub const ROWS: &[Conversion] = &[
+    Conversion { domain: "ai.onnx.ml", op_type: "TreeEnsemble", convert: ensemble },
+    Conversion { domain: "ai.onnx.ml", op_type: "TreeEnsembleRegressor", convert: regressor },
+];
+
+fn ensemble(im: &mut Importer, node: &Node) -> Converted {
+    let directory = im.directory();
+    let forest = of_nodes(node, directory)?;
+    let x = rows(im, node)?;
+    let dtype = im.dtype(x)?;
+    Ok(vec![values(im, &forest, x, dtype)?])
+}
+
+/// Its result is f32, whatever the type of the features.
+fn regressor(im: &mut Importer, node: &Node) -> Converted {
+    let directory = im.directory();
+    let forest = of_targets(node, directory)?;
+    let x = rows(im, node)?;
+    Ok(vec![values(im, &forest, x, DType::F32)?])
+}
+
+/// The features as floats; one row may come without its axis.
+fn rows(im: &mut Importer, node: &Node) -> Made {
+    let mut x = node.input(0)?;
+    if !im.dtype(x)?.is_float() {
+        x = im.cast(x, DType::F32)?;
+    }
+    match im.rank(x)? {
+        1 => im.expand_dims(x, &[0]),
+        2 => Ok(x),
+        _ => Err(Fault::value(format!("the features must have rank 1 or 2, found {}", im.ty(x)?))),
+    }
+}
+
+/// What a forest gives for each row and target.
+fn values(im: &mut Importer, forest: &Forest, x: Value, dtype: DType) -> Made {
+    let features = im.extent(x, 1, "the features")?;
+    if let Some(feature) = forest.nodes.iter().map(|node| node.feature).find(|&f| f >= features) {
+        return Err(Fault::value(format!("a node asks for feature {feature} of {features}")));
+    }
+    let reached = reached(im, forest, x)?;
+    let format = Format::of(dtype).map_or(f64::INFINITY, Format::greatest_number);
+    let (empty, op): (f64, &'static Operator) = match forest.aggregate {
+        Aggregate::Sum | Aggregate::Average => (0.0, &reduction::REDUCE_SUM),
+        Aggregate::Least => (format, &reduction::REDUCE_MIN),
+        Aggregate::Greatest => (-format, &reduction::REDUCE_MAX),
+    };
+    let table = im.floats(dtype, &[forest.nodes.len(), forest.targets], &forest.table(empty))?;
+    let each = im.gather(table, reached, 0)?;
+    let mut y = im.reduce(op, each, &[1], false)?;
+    if forest.aggregate == Aggregate::Average {
+        let count = im.like(y, forest.roots.len() as f64)?;
+        y = im.div(y, count)?;
+    }
+    if !forest.base.is_empty() {
+        let base = im.floats(dtype, &[forest.base.len()], &forest.base)?;
+        y = im.add(y, base)?;
+    }
+    match forest.transform {
+        Transform::None => Ok(y),
+        Transform::Softmax => im.softmax(y, 1),
+        Transform::Logistic => im.un(&ew::SIGMOID, y),
+    }
+}
+
+/// The leaf that each row reaches in each tree.
+fn reached(im: &mut Importer, forest: &Forest, x: Value) -> Made {
+    let dtype = im.dtype(x)?;
+    let column = |im: &mut Importer, f: &dyn Fn(usize) -> i64| {
+        let values: Vec<i64> = (0..forest.nodes.len()).map(f).collect();
+        im.ints(&[values.len()], &values)
+    };
+    let of_feature = column(im, &|i| forest.nodes[i].feature)?;
+    let (of_yes, of_no) =
+        (column(im, &|i| forest.nodes[i].yes as i64)?, column(im, &|i| forest.nodes[i].no as i64)?);
+    let of_mode = column(im, &|i| forest.nodes[i].mode as i64)?;
+    let of_missing = column(im, &|i| forest.nodes[i].missing.into())?;
+    let splits: Vec<f64> = forest.nodes.iter().map(|node| node.split).collect();
+    let of_split = im.floats(dtype, &[splits.len()], &splits)?;
+    let modes = forest.modes();
+    let any_missing = forest.nodes.iter().any(|node| node.missing);
+    let roots: Vec<i64> = forest.roots.iter().map(|&root| root as i64).collect();
+    let mut at = im.ints(&[roots.len()], &roots)?;
+    for step in 0..forest.depth.max(1) {
+        let feature = im.gather(of_feature, at, 0)?;
+        // At first all rows stand at the roots.
+        let value = match step {
+            0 => im.gather(x, feature, 1)?,
+            _ => im.op(&indexing::GATHER_ELEMENTS, &[x, feature], Attrs::new().with("axis", 1i64))?,
+        };
+        let split = im.gather(of_split, at, 0)?;
+        let mut goes = None;
+        for &mode in &modes {
+            let answer = im.bin(MODES[mode].1, value, split)?;
+            goes = Some(match goes {
+                None => answer,
+                Some(goes) => {
+                    let own = im.gather(of_mode, at, 0)?;
+                    let asks = im.equal_f(own, mode as f64)?;
+                    im.select(asks, answer, goes)?
+                }
+            });
+        }
+        let Some(mut goes) = goes else { return Err(Fault::value("the trees have no nodes")) };
+        if any_missing {
+            let (nan, missing) = (im.un(&ew::IS_NAN, value)?, im.gather(of_missing, at, 0)?);
+            let missing = im.cast(missing, DType::Bool)?;
+            let both = im.and(nan, missing)?;
+            goes = im.bin(&ew::LOGICAL_OR, goes, both)?;
+        }
+        let (yes, no) = (im.gather(of_yes, at, 0)?, im.gather(of_no, at, 0)?);
+        at = im.select(goes, yes, no)?;
+    }
+    Ok(at)
+}

@@ -1,0 +1,107 @@
+//! Ensembles of trees in both forms, and what is said of bad ones.
+
+use crate::common::*;
+use fusion_importers::onnx::Options;
+use fusion_importers::onnx::proto::{AttributeProto, ModelProto, TensorProto};
+use fusion_operators::Tensor;
+
+fn tensor(name: &str, values: &[f32]) -> AttributeProto {
+    let t = f32s("", &[values.len() as i64], values);
+    AttributeProto { name: name.into(), r#type: 4, t: Some(t), ..Default::default() }
+}
+
+fn bytes(name: &str, values: &[i32]) -> AttributeProto {
+    let dims = vec![values.len() as i64];
+    let t = TensorProto { dims, data_type: 2, int32_data: values.to_vec(), ..Default::default() };
+    AttributeProto { name: name.into(), r#type: 4, t: Some(t), ..Default::default() }
+}
+
+fn strings(name: &str, values: &[&str]) -> AttributeProto {
+    let strings = values.iter().map(|s| s.as_bytes().to_vec().into()).collect();
+    AttributeProto { name: name.into(), r#type: 8, strings, ..Default::default() }
+}
+
+fn floats(name: &str, values: &[f32]) -> AttributeProto {
+    AttributeProto { name: name.into(), r#type: 6, floats: values.to_vec(), ..Default::default() }
+}
+
+fn predict(op: &str, attributes: Vec<AttributeProto>, rows: &[[f32; 2]]) -> Result<Vec<f64>, String> {
+    let mut call = node(op, &["x"], &["y"], attributes);
+    call.domain = "ai.onnx.ml".into();
+    let count = rows.len().to_string();
+    let whole = graph(vec![call], vec![input("x", 1, &[&count, "2"])], &["y"]);
+    let opset_import = vec![opset("", 21), opset("ai.onnx.ml", 5)];
+    let x = Tensor::from_slice(&[rows.len(), 2], &rows.concat()).expect("they fill it");
+    let found = run(ModelProto { opset_import, ..model(whole) }, &Options::default(), &[x]);
+    found.map(|tensors| tensors[0].to_f64s()).map_err(|error| error.to_string())
+}
+
+/// x[0] <= 1 ? (x[1] in {2, 4} ? 10 : 20) : 30, with the second node as given.
+fn nested(second: [i64; 2], mode: i32) -> Vec<AttributeProto> {
+    vec![
+        ints("nodes_featureids", &[0, 1]),
+        tensor("nodes_splits", &[1.0, 2.0]),
+        bytes("nodes_modes", &[0, mode]),
+        ints("nodes_truenodeids", &[1, second[0]]),
+        ints("nodes_falsenodeids", &[2, second[1]]),
+        ints("nodes_trueleafs", &[0, 1]),
+        ints("nodes_falseleafs", &[1, 1]),
+        tensor("leaf_weights", &[10.0, 20.0, 30.0]),
+        ints("leaf_targetids", &[0, 0, 1]),
+        tensor("membership_values", &[2.0, 4.0, f32::NAN]),
+        ints("tree_roots", &[0]),
+        int("n_targets", 2),
+    ]
+}
+
+#[test]
+fn rows_go_down_to_their_leaves() {
+    let rows = [[0.0, 4.0], [0.0, 3.0], [5.0, 4.0], [1.0, 2.0], [f32::NAN, 2.0]];
+    let expected = [10.0, 0.0, 20.0, 0.0, 0.0, 30.0, 10.0, 0.0, 0.0, 30.0];
+    assert_eq!(predict("TreeEnsemble", nested([0, 1], 6), &rows).expect("the trees are right"), expected);
+}
+
+#[test]
+fn older_trees_name_their_nodes() {
+    let attributes = || {
+        vec![
+            ints("nodes_treeids", &[0, 0, 0, 1]),
+            ints("nodes_nodeids", &[0, 1, 2, 0]),
+            ints("nodes_featureids", &[1, 0, 0, 0]),
+            floats("nodes_values", &[0.5, 0.0, 0.0, 0.0]),
+            strings("nodes_modes", &["BRANCH_LT", "LEAF", "LEAF", "LEAF"]),
+            ints("nodes_truenodeids", &[1, 0, 0, 0]),
+            ints("nodes_falsenodeids", &[2, 0, 0, 0]),
+            ints("target_treeids", &[0, 0, 1]),
+            ints("target_nodeids", &[1, 2, 0]),
+            ints("target_ids", &[0, 0, 0]),
+            floats("target_weights", &[1.0, 2.0, 100.0]),
+            floats("base_values", &[1000.0]),
+        ]
+    };
+    let rows = [[0.0, 0.0], [0.0, 0.5]];
+    assert_eq!(predict("TreeEnsembleRegressor", attributes(), &rows), Ok(vec![1101.0, 1102.0]));
+    let mut other = attributes();
+    other[5] = ints("nodes_truenodeids", &[9, 0, 0, 0]);
+    let error = predict("TreeEnsembleRegressor", other, &rows).expect_err("there is no node 9");
+    assert!(error.ends_with("tree 0 has no node 9, to which it leads"), "{error}");
+}
+
+#[test]
+fn bad_trees_are_refused() {
+    let mut circle = nested([0, 1], 0);
+    (circle[3], circle[5]) = (ints("nodes_truenodeids", &[1, 0]), ints("nodes_trueleafs", &[0, 0]));
+    let error = predict("TreeEnsemble", circle, &[[0.0, 0.0]]).expect_err("it goes round");
+    assert!(error.contains("one that leads back to itself"), "{error}");
+    let error = predict("TreeEnsemble", nested([7, 1], 0), &[[0.0, 0.0]]).expect_err("there is no leaf 7");
+    assert!(error.contains("leads to 7, which is not there"), "{error}");
+    let mut far = nested([0, 1], 0);
+    far[0] = ints("nodes_featureids", &[0, 2]);
+    let error = predict("TreeEnsemble", far, &[[0.0, 0.0]]).expect_err("there is no feature 2");
+    assert!(error.ends_with("a node asks for feature 2 of 2"), "{error}");
+    let mut odd = nested([0, 1], 9);
+    let error = predict("TreeEnsemble", odd.clone(), &[[0.0, 0.0]]).expect_err("no such mode");
+    assert!(error.ends_with("attribute nodes_modes must not hold 9"), "{error}");
+    odd.truncate(3);
+    assert!(predict("TreeEnsemble", odd, &[[0.0, 0.0]]).is_err());
+}
