@@ -6,11 +6,11 @@
 //!       tiling       dense     30.1 us   rows 8, vectors 2
 //! ```
 
-use super::remarks::KernelName;
 use fusion_schedule::auto_schedule::KindRemark;
+use std::fmt::Display;
 
 /// The kinds of a kernel, those that were chosen first and then by their estimates.
-pub fn text(kernel: &KernelName, kinds: &[KindRemark]) -> String {
+pub fn text(kernel: &impl Display, kinds: &[KindRemark]) -> String {
     let mut sorted: Vec<&KindRemark> = kinds.iter().collect();
     sorted.sort_by(|a, b| b.chosen.cmp(&a.chosen).then(a.seconds.total_cmp(&b.seconds)));
     let stages = |kind: &KindRemark| kind.stages.join(", ");
@@ -49,7 +49,7 @@ mod tests {
             kind("tiling", 3e-5, false, vec![]),
             kind("contraction", 1.25e-5, true, vec![("rows".to_owned(), 6)]),
         ];
-        let text = text(&KernelName::new(Some(1), "fused_dense_0"), &kinds);
+        let text = text(&"#1 fused_dense_0", &kinds);
         assert_eq!(
             text,
             "#1 fused_dense_0 can be scheduled by\n  * contraction  dense      12.500 us  rows 6\n    tiling       dense      30.000 us"

@@ -18,13 +18,6 @@ pub struct KernelName<'r> {
     name: &'r str,
 }
 
-impl<'r> KernelName<'r> {
-    /// Of a number, where it has one, and a name.
-    pub fn new(number: Option<usize>, name: &'r str) -> Self {
-        KernelName { number, name }
-    }
-}
-
 /// A remark, with the numbers of the kernels concerned.
 #[derive(Debug, Serialize)]
 pub struct Told<'r> {
