@@ -10,7 +10,9 @@ CARGO ?= cargo
 PYTHON ?= python3
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile
 # One profile for everything: the compiler's time is spent in MLIR and LLVM, which are built already.
-FUSION := $(or $(CARGO_TARGET_DIR),target)/debug/fusion
+BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
+FUSION := $(BUILT)/fusion
+PREFIX ?= /usr/local
 export PYTHONPATH := data/python:data/onnxruntime
 export PYTHONDONTWRITEBYTECODE := 1
 
@@ -21,7 +23,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check bench models clean
+.PHONY: help deps build install dist demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -32,6 +34,12 @@ deps: ## Install LLVM and MLIR 22 and what building needs (Debian, as root)
 
 build: deps ## Build the programs: fusion, fusion-opt, fusion-reduce, fusion-lsp-server
 	$(CARGO) build --bins
+
+install: ## Copy what make build built to PREFIX=/usr/local, stripped; below DESTDIR, if given
+	@DESTDIR="$(DESTDIR)" scripts/install.sh $(BUILT) $(PREFIX)
+
+dist: build ## Make a tarball to unpack anywhere, and a Debian package, in target/dist
+	@scripts/dist.sh $(BUILT) $(BUILT)/../dist
 
 demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Runtime, time it
 	@if $(MAKE) -s --no-print-directory data/python/.installed; then \
@@ -44,7 +52,8 @@ test: check-format check-lints check-models check-example check check-gpu-kit ##
 
 check-format: deps
 	@if $(CARGO) fmt --version > /dev/null 2>&1; then \
-	  $(CARGO) fmt --all --check && $(CARGO) fmt --check --manifest-path examples/out-of-tree/Cargo.toml; \
+	  $(CARGO) fmt --all --check && \
+	  for project in out-of-tree library; do $(CARGO) fmt --check --manifest-path examples/$$project/Cargo.toml || exit 1; done; \
 	else echo "rustfmt is not installed: formatting is not checked"; fi
 
 check-lints: deps
@@ -80,9 +89,12 @@ check-gpu-kit: build
 
 check-example: build
 	@$(MAKE) -s --no-print-directory -C examples/out-of-tree test
+	@$(MAKE) -s --no-print-directory -C examples/library test
+	@$(MAKE) -s --no-print-directory -C examples/c test FUSION=$(abspath $(FUSION)) INCLUDE=$(abspath runtime/include) \
+	  BUILD=$(abspath $(BUILT))/example-c
 
 check: build
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --features fusion/ndarray
 
 MINUTES ?= 10
 fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/reference/fuzzing.md

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 # Folders of what was built and fetched, and projects of their own.
-OTHERS = {".git", "target", "data", "out-of-tree", "fuzz"}
+OTHERS = {".git", "target", "data", "out-of-tree", "library", "fuzz"}
 # Pairs that are still to be parted.
 ALLOWED = set()
 # Comments (block comments nest in Rust, but not in this code), texts and characters; a lifetime is none of these.

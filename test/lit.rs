@@ -15,6 +15,9 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Folders without tests of this suite: a project of its own, and models.
+const OTHERS: [&str; 2] = ["fuzz", "models"];
+
 #[derive(Parser)]
 struct FileCheck {
     check_file: Input,
@@ -62,9 +65,7 @@ fn suite() -> DiagResult<ExitCode> {
     if let Some(failed) = build_tools(&built)? {
         return Ok(failed);
     }
-    let folders = ["Dialect", "Transforms", "Conversion", "Schedule", "Target", "Translate", "e2e"];
-    let tests = folders.iter().map(|f| here.join(f)).filter(|f| f.is_dir());
-    let mut config = Config::new(tests.map(|f| f.to_string_lossy().into_owned()).collect());
+    let mut config = Config::new(folders(here)?);
     config.options.search_paths = vec![links(&program, &built)?, built];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
 
@@ -91,6 +92,19 @@ fn suite() -> DiagResult<ExitCode> {
     let failures = failures.into_inner();
     println!("{} lit tests, {failures} failed", tests.len());
     Ok(if failures == 0 && !tests.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// All folders of tests: those beside this file, but for what is no lit test.
+fn folders(here: &Path) -> DiagResult<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(here).into_diagnostic()? {
+        let path = entry.into_diagnostic()?.path();
+        if path.is_dir() && !OTHERS.iter().any(|other| path.ends_with(other)) {
+            found.push(path.to_string_lossy().into_owned());
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The test with `FileCheck` and `not` looked up in the path. litcheck's substitutions for them are meant to

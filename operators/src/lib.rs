@@ -27,6 +27,7 @@ pub mod shape;
 pub mod tensor;
 pub mod value;
 pub mod value_text;
+pub mod view;
 pub mod violation;
 
 pub use attrs::{Attr, Attrs};
@@ -38,4 +39,5 @@ pub use shape::{Dim, TensorType};
 pub use tensor::{Tensor, TensorError};
 pub use value::{Item, ValueTree};
 pub use value_text::ValueTextError;
+pub use view::{AsTensor, TensorView};
 pub use violation::Violation;

@@ -11,7 +11,7 @@ pub use session::Session;
 use crate::description::ModelDescription;
 use crate::object_file::ABI_VERSION;
 use crate::profile::Profiler;
-use fusion_operators::{Tensor, TensorError, TensorType};
+use fusion_operators::{AsTensor, Tensor, TensorError, TensorType};
 use indexmap::IndexMap;
 use libloading::Library;
 use std::any::Any;
@@ -261,7 +261,7 @@ impl Module {
     }
 
     /// Runs the model once. To run it often, make a [`Session`].
-    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, RunError> {
+    pub fn run<T: AsTensor>(&self, inputs: &[T]) -> Result<Vec<Tensor>, RunError> {
         let mut session = self.session()?;
         session.run(inputs)?;
         session.outputs()
@@ -301,7 +301,7 @@ impl Module {
         Ok(bound)
     }
 
-    fn check(&self, inputs: &[Tensor]) -> Result<(), RunError> {
+    fn check<T: AsTensor>(&self, inputs: &[T]) -> Result<(), RunError> {
         let expected = &self.description.inputs;
         if inputs.len() != expected.len() {
             return Err(RunError::Count {
@@ -326,7 +326,7 @@ impl Module {
                     index,
                     name: expected.name.clone(),
                     expected: Box::new(value),
-                    found: Box::new(input.clone()),
+                    found: Box::new(Tensor::from_bytes(input.dtype(), input.shape(), input.bytes())?),
                 });
             }
         }

@@ -131,7 +131,10 @@ fn what_is_no_model_is_not_loaded() {
     assert!(matches!(Module::load(&broken), Err(LoadError::Description { .. })));
     let json = r#"{\"name\":\"a\",\"target\":\"cpu\",\"inputs\":[],\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[9223372036854775807]}]}"#;
     let huge = build("huge.so", &format!("{facts} \"{json}\";"));
-    assert!(matches!(Module::load(&huge).unwrap().run(&[]), Err(RunError::Tensor(_))));
+    assert!(matches!(
+        Module::load(&huge).unwrap().run::<fusion_operators::Tensor>(&[]),
+        Err(RunError::Tensor(_))
+    ));
 }
 
 #[test]

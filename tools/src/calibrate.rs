@@ -13,9 +13,9 @@
 //!
 //! Sizes of caches are the system's; what no program can tell (latencies, ports) stays as it was described.
 
-use crate::driver::{CompileOptions, Target as Compiled};
 use crate::failure::Failure;
-use crate::load;
+use fusion::driver::{CompileOptions, Target as Compiled};
+use fusion::load;
 use fusion_machine::{Memory, Target};
 use fusion_operators::Tensor;
 use fusion_runtime::Module;
@@ -74,7 +74,7 @@ impl Bench<'_> {
     fn seconds(&self, program: &str, threads: u64) -> Result<f64, Failure> {
         let file = self.scratch.join("program.mlir");
         std::fs::write(&file, program).map_err(Failure::file("write", &file))?;
-        let options = CompileOptions { jit: false, ..CompileOptions::for_target(Compiled::default()) };
+        let options = CompileOptions::for_target(Compiled::default());
         let module = load::load(&file, &options)?;
         module.set_threads(threads as u16);
         let seconds = fastest(&module);

@@ -1,7 +1,8 @@
 //! Why a command fails: one sentence for the user.
 
 use crate::profile::vendor::error::ToolError;
-use crate::target::TargetError;
+use fusion::DriverError;
+use fusion::target::TargetError;
 use fusion_bytecode::FileError;
 use fusion_interpreter::InterpretError;
 use fusion_operators::TensorError;
@@ -11,30 +12,6 @@ use fusion_runtime::vm::{LibraryError, MachineError, ProgramFileError, VmError};
 use fusion_runtime::{LoadError, RunError};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Why the compiler gave nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum DriverError {
-    /// The model uses something that is not supported.
-    #[error("{0}")]
-    Unsupported(String),
-    /// The input must be known when compiling.
-    #[error("input {0:?} of the model must be known when compiling; give it with --bind {0}=FILE.npy")]
-    NeedsConstant(String),
-    /// Programs are for processors.
-    #[error(
-        "a program of the whole language (functions as values, data, references, recursion), or bytecode, runs on a processor, \
-         and {0} is a GPU; leave --target away, or compile a model of operators alone"
-    )]
-    NoPrograms(String),
-    /// The model is wrong, or the compiler is.
-    #[error("{0}")]
-    Failed(Box<dyn std::error::Error + Send + Sync>),
-}
-
-pub(crate) fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DriverError {
-    DriverError::Failed(error.into())
-}
 
 /// Why a command fails.
 #[derive(Debug, thiserror::Error)]
@@ -95,27 +72,9 @@ pub enum Failure {
     )]
     OtherDevice { asked: String, target: String },
     #[error(transparent)]
-    Driver(#[from] DriverError),
+    Fusion(#[from] fusion::Error),
     #[error(transparent)]
     Tensors(#[from] NpzError),
-    #[error(transparent)]
-    Package(#[from] PackageError),
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    #[error(transparent)]
-    Run(#[from] RunError),
-    #[error(transparent)]
-    Tensor(#[from] TensorError),
-    #[error(transparent)]
-    Bytecode(#[from] ProgramFileError),
-    #[error(transparent)]
-    Content(#[from] FileError),
-    #[error(transparent)]
-    Library(#[from] LibraryError),
-    #[error(transparent)]
-    Machine(#[from] MachineError),
-    #[error(transparent)]
-    Vm(#[from] VmError),
     #[error(transparent)]
     Profiler(#[from] ToolError),
     #[error(
@@ -125,8 +84,6 @@ pub enum Failure {
     NoKernels(String),
     #[error("{} is a program of the whole language, whose kernels are not timed one by one; leave --profile away", .0.display())]
     NoProfile(PathBuf),
-    #[error(transparent)]
-    Interpret(#[from] InterpretError),
     #[error("{0}")]
     Inputs(String),
     #[error(
@@ -134,10 +91,6 @@ pub enum Failure {
         .0.display()
     )]
     NoGraph(PathBuf),
-    #[error(
-        "the program gives {0}, and a .npz file holds tensors only; leave --outputs away to have it printed"
-    )]
-    NoTensors(String),
     #[error("{} is compiled already; give the model it was made of", .0.display())]
     ModelNeeded(PathBuf),
     #[error("{} is compiled already; only models and Relay text are run with --executor", .0.display())]
@@ -152,8 +105,8 @@ pub enum Failure {
     Target(#[from] TargetError),
     #[error("{}, given to --bind {name}, holds {found} tensors, not one", path.display())]
     Bind { name: String, path: PathBuf, found: usize },
-    #[error("the compiler gave code in memory where a file was asked for")]
-    InMemory,
+    #[error("the model became no program of the whole language; leave --executor away")]
+    NoProgram,
     #[error(
         "there is no directory for descriptions of targets: neither FUSION_TARGETS nor HOME is set; name a file with --output"
     )]
@@ -177,6 +130,31 @@ pub enum Failure {
     #[error("no test cases (directories with a model.onnx) were found in {0}")]
     NoCases(String),
 }
+
+/// What the library says reaches the user as it is.
+macro_rules! of_the_library {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::Fusion(error.into())
+            }
+        })*
+    };
+}
+
+of_the_library!(
+    DriverError,
+    PackageError,
+    LoadError,
+    RunError,
+    TensorError,
+    ProgramFileError,
+    FileError,
+    LibraryError,
+    MachineError,
+    VmError,
+    InterpretError
+);
 
 impl Failure {
     /// A file that cannot be read or written.

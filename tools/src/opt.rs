@@ -4,7 +4,7 @@
 //! before.
 
 use crate::print;
-use crate::validate::{self, Settings};
+use fusion::validate::{self, Settings};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::PoisonError;

@@ -6,8 +6,9 @@
 //!     Relay    arguments have names, results have none: output_0, output_1, ...
 //! ```
 
-use crate::failure::{DriverError, failed};
-use crate::models::load_module;
+use fusion::DriverError;
+use fusion::models::{load_module, open_onnx};
+use fusion::source::{Format, Source};
 use fusion_conversion::description::result_names;
 use fusion_importers::onnx;
 /// Whether a port of a model is a tensor, and its name.
@@ -18,11 +19,12 @@ use std::path::Path;
 
 /// What a model calls its outputs, in order; none for those without a name.
 pub fn output_names(model: &Path) -> Result<Vec<Option<String>>, DriverError> {
-    match model.extension().is_some_and(|e| e == "onnx") {
+    match Source::file(model).format() == Format::Onnx {
         true => Ok(onnx_ports(model)?.1.into_iter().map(|port| Some(port.name)).collect()),
         false => {
             let context = fusion_dialects::load_context();
-            let (module, _) = load_module(&context, model, &IndexMap::new(), &IndexMap::new())?;
+            let (module, _) =
+                load_module(&context, &Source::file(model), &IndexMap::new(), &IndexMap::new())?;
             Ok(result_names(module.as_operation(), "main"))
         }
     }
@@ -30,8 +32,7 @@ pub fn output_names(model: &Path) -> Result<Vec<Option<String>>, DriverError> {
 
 /// The inputs and outputs of an ONNX model, in order.
 pub fn onnx_ports(model: &Path) -> Result<(Vec<Port>, Vec<Port>), DriverError> {
-    let loaded = onnx::Model::open(model).map_err(|e| failed(format!("{}: {e}", model.display())))?;
-    Ok(loaded.ports())
+    Ok(open_onnx(&Source::file(model))?.ports())
 }
 
 /// Reads a serialised ONNX value: a tensor, or the tensors of a sequence.
@@ -42,6 +43,6 @@ pub fn read_onnx_tensors(path: &Path, is_tensor: bool) -> Result<Vec<Tensor>, Dr
     };
     read.map_err(|e| match e.is_unsupported() || !is_tensor {
         true => DriverError::Unsupported(format!("{}: {e}", path.display())),
-        false => failed(format!("{}: {e}", path.display())),
+        false => DriverError::Failed(format!("{}: {e}", path.display()).into()),
     })
 }

@@ -1,9 +1,9 @@
 //! `fusion-translate`: programs from one form to another.
 
-use crate::failure::DriverError;
 use crate::failure::Failure;
 use crate::print;
 use clap::{ArgGroup, Parser};
+use fusion::DriverError;
 use fusion_dialects::{load_context, module_op, parse_file, source_of};
 use fusion_importers::relay_text;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub struct Translate {
 impl Translate {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
-        let text = self.text().map_err(Failure::Driver)?;
+        let text = self.text()?;
         match &self.output {
             Some(path) => std::fs::write(path, text).map_err(Failure::file("write", path)),
             None => print::line(text.trim_end()),

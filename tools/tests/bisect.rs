@@ -1,12 +1,12 @@
 //! The applications of rules that break a result are found, whatever else is applied beside them.
 
 use crate::common::alone;
+use fusion::driver::{self, CompileOptions, Target};
+use fusion::validate::{self, Settings};
 use fusion_dialects::{parse_module, run_passes};
 use fusion_egraph::bisect::MOST_RUNS;
 use fusion_egraph::rule::{Rule, rule};
 use fusion_egraph::rules::{self, Family};
-use fusion_tools::driver::{self, CompileOptions, Target};
-use fusion_tools::validate::{self, Settings};
 
 /// It holds of tensors of one number, so that the samples of the e-graph do not contradict it.
 fn wrong_order() -> Rule {
@@ -37,7 +37,7 @@ fn the_fewest_applications_that_break_a_result_are_found() {
 
 fn check_bisection() {
     let directory = tempfile::tempdir().unwrap();
-    fusion_tools::register_passes();
+    fusion::register_passes();
     rules::add(Family::Algebra, wrong_order);
     let settings = Settings { directory: directory.path().to_owned(), bisect: true, ..Settings::default() };
     validate::start(settings.clone());

@@ -38,7 +38,7 @@ fn in_a_process(test: &str, on_contradiction: &str, run: impl FnOnce()) -> Optio
 
 /// Optimizes the program with the rule: its text, or the errors.
 fn optimized() -> Result<String, Vec<String>> {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     rules::add(Family::Algebra, wrong_sum);
     let context = fusion_dialects::load_context();
     let module = parse_module(&context, PROGRAM).unwrap();

@@ -2,9 +2,9 @@
 //!
 //!     FUSION_SEED=100000 FUSION_FUZZ_CASES=50000 cargo test -p fusion-tools --test tools damaged
 
+use fusion::driver::{CompileOptions, Target};
+use fusion::programs;
 use fusion_operators::random::{Random, seeds};
-use fusion_tools::driver::{CompileOptions, Target};
-use fusion_tools::programs;
 use std::path::{Path, PathBuf};
 
 /// The examples, and the programs of the page of the language.
@@ -66,7 +66,7 @@ fn damaged(programs: &[Vec<String>], seed: u64) -> String {
 
 #[test]
 fn damaged_programs_are_refused_with_a_sentence() {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     let programs_: Vec<Vec<String>> = programs().iter().map(|text| words(text)).collect();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("damaged.relay");

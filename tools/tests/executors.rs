@@ -2,12 +2,12 @@
 //!
 //!     FUSION_SEED=1000 FUSION_FUZZ_CASES=200 cargo test -p fusion-tools --test tools executors
 
+use fusion::Error;
+use fusion::driver::{CompileOptions, Target};
+use fusion::programs::{self, Inputs};
 use fusion_interpreter::random_programs::{Contents, inputs, program};
 use fusion_operators::ValueTree;
 use fusion_operators::random::{cases, seeds};
-use fusion_tools::driver::{CompileOptions, Target};
-use fusion_tools::failure::Failure;
-use fusion_tools::programs::{self, Inputs};
 use std::path::Path;
 
 fn given(seed: u64) -> Inputs {
@@ -15,8 +15,8 @@ fn given(seed: u64) -> Inputs {
     inputs(seed).into_iter().enumerate().map(named).collect()
 }
 
-fn graph(path: &Path, options: &CompileOptions, seed: u64) -> Result<ValueTree, Failure> {
-    let module = fusion_tools::load::load(path, options)?;
+fn graph(path: &Path, options: &CompileOptions, seed: u64) -> Result<ValueTree, Error> {
+    let module = fusion::load::load(path, options)?;
     assert!(module.description().program.is_none());
     let outputs = module.run(&inputs(seed))?;
     Ok(programs::joined(outputs.into_iter().map(ValueTree::tensor).collect()))
@@ -24,7 +24,7 @@ fn graph(path: &Path, options: &CompileOptions, seed: u64) -> Result<ValueTree, 
 
 /// Runs programs of some seeds; gives how many of them the interpreter runs within its limits.
 fn agree(contents: Contents, count: u64) -> u64 {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("program.mlir");
     let options = CompileOptions::for_target(Target::uncalibrated());
@@ -35,7 +35,7 @@ fn agree(contents: Contents, count: u64) -> u64 {
         let Ok(expected) = programs::interpret(&path, &options, given(seed)) else { continue };
         let vm = programs::bytecode(&path, &options)
             .and_then(|file| programs::run_bytecode(file, None, given(seed)));
-        let native = || -> Result<ValueTree, Failure> {
+        let native = || -> Result<ValueTree, Error> {
             let compiled = programs::native(&path, &options)?;
             let program = programs::linked(&compiled)?.unwrap();
             let value = programs::run_native(&program, None, given(seed));

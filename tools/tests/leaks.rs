@@ -1,8 +1,8 @@
 //! The example programs, again and again: nothing stays alive, and memory does not grow.
 
 use crate::common::alone;
-use fusion_tools::driver::{CompileOptions, Target};
-use fusion_tools::programs::{self, Inputs};
+use fusion::driver::{CompileOptions, Target};
+use fusion::programs::{self, Inputs};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

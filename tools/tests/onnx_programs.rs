@@ -5,12 +5,12 @@
 pub mod common;
 
 use common::*;
+use fusion::driver::{CompileOptions, Target};
+use fusion::load::{Runnable, load_for};
+use fusion::programs::{self, Inputs};
 use fusion_importers::onnx::Options;
 use fusion_importers::onnx::proto::{GraphProto, ModelProto, NodeProto};
 use fusion_operators::{Item, Tensor, ValueTree};
-use fusion_tools::driver::{CompileOptions, Target};
-use fusion_tools::load::{Runnable, load_for};
-use fusion_tools::programs::{self, Inputs};
 use prost::Message;
 use std::path::PathBuf;
 use tempfile::TempDir;

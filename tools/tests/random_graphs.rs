@@ -4,13 +4,13 @@
 //!
 //! Many more run without code generation in `runtime/interpreter/tests/interpreter/random_graphs.rs`.
 
+use fusion::driver::{CompileOptions, Target};
 use fusion_interpreter::random_graphs::{graph, inputs};
 use fusion_operators::random::{cases, seeds};
-use fusion_tools::driver::{CompileOptions, Target};
 
 #[test]
 fn native_code_of_graphs_with_few_constants_is_within_their_rounding() {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.mlir");
     let options = CompileOptions::for_target(Target::uncalibrated());
@@ -18,7 +18,7 @@ fn native_code_of_graphs_with_few_constants_is_within_their_rounding() {
     for seed in seeds(8) {
         let graph = graph(seed);
         std::fs::write(&path, graph.text()).unwrap();
-        let module = fusion_tools::load::load(&path, &options)
+        let module = fusion::load::load(&path, &options)
             .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", graph.text()));
         for sample in 0..4 {
             let inputs = inputs(&graph.inputs(), seed ^ sample << 60).unwrap();

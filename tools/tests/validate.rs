@@ -1,6 +1,7 @@
 //! Validation finds what a wrong pass does, and says what it could not check.
 
 use crate::common::alone;
+use fusion::validate::{self, Settings};
 use fusion_dialects::relay::Builder;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -8,7 +9,6 @@ use fusion_dialects::{
 };
 use fusion_operators::Attrs;
 use fusion_operators::ops::elementwise::{ADD, SUB};
-use fusion_tools::validate::{self, Settings};
 use std::process::Command;
 
 /// Makes differences of the sums whose operands differ.
@@ -62,7 +62,7 @@ fn a_wrong_pass_is_found_and_shown() {
 
 fn check_wrong_pass() {
     let directory = tempfile::tempdir().unwrap();
-    fusion_tools::register_passes();
+    fusion::register_passes();
     register::<WrongSums>();
     let mut settings = Settings { directory: directory.path().to_owned(), ..Settings::default() };
     settings.budget.flops = 1e6;

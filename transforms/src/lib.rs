@@ -24,7 +24,6 @@ pub fn register() {
     fusion_dialects::register::<loops::ranges::LoopValueRanges>();
     fusion_dialects::register::<loops::signs::LoopSigns>();
     fusion_dialects::register::<relay::anf::RelayToAnf>();
-    fusion_dialects::register::<relay::attention::RelayAttention>();
     fusion_dialects::register::<relay::check_match::CheckMatch>();
     fusion_dialects::register::<relay::basic_block_form::RelayToBasicBlockForm>();
     fusion_dialects::register::<relay::cse::RelayCse>();

@@ -31,7 +31,7 @@ fn other_programs_are_no_models() {
     let code = vec![I::Construct { to: 1, data: 0, tag: 0, fields: vec![] }, I::Return { value: 1 }];
     let list = ValueType::Data(0, vec![tensor()]);
     let program = native(&program(&[], list, vec![function("main", 0, code)]));
-    let error = program.module().run(&[]).unwrap_err().to_string();
+    let error = program.module().run::<fusion_operators::Tensor>(&[]).unwrap_err().to_string();
     assert!(error.contains("run it with fusion_call"), "{error}");
     let described = program.description().program.as_ref().unwrap();
     assert_eq!(described.output, "List[tensor<i32>]");

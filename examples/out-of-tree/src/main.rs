@@ -40,7 +40,7 @@ fn types<'c>(op: Op<'c>, values: Vec<Value<'c>>) -> Result<Vec<TensorType>, Pass
 }
 
 fn main() {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     fusion_dialects::register::<CountFlops>();
     std::process::exit(fusion_tools::opt::main());
 }

@@ -3,8 +3,8 @@
 use super::{Module, RunError};
 use crate::description::ArgumentDescription;
 use crate::profile::RunProfile;
-use fusion_operators::Tensor;
 use fusion_operators::aligned::AlignedBuffer;
+use fusion_operators::{AsTensor, Tensor};
 use std::ffi::{CStr, c_void};
 
 /// What runs of a model need, allocated once: the workspace and the outputs.
@@ -43,7 +43,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs a model for a GPU once and times what it does on the device. The outputs stay here until the next run.
-    pub fn profile(&mut self, inputs: &[Tensor]) -> Result<RunProfile, RunError> {
+    pub fn profile<T: AsTensor>(&mut self, inputs: &[T]) -> Result<RunProfile, RunError> {
         let profiler = self.module.profiler.ok_or(RunError::NoProfile)?;
         profiler.set(true);
         let outcome = self.run(inputs);
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs the model once, without allocating. The outputs stay here until the next run.
-    pub fn run(&mut self, inputs: &[Tensor]) -> Result<(), RunError> {
+    pub fn run<T: AsTensor>(&mut self, inputs: &[T]) -> Result<(), RunError> {
         self.module.check(inputs)?;
         self.input_pointers.clear();
         for (i, input) in inputs.iter().enumerate() {

@@ -70,7 +70,7 @@ fn the_error_is_that_of_the_first_block() {
     let module = Module::load(&Kernel { grid: [64, 1, 1], ..kernel }.library(directory.path(), &[])).unwrap();
     for threads in [1, 2, 4, 3] {
         module.set_threads(threads);
-        let why = module.run(&[]).unwrap_err().to_string();
+        let why = module.run::<fusion_operators::Tensor>(&[]).unwrap_err().to_string();
         assert_eq!(
             why,
             "kernel \"kernel\", block (37, 0, 0), thread (0, 0, 0): byte 1025 of shared memory is asked for, of which a \
@@ -107,7 +107,9 @@ fn what_was_not_written_is_not_a_number() {
     let kernel = Kernel { grid: [1, 1, 1], ..Kernel::new(code, 1, 3) };
     let module = Module::load(&kernel.library(directory.path(), &[])).unwrap();
     for _ in 0..2 {
-        assert!(module.run(&[]).unwrap()[0].bytes().iter().all(|&byte| byte == 0xff));
+        assert!(
+            module.run::<fusion_operators::Tensor>(&[]).unwrap()[0].bytes().iter().all(|&byte| byte == 0xff)
+        );
     }
 }
 
@@ -129,8 +131,8 @@ fn a_barrier_that_not_all_come_to_is_an_error() {
         }";
     let directory = tempfile::tempdir().unwrap();
     let module = Module::load(&Kernel::new(code, 64, 1).library(directory.path(), &[])).unwrap();
-    assert!(matches!(module.run(&[]), Err(RunError::Device(_))));
-    assert_eq!(module.run(&[]).unwrap()[0].bytes(), 3f32.to_ne_bytes());
+    assert!(matches!(module.run::<fusion_operators::Tensor>(&[]), Err(RunError::Device(_))));
+    assert_eq!(module.run::<fusion_operators::Tensor>(&[]).unwrap()[0].bytes(), 3f32.to_ne_bytes());
 }
 
 #[test]

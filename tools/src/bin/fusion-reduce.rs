@@ -1,6 +1,6 @@
 //! mlir-reduce with the dialects and passes of fusion.
 
 fn main() {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     std::process::exit(fusion_dialects::reduce_main());
 }

@@ -1,13 +1,14 @@
 //! `fusion ablate`: what each family of rules and each strategy is worth on a model.
 
 use super::options::Options;
-use crate::driver::{self, Code, CompileOptions, Compiled, Strategy};
 use crate::failure::Failure;
 use crate::inputs::inputs;
+use crate::print;
 use crate::report::Report;
 use crate::report::ablation::{Ablation, Way};
-use crate::{load, print};
 use clap::Args;
+use fusion::driver::{self, CompileOptions, Compiled, Strategy};
+use fusion::load;
 use fusion_operators::Tensor;
 use fusion_runtime::compare::{Tolerance, compare};
 use fusion_runtime::measure::{Plan, measure};
@@ -125,9 +126,7 @@ impl Ablate {
 /// The same for programs that are the same, but for their names.
 fn fingerprint(compiled: &Compiled) -> u64 {
     let mut hasher = DefaultHasher::new();
-    if let Code::Objects { objects, .. } = &compiled.code {
-        objects.hash(&mut hasher);
-    }
+    compiled.code.objects.hash(&mut hasher);
     compiled.constants.pieces.hash(&mut hasher);
     hasher.finish()
 }

@@ -1,16 +1,18 @@
 //! `fusion bench`: how long a model takes.
 
 use super::device::Choice;
+use super::executor::Executor;
 use super::given::Given;
 use super::options::Options;
 use super::profile::{How, Profiled, Profiling};
 use super::run::only_tensors;
 use crate::failure::Failure;
 use crate::inputs::random;
+use crate::print;
 use crate::profile::Profile;
-use crate::programs::{self, Executor};
-use crate::{load, print};
 use clap::Args;
+use fusion::load;
+use fusion::programs;
 use fusion_operators::Tensor;
 use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
@@ -189,7 +191,7 @@ impl Bench {
                     true => NativeProgram::load(&self.model)?,
                     false => programs::linked(&programs::native(&self.model, &options)?)?,
                 };
-                let program = program.ok_or(Failure::InMemory)?;
+                let program = program.ok_or(Failure::NoProgram)?;
                 if let Some(threads) = self.threads {
                     program.module().set_threads(threads);
                 }
@@ -206,7 +208,7 @@ impl Bench {
                 ("vm", measure::measure(plan, || machine.run(&inputs).map(drop))?)
             }
         };
-        let model = crate::compilation::name_of(&self.model);
+        let model = fusion::source::name_of(&self.model);
         self.show(&Report {
             model: &model,
             target,

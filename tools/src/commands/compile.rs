@@ -1,12 +1,13 @@
 //! `fusion compile`: a model as a shared library.
 
 use super::options::Options;
-use crate::driver::{self, CompileOptions, Compiled, Unfold};
 use crate::failure::Failure;
-use crate::package::package_with;
-use crate::validate::Settings;
-use crate::{print, programs};
+use crate::print;
 use clap::Args;
+use fusion::driver::{self, CompileOptions, Compiled, Unfold};
+use fusion::package::package_with;
+use fusion::programs;
+use fusion::validate::Settings;
 use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
 use fusion_runtime::vm::{TEXT, write_program};

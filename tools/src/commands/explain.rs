@@ -1,11 +1,12 @@
 //! `fusion explain`: the kernels of a model, what each is made of, what it costs, and why.
 
 use super::options::Options;
-use crate::driver::{self, CompileOptions, Compiled};
 use crate::failure::Failure;
+use crate::print;
 use crate::report::{Report, accuracy, gpu, html, measure, proofs, remarks, source_names};
-use crate::{load, print};
 use clap::Args;
+use fusion::driver::{self, CompileOptions, Compiled};
+use fusion::load;
 use fusion_runtime::Module;
 use serde::Serialize;
 use std::path::PathBuf;

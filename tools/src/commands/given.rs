@@ -1,8 +1,8 @@
 //! What a model or a program is run on, by the command line.
 
 use crate::failure::Failure;
-use crate::programs::Inputs;
 use clap::Args;
+use fusion::programs::Inputs;
 use fusion_operators::ValueTree;
 use fusion_runtime::npz;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! `fusion import`: a model as text in the relay dialect.
 
-use crate::driver;
 use crate::failure::Failure;
 use crate::print;
 use clap::Args;
+use fusion::driver;
 use fusion_runtime::output;
 use std::path::PathBuf;
 

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod compile;
 pub mod dev;
 pub mod device;
+pub mod executor;
 pub mod explain;
 pub mod given;
 pub mod import;

@@ -2,12 +2,12 @@
 
 use super::bench::budget as seconds;
 use super::options::Options;
-use crate::driver::CompileOptions;
 use crate::failure::Failure;
 use crate::onnx::case::{self, Case};
 use crate::onnx::{Verdict, pool, worker};
 use crate::print;
 use clap::Args;
+use fusion::driver::CompileOptions;
 use fusion_runtime::compare::Tolerance;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};

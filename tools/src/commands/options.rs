@@ -1,9 +1,10 @@
 //! Options of every command that compiles.
 
-use crate::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use crate::failure::Failure;
-use crate::load;
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use fusion::driver::{self, CompileOptions, Strategy, Target, Unfold};
+use fusion::load;
 use fusion_dialects::module::{FpMath, Level};
 use fusion_runtime::npz;
 use indexmap::IndexMap;
@@ -66,7 +67,7 @@ pub struct Options {
     /// Run what is known of a program first: calls, matches and recursion over known values. A recurrent net of a fixed length
     /// becomes straight code, which is optimised as one. `bounded` does it where a graph of at most 2048 operations is left
     /// [default: bounded for `fusion compile` from -O2 on, else never].
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "always", value_parser = unfolding())]
     pub partial_eval: Option<Unfold>,
 
     /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results,
@@ -169,6 +170,20 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     let found = Strategy::ALL.iter().find(|(_, name)| *name == text);
     let known = || Strategy::ALL.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
     found.map(|(strategy, _)| *strategy).ok_or_else(|| format!("the strategies are {}", known()))
+}
+
+fn unfolding() -> impl TypedValueParser<Value = Unfold> {
+    let named = [
+        PossibleValue::new("always").help("All of it that ends within the fuel"),
+        PossibleValue::new("bounded")
+            .help("All of it, where that leaves a graph of operators that is not large"),
+        PossibleValue::new("never").help("Nothing"),
+    ];
+    PossibleValuesParser::new(named).map(|name| match name.as_str() {
+        "always" => Unfold::Always,
+        "bounded" => Unfold::Bounded,
+        _ => Unfold::Never,
+    })
 }
 
 fn level(text: &str) -> Result<Level, String> {

@@ -7,15 +7,16 @@
 //! ```
 
 use super::device::Choice;
-use crate::driver::{self, CompileOptions, Target};
 use crate::failure::Failure;
-use crate::package::package;
+use crate::print;
 use crate::profile::vendor::{self, Tool};
 use crate::profile::{Profile, Samples, text, trace};
 use crate::report::machine::Machine;
 use crate::report::{Report, measure};
-use crate::{load, print};
 use clap::Args;
+use fusion::driver::{self, CompileOptions, Target};
+use fusion::load;
+use fusion::package::package;
 use fusion_operators::Tensor;
 use fusion_runtime::measure::Plan;
 use fusion_runtime::{Device, Module, npz, output};
@@ -118,7 +119,7 @@ impl Profiling {
             None => how.model.to_owned(),
             Some(source) => {
                 let library = scratch.path().join("model.so");
-                package(&source.compiled, None, |package| Ok(package.write_library(&library)?))?;
+                package(&source.compiled, None, |package| package.write_library(&library))?;
                 library
             }
         };

@@ -1,13 +1,15 @@
 //! `fusion run`: a model or a program, on tensors from a file where it takes any.
 
 use super::device::Choice;
+use super::executor::Executor;
 use super::given::Given;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::ports::output_names;
-use crate::programs::{self, Executor, Inputs};
-use crate::{load, print};
+use crate::print;
 use clap::Args;
+use fusion::load;
+use fusion::programs::{self, Inputs};
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::vm::read_program;
 use fusion_runtime::{Module, NativeProgram, npz};
@@ -90,7 +92,7 @@ impl Run {
             }
             Executor::Aot => {
                 let compiled = programs::native(&self.model, &options)?;
-                let program = programs::linked(&compiled)?.ok_or(Failure::InMemory)?;
+                let program = programs::linked(&compiled)?.ok_or(Failure::NoProgram)?;
                 Choice::apply(self.device, program.module())?;
                 self.show(&programs::run_native(&program, self.threads, inputs)?)
             }

@@ -1,11 +1,11 @@
 //! `fusion targets`: what models can be compiled for, and what is known of it.
 
 use crate::calibrate::calibrate;
-use crate::driver::{self, Target};
 use crate::failure::Failure;
 use crate::print;
-use crate::target::gpus;
+use crate::targets::{self, gpus};
 use clap::Args;
+use fusion::driver::Target;
 use std::path::PathBuf;
 
 /// List what models can be compiled for, with what the compiler knows of each.
@@ -44,7 +44,7 @@ impl Targets {
         if let Some(name) = &self.target {
             return print::line(name.parse::<Target>()?.description().to_string().trim_end());
         }
-        let all = driver::targets()?;
+        let all = targets::targets()?;
         let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
         for (name, about) in all {
             print::line(format_args!("{name:<width$}{}", about.replace('\n', &format!("\n{:width$}", ""))))?;
@@ -57,13 +57,13 @@ impl Targets {
         let host = Target::uncalibrated();
         let path = match &self.output {
             Some(path) => path.clone(),
-            None => driver::file_of_host().ok_or(Failure::NoDirectory)?,
+            None => targets::file_of_host().ok_or(Failure::NoDirectory)?,
         };
         let measured = calibrate(host.description(), scratch.path())?;
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory).map_err(Failure::file("write", directory))?;
         }
         std::fs::write(&path, measured.to_string()).map_err(Failure::file("write", &path))?;
-        print::line(format_args!("{}\n{}", path.display(), driver::facts(&measured)))
+        print::line(format_args!("{}\n{}", path.display(), targets::facts(&measured)))
     }
 }

@@ -1,8 +1,8 @@
 //! Directories of ONNX backend tests: `model.onnx` and `test_data_set_N/{input,output}_K.pb`.
 
-use crate::failure::DriverError;
 use crate::failure::Failure;
 use crate::ports::{Port, read_onnx_tensors};
+use fusion::DriverError;
 use fusion_operators::Tensor;
 use std::fs;
 use std::path::{Path, PathBuf};

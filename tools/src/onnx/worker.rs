@@ -2,11 +2,11 @@
 
 use super::Verdict;
 use super::case::{self, Case};
-use crate::driver::{CompileOptions, DriverError};
 use crate::failure::Failure;
-use crate::load::{self, Runnable};
 use crate::ports::{Port, onnx_ports};
-use crate::programs;
+use fusion::driver::{CompileOptions, DriverError};
+use fusion::load::{self, Runnable};
+use fusion::programs;
 use fusion_operators::{Item, Tensor, ValueTree};
 use fusion_runtime::Module;
 use fusion_runtime::compare::{self, Tolerance};
@@ -16,7 +16,9 @@ pub fn run(case: &Case, options: &CompileOptions, tolerance: Option<Tolerance>) 
     match try_run(case, options, tolerance) {
         Ok(None) => Verdict::Pass,
         Ok(Some(why)) => Verdict::Fail(why),
-        Err(Failure::Driver(DriverError::Unsupported(why))) => Verdict::Unsupported(why),
+        Err(Failure::Fusion(fusion::Error::Compile(DriverError::Unsupported(why)))) => {
+            Verdict::Unsupported(why)
+        }
         Err(failure) => Verdict::Fail(failure.to_string()),
     }
 }

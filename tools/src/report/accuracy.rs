@@ -8,10 +8,10 @@
 
 use super::Report;
 use super::table::{Align, table};
-use crate::driver::{CompileOptions, Compiled};
 use crate::failure::Failure;
 use crate::inputs::random;
-use crate::load;
+use fusion::driver::{CompileOptions, Compiled};
+use fusion::load;
 use fusion_dialects::module::{FpMath, Level};
 use fusion_operators::{DType, Tensor};
 use fusion_runtime::Module;

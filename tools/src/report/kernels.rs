@@ -3,8 +3,8 @@
 use super::row::{Orders, Row};
 use super::table::{Align, table};
 use super::totals::Totals;
-use crate::driver::Predicted;
 use crate::print;
+use fusion::driver::Predicted;
 use fusion_egraph::remarks::{BlockRemarks, KernelEntry};
 use fusion_runtime::KernelDescription;
 use std::collections::{HashMap, VecDeque};

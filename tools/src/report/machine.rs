@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_roof_of_matrix_instructions_is_that_of_what_they_multiply() {
-        let gpu = |name: &str| Machine::of(name.parse::<crate::target::Target>().unwrap().description());
+        let gpu = |name: &str| Machine::of(name.parse::<fusion::driver::Target>().unwrap().description());
         let flops = |name: &str, factors| gpu(name).with_matrices(factors).peak_flops;
         let of_half = |name: &str, factors| flops(name, factors) / flops(name, Factors::Half);
         for (name, factors, wanted) in [

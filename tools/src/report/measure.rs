@@ -5,10 +5,10 @@
 //! until the budget is used up; of the others nothing is known.
 
 use super::Report;
-use crate::driver::CompileOptions;
 use crate::failure::Failure;
 use crate::inputs::inputs;
-use crate::load;
+use fusion::driver::CompileOptions;
+use fusion::load;
 use fusion_runtime::Module;
 use fusion_runtime::measure::{Plan, measure};
 use indexmap::IndexMap;

@@ -25,8 +25,8 @@ pub mod source_names;
 pub mod table;
 pub mod totals;
 
-use crate::driver::{CompileOptions, Compiled, Predicted};
 use crate::print;
+use fusion::driver::{CompileOptions, Compiled, Predicted};
 use fusion_egraph::remarks::{BlockRemarks, Remarks};
 use fusion_runtime::{ArgumentDescription, ModelDescription};
 use fusion_schedule::auto_schedule::ScheduleRemarks;

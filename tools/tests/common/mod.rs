@@ -1,9 +1,9 @@
 //! Running `fusion`, and numbers for it.
 
+use fusion::driver::Target;
 use fusion_machine::Gpu;
 use fusion_operators::Tensor;
 use fusion_targets::gpu::VENDORS;
-use fusion_tools::driver::Target;
 use std::fmt::Debug;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -6,11 +6,11 @@ mod moving;
 mod operators;
 mod random;
 
+use fusion::driver::{CompileOptions, Target};
+use fusion::programs;
 use fusion_bytecode::ProgramFile;
 use fusion_operators::{Tensor, ValueTree};
 use fusion_runtime::NativeProgram;
-use fusion_tools::driver::{CompileOptions, Target};
-use fusion_tools::programs;
 use indexmap::IndexMap;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -53,8 +53,7 @@ impl Compiled {
     pub fn run(&self, inputs: &Inputs) -> [Result<ValueTree, String>; 3] {
         let values: programs::Inputs =
             inputs.iter().map(|(name, tensor)| (name.clone(), ValueTree::tensor(tensor.clone()))).collect();
-        let said =
-            |outcome: Result<ValueTree, fusion_tools::failure::Failure>| outcome.map_err(|e| e.to_string());
+        let said = |outcome: Result<ValueTree, fusion::Error>| outcome.map_err(|e| e.to_string());
         [
             said(programs::interpret(&self.path, &options(), values.clone())),
             said(programs::run_bytecode(self.bytecode.clone(), None, values.clone())),

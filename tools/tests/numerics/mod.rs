@@ -10,9 +10,9 @@ mod products;
 mod strict;
 mod winograd;
 
+use fusion::driver::{CompileOptions, Target};
 use fusion_dialects::module::{FpMath, Level};
 use fusion_operators::{DType, Tensor};
-use fusion_tools::driver::{CompileOptions, Target};
 
 /// Where code runs: this processor, and GPUs of both vendors, emulated.
 const PLACES: [&str; 3] = ["cpu", "nvidia:sm_90a", "amd:gfx942"];
@@ -29,11 +29,11 @@ fn options(place: &str, fp_math: FpMath) -> CompileOptions {
 
 /// What a program gives.
 fn run_with(options: &CompileOptions, text: &str, inputs: &[Tensor]) -> Vec<Tensor> {
-    fusion_tools::register_passes();
+    fusion::register_passes();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("m.mlir");
     std::fs::write(&path, text).unwrap();
-    let module = fusion_tools::load::load(&path, options).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let module = fusion::load::load(&path, options).unwrap_or_else(|error| panic!("{error}\n{text}"));
     module.run(inputs).unwrap()
 }
 

@@ -7,12 +7,12 @@
 mod network;
 
 use crate::onnx_programs::common as models;
+use fusion::driver::{CompileOptions, Strategy, Target};
+use fusion::load::{Runnable, load_for};
 use fusion_importers::onnx::Options;
 use fusion_importers::onnx::proto::{ModelProto, ValueInfoProto};
 use fusion_operators::Tensor;
 use fusion_operators::random::seeds;
-use fusion_tools::driver::{CompileOptions, Strategy, Target};
-use fusion_tools::load::{Runnable, load_for};
 use indexmap::IndexMap;
 use network::{Network, Output, network};
 use prost::Message;

@@ -1,7 +1,6 @@
 //! Passes over relay.
 
 pub mod anf;
-pub mod attention;
 pub mod basic_block_form;
 pub mod check_match;
 pub mod cse;

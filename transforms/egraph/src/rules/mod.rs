@@ -141,10 +141,14 @@ type Added = (Family, fn() -> Rule);
 
 static ADDED: Mutex<Vec<Added>> = Mutex::new(Vec::new());
 
-/// Adds a rule of the program that uses this library, from now on and for all its threads. What is wrong with the rule by itself is found
-/// by the pass.
+/// Adds a rule of the program that uses this library, from now on and for all its threads; one of a name that was added before stays
+/// what it was. What is wrong with the rule by itself is found by the pass.
 pub fn add(family: Family, rule: fn() -> Rule) {
-    ADDED.lock().unwrap_or_else(PoisonError::into_inner).push((family, rule));
+    let name = rule().name;
+    let mut added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if added.iter().all(|(_, known)| known().name != name) {
+        added.push((family, rule));
+    }
 }
 
 /// A rule of either kind with its family.

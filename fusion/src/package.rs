@@ -1,17 +1,12 @@
 //! Compiled models, ready to link.
 
 use crate::compilation::{Code, Compiled};
-use crate::failure::Failure;
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::weights::Outside;
 use std::path::PathBuf;
 
 /// Hands a compiled model, ready to link, to `then`.
-pub fn package<T>(
-    compiled: &Compiled,
-    linker: Option<PathBuf>,
-    then: impl FnOnce(&Package) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+pub fn package<T>(compiled: &Compiled, linker: Option<PathBuf>, then: impl FnOnce(&Package) -> T) -> T {
     package_with(compiled, linker, None, then)
 }
 
@@ -20,11 +15,9 @@ pub fn package_with<T>(
     compiled: &Compiled,
     linker: Option<PathBuf>,
     outside: Option<&Outside>,
-    then: impl FnOnce(&Package) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let Code::Objects { objects, libraries } = &compiled.code else {
-        return Err(Failure::InMemory);
-    };
+    then: impl FnOnce(&Package) -> T,
+) -> T {
+    let Code { objects, libraries } = &compiled.code;
     then(&Package {
         description: &compiled.description,
         code: objects.iter().map(|bytes| CodeObject::Bytes(bytes)).collect(),

@@ -1,12 +1,13 @@
 //! What a compilation takes and gives: options, and a compiled model.
 
-use crate::failure::{DriverError, failed};
+use crate::error::{DriverError, failed};
 use crate::target::Target;
-use crate::{print, validate};
+use crate::{notes, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::planning::Planning;
 use fusion_dialects::module::FpMath;
+use fusion_dialects::{Module, run_passes};
 use fusion_egraph::Strategy;
 use fusion_egraph::remarks::Remarks;
 use fusion_operators::Tensor;
@@ -16,10 +17,10 @@ use fusion_runtime::object_file::Constants;
 use fusion_schedule::auto_schedule::ScheduleRemarks;
 use fusion_targets::gpu::resources::Resources;
 use indexmap::IndexMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How much of what is known of a program of the whole language is run when compiling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unfold {
     /// All of it that ends within the fuel.
     Always,
@@ -57,8 +58,8 @@ pub struct CompileOptions {
     pub proofs: bool,
     /// How many kernels are compiled at a time; by default one a processor.
     pub jobs: Option<usize>,
-    /// Whether the code is run by this process, so that it may stay in memory.
-    pub jit: bool,
+    /// Pipelines of passes that run on the model before all others, as `--pass-pipeline` of `fusion-opt` writes them.
+    pub passes: Vec<String>,
     /// Whether the weights lie in a file of their own, from which they are mapped before the first run.
     pub weights_outside: bool,
     /// Whether, and how, passes are validated.
@@ -81,7 +82,7 @@ impl CompileOptions {
             explain: false,
             proofs: false,
             jobs: None,
-            jit: false,
+            passes: Vec::new(),
             weights_outside: false,
             validate: None,
         }
@@ -98,6 +99,14 @@ impl CompileOptions {
             explain: false,
             ..self.clone()
         }
+    }
+}
+
+impl CompileOptions {
+    /// Runs the passes that come before all others.
+    pub(crate) fn run_passes(&self, module: &Module) -> Result<(), DriverError> {
+        let run = |passes: &String| run_passes(module, passes).map_err(|errors| failed(errors.join("\n")));
+        self.passes.iter().try_for_each(run)
     }
 }
 
@@ -137,17 +146,12 @@ impl Predicted {
     }
 }
 
-/// The code of a compiled model.
-pub enum Code {
-    /// Relocatable ELF objects, and the libraries they need besides the C and mathematical ones.
-    Objects {
-        /// The objects.
-        objects: Vec<Vec<u8>>,
-        /// The libraries, without `lib` and suffix.
-        libraries: Vec<String>,
-    },
-    /// Code in memory, with its constants; only where [`CompileOptions::jit`] asks for it.
-    Memory(Box<fusion_runtime::Module>),
+/// The code of a compiled model: relocatable ELF objects, and the libraries they need besides the C and mathematical ones.
+pub struct Code {
+    /// The objects.
+    pub objects: Vec<Vec<u8>>,
+    /// The libraries, without `lib` and suffix.
+    pub libraries: Vec<String>,
 }
 
 /// Weights, kept with the compiled model.
@@ -204,22 +208,16 @@ pub(crate) fn settings(
     }
 }
 
-/// The name of a model, an identifier, from that of its file.
-pub(crate) fn name_of(model: &Path) -> String {
-    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
-    stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
 pub(crate) fn tell(timings: &Timings, jobs: usize) {
     let Timings { program, kernels, compiled, cached } = timings;
     for (stage, seconds) in program {
-        print::aside(format_args!("{seconds:9.3} s  {stage}"));
+        notes::tell(format_args!("{seconds:9.3} s  {stage}"));
     }
-    print::aside(format_args!(
+    notes::tell(format_args!(
         "kernels: {compiled} that differ, {cached} from the cache; the others, at most {jobs} at a time:"
     ));
     for (stage, seconds) in kernels {
-        print::aside(format_args!("{seconds:9.3} s  {stage}"));
+        notes::tell(format_args!("{seconds:9.3} s  {stage}"));
     }
 }
 

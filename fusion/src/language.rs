@@ -1,7 +1,8 @@
 //! What of the whole language a model needs, and what its `@main` takes and gives.
 
 use crate::compilation::{CompileOptions, Unfold};
-use crate::failure::{DriverError, failed};
+use crate::error::{DriverError, failed};
+use crate::source::{Format, Source};
 use fusion_conversion::description::NAME;
 use fusion_conversion::pipelines::{KNOWN, KNOWN_IF_SHORT, TYPES};
 use fusion_conversion::runner::Runner;
@@ -17,24 +18,20 @@ use std::path::Path;
 /// The function that a program starts with.
 pub(crate) const ENTRY: &str = "main";
 
-fn is_text(model: &Path) -> bool {
-    model.extension().is_some_and(|e| e == "relay" || e == "rly")
-}
-
 /// True for files that may hold programs of the whole language.
 pub fn may_be_program(model: &Path) -> bool {
-    is_text(model) || model.extension().is_some_and(|e| e == "mlir")
+    Source::file(model).format() != Format::Onnx
 }
 
 /// Finds the types of a program out, and runs what is known of it if that is wanted; says whether it needs the whole language.
 pub(crate) fn prepare(
     module: &mut Module<'_>,
-    model: &Path,
+    model: &Source,
     options: &CompileOptions,
 ) -> Result<bool, DriverError> {
-    let is_mlir = model.extension().is_some_and(|e| e == "mlir");
+    let (is_mlir, is_text) = (model.format() == Format::Mlir, model.format() == Format::Relay);
     let dynamic = is_mlir && takes_dynamic_tensors(module_op(module));
-    if !is_text(model) && !dynamic && !needs_language(module_op(module)) {
+    if !is_text && !dynamic && !needs_language(module_op(module)) {
         return Ok(false);
     }
     let run = |module: &Module, stages| {
@@ -63,8 +60,7 @@ pub(crate) fn prepare(
         let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
         declared.into_iter().for_each(OpExt::erase);
     }
-    Ok(needs_language(module_op(module))
-        || (is_mlir || is_text(model)) && takes_dynamic_tensors(module_op(module)))
+    Ok(needs_language(module_op(module)) || (is_mlir || is_text) && takes_dynamic_tensors(module_op(module)))
 }
 
 /// Nobody but the program itself calls its functions other than `@main`.

@@ -1,13 +1,15 @@
-//! The facade over the compiler: the few functions the commands need of it.
+//! A model to a compiled one: the only file that puts the parts of the compiler together.
 
 pub use crate::compilation::{Code, CompileOptions, Compiled, OwnedConstants, Predicted, Unfold};
-use crate::compilation::{kernel, name_of, settings, tell};
-pub use crate::failure::DriverError;
-use crate::failure::failed;
+use crate::compilation::{kernel, settings, tell};
+pub use crate::error::DriverError;
+use crate::error::failed;
 use crate::language::prepare;
 use crate::models::load_module;
-pub use crate::target::{HOST, Target, TargetError, facts, file_of_host, targets};
-use crate::{compilation, print, programs, validate};
+use crate::passes::register_passes;
+use crate::source::Source;
+pub use crate::target::{HOST, Target, TargetError};
+use crate::{compilation, notes, programs, validate};
 use fusion_conversion::compile as conversion;
 use fusion_conversion::description;
 pub use fusion_conversion::planning::{LOOPS, switches};
@@ -18,13 +20,14 @@ use fusion_schedule::auto_schedule::ScheduleRemarks;
 use fusion_targets::gpu::Device;
 use fusion_targets::gpu::resources::{self, Resources};
 use indexmap::IndexMap;
-use std::path::Path;
 
 /// Compiles a model: ONNX, Relay text or MLIR, by its file extension.
-pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
-    crate::register_passes();
+pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Result<Compiled, DriverError> {
+    register_passes();
+    let model = &model.into();
     let context = fusion_dialects::load_context();
     let (mut module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
+    options.run_passes(&module)?;
     if prepare(&mut module, model, options)? {
         return programs::ahead_of_time(&context, &module, model, options);
     }
@@ -40,7 +43,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     let made = conversion::compile(&module, &settings).map_err(failed);
     if let Some(report) = report {
         for line in report.lock().unwrap_or_else(std::sync::PoisonError::into_inner).lines() {
-            print::aside(line);
+            notes::tell(line);
         }
     }
     let made = made?;
@@ -48,7 +51,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         tell(&made.timings, settings.jobs);
     }
     for name in &specialized {
-        print::aside(format_args!("note: the compiled model is for the given value of input {name:?}"));
+        notes::tell(format_args!("note: the compiled model is for the given value of input {name:?}"));
     }
     let mut inputs = made.signature.inputs.iter().map(argument).collect::<Result<Vec<_>, DriverError>>()?;
     for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
@@ -69,7 +72,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
         kernel.function = made.places.get(&kernel.name).map(|(function, _)| function.clone());
     }
     let description = ModelDescription {
-        name: name_of(model),
+        name: model.name(),
         target: options.target.name.clone(),
         inputs,
         outputs: made.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,
@@ -80,7 +83,7 @@ pub fn compile(model: &Path, options: &CompileOptions) -> Result<Compiled, Drive
     };
     let size = made.constants.len() as u64;
     let pieces = if size > 0 { vec![(0, made.constants)] } else { Vec::new() };
-    let code = Code::Objects { objects: made.objects, libraries: Vec::new() };
+    let code = Code { objects: made.objects, libraries: Vec::new() };
     let (constants, programs) = (OwnedConstants { size, pieces }, made.programs);
     Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs })
 }
@@ -126,8 +129,8 @@ fn argument(port: &description::Port) -> Result<ArgumentDescription, DriverError
 }
 
 /// Imports a model into the relay dialect and gives its text.
-pub fn import(model: &Path) -> Result<String, DriverError> {
+pub fn import<'a>(model: impl Into<Source<'a>>) -> Result<String, DriverError> {
     let context = fusion_dialects::load_context();
-    let (module, _) = load_module(&context, model, &IndexMap::new(), &IndexMap::new())?;
+    let (module, _) = load_module(&context, &model.into(), &IndexMap::new(), &IndexMap::new())?;
     Ok(format!("{}\n", module.as_operation()))
 }

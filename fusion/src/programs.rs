@@ -8,11 +8,13 @@
 //! ```
 
 use crate::compilation::{self, Code, CompileOptions, Compiled, OwnedConstants, Predicted};
-use crate::failure::{DriverError, Failure, failed};
+use crate::error::{DriverError, Error, failed};
 pub use crate::language::may_be_program;
 use crate::language::{ENTRY, input_names, prepare};
 use crate::models::load_module;
 use crate::package::package;
+use crate::passes::register_passes;
+use crate::source::Source;
 use fusion_bytecode::ProgramFile;
 use fusion_conversion::program::{ProgramCompilation, compile_program};
 use fusion_dialects::{Context, Module, module_op};
@@ -27,28 +29,15 @@ use fusion_schedule::auto_schedule::ScheduleRemarks;
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 
-/// How a program is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Executor {
-    /// The reference interpreter, without compiling.
-    Interp,
-    /// The virtual machine, with compiled kernels.
-    Vm,
-    /// Compiled kernels in order; for models of operators, if and while alone.
-    Graph,
-    /// All of it compiled to native code.
-    Aot,
-}
-
 /// True for files that hold a program in the form of the virtual machine.
-pub fn is_bytecode(path: &Path) -> Result<bool, Failure> {
+pub fn is_bytecode(path: &Path) -> Result<bool, Error> {
     use std::io::Read;
     if path.extension().is_some_and(|extension| extension == TEXT) {
         return Ok(true);
     }
     let mut start = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(8).read_to_end(&mut start));
-    read.map_err(Failure::file("read", path))?;
+    read.map_err(Error::file("read", path))?;
     Ok(ProgramFile::is_one(&start))
 }
 
@@ -56,17 +45,17 @@ pub fn is_bytecode(path: &Path) -> Result<bool, Failure> {
 pub type Inputs = IndexMap<String, ValueTree>;
 
 /// Puts named values into the order of a program's inputs. Names that numpy makes up (`arr_0`...) stand for positions.
-fn ordered(names: &[String], mut tensors: Inputs) -> Result<Vec<ValueTree>, Failure> {
+fn ordered(names: &[String], mut tensors: Inputs) -> Result<Vec<ValueTree>, Error> {
     let made_up = tensors.keys().enumerate().all(|(i, name)| *name == format!("arr_{i}"));
     if made_up && tensors.len() == names.len() && !names.iter().any(|name| tensors.contains_key(name)) {
         return Ok(tensors.into_values().collect());
     }
     let all = || if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     if let Some(name) = tensors.keys().find(|name| !names.contains(name)) {
-        return Err(Failure::Inputs(format!("the program has no input {name:?}; its inputs are {}", all())));
+        return Err(Error::Inputs(format!("the program has no input {name:?}; its inputs are {}", all())));
     }
     let missing = |name: &String| {
-        Failure::Inputs(format!("the program's input {name:?} was not given; its inputs are {}", all()))
+        Error::Inputs(format!("the program's input {name:?} was not given; its inputs are {}", all()))
     };
     names.iter().map(|name| tensors.shift_remove(name).ok_or_else(|| missing(name))).collect()
 }
@@ -77,31 +66,32 @@ pub fn joined(mut values: Vec<ValueTree>) -> ValueTree {
 }
 
 /// The tensors of a value that is a tensor or a tuple of tensors, with names.
-pub fn tensors_of(value: &ValueTree) -> Result<Vec<(String, Tensor)>, Failure> {
+pub fn tensors_of(value: &ValueTree) -> Result<Vec<(String, Tensor)>, Error> {
     let tensors: Vec<&Tensor> = match &value.items[..] {
         [Item::Tensor(tensor)] => vec![tensor],
         [Item::Tuple(_), elements @ ..] => {
             let tensor = |item: &'_ Item| matches!(item, Item::Tensor(_));
             if !elements.iter().all(tensor) {
-                return Err(Failure::NoTensors("values that are no tensors".to_owned()));
+                return Err(Error::NoTensors("values that are no tensors".to_owned()));
             }
             elements
                 .iter()
                 .filter_map(|item| if let Item::Tensor(t) = item { Some(t) } else { None })
                 .collect()
         }
-        _ => return Err(Failure::NoTensors("a value that is no tensor".to_owned())),
+        _ => return Err(Error::NoTensors("a value that is no tensor".to_owned())),
     };
     Ok(tensors.into_iter().enumerate().map(|(i, tensor)| (output_name(i), tensor.clone())).collect())
 }
 
 fn loaded<'c>(
     context: &'c Context,
-    model: &Path,
+    model: &Source,
     options: &CompileOptions,
 ) -> Result<(Module<'c>, bool), DriverError> {
-    crate::register_passes();
+    register_passes();
     let (mut module, _) = load_module(context, model, &options.shapes, &options.bound)?;
+    options.run_passes(&module)?;
     let language = prepare(&mut module, model, options)?;
     Ok((module, language))
 }
@@ -109,11 +99,11 @@ fn loaded<'c>(
 /// True when a model needs the whole language.
 pub fn is_program(model: &Path, options: &CompileOptions) -> Result<bool, DriverError> {
     let context = fusion_dialects::load_context();
-    loaded(&context, model, options).map(|(_, language)| language)
+    loaded(&context, &Source::file(model), options).map(|(_, language)| language)
 }
 
 /// Runs a model in the interpreter.
-pub fn interpret(model: &Path, options: &CompileOptions, inputs: Inputs) -> Result<ValueTree, Failure> {
+pub fn interpret(model: &Path, options: &CompileOptions, inputs: Inputs) -> Result<ValueTree, Error> {
     with_interpreted(model, options, inputs, |run| run())
 }
 
@@ -134,15 +124,15 @@ fn compiled(
 }
 
 /// Compiles a model to bytecode, and its kernels to a library.
-pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, Failure> {
+pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, Error> {
     let context = fusion_dialects::load_context();
-    let (module, _) = loaded(&context, model, options)?;
+    let (module, _) = loaded(&context, &Source::file(model), options)?;
     let ProgramCompilation { program, objects, constants, .. } = compiled(&module, options, None)?;
     if program.kernels.is_empty() {
         return Ok(ProgramFile { program, library: Vec::new() });
     }
     let description =
-        ModelDescription::of_program(&compilation::name_of(model), &options.target.name, &program);
+        ModelDescription::of_program(&Source::file(model).name(), &options.target.name, &program);
     // A library of kernels is no program: it needs nothing of the language's runtime.
     let description = ModelDescription { program: None, ..description };
     let size = constants.len() as u64;
@@ -155,15 +145,15 @@ pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, F
         libraries: Vec::new(),
         linker: None,
     };
-    let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
+    let scratch = tempfile::tempdir().map_err(Error::file("write", &std::env::temp_dir()))?;
     let path = scratch.path().join("kernels.so");
     package.write_kernels(&path, program.kernels.iter().map(|kernel| kernel.symbol.as_str()))?;
-    let library = std::fs::read(&path).map_err(Failure::file("read", &path))?;
+    let library = std::fs::read(&path).map_err(Error::file("read", &path))?;
     Ok(ProgramFile { program, library })
 }
 
 /// A program in the virtual machine.
-pub fn machine(file: ProgramFile, threads: Option<u16>) -> Result<Machine, Failure> {
+pub fn machine(file: ProgramFile, threads: Option<u16>) -> Result<Machine, Error> {
     let ProgramFile { program, library } = file;
     let machine = Machine::new(program, KernelLibrary::from_image(&library)?)?;
     if let Some(threads) = threads {
@@ -173,13 +163,13 @@ pub fn machine(file: ProgramFile, threads: Option<u16>) -> Result<Machine, Failu
 }
 
 /// The inputs of a program in the virtual machine, in order.
-pub fn inputs_of_machine(machine: &Machine, inputs: Inputs) -> Result<Vec<ValueTree>, Failure> {
+pub fn inputs_of_machine(machine: &Machine, inputs: Inputs) -> Result<Vec<ValueTree>, Error> {
     let names: Vec<String> = machine.program().inputs.iter().map(|(name, _)| name.clone()).collect();
     ordered(&names, inputs)
 }
 
 /// Runs a program in the virtual machine.
-pub fn run_bytecode(file: ProgramFile, threads: Option<u16>, inputs: Inputs) -> Result<ValueTree, Failure> {
+pub fn run_bytecode(file: ProgramFile, threads: Option<u16>, inputs: Inputs) -> Result<ValueTree, Error> {
     let mut machine = machine(file, threads)?;
     let inputs = inputs_of_machine(&machine, inputs)?;
     Ok(machine.run(&inputs)?)
@@ -188,15 +178,15 @@ pub fn run_bytecode(file: ProgramFile, threads: Option<u16>, inputs: Inputs) -> 
 /// Compiles a model ahead of time, whatever of the language it needs.
 pub fn native(model: &Path, options: &CompileOptions) -> Result<Compiled, DriverError> {
     let context = fusion_dialects::load_context();
-    let (module, _) = loaded(&context, model, options)?;
-    ahead_of_time(&context, &module, model, options)
+    let (module, _) = loaded(&context, &Source::file(model), options)?;
+    ahead_of_time(&context, &module, &Source::file(model), options)
 }
 
 /// Compiles a module whose types are known ahead of time.
 pub(crate) fn ahead_of_time(
     context: &Context,
     module: &Module,
-    model: &Path,
+    model: &Source,
     options: &CompileOptions,
 ) -> Result<Compiled, DriverError> {
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
@@ -209,12 +199,11 @@ pub(crate) fn ahead_of_time(
     objects.push(native.object);
     let kernels: Vec<_> = kernels.into_iter().flatten().collect();
     let predicted = kernels.iter().map(Predicted::of).collect();
-    let mut description =
-        ModelDescription::of_program(&compilation::name_of(model), &options.target.name, &program);
+    let mut description = ModelDescription::of_program(&model.name(), &options.target.name, &program);
     description.kernels = kernels.into_iter().map(compilation::kernel).collect();
     let size = native.constants.len() as u64;
     let pieces = if size > 0 { vec![(0, native.constants)] } else { Vec::new() };
-    let code = Code::Objects { objects, libraries: Vec::new() };
+    let code = Code { objects, libraries: Vec::new() };
     let constants = OwnedConstants { size, pieces };
     Ok(Compiled {
         description,
@@ -229,11 +218,7 @@ pub(crate) fn ahead_of_time(
 }
 
 /// Runs a program that was compiled ahead of time.
-pub fn run_native(
-    program: &NativeProgram,
-    threads: Option<u16>,
-    inputs: Inputs,
-) -> Result<ValueTree, Failure> {
+pub fn run_native(program: &NativeProgram, threads: Option<u16>, inputs: Inputs) -> Result<ValueTree, Error> {
     if let Some(threads) = threads {
         program.module().set_threads(threads);
     }
@@ -241,7 +226,7 @@ pub fn run_native(
 }
 
 /// The inputs of a program that was compiled ahead of time, in order.
-pub fn inputs_of_native(program: &NativeProgram, inputs: Inputs) -> Result<Vec<ValueTree>, Failure> {
+pub fn inputs_of_native(program: &NativeProgram, inputs: Inputs) -> Result<Vec<ValueTree>, Error> {
     let described = program.description().program.iter();
     let names: Vec<String> = described.flat_map(|p| p.inputs.iter().map(|(name, _)| name.clone())).collect();
     ordered(&names, inputs)
@@ -252,19 +237,19 @@ pub fn with_interpreted<T>(
     model: &Path,
     options: &CompileOptions,
     inputs: Inputs,
-    run: impl FnOnce(&mut dyn FnMut() -> Result<ValueTree, Failure>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    run: impl FnOnce(&mut dyn FnMut() -> Result<ValueTree, Error>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let context = fusion_dialects::load_context();
-    let (module, _) = loaded(&context, model, options)?;
+    let (module, _) = loaded(&context, &Source::file(model), options)?;
     let root = module_op(&module);
     let inputs = ordered(&input_names(root), inputs)?;
     run(&mut || Ok(joined(fusion_interpreter::run_program_on(root, ENTRY, &inputs, Limits::default())?)))
 }
 
 /// Links and loads a program that was just compiled ahead of time.
-pub fn linked(compiled: &Compiled) -> Result<Option<NativeProgram>, Failure> {
-    let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
+pub fn linked(compiled: &Compiled) -> Result<Option<NativeProgram>, Error> {
+    let scratch = tempfile::tempdir().map_err(Error::file("write", &std::env::temp_dir()))?;
     let library = scratch.path().join("program.so");
-    package(compiled, None, |package| Ok(package.write_library(&library)?))?;
+    package(compiled, None, |package| package.write_library(&library))?;
     Ok(NativeProgram::load(&library)?)
 }

@@ -1,9 +1,10 @@
 //! Getting a runnable model from what the user names: a compiled one, or one to compile now.
 
-use crate::driver::{self, Code, CompileOptions, Compiled, DriverError};
-use crate::failure::Failure;
+use crate::driver::{self, CompileOptions, Compiled, DriverError};
+use crate::error::Error;
 use crate::package::package;
 use crate::programs;
+use crate::source::Source;
 use fusion_operators::Tensor;
 use fusion_runtime::{Module, NativeProgram};
 use indexmap::IndexMap;
@@ -12,18 +13,11 @@ use std::io::Read;
 use std::path::Path;
 
 /// Loads a compiled model, or compiles a model and loads the outcome.
-pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Failure> {
+pub fn load(path: &Path, options: &CompileOptions) -> Result<Module, Error> {
     if is_compiled(path)? {
         return Ok(Module::load(path)?);
     }
-    module_of(driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?)
-}
-
-fn module_of(compiled: Compiled) -> Result<Module, Failure> {
-    match compiled.code {
-        Code::Memory(module) => Ok(*module),
-        Code::Objects { .. } => linked(&compiled),
-    }
+    linked(&driver::compile(path, options)?)
 }
 
 /// A model that can be run.
@@ -35,23 +29,31 @@ pub enum Runnable {
 }
 
 impl Runnable {
+    /// Loads a compiled model.
+    pub fn load(library: &Path) -> Result<Runnable, Error> {
+        match NativeProgram::load(library)? {
+            Some(program) => Ok(Runnable::Program(Box::new(program))),
+            None => Ok(Runnable::Model(Box::new(Module::load(library)?))),
+        }
+    }
+
     /// Compiles a model and loads the outcome.
-    pub fn compile(path: &Path, options: &CompileOptions) -> Result<Runnable, Failure> {
-        let compiled = driver::compile(path, &CompileOptions { jit: true, ..options.clone() })?;
+    pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Result<Runnable, Error> {
+        let compiled = driver::compile(model, options)?;
         if compiled.description.program.is_some()
             && let Some(program) = programs::linked(&compiled)?
         {
             return Ok(Runnable::Program(Box::new(program)));
         }
-        module_of(compiled).map(Box::new).map(Runnable::Model)
+        linked(&compiled).map(Box::new).map(Runnable::Model)
     }
 }
 
 /// Links and loads a model that was just compiled.
-pub fn linked(compiled: &Compiled) -> Result<Module, Failure> {
-    let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
+pub fn linked(compiled: &Compiled) -> Result<Module, Error> {
+    let scratch = tempfile::tempdir().map_err(Error::file("write", &std::env::temp_dir()))?;
     let library = scratch.path().join("model.so");
-    package(compiled, None, |package| Ok(package.write_library(&library)?))?;
+    package(compiled, None, |package| package.write_library(&library))?;
     // The loaded library stays in memory when its file goes with the directory.
     Ok(Module::load(&library)?)
 }
@@ -62,7 +64,7 @@ pub fn load_for(
     path: &Path,
     options: &CompileOptions,
     inputs: &IndexMap<String, Tensor>,
-) -> Result<(Runnable, CompileOptions), Failure> {
+) -> Result<(Runnable, CompileOptions), Error> {
     let mut options = options.clone();
     for (name, tensor) in inputs {
         let shape = || tensor.shape().iter().map(|&n| n as u64).collect();
@@ -74,7 +76,7 @@ pub fn load_for(
             Err(failure) => failure,
         };
         match &failure {
-            Failure::Driver(DriverError::NeedsConstant(name)) if !options.bound.contains_key(name) => {
+            Error::Compile(DriverError::NeedsConstant(name)) if !options.bound.contains_key(name) => {
                 match inputs.get(name) {
                     Some(tensor) => options.bound.insert(name.clone(), tensor.clone()),
                     None => return Err(failure),
@@ -86,9 +88,9 @@ pub fn load_for(
 }
 
 /// True when the file is a shared library rather than a model to compile.
-pub fn is_compiled(path: &Path) -> Result<bool, Failure> {
+pub fn is_compiled(path: &Path) -> Result<bool, Error> {
     let mut start = vec![];
     let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut start));
-    read.map_err(Failure::file("read", path))?;
+    read.map_err(Error::file("read", path))?;
     Ok(start == b"\x7fELF")
 }

@@ -1,13 +1,15 @@
 //! Inputs of a program that become constants.
 //!
+//! ```text
 //!     func @main(%x: tensor<4xf32>, %w: tensor<4xf32>)          func @main(%x: tensor<4xf32>)
 //!       y = x * w                                        =>       w = constant
 //!                                                                 y = x * w
+//! ```
 //!
 //! What is computed of them alone is then computed by the compiler. ONNX models are bound while they are imported, which lets
 //! shapes depend on values too.
 
-use crate::failure::{DriverError, failed};
+use crate::error::{DriverError, failed};
 use crate::language::{ENTRY, input_names, main_of, signature};
 use fusion_dialects::relay::Builder;
 use fusion_dialects::{
