@@ -12,7 +12,7 @@ use super::emit::{Emit, Held, Id};
 use super::error::{Fault, ImportError, Place, place_of};
 use super::importer::{Entry, Importer, Scope};
 use super::model::Model;
-use super::narrow::Narrow;
+use super::narrow_types::Narrow;
 use super::node::{Node, Value};
 use super::ops;
 use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};

@@ -8,7 +8,7 @@ use fusion_operators::TensorType;
 use super::definitions::{Def, Known};
 use super::emit::{Emit, Id};
 use super::model::Model;
-use super::narrow::Narrow;
+use super::narrow_types::Narrow;
 use super::node::Value;
 use super::proto::{AttributeProto, FunctionProto, OperatorSetIdProto};
 use super::signature::{Input, Options};

@@ -23,6 +23,7 @@ mod mlir;
 pub mod model;
 mod names;
 mod narrow;
+mod narrow_types;
 pub mod node;
 mod ops;
 pub mod proto;

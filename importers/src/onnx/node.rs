@@ -4,7 +4,7 @@ use fusion_operators::{DType, Tensor};
 use indexmap::IndexMap;
 
 use super::error::{Fault, Place};
-use super::narrow::Narrow;
+use super::narrow_types::Narrow;
 use super::proto::{AttributeProto, GraphProto};
 use super::tensor::{element_type, tensor};
 

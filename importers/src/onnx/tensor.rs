@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use fusion_operators::tensor::bytes_of;
 use fusion_operators::{DType, Tensor, TensorError};
 
-use super::narrow::Narrow;
+use super::narrow_types::Narrow;
 use super::proto::TensorProto;
 
 /// Extents above this are taken for damage: no tensor has them, and arithmetic with them may overflow.

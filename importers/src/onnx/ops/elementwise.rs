@@ -7,7 +7,8 @@ use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
-use crate::onnx::narrow::{Narrow, Rounding};
+use crate::onnx::narrow::{Rounding, of_attribute};
+use crate::onnx::narrow_types::Narrow;
 use crate::onnx::node::{Node, Value};
 
 macro_rules! rows {
@@ -45,7 +46,7 @@ pub const ROWS: &[Conversion] = &[
         if node.version < 6 {
             return cast(im, node, To::Type(type_named(node.string("to", "")?)?));
         }
-        if let Some(narrow) = Narrow::of_attribute(node, "to")? {
+        if let Some(narrow) = of_attribute(node, "to")? {
             return cast(im, node, To::Narrow(narrow));
         }
         let to = node.opt_dtype("to")?.ok_or_else(|| Fault::MissingAttribute { name: "to".into() })?;

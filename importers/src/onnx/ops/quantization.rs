@@ -15,7 +15,8 @@ use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
-use crate::onnx::narrow::{Narrow, Rounding};
+use crate::onnx::narrow::Rounding;
+use crate::onnx::narrow_types::Narrow;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[
