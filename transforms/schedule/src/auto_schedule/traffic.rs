@@ -9,9 +9,10 @@ use super::accesses::shape_of;
 use super::cpu::iterated::operations;
 use super::kind::{Kernel, Seconds};
 use super::operands::operands;
-use super::placement::Nest;
+use super::placement::{Nest, inlined};
 use crate::schedule::{Attach, Schedule, StageId};
-use fusion_dialects::{OpExt, tensor_type};
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::{Op, OpExt, kind_of, ops_in, tensor_type};
 use fusion_machine::roof;
 use std::collections::BTreeMap;
 
@@ -43,6 +44,14 @@ pub fn of_a_point(tree: &Schedule, stage: StageId, known: &mut [Option<f64>]) ->
     }
     known[stage] = Some(all);
     all
+}
+
+/// Comparisons of indices that choose an element, in a stage and in what is inlined into it.
+pub fn conditions(tree: &Schedule, stage: StageId) -> f64 {
+    let compares = |op: &Op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::CmpI)));
+    let body = tree.stages[stage].op.body(0).map(ops_in).unwrap_or_default();
+    let own = body.iter().filter(|op| compares(op)).count() as f64;
+    own + inlined(tree, stage).map(|read| conditions(tree, read)).sum::<f64>()
 }
 
 /// Cycles of the vectors of a stage, an operation each.

@@ -147,7 +147,8 @@ impl Match for Slides {
         let vectors = others * (last / lanes).ceil();
         // Data that lies apart is loaded whole; what it is multiplied with is loaded once for the rows.
         let loads = LINES * windows.apart as f64 + if windows.is_alone { 0.0 } else { 1.0 / rows };
-        let each = traffic::operations_of_a_point(tree, reduction) / machine.multiply_adds as f64;
+        // What lies in the padding is left out by masks.
+        let each = 1.0 / machine.multiply_adds as f64;
         let waits = machine.latency as f64 / rows;
         let step = each.max(loads / machine.loads as f64).max(waits);
         let epilogue =

@@ -169,8 +169,8 @@ impl Contraction {
     }
 }
 
-/// Cycles in which it is found out of each lane of a vector whether it lies in the padding.
-const ASKED: f64 = 4.0;
+/// Operations in which a place along axes that are one loop is taken apart again: a division by multiplying, and what is left of it.
+const DIVIDED: f64 = 8.0;
 
 /// The kind.
 pub struct Products;
@@ -225,13 +225,14 @@ impl Product {
 
     fn seconds(&self, tree: &Schedule, kernel: &Kernel, tile: &Tile) -> Seconds {
         let (contraction, constant) = (&self.contraction, kernel.constant);
-        // Memory is counted by the estimate of all kinds.
-        let quiet = Machine { constant_bytes: None, ..*kernel.machine };
-        let mut cycles = contraction.cycles(tile, &quiet, constant);
-        let is_asked = contraction.padding.iter().any(|padding| padding.goes_along(tile.vector));
-        if is_asked && !contraction.is_copied(tile, constant) {
-            let points: u64 = contraction.extents.iter().product::<u64>() * contraction.depth;
-            cycles += points as f64 / contraction.lanes as f64 * ASKED;
+        let mut cycles = contraction.cycles(tile, &beside_memory(kernel.machine), constant);
+        if !contraction.is_copied(tile, constant) {
+            let points = (contraction.extents.iter().product::<u64>() * contraction.depth) as f64;
+            let reduction = self.nest.reduction.unwrap_or(self.nest.stage);
+            // It is found out of each element whether it lies in the padding.
+            let divided = if contraction.fused > 1 { DIVIDED } else { 0.0 };
+            let before = traffic::conditions(tree, reduction) * (1.0 + divided);
+            cycles += points / contraction.lanes as f64 * before / kernel.machine.multiply_adds as f64;
         }
         let epilogue =
             self.nest.reduction.map_or(0.0, |_| traffic::in_vectors(tree, self.nest.stage, kernel));
@@ -300,6 +301,11 @@ impl Match for Product {
         }
         Ok(())
     }
+}
+
+/// The core as estimates of kinds count with it: what comes from memory is counted for all kinds alike.
+fn beside_memory(machine: &Machine) -> Machine {
+    Machine { constant_bytes: None, ..*machine }
 }
 
 /// The contraction with its last axes as one loop, or with a loop for each where that passes over so much padding that it is faster.

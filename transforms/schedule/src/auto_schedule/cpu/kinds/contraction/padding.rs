@@ -29,13 +29,6 @@ pub(super) struct Padding {
     share: f64,
 }
 
-impl Padding {
-    /// True where it depends on the place along an axis of the result whether a step lies in it.
-    pub(super) fn goes_along(&self, axis: usize) -> bool {
-        self.rows.contains(&axis)
-    }
-}
-
 /// The padding along all axes of a sum; `place` gives for an axis of the computation what it is in the contraction.
 pub(super) fn find(tree: &Schedule, reduction: StageId, place: &dyn Fn(usize) -> usize) -> Vec<Padding> {
     let rank = tree.stages[reduction].rank();

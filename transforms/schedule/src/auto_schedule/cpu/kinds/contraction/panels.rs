@@ -4,7 +4,7 @@
 //!
 //! A panel is of whole tiles, of a width that the other nest wants; the weight lies as for the product by itself.
 
-use super::{Contraction, Tile, recognize, write};
+use super::{Contraction, Tile, beside_memory, recognize, write};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{Schedule, StageId};
@@ -34,7 +34,8 @@ pub fn panel_of(
             && tile.across.is_none()
             && fits(contraction.width(tile))
     };
-    let (cycles, tile) = contraction.best(machine, constant, &is_panel)?;
+    let (_, tile) = contraction.best(machine, constant, &is_panel)?;
+    let cycles = contraction.cycles(&tile, &beside_memory(machine), constant);
     let columns = contraction.width(&tile);
     (!contraction.is_copied(&tile, constant)).then_some(Panel { tile, columns, cycles })
 }

@@ -1,6 +1,6 @@
 //! The tile that a contraction would have, for kinds of kernels that compute it in their own nest: attention, and blocks of it.
 
-use super::{Contraction, Tile, recognize};
+use super::{Contraction, Tile, beside_memory, recognize};
 use crate::schedule::{Schedule, StageId};
 use fusion_machine::Machine;
 
@@ -67,6 +67,7 @@ fn best(
     let fits = |tile: &Tile| {
         tile.vector == vector && tile.rows == Some(rows) && tile.across.is_none() && allowed(tile)
     };
-    let (cycles, tile) = contraction.best(machine, constant, &fits)?;
+    let (_, tile) = contraction.best(machine, constant, &fits)?;
+    let cycles = contraction.cycles(&tile, &beside_memory(machine), constant);
     Some(RegisterTile { height: tile.height, vectors: tile.vectors, lanes: contraction.lanes, cycles })
 }
