@@ -16,7 +16,7 @@ pub mod windows;
 
 use super::super::kind::{About, Kind};
 
-/// All kinds. Of two that take about as long, the first one is taken.
+/// All kinds. Of two that take about as long the first one is taken: those for a few nests stand before those for more.
 pub const TABLE: &[&dyn Kind] = &[
     &attention::Attends,
     &cells::Cells,
@@ -25,8 +25,8 @@ pub const TABLE: &[&dyn Kind] = &[
     &strassen_cells::CellsInQuarters,
     &rows::ByRows,
     &windows::InWindows,
-    &contraction::Products,
     &contraction::InLanes,
+    &contraction::Products,
     &shared_sums::SharedSums,
     &narrow::NarrowColumns,
     &columns::Columns,
