@@ -67,7 +67,7 @@ impl Match for Tiled {
     }
 
     fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds> {
-        let plan = self.plan.with(config, kernel.machine)?;
+        let plan = self.plan.with(config);
         let cycles = plan.cycles(tree, &self.nest, kernel);
         Some(traffic::seconds(tree, kernel, &[self.nest.stage], cycles))
     }
@@ -78,8 +78,7 @@ impl Match for Tiled {
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {
-        let plan = self.plan.with(config, kernel.machine).ok_or("has too many accumulators for registers")?;
-        plan.write(writer, &self.nest, kernel.machine)
+        self.plan.with(config).write(writer, &self.nest, kernel.machine)
     }
 }
 
@@ -165,16 +164,13 @@ impl Plan {
         Some(Tile { row, rows, lanes, vectors })
     }
 
-    /// The same with the numbers of a config; none where registers do not hold its accumulators.
-    fn with(&self, config: &[i64], machine: &Machine) -> Option<Plan> {
+    /// The same with the numbers of a config.
+    fn with(&self, config: &[i64]) -> Plan {
         let mut plan = self.clone();
         if let (Some(tile), &[rows, vectors]) = (&mut plan.tile, config) {
             (tile.rows, tile.vectors) = (rows.max(1) as u64, vectors.max(1) as u64);
-            if tile.rows * tile.vectors > machine.registers {
-                return None;
-            }
         }
-        Some(plan)
+        plan
     }
 
     /// Cycles of one core.
@@ -221,6 +217,9 @@ impl Plan {
         match self.reduces {
             true => {
                 let latency = machine.latency as f64;
+                // Accumulators that registers do not hold are loaded and stored in each step.
+                let spilled = (of_tile - machine.registers as f64).max(0.0);
+                let loads = loads + 2.0 * spilled;
                 let step = each(operations * of_tile).max(loads / machine.loads as f64).max(latency);
                 tiles * depth * (step + STEP) + epilogue
             }
