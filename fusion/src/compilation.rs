@@ -66,6 +66,16 @@ pub struct CompileOptions {
     pub validate: Option<validate::Settings>,
 }
 
+/// How kernels are chosen where only a level of optimisation is said.
+pub fn strategy_of(level: u8) -> Strategy {
+    if level == 0 { Strategy::None } else { Strategy::EGraph }
+}
+
+/// How much of a program is run first where only a level of optimisation is said.
+pub fn unfold_of(level: u8) -> Unfold {
+    if level < 2 { Unfold::Never } else { Unfold::Bounded }
+}
+
 impl CompileOptions {
     /// Those that nobody gave, for a target.
     pub fn for_target(target: Target) -> CompileOptions {

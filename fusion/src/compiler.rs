@@ -1,7 +1,7 @@
 //! How a model is compiled: a builder over the options of the pipeline.
 
-use crate::compilation::{CompileOptions, Unfold};
-use crate::driver::{self, Strategy};
+use crate::compilation::{CompileOptions, strategy_of, unfold_of};
+use crate::driver;
 use crate::error::Error;
 use crate::load::Runnable;
 use crate::module::Module;
@@ -227,11 +227,7 @@ impl Compiler {
                 "max_error is a number above 0, such as 1e-4, and {error} is none"
             )));
         }
-        let (strategy, unfold) = match opt_level {
-            0 => (Strategy::None, Unfold::Never),
-            1 => (Strategy::EGraph, Unfold::Never),
-            _ => (Strategy::EGraph, Unfold::Bounded),
-        };
+        let (strategy, unfold) = (strategy_of(*opt_level), unfold_of(*opt_level));
         Ok(CompileOptions { strategy, unfold, ..self.options.clone() })
     }
 }

@@ -4,7 +4,8 @@ use super::options::Options;
 use crate::failure::Failure;
 use crate::print;
 use clap::Args;
-use fusion::driver::{self, CompileOptions, Compiled, Unfold};
+use fusion::compilation::unfold_of;
+use fusion::driver::{self, CompileOptions, Compiled};
 use fusion::package::package_with;
 use fusion::programs;
 use fusion::validate::Settings;
@@ -124,8 +125,8 @@ impl Compile {
         let jobs = self.jobs.map(usize::from);
         self.options.fit(&self.model)?;
         let mut options = CompileOptions { jobs, validate, ..self.options.resolve()? };
-        if self.emit == Form::Library && self.options.partial_eval.is_none() && options.opt_level >= 2 {
-            options.unfold = Unfold::Bounded;
+        if self.emit == Form::Library && self.options.partial_eval.is_none() {
+            options.unfold = unfold_of(options.opt_level);
         }
         let path = self.output.clone().unwrap_or_else(|| {
             let extension = match self.emit {

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use fusion::compilation::strategy_of;
 use fusion::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use fusion::load;
 use fusion_dialects::module::{FpMath, Level};
@@ -134,8 +135,7 @@ impl Options {
 impl Options {
     /// That which was asked for, or goes with the level.
     pub fn strategy(&self) -> Strategy {
-        let usual = if self.opt_level == 0 { Strategy::None } else { Strategy::EGraph };
-        self.strategy.unwrap_or(usual)
+        self.strategy.unwrap_or_else(|| strategy_of(self.opt_level))
     }
 
     /// What was asked for of arithmetic.

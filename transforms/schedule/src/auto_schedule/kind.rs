@@ -65,6 +65,11 @@ pub trait Kind: Sync {
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>>;
 }
 
+/// Matches of one kind.
+pub fn all<M: Match + 'static>(found: impl IntoIterator<Item = M>) -> Vec<Box<dyn Match>> {
+    found.into_iter().map(|found| Box::new(found) as Box<dyn Match>).collect()
+}
+
 /// Nests that a kind can compute.
 pub trait Match {
     /// The stages of these nests.

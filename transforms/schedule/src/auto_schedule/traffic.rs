@@ -16,6 +16,8 @@ use fusion_dialects::{Op, OpExt, kind_of, ops_in, tensor_type};
 use fusion_machine::roof;
 use std::collections::BTreeMap;
 
+/// Lines of a cache that a vector which begins anywhere lies in.
+pub const LINES: f64 = 2.0;
 /// Cycles in which a nest of loops begins and ends: a few branches that are not foreseen.
 const NEST: f64 = 30.0;
 
@@ -57,6 +59,11 @@ pub fn conditions(tree: &Schedule, stage: StageId) -> f64 {
 /// Cycles of the vectors of a stage, an operation each.
 pub fn in_vectors(tree: &Schedule, stage: StageId, kernel: &Kernel) -> f64 {
     points(tree, stage) * operations_of_a_point(tree, stage).max(1.0) / lanes(tree, stage, kernel)
+}
+
+/// The same of what a nest makes of the results of a reduction inside of it.
+pub fn epilogue(tree: &Schedule, nest: &Nest, kernel: &Kernel) -> f64 {
+    nest.reduction.map_or(0.0, |_| in_vectors(tree, nest.stage, kernel))
 }
 
 /// Elements of a vector of a stage's results.

@@ -7,8 +7,8 @@
 
 use crate::auto_schedule::accesses::shape_of;
 use crate::auto_schedule::cpu::even_shares::EvenShares;
-use crate::auto_schedule::cpu::iterated::operations;
 use crate::auto_schedule::operands::operands;
+use crate::auto_schedule::traffic;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{Attach, AxisId, Schedule, StageId};
 use crate::threads::worth_threads;
@@ -69,8 +69,8 @@ fn work(tree: &Schedule, nest: StageId) -> (f64, f64) {
             continue;
         }
         let s = &tree.stages[stage];
-        let points: f64 = s.axes[..s.op_axes()].iter().map(|a| a.extent as f64).product();
-        operations += points * operations_of_a_point(tree, stage, &mut known);
+        let points = traffic::points(tree, stage);
+        operations += points * traffic::of_a_point(tree, stage, &mut known);
         let size = |shape: &[u64], element: f64| shape.iter().map(|&n| n as f64).product::<f64>() * element;
         let element =
             s.op.result_values()
@@ -105,21 +105,4 @@ fn is_inside(tree: &Schedule, stage: StageId, nest: StageId) -> bool {
         Attach::At(other, _) => other == nest || is_inside(tree, other, nest),
         _ => false,
     }
-}
-
-fn operations_of_a_point(tree: &Schedule, stage: StageId, known: &mut [Option<f64>]) -> f64 {
-    if let Some(operations) = known[stage] {
-        return operations;
-    }
-    let s = &tree.stages[stage];
-    let own = s.op.body(0).map_or(0.0, operations);
-    let combining = f64::from(u8::from(s.is_reduction()));
-    let mut all = own + combining;
-    for other in tree.read_by(stage) {
-        if tree.stages[other].attach == Attach::Inline {
-            all += operations_of_a_point(tree, other, known);
-        }
-    }
-    known[stage] = Some(all);
-    all
 }

@@ -12,7 +12,7 @@
 //! host and by each other are its members.
 
 use crate::auto_schedule::cpu::kinds::contraction::{self, RegisterTile};
-use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::reductions;
@@ -91,7 +91,7 @@ impl Kind for Attends {
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let found = find(tree, kernel.nests).and_then(|group| Blocks::of(tree, group, kernel));
-        found.into_iter().map(|found| Box::new(found) as Box<dyn Match>).collect()
+        all(found)
     }
 }
 

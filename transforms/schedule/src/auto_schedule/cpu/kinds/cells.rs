@@ -11,7 +11,7 @@
 //! stage of its own ([`recompute`](crate::schedule::primitives::recompute)), so that the sums of one panel are all that registers hold.
 
 use crate::auto_schedule::cpu::kinds::contraction::{self, Panel};
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::traffic;
 use crate::auto_schedule::writer::Writer;
@@ -57,7 +57,7 @@ impl Kind for Cells {
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let found = find(tree, kernel.nests).and_then(|cell| InPanels::of(tree, cell, kernel));
-        found.into_iter().map(|found| Box::new(found) as Box<dyn Match>).collect()
+        all(found)
     }
 }
 

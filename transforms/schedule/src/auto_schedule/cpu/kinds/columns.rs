@@ -8,7 +8,7 @@
 
 use crate::auto_schedule::accesses::{lanes, offsets};
 use crate::auto_schedule::cpu::kinds::tiling::tile;
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::reductions::{
     contiguous_parallel, fits_lanes, reads_once, together_along_reduction,
@@ -26,8 +26,6 @@ const BYTES: u64 = 4;
 const ROWS: u64 = 8;
 /// Vectors of accumulators in registers.
 const MOST_REGISTERS: u64 = 8;
-/// Lines that a vector which begins anywhere lies in.
-const LINES: f64 = 2.0;
 /// With fewer rows, there are no more streams than the processor follows, and the rows may be read side by side.
 const FEWEST_ROWS: u64 = 16;
 
@@ -47,8 +45,7 @@ impl Kind for Columns {
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let is_one = |nest: &&Nest| is_columns(tree, nest.reduction.unwrap_or(nest.stage));
-        let of = |nest: &Nest| Box::new(ByColumns { nest: *nest }) as Box<dyn Match>;
-        kernel.nests.iter().filter(is_one).map(of).collect()
+        all(kernel.nests.iter().filter(is_one).map(|nest| ByColumns { nest: *nest }))
     }
 }
 
@@ -68,9 +65,9 @@ impl Match for ByColumns {
         let all = traffic::points(tree, reduction) * BYTES as f64;
         let is_far = all > machine.first_cache as f64 / 2.0;
         let from_far = if is_far { machine.vector_bytes as f64 / machine.near_bytes as f64 } else { 0.0 };
-        let loads = (LINES / machine.loads as f64).max(from_far) + 2.0 / ROWS as f64 / machine.loads as f64;
-        let epilogue =
-            self.nest.reduction.map_or(0.0, |_| traffic::in_vectors(tree, self.nest.stage, kernel));
+        let loads =
+            (traffic::LINES / machine.loads as f64).max(from_far) + 2.0 / ROWS as f64 / machine.loads as f64;
+        let epilogue = traffic::epilogue(tree, &self.nest, kernel);
         let each = traffic::operations_of_a_point(tree, reduction) / machine.multiply_adds as f64;
         Some(traffic::seconds(tree, kernel, &[self.nest.stage], vectors * each.max(loads) + epilogue))
     }

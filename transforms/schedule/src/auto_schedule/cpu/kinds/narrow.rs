@@ -9,7 +9,7 @@
 use crate::auto_schedule::accesses::{lanes, offsets};
 use crate::auto_schedule::cpu::kinds::columns::{go_on, may_be_columns};
 use crate::auto_schedule::fusion::along_fused;
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::reductions::contiguous_parallel;
 use crate::auto_schedule::traffic;
@@ -46,9 +46,9 @@ impl Kind for NarrowColumns {
             let reduction = nest.reduction.unwrap_or(nest.stage);
             let narrow = find(tree, reduction, kernel.machine.vector_bytes)?;
             let is_one = may_be_columns(tree, reduction);
-            is_one.then(|| Box::new(Columns { nest: *nest, narrow }) as Box<dyn Match>)
+            is_one.then_some(Columns { nest: *nest, narrow })
         };
-        kernel.nests.iter().filter_map(of).collect()
+        all(kernel.nests.iter().filter_map(of))
     }
 }
 
@@ -67,8 +67,7 @@ impl Match for Columns {
         let reduction = self.nest.reduction.unwrap_or(self.nest.stage);
         let vectors = traffic::points(tree, reduction) / self.narrow.lanes as f64;
         let each = traffic::operations_of_a_point(tree, reduction) / machine.multiply_adds as f64;
-        let epilogue =
-            self.nest.reduction.map_or(0.0, |_| traffic::in_vectors(tree, self.nest.stage, kernel));
+        let epilogue = traffic::epilogue(tree, &self.nest, kernel);
         let cycles = vectors * each.max(1.0 / machine.loads as f64) + epilogue;
         Some(traffic::seconds(tree, kernel, &[self.nest.stage], cycles))
     }

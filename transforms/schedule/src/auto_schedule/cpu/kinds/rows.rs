@@ -13,7 +13,7 @@ use crate::auto_schedule::accesses::{lanes, offsets, shape_of};
 use crate::auto_schedule::cpu::pipelines::{self, Pipeline};
 use crate::auto_schedule::cpu::prefetch_row;
 use crate::auto_schedule::fusion::along_fused;
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::operands::operands;
 use crate::auto_schedule::placement::{inlined, is_cheap};
 use crate::auto_schedule::reductions;
@@ -40,7 +40,7 @@ impl Kind for ByRows {
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let groups = row_groups::find_near(tree, kernel.nests, kernel.machine);
-        groups.into_iter().map(|rows| Box::new(Group { rows }) as Box<dyn Match>).collect()
+        all(groups.into_iter().map(|rows| Group { rows }))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::auto_schedule::accesses::{offsets, shape_of};
 use crate::auto_schedule::cpu::kinds::columns::{blocks, columns, is_columns};
 use crate::auto_schedule::cpu::kinds::narrow;
 use crate::auto_schedule::cpu::kinds::tiling::tile;
-use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::parts;
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::reductions::{self, differs_at_each_point};
@@ -48,9 +48,7 @@ impl Kind for SharedSums {
     }
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
-        let of =
-            |nest: &Nest| find(tree, nest, kernel.machine).map(|found| Box::new(found) as Box<dyn Match>);
-        kernel.nests.iter().filter_map(of).collect()
+        all(kernel.nests.iter().filter_map(|nest| find(tree, nest, kernel.machine)))
     }
 }
 

@@ -12,7 +12,7 @@
 
 use crate::auto_schedule::cpu::blocks::most_even;
 use crate::auto_schedule::cpu::kinds::contraction::{self, RegisterTile};
-use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::traffic;
@@ -57,7 +57,7 @@ impl Kind for InQuarters {
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let found = Quarters::of(tree, kernel);
-        found.into_iter().map(|found| Box::new(found) as Box<dyn Match>).collect()
+        all(found)
     }
 }
 

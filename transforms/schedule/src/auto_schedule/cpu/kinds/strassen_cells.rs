@@ -14,7 +14,7 @@
 use crate::auto_schedule::cpu::kinds::cells::{Cell, over_pieces};
 use crate::auto_schedule::cpu::kinds::contraction::{self, RegisterTile};
 use crate::auto_schedule::cpu::kinds::strassen::Strassen;
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::traffic;
 use crate::auto_schedule::writer::Writer;
@@ -39,7 +39,7 @@ impl Kind for CellsInQuarters {
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let found = Quarters::of(tree, kernel);
-        found.into_iter().map(|found| Box::new(found) as Box<dyn Match>).collect()
+        all(found)
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::auto_schedule::accesses::{lanes, offsets};
 use crate::auto_schedule::cpu::{choices, iterated};
 use crate::auto_schedule::fusion::{along_fused, fusable, fuse_last};
-use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::writer::Writer;
 use crate::auto_schedule::{reductions, traffic};
@@ -26,8 +26,6 @@ pub struct Tiling;
 const STEP: f64 = 0.5;
 /// Cycles to add the lanes of a sum.
 const ACROSS: f64 = 8.0;
-/// Lines that a vector which begins anywhere lies in.
-const LINES: u64 = 2;
 
 impl Kind for Tiling {
     fn about(&self) -> About {
@@ -41,8 +39,7 @@ impl Kind for Tiling {
     }
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
-        let of = |nest: &Nest| Box::new(Tiled { nest: *nest, plan: plan(tree, nest, kernel.machine) });
-        kernel.nests.iter().map(|nest| of(nest) as Box<dyn Match>).collect()
+        all(kernel.nests.iter().map(|nest| Tiled { nest: *nest, plan: plan(tree, nest, kernel.machine) }))
     }
 }
 
@@ -179,7 +176,7 @@ impl Plan {
         let inside = nest.reduction.unwrap_or(nest.stage);
         let (points, operations) =
             (traffic::points(tree, inside), traffic::operations_of_a_point(tree, inside).max(1.0));
-        let epilogue = nest.reduction.map_or(0.0, |_| traffic::in_vectors(tree, nest.stage, kernel));
+        let epilogue = traffic::epilogue(tree, nest, kernel);
         let results: f64 = self.extents.iter().map(|&n| n as f64).product();
         let lanes = traffic::lanes(tree, inside, kernel);
         let each = |multiply_adds: f64| multiply_adds / machine.multiply_adds as f64;
@@ -199,8 +196,8 @@ impl Plan {
             let by_row = access.as_ref().is_none_or(|e| tile.row.is_some_and(|row| e.mentions(row)));
             let of_vector = match along {
                 Some(0) => 1.0,
-                Some(1) => vectors * registers * LINES as f64,
-                Some(2..=4) => vectors * registers * (LINES + along.unwrap_or(1) as u64) as f64,
+                Some(1) => vectors * registers * traffic::LINES,
+                Some(apart @ 2..=4) => vectors * registers * (traffic::LINES + *apart as f64),
                 _ => vectors * registers * lanes,
             };
             of_vector * if by_row { rows } else { 1.0 }

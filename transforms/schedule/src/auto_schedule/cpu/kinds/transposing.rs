@@ -29,7 +29,7 @@ use crate::auto_schedule::accesses::{lanes, offsets};
 use crate::auto_schedule::cpu::regrouping::Regrouped;
 use crate::auto_schedule::cpu::streams;
 use crate::auto_schedule::fusion::{along_fused, fusable};
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::operands::operands;
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::traffic;
@@ -64,9 +64,7 @@ impl Kind for Transposing {
     }
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
-        let of =
-            |nest: &Nest| find(tree, nest, kernel.machine).map(|found| Box::new(found) as Box<dyn Match>);
-        kernel.nests.iter().filter_map(of).collect()
+        all(kernel.nests.iter().filter_map(|nest| find(tree, nest, kernel.machine)))
     }
 }
 

@@ -18,7 +18,7 @@
 //!                                x1 x2 x3 x4 x5 x6  . .      kx = 2
 
 use crate::auto_schedule::accesses::lanes;
-use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::{Nest, operations_of_element};
 use crate::auto_schedule::traffic;
@@ -31,8 +31,6 @@ use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
 
-/// Lines that a vector which begins anywhere lies in.
-const LINES: f64 = 2.0;
 /// Windows of more elements are loops.
 const MOST_TAPS: u64 = 49;
 /// Elements combined in the body of the innermost loop, at most: what is multiplied with them stays in registers.
@@ -116,9 +114,9 @@ impl Kind for InWindows {
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
         let of = |nest: &Nest| {
             let windows = recognize(tree, nest.reduction.unwrap_or(nest.stage))?;
-            Some(Box::new(Slides { nest: *nest, windows }) as Box<dyn Match>)
+            Some(Slides { nest: *nest, windows })
         };
-        kernel.nests.iter().filter_map(of).collect()
+        all(kernel.nests.iter().filter_map(of))
     }
 }
 
@@ -146,13 +144,12 @@ impl Match for Slides {
         let others = windows.extents.iter().map(|&n| n as f64).product::<f64>() / last;
         let vectors = others * (last / lanes).ceil();
         // Data that lies apart is loaded whole; what it is multiplied with is loaded once for the rows.
-        let loads = LINES * windows.apart as f64 + if windows.is_alone { 0.0 } else { 1.0 / rows };
+        let loads = traffic::LINES * windows.apart as f64 + if windows.is_alone { 0.0 } else { 1.0 / rows };
         // What lies in the padding is left out by masks.
         let each = 1.0 / machine.multiply_adds as f64;
         let waits = machine.latency as f64 / rows;
         let step = each.max(loads / machine.loads as f64).max(waits);
-        let epilogue =
-            self.nest.reduction.map_or(0.0, |_| traffic::in_vectors(tree, self.nest.stage, kernel));
+        let epilogue = traffic::epilogue(tree, &self.nest, kernel);
         let cycles = vectors * windows.taps as f64 * step + epilogue;
         Some(traffic::seconds(tree, kernel, &[self.nest.stage], cycles))
     }

@@ -8,7 +8,7 @@
 //! 34 so.
 
 use super::{Contraction, recognize, split_above};
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::traffic;
 use crate::auto_schedule::writer::Writer;
@@ -33,8 +33,7 @@ impl Kind for InLanes {
     }
 
     fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
-        let of = |nest: &Nest| Some(Box::new(Narrow::of(tree, nest, kernel)?) as Box<dyn Match>);
-        kernel.nests.iter().filter_map(of).collect()
+        all(kernel.nests.iter().filter_map(|nest| Narrow::of(tree, nest, kernel)))
     }
 }
 

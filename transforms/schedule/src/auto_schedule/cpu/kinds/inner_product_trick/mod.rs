@@ -15,7 +15,7 @@ mod tile;
 
 pub use tile::Tile;
 
-use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds};
+use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::traffic;
@@ -61,7 +61,7 @@ impl Kind for ByInnerProducts {
             return vec![Box::new(group)];
         }
         let found = InnerProductTrick::of(tree, kernel.nests);
-        found.into_iter().map(|found| Box::new(found) as Box<dyn Match>).collect()
+        all(found)
     }
 }
 
