@@ -13,6 +13,9 @@ PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 FUSION := $(BUILT)/fusion
 PREFIX ?= /usr/local
+# What everything is built with: cargo compiles a crate once more for every other set of features. Those of the tests are
+# chosen where an example is among the targets, as it is in build.
+EVERYTHING := --workspace --features fusion/ndarray
 export PYTHONPATH := data/python:data/onnxruntime
 export PYTHONDONTWRITEBYTECODE := 1
 
@@ -33,7 +36,7 @@ deps: ## Install LLVM and MLIR 22 and what building needs (Debian, as root)
 	@scripts/install-deps.sh $(LLVM_PREFIX)
 
 build: deps ## Build the programs: fusion, fusion-opt, fusion-reduce, fusion-lsp-server
-	$(CARGO) build --bins
+	$(CARGO) build $(EVERYTHING) --bins --example example-opt
 
 install: ## Copy what make build built to PREFIX=/usr/local, stripped; below DESTDIR, if given
 	@DESTDIR="$(DESTDIR)" scripts/install.sh $(BUILT) $(PREFIX)
@@ -59,7 +62,8 @@ check-format: deps
 check-lints: deps
 	@$(PYTHON) scripts/check_links.py
 	@$(PYTHON) scripts/check_imports.py
-	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- --deny warnings; \
+	@$(PYTHON) scripts/check_tests.py
+	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy $(EVERYTHING) --all-targets -- --deny warnings; \
 	else echo "clippy is not installed: lints are not checked"; fi
 
 # Real models against what ONNX Runtime gave for them. Logits near 0 need the absolute tolerance.
@@ -88,13 +92,14 @@ check-gpu-kit: build
 	fi
 
 check-example: build
-	@$(MAKE) -s --no-print-directory -C examples/out-of-tree test
-	@cd examples/library && $(CARGO) metadata --locked --format-version 1 > /dev/null
+	@for project in out-of-tree library; do \
+	  $(CARGO) metadata --locked --format-version 1 --manifest-path examples/$$project/Cargo.toml > /dev/null || exit 1; done
+	@$(MAKE) -s --no-print-directory -C examples/out-of-tree check OPT=$(abspath $(BUILT))/examples/example-opt
 	@$(MAKE) -s --no-print-directory -C examples/c test FUSION=$(abspath $(FUSION)) INCLUDE=$(abspath runtime/include) \
 	  BUILD=$(abspath $(BUILT))/example-c
 
 check: build
-	$(CARGO) test --workspace --features fusion/ndarray
+	$(CARGO) test $(EVERYTHING)
 
 MINUTES ?= 10
 fuzz: deps ## Run all tests of random cases on fresh seeds for MINUTES=10: docs/reference/fuzzing.md
