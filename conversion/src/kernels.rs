@@ -9,7 +9,7 @@ use crate::error::CompileError;
 use crate::pipelines::{LLVM, LOOP};
 use crate::runner::Runner;
 use crate::units::Unit;
-use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module};
+use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module, span_of};
 use fusion_targets::cpu;
 use fusion_targets::gpu::Device;
 use fusion_targets::stage::Stage;
@@ -104,6 +104,7 @@ impl Workshop<'_> {
         (common, pipelines): (Option<&Key>, &[(&'static str, String)]),
         context: &mut Option<Context>,
     ) -> Result<Done, CompileError> {
+        let _kernel = span_of("kernel", &unit.name);
         let mut runner = Runner::of_kernel(&unit.name);
         runner.replace(pipelines.to_vec());
         let entry = self.cache.zip(common).map(|(cache, common)| {

@@ -1,7 +1,7 @@
 //! Runs stages, times them, and writes what they leave to files.
 
 use crate::planning::Planning;
-use fusion_dialects::{Module, run_passes};
+use fusion_dialects::{Module, run_passes, span};
 use fusion_targets::stage::Stage;
 use std::path::PathBuf;
 
@@ -80,6 +80,7 @@ impl Runner {
                 Some((_, Some(other))) => other,
                 None => stage.pipeline,
             };
+            let _stage = span(stage.name);
             let start = std::time::Instant::now();
             run_passes(module, pipeline)?;
             self.timings.push((stage.name, start.elapsed().as_secs_f64()));

@@ -26,7 +26,9 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
     register_passes();
     let model = &model.into();
     let context = fusion_dialects::load_context();
+    let import = fusion_dialects::span("import");
     let (mut module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
+    drop(import);
     options.run_passes(&module)?;
     if prepare(&mut module, model, options)? {
         return programs::ahead_of_time(&context, &module, model, options);

@@ -157,3 +157,41 @@ fn a_schedule_written_by_hand_takes_the_place_of_the_default_one() {
     assert!(why.contains("(loop 2 of stage \"dense\", "), "{why}");
     assert!(why.contains("; in the schedule for @fused_dense_add_0)"), "{why}");
 }
+
+#[test]
+fn the_time_of_stages_passes_and_kernels_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let model = model("parallel.mlir");
+    let args = ["compile", model.to_str().unwrap(), "-o", "m.so", "--time-trace", "t.json", "--mlir-timing"];
+    let output = fusion(here, &args);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let trace: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(here.join("t.json")).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of = |name: &str| events.iter().filter(|event| event["name"] == name).collect::<Vec<_>>();
+    // A stage and a pass of one name; a pass of ours, one of MLIR's, LLVM, and what is outside of passes.
+    for name in ["import", "relay-optimize", "loop-vectorize", "convert-scf-to-cf", "llvm", "link"] {
+        assert!(!of(name).is_empty(), "no event is {name}: {trace}");
+        assert!(said.contains(&format!("  {name}")), "{name} is not reported:\n{said}");
+    }
+    // Passes of a kernel run while it is compiled.
+    let kernels = of("kernel");
+    assert!(kernels.iter().all(|kernel| kernel["args"]["detail"] != ""), "{trace}");
+    let interval = |event: &serde_json::Value| {
+        let start = event["ts"].as_u64().unwrap();
+        (event["tid"].as_u64(), start, start + event["dur"].as_u64().unwrap() + 1)
+    };
+    for pass in of("loop-overlap") {
+        let (thread, start, end) = interval(pass);
+        let within = |kernel: &&serde_json::Value| {
+            let (of, from, to) = interval(kernel);
+            of == thread && from <= start && end <= to + 1
+        };
+        // The program around the kernels has the same passes.
+        let kernels = kernels.iter().copied().filter(within).count();
+        assert!(kernels <= 1, "{kernels} kernels at a time: {trace}");
+    }
+    assert!(of("loop-overlap").len() > kernels.len(), "{trace}");
+}

@@ -113,6 +113,7 @@ pub(super) unsafe extern "C" fn collect(text: MlirStringRef, user: *mut c_void) 
 
 /// Code of a module that is in the LLVM dialect.
 pub fn emit(module: &Module, target: &Target, form: Emit) -> Result<Vec<u8>, CodegenError> {
+    let _emission = super::trace::span("llvm");
     let (mut code, mut error) = (Vec::<u8>::new(), Vec::<u8>::new());
     let op: Op = view(module);
     let (done, diagnostics) = with_diagnostics(super::ir::OpExt::context_ref(op), || {
@@ -149,8 +150,15 @@ pub fn run_passes(module: &Module, pipeline: &str) -> Result<(), Vec<String>> {
             return Err("the input of the pipeline does not verify".to_owned());
         }
         let manager = PassManager::new(context);
+        // The next pipeline verifies what this one leaves. After every pass it costs more than most passes do; where passes are
+        // tested, in `fusion-opt`, MLIR does so.
+        manager.enable_verifier(false);
         melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), pipeline)
             .map_err(|error| format!("the pipeline does not parse: {error}"))?;
+        if super::trace::records() {
+            // SAFETY: the manager is alive.
+            unsafe { ffi::fusionTracePasses(manager.to_raw()) };
+        }
         // SAFETY: manager and module are alive and of one context.
         let ran = unsafe { mlirPassManagerRunOnOp(manager.to_raw(), op.to_raw()) };
         if ran.value != 0 { Ok(()) } else { Err("a pass of the pipeline failed".to_owned()) }

@@ -49,6 +49,7 @@ unsafe extern "C" {
     pub fn mlirGetDialectHandle__relay__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__te__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__loop__() -> MlirDialectHandle;
+    pub fn fusionTracePasses(manager: MlirPassManager);
     pub fn fusionEmitWarning(location: MlirLocation, message: *const c_char);
     pub fn fusionRowOf(op: MlirOperation) -> *const c_void;
     pub fn fusionSymbolNamed(symbols: *mut c_void, near: MlirOperation, name: MlirStringRef)

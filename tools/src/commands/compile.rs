@@ -1,6 +1,7 @@
 //! `fusion compile`: a model as a shared library.
 
 use super::options::Options;
+use super::timing::Timing;
 use crate::failure::Failure;
 use crate::print;
 use clap::Args;
@@ -9,6 +10,7 @@ use fusion::driver::{self, CompileOptions, Compiled};
 use fusion::package::package_with;
 use fusion::programs;
 use fusion::validate::Settings;
+use fusion_dialects::span;
 use fusion_interpreter::Budget;
 use fusion_runtime::package::{Package, PackageError};
 use fusion_runtime::vm::{TEXT, write_program};
@@ -59,6 +61,9 @@ pub struct Compile {
     /// Where the rules of algebra make the result wrong, find the fewest applications of them that do.
     #[arg(long, requires = "validate")]
     bisect_rules: bool,
+
+    #[command(flatten)]
+    timing: Timing,
 
     #[command(flatten)]
     options: Options,
@@ -119,6 +124,10 @@ fn can_be_written(path: &Path) -> Result<(), Failure> {
 impl Compile {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
+        self.timing.around(|| self.write())
+    }
+
+    fn write(&self) -> Result<(), Failure> {
         let budget = Budget { flops: self.validate_flops, tolerance: self.validate_rtol };
         let validate =
             self.validate.then(|| Settings { budget, bisect: self.bisect_rules, ..Settings::default() });
@@ -158,7 +167,10 @@ impl Compile {
         }
         let compiled = driver::compile(&self.model, &options)?;
         let outside = self.weights.as_deref().map(|file| write_weights(&compiled, file)).transpose()?;
-        let link = |package: &Package| write(package, path);
+        let link = |package: &Package| {
+            let _linking = span("link");
+            write(package, path)
+        };
         let (path, header) = package_with(&compiled, self.linker.clone(), outside.as_ref(), link)?;
         let description = &compiled.description;
         print::line(format_args!(

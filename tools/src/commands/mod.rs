@@ -14,6 +14,7 @@ pub mod options;
 pub mod profile;
 pub mod run;
 pub mod targets;
+mod timing;
 
 use crate::environment;
 use crate::failure::Failure;
