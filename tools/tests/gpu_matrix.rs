@@ -1,6 +1,7 @@
 //! Matrix instructions, emulated: products of f16, bf16 and f32 of any extents are what the processor computes, and no two threads
 //! race.
 
+use crate::common::processor::{on_processor, results};
 use crate::common::{GPUS, Numbers, gpus_with, succeed};
 use crate::gpu_kernels::with_few_cores;
 use fusion_operators::{DType, Tensor};
@@ -30,17 +31,12 @@ pub fn compare_of(text: &str, inputs: &[(&[usize], DType)], gpu: &str, more: &[&
     let inputs: Vec<(String, Tensor)> =
         inputs.iter().enumerate().map(|(i, input)| (format!("input_{i}"), tensor(input))).collect();
     npz::write(&here.join("x.npz"), inputs.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
-    let outcome = |more: &[&str]| {
-        let args = ["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"];
-        succeed(here, &[&args, more].concat());
-        npz::read(&here.join("y.npz")).unwrap()
-    };
-    let wanted = outcome(&[]);
-    let got = outcome(&[&["--target", gpu, "--emulate"], more].concat());
-    for (name, wanted) in &wanted {
-        let (got, wanted) = (got[name].to_f64s(), wanted.to_f64s());
+    let wanted = on_processor(here, &[]).unwrap();
+    let got = results(here, &[&["--target", gpu, "--emulate"], more].concat()).unwrap();
+    for (name, wanted) in wanted.iter() {
+        let got = &got[name];
         let most = wanted.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
-        let off = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
+        let off = got.iter().zip(wanted).map(|(a, b)| (a - b).abs() / most).fold(0.0, f64::max);
         // Not a number is not below.
         assert!(
             got.len() == wanted.len() && got.iter().all(|v| v.is_finite()) && off < allowed,

@@ -1,4 +1,4 @@
-//! The functions that become straight code, against the same functions of f64, over all numbers of f32: every 251st one, and
+//! The functions that become straight code, against the same functions of f64, over all numbers of f32: every 1021st one, and
 //! all that stand around powers of two, for vectors and for scalars.
 
 use super::{COUNT, Kernel, run, signed_pairs};
@@ -97,9 +97,9 @@ pub fn check_on(
     }
 }
 
-/// Numbers of all signs and sizes: every 251st, those around powers of two, and what is not finite.
+/// Numbers of all signs and sizes: every 1021st, those around powers of two, and what is not finite.
 pub fn numbers() -> Vec<f32> {
-    let spread = (0..=u32::MAX / 251).map(|i| i * 251);
+    let spread = (0..=u32::MAX / 1021).map(|i| i * 1021);
     let around = (0..512u32).flat_map(|e| (0..9u32).map(move |d| (e << 23).wrapping_add(d).wrapping_sub(4)));
     spread.chain(around).map(f32::from_bits).collect()
 }

@@ -1,5 +1,7 @@
 //! Running `fusion`, and numbers for it.
 
+pub mod processor;
+
 use fusion::driver::Target;
 use fusion_machine::Gpu;
 use fusion_operators::Tensor;

@@ -11,13 +11,13 @@ mod orders;
 pub mod program;
 mod twice;
 
+use crate::common::processor::{self, on_processor};
 use crate::common::{GPUS, Numbers, succeed};
 use fusion_operators::random::{cases, seeds};
 use fusion_runtime::npz;
 use program::{Program, Value};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// Cases that are run by default: each kind twice.
 const CASES: u64 = 2 * KINDS.len() as u64;
@@ -93,18 +93,6 @@ pub fn with_few_cores(gpu: &str, directory: &Path) -> String {
     format!("{vendor}:{}", file.display())
 }
 
-/// The elements of each result.
-fn run(directory: &Path, more: &[&str]) -> Result<Vec<Vec<f64>>, String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusion"));
-    command.args(["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"]).args(more);
-    let output = command.current_dir(directory).env("FUSION_CACHE", "0").output().unwrap();
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    let results = npz::read(&directory.join("y.npz")).unwrap();
-    Ok(results.values().map(|result| result.to_f64s()).collect())
-}
-
 /// How far a program is off on its GPU from what it gives with these options, or what else is wrong.
 pub fn difference(program: &Program, results: &[&Value], reference: &[&str]) -> Result<f64, String> {
     let text = program.text(results);
@@ -117,10 +105,10 @@ pub fn difference(program: &Program, results: &[&Value], reference: &[&str]) -> 
         true => with_few_cores(program.gpu, here),
         false => program.gpu.to_owned(),
     };
-    let wanted = run(here, reference).map_err(|why| format!("as it should be: {why}\n{text}"))?;
+    let wanted = on_processor(here, reference).map_err(|why| format!("as it should be: {why}\n{text}"))?;
     let emulated = [&["--target", &gpu, "--emulate"], program.options.as_slice()].concat();
-    let got = run(here, &emulated).map_err(|why| format!("on {gpu}: {why}\n{text}"))?;
-    let off = got.iter().zip(&wanted).map(|(got, wanted)| apart(got, wanted)).fold(0.0, f64::max);
+    let got = processor::results(here, &emulated).map_err(|why| format!("on {gpu}: {why}\n{text}"))?;
+    let off = got.values().zip(wanted.values()).map(|(got, wanted)| apart(got, wanted)).fold(0.0, f64::max);
     let right = got.len() == wanted.len() && off <= program.most_off;
     if right { Ok(off) } else { Err(format!("on {gpu}: is off by {off:e}\n{text}")) }
 }
