@@ -80,6 +80,8 @@ fn attribute(attribute: &Attribute) -> String {
         AttributeType::Floats => ("DenseF64ArrayAttr", "Relay_Floats"),
         AttributeType::Flag => ("BoolAttr", "Relay_Flag"),
         AttributeType::Text => ("StrAttr", "Relay_Str"),
+        AttributeType::Dim => ("Relay_ExtentAttr", "Relay_Extent"),
+        AttributeType::Dims => ("Relay_ExtentsAttr", "Relay_Extents"),
         AttributeType::DType => ("TypeAttr", "Relay_DType"),
     };
     format!("{}:${}", if attribute.required { required } else { optional }, attribute.name)

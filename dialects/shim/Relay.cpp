@@ -169,6 +169,18 @@ MlirAttribute fusionRelayDimNames(MlirType type) {
   auto dims = tensor ? dyn_cast_or_null<fusion::relay::DimsAttr>(tensor.getEncoding()) : nullptr;
   return dims ? wrap(Attribute(dims.getNames())) : MlirAttribute{nullptr};
 }
+/// The texts of a `#relay.dims` attribute (an array), the text of a `#relay.dim`, or a null attribute.
+MlirAttribute fusionRelayExtents(MlirAttribute attribute) {
+  if (auto dims = dyn_cast<fusion::relay::DimsAttr>(unwrap(attribute)))
+    return wrap(Attribute(dims.getNames()));
+  if (auto dim = dyn_cast<fusion::relay::DimAttr>(unwrap(attribute)))
+    return wrap(Attribute(dim.getExtent()));
+  return MlirAttribute{nullptr};
+}
+MlirAttribute fusionRelayDim(MlirAttribute text) {
+  auto extent = cast<StringAttr>(unwrap(text));
+  return wrap(Attribute(fusion::relay::DimAttr::get(extent.getContext(), extent)));
+}
 MlirAttribute fusionRelayDims(MlirAttribute names) {
   auto array = cast<ArrayAttr>(unwrap(names));
   return wrap(Attribute(fusion::relay::DimsAttr::get(array.getContext(), array)));

@@ -1,10 +1,11 @@
 //! Attributes of an operator call, free of MLIR.
 //!
-//! An attribute is one of seven kinds, each with one form in MLIR:
+//! An attribute is one of nine kinds, each with one form in MLIR:
 //! `Int` (`i64`), `Float` (`f64`), `Bool` (`i1`), `Str`, `Ints` (`array<i64>`),
-//! `Floats` (`array<f64>`), `Type` (an element type).
+//! `Floats` (`array<f64>`), `Type` (an element type), `Dim` (`#relay.dim`: an extent
+//! that is known at run time only), `Dims` (`#relay.dims`: extents, of which some are).
 
-use crate::DType;
+use crate::{DType, Dim};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub enum Attr {
     Ints(Vec<i64>),
     Floats(Vec<f64>),
     Type(DType),
+    Dim(Dim),
+    Dims(Vec<Dim>),
 }
 
 macro_rules! from {
@@ -26,7 +29,7 @@ macro_rules! from {
         fn from(value: $t) -> Self { Attr::$v(value.into()) }
     })* };
 }
-from!(i64 => Int, f64 => Float, bool => Bool, &str => Str, String => Str, Vec<i64> => Ints, Vec<f64> => Floats, DType => Type);
+from!(i64 => Int, f64 => Float, bool => Bool, &str => Str, String => Str, Vec<i64> => Ints, Vec<f64> => Floats, DType => Type, Dim => Dim, Vec<Dim> => Dims);
 
 impl From<&[i64]> for Attr {
     fn from(value: &[i64]) -> Self {
@@ -112,6 +115,69 @@ impl Attrs {
             Some(Attr::Ints(v)) => Some(v),
             _ => None,
         }
+    }
+
+    /// A list of extents, when present: numbers, of which those below 0 are `?`, or names and expressions.
+    pub fn dims(&self, name: &str) -> Option<Vec<Dim>> {
+        match self.get(name)? {
+            Attr::Ints(v) => {
+                Some(v.iter().map(|&n| u64::try_from(n).map_or(Dim::Any, Dim::Static)).collect())
+            }
+            Attr::Dims(v) => Some(v.clone()),
+            _ => None,
+        }
+    }
+
+    /// An extent, when present: a number, of which one below 0 is `?`, or a name or an expression.
+    pub fn dim(&self, name: &str) -> Option<Dim> {
+        match self.get(name)? {
+            Attr::Int(n) => Some(u64::try_from(*n).map_or(Dim::Any, Dim::Static)),
+            Attr::Dim(v) => Some(v.clone()),
+            _ => None,
+        }
+    }
+
+    /// Sets an attribute that is an extent: a number where it is known.
+    pub fn set_dim(&mut self, name: &str, dim: Dim) {
+        match dim.known().and_then(|n| i64::try_from(n).ok()) {
+            Some(number) => self.set(name, number),
+            None => self.set(name, dim),
+        }
+    }
+
+    /// Sets an attribute of extents: numbers where all are known.
+    pub fn set_dims(&mut self, name: &str, dims: Vec<Dim>) {
+        let known: Option<Vec<i64>> = dims.iter().map(|dim| i64::try_from(dim.known()?).ok()).collect();
+        match known {
+            Some(numbers) => self.set(name, numbers),
+            None => self.set(name, dims),
+        }
+    }
+
+    /// With other extents in place of the names in extents.
+    pub fn replace_names(&self, of: &dyn Fn(&str) -> Option<Dim>) -> Attrs {
+        let mut made = Attrs::new();
+        for (name, value) in self.iter() {
+            match value {
+                Attr::Dim(dim) => made.set_dim(name, dim.replace(of)),
+                Attr::Dims(dims) => made.set_dims(name, dims.iter().map(|dim| dim.replace(of)).collect()),
+                _ => made.set(name, value.clone()),
+            }
+        }
+        made
+    }
+
+    /// The names in extents, each once.
+    pub fn names(&self) -> Vec<&str> {
+        let dims = self.iter().flat_map(|(_, value)| match value {
+            Attr::Dims(dims) => &dims[..],
+            Attr::Dim(dim) => std::slice::from_ref(dim),
+            _ => &[],
+        });
+        let mut names: Vec<&str> = dims.flat_map(Dim::names).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// A list of floats, when present.

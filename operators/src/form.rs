@@ -45,6 +45,10 @@ pub enum AttributeType {
     Text,
     /// An element type.
     DType,
+    /// An extent: an integer of 64 bits where it is known, else a name or an expression.
+    Dim,
+    /// Extents: integers of 64 bits where all are known, else names and expressions.
+    Dims,
 }
 
 /// An attribute.
@@ -133,6 +137,16 @@ pub const fn any(name: &'static str) -> Operand {
 
 const fn attribute(name: &'static str, ty: AttributeType) -> Attribute {
     Attribute { name, ty, required: false }
+}
+
+/// An attribute that is an extent.
+pub const fn dim(name: &'static str) -> Attribute {
+    attribute(name, AttributeType::Dim)
+}
+
+/// An attribute that is a list of extents.
+pub const fn dims(name: &'static str) -> Attribute {
+    attribute(name, AttributeType::Dims)
 }
 
 /// An attribute that is an integer.

@@ -9,6 +9,7 @@
 
 pub mod aligned;
 pub mod attrs;
+pub mod dims;
 pub mod dtype;
 pub mod evaluation;
 pub mod form;
@@ -31,11 +32,12 @@ pub mod view;
 pub mod violation;
 
 pub use attrs::{Attr, Attrs};
+pub use dims::Dim;
 pub use dtype::DType;
 pub use format::Format;
 pub use layout::Layout;
 pub use operator::{Call, FusionKind, Operator, Relation};
-pub use shape::{Dim, TensorType};
+pub use shape::TensorType;
 pub use tensor::{Tensor, TensorError};
 pub use value::{Item, ValueTree};
 pub use value_text::ValueTextError;

@@ -65,7 +65,8 @@ pub fn broadcast_dim(a: &Dim, b: &Dim) -> Option<Dim> {
         (Dim::Static(_), Dim::Static(_)) => None,
         // An unknown extent against one above 1 must be that extent (or 1) at run time.
         (Dim::Static(n), _) | (_, Dim::Static(n)) => Some(Dim::Static(*n)),
-        _ => Some(Dim::Any),
+        // They are equal, or one of them is 1.
+        (a, b) => Some(a.greatest(b)),
     }
 }
 

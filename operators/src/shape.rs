@@ -1,62 +1,8 @@
 //! Shapes and tensor types, with symbolic and unknown extents.
 
-use crate::DType;
+use crate::{DType, Dim};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// One extent of a shape.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Dim {
-    /// A known extent.
-    Static(u64),
-    /// A named extent: the same name is the same number everywhere in a function.
-    Symbol(String),
-    /// Relay's `Any`: an extent known only at run time.
-    Any,
-}
-
-impl Dim {
-    /// The extent when it is known.
-    pub fn known(&self) -> Option<u64> {
-        match self {
-            Dim::Static(n) => Some(*n),
-            _ => None,
-        }
-    }
-
-    /// True when the two extents can be equal at run time.
-    pub fn compatible(&self, other: &Dim) -> bool {
-        match (self, other) {
-            (Dim::Static(a), Dim::Static(b)) => a == b,
-            _ => true,
-        }
-    }
-
-    /// Whichever of two compatible extents says more.
-    pub fn meet(&self, other: &Dim) -> Dim {
-        match (self, other) {
-            (Dim::Static(_), _) | (_, Dim::Any) => self.clone(),
-            (_, Dim::Static(_)) | (Dim::Any, _) => other.clone(),
-            _ => self.clone(),
-        }
-    }
-}
-
-impl From<u64> for Dim {
-    fn from(extent: u64) -> Self {
-        Dim::Static(extent)
-    }
-}
-
-impl fmt::Display for Dim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Dim::Static(n) => write!(f, "{n}"),
-            Dim::Symbol(name) => f.write_str(name),
-            Dim::Any => f.write_str("?"),
-        }
-    }
-}
 
 /// A ranked tensor type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

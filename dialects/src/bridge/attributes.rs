@@ -1,8 +1,7 @@
-//! Attributes: made from Rust values, read as such, and in the form that operators' facts read.
+//! Attributes: made from Rust values, and read as such.
 //!
 //! melior's conversion of an attribute to one sort prints what it refuses, which may be a weight; `cast` asks first.
 
-use fusion_operators::Attr;
 use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, DenseI64ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute,
@@ -10,62 +9,6 @@ use melior::ir::attribute::{
 };
 use melior::ir::{Attribute, AttributeLike, Type};
 use mlir_sys::*;
-
-/// An attribute in the form operators' facts read.
-pub fn attr_of(attr: Attribute) -> Option<Attr> {
-    if attr.is_bool() {
-        // SAFETY: asked after the check.
-        return Some(Attr::Bool(unsafe { mlirBoolAttrGetValue(attr.to_raw()) }));
-    }
-    if let Some(a) = cast::<IntegerAttribute>(attr) {
-        return Some(Attr::Int(a.value()));
-    }
-    if let Some(a) = cast::<FloatAttribute>(attr) {
-        return Some(Attr::Float(a.value()));
-    }
-    if let Some(text) = text_of(attr) {
-        return Some(Attr::Str(text.to_owned()));
-    }
-    if let Some(a) = cast::<TypeAttribute>(attr) {
-        return super::types::dtype_of(a.value()).map(Attr::Type);
-    }
-    // SAFETY: each read comes after its check and stays in range.
-    unsafe {
-        let raw = attr.to_raw();
-        if mlirAttributeIsADenseI64Array(raw) {
-            return ints_of(attr).map(Attr::Ints);
-        }
-        if mlirAttributeIsADenseF64Array(raw) {
-            let count = mlirDenseArrayGetNumElements(raw);
-            return Some(Attr::Floats((0..count).map(|i| mlirDenseF64ArrayGetElement(raw, i)).collect()));
-        }
-    }
-    None
-}
-
-/// An operator's attribute in MLIR's form.
-pub fn attr_to_mlir<'c>(context: &'c Context, value: &Attr) -> Attribute<'c> {
-    match value {
-        Attr::Int(v) => int_attr(context, *v),
-        // SAFETY: the context is alive.
-        Attr::Float(v) => unsafe {
-            Attribute::from_raw(mlirFloatAttrDoubleGet(
-                context.to_raw(),
-                mlirF64TypeGet(context.to_raw()),
-                *v,
-            ))
-        },
-        // SAFETY: the context is alive.
-        Attr::Bool(v) => unsafe { Attribute::from_raw(mlirBoolAttrGet(context.to_raw(), (*v).into())) },
-        Attr::Str(v) => str_attr(context, v),
-        Attr::Ints(v) => ints_attr(context, v),
-        // SAFETY: the pointer and length are the slice's.
-        Attr::Floats(v) => unsafe {
-            Attribute::from_raw(mlirDenseF64ArrayGet(context.to_raw(), v.len() as isize, v.as_ptr()))
-        },
-        Attr::Type(v) => TypeAttribute::new(super::types::dtype_to_mlir(context, *v)).into(),
-    }
-}
 
 pub(super) fn ints_of(attr: Attribute) -> Option<Vec<i64>> {
     let list = cast::<DenseI64ArrayAttribute>(attr)?;
@@ -198,11 +141,6 @@ pub fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
 pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
     let found = cast::<DictionaryAttribute>(attr)?.element_by_name(name)?;
     text_of(found).map(str::to_owned)
-}
-
-/// The entry of that name in a dictionary attribute, in the form operators' facts read.
-pub fn dictionary_attr(attr: Attribute, name: &str) -> Option<Attr> {
-    attr_of(cast::<DictionaryAttribute>(attr)?.element_by_name(name)?)
 }
 
 /// Sizes of groups of operands, as operations with several variadic operands carry them.

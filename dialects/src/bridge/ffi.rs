@@ -55,6 +55,8 @@ unsafe extern "C" {
     pub fn fusionSymbolNamed(symbols: *mut c_void, near: MlirOperation, name: MlirStringRef)
     -> MlirOperation;
     pub fn fusionRelayDimNames(ty: MlirType) -> MlirAttribute;
+    pub fn fusionRelayExtents(attribute: MlirAttribute) -> MlirAttribute;
+    pub fn fusionRelayDim(text: MlirAttribute) -> MlirAttribute;
     pub fn fusionRelayDims(names: MlirAttribute) -> MlirAttribute;
     pub fn fusionRelaySort(ty: MlirType) -> u32;
     pub fn fusionRelayName(ty: MlirType) -> MlirStringRef;

@@ -1,6 +1,7 @@
 //! Views over MLIR's operations: copyable handles with the reads and edits that passes need.
 
-use super::attributes::{attr_of, cast, ints_of, text_of};
+use super::attributes::{cast, ints_of, text_of};
+use super::operator_attributes::attr_of;
 use crate::rows::{Kind, Row};
 use fusion_operators::Attrs;
 pub use melior::Context;

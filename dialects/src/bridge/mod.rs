@@ -16,6 +16,7 @@ mod ffi;
 mod ir;
 mod jit;
 mod llvm_types;
+mod operator_attributes;
 mod pass;
 mod relay_types;
 mod statistics;
@@ -38,6 +39,7 @@ pub use ir::*;
 pub use jit::{Entry, Jit, JitError, Symbol};
 pub use llvm_types::*;
 pub use melior::ir::Module;
+pub use operator_attributes::*;
 pub use pass::{
     OptionKind, OptionSpec, Options, Pass, PassError, PassRun, RunContext, Watch, register,
     register_pipeline, watch_passes,

@@ -201,8 +201,8 @@ pub fn tensor_type_of(ty: Type) -> Option<TensorType> {
                 return Dim::Static(mlirShapedTypeGetDimSize(raw, i as isize) as u64);
             }
             match names.get(i).and_then(|n| text_of(*n)) {
-                Some(name) if !name.is_empty() => Dim::Symbol(name.to_owned()),
-                _ => Dim::Any,
+                Some(text) => Dim::of_text(text),
+                None => Dim::Any,
             }
         });
         Some(TensorType::new(dims.collect(), dtype))
@@ -215,12 +215,15 @@ pub fn tensor_type_to_mlir<'c>(context: &'c Context, ty: &TensorType) -> Type<'c
     unsafe {
         let dims: Vec<i64> =
             ty.dims.iter().map(|d| d.known().map_or(mlirShapedTypeGetDynamicSize(), |n| n as i64)).collect();
-        let named = ty.dims.iter().any(|d| matches!(d, Dim::Symbol(_)));
+        let named = ty.dims.iter().any(|d| matches!(d, Dim::Symbol(_) | Dim::Expr(_)));
         let encoding = if named {
             let names: Vec<Attribute> = ty
                 .dims
                 .iter()
-                .map(|d| str_attr(context, if let Dim::Symbol(name) = d { name } else { "" }))
+                .map(|d| match d {
+                    Dim::Static(_) | Dim::Any => str_attr(context, ""),
+                    _ => str_attr(context, &d.to_string()),
+                })
                 .collect();
             ffi::fusionRelayDims(array_attr(context, &names).to_raw())
         } else {

@@ -82,8 +82,13 @@ impl<'c> Instance<'c> {
             TypeParts::Var(name) => return self.types.get(name).copied().unwrap_or(ty),
             TypeParts::Tensor(tensor) => {
                 let dim = |dim: &Dim| match dim {
-                    Dim::Symbol(name) => self.dims.get(name).unwrap_or(dim).clone(),
-                    _ => dim.clone(),
+                    Dim::Symbol(_) | Dim::Expr(_) => {
+                        let named = |name: &str| {
+                            Some(self.dims.get(name).cloned().unwrap_or(Dim::Symbol(name.to_owned())))
+                        };
+                        dim.replace(&named)
+                    }
+                    Dim::Static(_) | Dim::Any => dim.clone(),
                 };
                 TypeParts::Tensor(TensorType::new(tensor.dims.iter().map(dim).collect(), tensor.dtype))
             }

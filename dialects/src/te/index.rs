@@ -17,7 +17,8 @@ impl<'c> Scalars<'c> {
         let name = match dim {
             Dim::Static(known) => return self.index(*known as i64),
             Dim::Symbol(name) => name,
-            Dim::Any => "",
+            // Kernels give names to all of their extents.
+            Dim::Expr(_) | Dim::Any => "",
         };
         let attrs = [("name", crate::str_attr(self.context(), name))];
         self.build.value(super::Op::Extent.name(), &[], Type::index(self.context()), &attrs)

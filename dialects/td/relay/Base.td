@@ -59,9 +59,20 @@ def Relay_ConstructorAttr : AttrDef<Relay_Dialect, "Constructor"> {
 }
 def Relay_DimsAttr : AttrDef<Relay_Dialect, "Dims"> {
   let mnemonic = "dims";
-  let summary = "Names of a tensor type's unknown extents; an empty name is an anonymous one";
+  let summary = "Extents that are known at run time only: names (`n`) and expressions of them (`2*n+1`, `(h-1) floordiv 2`, `max(n-1, 0)`)";
+  let description = [{
+    As the encoding of a tensor type, a text for each axis: an empty one for an extent that is known or has no name. As an
+    attribute of an operator, extents of a shape, numbers among them; `?` is what is left over.
+  }];
   let parameters = (ins "::mlir::ArrayAttr":$names);
   let assemblyFormat = "`<` $names `>`";
+}
+
+def Relay_DimAttr : AttrDef<Relay_Dialect, "Dim"> {
+  let mnemonic = "dim";
+  let summary = "An extent that is known at run time only: a name or an expression of names";
+  let parameters = (ins "::mlir::StringAttr":$extent);
+  let assemblyFormat = "`<` $extent `>`";
 }
 
 // What operators take and give: a tensor, or a type that is still to be found out.
@@ -91,6 +102,11 @@ class Ints : OptionalAttr<DenseI64ArrayAttr>;
 def Relay_Ints : Ints;
 def Relay_Int : OptionalAttr<I64Attr>;
 def Relay_Float : OptionalAttr<F64Attr>;
+// Numbers, or extents that are known at run time only.
+def Relay_ExtentAttr : AnyAttrOf<[I64Attr, Relay_DimAttr], "an integer of 64 bits or an extent">;
+def Relay_Extent : OptionalAttr<Relay_ExtentAttr>;
+def Relay_ExtentsAttr : AnyAttrOf<[DenseI64ArrayAttr, Relay_DimsAttr], "integers of 64 bits or extents">;
+def Relay_Extents : OptionalAttr<Relay_ExtentsAttr>;
 def Relay_Floats : OptionalAttr<DenseF64ArrayAttr>;
 def Relay_DType : OptionalAttr<TypeAttr>;
 def Relay_Flag : OptionalAttr<BoolAttr>;

@@ -1,9 +1,8 @@
 //! Tensors from nothing but attributes and types. After `numpy.arange` and the ONNX operator Shape.
 
-use crate::form::{dtype, float, form, int};
+use crate::form::{dim, dtype, float, form};
 use crate::operator::{Related, cost::free};
 use crate::reference::creation;
-use crate::relation::int_attr;
 use crate::{Call, DType, Dim, FusionKind, Operator, TensorType, Violation, operators};
 
 /// C1: dtype is an element type. C2: size is not negative.
@@ -11,11 +10,11 @@ fn arange_relation(call: &Call) -> Related {
     let Some(dtype) = call.attrs.dtype("dtype") else {
         return Err(Violation::new(1, "attribute dtype must be an element type"));
     };
-    let size = int_attr(call, "size", 2)?;
-    let Ok(extent) = u64::try_from(size) else {
-        return Err(Violation::new(2, format!("size {size} must not be negative")));
-    };
-    Ok(vec![TensorType::new(vec![Dim::Static(extent)], dtype)])
+    match call.attrs.dim("size") {
+        Some(Dim::Any) => Err(Violation::new(2, "size must not be negative")),
+        Some(size) => Ok(vec![TensorType::new(vec![size], dtype)]),
+        None => Err(Violation::new(2, "attribute size must be an extent")),
+    }
 }
 
 fn shape_of_relation(call: &Call) -> Related {
@@ -28,7 +27,7 @@ operators! {
     /// C1: dtype is an element type. C2: size is not negative. `start` is 0 and `step` 1 when absent.
     ARANGE = Operator::new("arange", FusionKind::Injective, arange_relation, free, creation::arange)
         .of(form(&[])
-            .attributes(&[int("size").required(), float("start"), float("step"), dtype("dtype").required()]));
+            .attributes(&[dim("size").required(), float("start"), float("step"), dtype("dtype").required()]));
     /// The extents as a tensor of i64
     SHAPE_OF = Operator::new("shape_of", FusionKind::Injective, shape_of_relation, free, creation::shape_of);
 }

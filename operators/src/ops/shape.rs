@@ -3,7 +3,7 @@
 //! `y[i] = x[p(i)]` with `p` fixed by the attributes. After NumPy's array manipulation routines and
 //! the ONNX operators Reshape, Slice, Pad and Resize.
 
-use crate::form::{any, float, floats, form, int, ints, operand, text};
+use crate::form::{any, dims, float, floats, form, int, ints, operand, text};
 use crate::operator::cost::{elements, free};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::shape::{Sliced, padding, permutation, slices};
@@ -27,34 +27,76 @@ fn product<'a>(extents: impl IntoIterator<Item = &'a u64>) -> Option<u64> {
     extents.into_iter().try_fold(1u64, |n, &d| n.checked_mul(d))
 }
 
+/// The attribute `name`, a list of extents; constraint `number` is violated when there is none.
+fn dims_attr(call: &Call, name: &str, number: u32) -> Result<Vec<Dim>, Violation> {
+    let missing = || Violation::new(number, format!("attribute {name} must be a list of extents"));
+    call.attrs.dims(name).ok_or_else(missing)
+}
+
 /// C1: one -1 at most, others not negative. C2: the number of elements stays.
 fn reshape_relation(call: &Call) -> Related {
     let data = &call.operands[0];
-    let shape = ints_attr(call, "shape", 1)?;
-    let inferred = shape.iter().filter(|&&n| n == -1).count();
-    require!(inferred <= 1, C 1, "shape {shape:?} has {inferred} extents of -1, expected one at most");
-    let given: Vec<i64> = shape.iter().copied().filter(|&n| n != -1).collect();
-    let Some(fixed) = product(&extents(&given, 1)?) else {
-        return Err(Violation::new(2, format!("shape {shape:?} has more elements than can be counted")));
+    let mut shape = dims_attr(call, "shape", 1)?;
+    if let Some(numbers) = call.attrs.ints("shape") {
+        let given: Vec<i64> = numbers.iter().copied().filter(|&n| n != -1).collect();
+        extents(&given, 1)?;
+    }
+    let inferred: Vec<usize> = (0..shape.len()).filter(|&i| shape[i] == Dim::Any).collect();
+    require!(inferred.len() <= 1, C 1, "shape {} has {} extents of -1, expected one at most", list(&shape), inferred.len());
+    let fixed: Vec<u64> = shape.iter().filter_map(Dim::known).collect();
+    let Some(fixed) = product(&fixed) else {
+        return Err(Violation::new(
+            2,
+            format!("shape {} has more elements than can be counted", list(&shape)),
+        ));
     };
-    require!(inferred == 0 || fixed != 0, C 2, "shape {shape:?} does not determine -1, its other extents multiply to 0");
-    let unknown: Vec<&Dim> = data.dims.iter().filter(|d| d.known().is_none()).collect();
+    require!(inferred.is_empty() || fixed != 0, C 2, "shape {} does not determine -1, its other extents multiply to 0", list(&shape));
+    let others = Dim::product(shape.iter().filter(|&dim| *dim != Dim::Any));
+    let all = Dim::product(&data.dims);
+    let rest = match (data.elements(), inferred.first()) {
+        (Some(0), Some(_)) => Dim::Static(0),
+        (_, Some(_)) => {
+            let exact = all.expression().zip(others.expression()).map(|(a, b)| a.exactly_over(&b));
+            match exact {
+                Some(Some(exact)) => Dim::of(exact),
+                // Numbers that do not divide contradict; of expressions, run time says more.
+                Some(None) if all.known().is_some() && others.known().is_some() => {
+                    return Err(differ(data, &shape));
+                }
+                _ => Dim::Any,
+            }
+        }
+        (_, None) => Dim::Static(1),
+    };
     let known = product(&data.dims.iter().filter_map(Dim::known).collect::<Vec<_>>());
+    let dynamic = data.dims.iter().any(|dim| dim.known().is_none());
     let fits = match known {
+        _ if !inferred.is_empty() => true,
+        Some(n) if !dynamic || others.known().is_none() => {
+            data.elements().is_none_or(|_| others.known().is_none_or(|fixed| fixed == n))
+                && all.compatible(&others)
+        }
+        // The extents that are not known make up for the rest.
+        Some(n) => fixed == 0 || (n != 0 && fixed.is_multiple_of(n)),
         None => true,
-        Some(n) if unknown.is_empty() && inferred == 0 => n == fixed,
-        Some(n) if unknown.is_empty() => n % fixed == 0,
-        Some(n) => inferred == 1 || fixed == 0 || (n != 0 && fixed % n == 0),
     };
-    require!(fits, C 2, "{data} cannot have shape {shape:?}, the numbers of elements differ");
-    let rest = match (known, unknown.as_slice()) {
-        (Some(n), []) if fixed != 0 => Dim::Static(n / fixed),
-        // What is left over is the one unknown extent when the known ones multiply to the same.
-        (Some(n), [one]) if n == fixed => (*one).clone(),
-        _ => Dim::Any,
-    };
-    let dims = shape.iter().map(|&n| u64::try_from(n).map_or(rest.clone(), Dim::Static)).collect();
-    Ok(vec![TensorType::new(dims, data.dtype)])
+    if !fits {
+        return Err(differ(data, &shape));
+    }
+    if let Some(&place) = inferred.first() {
+        shape[place] = rest;
+    }
+    Ok(vec![TensorType::new(shape, data.dtype)])
+}
+
+fn list(shape: &[Dim]) -> String {
+    let texts: Vec<String> =
+        shape.iter().map(|dim| if *dim == Dim::Any { "-1".to_owned() } else { dim.to_string() }).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn differ(data: &TensorType, shape: &[Dim]) -> Violation {
+    Violation::new(2, format!("{data} cannot have shape {}, the numbers of elements differ", list(shape)))
 }
 
 fn transpose_relation(call: &Call) -> Related {
@@ -96,11 +138,14 @@ fn expand_dims_relation(call: &Call) -> Related {
 /// C1: the operand's shape broadcasts to `shape`.
 fn broadcast_to_relation(call: &Call) -> Related {
     let data = &call.operands[0];
-    let shape = ints_attr(call, "shape", 1)?;
-    let dims: Vec<Dim> = extents(shape, 1)?.into_iter().map(Dim::Static).collect();
+    let dims = dims_attr(call, "shape", 1)?;
+    if let Some(numbers) = call.attrs.ints("shape") {
+        extents(numbers, 1)?;
+    }
+    require!(!dims.contains(&Dim::Any), C 1, "shape {} must say all extents", list(&dims));
     let mut pairs = data.dims.iter().rev().zip(dims.iter().rev());
     let fits = data.rank() <= dims.len() && pairs.all(|(a, b)| *a == Dim::Static(1) || a.compatible(b));
-    require!(fits, C 1, "{data} does not broadcast to shape {shape:?}");
+    require!(fits, C 1, "{data} does not broadcast to shape {}", list(&dims));
     Ok(vec![TensorType::new(dims, data.dtype)])
 }
 
@@ -123,7 +168,7 @@ fn concat_relation(call: &Call) -> Related {
                         return Err(Violation::new(3, format!("extents {m} and {n} are too large to join")));
                     }
                 },
-                _ if a == axis => Dim::Any,
+                (known, dim) if a == axis => known.plus(dim),
                 (known, dim) if known.compatible(dim) => known.meet(dim),
                 (known, dim) => {
                     let message =
@@ -160,7 +205,7 @@ fn slice_relation(call: &Call) -> Related {
         if let Dim::Static(extent) = *dim {
             *dim = Dim::Static(slice.of(extent).1);
         } else if !slice.keeps_all() {
-            *dim = Dim::Any;
+            *dim = slice.of_dynamic(dim);
         }
     }
     Ok(vec![ty])
@@ -175,7 +220,9 @@ fn pad_relation(call: &Call) -> Related {
     require!(shape::PAD_MODES.contains(&mode), C 2, "mode {mode:?} must be one of {:?}", shape::PAD_MODES);
     for (a, (before, after)) in padding.into_iter().enumerate() {
         let Dim::Static(extent) = ty.dims[a] else {
-            if (before, after) != (0, 0) {
+            if let (Ok(before), Ok(after)) = (u64::try_from(before), u64::try_from(after)) {
+                ty.dims[a] = ty.dims[a].plus(&Dim::Static(before)).plus(&Dim::Static(after));
+            } else {
                 ty.dims[a] = Dim::Any;
             }
             continue;
@@ -206,7 +253,7 @@ fn tile_relation(call: &Call) -> Related {
         *dim = match (dim.known(), n) {
             (_, 1) => continue,
             (_, 0) => Dim::Static(0),
-            (None, _) => Dim::Any,
+            (None, n) => dim.times(&Dim::Static(n)),
             (Some(extent), n) => match extent.checked_mul(n) {
                 Some(product) => Dim::Static(product),
                 None => {
@@ -225,13 +272,15 @@ fn tile_relation(call: &Call) -> Related {
 /// interpolates floats.
 fn resize_relation(call: &Call) -> Related {
     let data = &call.operands[0];
-    let size = ints_attr(call, "size", 1)?;
-    let scales = call.attrs.floats("scales").unwrap_or_default();
-    let one_each = size.len() == data.rank() && scales.len() == data.rank();
-    require!(one_each, C 1, "size {size:?} and scales {scales:?} must have one number for each axis of {data}");
-    require!(size.iter().all(|&n| n > 0), C 1, "size {size:?} must be above 0");
+    let size = dims_attr(call, "size", 1)?;
+    let scales = call.attrs.floats("scales");
+    let one_each = size.len() == data.rank() && scales.is_none_or(|scales| scales.len() == data.rank());
+    let given = scales.unwrap_or_default();
+    require!(one_each, C 1, "size {} and scales {given:?} must have one number for each axis of {data}", list(&size));
+    let above = size.iter().all(|n| *n != Dim::Static(0) && *n != Dim::Any);
+    require!(above, C 1, "size {} must be above 0", list(&size));
     let above_zero = |&s: &f64| s > 0.0 && s.is_finite();
-    require!(scales.iter().all(above_zero), C 1, "scales {scales:?} must be finite and above 0");
+    require!(given.iter().all(above_zero), C 1, "scales {given:?} must be finite and above 0");
     require!(!data.dims.contains(&Dim::Static(0)), C 1, "{data} has no elements to sample");
     for (name, known) in resize::CHOICES {
         let choice = call.attrs.str_or(name, known[0]);
@@ -239,8 +288,7 @@ fn resize_relation(call: &Call) -> Related {
     }
     let linear = call.attrs.str_or("method", "nearest") == "linear";
     require!(!linear || data.dtype.is_float(), C 3, "linear interpolation needs floats, found {data}");
-    let dims = size.iter().map(|&n| Dim::Static(n as u64)).collect();
-    Ok(vec![TensorType::new(dims, data.dtype)])
+    Ok(vec![TensorType::new(size, data.dtype)])
 }
 
 /// Two products and a sum for each pair of neighbours: over k axes `2^k - 1` pairs become one number.
@@ -264,7 +312,7 @@ operators! {
     ///
     /// At most one extent may be -1: what is left over. C1: one -1 at most, others not negative. C2: the number of elements stays.
     RESHAPE = mover("reshape", reshape_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
-        .of(form(&[operand("data")]).attributes(&[ints("shape").required()]));
+        .of(form(&[operand("data")]).attributes(&[dims("shape").required()]));
     /// Axis i of the result is axis axes[i] of the operand; reversed when absent
     ///
     /// C1: axes are a permutation.
@@ -284,7 +332,7 @@ operators! {
     ///
     /// C1: the operand's shape broadcasts to `shape`.
     BROADCAST_TO = Operator { fusion: FusionKind::Broadcast, ..mover("broadcast_to", broadcast_to_relation, |_, r, x| shape::broadcast_to(&r[0], &x[0])) }
-        .of(form(&[operand("data")]).attributes(&[ints("shape").required()]));
+        .of(form(&[operand("data")]).attributes(&[dims("shape").required()]));
     /// Joins tensors along `axis`
     ///
     /// C1: one element type and rank. C2: axis is in range. C3: the other extents agree.
@@ -319,13 +367,13 @@ operators! {
         .of(form(&[operand("data")]).attributes(&[ints("reps").required()]));
     /// Samples the last axes at another resolution
     ///
-    /// `size` has one extent for each axis. `scales` are those that map coordinates (size / extent where the model gives no other).
+    /// `size` has one extent for each axis. `scales` are those that map coordinates; size / extent when absent.
     /// `method` is "nearest" or "linear"; `coordinates` is "half_pixel", "pytorch_half_pixel", "asymmetric" or "align_corners";
     /// `rounding`, for nearest, is "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil". Defaults: nearest, half_pixel, round_prefer_floor.
     /// - C1: one size and scale an axis, above 0. C2: known method, coordinates, rounding. C3: linear interpolates floats.
     RESIZE = Operator { cost: resize_cost, ..mover("resize", resize_relation, resize::resize) }
         .of(form(&[operand("data")])
-            .attributes(&[ints("size").required(), floats("scales").required(), text("method"), text("coordinates"), text("rounding")]));
+            .attributes(&[dims("size").required(), floats("scales"), text("method"), text("coordinates"), text("rounding")]));
     /// Runs backwards along `axes`
     ///
     /// C1: axes are in range and named once.

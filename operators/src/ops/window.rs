@@ -117,7 +117,8 @@ impl Window {
     /// Spatial extents of a convolution or pool over data of these spatial extents. Violates `number`
     /// where the dilated kernel does not fit the padded data.
     pub fn output(&self, data: &[Dim], number: u32) -> Result<Vec<Dim>, Violation> {
-        self.extents(data, |axis, extent| axis.windows(extent, self.ceil_mode), Axis::keeps).map_err(|i| {
+        let dynamic = |axis: &Axis, dim: &Dim| axis.windows_of(dim, self.ceil_mode);
+        self.extents(data, |axis, extent| axis.windows(extent, self.ceil_mode), dynamic).map_err(|i| {
             let a = &self.axes[i];
             Violation::new(
                 number,
@@ -132,7 +133,7 @@ impl Window {
     /// Spatial extents of a transposed convolution over data of these spatial extents. Violates
     /// `number` where an extent is not above 0.
     pub fn transposed_output(&self, data: &[Dim], number: u32) -> Result<Vec<Dim>, Violation> {
-        self.extents(data, Axis::transposed, Axis::keeps_transposed).map_err(|i| {
+        self.extents(data, Axis::transposed, Axis::transposed_of).map_err(|i| {
             let a = &self.axes[i];
             Violation::new(
                 number,
@@ -149,12 +150,11 @@ impl Window {
         &self,
         data: &[Dim],
         extent: impl Fn(&Axis, u64) -> Option<u64>,
-        keeps: impl Fn(&Axis) -> bool,
+        dynamic: impl Fn(&Axis, &Dim) -> Dim,
     ) -> Result<Vec<Dim>, usize> {
         let one = |(i, (axis, dim)): (usize, (&Axis, &Dim))| match (dim, axis.span()) {
             (Dim::Static(n), Some(_)) => extent(axis, *n).map(Dim::Static).ok_or(i),
-            (unknown, _) if keeps(axis) => Ok(unknown.clone()),
-            _ => Ok(Dim::Any),
+            (unknown, _) => Ok(dynamic(axis, unknown)),
         };
         self.axes.iter().zip(data).enumerate().map(one).collect()
     }
@@ -195,14 +195,34 @@ impl Axis {
         grown.checked_add(rest).filter(|&n| n > 0).and_then(extent)
     }
 
-    /// True when every extent of the data is also the result's ("same" padding).
-    fn keeps(&self) -> bool {
-        self.stride == 1 && self.span().is_some_and(|span| span - 1 == self.begin + self.end)
+    /// As [`Axis::windows`], of an extent that is an expression.
+    fn windows_of(&self, data: &Dim, ceil_mode: bool) -> Dim {
+        let Some(span) = self.span() else { return Dim::Any };
+        let stride = Dim::Static(self.stride);
+        let padded = data.plus(&Dim::Static(self.begin.saturating_add(self.end)));
+        // (padded - span) / stride + 1, without a number below 0 between.
+        let plus = |dim: &Dim, n: u64| dim.plus(&Dim::Static(n));
+        let minus = |dim: &Dim, n: u64| {
+            let difference = dim.expression().and_then(|d| d.minus(&Dim::Static(n).expression()?));
+            difference.map_or(Dim::Any, Dim::of)
+        };
+        if !ceil_mode {
+            return plus(&minus(&padded, span).over(&stride), 1);
+        }
+        let hanging = plus(&minus(&plus(&padded, self.stride - 1), span).over(&stride), 1);
+        let before_end = plus(data, self.begin);
+        hanging.least(&plus(&before_end, self.stride - 1).over(&stride))
     }
 
-    fn keeps_transposed(&self) -> bool {
-        let grown = |span: u64| (span - 1).checked_add(self.output_padding);
-        self.stride == 1 && self.span().and_then(grown) == Some(self.begin + self.end)
+    /// As [`Axis::transposed`], of an extent that is an expression.
+    fn transposed_of(&self, data: &Dim) -> Dim {
+        let Some(span) = self.span() else { return Dim::Any };
+        let grown = data.times(&Dim::Static(self.stride));
+        let added = Dim::Static(span.saturating_add(self.output_padding)).expression();
+        let removed =
+            Dim::Static(self.begin.saturating_add(self.end).saturating_add(self.stride)).expression();
+        let sum = grown.expression().zip(added).and_then(|(a, b)| a.plus(&b)).zip(removed);
+        sum.and_then(|(a, b)| a.minus(&b)).map_or(Dim::Any, Dim::of)
     }
 }
 
@@ -291,8 +311,8 @@ mod tests {
     }
 
     #[test]
-    fn another_stride_loses_a_symbol() {
+    fn another_stride_gives_an_expression() {
         let w = Window { axes: vec![axis(3, 2, 1, 1, 1)], groups: 1, ceil_mode: false };
-        assert_eq!(w.output(&[Dim::Symbol("h".into())], 5), Ok(vec![Dim::Any]));
+        assert_eq!(w.output(&[Dim::Symbol("h".into())], 5), Ok(vec![Dim::of_text("(h-1) floordiv 2 + 1")]));
     }
 }

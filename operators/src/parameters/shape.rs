@@ -1,7 +1,7 @@
 //! Permutations, slices and padding of the operators that move elements by their position.
 
 use crate::relation::{ints_attr, normalize_axes};
-use crate::{Call, Violation, require};
+use crate::{Call, Dim, Violation, require};
 
 /// The normalised axes of a transposition. C1: they are a permutation.
 pub fn permutation(call: &Call) -> Result<Vec<usize>, Violation> {
@@ -36,6 +36,22 @@ impl Sliced {
         let length = if stride > 0 { end - begin } else { begin - end };
         let step = stride.abs().max(1);
         (begin, u64::try_from((length + step - 1) / step).unwrap_or(0))
+    }
+
+    /// How many elements of an extent that is an expression are kept; `?` of those taken from back to front.
+    pub fn of_dynamic(&self, extent: &Dim) -> Dim {
+        let Ok(stride @ 1..) = u64::try_from(self.stride) else { return Dim::Any };
+        let place = |at: i64| {
+            let far = Dim::Static(at.unsigned_abs());
+            if at < 0 { extent.minus(&far) } else { extent.least(&far) }
+        };
+        let far = Dim::Static(self.begin.unsigned_abs());
+        let kept = match self.end {
+            i64::MAX if self.begin < 0 => extent.least(&far),
+            i64::MAX => extent.minus(&far),
+            end => place(end).minus(&place(self.begin)),
+        };
+        kept.plus(&Dim::Static(stride - 1)).over(&Dim::Static(stride))
     }
 
     /// True when the whole axis is kept, whatever its extent.

@@ -42,9 +42,10 @@ fn round(how: &str, x: f64) -> f64 {
 pub fn resize(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let (result, x) = (&results[0], &x[0]);
     let [method, coordinates, rounding] = CHOICES.map(|(name, known)| call.attrs.str_or(name, known[0]));
-    let scales = call.attrs.floats("scales").unwrap_or_default();
     let shape = static_shape(result)?;
-    let axes = x.shape().iter().zip(&shape).zip(scales);
+    let sizes = || x.shape().iter().zip(&shape).map(|(&from, &to)| to as f64 / from as f64).collect();
+    let scales: Vec<f64> = call.attrs.floats("scales").map_or_else(sizes, <[f64]>::to_vec);
+    let axes = x.shape().iter().zip(&shape).zip(&scales);
     let places: Vec<Vec<f64>> = axes
         .map(|((&from, &to), &scale)| (0..to).map(|i| coordinate(coordinates, i, from, to, scale)).collect())
         .collect();

@@ -105,7 +105,7 @@ impl Shapes {
                 let step: u32 = name.strip_prefix('n')?.parse().ok()?;
                 ((step as usize) < self.steps.len()).then_some(Extent::Step(step))
             }
-            Dim::Any => None,
+            Dim::Expr(_) | Dim::Any => None,
         };
         ty.dims.iter().map(extent).collect()
     }

@@ -74,6 +74,7 @@ fn tensor_type(ty: &TensorType) -> String {
                 && name.chars().all(|c| c != 'x' && (c.is_ascii_alphanumeric() || c == '_'));
             if plain { format!("{name}x") } else { format!("{name:?}x") }
         }
+        Dim::Expr(expression) => format!("\"{expression}\"x"),
         dim => format!("{dim}x"),
     };
     format!("tensor<{}{}>", ty.dims.iter().map(extent).collect::<String>(), ty.dtype)
@@ -245,6 +246,8 @@ fn attribute(value: &Attr) -> String {
         Attr::Bool(value) => value.to_string(),
         Attr::Str(value) => format!("{value:?}"),
         Attr::Ints(values) => format!("{values:?}"),
+        Attr::Dim(dim) => format!("dim<\"{dim}\">"),
+        Attr::Dims(dims) => format!("dims<{:?}>", dims.iter().map(ToString::to_string).collect::<Vec<_>>()),
         // An empty list is one of integers.
         Attr::Floats(values) if values.is_empty() => "[.]".to_owned(),
         Attr::Floats(values) => format!("{values:?}"),

@@ -65,6 +65,8 @@ pub enum Work<'c> {
     Operator {
         operator: &'static Operator,
         attrs: Attrs,
+        /// The numbers of the named extents that its attributes have.
+        names: Box<[(String, usize)]>,
         typed: RefCell<Option<Typed>>,
     },
     Te(te::Op),
@@ -158,7 +160,7 @@ impl Expect {
                 let extent = |dim: &Dim| match dim {
                     Dim::Static(n) => Extent::Fixed(*n),
                     Dim::Symbol(name) => names.get(name).map_or(Extent::Any, |n| Extent::Named(*n)),
-                    Dim::Any => Extent::Any,
+                    Dim::Expr(_) | Dim::Any => Extent::Any,
                 };
                 let dims = ty.dims.iter().map(extent).collect();
                 Expect::Tensor { dtype: ty.dtype, dims, ty }

@@ -8,7 +8,7 @@
 
 use super::numbers::dyadic::Dyadic;
 use egg::{FromOp, Id, Language};
-use fusion_operators::{Attr, Attrs, DType, Format, Operator, Tensor, TensorType, ops};
+use fusion_operators::{Attr, Attrs, DType, Dim, Format, Operator, Tensor, TensorType, ops};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -159,8 +159,13 @@ fn show(attr: &Attr) -> String {
         Attr::Ints(v) => format!("{v:?}"),
         Attr::Floats(v) => format!("{v:?}"),
         Attr::Type(v) => v.to_string(),
+        Attr::Dim(v) => format!("dim{{{v}}}"),
+        Attr::Dims(v) => {
+            let texts: Vec<String> = v.iter().map(ToString::to_string).collect();
+            format!("dims{{{}}}", texts.join(";"))
+        }
     };
-    text.replace(' ', "")
+    text.replace(" floordiv ", "//").replace(' ', "")
 }
 
 impl PartialEq for Attributes {
@@ -396,6 +401,7 @@ fn read_attrs(text: &str) -> Option<Attrs> {
         let (name, value) = rest.split_once('=')?;
         let end = match value.strip_prefix('[') {
             Some(_) => value.find(']')? + 1,
+            None if value.starts_with("dim") => value.find('}')? + 1,
             None => value.find(',').unwrap_or(value.len()),
         };
         attrs.set(name, read_attr(&value[..end])?);
@@ -412,6 +418,12 @@ fn read_attr(text: &str) -> Option<Attr> {
             Some(ints) => Some(Attr::Ints(ints)),
             None => Some(Attr::Floats(parts().map(|p| p.parse().ok()).collect::<Option<_>>()?)),
         };
+    }
+    if let Some(list) = text.strip_prefix("dims{").and_then(|t| t.strip_suffix('}')) {
+        return Some(Attr::Dims(list.split(';').map(Dim::of_text).collect()));
+    }
+    if let Some(extent) = text.strip_prefix("dim{").and_then(|t| t.strip_suffix('}')) {
+        return Some(Attr::Dim(Dim::of_text(extent)));
     }
     let dtype = || DType::ALL.into_iter().find(|d| d.to_string() == text).map(Attr::Type);
     let quoted = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));

@@ -199,7 +199,7 @@ pub fn tensor_facts(ty: &TensorType, names: &mut IndexSet<String>) -> Vec<i64> {
     let mut facts = vec![i64::from(number_of(ty.dtype)), ty.dtype.size() as i64, ty.rank() as i64];
     facts.extend(ty.dims.iter().map(|dim| match dim {
         Dim::Static(extent) => i64::try_from(*extent).unwrap_or(i64::MAX),
-        Dim::Any => DYNAMIC,
+        Dim::Expr(_) | Dim::Any => DYNAMIC,
         Dim::Symbol(name) => DYNAMIC - 1 - names.insert_full(name.clone()).0 as i64,
     }));
     facts

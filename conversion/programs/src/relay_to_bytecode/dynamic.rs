@@ -22,6 +22,7 @@ use fusion_dialects::{
     tensor_type_of, type_parts,
 };
 use fusion_operators::{Dim, Operator, TensorType};
+use fusion_relay_to_te::dynamic;
 
 impl<'c> Body<'_, 'c> {
     /// An operator that no kernel was made of.
@@ -40,6 +41,13 @@ impl<'c> Body<'_, 'c> {
         };
         let (operands, results) = (typed(op.operand_values())?, typed(op.result_values())?);
         let attributes = op.attrs();
+        if let Some(name) = attributes.names().first() {
+            let why = format!(
+                "has the extent {name} in its attributes, and no kernel is made of it: {}",
+                dynamic::why_not(op, operator)
+            );
+            return Err(PassError::at(op, why));
+        }
         let related = operator.infer(&operands, &attributes).map_err(|why| PassError::at(op, why))?;
         let seen =
             op.operand_values().into_iter().map(|v| self.look(op, v)).collect::<Result<Vec<_>, _>>()?;

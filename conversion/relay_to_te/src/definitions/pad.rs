@@ -75,7 +75,7 @@ impl Margin {
         (s.index_affine(place, 1, self.removed), conditions)
     }
 
-    /// The same, in an extent that is known at run time only: the filler, or the nearer end, is outside.
+    /// The same, in an extent that is known at run time only.
     fn source_in<'c>(
         &self,
         s: &Scalars<'c>,
@@ -86,6 +86,12 @@ impl Margin {
         let last = s.index_affine(extent, 1, -1);
         if mode == "edge" {
             return (s.index_min(s.index_max(at, s.index(0)), last), Vec::new());
+        }
+        if mode == "reflect" {
+            let mirrored = s.index_affine(at, -1, 0);
+            let place = s.index_max(at, mirrored);
+            let from_end = s.index_sub(s.index_affine(last, 2, 0), place);
+            return (s.index_min(place, from_end), Vec::new());
         }
         let inside = [
             s.index_compare(Compare::GreaterEqual, at, s.index(0)),

@@ -20,53 +20,91 @@ const LONGEST_SEARCHED: u64 = 1 << 16;
 /// Greatest offset that is tried in a rule in whole numbers.
 const MOST_OFFSET: u64 = 64;
 
+/// A number of an axis: one that is known, or an extent and what is added to it.
+#[derive(Clone)]
+enum Number {
+    Known(f64),
+    Extent(Dim, i64),
+}
+
+impl Number {
+    fn of(dim: &Dim, plus: i64) -> Number {
+        match dim.known() {
+            Some(known) => Number::Known((known as f64 + plus as f64).max(0.0)),
+            None => Number::Extent(dim.clone(), plus),
+        }
+    }
+
+    fn known(&self) -> Option<f64> {
+        match self {
+            Number::Known(number) => Some(*number),
+            Number::Extent(..) => None,
+        }
+    }
+
+    fn value<'c>(&self, s: &Scalars<'c>) -> Scalar<'c> {
+        match self {
+            Number::Known(number) => s.float(*number, DType::F64),
+            Number::Extent(dim, plus) => s.from_index(s.index_affine(s.extent(dim), 1, *plus), DType::F64),
+        }
+    }
+}
+
 /// What an axis samples.
 struct Sampling {
     /// Extents of the operand and of the result.
-    from: u64,
-    to: u64,
-    /// The extent of the operand where it is known at run time only.
-    dynamic: Option<Dim>,
+    from: Dim,
+    to: Dim,
     /// True when place i samples place i.
     same: bool,
     shift: f64,
-    factor: f64,
-    divisor: f64,
+    factor: Number,
+    divisor: Number,
     back: f64,
 }
 
 impl Sampling {
-    fn new(coordinates: &str, from: &Dim, to: u64, scale: f64) -> Sampling {
-        let dynamic = from.known().is_none().then(|| from.clone());
-        let from = from.known().unwrap_or(0);
-        let same = dynamic.is_none() && from == to && scale == 1.0;
+    /// Without a scale, it is that of the extents.
+    fn new(coordinates: &str, from: &Dim, to: &Dim, scale: Option<f64>) -> Result<Sampling, String> {
+        let same = from == to && scale.is_none_or(|scale| scale == 1.0);
+        let known = from.known().zip(to.known());
+        let scale = scale.or(known.map(|(from, to)| to as f64 / from as f64));
         let affine = |shift, factor, divisor, back| {
-            let dynamic = dynamic.clone();
-            Sampling { from, to, dynamic, same, shift, factor, divisor, back }
+            Ok(Sampling { from: from.clone(), to: to.clone(), same, shift, factor, divisor, back })
         };
-        let zero = || affine(0.0, 0.0, 1.0, 0.0);
-        match coordinates {
-            "asymmetric" => affine(0.0, 1.0, scale, 0.0),
-            "align_corners" => {
+        let one = Number::Known(1.0);
+        let zero = || affine(0.0, Number::Known(0.0), one.clone(), 0.0);
+        let scaled = |shift, back| match scale {
+            Some(scale) => affine(shift, one.clone(), Number::Known(scale), back),
+            None => affine(shift, Number::of(from, 0), Number::of(to, 0), back),
+        };
+        match (coordinates, known) {
+            ("asymmetric", _) => scaled(0.0, 0.0),
+            ("align_corners", Some((from, to))) => {
                 // The length before it is cut to a whole number, when the scale in f32 says so.
-                let (whole, length) = (to as f64, scale * from as f64);
+                let (whole, length) = (to as f64, scale.unwrap_or(1.0) * from as f64);
                 let length = if (length - whole).abs() <= 1e-6 * whole { whole } else { length };
-                let aligned = || affine(0.0, from.saturating_sub(1) as f64, length - 1.0, 0.0);
+                let last = Number::Known(from.saturating_sub(1) as f64);
+                let aligned = || affine(0.0, last, Number::Known(length - 1.0), 0.0);
                 if to == 1 || length <= 1.0 { zero() } else { aligned() }
             }
-            "pytorch_half_pixel" if to == 1 => zero(),
-            _ => affine(0.5, 1.0, scale, 0.5),
+            ("align_corners", None) if same => affine(0.0, one.clone(), one.clone(), 0.0),
+            ("align_corners" | "pytorch_half_pixel", None) if to.known() != Some(1) && !same => Err(format!(
+                "samples {to} of {from} elements with coordinates {coordinates}, which needs known extents"
+            )),
+            ("pytorch_half_pixel" | "align_corners", _) if *to == Dim::Static(1) => zero(),
+            _ => scaled(0.5, 0.5),
         }
     }
 
-    fn last(&self) -> f64 {
-        self.from.saturating_sub(1) as f64
+    fn last(&self) -> Number {
+        Number::of(&self.from, -1)
     }
 
-    /// `t(i)` now.
-    fn at(&self, i: u64) -> f64 {
-        let place = (i as f64 + self.shift) * self.factor / self.divisor - self.back;
-        place.max(0.0).min(self.last())
+    /// `t(i)` now, of a sampling whose extents are known.
+    fn at(&self, i: u64) -> Option<f64> {
+        let place = (i as f64 + self.shift) * self.factor.known()? / self.divisor.known()? - self.back;
+        Some(place.max(0.0).min(self.last().known()?))
     }
 
     /// `t(i)` as an expression, with the same roundings.
@@ -76,19 +114,15 @@ impl Sampling {
         if self.shift != 0.0 {
             place = s.add(place, number(self.shift));
         }
-        if self.factor != 1.0 {
-            place = s.mul(place, number(self.factor));
+        if self.factor.known() != Some(1.0) {
+            place = s.mul(place, self.factor.value(s));
         }
-        place = s.div(place, number(self.divisor));
+        place = s.div(place, self.divisor.value(s));
         if self.back != 0.0 {
             place = s.sub(place, number(self.back));
         }
         let positive = s.max(place, number(0.0));
-        let last = match &self.dynamic {
-            None => number(self.last()),
-            Some(dim) => s.from_index(s.index_affine(s.extent(dim), 1, -1), DType::F64),
-        };
-        s.min(positive, last)
+        s.min(positive, self.last().value(s))
     }
 
     /// Place `i` rounded to a place of the operand.
@@ -116,15 +150,16 @@ impl Sampling {
 
     /// The nearest place that the operand has.
     fn inside<'c>(&self, s: &Scalars<'c>, place: Value<'c>) -> Value<'c> {
-        let Some(dim) = &self.dynamic else {
-            return s.index_clamp(place, 0, self.from.saturating_sub(1) as i64);
-        };
-        s.index_min(s.index_max(place, s.index(0)), s.index_affine(s.extent(dim), 1, -1))
+        match self.from.known() {
+            Some(from) => s.index_clamp(place, 0, from.saturating_sub(1) as i64),
+            None => s.index_min(s.index_max(place, s.index(0)), s.index_affine(s.extent(&self.from), 1, -1)),
+        }
     }
 
     /// `(i * times + plus) / over` in whole numbers when that is the nearest place of every i.
     fn whole_numbers(&self, rounding: &str) -> Option<(i64, i64, i64)> {
-        if self.dynamic.is_some() || self.to > LONGEST_SEARCHED || self.from > LONGEST_SEARCHED {
+        let (from, to) = self.from.known().zip(self.to.known())?;
+        if to > LONGEST_SEARCHED || from > LONGEST_SEARCHED {
             return None;
         }
         let round = |x: f64| match rounding {
@@ -133,9 +168,11 @@ impl Sampling {
             "ceil" => x.ceil(),
             _ => (x - 0.5).ceil(),
         };
-        let divisor = common_divisor(self.from, self.to);
-        let (times, over) = (self.from / divisor, self.to / divisor);
-        let fits = |plus: &u64| (0..self.to).all(|i| (i * times + plus) / over == round(self.at(i)) as u64);
+        let divisor = common_divisor(from, to);
+        let (times, over) = (from / divisor, to / divisor);
+        let fits = |plus: &u64| {
+            (0..to).all(|i| self.at(i).is_some_and(|at| (i * times + plus) / over == round(at) as u64))
+        };
         let plus = (0..(times + over).min(MOST_OFFSET)).find(fits)?;
         Some((times as i64, plus as i64, over as i64))
     }
@@ -148,14 +185,16 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 
 fn resize<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let [method, coordinates, rounding] = CHOICES.map(|(name, known)| call.attrs.str_or(name, known[0]));
-    let scales = call.attrs.floats("scales").unwrap_or_default();
-    let (from, to) = (call.dims(0), call.result_shape(0));
-    if scales.len() != from.len() {
+    let scales = call.attrs.floats("scales");
+    let (from, to) = (call.dims(0), &call.results[0].dims);
+    if let Some(scales) = scales.filter(|scales| scales.len() != from.len()) {
         return Err(format!("has {} scales for an operand of rank {}.", scales.len(), from.len()));
     }
-    let axes = from.iter().zip(&to).zip(scales);
-    let samplings: Vec<Sampling> =
-        axes.map(|((from, &to), &scale)| Sampling::new(coordinates, from, to, scale)).collect();
+    let scale = |axis: usize| scales.map(|scales| scales[axis]);
+    let axes = from.iter().zip(to).enumerate();
+    let samplings: Vec<Sampling> = axes
+        .map(|(axis, (from, to))| Sampling::new(coordinates, from, to, scale(axis)))
+        .collect::<Result<_, _>>()?;
     let x = call.operands[0];
     let resized = kernel.compute(call.op.name, &call.results[0], |s, axes| {
         let each = samplings.iter().zip(axes);
@@ -222,13 +261,14 @@ mod tests {
     #[test]
     fn rules_in_whole_numbers() {
         let rule = |coordinates, from, to, rounding| {
-            Sampling::new(coordinates, &Dim::Static(from), to, to as f64 / from as f64)
-                .whole_numbers(rounding)
+            let sampling = Sampling::new(coordinates, &Dim::Static(from), &Dim::Static(to), None);
+            sampling.unwrap().whole_numbers(rounding)
         };
         assert_eq!(rule("asymmetric", 4, 8, "floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 4, 8, "round_prefer_floor"), Some((1, 0, 2)));
         assert_eq!(rule("half_pixel", 9, 3, "round_prefer_floor"), Some((3, 1, 1)));
         // Clamped early, which no such rule follows.
-        assert_eq!(Sampling::new("asymmetric", &Dim::Static(8), 3, 0.1).whole_numbers("floor"), None);
+        let clamped = Sampling::new("asymmetric", &Dim::Static(8), &Dim::Static(3), Some(0.1));
+        assert_eq!(clamped.unwrap().whole_numbers("floor"), None);
     }
 }

@@ -57,12 +57,29 @@ pub fn is_dynamic(function: Op) -> bool {
 
 /// True when an operator on tensors of dynamic extents can be compiled.
 pub fn compiles(op: Op, operator: &'static Operator) -> bool {
+    attempt(op, operator).is_ok()
+}
+
+/// Why an operator on tensors of dynamic extents cannot be compiled.
+pub fn why_not(op: Op, operator: &'static Operator) -> String {
+    attempt(op, operator).err().unwrap_or_default()
+}
+
+fn attempt(op: Op, operator: &'static Operator) -> Result<(), String> {
     let given = op.operand_values();
-    let Some(types) = given.iter().map(|v| tensor_type(*v)).collect::<Option<Vec<_>>>() else { return false };
+    let Some(types) = given.iter().map(|v| tensor_type(*v)).collect::<Option<Vec<_>>>() else {
+        return Err("takes what is no tensor".to_owned());
+    };
     let mut steps = Steps::default();
     let named: Vec<TensorType> = types.iter().enumerate().map(|(i, ty)| steps.input(i as u32, ty)).collect();
-    (definition_of(operator).is_some() || is_view(operator))
-        && results(&mut steps, operator, &named, op).is_ok()
+    // Names in its attributes are extents of what the function takes; here any will do.
+    let attrs = op.attrs();
+    let known: HashMap<String, Dim> =
+        attrs.names().into_iter().map(|name| (name.to_owned(), Dim::Symbol(Shapes::name(0)))).collect();
+    if definition_of(operator).is_none() && !is_view(operator) {
+        return Err(format!("relay.{} has no definition in tensor expressions", operator.name));
+    }
+    results(&mut steps, &known, operator, &named, op).map(drop)
 }
 
 /// Names all extents of a kernel.
@@ -96,7 +113,8 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
             op.operand_values().into_iter().map(|v| types.get(&key(v)).cloned()).collect();
         let operands = operands.ok_or_else(|| no_tensor(op))?;
         steps.at(name_of_location(op.location()), operator.name);
-        let made = results(&mut steps, operator, &operands, op).map_err(|why| PassError::at(op, why))?;
+        let made =
+            results(&mut steps, &known, operator, &operands, op).map_err(|why| PassError::at(op, why))?;
         for (result, named) in op.result_values().into_iter().zip(made) {
             let written = tensor_type(result).ok_or_else(|| no_tensor(op))?;
             let named = agree(&mut steps, &mut known, named, &written);
@@ -108,15 +126,28 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
 
 fn results(
     steps: &mut Steps,
+    known: &HashMap<String, Dim>,
     operator: &'static Operator,
     operands: &[TensorType],
     op: Op,
 ) -> Result<Vec<TensorType>, String> {
     let attrs = op.attrs();
+    if let Some(name) = attrs.names().into_iter().find(|name| !known.contains_key(*name)) {
+        return Err(format!(
+            "has the extent {name}, which nothing that its function takes has; name it there"
+        ));
+    }
+    let attrs = attrs.replace_names(&|name| known.get(name).cloned());
     let relation = relation_of(operator).ok_or_else(|| {
         format!("relay.{} is not compiled for extents known at run time only", operator.name)
     })?;
     let made = relation(steps, &Call { op: operator, operands, attrs: &attrs })?;
+    let made = made.into_iter().map(|ty| {
+        let own = |name: &str| Some(Dim::Symbol(name.to_owned()));
+        let dims = ty.dims.iter().map(|dim| steps.named(dim, &own).unwrap_or(Dim::Any));
+        TensorType::new(dims.collect(), ty.dtype)
+    });
+    let made: Vec<TensorType> = made.collect();
     match made.len() == op.result_values().len() {
         true => Ok(made),
         false => Err("gives another number of results than its row says".to_owned()),
@@ -135,6 +166,16 @@ fn agree(
         let dim = match written {
             Dim::Any => dim,
             Dim::Static(_) => steps.equal(&dim, written, "an extent must be what its type says"),
+            // What the type says follows from names of the program, where they are known: it is the same everywhere.
+            Dim::Expr(_) => {
+                let named = steps.named(written, &|name| known.get(name).cloned());
+                named.map_or_else(
+                    || dim.clone(),
+                    |named| {
+                        steps.equal(&named, &dim, &format!("an extent must be {written}, as its type says"))
+                    },
+                )
+            }
             Dim::Symbol(name) => match known.get(name) {
                 Some(same) => {
                     let same = same.clone();

@@ -69,6 +69,7 @@ const TABLE: &[(&Operator, DynamicRelation)] = &[
     (&shape::TILE, tile),
     (&shape::RESIZE, windows::resize),
     (&shape::REVERSE, as_in_row),
+    (&creation::ARANGE, as_in_row),
     (&creation::SHAPE_OF, as_in_row),
     (&reduction::CUMSUM, as_in_row),
     (&reduction::CUMPROD, as_in_row),
@@ -222,19 +223,23 @@ fn product(steps: &mut Steps, dims: &[Dim]) -> Dim {
 
 fn reshape(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let mut result = row(call)?;
-    let shape = ints_attr(call, "shape", 1).map_err(said)?;
-    let all = product(steps, &call.operands[0].dims);
-    let fixed = shape.iter().filter_map(|n| u64::try_from(*n).ok()).fold(1u64, u64::saturating_mul);
+    let own = |name: &str| Some(Dim::Symbol(name.to_owned()));
+    let left = result[0].dims.iter().position(|dim| *dim == Dim::Any);
+    let others: Vec<Dim> = result[0].dims.iter().filter_map(|dim| steps.named(dim, &own)).collect();
+    let (all, others) = (product(steps, &call.operands[0].dims), product(steps, &others));
     let text = "violates constraint C2: the numbers of elements differ";
-    if let Some(left) = shape.iter().position(|n| *n == -1) {
-        if result[0].dims[left] == Dim::Any {
-            let rest = steps.over(&all, &Dim::Static(fixed));
-            let elements = steps.times(&rest, &Dim::Static(fixed));
+    match left {
+        Some(left) => {
+            let rest = steps.over(&all, &others);
+            let elements = steps.times(&rest, &others);
             steps.equal(&elements, &all, text);
             result[0].dims[left] = rest;
         }
-    } else {
-        steps.equal(&Dim::Static(fixed), &all, text);
+        // Expressions that are equal need no check.
+        None if Dim::product(&call.operands[0].dims) != Dim::product(&result[0].dims) => {
+            steps.equal(&others, &all, text);
+        }
+        None => {}
     }
     Ok(result)
 }
@@ -315,6 +320,10 @@ fn pad(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
             ("edge", _) => {
                 let text = "violates constraint C3: there must be an element to repeat";
                 at_most(steps, &Dim::Static(1), dim, text);
+            }
+            ("reflect", _) => {
+                let text = "violates constraint C3: reflection must be shorter than the axis";
+                at_most(steps, &Dim::Static(before.max(after).saturating_add(1)), dim, text);
             }
             _ => return Err(format!("pads an extent that is not known in the mode {mode}")),
         }

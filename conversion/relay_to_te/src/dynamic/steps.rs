@@ -1,6 +1,7 @@
 //! The steps of a shape function as they are found. The same step is made once, and what follows from known extents is no step.
 
 use fusion_bytecode::{Extent, Said, Shapes, Step};
+use fusion_operators::dims::{Factor, Polynomial};
 use fusion_operators::{Dim, TensorType};
 use indexmap::IndexMap;
 
@@ -48,7 +49,60 @@ impl Steps {
             Dim::Symbol(name) => {
                 Extent::Step(name.strip_prefix('n').and_then(|number| number.parse().ok()).unwrap_or(0))
             }
-            Dim::Any => Extent::Known(0),
+            // Those of kernels are numbers and names: `named` makes steps of others.
+            Dim::Expr(_) | Dim::Any => Extent::Known(0),
+        }
+    }
+
+    /// The extent as a name or a number: an expression over names that `of` gives is computed in steps.
+    pub fn named(&mut self, dim: &Dim, of: &dyn Fn(&str) -> Option<Dim>) -> Option<Dim> {
+        match dim {
+            Dim::Static(_) => Some(dim.clone()),
+            Dim::Symbol(name) => of(name),
+            Dim::Expr(expression) => self.expression(expression, of),
+            Dim::Any => None,
+        }
+    }
+
+    /// The terms that are added, less those that are taken away.
+    fn expression(&mut self, expression: &Polynomial, of: &dyn Fn(&str) -> Option<Dim>) -> Option<Dim> {
+        let (mut added, mut taken) = (Dim::Static(0), Dim::Static(0));
+        for (coefficient, factors) in expression.terms() {
+            let mut term = Dim::Static(coefficient.unsigned_abs());
+            for (factor, power) in factors {
+                let factor = self.factor(factor, of)?;
+                for _ in 0..power {
+                    term = self.times(&factor, &term);
+                }
+            }
+            match coefficient > 0 {
+                true => added = self.plus(&added, &term),
+                false => taken = self.plus(&taken, &term),
+            }
+        }
+        Some(self.minus(&added, &taken))
+    }
+
+    fn factor(&mut self, factor: &Factor, of: &dyn Fn(&str) -> Option<Dim>) -> Option<Dim> {
+        let both = |steps: &mut Self, a: &Polynomial, b: &Polynomial| {
+            Some((steps.expression(a, of)?, steps.expression(b, of)?))
+        };
+        match factor {
+            Factor::Symbol(name) => of(name),
+            Factor::Quotient(a, b) => {
+                let (a, b) = both(self, a, b)?;
+                Some(self.over(&a, &b))
+            }
+            Factor::Least(a, b) => {
+                let (a, b) = both(self, a, b)?;
+                Some(self.least(&a, &b))
+            }
+            // max(a, b) is b and what a has more.
+            Factor::Greatest(a, b) => {
+                let (a, b) = both(self, a, b)?;
+                let more = self.minus(&a, &b);
+                Some(self.plus(&b, &more))
+            }
         }
     }
 

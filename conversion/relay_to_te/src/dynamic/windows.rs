@@ -56,9 +56,6 @@ fn slide(steps: &mut Steps, call: &Call, window: &Window, text: &str) -> Result<
 pub fn resize(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let result = row(call)?;
     for dim in call.operands[0].dims.iter().filter(|dim| dim.known().is_none()) {
-        if call.attrs.str_or("coordinates", "") == "align_corners" {
-            return Err("aligns the corners of an extent that is not known".to_owned());
-        }
         at_most(steps, &Dim::Static(1), dim, "violates constraint C1: there must be elements to sample");
     }
     Ok(result)

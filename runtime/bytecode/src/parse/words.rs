@@ -244,7 +244,7 @@ impl<'a> Words<'a> {
                 continue;
             }
             if self.begins_with("\"") {
-                dims.push(Dim::Symbol(self.quoted()?));
+                dims.push(Dim::of_quoted(&self.quoted()?));
                 self.expect("x")?;
                 continue;
             }

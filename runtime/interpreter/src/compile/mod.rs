@@ -240,7 +240,16 @@ impl<'c> Compiler<'_, 'c> {
         let operands = self.operands(op)?;
         match op.kind() {
             Some(Kind::Operator(operator)) => {
-                let work = Work::Operator { operator, attrs: op.attrs(), typed: RefCell::new(None) };
+                let attrs = op.attrs();
+                let named = |name: &str| match self.extents.get(name) {
+                    Some(number) => Ok((name.to_owned(), *number)),
+                    None => {
+                        let why = format!("has the extent {name}, which no parameter of its function has");
+                        Err(InterpretError::at(op, why))
+                    }
+                };
+                let names = attrs.names().into_iter().map(named).collect::<Result<_, _>>()?;
+                let work = Work::Operator { operator, attrs, names, typed: RefCell::new(None) };
                 self.writes(op, work, operands);
             }
             Some(Kind::Relay(kind)) => return self.functional(kind, op, operands, tail, depth),

@@ -305,7 +305,7 @@ impl<'c> Interpreter<'c> {
                 arguments.extend(line.operands.iter().map(|r| own[*r].clone()));
                 None
             }
-            work => Some(self.results(work, line, code, own, arguments)?),
+            work => Some(self.results(work, line, (code, extents), own, arguments)?),
         };
         match results {
             Some(Some(value)) => {

@@ -8,7 +8,7 @@ use crate::value::{Closure, Parts, Value};
 use crate::{InterpretError, stage, te};
 use fusion_dialects::Op;
 use fusion_operators::reference::EvalError;
-use fusion_operators::{Call, Tensor, TensorType};
+use fusion_operators::{Call, Dim, Tensor, TensorType};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ impl<'c> Interpreter<'c> {
         &mut self,
         work: &Work<'c>,
         line: &Line<'c>,
-        code: &Code<'c>,
+        (code, extents): (&Code<'c>, &[Option<u64>]),
         own: &[Value<'c>],
         list: &mut Values<'c>,
     ) -> Result<Option<Value<'c>>, InterpretError> {
@@ -30,7 +30,7 @@ impl<'c> Interpreter<'c> {
         Ok(Some(match work {
             Work::Constant(tensor) => Value::Tensor(tensor.clone()),
             Work::Operator { .. } => {
-                list.extend(operator_call(work, line, own)?);
+                list.extend(operator_call(work, line, extents, own)?);
                 return Ok(None);
             }
             Work::Te(kind) => {
@@ -89,9 +89,20 @@ impl<'c> Interpreter<'c> {
 fn operator_call<'c>(
     work: &Work<'c>,
     line: &Line<'c>,
+    extents: &[Option<u64>],
     own: &[Value<'c>],
 ) -> Result<Values<'c>, InterpretError> {
-    let Work::Operator { operator, attrs, typed } = work else { return Ok(Vec::new()) };
+    let Work::Operator { operator, attrs, names, typed } = work else { return Ok(Vec::new()) };
+    let replaced;
+    let attrs = if names.is_empty() {
+        attrs
+    } else {
+        let number = |name: &str| names.iter().find(|(own, _)| own == name).map(|(_, number)| *number);
+        replaced = attrs.replace_names(&|name| extents.get(number(name)?).copied()?.map(Dim::Static));
+        // Other extents than last time may give other results of the same operands.
+        typed.replace(None);
+        &replaced
+    };
     let operands: Vec<Tensor> =
         tensors(line.op, line, own)?.iter().map(|tensor| Tensor::clone(tensor)).collect();
     let fail = |error: EvalError| InterpretError::at(line.op, error);

@@ -1,12 +1,13 @@
 //! Makes a function of tensor code and calls it.
 
 use super::{Extents, SEGMENT, extents, is_constant, used};
-use fusion_dialects::rows::Upstream;
+use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, Type, Value, ValueLike, ValueMap, defining_op,
-    function_type, key, nested_ops, op_key, ops_in, parent_of, replace_uses, source_of, str_attr,
-    symbol_attr, type_attr, unit_attr, unused, users,
+    function_type, key, kind_of, nested_ops, op_key, ops_in, parent_of, relay, replace_uses, source_of,
+    str_attr, symbol_attr, tensor_type, type_attr, unit_attr, unused, users,
 };
+use fusion_operators::Dim;
 use fusion_relay_to_te::dynamic::is_number;
 use std::collections::{HashMap, HashSet};
 
@@ -138,7 +139,39 @@ fn inputs<'c>(ops: &[Op<'c>]) -> (Vec<Value<'c>>, Vec<Op<'c>>) {
             }
         }
     }
+    arguments.extend(witnesses(ops, &arguments));
     (arguments, constants)
+}
+
+/// What the function around takes of which an extent has a name that the operations' attributes have and nothing else they take: the
+/// kernel learns the number from its shape.
+fn witnesses<'c>(ops: &[Op<'c>], arguments: &[Value<'c>]) -> Vec<Value<'c>> {
+    let named = |value: Value<'c>| {
+        let dims = tensor_type(value).map(|ty| ty.dims).unwrap_or_default();
+        dims.into_iter().filter_map(|dim| if let Dim::Symbol(name) = dim { Some(name) } else { None })
+    };
+    let mut known: HashSet<String> = arguments.iter().flat_map(|v| named(*v)).collect();
+    let mut wanted: Vec<String> = Vec::new();
+    for op in ops {
+        wanted.extend(op.attrs().names().into_iter().map(str::to_owned));
+    }
+    if wanted.iter().all(|name| known.contains(name)) {
+        return Vec::new();
+    }
+    let is_function =
+        |op: &Op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::Func) | Kind::Relay(relay::Op::Fn)));
+    let around = std::iter::successors(ops.first().copied(), |op| parent_of(*op)).filter(is_function);
+    let takes = around.filter_map(|function| function.body(0)).flat_map(fusion_dialects::arguments);
+    let mut found = Vec::new();
+    for value in takes {
+        let new: Vec<String> =
+            named(value).filter(|name| wanted.contains(name) && !known.contains(name)).collect();
+        if !new.is_empty() {
+            known.extend(new);
+            found.push(value);
+        }
+    }
+    found
 }
 
 /// The results that others use.
