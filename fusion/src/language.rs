@@ -29,8 +29,8 @@ pub(crate) fn prepare(
     model: &Source,
     options: &CompileOptions,
 ) -> Result<bool, DriverError> {
-    let (is_mlir, is_text) = (model.format() == Format::Mlir, model.format() == Format::Relay);
-    let dynamic = is_mlir && takes_dynamic_tensors(module_op(module));
+    let is_text = model.format() == Format::Relay;
+    let dynamic = takes_dynamic_tensors(module_op(module));
     if !is_text && !dynamic && !needs_language(module_op(module)) {
         return Ok(false);
     }
@@ -60,7 +60,7 @@ pub(crate) fn prepare(
         let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
         declared.into_iter().for_each(OpExt::erase);
     }
-    Ok(needs_language(module_op(module)) || (is_mlir || is_text) && takes_dynamic_tensors(module_op(module)))
+    Ok(needs_language(module_op(module)) || takes_dynamic_tensors(module_op(module)))
 }
 
 /// Nobody but the program itself calls its functions other than `@main`.

@@ -23,6 +23,7 @@ mod gpu_warps;
 mod language;
 mod leaks;
 mod numerics;
+mod onnx_dynamic;
 mod onnx_programs;
 mod profile;
 mod quantized_networks;

@@ -16,14 +16,14 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A model in a file.
-struct Filed {
+pub struct Filed {
     model: ModelProto,
     path: PathBuf,
     options: CompileOptions,
     _directory: TempDir,
 }
 
-fn filed(model: ModelProto) -> Filed {
+pub fn filed(model: ModelProto) -> Filed {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model.onnx");
     std::fs::write(&path, model.encode_to_vec()).unwrap();
@@ -38,7 +38,7 @@ fn tensors(value: ValueTree) -> Vec<Tensor> {
 
 impl Filed {
     /// Compares all ways on some inputs, compiled once.
-    fn agrees(&self, cases: &[Vec<(&str, Tensor)>]) {
+    pub fn agrees(&self, cases: &[Vec<(&str, Tensor)>]) {
         let bytecode = programs::bytecode(&self.path, &self.options).unwrap();
         let native =
             programs::linked(&programs::native(&self.path, &self.options).unwrap()).unwrap().unwrap();

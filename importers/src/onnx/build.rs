@@ -10,6 +10,7 @@ use super::definitions::Def;
 use super::emit::EmitError;
 use super::error::Fault;
 use super::importer::Importer;
+use super::known::Extent;
 use super::node::{Node, Value};
 use super::tensor::MOST_EXTENT;
 
@@ -114,6 +115,12 @@ impl Importer<'_> {
     /// The integers an operand holds, which must be known.
     pub fn ints_of(&mut self, node: &Node, index: usize) -> Result<Vec<i64>, Fault> {
         let v = node.input(index)?;
+        let known = |extent: &Extent| if let Extent::Known(n) = extent { Some(*n) } else { None };
+        if let Some(numbers) =
+            self.extents(v).and_then(|all| all.iter().map(known).collect::<Option<Vec<_>>>())
+        {
+            return Ok(numbers);
+        }
         let t = self.value_of(v, &format!("input {index} ('{}')", node.name(index)))?;
         if t.dtype().is_float() {
             return Err(Fault::value(format!("input {index} must hold integers, found {}", t.tensor_type())));
@@ -183,6 +190,12 @@ impl Importer<'_> {
         self.broadcast_to(scalar, shape)
     }
 
+    /// As [`Self::full`] of extents that need not be known.
+    pub fn full_dims(&mut self, dtype: DType, dims: &[Dim], value: f64) -> Made {
+        let scalar = self.scalar(dtype, value)?;
+        self.broadcast_dims(scalar, dims)
+    }
+
     /// An optional value that is not there.
     pub(super) fn absent(&mut self) -> Value {
         self.push(Def::Absent, usize::MAX, None)
@@ -195,8 +208,14 @@ impl Importer<'_> {
 
     /// start + i * step for each i below size.
     pub fn arange(&mut self, dtype: DType, size: i64, start: f64, step: f64) -> Made {
-        let attrs =
-            Attrs::new().with("size", size).with("start", start).with("step", step).with("dtype", dtype);
+        self.arange_dim(dtype, &Dim::Static(size.max(0) as u64), start, step)
+    }
+
+    /// As [`Self::arange`] of an extent that need not be known.
+    pub fn arange_dim(&mut self, dtype: DType, size: &Dim, start: f64, step: f64) -> Made {
+        let mut attrs = Attrs::new();
+        attrs.set_dim("size", size.clone());
+        let attrs = attrs.with("start", start).with("step", step).with("dtype", dtype);
         self.op(&creation::ARANGE, &[], attrs)
     }
 }

@@ -7,9 +7,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use fusion_operators::dims::Polynomial;
 use fusion_operators::ops::named;
 use fusion_operators::reference::evaluate;
-use fusion_operators::{Dim, Tensor};
+use fusion_operators::{DType, Dim, Tensor};
 
 use super::definitions::{Def, Known};
 use super::error::Fault;
@@ -132,8 +133,12 @@ impl Importer<'_> {
             return found.clone();
         }
         let found = match self.constant_of(value) {
-            Some(t) if t.dtype().is_int() && t.len() <= 64 => {
+            Some(t) if (t.dtype().is_int() || t.dtype() == DType::Bool) && t.len() <= 64 => {
                 t.to_ints().into_iter().map(|n| i64::try_from(n).ok().map(Extent::Known)).collect()
+            }
+            Some(t) if t.dtype().is_float() && t.len() <= 64 => {
+                let whole = |x: f64| (x.fract() == 0.0 && x.abs() < 1e15).then_some(Extent::Known(x as i64));
+                t.to_f64s().into_iter().map(whole).collect()
             }
             Some(_) => None,
             None => self.extents_of_call(value, depth.checked_sub(1)?, memo),
@@ -152,6 +157,8 @@ impl Importer<'_> {
         let Def::Call { op, operands, attrs, result } = &entry.def else { return None };
         let (name, operands, attrs, result) = (op.name, operands.clone(), attrs.clone(), *result);
         let rank = entry.ty.as_ref()?.rank();
+        let float = entry.ty.as_ref()?.dtype.is_float();
+        let entry_is_one = entry.ty.as_ref()?.elements() == Some(1);
         let mut of = |me: &mut Self, v: Value| me.extents_within(v, depth, memo);
         let first = *operands.first()?;
         match name {
@@ -163,7 +170,9 @@ impl Importer<'_> {
                         .collect(),
                 )
             }
-            "cast" if attrs.dtype("dtype").is_some_and(|t| t.is_int()) => of(self, first),
+            // As long as they are whole, floats are as good as integers.
+            "cast" if attrs.dtype("dtype").is_some_and(|t| t.is_int() || t.is_float()) => of(self, first),
+            "div" if float => None,
             "expand_dims" | "squeeze" | "reshape" if rank <= 1 => of(self, first),
             "concat" => {
                 let mut all = Vec::new();
@@ -189,11 +198,39 @@ impl Importer<'_> {
                 let taken = evaluate(named(name)?, &attrs, &[places]).ok()?.into_iter().nth(result)?;
                 taken.to_ints().into_iter().map(|i| data.get(i as usize).cloned()).collect()
             }
-            "mul" | "add" | "sub" | "div" => {
+            "mul" | "add" | "sub" | "div" | "maximum" | "minimum" | "equal" | "less" | "greater" => {
                 let (a, b) = (of(self, first)?, of(self, operands[1])?);
                 let len = a.len().max(b.len());
                 let at = |s: &[Extent], i: usize| s.get(if s.len() == 1 { 0 } else { i }).cloned();
-                (0..len).map(|i| arithmetic(name, at(&a, i)?, at(&b, i)?)).collect()
+                (0..len).map(|i| arithmetic(name, &at(&a, i)?, &at(&b, i)?)).collect()
+            }
+            "neg" => {
+                let zero = Extent::Known(0);
+                of(self, first)?.iter().map(|a| arithmetic("sub", &zero, a)).collect()
+            }
+            "where" => {
+                let [which, a, b] = [operands[0], operands[1], operands[2]].map(|v| of(self, v));
+                let (which, a, b) = (which?, a?, b?);
+                let len = which.len().max(a.len()).max(b.len());
+                let at = |s: &[Extent], i: usize| s.get(if s.len() == 1 { 0 } else { i }).cloned();
+                let chosen = |i: usize| match at(&which, i)? {
+                    Extent::Known(0) => at(&b, i),
+                    Extent::Known(_) => at(&a, i),
+                    Extent::Dim(_) => None,
+                };
+                (0..len).map(chosen).collect()
+            }
+            "reduce_prod" | "reduce_sum" if rank == 0 || entry_is_one => {
+                let (name, start) = if name == "reduce_prod" { ("mul", 1) } else { ("add", 0) };
+                let parts = of(self, first)?;
+                let all =
+                    parts.iter().try_fold(Extent::Known(start), |all, part| arithmetic(name, &all, part));
+                Some(vec![all?])
+            }
+            "broadcast_to" if rank <= 1 => {
+                let data = of(self, first)?;
+                let count = self.entries[value.0 as usize].ty.as_ref()?.elements()? as usize;
+                (data.len() == 1 && count <= 64).then(|| vec![data[0].clone(); count]).or(Some(data))
             }
             _ => None,
         }
@@ -233,16 +270,60 @@ impl Importer<'_> {
     }
 }
 
-fn arithmetic(name: &str, a: Extent, b: Extent) -> Option<Extent> {
-    use Extent::{Dim as Unknown, Known};
-    Some(match (name, a, b) {
-        ("mul", Known(a), Known(b)) => Known(a.checked_mul(b)?),
-        ("add", Known(a), Known(b)) => Known(a.checked_add(b)?),
-        ("sub", Known(a), Known(b)) => Known(a.checked_sub(b)?),
-        ("div", Known(a), Known(b)) => Known(a.checked_div(b)?),
-        ("mul" | "div", a, Known(1)) | ("add" | "sub", a, Known(0)) => a,
-        ("mul", Known(1), b) | ("add", Known(0), b) => b,
-        (_, Unknown(_), _) | (_, _, Unknown(_)) => Unknown(Dim::Any),
+impl Extent {
+    fn expression(&self) -> Option<Polynomial> {
+        match self {
+            Extent::Known(n) => Some(Polynomial::number(*n)),
+            Extent::Dim(dim) => dim.expression(),
+        }
+    }
+
+    fn of(expression: Option<Polynomial>) -> Extent {
+        let known = expression.as_ref().and_then(Polynomial::as_number);
+        known.map_or_else(|| Extent::Dim(expression.map_or(Dim::Any, Dim::of)), Extent::Known)
+    }
+
+    /// As the extent of a tensor; `?` of a number below 0.
+    pub(super) fn dim(self) -> Dim {
+        match self {
+            Extent::Known(n) => u64::try_from(n).map_or(Dim::Any, Dim::Static),
+            Extent::Dim(dim) => dim,
+        }
+    }
+}
+
+fn arithmetic(name: &str, a: &Extent, b: &Extent) -> Option<Extent> {
+    if let ("div", Extent::Known(a), Extent::Known(b)) = (name, a, b) {
+        return Some(Extent::Known(a.checked_div(*b)?));
+    }
+    let (a, b) = (a.expression(), b.expression());
+    if let "equal" | "less" | "greater" = name {
+        // Only what holds for all extents is known.
+        let difference = a?.minus(&b?)?;
+        let sign = match difference.as_number() {
+            Some(n) => n.signum(),
+            None if difference.minus(&Polynomial::number(1))?.is_never_negative() => 1,
+            None if Polynomial::number(-1).minus(&difference)?.is_never_negative() => -1,
+            None => return None,
+        };
+        let holds = match name {
+            "equal" => sign == 0,
+            "less" => sign < 0,
+            _ => sign > 0,
+        };
+        return Some(Extent::Known(i64::from(holds)));
+    }
+    let both = a.zip(b);
+    Some(Extent::of(match name {
+        "mul" => both.and_then(|(a, b)| a.times(&b)),
+        "add" => both.and_then(|(a, b)| a.plus(&b)),
+        "sub" => both.and_then(|(a, b)| a.minus(&b)),
+        // Of numbers that are not negative, what is rounded towards 0 is rounded down.
+        "div" => {
+            both.filter(|(a, b)| a.is_never_negative() && b.is_never_negative()).and_then(|(a, b)| a.over(&b))
+        }
+        "maximum" => both.and_then(|(a, b)| a.greatest(&b)),
+        "minimum" => both.and_then(|(a, b)| a.least(&b)),
         _ => return None,
-    })
+    }))
 }

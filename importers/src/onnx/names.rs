@@ -103,14 +103,32 @@ impl Importer<'_> {
         }
         self.op(&shape::RESHAPE, &[x], Attrs::new().with("shape", to))
     }
-    /// As [`Self::reshape`] to extents of which at most one is unknown.
+    /// As [`Self::reshape`] to extents of which at most one is `?`.
     pub fn reshape_dims(&mut self, x: Value, to: &[Dim]) -> Made {
-        let to: Vec<i64> = to.iter().map(|d| d.known().map_or(-1, |n| n as i64)).collect();
-        if to.iter().filter(|&&n| n == -1).count() > 1 {
+        let mut named = Attrs::new();
+        named.set_dims("shape", to.to_vec());
+        let related = shape::RESHAPE.infer(std::slice::from_ref(self.ty(x)?), &named);
+        let filled = related.ok().map(|types| types[0].dims.clone()).filter(|dims| !dims.contains(&Dim::Any));
+        let to = filled.as_deref().unwrap_or(to);
+        if to.iter().filter(|&dim| *dim == Dim::Any).count() > 1 {
             let ty = self.ty(x)?.to_string();
             return Err(Fault::NeedsShape { input: "the operand".into(), ty });
         }
-        self.reshape(x, &to)
+        if self.dims(x)? == to {
+            return Ok(x);
+        }
+        let numbers: Vec<i64> = to.iter().map(|d| d.known().map_or(-1, |n| n as i64)).collect();
+        let given = to.iter().all(|dim| dim.known().is_some() || *dim == Dim::Any);
+        // One extent that is what is left over need not be named.
+        let left_over = numbers.iter().filter(|&&n| n == -1).count() == 1 && {
+            let attrs = Attrs::new().with("shape", &numbers[..]);
+            let related = shape::RESHAPE.infer(std::slice::from_ref(self.ty(x)?), &attrs);
+            related.is_ok_and(|types| types[0].dims == to)
+        };
+        if given || left_over {
+            return self.reshape(x, &numbers);
+        }
+        self.op(&shape::RESHAPE, &[x], Attrs::new().with("shape", to.to_vec()))
     }
     /// Axis i of the result is axis axes[i] of the operand.
     pub fn transpose(&mut self, x: Value, axes: &[usize]) -> Made {
@@ -151,6 +169,15 @@ impl Importer<'_> {
             return Ok(x);
         }
         self.op(&shape::BROADCAST_TO, &[x], Attrs::new().with("shape", to))
+    }
+    /// As [`Self::broadcast_to`] extents that need not be known.
+    pub fn broadcast_dims(&mut self, x: Value, to: &[Dim]) -> Made {
+        if self.dims(x)? == to {
+            return Ok(x);
+        }
+        let mut attrs = Attrs::new();
+        attrs.set_dims("shape", to.to_vec());
+        self.op(&shape::BROADCAST_TO, &[x], attrs)
     }
     /// Joins along an axis.
     pub fn concat(&mut self, parts: &[Value], axis: usize) -> Made {

@@ -90,6 +90,14 @@ pub(super) fn element_number(info: &ValueInfoProto) -> Option<i64> {
     }
 }
 
+/// A name as expressions of extents may have it: letters, digits and some signs.
+fn plain(name: &str) -> String {
+    let letter = |c: char| if c.is_alphanumeric() || "_.".contains(c) { c } else { '_' };
+    let plain: String = name.chars().map(letter).collect();
+    let begins = plain.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if begins { plain } else { format!("_{plain}") }
+}
+
 fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, ImportError> {
     let fail = |problem: String| ImportError::Input { input: info.name.clone(), problem };
     let unsupported =
@@ -110,17 +118,21 @@ fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, Im
     let declared = match &tensor.shape {
         None => None,
         Some(shape) => {
+            let unnamed = |axis: usize| format!("{}.{axis}", plain(&info.name));
             let mut dims = Vec::with_capacity(shape.dim.len());
-            for dim in &shape.dim {
+            for (axis, dim) in shape.dim.iter().enumerate() {
                 dims.push(match &dim.value {
                     Some(dimension_proto::Value::DimValue(n)) => match u64::try_from(*n) {
                         Ok(n) if n <= MOST_EXTENT => Dim::Static(n),
+                        // As exporters write an extent that they do not know.
+                        Err(_) if *n == -1 => Dim::Symbol(unnamed(axis)),
                         _ => return Err(fail(format!("has the extent {n}, which is out of range"))),
                     },
-                    Some(dimension_proto::Value::DimParam(name)) if !name.is_empty() => {
-                        Dim::Symbol(name.clone())
+                    Some(dimension_proto::Value::DimParam(name)) if name.contains(char::is_alphanumeric) => {
+                        Dim::Symbol(plain(name))
                     }
-                    _ => Dim::Any,
+                    // So that shapes can be computed from it, an extent without a name gets one.
+                    _ => Dim::Symbol(unnamed(axis)),
                 });
             }
             Some(TensorType::new(dims, dtype))

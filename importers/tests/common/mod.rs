@@ -60,6 +60,15 @@ pub fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto { name: name.into(), r#type: 1, f: Some(value), ..Default::default() }
 }
 
+pub fn text(name: &str, value: &str) -> AttributeProto {
+    AttributeProto {
+        name: name.into(),
+        r#type: 3,
+        s: Some(value.as_bytes().to_vec().into()),
+        ..Default::default()
+    }
+}
+
 pub fn ints(name: &str, values: &[i64]) -> AttributeProto {
     AttributeProto { name: name.into(), r#type: 7, ints: values.to_vec(), ..Default::default() }
 }

@@ -1,12 +1,14 @@
 //! Tensors from attributes, shapes and numbers.
 
-use fusion_operators::{DType, Tensor};
+use fusion_operators::{DType, Dim, Tensor};
 
+use super::shape::extents_of;
 use super::{Conversion, row};
 use crate::onnx::build::Converted;
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
-use crate::onnx::node::Node;
+use crate::onnx::known::Extent;
+use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[
     row("Constant", constant),
@@ -41,7 +43,13 @@ fn constant(im: &mut Importer, node: &Node) -> Converted {
 }
 
 fn constant_of_shape(im: &mut Importer, node: &Node) -> Converted {
-    let shape = im.ints_of(node, 0)?;
+    let shape: Vec<Dim> = extents_of(im, node, 0)?.into_iter().map(Extent::dim).collect();
+    if shape.contains(&Dim::Any) {
+        let name = node.name(0);
+        return Err(Fault::NeedsValue(format!(
+            "input 0 ('{name}') must be extents that are not negative and follow from those of the inputs"
+        )));
+    }
     let value = match node.tensor("value", im.directory())? {
         Some(t) if t.len() == 1 => t.reshaped(&[])?,
         Some(t) => {
@@ -50,7 +58,7 @@ fn constant_of_shape(im: &mut Importer, node: &Node) -> Converted {
         None => Tensor::from_f64s(DType::F32, &[], &[0.0])?,
     };
     let value = im.constant(value);
-    Ok(vec![im.broadcast_to(value, &shape)?])
+    Ok(vec![im.broadcast_dims(value, &shape)?])
 }
 
 /// Ones on the k-th diagonal of a matrix of the operand's shape.
@@ -73,6 +81,9 @@ fn eye_like(im: &mut Importer, node: &Node) -> Converted {
 /// start, start + delta, ... below (or, when delta is negative, above) limit.
 fn range(im: &mut Importer, node: &Node) -> Converted {
     let dtype = im.dtype(node.input(0)?)?;
+    if let Some(range) = dynamic_range(im, node, dtype)? {
+        return Ok(vec![range]);
+    }
     let mut numbers = [0.0; 3];
     for (i, number) in numbers.iter_mut().enumerate() {
         let list = im.floats_of(node, i)?;
@@ -84,6 +95,29 @@ fn range(im: &mut Importer, node: &Node) -> Converted {
         return Err(Fault::value(format!("no range goes from {start} to {limit} in steps of {delta}")));
     }
     Ok(vec![im.arange(dtype, count as i64, start, delta)?])
+}
+
+/// A range of whole numbers whose limits follow from extents; none where they are known.
+fn dynamic_range(im: &mut Importer, node: &Node, dtype: DType) -> Result<Option<Value>, Fault> {
+    let mut limits = Vec::new();
+    for i in 0..3 {
+        match im.extents(node.input(i)?).as_deref() {
+            Some([limit]) => limits.push(limit.clone()),
+            _ => return Ok(None),
+        }
+    }
+    let (Extent::Known(start), Extent::Dim(limit), Extent::Known(delta)) =
+        (&limits[0], &limits[1], &limits[2])
+    else {
+        return Ok(None);
+    };
+    let (Ok(begin), Ok(step @ 1..)) = (u64::try_from(*start), u64::try_from(*delta)) else { return Ok(None) };
+    let room = limit.minus(&Dim::Static(begin)).plus(&Dim::Static(step - 1));
+    let size = room.over(&Dim::Static(step));
+    if size == Dim::Any {
+        return Ok(None);
+    }
+    im.arange_dim(dtype, &size, *start as f64, *delta as f64).map(Some)
 }
 
 /// The identity, except in training; the mask keeps everything.

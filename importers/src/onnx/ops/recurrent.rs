@@ -1,12 +1,14 @@
-//! RNN, GRU and LSTM, unrolled over a known number of steps.
+//! RNN, GRU and LSTM: unrolled over a known number of steps, else a loop.
 //!
 //! The products with the input are taken for all steps at once; each step adds the product with the
 //! state, and bends the gates.
 
-use fusion_operators::DType;
 use fusion_operators::ops::{contraction, elementwise as ew};
+use fusion_operators::{DType, Dim};
 
 use super::activation::{elu, hard_sigmoid, softplus};
+use super::collect::Place;
+use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
@@ -192,7 +194,7 @@ impl Cell<'_> {
     }
 }
 
-fn recurrent(im: &mut Importer, node: &Node, kind: Kind) -> Converted {
+fn recurrent<'m>(im: &mut Importer<'m>, node: &Node<'m>, kind: Kind) -> Converted {
     let (x, w, r) = (node.input(0)?, node.input(1)?, node.input(2)?);
     for v in [x, w, r] {
         if im.rank(v)? != 3 {
@@ -204,9 +206,9 @@ fn recurrent(im: &mut Importer, node: &Node, kind: Kind) -> Converted {
     }
     let batch_first = node.flag("layout")?;
     let x = if batch_first { im.swap(x, 0, 1)? } else { x };
-    let steps = im.extent(x, 0, "the input")?;
-    let batch = im.extent(x, 1, "the input")?;
-    if !(1..=MOST_STEPS).contains(&steps) {
+    let (time, batch) = (im.dims(x)?[0].clone(), im.dims(x)?[1].clone());
+    let steps = time.known().map(|_| im.extent(x, 0, "the input")).transpose()?;
+    if let Some(steps) = steps.filter(|steps| !(1..=MOST_STEPS).contains(steps)) {
         return Err(Fault::unsupported(format!("a recurrence over {steps} steps")));
     }
     let hidden = im.extent(r, 2, "the weights of the state")?;
@@ -234,10 +236,17 @@ fn recurrent(im: &mut Importer, node: &Node, kind: Kind) -> Converted {
         let cell = cell(im, node, kind, x, d, hidden)?;
         let initial = |im: &mut Importer, v: Option<Value>| match v {
             Some(v) => im.select_at(v, usize::from(batch_first), d as i64),
-            None => im.full(im.dtype(x)?, &[batch, hidden], 0.0),
+            None => im.full_dims(im.dtype(x)?, &[batch.clone(), Dim::Static(hidden as u64)], 0.0),
         };
         let mut h = initial(im, node.opt(5))?;
         let mut c = if kind == Kind::Lstm { Some(initial(im, node.opt(6))?) } else { None };
+        let Some(steps) = steps else {
+            let (all, h, c) = looped(im, node, &cell, (h, c), reversed, lengths, &time)?;
+            sequences.push(all);
+            last_h.push(h);
+            last_c.extend(c);
+            continue;
+        };
         let mut outputs = vec![h; steps as usize];
         for i in 0..steps {
             let step = if reversed { steps - 1 - i } else { i };
@@ -245,17 +254,9 @@ fn recurrent(im: &mut Importer, node: &Node, kind: Kind) -> Converted {
             let (mut next_h, mut next_c) = cell.step(im, input, h, c)?;
             let mut output = next_h;
             if let Some(lengths) = lengths {
-                // Beyond a sequence's end its state stays, and its output is 0.
                 let at = im.like(lengths, step as f64)?;
                 let within = im.less(at, lengths)?;
-                let within = im.expand_dims(within, &[1])?;
-                let zero = im.like(h, 0.0)?;
-                output = im.select(within, next_h, zero)?;
-                next_h = im.select(within, next_h, h)?;
-                next_c = match (next_c, c) {
-                    (Some(new), Some(old)) => Some(im.select(within, new, old)?),
-                    _ => None,
-                };
+                (output, next_h, next_c) = ended(im, within, (h, c), (next_h, next_c))?;
             }
             (h, c) = (next_h, next_c);
             outputs[step as usize] = im.expand_dims(output, &[0])?;
@@ -279,6 +280,63 @@ fn recurrent(im: &mut Importer, node: &Node, kind: Kind) -> Converted {
         results.push(stack(im, &last_c, axis)?);
     }
     Ok(results)
+}
+
+/// As many steps as there turn out to be: a loop that carries the state, and collects what each step gives.
+fn looped<'m>(
+    im: &mut Importer<'m>,
+    node: &Node<'m>,
+    cell: &Cell,
+    (h, c): (Value, Option<Value>),
+    reversed: bool,
+    lengths: Option<Value>,
+    time: &Dim,
+) -> Result<(Value, Value, Option<Value>), Fault> {
+    let steps = im.extent_of(cell.inputs, 0)?;
+    let initial: Vec<Value> = [h].into_iter().chain(c).collect();
+    let ends = Ends { limit: Some(steps), start: None };
+    let carried = initial.len();
+    let results = im.repeat(node, ends, (&initial, 1), false, |im, counter, going, state| {
+        let step = if reversed {
+            let last = im.add_f(steps, -1.0)?;
+            im.sub(last, counter)?
+        } else {
+            counter
+        };
+        let input = im.gather(cell.inputs, step, 0)?;
+        let (h, c) = (state[0], state.get(1).copied());
+        let (mut next_h, mut next_c) = cell.step(im, input, h, c)?;
+        let mut output = next_h;
+        if let Some(lengths) = lengths {
+            let within = im.less(step, lengths)?;
+            (output, next_h, next_c) = ended(im, within, (h, c), (next_h, next_c))?;
+        }
+        let values = [next_h].into_iter().chain(next_c).chain([output]).collect();
+        Ok(Turn { goes_on: going, values })
+    })?;
+    let mut all = results[carried];
+    let place = Place { axis: 0, backward: reversed };
+    all = im.stack_of(all, &place)?;
+    let dims = [std::slice::from_ref(time), &im.dims(h)?].concat();
+    let all = im.reshape_dims(all, &dims)?;
+    Ok((all, results[0], results.get(1).copied().filter(|_| carried == 2)))
+}
+
+/// Beyond a sequence's end its state stays, and its output is 0: the output and the state.
+fn ended(
+    im: &mut Importer,
+    within: Value,
+    (h, c): (Value, Option<Value>),
+    (next_h, next_c): (Value, Option<Value>),
+) -> Result<(Value, Value, Option<Value>), Fault> {
+    let within = im.expand_dims(within, &[1])?;
+    let zero = im.like(h, 0.0)?;
+    let output = im.select(within, next_h, zero)?;
+    let next_c = match (next_c, c) {
+        (Some(new), Some(old)) => Some(im.select(within, new, old)?),
+        _ => None,
+    };
+    Ok((output, im.select(within, next_h, h)?, next_c))
 }
 
 fn cell<'n>(

@@ -4,7 +4,7 @@
 //! the operand, one axis after the other: a gather, or a product with a matrix of weights.
 
 use fusion_operators::ops::{contraction, shape as sh};
-use fusion_operators::{Attrs, DType};
+use fusion_operators::{Attrs, DType, Dim};
 
 use super::shape::{axes_in, extents_of};
 use super::{Conversion, row};
@@ -113,6 +113,9 @@ fn resize(im: &mut Importer, node: &Node) -> Converted {
         Some(scales) => im.ty(scales)?.elements() != Some(0),
         None => false,
     };
+    if im.ty(x)?.shape().is_none() && coordinates != "tf_crop_and_resize" {
+        return Ok(vec![dynamic(im, node, x, &chosen, &sampling, has_scales)?]);
+    }
     let mut axes = match has_scales {
         true => {
             let scales = im.floats_of(node, 2)?;
@@ -143,6 +146,76 @@ fn resize(im: &mut Importer, node: &Node) -> Converted {
         }
     }
     Ok(vec![sample(im, x, &axes, &sampling)?])
+}
+
+/// An operand of extents that are known at run time only: what relay.resize has.
+fn dynamic(
+    im: &mut Importer,
+    node: &Node,
+    x: Value,
+    chosen: &[usize],
+    s: &Sampling,
+    has_scales: bool,
+) -> Made {
+    let mut size = im.dims(x)?;
+    let simple =
+        matches!(s.coordinates, "half_pixel" | "pytorch_half_pixel" | "asymmetric" | "align_corners");
+    let exact = !s.antialias && !s.exclude_outside && s.method != "cubic";
+    let stretches = has_scales || node.string("keep_aspect_ratio_policy", "stretch")? == "stretch";
+    if !simple || !exact || !stretches || (s.method != "nearest" && !im.dtype(x)?.is_float()) {
+        return Err(Fault::NeedsShape { input: "the operand".into(), ty: im.ty(x)?.to_string() });
+    }
+    let mut attrs = Attrs::new();
+    if has_scales {
+        let given = im.floats_of(node, 2)?;
+        let mut scales = vec![1.0; size.len()];
+        if given.len() != chosen.len() || given.iter().any(|&scale| !(scale > 0.0 && scale < 1e9)) {
+            return Err(Fault::value(format!(
+                "there must be a positive scale for each of {} axes, found {given:?}",
+                chosen.len()
+            )));
+        }
+        for (&scale, &axis) in given.iter().zip(chosen) {
+            scales[axis] = scale;
+            size[axis] = match (size[axis].known(), ratio(scale)) {
+                (Some(n), _) => Dim::Static((n as f64 * scale).floor() as u64),
+                (None, Some((a, b))) => size[axis].times(&Dim::Static(a)).over(&Dim::Static(b)),
+                (None, None) => {
+                    return Err(Fault::unsupported(format!("scaling {} elements by {scale}", size[axis])));
+                }
+            };
+        }
+        attrs.set("scales", scales);
+    } else {
+        let sizes = extents_of(im, node, 3)?;
+        if sizes.len() != chosen.len() {
+            return Err(Fault::value(format!("{} sizes are given for {} axes", sizes.len(), chosen.len())));
+        }
+        for (to, &axis) in sizes.into_iter().zip(chosen) {
+            size[axis] = to.dim();
+        }
+    }
+    if size.contains(&Dim::Any) {
+        return Err(Fault::NeedsValue(format!(
+            "input 3 ('{}') must be extents that follow from those of the inputs",
+            node.name(3)
+        )));
+    }
+    attrs.set_dims("size", size);
+    let attrs =
+        attrs.with("method", s.method).with("coordinates", s.coordinates).with("rounding", s.rounding);
+    im.op(&sh::RESIZE, &[x], attrs)
+}
+
+/// Greatest denominator of a scale that is taken for a ratio.
+const MOST_PARTS: u64 = 64;
+
+/// A scale as a ratio of small numbers, when it is one.
+fn ratio(scale: f64) -> Option<(u64, u64)> {
+    (1..=MOST_PARTS).find_map(|b| {
+        let a = scale * b as f64;
+        (a.fract() == 0.0 && a >= 1.0).then_some((a as u64, b))
+    })
 }
 
 fn sized(im: &mut Importer, node: &Node, x: Value, chosen: &[usize]) -> Result<Vec<Axis>, Fault> {

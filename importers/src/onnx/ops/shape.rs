@@ -59,8 +59,6 @@ fn reshape(im: &mut Importer, node: &Node) -> Converted {
     let from = im.dims(x)?;
     let mut to = Vec::with_capacity(wanted.len());
     let mut inferred = None;
-    // Unknown extents of the operand that stand in the result too: they cancel.
-    let mut left: Vec<Option<&Dim>> = from.iter().map(|d| (d.known().is_none()).then_some(d)).collect();
     for (i, extent) in wanted.into_iter().enumerate() {
         to.push(match extent {
             Extent::Known(-1) if inferred.is_none() => {
@@ -74,30 +72,13 @@ fn reshape(im: &mut Importer, node: &Node) -> Converted {
                         from.len()
                     ))
                 })?;
-                left[i] = None;
                 same.clone()
             }
             Extent::Known(n) => Dim::Static(u64::try_from(n).map_err(|_| {
                 Fault::value(format!("the shape may have one -1 and no other negative extent, found {n}"))
             })?),
-            Extent::Dim(dim) => {
-                if let (Dim::Symbol(_), Some(place)) = (&dim, left.iter().position(|d| *d == Some(&dim))) {
-                    left[place] = None;
-                }
-                dim
-            }
+            Extent::Dim(dim) => dim,
         });
-    }
-    if let Some(inferred) = inferred
-        && left.iter().all(Option::is_none)
-    {
-        let product = |dims: &[Dim]| dims.iter().filter_map(Dim::known).try_fold(1u64, u64::checked_mul);
-        if let (Some(have), Some(others)) = (product(&from), product(&to))
-            && let Some(rest) = have.checked_div(others)
-            && rest.checked_mul(others) == Some(have)
-        {
-            to[inferred] = Dim::Static(rest);
-        }
     }
     Ok(vec![im.reshape_dims(x, &to)?])
 }
@@ -107,12 +88,8 @@ fn flatten(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let (dims, axis) = (im.dims(x)?, node.int("axis", 1)?);
     let axis = if axis == dims.len() as i64 { dims.len() } else { im.axis(x, axis)? };
-    let product = |dims: &[Dim]| {
-        let known = dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.known()?));
-        known.map_or(Dim::Any, Dim::Static)
-    };
     let (before, behind) = dims.split_at(axis);
-    Ok(vec![im.reshape_dims(x, &[product(before), product(behind)])?])
+    Ok(vec![im.reshape_dims(x, &[Dim::product(before), Dim::product(behind)])?])
 }
 
 fn squeeze(im: &mut Importer, node: &Node) -> Converted {
@@ -151,30 +128,22 @@ fn expand(im: &mut Importer, node: &Node) -> Converted {
         let both = both.ok_or_else(|| {
             Fault::value(format!("the operand's extent {own} does not broadcast to {asked} in axis {i}"))
         })?;
-        // Where the operand's extent stays, the result need not name it.
-        to.push(if both == own { (Some(both), true) } else { (both.known().map(Dim::Static), false) });
+        to.push((both, asked));
     }
-    let fixed: Option<Vec<i64>> =
-        to.iter().map(|(d, _)| d.as_ref().and_then(Dim::known).map(|n| n as i64)).collect();
-    if let Some(fixed) = fixed {
-        return Ok(vec![im.broadcast_to(x, &fixed)?]);
+    if to.iter().all(|(both, _)| *both != Dim::Any) {
+        let to: Vec<Dim> = to.into_iter().map(|(both, _)| both).collect();
+        return Ok(vec![im.broadcast_dims(x, &to)?]);
     }
-    // Unknown extents stay: broadcasting with ones does the rest.
-    let mut ones = Vec::with_capacity(rank);
-    for (dim, stays) in &to {
-        match (dim.as_ref().and_then(Dim::known), stays) {
-            (_, true) => ones.push(1),
-            (Some(n), false) => ones.push(n as i64),
-            (None, false) => {
-                let name = node.name(1);
-                return Err(Fault::NeedsValue(format!(
-                    "input 1 ('{name}') must be known when the model is imported, or repeat unknown extents of the operand"
-                )));
-            }
-        }
+    // Which of two extents broadcasts shows at run time: ones of the shape do that.
+    if to.iter().any(|(_, asked)| *asked == Dim::Any) {
+        let name = node.name(1);
+        return Err(Fault::NeedsValue(format!(
+            "input 1 ('{name}') must be known when the model is imported, or repeat unknown extents of the operand"
+        )));
     }
+    let asked: Vec<Dim> = to.into_iter().map(|(_, asked)| asked).collect();
     let dtype = im.dtype(x)?;
-    let ones = im.full(dtype, &ones, 1.0)?;
+    let ones = im.full_dims(dtype, &asked, 1.0)?;
     let op = if dtype == DType::Bool { &ew::LOGICAL_AND } else { &ew::MUL };
     Ok(vec![im.bin(op, x, ones)?])
 }

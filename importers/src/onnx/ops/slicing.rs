@@ -3,13 +3,13 @@
 use fusion_operators::ops::{elementwise as ew, indexing, shape as sh};
 use fusion_operators::{Attrs, DType, Dim};
 
-use super::shape::axes_in;
+use super::shape::{axes_in, extents_of};
 use super::{Conversion, row};
-use crate::onnx::build::{Converted, axis_in};
+use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::known::Extent;
-use crate::onnx::node::Node;
+use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[
     row("Concat", |im, node| {
@@ -68,37 +68,47 @@ fn split(im: &mut Importer, node: &Node) -> Converted {
 
 /// Attributes before version 10, then operands. An end that is the operand's own unknown extent is no bound.
 fn slice(im: &mut Importer, node: &Node) -> Converted {
-    let x = node.input(0)?;
+    let mut x = node.input(0)?;
     let rank = im.rank(x)?;
-    let (begin, ends, axes, strides) = if node.version < 10 {
-        let ends = node.ints("ends")?.unwrap_or_default();
-        let ends = ends.iter().map(|&n| Extent::Known(n)).collect();
-        let begin = node.ints("starts")?.unwrap_or_default().to_vec();
-        (begin, ends, node.ints("axes")?.map(<[i64]>::to_vec), None)
+    let known = |list: Vec<i64>| list.into_iter().map(Extent::Known).collect::<Vec<_>>();
+    let (begins, ends, axes, mut strides) = if node.version < 10 {
+        let ends = known(node.ints("ends")?.unwrap_or_default().to_vec());
+        let begins = known(node.ints("starts")?.unwrap_or_default().to_vec());
+        (begins, ends, node.ints("axes")?.map(<[i64]>::to_vec), None)
     } else {
-        let begin = im.ints_of(node, 1)?;
-        let ends: Vec<Extent> = super::shape::extents_of(im, node, 2)?;
-        (begin, ends, im.opt_ints_of(node, 3)?, im.opt_ints_of(node, 4)?)
+        let (begins, ends) = (extents_of(im, node, 1)?, extents_of(im, node, 2)?);
+        (begins, ends, im.opt_ints_of(node, 3)?, im.opt_ints_of(node, 4)?)
     };
     let axes = match axes {
         Some(axes) => axes_in(&axes, rank)?,
-        None => (0..begin.len()).collect(),
+        None => (0..begins.len()).collect(),
     };
     let dims = im.dims(x)?;
-    let mut end = Vec::with_capacity(ends.len());
-    for (i, extent) in ends.into_iter().enumerate() {
-        end.push(match extent {
-            Extent::Known(n) => n,
-            Extent::Dim(dim @ Dim::Symbol(_)) if axes.get(i).and_then(|&a| dims.get(a)) == Some(&dim) => {
-                i64::MAX
+    let (mut begin, mut end) = (Vec::new(), Vec::new());
+    let mut dynamic = Vec::new();
+    let lengths = [begins.len(), ends.len(), strides.as_ref().map_or(axes.len(), Vec::len)];
+    if lengths != [axes.len(); 3] {
+        return Err(Fault::value(format!(
+            "starts, ends, axes and steps must have one length, found {lengths:?}"
+        )));
+    }
+    for (i, (from, to)) in begins.into_iter().zip(ends).enumerate() {
+        let own =
+            |extent: &Extent| matches!(extent, Extent::Dim(dim) if *dim != Dim::Any && dims[axes[i]] == *dim);
+        let (first, last) = match (&from, &to) {
+            (Extent::Known(from), Extent::Known(to)) => (*from, *to),
+            (Extent::Known(from), _) if own(&to) => (*from, i64::MAX),
+            _ => {
+                let stride = strides.as_mut().map_or(1, |strides| std::mem::replace(&mut strides[i], 1));
+                dynamic.push((i, from, to, stride));
+                (0, i64::MAX)
             }
-            Extent::Dim(_) => {
-                let name = node.name(2);
-                return Err(Fault::NeedsValue(format!(
-                    "input 2 ('{name}') must be known when the model is imported"
-                )));
-            }
-        });
+        };
+        begin.push(first);
+        end.push(last);
+    }
+    for (i, from, to, stride) in dynamic {
+        x = slice_of(im, node, (x, axes[i], i), (from, to), stride)?;
     }
     let axes: Vec<i64> = axes.iter().map(|&a| a as i64).collect();
     let mut attrs = Attrs::new().with("begin", begin).with("end", end).with("axes", axes);
@@ -106,6 +116,48 @@ fn slice(im: &mut Importer, node: &Node) -> Converted {
         attrs.set("strides", strides);
     }
     Ok(vec![im.op(&sh::SLICE, &[x], attrs)?])
+}
+
+/// A slice along one axis whose limits follow from extents: elements at `begin + i * stride`.
+fn slice_of(
+    im: &mut Importer,
+    node: &Node,
+    (x, axis, number): (Value, usize, usize),
+    (from, to): (Extent, Extent),
+    stride: i64,
+) -> Made {
+    let extent = im.dims(x)?[axis].clone();
+    let place = |at: Extent| match at {
+        Extent::Known(n) if n < 0 => Some(extent.minus(&Dim::Static(n.unsigned_abs()))),
+        Extent::Known(n) => Some(extent.least(&Dim::Static(n as u64))),
+        Extent::Dim(dim) if dim.expression().is_some_and(|e| e.is_never_negative()) => {
+            Some(extent.least(&dim))
+        }
+        Extent::Dim(_) => None,
+    };
+    let (Some(begin), Some(end), Ok(step @ 1..)) = (place(from), place(to), u64::try_from(stride)) else {
+        return Err(Fault::NeedsValue(format!(
+            "inputs 1 and 2 ('{}' and '{}') must be known when the model is imported, or be extents that are not negative",
+            node.name(1),
+            node.name(2)
+        )));
+    };
+    let size = end.minus(&begin).plus(&Dim::Static(step - 1)).over(&Dim::Static(step));
+    if size == Dim::Any {
+        return Err(Fault::NeedsShape { input: "the operand".into(), ty: im.ty(x)?.to_string() });
+    }
+    let mut places = im.arange_dim(DType::I64, &size, 0.0, stride as f64)?;
+    if begin != Dim::Static(0) {
+        // Where it lies behind the end, there is no place.
+        let begins = im.cast(node.input(1)?, DType::I64)?;
+        let first = im.select_at(begins, 0, number as i64)?;
+        let negative = im.less_f(first, 0.0)?;
+        let length = im.extent_of(x, axis)?;
+        let from_end = im.add(first, length)?;
+        let first = im.select(negative, from_end, first)?;
+        places = im.add(places, first)?;
+    }
+    im.gather(x, places, axis)
 }
 
 /// Attributes before version 11 (`pads`; `paddings` before 2), then operands; since 18 of chosen axes.
@@ -186,17 +238,17 @@ fn reverse_sequence(im: &mut Importer, node: &Node) -> Converted {
     if batch == time {
         return Err(Fault::value("batch_axis and time_axis must differ"));
     }
-    let shape = im.shape(x, "the operand")?;
+    let dims = im.dims(x)?;
     let all_but = |axis: usize| (0..rank as i64).filter(|&a| a != axis as i64).collect::<Vec<_>>();
     let lengths = im.cast(lengths, DType::I64)?;
     let lengths = im.expand_dims(lengths, &all_but(batch))?;
-    let steps = im.arange(DType::I64, shape[time], 0.0, 1.0)?;
+    let steps = im.arange_dim(DType::I64, &dims[time], 0.0, 1.0)?;
     let steps = im.expand_dims(steps, &all_but(time))?;
     let within = im.less(steps, lengths)?;
     let last = im.add_f(lengths, -1.0)?;
     let back = im.sub(last, steps)?;
     let from = im.select(within, back, steps)?;
-    let from = im.broadcast_to(from, &shape)?;
+    let from = im.broadcast_dims(from, &dims)?;
     let attrs = Attrs::new().with("axis", time as i64);
     Ok(vec![im.op(&indexing::GATHER_ELEMENTS, &[x, from], attrs)?])
 }

@@ -65,6 +65,8 @@ pub fn attribute(value: &Attr) -> Option<String> {
         // An empty list reads as one of integers.
         Attr::Floats(values) if values.is_empty() => return None,
         Attr::Floats(values) => list(values.iter().map(|value| wide(*value)).collect::<Option<_>>()?),
+        // Relay's text writes numbers only.
+        Attr::Dim(_) | Attr::Dims(_) => return None,
         Attr::Type(dtype) => quoted(element_name(*dtype)),
     })
 }

@@ -1,0 +1,118 @@
+//! ONNX models whose dimensions have names: compiled once, they give at each size what the same model gives whose shapes are known.
+
+use super::onnx_programs::common::*;
+use super::onnx_programs::filed;
+use fusion_importers::onnx::proto::{NodeProto, TensorProto, ValueInfoProto};
+use fusion_operators::Tensor;
+use fusion_operators::random::Random;
+
+fn random(shape: &[usize]) -> Tensor {
+    Random::new(shape.iter().sum::<usize>() as u64).tensor(fusion_operators::DType::F32, shape).unwrap()
+}
+
+/// Compares the model of these nodes at several shapes of its inputs.
+fn agrees(
+    nodes: Vec<NodeProto>,
+    inputs: &[(&str, &[&str])],
+    constants: Vec<TensorProto>,
+    outputs: &[&str],
+    shapes: &[&[&[usize]]],
+) {
+    let declared: Vec<ValueInfoProto> = inputs.iter().map(|(name, dims)| input(name, 1, dims)).collect();
+    let mut graph = graph(nodes, declared, outputs);
+    graph.initializer = constants;
+    let cases: Vec<Vec<(&str, Tensor)>> = shapes
+        .iter()
+        .map(|shapes| inputs.iter().zip(*shapes).map(|((name, _), shape)| (*name, random(shape))).collect())
+        .collect();
+    filed(model(graph)).agrees(&cases);
+}
+
+fn weights(name: &str, dims: &[i64]) -> TensorProto {
+    let count = dims.iter().product::<i64>();
+    let values: Vec<f32> = (0..count).map(|i| ((i * 29 % 13) as f32 - 6.0) / 16.0).collect();
+    f32s(name, dims, &values)
+}
+
+#[test]
+fn recurrent_operators_loop_over_their_steps() {
+    for (operator, gates) in [("LSTM", 4), ("GRU", 3), ("RNN", 1)] {
+        let direction = text("direction", "bidirectional");
+        let nodes =
+            vec![node(operator, &["x", "w", "r", "b"], &["y", "h"], vec![int("hidden_size", 3), direction])];
+        let constants = vec![
+            weights("w", &[2, 3 * gates, 5]),
+            weights("r", &[2, 3 * gates, 3]),
+            weights("b", &[2, 6 * gates]),
+        ];
+        let shapes: &[&[&[usize]]] = &[&[&[1, 1, 5]], &[&[7, 2, 5]], &[&[20, 1, 5]]];
+        agrees(nodes, &[("x", &["time", "batch", "5"])], constants, &["y", "h"], shapes);
+    }
+}
+
+#[test]
+fn images_are_resized_to_what_another_has() {
+    for mode in ["linear", "nearest"] {
+        let nodes = vec![
+            // Of one sign, so that no digits are lost.
+            node("Abs", &["x"], &["a"], vec![]),
+            node(
+                "MaxPool",
+                &["a"],
+                &["small"],
+                vec![ints("kernel_shape", &[2, 2]), ints("strides", &[2, 2])],
+            ),
+            node("Shape", &["x"], &["size"], vec![]),
+            node("Resize", &["small", "", "", "size"], &["y"], vec![text("mode", mode)]),
+        ];
+        let shapes: &[&[&[usize]]] = &[&[&[1, 2, 4, 4]], &[&[2, 2, 7, 9]], &[&[1, 2, 2, 33]]];
+        agrees(nodes, &[("x", &["n", "2", "h", "w"])], vec![], &["y"], shapes);
+    }
+}
+
+#[test]
+fn positions_are_cut_and_added() {
+    // table[0 : seq] and a range, as encoders of text have them.
+    let nodes = vec![
+        node("Shape", &["x"], &["all"], vec![]),
+        node("Gather", &["all", "one"], &["seq"], vec![int("axis", 0)]),
+        node("Unsqueeze", &["seq", "first"], &["end"], vec![]),
+        node("Slice", &["table", "first", "end", "first"], &["rows"], vec![]),
+        node("Range", &["zero", "seq", "one"], &["places"], vec![]),
+        node("Cast", &["places"], &["floats"], vec![int("to", 1)]),
+        node("Unsqueeze", &["floats", "last"], &["column"], vec![]),
+        node("Add", &["x", "rows"], &["a"], vec![]),
+        node("Add", &["a", "column"], &["y"], vec![]),
+    ];
+    let constants = vec![
+        weights("table", &[16, 4]),
+        i64s("zero", &[], &[0]),
+        i64s("one", &[], &[1]),
+        i64s("first", &[1], &[0]),
+        i64s("last", &[1], &[1]),
+    ];
+    let shapes: &[&[&[usize]]] = &[&[&[1, 1, 4]], &[&[2, 5, 4]], &[&[1, 16, 4]]];
+    agrees(nodes, &[("x", &["batch", "seq", "4"])], constants, &["y"], shapes);
+}
+
+#[test]
+fn shapes_with_minus_one_are_expanded() {
+    // torch's expand(-1, n, -1): the shape is Where(shape == -1, 1, shape).
+    let nodes = vec![
+        node("Shape", &["x"], &["of_x"], vec![]),
+        node("Gather", &["of_x", "zero"], &["n"], vec![int("axis", 0)]),
+        node("Unsqueeze", &["n", "axis"], &["n1"], vec![]),
+        node("Concat", &["minus", "n1", "minus"], &["to"], vec![int("axis", 0)]),
+        node("Equal", &["to", "minus"], &["keeps"], vec![]),
+        node("Where", &["keeps", "one", "to"], &["shape"], vec![]),
+        node("Unsqueeze", &["x", "one"], &["x3"], vec![]),
+        node("Expand", &["x3", "shape"], &["y"], vec![]),
+    ];
+    let constants = vec![
+        i64s("zero", &[], &[0]),
+        i64s("axis", &[1], &[0]),
+        i64s("minus", &[1], &[-1]),
+        i64s("one", &[1], &[1]),
+    ];
+    agrees(nodes, &[("x", &["n", "m"])], constants, &["y"], &[&[&[1, 1]], &[&[3, 5]], &[&[8, 2]]]);
+}
