@@ -46,6 +46,7 @@ GENERATORS = [
     Generator("executors", "fusion-tools", "tools", ["executors::"], 12),
     Generator("damaged programs", "fusion-tools", "tools", ["damaged::"], 2000),
     Generator("dynamic extents", "fusion-tools", "tools", ["dynamic_extents::random::"], 6),
+    Generator("dynamic graphs", "fusion-tools", "tools", ["dynamic_extents::graphs::"], 12),
     Generator("schedules", "fusion-conversion", "conversion",
               ["schedules::schedules_keep", "schedules::intrinsics_compute"], 10),
     Generator("pipelined schedules", "fusion-conversion", "conversion",

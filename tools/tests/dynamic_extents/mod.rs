@@ -2,6 +2,7 @@
 //! native code, where they give what the interpreter gives.
 
 mod errors;
+mod graphs;
 mod moving;
 mod operators;
 mod random;

@@ -9,19 +9,21 @@
 //! extreme ones underflow and overflow where the source does not. [`bounds`](Graph::bounds) says of each value what it is in double precision and how
 //! far the source's own rounding may take it (`fusion_operators::rounding`). The same seed gives the same graph on every machine.
 
+mod dynamic;
 mod forms;
 mod numbers;
 mod operations;
 mod text;
 mod writer;
 
+pub use dynamic::{dynamic_graph, dynamic_inputs};
 pub use numbers::{constants, inputs, representable};
 pub use operations::graph;
 pub use text::attribute;
 
 use fusion_operators::reference::{EvalError, evaluate};
 use fusion_operators::rounding::{Bounded, Outside};
-use fusion_operators::{Attrs, DType, Operator, Tensor, TensorType};
+use fusion_operators::{Attrs, DType, Dim, Operator, Tensor, TensorType};
 
 /// A value of a graph, by its place among the steps.
 pub type Place = usize;
@@ -99,6 +101,16 @@ impl Graph {
 
     /// What the graph gives by reference semantics in its own element types.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+        let mut extents: Vec<(&str, u64)> = Vec::new();
+        let types = self.steps.iter().zip(&self.types).filter(|(step, _)| matches!(step, Step::Input(_)));
+        for ((_, ty), tensor) in types.zip(inputs) {
+            for (dim, extent) in ty.dims.iter().zip(tensor.shape()) {
+                if let Dim::Symbol(name) = dim {
+                    extents.push((name, *extent as u64));
+                }
+            }
+        }
+        let extent = |name: &str| extents.iter().find(|(own, _)| *own == name).map(|(_, n)| Dim::Static(*n));
         let mut values: Vec<Tensor> = Vec::new();
         for step in &self.steps {
             values.push(match step {
@@ -106,7 +118,7 @@ impl Graph {
                 Step::Constant(tensor) => tensor.clone(),
                 Step::Call { op, attrs, operands } => {
                     let operands: Vec<Tensor> = operands.iter().map(|&place| values[place].clone()).collect();
-                    evaluate(op, attrs, &operands)?.remove(0)
+                    evaluate(op, &attrs.replace_names(&extent), &operands)?.remove(0)
                 }
             });
         }

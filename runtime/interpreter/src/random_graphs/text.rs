@@ -1,7 +1,7 @@
 //! A graph as a function of relay, which `fusion-opt` and `fusion` read.
 
 use super::{Graph, Place, Step};
-use fusion_operators::{Attr, Attrs, Tensor, TensorType};
+use fusion_operators::{Attr, Attrs, Dim, Tensor, TensorType};
 use std::fmt::Write;
 
 impl Graph {
@@ -11,7 +11,9 @@ impl Graph {
         for (place, (step, ty)) in self.steps.iter().zip(&self.types).enumerate() {
             let line = match step {
                 Step::Input(_) => continue,
-                Step::Constant(tensor) => format!("relay.constant {} : {ty}", elements(tensor)),
+                Step::Constant(tensor) => {
+                    format!("relay.constant {} : {}", elements(tensor), tensor_type(ty))
+                }
                 Step::Call { op, attrs, operands } => self.call_text(op.name, attrs, operands, ty),
             };
             let _ = writeln!(body, "  %v{place} = {line}");
@@ -21,12 +23,12 @@ impl Graph {
             .iter()
             .enumerate()
             .filter(|(_, step)| matches!(step, Step::Input(_)))
-            .map(|(place, _)| format!("{}: {}", self.name(place), self.types[place]))
+            .map(|(place, _)| format!("{}: {}", self.name(place), tensor_type(&self.types[place])))
             .collect();
         let of = |f: &dyn Fn(Place) -> String| -> String {
             self.results.iter().map(|&place| f(place)).collect::<Vec<_>>().join(", ")
         };
-        let types = of(&|place| self.types[place].to_string());
+        let types = of(&|place| tensor_type(&self.types[place]));
         format!(
             "func.func @main({}) -> ({types}) {{\n{body}  return {} : {types}\n}}\n",
             inputs.join(", "),
@@ -43,12 +45,27 @@ impl Graph {
 
     fn call_text(&self, op: &str, attrs: &Attrs, operands: &[Place], ty: &TensorType) -> String {
         let names: Vec<String> = operands.iter().map(|&place| self.name(place)).collect();
-        let types: Vec<String> = operands.iter().map(|&place| self.types[place].to_string()).collect();
+        let types: Vec<String> = operands.iter().map(|&place| tensor_type(&self.types[place])).collect();
         let attrs: Vec<String> =
             attrs.iter().map(|(name, attr)| format!("{name} = {}", attribute(attr))).collect();
         let attrs = if attrs.is_empty() { String::new() } else { format!(" {{{}}}", attrs.join(", ")) };
-        format!("relay.{op} {}{attrs} : ({}) -> {ty}", names.join(", "), types.join(", "))
+        format!("relay.{op} {}{attrs} : ({}) -> {}", names.join(", "), types.join(", "), tensor_type(ty))
     }
+}
+
+/// A type as MLIR writes it: names and expressions of extents stand in the encoding.
+fn tensor_type(ty: &TensorType) -> String {
+    if ty.dims.iter().all(|dim| dim.known().is_some()) {
+        return ty.to_string();
+    }
+    let known = |dim: &Dim| dim.known().map_or("?".to_owned(), |n| n.to_string());
+    let dims: Vec<String> = ty.dims.iter().map(known).collect();
+    let said = |dim: &Dim| match dim {
+        Dim::Static(_) | Dim::Any => "\"\"".to_owned(),
+        _ => format!("\"{dim}\""),
+    };
+    let names: Vec<String> = ty.dims.iter().map(said).collect();
+    format!("tensor<{}x{}, #relay.dims<[{}]>>", dims.join("x"), ty.dtype, names.join(", "))
 }
 
 /// As `dense<...>`: one number, or the bytes.
@@ -86,5 +103,10 @@ pub fn attribute(attr: &Attr) -> String {
         Attr::Ints(v) => list("i64", v.iter().map(i64::to_string).collect()),
         Attr::Floats(v) => list("f64", v.iter().map(|v| format!("{v:?}")).collect()),
         Attr::Type(v) => v.to_string(),
+        Attr::Dim(v) => format!("#relay.dim<\"{v}\">"),
+        Attr::Dims(v) => {
+            let texts: Vec<String> = v.iter().map(|dim| format!("\"{dim}\"")).collect();
+            format!("#relay.dims<[{}]>", texts.join(", "))
+        }
     }
 }

@@ -1,0 +1,70 @@
+//! Random graphs on named extents and expressions of them: one compiled program, run at five sizes, gives what the reference semantics give.
+//!
+//!     FUSION_SEED=1000 FUSION_FUZZ_CASES=2000 cargo test -p fusion-tools --test tools dynamic_extents::graphs
+
+use fusion::driver::{CompileOptions, Target};
+use fusion::load::Runnable;
+use fusion_interpreter::random_graphs::{dynamic_graph, dynamic_inputs};
+use fusion_operators::random::{cases, seeds};
+use fusion_operators::{Tensor, ValueTree};
+
+/// Extents of a graph's inputs: ones, sizes that vectors divide, and sizes that they do not.
+const SIZES: [[u64; 2]; 5] = [[1, 1], [3, 5], [16, 8], [7, 33], [2, 1]];
+
+/// How a result differs; `None` where it is what is expected up to the order of sums.
+fn difference(found: &Tensor, expected: &Tensor) -> Option<String> {
+    if found.shape() != expected.shape() {
+        return Some(format!("shape {:?}, expected {:?}", found.shape(), expected.shape()));
+    }
+    let (found, expected) = (found.to_f64s(), expected.to_f64s());
+    let most = expected.iter().filter(|x| x.is_finite()).fold(1.0f64, |most, x| most.max(x.abs()));
+    let near = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-4 * most;
+    let wrong = found.iter().zip(&expected).position(|(&a, &b)| !near(a, b))?;
+    Some(format!("element {wrong} is {}, expected {}", found[wrong], expected[wrong]))
+}
+
+#[test]
+fn one_program_serves_all_sizes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.mlir");
+    let options = CompileOptions::for_target(Target::uncalibrated());
+    let mut failures: Vec<String> = Vec::new();
+    for seed in seeds(100) {
+        let graph = dynamic_graph(seed);
+        std::fs::write(&path, graph.text()).unwrap();
+        let program = match Runnable::compile(path.as_path(), &options) {
+            Ok(Runnable::Program(program)) => program,
+            Ok(Runnable::Model(_)) => panic!("seed {seed} is a model of known extents\n{}", graph.text()),
+            Err(error) => {
+                failures.push(format!("seed {seed}: {error}\n{}", graph.text()));
+                continue;
+            }
+        };
+        for (number, extents) in SIZES.into_iter().enumerate() {
+            let inputs = dynamic_inputs(&graph, extents, seed ^ (number as u64) << 60);
+            let given: Vec<ValueTree> = inputs.iter().cloned().map(ValueTree::tensor).collect();
+            let found = program.call(&given).map_err(|error| error.to_string());
+            let found = found.map(|value| fusion::programs::tensors_of(&value).unwrap());
+            let wrong = match (graph.run(&inputs), found) {
+                (Ok(expected), Ok(found)) if expected.len() == found.len() => {
+                    expected.iter().zip(&found).find_map(|(e, (_, f))| difference(f, e))
+                }
+                (Ok(expected), Ok(found)) => Some(format!("{} results of {}", found.len(), expected.len())),
+                (Ok(_), Err(error)) => Some(format!("fails: {error}")),
+                (Err(error), Ok(_)) => Some(format!("gives something, where it must fail: {error}")),
+                (Err(_), Err(_)) => None,
+            };
+            if let Some(wrong) = wrong {
+                failures.push(format!("seed {seed} at {extents:?}: {wrong}\n{}", graph.text()));
+                break;
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {} graphs go wrong; FUSION_SEED=seed FUSION_FUZZ_CASES=1 repeats one:\n{}",
+        failures.len(),
+        cases(100),
+        failures.join("\n")
+    );
+}
