@@ -11,7 +11,10 @@ fn arange_relation(call: &Call) -> Related {
         return Err(Violation::new(1, "attribute dtype must be an element type"));
     };
     match call.attrs.dim("size") {
-        Some(Dim::Any) => Err(Violation::new(2, "size must not be negative")),
+        Some(Dim::Any) => {
+            let size = call.attrs.int_or("size", -1);
+            Err(Violation::new(2, format!("size {size} must not be negative")))
+        }
         Some(size) => Ok(vec![TensorType::new(vec![size], dtype)]),
         None => Err(Violation::new(2, "attribute size must be an extent")),
     }

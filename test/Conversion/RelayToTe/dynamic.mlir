@@ -106,8 +106,8 @@ func.func private @spreads(%x: tensor<2x3x?xf32>, %w: tensor<3x4x3xf32>) -> tens
 // -----
 
 func.func private @pads(%x: tensor<?x3xf32>) -> tensor<?x3xf32> attributes {relay.dynamic, relay.primitive} {
-  // expected-error @+1 {{pads an extent that is not known in the mode reflect}}
-  %0 = relay.pad %x {mode = "reflect", padding = array<i64: 1, 0, 1, 0>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  // expected-error @+1 {{pads an extent that is not known in the mode wrap}}
+  %0 = relay.pad %x {mode = "wrap", padding = array<i64: 1, 0, 1, 0>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
 }
 

@@ -23,7 +23,7 @@ mod pad;
 mod padding;
 mod pooling;
 mod reduction;
-mod resize;
+pub(crate) mod resize;
 mod scan;
 mod scatter;
 mod sequence_mask;

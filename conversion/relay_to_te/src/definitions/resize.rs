@@ -63,6 +63,17 @@ struct Sampling {
     back: f64,
 }
 
+/// True where the places depend on the last place, or on whether there is one only, of an extent that is not known.
+pub fn needs_known(coordinates: &str, from: &Dim, to: &Dim) -> bool {
+    match coordinates {
+        "align_corners" => {
+            *to != Dim::Static(1) && from != to && (from.known().is_none() || to.known().is_none())
+        }
+        "pytorch_half_pixel" => from != to && to.known().is_none(),
+        _ => false,
+    }
+}
+
 impl Sampling {
     /// Without a scale, it is that of the extents.
     fn new(coordinates: &str, from: &Dim, to: &Dim, scale: Option<f64>) -> Result<Sampling, String> {
@@ -89,7 +100,7 @@ impl Sampling {
                 if to == 1 || length <= 1.0 { zero() } else { aligned() }
             }
             ("align_corners", None) if same => affine(0.0, one.clone(), one.clone(), 0.0),
-            ("align_corners" | "pytorch_half_pixel", None) if to.known() != Some(1) && !same => Err(format!(
+            (_, None) if needs_known(coordinates, from, to) => Err(format!(
                 "samples {to} of {from} elements with coordinates {coordinates}, which needs known extents"
             )),
             ("pytorch_half_pixel" | "align_corners", _) if *to == Dim::Static(1) => zero(),

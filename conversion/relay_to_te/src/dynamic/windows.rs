@@ -5,6 +5,7 @@
 use super::constraints::{at_most, row, said};
 use super::steps::Steps;
 use crate::definitions::known_from;
+use crate::definitions::resize::needs_known;
 use fusion_operators::ops::window::Window;
 use fusion_operators::{Call, Dim, TensorType};
 
@@ -55,6 +56,11 @@ fn slide(steps: &mut Steps, call: &Call, window: &Window, text: &str) -> Result<
 /// Samples of an axis that has elements, at places that do not depend on how many.
 pub fn resize(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let result = row(call)?;
+    let coordinates = call.attrs.str_or("coordinates", "half_pixel");
+    let mut axes = call.operands[0].dims.iter().zip(&result[0].dims);
+    if axes.any(|(from, to)| needs_known(coordinates, from, to)) {
+        return Err("aligns the corners of an extent that is not known".to_owned());
+    }
     for dim in call.operands[0].dims.iter().filter(|dim| dim.known().is_none()) {
         at_most(steps, &Dim::Static(1), dim, "violates constraint C1: there must be elements to sample");
     }
