@@ -165,7 +165,7 @@ impl Writer {
                 let axis = self.axis(x)?;
                 padding[axis] = self.below(3) as i64;
                 padding[dims.len() + axis] = self.below(3) as i64;
-                let mode = ["constant", "edge", "reflect"][self.below(3)];
+                let mode = ["constant", "edge"][self.below(2)];
                 self.graph.call(&shape::PAD, Attrs::new().with("padding", padding).with("mode", mode), &[x])
             }
             9 => {
