@@ -13,9 +13,7 @@ use crate::runner::Runner;
 use crate::units::Unit;
 use fusion_dialects::module::{FpMath, attach_target, detach_target};
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::{
-    Emit, Module, Op, OpExt, emit, kind_of, nested_ops, span, str_attr, tensor_type, top_level,
-};
+use fusion_dialects::{Emit, Module, Op, OpExt, emit, kind_of, nested_ops, str_attr, tensor_type, top_level};
 use fusion_egraph::extract::calls::arithmetic;
 use fusion_egraph::extract::rates::Rates;
 use fusion_egraph::unrolling::runs;
@@ -144,10 +142,8 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     let stage = CompileError::Stage;
     let Settings { processor: Processor { target, .. }, device, jobs, cache, .. } = settings;
     let start = std::time::Instant::now();
-    let workshop = Workshop { target, device: device.as_ref(), jobs: *jobs, cache: cache.as_ref() };
-    let kernels_span = span("kernels");
-    let made = workshop.compile(&units)?;
-    drop(kernels_span);
+    let made =
+        Workshop { target, device: device.as_ref(), jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
     if settings.weights_outside
         && let Some(main) = entry_of(fusion_dialects::module_op(module))

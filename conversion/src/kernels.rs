@@ -9,7 +9,7 @@ use crate::error::CompileError;
 use crate::pipelines::{LLVM, LOOP};
 use crate::runner::Runner;
 use crate::units::Unit;
-use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module, span_of};
+use fusion_dialects::{Context, Emit, Target, emit, load_worker_context, parse_module, span, span_of};
 use fusion_targets::cpu;
 use fusion_targets::gpu::Device;
 use fusion_targets::stage::Stage;
@@ -57,6 +57,7 @@ impl Workshop<'_> {
         let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let pipelines = self.pipelines();
         // What all keys have in common.
+        let _kernels = span("kernels");
         let common = self.cache.and_then(|_| self.fingerprint(&pipelines));
         let work = || {
             let mut context = None;

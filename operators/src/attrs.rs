@@ -156,11 +156,16 @@ impl Attrs {
 
     /// With other extents in place of the names in extents.
     pub fn replace_names(&self, of: &dyn Fn(&str) -> Option<Dim>) -> Attrs {
+        self.map_dims(|dim| dim.replace(of))
+    }
+
+    /// With other extents in place of those in attributes of extents.
+    pub fn map_dims(&self, mut of: impl FnMut(&Dim) -> Dim) -> Attrs {
         let mut made = Attrs::new();
         for (name, value) in self.iter() {
             match value {
-                Attr::Dim(dim) => made.set_dim(name, dim.replace(of)),
-                Attr::Dims(dims) => made.set_dims(name, dims.iter().map(|dim| dim.replace(of)).collect()),
+                Attr::Dim(dim) => made.set_dim(name, of(dim)),
+                Attr::Dims(dims) => made.set_dims(name, dims.iter().map(&mut of).collect()),
                 _ => made.set(name, value.clone()),
             }
         }

@@ -170,8 +170,14 @@ impl Importer<'_> {
                         .collect(),
                 )
             }
-            // As long as they are whole, floats are as good as integers.
-            "cast" if attrs.dtype("dtype").is_some_and(|t| t.is_int() || t.is_float()) => of(self, first),
+            // As long as they are whole, and below 2^24, such floats are what integers are.
+            "cast"
+                if attrs
+                    .dtype("dtype")
+                    .is_some_and(|t| t.is_int() || matches!(t, DType::F32 | DType::F64)) =>
+            {
+                of(self, first)
+            }
             "div" if float => None,
             "expand_dims" | "squeeze" | "reshape" if rank <= 1 => of(self, first),
             "concat" => {
@@ -201,8 +207,7 @@ impl Importer<'_> {
             "mul" | "add" | "sub" | "div" | "maximum" | "minimum" | "equal" | "less" | "greater" => {
                 let (a, b) = (of(self, first)?, of(self, operands[1])?);
                 let len = a.len().max(b.len());
-                let at = |s: &[Extent], i: usize| s.get(if s.len() == 1 { 0 } else { i }).cloned();
-                (0..len).map(|i| arithmetic(name, &at(&a, i)?, &at(&b, i)?)).collect()
+                (0..len).map(|i| arithmetic(name, &element(&a, i)?, &element(&b, i)?)).collect()
             }
             "neg" => {
                 let zero = Extent::Known(0);
@@ -212,10 +217,9 @@ impl Importer<'_> {
                 let [which, a, b] = [operands[0], operands[1], operands[2]].map(|v| of(self, v));
                 let (which, a, b) = (which?, a?, b?);
                 let len = which.len().max(a.len()).max(b.len());
-                let at = |s: &[Extent], i: usize| s.get(if s.len() == 1 { 0 } else { i }).cloned();
-                let chosen = |i: usize| match at(&which, i)? {
-                    Extent::Known(0) => at(&b, i),
-                    Extent::Known(_) => at(&a, i),
+                let chosen = |i: usize| match element(&which, i)? {
+                    Extent::Known(0) => element(&b, i),
+                    Extent::Known(_) => element(&a, i),
                     Extent::Dim(_) => None,
                 };
                 (0..len).map(chosen).collect()
@@ -268,6 +272,11 @@ impl Importer<'_> {
             }
         }
     }
+}
+
+/// An element of a list, or of one that is broadcast.
+fn element(list: &[Extent], i: usize) -> Option<Extent> {
+    list.get(if list.len() == 1 { 0 } else { i }).cloned()
 }
 
 impl Extent {

@@ -51,6 +51,11 @@ impl Dim {
         self.with(other, Polynomial::over)
     }
 
+    /// `self / step`, rounded up, for a step above 0.
+    pub fn over_up(&self, step: u64) -> Dim {
+        self.plus(&Dim::Static(step.saturating_sub(1))).over(&Dim::Static(step))
+    }
+
     /// The smaller.
     pub fn least(&self, other: &Dim) -> Dim {
         self.with(other, Polynomial::least)

@@ -58,9 +58,7 @@ impl Dim {
             _ => text::parse(text).map_or_else(|_| Dim::Symbol(text.to_owned()), Dim::of),
         }
     }
-}
 
-impl Dim {
     /// The extent that a text in quotes names: an expression, or else a name, whatever it looks like.
     pub fn of_quoted(text: &str) -> Dim {
         match Dim::of_text(text) {
@@ -148,5 +146,23 @@ mod tests {
     fn numbers_that_are_too_large_are_not_known() {
         let large = dim("4611686018427387904*n");
         assert_eq!(large.times(&large), Dim::Any);
+        // The quotient of the least number and -1 is none; it is left as it is written.
+        let least = dim("-9223372036854775807*n-n");
+        assert!(matches!(least.over(&dim("-n")), Dim::Expr(_)));
+    }
+
+    #[test]
+    fn expressions_that_grow_without_end_are_not_known() {
+        let square = |n: &Dim| n.times(n);
+        assert_eq!((0..8).fold(dim("n"), |n, _| square(&n)), Dim::Any);
+        // The deepest that there is can be read.
+        let deeper = |n: &Dim| n.plus(&dim("m")).times(&dim("m")).over(&dim("k+1"));
+        let mut all = vec![dim("n")];
+        while all.len() < 100 && all[all.len() - 1] != Dim::Any {
+            all.push(deeper(&all[all.len() - 1]));
+        }
+        let deepest = &all[all.len() - 2];
+        assert_eq!(dim(&deepest.to_string()), *deepest);
+        assert!(all.len() < 100);
     }
 }

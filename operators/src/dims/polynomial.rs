@@ -19,6 +19,17 @@ pub struct Polynomial {
 
 /// More terms than this make no extent that anybody can read; such a one is not known.
 const MOST_TERMS: usize = 64;
+/// Nor do greater powers, or factors that stand deeper in each other.
+const MOST_POWER: u32 = 16;
+const MOST_DEPTH: usize = 16;
+
+/// Two expressions.
+enum Sorted<'a> {
+    /// It is known which is greater.
+    Known { greater: &'a Polynomial, smaller: &'a Polynomial },
+    /// It depends on the extents; in the order in which they are written.
+    Unknown(&'a Polynomial, &'a Polynomial),
+}
 
 impl Polynomial {
     /// A number.
@@ -28,14 +39,18 @@ impl Polynomial {
         made
     }
 
-    /// A factor alone.
-    pub fn factor(factor: Factor) -> Self {
+    /// A factor alone; none where expressions stand too deep in each other.
+    fn factor(factor: Factor) -> Option<Self> {
+        (factor.depth() <= MOST_DEPTH).then(|| Self::of(factor))
+    }
+
+    fn of(factor: Factor) -> Self {
         Polynomial { terms: BTreeMap::from([(Product::from([(factor, 1)]), 1)]) }
     }
 
     /// A name alone.
     pub fn symbol(name: &str) -> Self {
-        Self::factor(Factor::Symbol(name.to_owned()))
+        Self::of(Factor::Symbol(name.to_owned()))
     }
 
     /// The number, when it is one.
@@ -97,7 +112,7 @@ impl Polynomial {
                 let mut product = a.clone();
                 for (factor, power) in b {
                     let sum = product.entry(factor.clone()).or_insert(0);
-                    *sum = sum.checked_add(*power)?;
+                    *sum = sum.checked_add(*power).filter(|sum| *sum <= MOST_POWER)?;
                 }
                 made.add_term(product, n.checked_mul(*m)?)?;
             }
@@ -129,10 +144,10 @@ impl Polynomial {
                     left.remove(factor);
                 }
             }
-            if n % m != 0 {
+            if n.checked_rem(m)? != 0 {
                 return None;
             }
-            let step = Polynomial { terms: BTreeMap::from([(left, n / m)]) };
+            let step = Polynomial { terms: BTreeMap::from([(left, n.checked_div(m)?)]) };
             rest = rest.minus(&step.times(other)?)?;
             quotient = quotient.plus(&step)?;
         }
@@ -165,7 +180,7 @@ impl Polynomial {
             return Some(exact);
         }
         let Some(by) = other.as_number() else {
-            return Some(Self::factor(Factor::Quotient(Box::new(self.clone()), Box::new(other.clone()))));
+            return Self::factor(Factor::Quotient(Box::new(self.clone()), Box::new(other.clone())));
         };
         if by <= 0 {
             return None;
@@ -180,7 +195,7 @@ impl Polynomial {
             let outer = below.times(&Self::number(by))?;
             return whole.plus(&inner.over(&outer)?);
         }
-        whole.plus(&Self::factor(Factor::Quotient(Box::new(rest), Box::new(Self::number(by)))))
+        whole.plus(&Self::factor(Factor::Quotient(Box::new(rest), Box::new(Self::number(by))))?)
     }
 
     /// `a floordiv b + c`, taken apart.
@@ -195,26 +210,30 @@ impl Polynomial {
 
     /// The greater of two.
     pub fn greatest(&self, other: &Self) -> Option<Self> {
-        if self.minus(other)?.is_never_negative() {
-            return Some(self.clone());
+        match self.sorted(other)? {
+            Sorted::Known { greater, .. } => Some(greater.clone()),
+            Sorted::Unknown(a, b) => Self::factor(Factor::Greatest(Box::new(a.clone()), Box::new(b.clone()))),
         }
-        if other.minus(self)?.is_never_negative() {
-            return Some(other.clone());
-        }
-        let (a, b) = if self <= other { (self, other) } else { (other, self) };
-        Some(Self::factor(Factor::Greatest(Box::new(a.clone()), Box::new(b.clone()))))
     }
 
     /// The smaller of two.
     pub fn least(&self, other: &Self) -> Option<Self> {
-        if self.minus(other)?.is_never_negative() {
-            return Some(other.clone());
+        match self.sorted(other)? {
+            Sorted::Known { smaller, .. } => Some(smaller.clone()),
+            Sorted::Unknown(a, b) => Self::factor(Factor::Least(Box::new(a.clone()), Box::new(b.clone()))),
         }
-        if other.minus(self)?.is_never_negative() {
-            return Some(self.clone());
-        }
-        let (a, b) = if self <= other { (self, other) } else { (other, self) };
-        Some(Self::factor(Factor::Least(Box::new(a.clone()), Box::new(b.clone()))))
+    }
+
+    /// Which of two is greater for all extents; none when a number is too large.
+    fn sorted<'a>(&'a self, other: &'a Self) -> Option<Sorted<'a>> {
+        let difference = self.minus(other)?;
+        Some(if difference.is_never_negative() {
+            Sorted::Known { greater: self, smaller: other }
+        } else if difference.times(&Self::number(-1))?.is_never_negative() {
+            Sorted::Known { greater: other, smaller: self }
+        } else {
+            Sorted::Unknown(self.min(other), self.max(other))
+        })
     }
 
     /// True when it is 0 or more whatever extents, which never are negative, its names stand for.
@@ -229,6 +248,11 @@ impl Polynomial {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// How deep quotients, maxima and minima stand in each other.
+    fn depth(&self) -> usize {
+        self.terms.keys().flat_map(BTreeMap::keys).map(Factor::depth).max().unwrap_or(0)
     }
 
     fn collect_names<'a>(&'a self, names: &mut Vec<&'a str>) {
@@ -266,6 +290,15 @@ pub enum Factor {
 }
 
 impl Factor {
+    fn depth(&self) -> usize {
+        match self {
+            Factor::Symbol(_) => 0,
+            Factor::Quotient(a, b) | Factor::Greatest(a, b) | Factor::Least(a, b) => {
+                1 + a.depth().max(b.depth())
+            }
+        }
+    }
+
     /// True when it is 0 or more whatever extents its names stand for. Divisors are above 0.
     pub fn is_never_negative(&self) -> bool {
         match self {

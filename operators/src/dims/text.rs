@@ -50,8 +50,8 @@ impl fmt::Display for Polynomial {
     }
 }
 
-/// Deeper brackets than this are no extent.
-const MOST_DEPTH: usize = 32;
+/// Deeper brackets than this are no extent; those of an expression at its deepest are fewer.
+const MOST_DEPTH: usize = 64;
 
 /// Reads an expression; an error says what was expected where.
 pub fn parse(text: &str) -> Result<Polynomial, String> {
@@ -93,10 +93,7 @@ impl Reader<'_> {
 
     fn counted<T>(&self, value: Option<T>) -> Result<T, String> {
         value.ok_or_else(|| {
-            format!(
-                "the extent {:?} has numbers that are too large, or divides by what is not above 0",
-                self.text
-            )
+            format!("the extent {:?} is too large or too deep, or divides by what is not above 0", self.text)
         })
     }
 

@@ -51,7 +51,7 @@ impl Sliced {
             i64::MAX => extent.minus(&far),
             end => place(end).minus(&place(self.begin)),
         };
-        kept.plus(&Dim::Static(stride - 1)).over(&Dim::Static(stride))
+        kept.over_up(stride)
     }
 
     /// True when the whole axis is kept, whatever its extent.

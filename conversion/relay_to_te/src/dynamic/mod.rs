@@ -137,17 +137,21 @@ fn results(
             "has the extent {name}, which nothing that its function takes has; name it there"
         ));
     }
-    let attrs = attrs.replace_names(&|name| known.get(name).cloned());
+    // Relations take names and numbers: an expression is a step of its own.
+    let attrs = attrs.map_dims(|dim| steps.named(dim, &|name| known.get(name).cloned()).unwrap_or(Dim::Any));
     let relation = relation_of(operator).ok_or_else(|| {
         format!("relay.{} is not compiled for extents known at run time only", operator.name)
     })?;
     let made = relation(steps, &Call { op: operator, operands, attrs: &attrs })?;
+    let own = |name: &str| Some(Dim::Symbol(name.to_owned()));
+    let mut named = |dim: &Dim| {
+        let extent = steps.named(dim, &own);
+        extent.ok_or_else(|| "gives an extent that does not follow from those it takes".to_owned())
+    };
     let made = made.into_iter().map(|ty| {
-        let own = |name: &str| Some(Dim::Symbol(name.to_owned()));
-        let dims = ty.dims.iter().map(|dim| steps.named(dim, &own).unwrap_or(Dim::Any));
-        TensorType::new(dims.collect(), ty.dtype)
+        Ok(TensorType::new(ty.dims.iter().map(&mut named).collect::<Result<_, String>>()?, ty.dtype))
     });
-    let made: Vec<TensorType> = made.collect();
+    let made: Vec<TensorType> = made.collect::<Result<_, String>>()?;
     match made.len() == op.result_values().len() {
         true => Ok(made),
         false => Err("gives another number of results than its row says".to_owned()),

@@ -67,7 +67,8 @@ impl Steps {
     /// The terms that are added, less those that are taken away.
     fn expression(&mut self, expression: &Polynomial, of: &dyn Fn(&str) -> Option<Dim>) -> Option<Dim> {
         let (mut added, mut taken) = (Dim::Static(0), Dim::Static(0));
-        for (coefficient, factors) in expression.terms() {
+        // The constant last, as it is written.
+        for (coefficient, factors) in expression.terms().rev() {
             let mut term = Dim::Static(coefficient.unsigned_abs());
             for (factor, power) in factors {
                 let factor = self.factor(factor, of)?;

@@ -112,8 +112,7 @@ fn dynamic_range(im: &mut Importer, node: &Node, dtype: DType) -> Result<Option<
         return Ok(None);
     };
     let (Ok(begin), Ok(step @ 1..)) = (u64::try_from(*start), u64::try_from(*delta)) else { return Ok(None) };
-    let room = limit.minus(&Dim::Static(begin)).plus(&Dim::Static(step - 1));
-    let size = room.over(&Dim::Static(step));
+    let size = limit.minus(&Dim::Static(begin)).over_up(step);
     if size == Dim::Any {
         return Ok(None);
     }

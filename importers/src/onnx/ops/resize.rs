@@ -37,6 +37,27 @@ struct Sampling<'n> {
     extrapolation: f64,
 }
 
+impl Sampling<'_> {
+    /// True for what relay.resize has.
+    fn is_an_operator(&self, dtype: DType) -> bool {
+        let simple =
+            matches!(self.coordinates, "half_pixel" | "pytorch_half_pixel" | "asymmetric" | "align_corners");
+        let exact = !self.antialias && !self.exclude_outside && self.method != "cubic";
+        simple && exact && (self.method == "nearest" || dtype.is_float())
+    }
+
+    /// relay.resize; without scales, they are those of the extents.
+    fn operator(&self, im: &mut Importer, x: Value, size: Vec<Dim>, scales: Option<Vec<f64>>) -> Made {
+        let mut attrs = Attrs::new();
+        attrs.set_dims("size", size);
+        if let Some(scales) = scales {
+            attrs.set("scales", scales);
+        }
+        let attrs = attrs.with("method", self.method).with("coordinates", self.coordinates);
+        im.op(&sh::RESIZE, &[x], attrs.with("rounding", self.rounding))
+    }
+}
+
 /// Scales are an attribute before version 9, then an operand; places are asymmetric, rounded down.
 fn upsample(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
@@ -158,17 +179,14 @@ fn dynamic(
     has_scales: bool,
 ) -> Made {
     let mut size = im.dims(x)?;
-    let simple =
-        matches!(s.coordinates, "half_pixel" | "pytorch_half_pixel" | "asymmetric" | "align_corners");
-    let exact = !s.antialias && !s.exclude_outside && s.method != "cubic";
     let stretches = has_scales || node.string("keep_aspect_ratio_policy", "stretch")? == "stretch";
-    if !simple || !exact || !stretches || (s.method != "nearest" && !im.dtype(x)?.is_float()) {
+    if !stretches || !s.is_an_operator(im.dtype(x)?) {
         return Err(Fault::NeedsShape { input: "the operand".into(), ty: im.ty(x)?.to_string() });
     }
-    let mut attrs = Attrs::new();
+    let mut scales = None;
     if has_scales {
         let given = im.floats_of(node, 2)?;
-        let mut scales = vec![1.0; size.len()];
+        let scales = scales.insert(vec![1.0; size.len()]);
         if given.len() != chosen.len() || given.iter().any(|&scale| !(scale > 0.0 && scale < 1e9)) {
             return Err(Fault::value(format!(
                 "there must be a positive scale for each of {} axes, found {given:?}",
@@ -185,7 +203,6 @@ fn dynamic(
                 }
             };
         }
-        attrs.set("scales", scales);
     } else {
         let sizes = extents_of(im, node, 3)?;
         if sizes.len() != chosen.len() {
@@ -201,10 +218,7 @@ fn dynamic(
             node.name(3)
         )));
     }
-    attrs.set_dims("size", size);
-    let attrs =
-        attrs.with("method", s.method).with("coordinates", s.coordinates).with("rounding", s.rounding);
-    im.op(&sh::RESIZE, &[x], attrs)
+    s.operator(im, x, size, scales)
 }
 
 /// Greatest denominator of a scale that is taken for a ratio.
@@ -268,31 +282,18 @@ fn sample(im: &mut Importer, x: Value, axes: &[Axis], s: &Sampling) -> Made {
     if let Some(axis) = axes.iter().find(|a| a.from == 0) {
         return Err(Fault::value(format!("axis {} of the operand is empty", axis.axis)));
     }
-    let simple =
-        matches!(s.coordinates, "half_pixel" | "pytorch_half_pixel" | "asymmetric" | "align_corners");
-    let shape = im.ty(x)?.shape();
-    let exact = !s.antialias && !s.exclude_outside && s.method != "cubic";
-    let float = im.dtype(x)?.is_float();
-    if let Some(shape) = shape
-        && simple
-        && exact
-        && (s.method == "nearest" || float)
+    if let Some(mut size) = im.ty(x)?.shape().map(|_| im.dims(x)).transpose()?
+        && s.is_an_operator(im.dtype(x)?)
         && axes.iter().all(|a| a.to > 0)
     {
-        let mut size: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
         let mut scales = vec![1.0; size.len()];
         for a in axes {
-            size[a.axis] = a.to;
+            size[a.axis] = Dim::Static(a.to as u64);
             scales[a.axis] = a.scale;
         }
-        let attrs = Attrs::new()
-            .with("size", size)
-            .with("scales", scales)
-            .with("method", s.method)
-            .with("coordinates", s.coordinates)
-            .with("rounding", s.rounding);
-        return im.op(&sh::RESIZE, &[x], attrs);
+        return s.operator(im, x, size, Some(scales));
     }
+    let float = im.dtype(x)?.is_float();
     let dtype = im.dtype(x)?;
     let mut y = if s.method == "nearest" { x } else { im.wide(x)? };
     if s.method != "nearest" && !float {

@@ -113,7 +113,7 @@ fn expand(im: &mut Importer, node: &Node) -> Converted {
     let wanted = extents_of(im, node, 1)?;
     let dims = im.dims(x)?;
     let rank = dims.len().max(wanted.len());
-    let mut to = Vec::with_capacity(rank);
+    let (mut to, mut ones, mut known) = (Vec::with_capacity(rank), Vec::with_capacity(rank), true);
     for i in 0..rank {
         let own = (i + dims.len()).checked_sub(rank).map_or(Dim::Static(1), |k| dims[k].clone());
         let asked = (i + wanted.len()).checked_sub(rank).map(|k| wanted[k].clone());
@@ -128,22 +128,23 @@ fn expand(im: &mut Importer, node: &Node) -> Converted {
         let both = both.ok_or_else(|| {
             Fault::value(format!("the operand's extent {own} does not broadcast to {asked} in axis {i}"))
         })?;
-        to.push((both, asked));
+        known &= both != Dim::Any && (both == own || both == asked);
+        // Where the operand's extent stays, ones need not have it.
+        ones.push(if both == own { Dim::Static(1) } else { asked });
+        to.push(both);
     }
-    if to.iter().all(|(both, _)| *both != Dim::Any) {
-        let to: Vec<Dim> = to.into_iter().map(|(both, _)| both).collect();
+    if known {
         return Ok(vec![im.broadcast_dims(x, &to)?]);
     }
     // Which of two extents broadcasts shows at run time: ones of the shape do that.
-    if to.iter().any(|(_, asked)| *asked == Dim::Any) {
+    if ones.contains(&Dim::Any) {
         let name = node.name(1);
         return Err(Fault::NeedsValue(format!(
             "input 1 ('{name}') must be known when the model is imported, or repeat unknown extents of the operand"
         )));
     }
-    let asked: Vec<Dim> = to.into_iter().map(|(_, asked)| asked).collect();
     let dtype = im.dtype(x)?;
-    let ones = im.full_dims(dtype, &asked, 1.0)?;
+    let ones = im.full_dims(dtype, &ones, 1.0)?;
     let op = if dtype == DType::Bool { &ew::LOGICAL_AND } else { &ew::MUL };
     Ok(vec![im.bin(op, x, ones)?])
 }

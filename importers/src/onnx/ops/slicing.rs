@@ -142,7 +142,7 @@ fn slice_of(
             node.name(2)
         )));
     };
-    let size = end.minus(&begin).plus(&Dim::Static(step - 1)).over(&Dim::Static(step));
+    let size = end.minus(&begin).over_up(step);
     if size == Dim::Any {
         return Err(Fault::NeedsShape { input: "the operand".into(), ty: im.ty(x)?.to_string() });
     }

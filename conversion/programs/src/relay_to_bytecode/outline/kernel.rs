@@ -139,13 +139,13 @@ fn inputs<'c>(ops: &[Op<'c>]) -> (Vec<Value<'c>>, Vec<Op<'c>>) {
             }
         }
     }
-    arguments.extend(witnesses(ops, &arguments));
+    arguments.extend(bearers_of_names(ops, &arguments));
     (arguments, constants)
 }
 
 /// What the function around takes of which an extent has a name that the operations' attributes have and nothing else they take: the
 /// kernel learns the number from its shape.
-fn witnesses<'c>(ops: &[Op<'c>], arguments: &[Value<'c>]) -> Vec<Value<'c>> {
+fn bearers_of_names<'c>(ops: &[Op<'c>], arguments: &[Value<'c>]) -> Vec<Value<'c>> {
     let named = |value: Value<'c>| {
         let dims = tensor_type(value).map(|ty| ty.dims).unwrap_or_default();
         dims.into_iter().filter_map(|dim| if let Dim::Symbol(name) = dim { Some(name) } else { None })
