@@ -115,6 +115,28 @@ fn transposed_convolutions_take_any_number_of_images() {
 }
 
 #[test]
+fn transposed_convolutions_take_images_of_any_extents() {
+    for (channels, groups, attributes) in [
+        (2, 1, "strides=[2, 2], padding=[1, 1, 1, 1], output_padding=[1, 0]"),
+        (2, 1, "strides=[3, 1], padding=[0, 2, 1, 0]"),
+        (4, 2, "strides=[1, 1], padding=[1, 0, 0, 1]"),
+        (2, 1, "strides=[2, 3], padding=[2, 0, 1, 1], dilation=[2, 3]"),
+    ] {
+        let (data, filters) = (2 * groups, channels / groups);
+        let program = Compiled::of(&format!(
+            "def @main(%x: Tensor[(?, {data}, ?, ?), float32], %w: Tensor[({data}, {filters}, 3, 2), float32])
+                 -> Tensor[(?, {channels}, ?, ?), float32] {{
+               nn.relu(nn.conv2d_transpose(%x, %w, channels={channels}, kernel_size=[3, 2], groups={groups}, {attributes}))
+             }}"
+        ))
+        .without_references();
+        for (n, height, width) in [(1, 5, 5), (2, 1, 4), (1, 17, 9)] {
+            program.agree(&inputs(&[("x", &[n, data, height, width]), ("w", &[data, filters, 3, 2])]));
+        }
+    }
+}
+
+#[test]
 fn windows_slide_over_images_of_any_extents() {
     for attributes in ["padding=[1, 1, 1, 1], strides=[2, 1]", "padding=[0, 2, 1, 0]", "dilation=[2, 1]"] {
         let program = Compiled::of(&format!(
@@ -127,16 +149,18 @@ fn windows_slide_over_images_of_any_extents() {
             program.agree(&inputs(&[("x", &[n, 2, height, width]), ("w", &[4, 2, 3, 3])]));
         }
     }
-    let window = "pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 1, 1]";
-    let program = Compiled::of(&format!(
-        "def @main(%x: Tensor[(2, 3, ?, ?), float32])
-             -> (Tensor[(2, 3, ?, ?), float32], Tensor[(2, 3, ?, ?), float32], Tensor[(2, 3, ?, ?), float32]) {{
-           (nn.max_pool2d(%x, {window}), nn.avg_pool2d(%x, {window}), nn.avg_pool2d(%x, {window}, count_include_pad=True))
-         }}"
-    ))
-    .without_references();
-    for (height, width) in [(2, 2), (5, 7), (20, 33)] {
-        program.agree(&inputs(&[("x", &[2, 3, height, width])]));
+    for ceil in ["False", "True"] {
+        let window = format!("pool_size=[3, 2], strides=[2, 3], padding=[1, 0, 1, 1], ceil_mode={ceil}");
+        let program = Compiled::of(&format!(
+            "def @main(%x: Tensor[(2, 3, ?, ?), float32])
+                 -> (Tensor[(2, 3, ?, ?), float32], Tensor[(2, 3, ?, ?), float32], Tensor[(2, 3, ?, ?), float32]) {{
+               (nn.max_pool2d(%x, {window}), nn.avg_pool2d(%x, {window}), nn.avg_pool2d(%x, {window}, count_include_pad=True))
+             }}"
+        ))
+        .without_references();
+        for (height, width) in [(2, 2), (5, 7), (4, 6), (20, 33)] {
+            program.agree(&inputs(&[("x", &[2, 3, height, width])]));
+        }
     }
 }
 

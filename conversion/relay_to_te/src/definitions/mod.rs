@@ -32,6 +32,7 @@ mod sparse;
 mod strassen;
 mod topk;
 mod transposed;
+mod transposed_dynamic;
 mod winograd;
 
 use fusion_dialects::module::FpMath;

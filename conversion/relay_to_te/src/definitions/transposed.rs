@@ -7,10 +7,12 @@
 //!
 //! so that nothing is multiplied with the zeros between spread data (Dumoulin and Visin, 2016, draw them). With dilation, the
 //! data is spread, and a kernel that runs backwards slides over it by 1. Data of a single element in space is a product
-//! of matrices: `y[n, f, o] = sum_c x[n, c] * w[c, f, o + p]`.
+//! of matrices: `y[n, f, o] = sum_c x[n, c] * w[c, f, o + p]`. Where the extents of images are known at run time only, `y` is
+//! summed up as it is, with conditions (`transposed_dynamic`).
 
 use super::convolution::Groups;
-use super::padding::{Place, pad, window_indices};
+use super::padding::{Place, is_dynamic, pad, window_indices};
+use super::transposed_dynamic;
 use super::{Table, TeCall};
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalars};
@@ -132,6 +134,9 @@ impl Phases {
 
 fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, String> {
     let mut window = Window::of_transpose(&call.attrs, &call.types[1]).map_err(|v| v.to_string())?;
+    if is_dynamic(&call.types[0]) {
+        return Ok(vec![transposed_dynamic::build(kernel, call, &window)]);
+    }
     if call.least(0)[2..].iter().all(|&n| n == 1) && window.axes.iter().all(|a| a.dilation == 1) {
         return Ok(vec![single(kernel, call, &window)]);
     }

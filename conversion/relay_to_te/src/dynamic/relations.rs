@@ -79,9 +79,9 @@ const TABLE: &[(&Operator, DynamicRelation)] = &[
     (&indexing::SCATTER_ELEMENTS, places::scatter_elements),
     (&indexing::SCATTER_ND, places::scatter_nd),
     (&indexing::ONE_HOT, as_in_row),
-    (&convolution::CONV1D_TRANSPOSE, windows::images),
-    (&convolution::CONV2D_TRANSPOSE, windows::images),
-    (&convolution::CONV3D_TRANSPOSE, windows::images),
+    (&convolution::CONV1D_TRANSPOSE, windows::transposed),
+    (&convolution::CONV2D_TRANSPOSE, windows::transposed),
+    (&convolution::CONV3D_TRANSPOSE, windows::transposed),
 ];
 
 /// The relation of an operator; none where dynamic extents are not compiled.

@@ -9,13 +9,6 @@ use crate::definitions::resize::needs_known;
 use fusion_operators::ops::window::Window;
 use fusion_operators::{Call, Dim, TensorType};
 
-/// Any number of images of known extents.
-pub fn images(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    known_from(&call.operands[0], 1)?;
-    call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
-    row(call)
-}
-
 /// Any number of images of any extents, of known channels.
 pub fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     known_from(&call.operands[1], 0)?;
@@ -26,31 +19,47 @@ pub fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, St
     slide(steps, call, &window, "violates constraint C5: the dilated kernel must fit the padded data")
 }
 
+/// The same transposed: an image of `extent` gives `(extent - 1) * stride + span + output padding - padding`.
+pub fn transposed(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    known_from(&call.operands[1], 0)?;
+    let window = Window::of_transpose(call.attrs, &call.operands[1]).map_err(said)?;
+    let spatial = match call.operands[0].dims.get(1).and_then(Dim::known) {
+        Some(_) => &call.operands[0].dims[2..],
+        None => return Err("has channels whose number is not known".to_owned()),
+    };
+    for (dim, axis) in spatial.iter().zip(&window.axes).filter(|(dim, _)| dim.known().is_none()) {
+        let span = axis.span().ok_or("has a kernel whose extents are not known")?;
+        let sum = |numbers: &[u64]| Dim::Static(numbers.iter().fold(0, |a: u64, n| a.saturating_add(*n)));
+        let grown = steps.times(dim, &Dim::Static(axis.stride));
+        let grown = steps.plus(&grown, &sum(&[span, axis.output_padding]));
+        let least = sum(&[axis.stride, axis.begin, axis.end, 1]);
+        at_most(steps, &least, &grown, "violates constraint C5: the result's extents must be above 0");
+    }
+    row(call)
+}
+
 pub fn pool(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let rank = call.operands[0].rank().saturating_sub(2);
     let window = Window::of_pool(call.attrs, rank).map_err(said)?;
     slide(steps, call, &window, "violates constraint C3: the dilated kernel must fit the padded data")
 }
 
-/// Windows over extents that need not be known: `(extent + padding - span) / stride + 1` of them.
+/// Checks that windows fit over extents that are not known; how many there are is in the row.
 fn slide(steps: &mut Steps, call: &Call, window: &Window, text: &str) -> Result<Vec<TensorType>, String> {
-    let mut result = row(call)?;
-    for (at, axis) in window.axes.iter().enumerate() {
-        let dim = &call.operands[0].dims[2 + at];
-        if dim.known().is_some() {
-            continue;
-        }
-        if window.ceil_mode {
-            return Err("has windows that may hang over an end that is not known".to_owned());
-        }
+    let spatial = call.operands[0].dims[2..].iter().zip(&window.axes);
+    for (dim, axis) in spatial.filter(|(dim, _)| dim.known().is_none()) {
         let span = Dim::Static(axis.span().ok_or("has a kernel whose extents are not known")?);
-        let padded = steps.plus(dim, &Dim::Static(axis.begin.saturating_add(axis.end)));
+        let mut reached = axis.begin.saturating_add(axis.end);
+        if window.ceil_mode {
+            // The only window may hang over the end by less than a stride, but begins before it.
+            reached = reached.saturating_add(axis.stride - 1);
+            let before_end = steps.plus(dim, &Dim::Static(axis.begin));
+            at_most(steps, &Dim::Static(1), &before_end, text);
+        }
+        let padded = steps.plus(dim, &Dim::Static(reached));
         at_most(steps, &span, &padded, text);
-        let gaps = steps.minus(&padded, &span);
-        let gaps = steps.over(&gaps, &Dim::Static(axis.stride));
-        result[0].dims[2 + at] = steps.plus(&gaps, &Dim::Static(1));
     }
-    Ok(result)
+    row(call)
 }
 
 /// Samples of an axis that has elements, at places that do not depend on how many.
