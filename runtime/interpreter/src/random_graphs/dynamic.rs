@@ -165,7 +165,7 @@ impl Writer {
                 let axis = self.axis(x)?;
                 padding[axis] = self.below(3) as i64;
                 padding[dims.len() + axis] = self.below(3) as i64;
-                let mode = ["constant", "edge"][self.below(2)];
+                let mode = ["constant", "edge", "reflect"][self.below(3)];
                 self.graph.call(&shape::PAD, Attrs::new().with("padding", padding).with("mode", mode), &[x])
             }
             9 => {
@@ -227,21 +227,38 @@ impl Writer {
                     &[x],
                 )
             }
-            15 => {
-                let stride = 1 + self.below(2) as i64;
-                if self.below(2) == 0 {
-                    let attrs = Attrs::new().with("kernel", [2]).with("strides", [stride]);
-                    return self.graph.call(&pooling::MAX_POOL1D, attrs, &[x]);
-                }
-                let weight = self.weight(&[4, CHANNELS as usize, 3])?;
-                let attrs = Attrs::new().with("strides", [stride]).with("padding", [1, 1]);
-                self.graph.call(&convolution::CONV1D, attrs, &[x, weight])
-            }
+            15 => self.window(x),
             _ => {
                 let y = self.value();
                 let (a, b) = (self.below(2) == 0, self.below(2) == 0);
                 let attrs = Attrs::new().with("transpose_a", a).with("transpose_b", b);
                 self.graph.call(&contraction::MATMUL, attrs, &[x, y])
+            }
+        }
+    }
+
+    /// Windows that slide over the last axis, behind one of channels.
+    fn window(&mut self, x: Place) -> Option<Place> {
+        let stride = 1 + self.below(3) as i64;
+        let padding = [self.below(2) as i64, self.below(2) as i64];
+        let attrs = Attrs::new().with("strides", [stride]).with("padding", padding);
+        match self.below(4) {
+            kind @ (0 | 1) => {
+                let op = [&pooling::MAX_POOL1D, &pooling::AVG_POOL1D][kind];
+                let (counted, ceil) = (kind == 1 && self.below(2) == 0, self.below(2) == 0);
+                let attrs = attrs.with("kernel", [2 + self.below(2) as i64]);
+                let attrs = attrs.with("count_include_pad", counted).with("ceil_mode", ceil);
+                self.graph.call(op, attrs, &[x])
+            }
+            2 => {
+                let weight = self.weight(&[4, CHANNELS as usize, 3])?;
+                self.graph.call(&convolution::CONV1D, attrs, &[x, weight])
+            }
+            _ => {
+                let taps = 2 + self.below(2);
+                let weight = self.weight(&[CHANNELS as usize, 3, taps])?;
+                let attrs = attrs.with("dilation", [1 + self.below(2) as i64]);
+                self.graph.call(&convolution::CONV1D_TRANSPOSE, attrs, &[x, weight])
             }
         }
     }
