@@ -56,8 +56,8 @@ impl Workshop<'_> {
         order.sort_by_key(|i| std::cmp::Reverse(units[*i].content.len()));
         let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let pipelines = self.pipelines();
-        // What all keys have in common.
         let _kernels = span("kernels");
+        // What all keys have in common.
         let common = self.cache.and_then(|_| self.fingerprint(&pipelines));
         let work = || {
             let mut context = None;

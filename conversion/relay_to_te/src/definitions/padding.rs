@@ -138,11 +138,16 @@ pub fn load_in_window<'c>(
     let places = window_indices(s, window, o, k);
     for ((place, axis), dim) in places.into_iter().zip(&window.axes).zip(&ty.dims[2..]) {
         let place = s.index_affine(place, 1, -(axis.begin as i64));
-        inside = s.and(inside, s.index_compare(Compare::GreaterEqual, place, s.index(0)));
-        inside = s.and(inside, s.index_compare(Compare::Less, place, s.extent(dim)));
+        inside = within(s, place, dim).into_iter().fold(inside, |all, one| s.and(all, one));
         at.push(place);
     }
     s.load_if(inside, data, &at, filler(s, how, ty.dtype))
+}
+
+/// When an index is one of an axis.
+pub fn within<'c>(s: &Scalars<'c>, index: Value<'c>, extent: &Dim) -> [Scalar<'c>; 2] {
+    let not_before = s.index_compare(Compare::GreaterEqual, index, s.index(0));
+    [not_before, s.index_compare(Compare::Less, index, s.extent(extent))]
 }
 
 /// What changes nothing.

@@ -10,6 +10,7 @@
 
 use super::TeCall;
 use super::convolution::Groups;
+use super::padding::within;
 use fusion_dialects::Value;
 use fusion_dialects::te::{Combine, Compare, Kernel, Scalar, Scalars};
 use fusion_operators::Dim;
@@ -60,8 +61,7 @@ impl Reach<'_> {
             }
             (s.index_affine(s.index_div(gap, stride), 1, -back), tap)
         };
-        conditions.push(s.index_compare(Compare::GreaterEqual, from, s.index(0)));
-        conditions.push(s.index_compare(Compare::Less, from, s.extent(self.extent)));
+        conditions.extend(within(s, from, self.extent));
         (from, k, conditions)
     }
 }

@@ -13,9 +13,7 @@ use fusion_operators::{Call, Dim, TensorType};
 pub fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     known_from(&call.operands[1], 0)?;
     let window = Window::of_convolution(call.attrs, &call.operands[1]).map_err(said)?;
-    if call.operands[0].dims.get(1).and_then(Dim::known).is_none() {
-        return Err("has channels whose number is not known".to_owned());
-    }
+    channels_are_known(call)?;
     slide(steps, call, &window, "violates constraint C5: the dilated kernel must fit the padded data")
 }
 
@@ -23,11 +21,10 @@ pub fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, St
 pub fn transposed(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     known_from(&call.operands[1], 0)?;
     let window = Window::of_transpose(call.attrs, &call.operands[1]).map_err(said)?;
-    let spatial = match call.operands[0].dims.get(1).and_then(Dim::known) {
-        Some(_) => &call.operands[0].dims[2..],
-        None => return Err("has channels whose number is not known".to_owned()),
-    };
-    for (dim, axis) in spatial.iter().zip(&window.axes).filter(|(dim, _)| dim.known().is_none()) {
+    channels_are_known(call)?;
+    for (dim, axis) in
+        call.operands[0].dims[2..].iter().zip(&window.axes).filter(|(dim, _)| dim.known().is_none())
+    {
         let span = axis.span().ok_or("has a kernel whose extents are not known")?;
         let sum = |numbers: &[u64]| Dim::Static(numbers.iter().fold(0, |a: u64, n| a.saturating_add(*n)));
         let grown = steps.times(dim, &Dim::Static(axis.stride));
@@ -78,9 +75,12 @@ pub fn resize(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String>
 
 /// All but the number of images and the extents of an image is known.
 pub fn channels(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    if call.operands[0].dims.get(1).and_then(Dim::known).is_none() {
-        return Err("has channels whose number is not known".to_owned());
-    }
+    channels_are_known(call)?;
     call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
     row(call)
+}
+
+fn channels_are_known(call: &Call) -> Result<(), String> {
+    let channels = call.operands[0].dims.get(1).and_then(Dim::known);
+    channels.map(drop).ok_or_else(|| "has channels whose number is not known".to_owned())
 }

@@ -293,8 +293,8 @@ fn sample(im: &mut Importer, x: Value, axes: &[Axis], s: &Sampling) -> Made {
         }
         return s.operator(im, x, size, Some(scales));
     }
-    let float = im.dtype(x)?.is_float();
     let dtype = im.dtype(x)?;
+    let float = dtype.is_float();
     let mut y = if s.method == "nearest" { x } else { im.wide(x)? };
     if s.method != "nearest" && !float {
         y = im.cast(y, DType::F32)?;
