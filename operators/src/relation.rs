@@ -110,6 +110,27 @@ pub fn broadcast_to_bool(call: &Call) -> Related {
     Ok(vec![result[0].with_dtype(DType::Bool)])
 }
 
+/// The element type of sums of products of two operands: theirs, or attribute `out_dtype`, into which each is cast first. Constraint 1 is violated
+/// where the operands have none in common, or it is not of their class and as wide as they are.
+pub fn product_dtype(call: &Call) -> Result<DType, Violation> {
+    let Some(out) = call.attrs.dtype("out_dtype") else {
+        same_dtype(call.operands, 1)?;
+        return Ok(call.operands[0].dtype);
+    };
+    let [a, b] = [call.operands[0].dtype, call.operands[1].dtype];
+    let alike = a.is_float() && a == b && out.is_float() || a.is_int() && b.is_int() && out.is_int();
+    if !alike || out.size() < a.size().max(b.size()) {
+        return Err(Violation::new(
+            1,
+            format!(
+                "products of {a} and {b} cannot be summed as {out}; out_dtype must be a type of integers for operands of \
+                 integers, or of floats for those of one type of floats, and as wide as they are"
+            ),
+        ));
+    }
+    Ok(out)
+}
+
 /// Constraint `number` is violated unless all operands have one element type.
 pub fn same_dtype(types: &[TensorType], number: u32) -> Result<(), Violation> {
     match types.iter().find(|t| t.dtype != types[0].dtype) {

@@ -141,6 +141,12 @@ impl<'c> Scalars<'c> {
         }
     }
 
+    /// `a * b` as sums of a type of elements add it: both are cast first.
+    pub fn product(&self, a: Scalar<'c>, b: Scalar<'c>, sums: DType) -> Scalar<'c> {
+        let wide = self.compute_type(sums);
+        self.mul(self.cast(a, wide), self.cast(b, wide))
+    }
+
     /// `a / b`; of integers truncated toward zero, and 0 where `b` is 0 or the quotient does not fit, which would trap.
     pub fn div(&self, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
         self.divide(["arith.divf", "arith.divsi", "arith.divui"], a, b)

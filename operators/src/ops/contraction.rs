@@ -3,10 +3,10 @@
 //! `c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]`, leading dimensions broadcast
 //! (NumPy manual, `numpy.matmul`; ONNX `MatMul`); dense is `y[..., n] = sum_k x[..., k] * w[n, k]`.
 
-use crate::form::{Form, flag, form, operand};
+use crate::form::{Form, dtype, flag, form, operand};
 use crate::operator::{Reference, Related, Relation, cost::elements};
 use crate::reference::contraction as reference;
-use crate::relation::{broadcast_dims, same_dtype};
+use crate::relation::{broadcast_dims, product_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {
@@ -19,11 +19,11 @@ fn matrix(ty: &TensorType, transposed: bool) -> Option<(&[Dim], &Dim, &Dim)> {
     Some(if transposed { (lead, cols, rows) } else { (lead, rows, cols) })
 }
 
-/// C1: operands have one element type. C2: operands have rank 2 or more. C3: the extents summed over
+/// C1 as [`product_dtype`]. C2: operands have rank 2 or more. C3: the extents summed over
 /// agree. C4: leading dimensions broadcast.
 fn matmul(call: &Call) -> Related {
     let (a, b) = (&call.operands[0], &call.operands[1]);
-    same_dtype(call.operands, 1)?;
+    let sums = product_dtype(call)?;
     let (Some((lead_a, i, k)), Some((lead_b, l, j))) =
         (matrix(a, call.attrs.flag("transpose_a")), matrix(b, call.attrs.flag("transpose_b")))
     else {
@@ -34,22 +34,21 @@ fn matmul(call: &Call) -> Related {
         return Err(Violation::new(4, format!("leading dimensions must broadcast, found {a} and {b}")));
     };
     dims.extend([i.clone(), j.clone()]);
-    Ok(vec![TensorType::new(dims, a.dtype)])
+    Ok(vec![TensorType::new(dims, sums)])
 }
 
 /// C1 to C4 as [`matmul`]. C5: operands have rank 3.
 fn batch_matmul(call: &Call) -> Related {
     let (a, b) = (&call.operands[0], &call.operands[1]);
-    same_dtype(call.operands, 1)?;
     require!(a.rank() == 3 && b.rank() == 3, C 5, "operands must have rank 3, found {a} and {b}");
     matmul(call)
 }
 
-/// C1: operands have one element type. C2: the weight has rank 2, the data rank 1 or more. C3: the
+/// C1 as [`product_dtype`]. C2: the weight has rank 2, the data rank 1 or more. C3: the
 /// extents summed over agree.
 fn dense(call: &Call) -> Related {
     let (data, weight) = (&call.operands[0], &call.operands[1]);
-    same_dtype(call.operands, 1)?;
+    let sums = product_dtype(call)?;
     let ([lead @ .., k], [n, l]) = (&data.dims[..], &weight.dims[..]) else {
         return Err(Violation::new(
             2,
@@ -57,7 +56,7 @@ fn dense(call: &Call) -> Related {
         ));
     };
     require!(k.compatible(l), C 3, "the extents summed over must agree, found {k} of {data} and {l} of {weight}");
-    Ok(vec![TensorType::new([lead, std::slice::from_ref(n)].concat(), data.dtype)])
+    Ok(vec![TensorType::new([lead, std::slice::from_ref(n)].concat(), sums)])
 }
 
 /// A multiplication and an addition for each element of the result and each `k`.
@@ -76,15 +75,19 @@ fn dense_cost(call: &Call, results: &[TensorType]) -> f64 {
     multiply_adds(results, [call.operands[0].dims.last(), call.operands[1].dims.last()])
 }
 
-const MATMUL_FORM: Form =
-    form(&[operand("a"), operand("b")]).attributes(&[flag("transpose_a"), flag("transpose_b")]);
+const MATMUL_FORM: Form = form(&[operand("a"), operand("b")]).attributes(&[
+    flag("transpose_a"),
+    flag("transpose_b"),
+    dtype("out_dtype"),
+]);
 
 operators! {
     /// c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]
     ///
-    /// Leading dimensions broadcast; a transposed operand has its last two dimensions swapped. Integer products are
-    /// accumulated in the operand's type.
-    /// - C1: operands have one element type.
+    /// Leading dimensions broadcast; a transposed operand has its last two dimensions swapped. The result and all sums are of the
+    /// operands' type; where `out_dtype` is given, of that: products of i8 and ui8 are summed as i32 so.
+    /// - C1: operands have one element type; with `out_dtype` both are of integers, or of one type of floats, and it
+    ///   is of the same class and as wide.
     /// - C2: operands have rank 2 or more.
     /// - C3: the extents summed over agree.
     /// - C4: leading dimensions broadcast.
@@ -95,8 +98,9 @@ operators! {
     BATCH_MATMUL = row("batch_matmul", batch_matmul, matmul_cost, reference::matmul).of(MATMUL_FORM);
     /// y[..., n] = sum_k x[..., k] * w[n, k]
     ///
-    /// - C1: operands have one element type.
+    /// The type of the result as in relay.matmul.
+    /// - C1: operands have one element type, or as in relay.matmul with `out_dtype`.
     /// - C2: the weight has rank 2, the data rank 1 or more.
     /// - C3: the extents summed over agree.
-    DENSE = row("dense", dense, dense_cost, reference::dense).of(form(&[operand("data"), operand("weight")]));
+    DENSE = row("dense", dense, dense_cost, reference::dense).of(form(&[operand("data"), operand("weight")]).attributes(&[dtype("out_dtype")]));
 }

@@ -4,10 +4,10 @@
 //! respect to its data (ONNX `Conv`, `ConvTranspose`; Dumoulin and Visin, 2016).
 
 use super::window::Window;
-use crate::form::{Form, form, int, ints, operand};
+use crate::form::{Form, dtype, form, int, ints, operand};
 use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
 use crate::reference::convolution as reference;
-use crate::relation::same_dtype;
+use crate::relation::{product_dtype, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {
@@ -22,10 +22,9 @@ const fn transpose(name: &'static str, relation: Relation) -> Operator {
     row(name, relation, transpose_cost, reference::transpose)
 }
 
-/// C1: operands have one element type. C2: data and weight have the rank of the operator plus 2.
+/// C2: data and weight have the rank of the operator plus 2.
 fn operands<'a, const RANK: usize>(call: &Call<'a>) -> Result<[&'a TensorType; 2], Violation> {
     let (data, weight) = (&call.operands[0], &call.operands[1]);
-    same_dtype(call.operands, 1)?;
     require!(
         data.rank() == RANK + 2 && weight.rank() == RANK + 2,
         C 2,
@@ -49,11 +48,12 @@ fn times(groups: u64, extent: &Dim) -> Option<Dim> {
     }
 }
 
-/// C1, C2 as [`operands`]. C3: attributes have one number an axis (two for padding); the kernel's
+/// C1 as [`product_dtype`], C2 as [`operands`]. C3: attributes have one number an axis (two for padding); the kernel's
 /// extents, strides, dilation and groups are above 0, padding is not negative. C4: groups divides the
 /// filters, and the channels are groups times those of the weight. C5: the dilated kernel fits the
 /// padded data.
 fn convolution<const RANK: usize>(call: &Call) -> Related {
+    let sums = product_dtype(call)?;
     let [data, weight] = operands::<RANK>(call)?;
     let window = Window::of_convolution(call.attrs, weight)?;
     let (groups, filters, channels) = (window.groups, &weight.dims[0], &data.dims[1]);
@@ -66,12 +66,13 @@ fn convolution<const RANK: usize>(call: &Call) -> Related {
     );
     let mut dims = vec![data.dims[0].clone(), filters.clone()];
     dims.extend(window.output(&data.dims[2..], 5)?);
-    Ok(vec![TensorType::new(dims, data.dtype)])
+    Ok(vec![TensorType::new(dims, sums)])
 }
 
-/// C1 to C3 as [`convolution`], for `output_padding` too. C4: groups divides the channels, and the
+/// C1: operands have one element type. C2, C3 as [`convolution`], for `output_padding` too. C4: groups divides the channels, and the
 /// channels are the weight's first extent. C5: the extents are above 0.
 fn transposed<const RANK: usize>(call: &Call) -> Related {
+    same_dtype(call.operands, 1)?;
     let [data, weight] = operands::<RANK>(call)?;
     let window = Window::of_transpose(call.attrs, weight)?;
     let (groups, channels) = (window.groups, data.dims[1].meet(&weight.dims[0]));
@@ -113,12 +114,13 @@ fn transpose_cost(call: &Call, _: &[TensorType]) -> f64 {
 }
 
 const CONVOLUTION: Form = form(&[operand("data"), operand("weight")])
-    .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups")])
+    .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups"), dtype("out_dtype")])
     .about(
         "Data [N, C, spatial...], weight [F, C / groups, kernel...]. `strides` and `dilation` (one number an \
      axis) and\n\
      `groups` are 1 when absent; `padding` has all beginnings, then all ends, and is 0 when absent.\n\
-     - C1: operands have one element type.\n\
+     The type of the result as in relay.matmul.\n\
+     - C1: operands have one element type, or as in relay.matmul with `out_dtype`.\n\
      - C2: data and weight have the rank of the operator plus 2.\n\
      - C3: attributes have one number an axis (two for padding); the kernel's extents, strides, dilation \
      and\n\

@@ -10,7 +10,7 @@
 
 use super::convolution::CONV2D;
 use super::pooling::{AVG_POOL2D, MAX_POOL2D};
-use crate::form::{flag, form, int, ints, operand, text};
+use crate::form::{dtype, flag, form, int, ints, operand, text};
 use crate::operator::{Cost, Reference, Related, Relation, cost::free};
 pub use crate::parameters::layout::{IMAGES, Layouts, WEIGHTS, orders};
 use crate::reference::layout as reference;
@@ -96,7 +96,7 @@ operators! {
     /// As `relay.conv2d`, whose constraints C1 to C5 are those of the images.
     LAYOUT_CONV2D = row("layout_conv2d", PLAIN, FusionKind::Contraction, LAID_OUT)
         .of(form(&[operand("data"), operand("weight")])
-            .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups"), text("data_layout"), text("kernel_layout"), text("out_layout")])
+            .attributes(&[ints("strides"), ints("padding"), ints("dilation"), int("groups"), text("data_layout"), text("kernel_layout"), text("out_layout"), dtype("out_dtype")])
             .about(ORDERS));
     /// The greatest element of each window of images in another order of axes
     ///

@@ -53,3 +53,16 @@ func.func @empty_sum(%x: tensor<2x0xi8>, %w: tensor<4x0xi8>) -> tensor<2x4xi8> a
   %0 = relay.dense %x, %w : (tensor<2x0xi8>, tensor<4x0xi8>) -> tensor<2x4xi8>
   return %0 : tensor<2x4xi8>
 }
+
+// With out_dtype, both operands are widened before they are multiplied.
+// CHECK-LABEL: te.kernel @widened(
+// CHECK:       te.compute "matmul" axes [2, 4] reduce [8] init [0 : i32] {
+// CHECK:         %[[A:.*]] = te.load %arg0[{{.*}}] : tensor<2x8xui8> -> i8
+// CHECK:         %[[B:.*]] = te.load %arg1[{{.*}}] : tensor<8x4xi8> -> i8
+// CHECK-DAG:     %[[X:.*]] = arith.extui %[[A]] : i8 to i32
+// CHECK-DAG:     %[[Y:.*]] = arith.extsi %[[B]] : i8 to i32
+// CHECK:         arith.muli %[[X]], %[[Y]] : i32
+func.func @widened(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>) -> tensor<2x4xi32> attributes {relay.primitive} {
+  %0 = relay.matmul %x, %w {out_dtype = i32} : (tensor<2x8xui8>, tensor<8x4xi8>) -> tensor<2x4xi32>
+  return %0 : tensor<2x4xi32>
+}

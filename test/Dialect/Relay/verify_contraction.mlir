@@ -93,3 +93,19 @@ func.func @sums_of_odd_columns(%y: tensor<6x7xf32>) {
   %0 = relay.strassen_sums %y : (tensor<6x7xf32>) -> tensor<7x3x3xf32>
   return
 }
+
+// -----
+
+func.func @sums_narrower_than_operands(%a: tensor<2x3xi16>, %b: tensor<3x4xi16>) -> tensor<2x4xi8> {
+  // expected-error @+1 {{'relay.matmul' op violates constraint C1: products of i16 and i16 cannot be summed as i8; out_dtype must be a type of integers for operands of integers, or of floats for those of one type of floats, and as wide as they are}}
+  %0 = relay.matmul %a, %b {out_dtype = i8} : (tensor<2x3xi16>, tensor<3x4xi16>) -> tensor<2x4xi8>
+  return %0 : tensor<2x4xi8>
+}
+
+// -----
+
+func.func @sums_of_integers_as_floats(%a: tensor<2x3xi8>, %b: tensor<4x3xi8>) -> tensor<2x4xf32> {
+  // expected-error @+1 {{'relay.dense' op violates constraint C1: products of i8 and i8 cannot be summed as f32}}
+  %0 = relay.dense %a, %b {out_dtype = f32} : (tensor<2x3xi8>, tensor<4x3xi8>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

@@ -36,7 +36,8 @@ fn matmul<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, 
                 indices.extend(if transposed { [col, row] } else { [row, col] });
                 s.load(call.operands[n], &indices)
             };
-            s.mul(operand(0, lead_a, [i, k], transpose_a), operand(1, lead_b, [k, j], transpose_b))
+            let (x, y) = (operand(0, lead_a, [i, k], transpose_a), operand(1, lead_b, [k, j], transpose_b));
+            s.product(x, y, call.results[0].dtype)
         },
     );
     Ok(vec![product])
@@ -47,7 +48,7 @@ fn dense<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>>, S
     let product = kernel.reduce(call.op.name, &call.results[0], &[depth], Combine::Sum, |s, axes, over| {
         let (lead, unit) = axes.split_at(axes.len() - 1);
         let data = s.load(call.operands[0], &[lead, over].concat());
-        s.mul(data, s.load(call.operands[1], &[unit, over].concat()))
+        s.product(data, s.load(call.operands[1], &[unit, over].concat()), call.results[0].dtype)
     });
     Ok(vec![product])
 }

@@ -38,7 +38,7 @@ fn convolution<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'
         let y = kernel.reduce(call.op.name, &call.results[0], &weight[1..], Combine::Sum, |s, axes, over| {
             let lead = [axes[0], groups.channel(s, axes[1], over[0])];
             let x = load_in_window(s, data, &window, (&lead, &axes[2..], &over[1..]), Combine::Sum);
-            s.mul(x, s.load(call.operands[1], &[&axes[1..2], over].concat()))
+            s.product(x, s.load(call.operands[1], &[&axes[1..2], over].concat()), call.results[0].dtype)
         });
         return Ok(vec![y]);
     }
@@ -48,7 +48,7 @@ fn convolution<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'
         let (n, f, c) = (axes[0], axes[1], over[0]);
         let mut at = vec![n, groups.channel(s, f, c)];
         at.extend(window_indices(s, &window, &axes[2..], &over[1..]));
-        s.mul(s.load(data, &at), s.load(call.operands[1], &[&[f], over].concat()))
+        s.product(s.load(data, &at), s.load(call.operands[1], &[&[f], over].concat()), call.results[0].dtype)
     });
     Ok(vec![y])
 }

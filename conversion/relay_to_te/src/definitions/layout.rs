@@ -152,7 +152,7 @@ fn convolution<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         let places = window_indices(s, &window, &o, &k);
         let in_data = to_stored(s, data_layout, &[at[0], of_all, At::One(places[0]), At::One(places[1])]);
         let in_weight = to_stored(s, weight_layout, &[at[1], channel, At::One(k[0]), At::One(k[1])]);
-        s.mul(s.load(data, &in_data), s.load(call.operands[1], &in_weight))
+        s.product(s.load(data, &in_data), s.load(call.operands[1], &in_weight), call.results[0].dtype)
     });
     Ok(vec![y])
 }

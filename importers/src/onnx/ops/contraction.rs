@@ -21,9 +21,20 @@ pub fn matmul(im: &mut Importer, a: Value, b: Value) -> Made {
     if rank_a == 0 || rank_b == 0 {
         return Err(Fault::value("a scalar has no matrix product; write Mul"));
     }
-    let wide_a = if rank_a == 1 { im.expand_dims(a, &[0])? } else { a };
-    let wide_b = if rank_b == 1 { im.expand_dims(b, &[1])? } else { b };
-    let result = im.matmul(wide_a, wide_b)?;
+    let (a, b) = matrices(im, a, b)?;
+    let result = im.matmul(a, b)?;
+    without_added(im, result, (rank_a, rank_b))
+}
+
+/// A vector on the left as a row, one on the right as a column.
+pub fn matrices(im: &mut Importer, a: Value, b: Value) -> Result<(Value, Value), Fault> {
+    let row = if im.rank(a)? == 1 { im.expand_dims(a, &[0])? } else { a };
+    let column = if im.rank(b)? == 1 { im.expand_dims(b, &[1])? } else { b };
+    Ok((row, column))
+}
+
+/// A product without the axes that [`matrices`] gave operands of those ranks.
+pub fn without_added(im: &mut Importer, result: Value, (rank_a, rank_b): (usize, usize)) -> Made {
     let rank = im.rank(result)? as i64;
     match (rank_a, rank_b) {
         (1, 1) => im.squeeze(result, &[rank - 2, rank - 1]),

@@ -1,7 +1,7 @@
 //! Convolutions and their transposes.
 
 use fusion_operators::ops::convolution as conv;
-use fusion_operators::{Attrs, Operator};
+use fusion_operators::{Attrs, DType, Operator};
 
 use super::spatial::{Auto, Window};
 use super::{Conversion, row};
@@ -52,22 +52,36 @@ fn pick(
 
 /// The convolution a node's attributes describe, without the bias.
 pub fn convolve(im: &mut Importer, node: &Node, x: Value, w: Value) -> Made {
+    convolve_with(im, node, (x, w), 0.0, None)
+}
+
+/// The same, of data padded with a number, with sums of an element type.
+pub fn convolve_with(
+    im: &mut Importer,
+    node: &Node,
+    (x, w): (Value, Value),
+    around: f64,
+    sums: Option<DType>,
+) -> Made {
     let (op, kernel) = pick(im, node, x, w, &FORWARD)?;
     let axes = kernel.len();
     let mut window = Window::read(node, kernel)?;
     window.resolve(&im.dims(x)?)?;
     let mut x = x;
-    if window.pads.iter().any(|&p| p < 0) {
+    if window.pads.iter().any(|&p| p < 0 || p > 0 && around != 0.0) {
         let (begin, end) = window.pads.split_at(axes);
         let padding = [&[0, 0], begin, &[0, 0], end].concat();
-        x = im.pad(x, &padding, 0.0)?;
+        x = im.pad(x, &padding, around)?;
         window.pads = vec![0; 2 * axes];
     }
-    let attrs = Attrs::new()
+    let mut attrs = Attrs::new()
         .with("strides", window.strides)
         .with("padding", window.pads)
         .with("dilation", window.dilations)
         .with("groups", node.int("group", 1)?);
+    if let Some(sums) = sums {
+        attrs.set("out_dtype", sums);
+    }
     im.op(op, &[x, w], attrs)
 }
 

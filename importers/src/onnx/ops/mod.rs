@@ -14,6 +14,7 @@ mod forest;
 mod grams;
 mod held;
 mod indexing;
+mod integer_products;
 mod linear_attention;
 mod loss;
 mod normalization;

@@ -4,13 +4,12 @@
 //!     DequantizeLinear    x = (q - zero) * scale
 //!     QLinear*            q = saturate(round(sum * (a_scale * b_scale / q_scale)) + zero)    each operation rounds to f32
 //!
-//! Integers are multiplied and added as i32 after their zero points are subtracted.
+//! Products of integers and their sums are in `integer_products.rs`.
 
 use fusion_operators::ops::{elementwise as ew, reduction};
 use fusion_operators::{Attrs, DType};
 
-use super::contraction::matmul;
-use super::convolution::convolve;
+use super::integer_products::{Place, Quantized, convolve, matmul, placed};
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
@@ -24,56 +23,18 @@ pub const ROWS: &[Conversion] = &[
     row("DequantizeLinear", dequantize_linear),
     row("DynamicQuantizeLinear", dynamic_quantize),
     row("MatMulInteger", |im, node| {
-        let (a, b) = (node.input(0)?, node.input(1)?);
-        let a = centred(im, a, node.opt(2), Place::Rows)?;
-        let b = centred(im, b, node.opt(3), Place::Columns)?;
+        let a = Quantized { numbers: node.input(0)?, zero: node.opt(2) };
+        let b = Quantized { numbers: node.input(1)?, zero: node.opt(3) };
         Ok(vec![matmul(im, a, b)?])
     }),
     row("ConvInteger", |im, node| {
-        let (x, w) = (node.input(0)?, node.input(1)?);
-        let x = centred(im, x, node.opt(2), Place::Columns)?;
-        let w = centred(im, w, node.opt(3), Place::Filters)?;
+        let x = Quantized { numbers: node.input(0)?, zero: node.opt(2) };
+        let w = Quantized { numbers: node.input(1)?, zero: node.opt(3) };
         Ok(vec![convolve(im, node, x, w)?])
     }),
     row("QLinearMatMul", qlinear_matmul),
     row("QLinearConv", qlinear_conv),
 ];
-
-/// Where a vector of zero points or scales stands.
-#[derive(Clone, Copy)]
-enum Place {
-    /// Along the last axis but one.
-    Rows,
-    /// Along the last axis.
-    Columns,
-    /// Along the first axis.
-    Filters,
-}
-
-/// A vector along an axis of a tensor of that rank; one number is a scalar.
-fn placed(im: &mut Importer, v: Value, rank: usize, place: Place) -> Made {
-    if im.rank(v)? != 1 {
-        return Ok(v);
-    }
-    if im.ty(v)?.elements() == Some(1) {
-        return im.reshape(v, &[]);
-    }
-    match place {
-        Place::Columns => Ok(v),
-        Place::Rows => im.expand_dims(v, &[1]),
-        Place::Filters => im.expand_dims(v, &(1..rank as i64).collect::<Vec<_>>()),
-    }
-}
-
-/// x - zero point, as i32.
-fn centred(im: &mut Importer, x: Value, zero: Option<Value>, place: Place) -> Made {
-    let rank = im.rank(x)?;
-    let x = im.cast(x, DType::I32)?;
-    let Some(zero) = zero else { return Ok(x) };
-    let zero = placed(im, zero, rank, place)?;
-    let zero = im.cast(zero, DType::I32)?;
-    im.sub(x, zero)
-}
 
 /// Rounds, adds the zero point, saturates.
 fn saturated(im: &mut Importer, x: Value, zero: Option<Value>, dtype: DType) -> Made {
@@ -249,25 +210,23 @@ fn requantized(
 }
 
 fn qlinear_matmul(im: &mut Importer, node: &Node) -> Converted {
-    let (a, b) = (node.input(0)?, node.input(3)?);
     if im.dtype(node.input(7)?)? == DType::I8 {
         // The standard's reference wraps around where a result leaves int8, run times saturate: neither is guessed.
         return Err(Fault::unsupported("a QLinearMatMul that gives int8"));
     }
     let a_scale = placed(im, node.input(1)?, 2, Place::Rows)?;
     let b_scale = placed(im, node.input(4)?, 2, Place::Columns)?;
-    let a = centred(im, a, node.opt(2), Place::Rows)?;
-    let b = centred(im, b, node.opt(5), Place::Columns)?;
+    let a = Quantized { numbers: node.input(0)?, zero: node.opt(2) };
+    let b = Quantized { numbers: node.input(3)?, zero: node.opt(5) };
     let sum = matmul(im, a, b)?;
     let result = (node.input(6)?, node.input(7)?);
     Ok(vec![requantized(im, sum, (a_scale, b_scale), result)?])
 }
 
 fn qlinear_conv(im: &mut Importer, node: &Node) -> Converted {
-    let (x, w) = (node.input(0)?, node.input(3)?);
-    let rank = im.rank(x)?;
-    let x = centred(im, x, node.opt(2), Place::Columns)?;
-    let w = centred(im, w, node.opt(5), Place::Filters)?;
+    let x = Quantized { numbers: node.input(0)?, zero: node.opt(2) };
+    let w = Quantized { numbers: node.input(3)?, zero: node.opt(5) };
+    let rank = im.rank(x.numbers)?;
     let mut sum = convolve(im, node, x, w)?;
     if let Some(bias) = node.opt(8) {
         let bias = im.along_channels(bias, rank)?;

@@ -5,7 +5,7 @@ use super::{Built, Call, Same};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
 use fusion_operators::ops::{contraction as product, convolution as conv, elementwise as ew, shape};
-use fusion_operators::{Attrs, Dim, Operator};
+use fusion_operators::{Attrs, DType, Dim, Operator};
 
 pub const SAME: &[Same] = &[];
 
@@ -44,12 +44,22 @@ pub const BUILT: &[Built] = &[
 
 /// The result under the element type that was asked for.
 fn product<'c>(call: &mut Call<'_, 'c, '_>, row: &'static Operator, attrs: Attrs) -> Outcome<Made<'c>> {
-    let mut operands = call.operands();
+    let (mut operands, mut attrs) = (call.operands(), attrs);
     if let Some(dtype) = call.maybe_element("out_dtype")? {
-        // Products of narrow numbers are summed in the type of the result.
-        for operand in &mut operands {
-            let narrow = call.ty(*operand)?.is_some_and(|ty| ty.dtype != dtype);
-            *operand = if narrow { call.cast(*operand, dtype)? } else { *operand };
+        let mut found = Vec::new();
+        for operand in &operands {
+            found.extend(call.ty(*operand)?.map(|ty| ty.dtype));
+        }
+        let same = found.iter().all(|found| *found == dtype);
+        let narrow = |found: &DType| found.is_int() && found.size() <= dtype.size();
+        if !same && dtype.is_int() && found.iter().all(narrow) {
+            attrs.set("out_dtype", dtype);
+        } else {
+            // Other numbers are cast before they are multiplied.
+            for operand in &mut operands {
+                let other = call.ty(*operand)?.is_some_and(|ty| ty.dtype != dtype);
+                *operand = if other { call.cast(*operand, dtype)? } else { *operand };
+            }
         }
     }
     call.row(row, &operands, attrs).map(Made::Value)

@@ -47,12 +47,18 @@ fn ours(row: &Operator, operands: &[String], attrs: &Attrs) -> Result<String, Pr
     Ok(joined(&format!("{OURS}{}", row.name), operands, &written))
 }
 
+/// Attributes of a product, with the type that it sums in where that is said.
+fn summing(attrs: &Attrs, others: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
+    let sums = attrs.get("out_dtype").and_then(attribute).map(|text| ("out_dtype", text));
+    others.iter().cloned().chain(sums).collect()
+}
+
 /// Rows that TVM's operators are built from, one by one.
 fn built(row: &'static Operator, operands: &[String], attrs: &Attrs) -> Option<String> {
     let is = |other: &Operator| row.is(other);
     let only = |names: &[&str]| attrs.iter().all(|(name, _)| names.contains(&name));
     if is(&product::DENSE) {
-        return Some(joined("nn.dense", operands, &[("units", "None".into())]));
+        return Some(joined("nn.dense", operands, &summing(attrs, &[("units", "None".into())])));
     }
     if is(&product::BATCH_MATMUL) {
         let flag = |name: &str| match attrs.get(name) {
@@ -63,7 +69,7 @@ fn built(row: &'static Operator, operands: &[String], attrs: &Attrs) -> Option<S
         return Some(joined(
             "nn.batch_matmul",
             operands,
-            &[("transpose_a", flag("transpose_a")?), ("transpose_b", flag("transpose_b")?)],
+            &summing(attrs, &[("transpose_a", flag("transpose_a")?), ("transpose_b", flag("transpose_b")?)]),
         ));
     }
     for (reduction, name) in REDUCTIONS {

@@ -38,6 +38,14 @@ pub fn transposing(axes: &[usize]) -> Attrs {
     Attrs::new().with("axes", axes.iter().map(|&a| a as i64).collect::<Vec<_>>())
 }
 
+/// Attributes of a product whose sums are of the type that another's are.
+pub fn summing_as(product: &Attrs, attrs: Attrs) -> Attrs {
+    match product.dtype("out_dtype") {
+        Some(dtype) => attrs.with("out_dtype", dtype),
+        None => attrs,
+    }
+}
+
 /// Attributes of a reshape to a shape.
 pub fn shaping(shape: &[u64]) -> Attrs {
     Attrs::new().with("shape", shape.iter().map(|&n| n as i64).collect::<Vec<_>>())

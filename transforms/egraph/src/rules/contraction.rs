@@ -6,7 +6,7 @@
 use super::super::analysis::Graph;
 use super::super::language::{Head, Node};
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::{SUMS, exchanges_last_two, flipped, is_along, shaping};
+use super::conditions::{SUMS, exchanges_last_two, flipped, is_along, shaping, summing_as};
 use super::numerics::{has_error, is_moderate_factor, sums_in_own_type};
 use egg::Id;
 use fusion_operators::Attrs;
@@ -40,27 +40,27 @@ pub fn rules() -> Vec<Rule> {
         ).within(SUMS),
         rule("dense-as-matmul", "dense(x, w) = x w'", "(dense ?a ?x ?w)", "(matmul ?n ?x ?w)").within(SUMS)
             .when("x has rank 2 or more", |m| Some(m.ty("?x")?.rank() >= 2))
-            .with("?n", |_| Some(Node::attrs(Attrs::new().with("transpose_b", true)))),
+            .with("?n", |m| Some(Node::attrs(summing_as(m.attrs("?a")?, Attrs::new().with("transpose_b", true))))),
         rule("matmul-as-dense", "x w' = dense(x, w)", "(matmul ?m ?x ?w)", "(dense ?n ?x ?w)").within(SUMS)
             .when("w is a transposed matrix", |m| {
                 let attrs = m.attrs("?m")?;
                 Some(m.ty("?w")?.rank() == 2 && attrs.flag("transpose_b") && !attrs.flag("transpose_a"))
             })
-            .with("?n", |_| Some(Node::attrs(Attrs::new()))),
+            .with("?n", |m| Some(Node::attrs(summing_as(m.attrs("?m")?, Attrs::new())))),
         rule(
             "matmul-factor",
             "x y + x z = x (y + z)",
             "(add ?a (matmul ?m ?x ?y) (matmul ?m ?x ?z))",
             "(matmul ?m ?x (add ?a ?y ?z))",
         ).within("1 ulp of the sums of |x y| + |x z|")
-        .when("no f16 or bf16", |m| sums_in_own_type(m, "?x")),
+        .when("sums of the operands' type, no f16 or bf16", |m| sums_in_own_type(m, "?x")),
         rule(
             "matmul-factor-left",
             "x z + y z = (x + y) z",
             "(add ?a (matmul ?m ?x ?z) (matmul ?m ?y ?z))",
             "(matmul ?m (add ?a ?x ?y) ?z)",
         ).within("1 ulp of the sums of |x z| + |y z|")
-        .when("no f16 or bf16", |m| sums_in_own_type(m, "?x")),
+        .when("sums of the operands' type, no f16 or bf16", |m| sums_in_own_type(m, "?x")),
         rule(
             "matmul-of-scaled",
             "(c x) y = c (x y)",

@@ -11,7 +11,7 @@
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
-use super::conditions::{SUMS, is_along, is_number, shaping};
+use super::conditions::{SUMS, is_along, is_number, shaping, summing_as};
 use super::numerics::{has_error, sums_in_own_type};
 use fusion_operators::{Attr, Attrs, TensorType};
 
@@ -64,7 +64,7 @@ pub fn rules() -> Vec<Rule> {
                     && attrs.int_or("groups", 1) == 1,
             )
         })
-        .with("?n", |_| Some(Node::attrs(Attrs::new())))
+        .with("?n", |m| Some(Node::attrs(summing_as(m.attrs("?p")?, Attrs::new()))))
         .with("?r", |m| Some(Node::attrs(shaping(&m.shape("?w")?[..2]))))
         .with("?s", |m| {
             let shape = m.shape("?x")?;

@@ -29,9 +29,10 @@ pub fn is_wide(found: &Match, var: &str) -> Option<bool> {
 }
 
 /// True for what is summed in its own element type: its sums have the error of each product. Those of f16 and bf16 are of f32, and a weight that
-/// is multiplied by a scale before has an error that the sum of the source has not.
+/// is multiplied by a scale before has an error that the sum of the source has not. With `out_dtype`, sums of operands may leave their type.
 pub fn sums_in_own_type(found: &Match, var: &str) -> Option<bool> {
-    Some(!matches!(found.ty(var)?.dtype, DType::F16 | DType::BF16))
+    let dtype = found.ty(var)?.dtype;
+    Some(!matches!(dtype, DType::F16 | DType::BF16) && dtype == found.result()?.dtype)
 }
 
 /// True when a value between may be that many times larger or smaller.
