@@ -1,6 +1,6 @@
 //! What the closed-form models of default schedules calculate with: a target's core, in cycles.
 
-use crate::Target;
+use crate::{Dot4, Target};
 
 /// A processor core.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub struct Machine {
     pub registers: u64,
     /// Vector multiply-adds that begin in a cycle.
     pub multiply_adds: u64,
+    /// The instruction that adds four products of integers of 8 bits to each lane, where there is one.
+    pub dot4: Option<Dot4>,
     /// Vector additions that begin in a cycle beside these.
     pub additions: u64,
     /// Cycles from the operands of a multiply-add to its result.
@@ -82,6 +84,7 @@ impl Machine {
             masks: target.vector_bytes >= 64,
             registers: target.vector_registers,
             multiply_adds: target.multiply_adds,
+            dot4: Dot4::named(&target.dot4),
             additions: target.additions,
             latency: target.latency,
             loads: target.loads,

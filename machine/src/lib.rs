@@ -12,10 +12,12 @@
 //! cycles, which default schedules calculate with.
 
 mod core;
+mod dot4;
 mod fields;
 mod text;
 
 pub use core::{Machine, roof};
+pub use dot4::{DOT4, Dot4, Dot4Facts};
 pub use fields::{FIELDS, Field};
 pub use text::{TargetError, WORDS, Word};
 
@@ -34,6 +36,8 @@ pub struct Target {
     pub vector_bytes: u64,
     /// Number of vector registers.
     pub vector_registers: u64,
+    /// The instruction that adds four products of integers of 8 bits to each lane, as [`Dot4`] calls it; empty where it has none.
+    pub dot4: String,
     /// Vector multiply-adds that begin in a cycle.
     pub multiply_adds: u64,
     /// Vector additions that begin in a cycle beside these.
@@ -150,6 +154,7 @@ impl Default for Target {
             cores: 1,
             vector_bytes: 64,
             vector_registers: 32,
+            dot4: String::new(),
             multiply_adds: 2,
             additions: 0,
             latency: 4,

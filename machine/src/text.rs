@@ -6,7 +6,7 @@
 //!   peak_flops = 2.4e11          # FLOP/s
 //! ```
 
-use super::{FIELDS, Target};
+use super::{DOT4, Dot4, FIELDS, Target};
 use std::fmt::{self, Display, Formatter};
 
 /// Why a text describes no target.
@@ -45,10 +45,11 @@ pub struct Word {
 }
 
 /// Its texts.
-pub const WORDS: [Word; 5] = [
+pub const WORDS: [Word; 6] = [
     Word { key: "name", optional: false, get: |t| &t.name, set: |t, text| t.name = text },
     Word { key: "about", optional: false, get: |t| &t.about, set: |t, text| t.about = text },
     Word { key: "processor", optional: false, get: |t| &t.processor, set: |t, text| t.processor = text },
+    Word { key: "dot4", optional: true, get: |t| &t.dot4, set: |t, text| t.dot4 = text },
     Word { key: "matrix", optional: true, get: |t| &t.gpu.matrix, set: |t, text| t.gpu.matrix = text },
     Word {
         key: "matrix_rounded",
@@ -110,6 +111,10 @@ impl Target {
         let mut caches = self.caches().map(|(memory, _)| memory.bytes);
         if !caches.by_ref().is_sorted() {
             return Err("a cache is smaller than the one before it".to_owned());
+        }
+        if !self.dot4.is_empty() && Dot4::named(&self.dot4).is_none() {
+            let known: Vec<&str> = DOT4.iter().map(|facts| facts.name).collect();
+            return Err(format!("`dot4` must be one of {}, found {:?}", known.join(", "), self.dot4));
         }
         let missing = FIELDS.iter().find(|field| field.needed && (field.get)(self) == 0.0);
         if let Some(field) = missing.filter(|_| self.is_gpu()) {

@@ -8,6 +8,7 @@
 //! Loops that are still vectorized or unrolled run one iteration after another, which is what they mean.
 
 mod control;
+mod dot4;
 pub mod math;
 pub mod memory;
 pub mod outline;
@@ -15,11 +16,15 @@ pub mod share;
 mod stream;
 mod strided;
 
+pub use dot4::Dots;
+
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Block, Op, OpExt, OperationLike, Pass, PassError, RegionLike, RunContext, kind_of, none_left, ops_in,
+    Block, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RegionLike, RunContext,
+    kind_of, none_left, ops_in,
 };
+use fusion_machine::{DOT4, Dot4};
 
 /// The pass.
 pub struct ConvertLoopToScf;
@@ -29,23 +34,45 @@ impl Pass for ConvertLoopToScf {
     const DESCRIPTION: &'static str = "Convert loop nests to scf, memref and vector for the CPU";
     const ANCHOR: Option<&'static str> = Some("func.func");
     const DIALECTS: &'static [&'static str] = &["scf", "memref", "vector", "arith", "llvm"];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "dot4",
+            description: "The processor's instruction for dot products of four integers of 8 bits: vpdpbusd, vpmaddwd or sdot",
+            kind: OptionKind::Text,
+            initial: "",
+        },
+        OptionSpec {
+            name: "vector-bytes",
+            description: "Bytes of the widest vectors that it is for",
+            kind: OptionKind::Int,
+            initial: "16",
+        },
+    ];
 
-    fn run<'c>(function: Op<'c>, _: &mut RunContext) -> Result<(), PassError<'c>> {
+    fn run<'c>(function: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let Some(body) = function.body(0) else { return Ok(()) };
+        let name = cx.options.text("dot4");
+        let dot4 = Dot4::named(name);
+        if dot4.is_none() && !name.is_empty() {
+            let known: Vec<&str> = DOT4.iter().map(|facts| facts.name).collect();
+            let why = format!("has no conversion for dot4={name}; it is one of {}", known.join(", "));
+            return Err(PassError::at(function, why));
+        }
+        let dots = Dots { dot4, vector_bytes: cx.options.int("vector-bytes").max(0) as u64 };
         stream::fence(function);
-        convert_block(body)?;
+        convert_block(body, &dots)?;
         none_left(function, Self::NAME, |kind| matches!(kind, Kind::Loop(_)))
     }
 }
 
 /// Converts a block from the inside out.
-pub fn convert_block(block: Block) -> Result<(), PassError> {
+pub fn convert_block<'c>(block: Block<'c>, dots: &Dots) -> Result<(), PassError<'c>> {
     for op in ops_in(block) {
         for region in op.regions() {
             for inner in
                 std::iter::successors(region.first_block(), fusion_dialects::BlockLike::next_in_region)
             {
-                convert_block(inner)?;
+                convert_block(inner, dots)?;
             }
         }
         match kind_of(op) {
@@ -58,6 +85,8 @@ pub fn convert_block(block: Block) -> Result<(), PassError> {
             Some(Kind::Loop(Loop::Scatter)) => memory::scatter(op),
             Some(Kind::Loop(Loop::LoadStrided)) if strided::load(op) => {}
             Some(Kind::Loop(Loop::LoadStrided)) => memory::load_strided(op),
+            Some(Kind::Loop(Loop::LoadPacked)) => dot4::load_packed(op),
+            Some(Kind::Loop(Loop::Dot4Add)) => dot4::add(op, dots),
             Some(Kind::Loop(Loop::StoreStrided)) => memory::store_strided(op),
             Some(Kind::Loop(Loop::Prefetch)) => memory::prefetch(op),
             // A block of threads is a GPU's, and so is what only it has: see `loop_to_gpu`.

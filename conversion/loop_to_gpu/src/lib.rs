@@ -248,7 +248,7 @@ fn kernel<'c>(
             .and_then(|placed| {
                 alignments = placed;
                 copies::convert(inside.block());
-                fusion_loop_to_cpu::convert_block(inside.block())
+                fusion_loop_to_cpu::convert_block(inside.block(), &fusion_loop_to_cpu::Dots::default())
             });
         alignment::note(inside.block());
     });

@@ -3,6 +3,7 @@
 mod cells;
 mod families;
 mod inner_product_trick;
+mod integers;
 mod kernels;
 mod loops;
 mod moments;
@@ -131,10 +132,22 @@ fn register() {
 
 /// Runs a program; inputs and outputs begin so many bytes behind a line.
 fn run(source: &str, inputs: &[Tensor], types: &[TensorType], offset: usize) -> Result<Vec<Tensor>, String> {
+    run_with("", source, inputs, types, offset)
+}
+
+/// The same with features of the processor switched off, or on.
+fn run_with(
+    features: &str,
+    source: &str,
+    inputs: &[Tensor],
+    types: &[TensorType],
+    offset: usize,
+) -> Result<Vec<Tensor>, String> {
     let context = load_context();
     let module = parse_module(&context, source).map_err(|why| why.join("\n"))?;
     let mut settings = Settings::default();
     settings.processor.target.optimization = 1;
+    settings.processor.target.features = features.to_owned();
     let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
     let constants = Aligned::new(&compiled.constants);
     let address = constants.view().as_ptr().cast_mut().cast();
@@ -185,6 +198,8 @@ struct Checker {
     failures: Vec<String>,
     /// Bytes from a line to where inputs and outputs begin.
     offset: usize,
+    /// Features of the processor, as LLVM takes them.
+    features: &'static str,
 }
 
 impl Checker {
@@ -205,7 +220,7 @@ impl Checker {
         register();
         let (source, wanted, scale) = program(steps, inputs, taken);
         let types: Vec<_> = wanted.iter().map(Tensor::tensor_type).collect();
-        let why = match run(&source, &inputs[..taken], &types, self.offset) {
+        let why = match run_with(self.features, &source, &inputs[..taken], &types, self.offset) {
             Ok(found) => found.iter().zip(&wanted).find_map(|(f, w)| difference(f, w, scale)),
             Err(why) => Some(why),
         };

@@ -31,6 +31,8 @@ pub fn verify(kind: Loop, op: Op) -> Result<(), String> {
         Loop::Load | Loop::LoadStrided => {
             element(op.operand_values()[0], op.result_values()[0].r#type(), "the result")
         }
+        Loop::LoadPacked => load_packed(op),
+        Loop::Dot4Add => packed(op.result_values()[0].r#type(), 1, "the numbers"),
         Loop::Store | Loop::StoreStrided => {
             let value = op.operand_values()[0].r#type();
             if op.attr("stream").is_some() && vector_parts(value).is_none() {
@@ -330,4 +332,23 @@ fn element(buffer: Value, ty: Type, what: &str) -> Result<(), String> {
     } else {
         Err(format!("violates constraint C2: {what} must be {element} or a vector of it, found {ty}"))
     }
+}
+
+fn load_packed(op: Op) -> Result<(), String> {
+    let buffer = op.operand_values()[0].r#type();
+    let of_bytes = buffer_parts(buffer)
+        .and_then(|(element, _)| dtype_of(element))
+        .is_some_and(|dtype| dtype == DType::I8);
+    if !of_bytes {
+        return Err(format!("violates constraint C1: {buffer} is no flat buffer of i8, memref<Nxi8>"));
+    }
+    packed(op.result_values()[0].r#type(), 2, "the result")
+}
+
+fn packed(ty: Type, constraint: u32, what: &str) -> Result<(), String> {
+    let scalar = vector_parts(ty).map_or(ty, |(scalar, _)| scalar);
+    if dtype_of(scalar) == Some(DType::I32) {
+        return Ok(());
+    }
+    Err(format!("violates constraint C{constraint}: {what} must be i32 or vectors of it, found {ty}"))
 }

@@ -104,17 +104,28 @@ fn intrinsic(op: Op) -> Result<(), String> {
         return Err(wrong.into());
     }
     let tensors = types(&[arguments(semantics), results].concat())?;
-    let expected = places(op, &tensors).ok_or("violates constraint C2: every extent must be known")?;
+    let mut expected = places(op, &tensors).ok_or("violates constraint C2: every extent must be known")?;
+    let result = &tensors[tensors.len() - 1];
+    let is_scalar = result.rank() == 0;
+    if is_scalar {
+        // The sum so far, in place of a buffer and where it is in that.
+        expected.truncate(expected.len() - 2);
+        expected.push(crate::scalar_type(op.context_ref(), result.dtype).to_string());
+    }
     let found: Vec<_> = arguments(lowering).iter().map(|v| v.r#type().to_string()).collect();
-    let ends = ops_in(lowering)
-        .last()
-        .is_some_and(|o| matches!(o.kind(), Some(Kind::Loop(crate::loops::Op::Yield))));
+    let yields = |o: &Op| {
+        let values: Vec<_> = o.operand_values().iter().map(|v| v.r#type().to_string()).collect();
+        let wanted = expected.last().filter(|_| is_scalar);
+        matches!(o.kind(), Some(Kind::Loop(crate::loops::Op::Yield))) && values.iter().eq(wanted)
+    };
+    let ends = ops_in(lowering).last().is_some_and(yields);
     if found == expected && ends {
         shared_by_lanes(op, compute, &tensors)
     } else {
         Err(format!(
-            "violates constraint C2: the second body must take ({}) and end with loop.yield, found ({})",
+            "violates constraint C2: the second body must take ({}) and end with loop.yield{}, found ({})",
             expected.join(", "),
+            if is_scalar { " of the sum" } else { "" },
             found.join(", ")
         ))
     }

@@ -131,6 +131,13 @@ def Loop_LoadStridedOp : Loop_Op<"load_strided"> {
   let results = (outs AnyVectorOfNonZeroRank:$result);
   let assemblyFormat = "$buffer `[` $index `]` `by` $stride attr-dict `:` type($buffer) `->` type($result)";
 }
+def Loop_LoadPackedOp : Loop_Op<"load_packed"> {
+  let summary = "The four elements of 8 bits from an index on as an integer of 32 bits, the first in its lowest; or a vector of the next fours";
+  let description = [{ C1: a flat buffer of i8. C2: the result is i32 or a vector of it. }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$index);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer) `->` type($result)";
+}
 def Loop_StoreStridedOp : Loop_Op<"store_strided"> {
   let summary = "Writes the elements of a vector from an index on, each that far behind the one before";
   let description = [{ C1: a flat buffer. C2: the value is a vector of its element type. }];
@@ -167,6 +174,17 @@ def Loop_AllReduceOp : Loop_Op<"all_reduce", [SameVariadicOperandSize, MemoryEff
 def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "All threads of a block arrive before any goes on";
   let assemblyFormat = "attr-dict";
+}
+def Loop_Dot4AddOp : Loop_Op<"dot4add", [Pure, AllTypesMatch<["c", "a", "b", "result"]>]> {
+  let summary = "c + a[0] b[0] + a[1] b[1] + a[2] b[2] + a[3] b[3] of integers of 8 bits, four packed in each of a and b; sums wrap";
+  let description = [{
+    The numbers of a or b are signed unless they are said to be unsigned (Intel, "Intel 64 and IA-32 Architectures Software Developer's Manual",
+    VPDPBUSD; Arm, "Arm Architecture Reference Manual", SDOT and UDOT).
+    C1: all are i32 or vectors of it.
+  }];
+  let arguments = (ins AnyType:$c, AnyType:$a, AnyType:$b, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$c `,` (`unsigned` $unsigned_a^)? $a `,` (`unsigned` $unsigned_b^)? $b attr-dict `:` type($c)";
 }
 def Loop_MultiplyMatrixOp : Loop_Op<"multiply_matrix", [Pure, AllTypesMatch<["c", "result"]>]> {
   let summary = "c + a * b of small matrices, each of which the threads of a warp hold together";

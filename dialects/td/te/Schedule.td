@@ -254,9 +254,11 @@ def Te_IntrinsicOp : Te_Op<"intrinsic", [IsolatedFromAbove, Symbol]> {
     The first body says what is computed: it takes small tensors and returns the only result of the one `te.compute` in it,
     each of whose loads has axes as indices. The second says how, in the loop dialect: it takes for each tensor, the result
     last, its buffer, the place of its first element, and how far apart neighbours along each of its axes are. A reduction
-    combines into what the result's buffer has.
+    combines into what the result's buffer has. Where the result has no axes, the second body takes the sum so far in place of a
+    buffer, and yields the next one: schedules keep such sums in registers.
     - C1: the first body has a te.compute of one result, which it returns.
-    - C2: the second body takes a flat buffer, an index, and an index an axis for each tensor, and ends with loop.yield.
+    - C2: the second body takes a flat buffer, an index, and an index an axis for each tensor, and ends with loop.yield; of a
+      result without axes, a scalar, which it yields.
 
     With `lanes` all threads of a warp do it together. They are numbered by those of its axes, the last one fastest; each has, in a
     fragment, the results of its number. The result's buffer is in fragments, and laid out so that a thread's elements lie

@@ -403,3 +403,27 @@ func.func @stream(%v: f32, %b: memref<4xf32>, %i: index) {
   loop.store %v, %b[%i] {stream} : f32, memref<4xf32>
   return
 }
+
+// -----
+
+func.func @packed_of_words(%x: memref<64xi16>, %i: index) {
+  // expected-error@+1 {{violates constraint C1: memref<64xi16> is no flat buffer of i8, memref<Nxi8>}}
+  %0 = loop.load_packed %x[%i] : memref<64xi16> -> i32
+  return
+}
+
+// -----
+
+func.func @packed_in_words(%x: memref<64xi8>, %i: index) {
+  // expected-error@+1 {{violates constraint C2: the result must be i32 or vectors of it, found vector<4xi16>}}
+  %0 = loop.load_packed %x[%i] : memref<64xi8> -> vector<4xi16>
+  return
+}
+
+// -----
+
+func.func @dot_of_floats(%x: vector<4xf32>) {
+  // expected-error@+1 {{violates constraint C1: the numbers must be i32 or vectors of it, found vector<4xf32>}}
+  %0 = loop.dot4add %x, %x, %x : vector<4xf32>
+  return
+}

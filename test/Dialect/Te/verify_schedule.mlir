@@ -142,3 +142,23 @@ te.intrinsic @a apart [1, 2] computes {
 ^bb0(%a: memref<4xf32>, %a0: index, %as: index, %c: memref<4xf32>, %c0: index, %cs: index):
   loop.yield
 }
+
+// -----
+
+// expected-error @+1 {{'te.intrinsic' op violates constraint C2: the second body must take (memref<4xf32>, index, index, f32) and end with loop.yield of the sum, found (memref<4xf32>, index, index, f32)}}
+te.intrinsic @c2_sum computes {
+^bb0(%a: tensor<4xf32>):
+  %c = te.compute "c" axes [] reduce [4] init [0.0 : f32] {
+  ^bb0(%k: index):
+    %p = te.load %a[%k] : tensor<4xf32> -> f32
+    te.yield %p : f32
+  } combine {
+  ^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    te.yield %s : f32
+  } : tensor<f32>
+  te.return %c : tensor<f32>
+} by {
+^bb0(%a: memref<4xf32>, %a0: index, %as: index, %so_far: f32):
+  loop.yield
+}

@@ -260,3 +260,31 @@ func.func @all_reduce(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<64xf32>) 
   }
   return
 }
+
+// -----
+
+// Fours of neighbours lie side by side, a four that all lanes read is loaded once; sums are carried in vectors.
+// CHECK-LABEL: func.func @dots
+// CHECK:         loop.for 8 serial iter(%{{.*}} : vector<16xi32>) {
+// CHECK:           %[[B:.*]] = loop.load_packed %{{.*}} : memref<512xi8> -> vector<16xi32>
+// CHECK:           %[[A:.*]] = loop.load_packed %{{.*}} : memref<32xi8> -> i32
+// CHECK:           %[[ALL:.*]] = vector.broadcast %[[A]] : i32 to vector<16xi32>
+// CHECK:           loop.dot4add %{{.*}}, unsigned %[[ALL]], %[[B]] : vector<16xi32>
+func.func @dots(%x: memref<32xi8>, %w: memref<512xi8>, %y: memref<16xi32>) {
+  loop.for 16 vectorized {
+  ^bb0(%v: index):
+    %zero = arith.constant 0 : i32
+    %sum = loop.for 8 serial iter(%zero : i32) {
+    ^bb0(%k: index, %so_far: i32):
+      %j = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1 * 4)>(%k, %v)
+      %b = loop.load_packed %w[%j] : memref<512xi8> -> i32
+      %i = affine.apply affine_map<(d0) -> (d0 * 4)>(%k)
+      %a = loop.load_packed %x[%i] : memref<32xi8> -> i32
+      %next = loop.dot4add %so_far, unsigned %a, %b : i32
+      loop.yield %next : i32
+    } -> i32
+    loop.store %sum, %y[%v] : i32, memref<16xi32>
+    loop.yield
+  }
+  return
+}

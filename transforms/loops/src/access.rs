@@ -22,7 +22,12 @@ impl<'c> Access<'c> {
         // Places of the buffer and of the index among the operands.
         let (buffer, index, writes) = match kind_of(op) {
             Some(Kind::Loop(
-                Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadMatrix | Loop::MultiplyShared,
+                Loop::Load
+                | Loop::Gather
+                | Loop::LoadStrided
+                | Loop::LoadPacked
+                | Loop::LoadMatrix
+                | Loop::MultiplyShared,
             )) => (0, 1, false),
             Some(Kind::Loop(Loop::Store | Loop::Scatter | Loop::StoreStrided)) => (1, 2, true),
             Some(Kind::Upstream(Upstream::MaskedLoad)) => (0, 1, false),

@@ -16,7 +16,7 @@ mod x86_64;
 
 use super::spelling::near;
 use fusion_dialects::{Target as Codegen, processors};
-use fusion_machine::{Target, TargetError};
+use fusion_machine::{Dot4, Target, TargetError};
 pub use host::caches_of_system;
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,20 @@ pub fn pipelines(target: &Codegen) -> Vec<(&'static str, String)> {
     let chosen: String =
         options.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}=true")).collect();
     let stage = format!("builtin.module(func.func(math-approximate{{extremes=true{chosen}}}))");
-    Some(("math-approximate", stage)).filter(|_| !chosen.is_empty()).into_iter().collect()
+    let mut found = Vec::new();
+    if !chosen.is_empty() {
+        found.push(("math-approximate", stage));
+    }
+    let vector_bytes = u64::from(target.vector_width / 8);
+    let dot4 = dot4_of(vector_bytes, &has);
+    if !dot4.is_empty() {
+        let options = format!("dot4={dot4} vector-bytes={vector_bytes}");
+        found.push((
+            "convert-loop-to-scf",
+            format!("builtin.module(func.func(convert-loop-to-scf{{{options}}}))"),
+        ));
+    }
+    found
 }
 
 /// Where users keep descriptions, `NAME.toml` each: `FUSION_TARGETS`, else where configurations of users are.
@@ -157,7 +170,9 @@ impl Family {
         // A virtual machine may hide the wide vectors of the processor that it names.
         let described = |target: &Target| target.name == name && target.vector_bytes <= alike.vector_bytes;
         let named = descriptions().map(|(_, target)| target).find(described);
-        Target { processor: name.to_owned(), ..named.unwrap_or(alike) }
+        let found = named.unwrap_or(alike);
+        let dot4 = dot4_of(found.vector_bytes, &|feature| has(Some(feature)));
+        Target { processor: name.to_owned(), dot4, ..found }
     }
 }
 
@@ -204,10 +219,21 @@ impl Processor {
         Ok(Processor::new(codegen, description, Some(file.to_owned())))
     }
 
-    fn new(codegen: Codegen, description: Target, file: Option<PathBuf>) -> Processor {
+    fn new(codegen: Codegen, mut description: Target, file: Option<PathBuf>) -> Processor {
         let vector_width = description.vector_bytes as u32 * 8;
+        // A description that says more than the processor has would have code made that it does not run.
+        let features = codegen.processor_features();
+        let has = |feature: &str| features.iter().any(|f| f == feature);
+        if !Dot4::named(&description.dot4).is_some_and(|dot| dot.is_of(description.vector_bytes, &has)) {
+            description.dot4 = dot4_of(description.vector_bytes, &has);
+        }
         Processor { target: Codegen { vector_width, ..codegen }, description, file }
     }
+}
+
+/// The best instruction for products of integers of 8 bits, as descriptions call it.
+fn dot4_of(vector_bytes: u64, has: &dyn Fn(&str) -> bool) -> String {
+    Dot4::of_features(vector_bytes, has).map(|dot| dot.facts().name.to_owned()).unwrap_or_default()
 }
 
 fn codegen_of(family: &Family, name: &str) -> Codegen {

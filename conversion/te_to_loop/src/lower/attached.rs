@@ -20,7 +20,7 @@ use fusion_dialects::{OpExt, Value, defining_op, key, tensor_type, unit_attr};
 use fusion_operators::DType;
 use fusion_schedule::layout::Layout;
 use fusion_schedule::schedule::primitives::reverse_compute_at::matching_axes;
-use fusion_schedule::schedule::{Attach, AxisId, Refusal, StageId, Store};
+use fusion_schedule::schedule::{Attach, AxisId, Refusal, StageId, Store, Tensorized};
 
 impl<'c> Lowering<'c, '_> {
     /// The inside of a loop.
@@ -104,7 +104,11 @@ impl<'c> Lowering<'c, '_> {
             self.places.remove(&key(*tensor));
         }
         let element = region.iter().all(|(_, n)| *n == 1) && Parts::of(s.op).is_none();
-        if element && s.tensorized.is_none() && s.buffers < 2 && !self.has_steps(stage) {
+        if element
+            && s.tensorized.as_ref().is_none_or(Tensorized::is_sum)
+            && s.buffers < 2
+            && !self.has_steps(stage)
+        {
             let elements = self.stage(loops, stage, region);
             for (tensor, element) in tensors.iter().zip(elements) {
                 self.places.insert(key(*tensor), Place::Value(element));

@@ -93,7 +93,7 @@ impl<'c> Lowering<'c, '_> {
                 self.reads_of(&of_stage, other, &axes, &mut reads);
             }
         }
-        let is_tensorized = |s: StageId| self.tree.stages[s].tensorized.is_some();
+        let is_tensorized = |s: StageId| self.tree.stages[s].tensorized.as_ref().is_some_and(|t| !t.is_sum());
         let by_tiles = is_tensorized(stage) || self.tree.readers(stage).into_iter().any(is_tensorized);
         let region: Vec<Range> = (0..shape.len())
             .map(|axis| {

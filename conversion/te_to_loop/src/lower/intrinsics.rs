@@ -35,33 +35,83 @@ impl<'c> Lowering<'c, '_> {
         if !whole || self.has_guards(nest, bound) {
             return false;
         }
+        let mut operands = match self.operands(nest, bound, tensorized) {
+            Ok(operands) => operands,
+            Err(why) => return self.refuse_intrinsic(nest, tensorized, &why),
+        };
+        match self.result(nest, bound, tensorized) {
+            Ok(result) => operands.push(result),
+            Err(why) => return self.refuse_intrinsic(nest, tensorized, &why),
+        }
+        let values = self.places_of(loops, operands);
+        self.copy_intrinsic(loops, nest, tensorized, values).is_some()
+    }
+
+    /// The sum that an intrinsic without parallel axes makes of the one so far; none where the loops have fewer iterations than it.
+    pub(super) fn replace_sum(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        bound: &Bindings,
+        tensorized: &Tensorized<'c>,
+        so_far: &[Value<'c>],
+    ) -> Option<Vec<Value<'c>>> {
+        let s = &self.tree.stages[nest.stage];
+        let whole = tensorized.loops.iter().all(|&l| self.extent(nest, bound, l) == s.axes[l].extent);
+        if !whole || self.has_guards(nest, bound) {
+            return None;
+        }
         let operands = match self.operands(nest, bound, tensorized) {
             Ok(operands) => operands,
             Err(why) => {
-                let name = tensorized.op.text("sym_name").unwrap_or_default();
-                let why =
-                    format!("replaces loops of stage \"{}\" by the intrinsic @{name}, but {why}", s.name);
-                self.refuse(Refusal::of(nest.stage, &[Te::Tensorize], why));
-                return true;
+                self.refuse_intrinsic(nest, tensorized, &why);
+                return Some(so_far.to_vec());
             }
         };
-        let Some(body) = tensorized.op.body(1) else { return false };
+        let values = [self.places_of(loops, operands), so_far.to_vec()].concat();
+        self.copy_intrinsic(loops, nest, tensorized, values)
+    }
+
+    /// Says that loops cannot be replaced by an intrinsic.
+    fn refuse_intrinsic(&mut self, nest: &Nest, tensorized: &Tensorized<'c>, why: &str) -> bool {
+        let s = &self.tree.stages[nest.stage];
+        let name = tensorized.op.text("sym_name").unwrap_or_default();
+        let why = format!("replaces loops of stage \"{}\" by the intrinsic @{name}, but {why}", s.name);
+        self.refuse(Refusal::of(nest.stage, &[Te::Tensorize], why));
+        true
+    }
+
+    /// What the second body of an intrinsic takes for tensors.
+    fn places_of(&mut self, loops: &Loops<'c>, operands: Vec<Operand<'c>>) -> Vec<Value<'c>> {
         let mut values = Vec::new();
         for (buffer, at, strides) in operands {
             values.push(buffer);
             values.push(self.indices.value(&loops.build, &at));
             values.extend(strides.into_iter().map(|n| loops.scalars().index(n)));
         }
+        values
+    }
+
+    /// Copies the second body of an intrinsic; gives what it yields.
+    fn copy_intrinsic(
+        &mut self,
+        loops: &Loops<'c>,
+        nest: &Nest,
+        tensorized: &Tensorized<'c>,
+        values: Vec<Value<'c>>,
+    ) -> Option<Vec<Value<'c>>> {
+        let body = tensorized.op.body(1)?;
         let mut map = ValueMap::new();
         for (argument, value) in arguments(body).into_iter().zip(values) {
             map.insert(argument, value);
         }
-        let ops = ops_in(body);
-        for op in &ops[..ops.len().saturating_sub(1)] {
-            map.clone_op(&loops.build, *op);
+        let mut ops = ops_in(body);
+        let last = ops.pop()?;
+        for op in ops {
+            map.clone_op(&loops.build, op);
         }
         self.replaced.push(nest.stage);
-        true
+        Some(last.operand_values().into_iter().map(|v| map.lookup(v)).collect())
     }
 
     /// The same place with the loops bound that number the threads of an intrinsic, whose outermost loop that is.
@@ -103,12 +153,7 @@ impl<'c> Lowering<'c, '_> {
         tensorized: &Tensorized<'c>,
     ) -> Result<Vec<Operand<'c>>, String> {
         let s = &self.tree.stages[nest.stage];
-        let mut all = bound.clone();
-        let variable = |i: usize| RANGED + 1 + i;
-        for (i, &l) in tensorized.loops.iter().enumerate() {
-            all.bind(l, Expr::var(variable(i), s.axes[l].extent));
-        }
-        let axes: Vec<Option<Expr>> = self.root_axes(nest, &all).into_iter().map(Some).collect();
+        let axes = self.axes_inside(nest, bound, tensorized);
         let contiguous = tensorized.op.ints("contiguous").unwrap_or_default();
         let mut apart = tensorized.op.ints("apart").unwrap_or_default().into_iter();
         let mut found = Vec::new();
@@ -136,6 +181,18 @@ impl<'c> Lowering<'c, '_> {
             }
             found.push(made);
         }
+        Ok(found)
+    }
+
+    /// Where the results of an intrinsic are.
+    fn result(
+        &self,
+        nest: &Nest,
+        bound: &Bindings,
+        tensorized: &Tensorized<'c>,
+    ) -> Result<Operand<'c>, String> {
+        let s = &self.tree.stages[nest.stage];
+        let axes = self.axes_inside(nest, bound, tensorized);
         let indices: Vec<Expr> = axes.into_iter().take(s.rank()).flatten().collect();
         let parallel = tensorized.loops.iter().filter(|&&l| !s.axes[l].reduce).count();
         let dims: Vec<Option<usize>> = (0..parallel).map(Some).collect();
@@ -146,8 +203,17 @@ impl<'c> Lowering<'c, '_> {
                 "its result is not spread over the registers of a warp's threads; use te.set_scope to fragment".into()
             );
         }
-        found.push(result);
-        Ok(found)
+        Ok(result)
+    }
+
+    /// The stage's axes where the loops of an intrinsic are variables.
+    fn axes_inside(&self, nest: &Nest, bound: &Bindings, tensorized: &Tensorized<'c>) -> Vec<Option<Expr>> {
+        let s = &self.tree.stages[nest.stage];
+        let mut all = bound.clone();
+        for (i, &l) in tensorized.loops.iter().enumerate() {
+            all.bind(l, Expr::var(RANGED + 1 + i, s.axes[l].extent));
+        }
+        self.root_axes(nest, &all).into_iter().map(Some).collect()
     }
 
     fn operand(

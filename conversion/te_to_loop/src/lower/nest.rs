@@ -18,7 +18,7 @@ use fusion_dialects::te::{Parts, Scalar};
 use fusion_dialects::{Attribute, OpExt, Value, key, tensor_type};
 use fusion_operators::TensorType;
 use fusion_schedule::schedule::primitives::skip_padding::SKIPS_PADDING;
-use fusion_schedule::schedule::{Attach, AxisId, Stage, StageId};
+use fusion_schedule::schedule::{Attach, AxisId, Stage, StageId, Tensorized};
 use std::collections::HashMap;
 
 /// A stage whose loops are being made.
@@ -114,7 +114,7 @@ impl<'c> Lowering<'c, '_> {
         let mut nest = Nest { stage, region, order: Vec::new(), reduction: 0, in_memory: false };
         let trivial = |a: AxisId| self.extent(&nest, &Bindings::default(), a) == 1;
         let first = s.leaves.iter().position(|&l| s.axes[l].reduce).unwrap_or(s.leaves.len());
-        if let Some(at) = s.tensorized.as_ref().and_then(|t| s.place(t.axis).ok()) {
+        if let Some(at) = s.tensorized.as_ref().filter(|t| !t.is_sum()).and_then(|t| s.place(t.axis).ok()) {
             nest.order = s.leaves.clone();
             nest.reduction = if s.is_reduction() { first.min(at) } else { s.leaves.len() };
             nest.in_memory = s.is_reduction();
@@ -160,7 +160,8 @@ impl<'c> Lowering<'c, '_> {
             self.initialize(loops, nest, bound.clone(), depth);
         }
         let s = &self.tree.stages[nest.stage];
-        if let Some(tensorized) = s.tensorized.as_ref().filter(|t| nest.order.get(depth) == Some(&t.axis))
+        let here = |t: &&Tensorized| !t.is_sum() && nest.order.get(depth) == Some(&t.axis);
+        if let Some(tensorized) = s.tensorized.as_ref().filter(here)
             && self.replace(loops, nest, &bound, tensorized)
         {
             return Vec::new();

@@ -8,7 +8,7 @@ use super::nest::{Bindings, Nest, notes_of};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::{OpExt, Value};
-use fusion_schedule::schedule::AxisId;
+use fusion_schedule::schedule::{AxisId, Tensorized};
 
 impl<'c> Lowering<'c, '_> {
     /// One element of a reduction: the accumulators are carried around the reduction loops.
@@ -73,6 +73,12 @@ impl<'c> Lowering<'c, '_> {
             };
         }
         let axis = nest.order[depth];
+        let here = |t: &&Tensorized| t.is_sum() && t.axis == axis;
+        if let Some(tensorized) = self.tree.stages[nest.stage].tensorized.as_ref().filter(here)
+            && let Some(sums) = self.replace_sum(loops, nest, &bound, tensorized, &carried)
+        {
+            return sums;
+        }
         let kind = self.tree.stages[nest.stage].axes[axis].kind;
         let notes = notes_of(&self.tree.stages[nest.stage], axis);
         let mut so_far = carried;

@@ -21,6 +21,9 @@ pub enum Lanes {
     Own,
 }
 
+/// Elements that a packed load puts together.
+pub const PACKED: i64 = 4;
+
 const SAME: Lanes = Lanes::Grows(0);
 
 /// What is known of the values of a body.
@@ -166,6 +169,15 @@ impl Analysis {
                 let lanes = if self.same(operands[1]) && !self.masked { SAME } else { Lanes::Own };
                 return self.set_results(op, lanes);
             }
+            Some(Kind::Loop(Loop::LoadPacked)) if !self.masked => {
+                self.loaded.insert(key(operands[0]));
+                let lanes = match self.lanes(operands[1]) {
+                    Lanes::Grows(0) => SAME,
+                    Lanes::Grows(PACKED) => Lanes::Own,
+                    _ => return None,
+                };
+                return self.set_results(op, lanes);
+            }
             Some(Kind::Loop(Loop::Store)) => {
                 if self.same(operands[2]) {
                     // Which lane is the last one that stores is only known when it happens.
@@ -188,6 +200,10 @@ impl Analysis {
             }
             Some(Kind::Loop(Loop::ThreadIndex)) => return self.set_results(op, SAME),
             Some(Kind::Loop(Loop::AllReduce)) if !self.masked => return self.all_reduce(op),
+            Some(Kind::Loop(Loop::Dot4Add)) => {
+                let lanes = if self.all_same(op) { SAME } else { Lanes::Own };
+                return operands.iter().all(|v| is_scalar(*v)).then(|| self.set_results(op, lanes))?;
+            }
             Some(Kind::Loop(_)) => return None,
             _ => {}
         }

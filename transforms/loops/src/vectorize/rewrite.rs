@@ -73,6 +73,7 @@ impl<'c> Rewriter<'c, '_> {
         }
         let lanes = match op.kind() {
             Some(Kind::Loop(Loop::Load)) => self.load(build, op),
+            Some(Kind::Loop(Loop::LoadPacked)) => self.load_packed(build, op),
             Some(Kind::Upstream(Upstream::AffineApply)) => self.apply(build, op).into_iter().collect(),
             _ => self.elementwise(build, op),
         };
@@ -110,6 +111,14 @@ impl<'c> Rewriter<'c, '_> {
             _ => (Loop::Gather, self.vector(build, index)),
         };
         vec![build.value(name.name(), &[from, at], ty, &[])]
+    }
+
+    /// Fours side by side.
+    fn load_packed(&mut self, build: &Build<'c>, op: Op<'c>) -> Vec<Value<'c>> {
+        let [buffer, index] = op.operand_values()[..] else { return Vec::new() };
+        let ty = self.widened(op.result_values()[0].r#type());
+        let operands = [self.scalars.lookup(buffer), self.scalars.lookup(index)];
+        vec![build.value(Loop::LoadPacked.name(), &operands, ty, &[])]
     }
 
     fn store(&mut self, build: &Build<'c>, op: Op<'c>) {

@@ -1,4 +1,5 @@
-//! Matrix instructions of GPUs as declared intrinsics, a text file each: what they compute, and how the threads of a warp do it.
+//! Matrix instructions of GPUs and dot products of CPUs as declared intrinsics, a text file each: what they compute, and how the threads of
+//! a warp, or the lanes of a vector, do it.
 //!
 //!     te.tensorize %loop with @mma_m16n8k16_f16        the declaration is put into the module when it is first named
 //!
@@ -7,12 +8,13 @@
 //! `FACTORS` for the elements of 64 rows of them, `COPIED` for those of 32, `RESULTS` for those of 128, and
 //! `SUMS` for those of a thread; where it is for several depths, `DEPTH` stands for that, `HELD` for the
 //! elements of an operand, and `EACH` for those of a thread; `PANELLED` for how panels of operands lie, where
-//! they are in some. A target's description lists those it has, the best one first.
+//! they are in some; words with `_A` and `_B` for what depends on the sign of an operand. A target's description lists those it has, the best one first.
 
 pub mod facts;
 
 pub use facts::{Facts, Together};
 
+use crate::schedule::intrinsic;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Build, Context, Module, Op, OpExt, ValueMap, ops_in, parse_module, top_level};
@@ -36,10 +38,21 @@ pub struct Declared {
     square: [u64; 2],
     /// How operands lie in panels.
     panels: &'static str,
+    /// Which operands are of unsigned integers.
+    unsigned: [bool; 2],
 }
 
 const fn declared(name: &'static str, element: &'static str, text: &'static str) -> Declared {
-    Declared { name, element, factors: Factors::Half, text, columns: 0, square: [0, 0], panels: "" }
+    Declared {
+        name,
+        element,
+        factors: Factors::Half,
+        text,
+        columns: 0,
+        square: [0, 0],
+        panels: "",
+        unsigned: [false; 2],
+    }
 }
 
 const fn of_depth(
@@ -67,10 +80,19 @@ const fn of_f32(factors: Factors, columns: u64, name: &'static str, text: &'stat
     Declared { factors, ..of_columns(columns, name, "f32", text) }
 }
 
+const fn dot4(unsigned: [bool; 2], name: &'static str) -> Declared {
+    Declared { unsigned, ..declared(name, "i8", include_str!("dot4.mlir")) }
+}
+
 impl Declared {
     /// The declaration.
     fn text(&self) -> String {
         let [rows, depth] = self.square;
+        let signs = ["_A", "_B"].into_iter().zip(self.unsigned).flat_map(|(side, unsigned)| {
+            let (ty, extend, sign) =
+                if unsigned { ("ui8", "extui", "unsigned") } else { ("i8", "extsi", "") };
+            [("TYPE", ty), ("EXTEND", extend), ("SIGN", sign)].map(|(word, by)| (format!("{word}{side}"), by))
+        });
         let words = [
             ("COLUMNS", self.columns),
             ("PANELS", self.columns / 64),
@@ -82,11 +104,9 @@ impl Declared {
             ("HELD", rows * depth),
             ("EACH", rows * depth / WAVE),
         ];
-        let text = self
-            .text
-            .replace("TYPE", self.element)
-            .replace("NAME", self.name)
-            .replace("PANELLED", self.panels);
+        let text = signs.fold(self.text.to_owned(), |text, (word, by)| text.replace(&word, by));
+        let text =
+            text.replace("TYPE", self.element).replace("NAME", self.name).replace("PANELLED", self.panels);
         words.into_iter().fold(text, |text, (word, number)| text.replace(word, &number.to_string()))
     }
 }
@@ -153,7 +173,22 @@ pub const DECLARED: &[Declared] = &[
     of_f32(Factors::Tf32, 64, "wgmma_m64n64k32_tf32", WGMMA_TF32),
     of_f32(Factors::Tf32, 128, "wgmma_m64n128k32_tf32", WGMMA_TF32),
     of_f32(Factors::Tf32, 256, "wgmma_m64n256k32_tf32", WGMMA_TF32),
+    dot4([false, false], "dot4_i8_i8"),
+    dot4([true, false], "dot4_ui8_i8"),
+    dot4([false, true], "dot4_i8_ui8"),
+    dot4([true, true], "dot4_ui8_ui8"),
 ];
+
+/// The intrinsic that adds four products of integers of 8 bits to one of 32, of elements of those types.
+pub fn dot4_of(a: DType, b: DType) -> Option<&'static str> {
+    match (a, b) {
+        (DType::I8, DType::I8) => Some("dot4_i8_i8"),
+        (DType::U8, DType::I8) => Some("dot4_ui8_i8"),
+        (DType::I8, DType::U8) => Some("dot4_i8_ui8"),
+        (DType::U8, DType::U8) => Some("dot4_ui8_ui8"),
+        _ => None,
+    }
+}
 
 /// The types of elements that a target multiplies matrices of by instructions, and what these multiply.
 pub fn elements(target: &Target) -> Vec<(DType, Factors)> {
@@ -185,6 +220,14 @@ pub fn facts(context: &Context, name: &str) -> Result<Facts, String> {
     let declared = top_level(parsed.as_operation(), |k| matches!(k, Kind::Te(Te::Intrinsic)));
     let facts = declared.first().and_then(|op| Facts::of(*op)).ok_or_else(|| unknown(name))?;
     Ok(Facts { factors: named(name).map_or(facts.factors, |row| row.factors), ..facts })
+}
+
+/// Whether a `te.compute` sums up what the one of that name does, of whatever extents.
+pub fn computes_as(compute: Op, name: &str) -> bool {
+    let Ok(parsed) = parse(compute.context_ref(), name) else { return false };
+    let declared = top_level(parsed.as_operation(), |k| matches!(k, Kind::Te(Te::Intrinsic)));
+    let model = declared.first().and_then(|op| intrinsic::computes(*op));
+    model.is_some_and(|model| intrinsic::combines_as(compute, model).is_ok())
 }
 
 fn parse<'c>(context: &'c Context, name: &str) -> Result<Module<'c>, String> {

@@ -6,6 +6,8 @@
 //! Loops stand for axes in order. Each element the stage reads must go with the same loops as the intrinsic's, by a
 //! constant distance in each; the scalar operations and the combiner must be the same. What differs is said.
 
+pub use super::tensorized::computes;
+
 use super::same::{attributes, commutes, same_block};
 use super::{Attach, AxisId, Operand, Relation, Schedule, Stage, StageId, Tensorized};
 use fusion_dialects::indices::expr::{Atom, Expr};
@@ -17,10 +19,17 @@ use fusion_dialects::{
     Op, OpExt, Value, arguments, defining_op, key, kind_of, ops_in, position, tensor_type,
 };
 
-/// The `te.compute` of an intrinsic.
-pub fn computes<'c>(intrinsic: Op<'c>) -> Option<Op<'c>> {
-    let ops = intrinsic.body(0).map(ops_in)?;
-    ops.into_iter().find(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute))))
+/// Fails unless two `te.compute` begin with the same neutral elements, and take elements and combine them alike.
+pub fn combines_as(compute: Op, model: Op) -> Result<(), String> {
+    if compute.attr("init") != model.attr("init") {
+        return Err("begins with other neutral elements".into());
+    }
+    for body in [0, 1] {
+        if let (Some(a), Some(b)) = (compute.body(body), model.body(body)) {
+            same_block(a, b)?;
+        }
+    }
+    Ok(())
 }
 
 /// The loops of a stage from that one inwards as an intrinsic.

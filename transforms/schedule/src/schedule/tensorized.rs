@@ -2,7 +2,15 @@
 
 use super::AxisId;
 use fusion_dialects::indices::expr::Expr;
-use fusion_dialects::{Op, OpExt, Value};
+use fusion_dialects::rows::Kind;
+use fusion_dialects::te::Op as Te;
+use fusion_dialects::{Op, OpExt, Value, kind_of, ops_in};
+
+/// The `te.compute` of an intrinsic.
+pub fn computes<'c>(intrinsic: Op<'c>) -> Option<Op<'c>> {
+    let ops = intrinsic.body(0).map(ops_in)?;
+    ops.into_iter().find(|op| matches!(kind_of(*op), Some(Kind::Te(Te::Compute))))
+}
 
 /// The inner loops of a stage, as an intrinsic.
 #[derive(Clone, Debug)]
@@ -18,6 +26,11 @@ pub struct Tensorized<'c> {
 }
 
 impl Tensorized<'_> {
+    /// True for an intrinsic without parallel axes, which makes a sum of the one so far.
+    pub fn is_sum(&self) -> bool {
+        computes(self.op).and_then(|compute| compute.ints("axes")).is_some_and(|axes| axes.is_empty())
+    }
+
     /// The loops that number the threads of a warp, where they do it together.
     pub fn lanes(&self) -> Vec<AxisId> {
         let lanes = self.op.ints("lanes").unwrap_or_default();

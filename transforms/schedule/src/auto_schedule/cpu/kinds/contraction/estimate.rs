@@ -167,6 +167,7 @@ impl Convolution<'_> {
             is_alone: true,
             innermost: None,
             lanes: machine.lanes(4),
+            dot: None,
         };
         nest.best(machine, &[false, true], &|_| true).map(|(cycles, _)| cycles)
     }

@@ -17,6 +17,7 @@
 //! Rows of a transposed convolution's phases may be along two axes, as pixels are: a small image has few along each, and windows that
 //! overlap share what they read (`reach`). There the innermost steps of the reduction, those of the kernel, are written out.
 
+mod dot;
 mod estimate;
 mod groups;
 mod kind;
@@ -47,6 +48,7 @@ use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Handle, Schedule, StageId};
+use dot::Dot;
 use fusion_dialects::indices::expr::Var;
 use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Machine;
@@ -117,6 +119,8 @@ struct Contraction {
     /// The axis along which results lie side by side, where they are stored in another order than theirs.
     innermost: Option<usize>,
     lanes: u64,
+    /// How several products are added at once; a step is one of these then.
+    dot: Option<Dot>,
 }
 
 impl Contraction {
@@ -155,11 +159,12 @@ fn best_of(
     machine: &Machine,
     constant: &[bool],
 ) -> Option<Contraction> {
-    let together = recognize(tree, stage, reduction, machine)?;
+    let together = recognize(tree, stage, reduction, machine)?.in_dots(tree, reduction, machine, constant);
     if together.fused == 1 || together.padding.is_empty() {
         return Some(together);
     }
     let apart = recognize_with(tree, stage, reduction, machine, 1)?;
+    let apart = apart.in_dots(tree, reduction, machine, constant);
     let cycles = |c: &Contraction| c.best(machine, constant, &|_| true).map(|(cycles, _)| cycles);
     let is_faster = match (cycles(&apart), cycles(&together)) {
         (Some(apart), Some(together)) => apart < together,
@@ -229,6 +234,7 @@ fn recognize_with(
         is_alone: stage == reduction,
         innermost,
         lanes,
+        dot: None,
     })
 }
 
@@ -287,8 +293,10 @@ fn write(
     let mut copies = None;
     if let (true, Some(dimension)) = (copied, dimension) {
         let panels = Panels { dimension, width: contraction.width(tile), at_once };
-        copies = copy_panels(writer, stage, panel, panels, contraction.lanes, loops.packing)?;
+        let layout = contraction.with_fours(tile, panels.layout(panel.shape.len())?)?;
+        copies = copy_panels(writer, stage, panel, (panels, layout), contraction.lanes, loops.packing)?;
     }
+    contraction.write_dots(writer, reduction)?;
     if let Some(rows) = loops.sharing {
         let shared: Vec<_> = copies.into_iter().chain([(stage, rows)]).collect();
         parallel::share(writer, stage, &shared)?;
@@ -308,7 +316,7 @@ fn lay_out(
     if let (Some(input), true) = (panel.input, panel.is_constant(constant)) {
         if let Some((dimension, width)) = contraction.panels_of(tile) {
             let is_step = |v: &Var| v.id >= contraction.axes();
-            let layout = panels_in_order(panel, dimension, width, &is_step)?;
+            let layout = contraction.with_fours(tile, panels_in_order(panel, dimension, width, &is_step)?)?;
             // Pieces of a product read one weight.
             if writer.tree.input_layouts[input].as_ref() != Some(&layout) {
                 writer.transform_layout(Handle::Input(input), layout)?;

@@ -59,7 +59,7 @@ impl Contraction {
                 rows.push(None);
             }
             let tiles = rows.iter().flat_map(|&r| self.tiles((vector, panel), r, &second, machine));
-            legal.extend(tiles.filter(|tile| self.is_possible(tile)));
+            legal.extend(tiles.filter(|tile| self.is_possible(tile) && self.fits_dots(tile, constant)));
         }
         legal
     }
@@ -123,7 +123,7 @@ impl Contraction {
     }
 
     /// True when the axis is an axis of the tensor as well, or the channels of a group in one, so that a layout can have it last.
-    fn packable(&self, panel: usize, vector: usize, constant: &[bool]) -> bool {
+    pub(super) fn packable(&self, panel: usize, vector: usize, constant: &[bool]) -> bool {
         let (operand, extent) = (&self.operands[panel], self.extents[vector]);
         let is_constant = operand.is_constant(constant);
         operand.dimension(vector, extent).is_some() && (is_constant || self.reuse(panel) >= WORTH_PACKING)
@@ -147,7 +147,7 @@ impl Contraction {
         let far = self.extents[tile.vector] * 4 >= 1024 && self.reuse(tile.panel) >= 2 * WORTH_PACKING;
         !panel.is_constant(constant)
             && panel.dimension(tile.vector, self.extents[tile.vector]).is_some()
-            && (self.stride(tile.panel, tile.vector) != Some(1) || far)
+            && (self.dot.is_some() || self.stride(tile.panel, tile.vector) != Some(1) || far)
     }
 
     /// Panels that tiles of rows go over one after the other: as many as half of the second cache holds, in blocks of one size, where
@@ -214,7 +214,8 @@ impl Contraction {
         let conflict = self.rows_conflict(tile, machine);
         let shared = self.is_by_phases(tile).then(|| Shared::of(self, tile, machine));
         let step = |vectors: u64, rows: u64| {
-            let work = (vectors * rows).div_ceil(machine.multiply_adds).max(machine.latency);
+            let work = vectors * rows * self.multiply_adds_a_step();
+            let work = work.div_ceil(machine.multiply_adds).max(machine.latency);
             let bytes = if far { vectors * machine.vector_bytes } else { 0 };
             let again = if conflict { 2 * rows } else { 0 };
             let (reads, turn) = match &shared {

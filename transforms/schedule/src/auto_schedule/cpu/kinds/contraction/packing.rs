@@ -21,7 +21,8 @@ pub fn copy_operand(
     match panel.dimension(vector, extent) {
         Some(dimension) => {
             let panels = Panels { dimension, width: tile.width(), at_once: 1 };
-            copy_panels(writer, host, panel, panels, tile.lanes, at).map(|_| ())
+            let layout = panels.layout(panel.shape.len())?;
+            copy_panels(writer, host, panel, (panels, layout), tile.lanes, at).map(|_| ())
         }
         None => Ok(()),
     }
@@ -46,7 +47,8 @@ pub fn copy_panels_at(
     lanes: u64,
 ) -> Result<(), String> {
     let panels = Panels { dimension, width: lanes, at_once: 1 };
-    copy_panels(writer, stage, operand, panels, lanes, at).map(|_| ())
+    let layout = panels.layout(operand.shape.len())?;
+    copy_panels(writer, stage, operand, (panels, layout), lanes, at).map(|_| ())
 }
 
 /// [`panels`] of an operand in the order of a nest's loops: outermost the axes that no step of the reduction goes along, which select
@@ -160,12 +162,19 @@ pub(super) struct Panels {
     pub at_once: u64,
 }
 
+impl Panels {
+    /// The order of an operand of that rank that is cut so.
+    pub(super) fn layout(&self, rank: usize) -> Result<Layout, String> {
+        panels(rank, self.dimension, self.width)
+    }
+}
+
 /// Copies panels before the loops over their rows; gives the copy and its loop over several panels, when there is one.
 pub(super) fn copy_panels(
     writer: &mut Writer,
     stage: StageId,
     panel: &Operand,
-    panels_of: Panels,
+    (panels_of, layout): (Panels, Layout),
     lanes: u64,
     at: Option<AxisId>,
 ) -> Result<Option<(StageId, AxisId)>, String> {
@@ -173,7 +182,7 @@ pub(super) fn copy_panels(
     let Some(source) = panel.handle() else { return Ok(None) };
     let copy = writer.cache_read(source, "panel", (panel.reader, panel.read))?;
     let rank = panel.shape.len();
-    writer.transform_layout(Handle::Stage(copy), panels(rank, dimension, width)?)?;
+    writer.transform_layout(Handle::Stage(copy), layout)?;
     let axes = writer.tree.stages[copy].leaves.clone();
     let mut order: Vec<AxisId> = (0..rank).filter(|&a| a != dimension).map(|a| axes[a]).collect();
     let contiguous = (0..rank).rev().find(|&a| panel.shape[a] > 1).unwrap_or(dimension);

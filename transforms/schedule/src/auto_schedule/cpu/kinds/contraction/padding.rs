@@ -78,6 +78,9 @@ impl Contraction {
 
     /// The share of all steps that is computed.
     pub(super) fn share_of_steps(&self, tile: &Tile) -> f64 {
+        if self.dot.is_some() {
+            return 1.0;
+        }
         (0..self.steps.len()).map(|step| 1.0 - self.passed_over(tile, step)).product()
     }
 
@@ -89,6 +92,9 @@ impl Contraction {
         tile: &Tile,
         machine: &Machine,
     ) -> Result<(), String> {
+        if self.dot.is_some() {
+            return Ok(());
+        }
         let s = &writer.tree.stages[reduction];
         let loops: Vec<AxisId> =
             s.leaves.iter().rev().copied().filter(|&l| s.axes[l].reduce && s.axes[l].extent > 1).collect();

@@ -73,7 +73,9 @@ impl Contraction {
 /// The innermost loop over steps of a reduction that is one.
 pub fn serial_step(tree: &Schedule, reduction: StageId) -> Option<AxisId> {
     let s = &tree.stages[reduction];
-    let is_loop =
-        |l: &AxisId| s.axes[*l].reduce && s.axes[*l].kind == LoopKind::Serial && s.axes[*l].extent > 1;
+    let in_intrinsic = |l: &AxisId| s.tensorized.as_ref().is_some_and(|t| t.loops.contains(l));
+    let is_loop = |l: &AxisId| {
+        s.axes[*l].reduce && s.axes[*l].kind == LoopKind::Serial && s.axes[*l].extent > 1 && !in_intrinsic(l)
+    };
     s.leaves.iter().copied().rev().find(is_loop)
 }

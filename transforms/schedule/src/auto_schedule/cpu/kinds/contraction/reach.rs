@@ -48,6 +48,9 @@ impl Contraction {
         const MOST_STEPS: u64 = 8;
         const MOST_WORK: u64 = 256;
         const SLIDING: u64 = 6;
+        if self.dot.is_some() {
+            return 0;
+        }
         let accumulators = tile.vectors * tile.all_rows();
         let panel = &self.operands[tile.panel];
         let slides_along = |axis| panel.indices.iter().any(|e| e.mentions(tile.vector) && e.mentions(axis));
