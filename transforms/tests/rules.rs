@@ -253,6 +253,12 @@ pub const SAMPLES: &[Sample] = &[
     ("matmul-strassen", "(matmul {} x:[192,256] c:[256,288])"),
     ("matmul-strassen", "(matmul {transpose_b=true} x:[192,256] c:[288,256])"),
     ("matmul-strassen", "(matmul {} x:[320,256] c:[256,320])"),
+    ("product-of-quantized", "(matmul {} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} x:[e,a,b] 240.0)))) (cast {dtype=i32} 3.0))) 0.02) (mul {} (cast {dtype=f32} (cast {dtype=i32} (cast {dtype=i8} (mul {} c:[b,f] 127.0)))) d:[f]))"),
+    ("product-of-quantized", "(matmul {} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=i8} (mul {} x:[e,a,b] 127.0))) (cast {dtype=i32} 3.0))) 0.02) (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=i8} (mul {} y:[e,b,f] 127.0))) (cast {dtype=i32} -5.0))) 0.03))"),
+    ("product-of-quantized", "(matmul {transpose_b=true} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=i8} (mul {} x:[e,a,b] 127.0))) (cast {dtype=i32} 3.0))) 0.02) (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} y:[e,f,b] 240.0)))) (cast {dtype=i32} 5.0))) 0.03))"),
+    ("product-of-quantized", "(dense {} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} x:[a,b] 240.0)))) (cast {dtype=i32} 120.0))) 0.02) (mul {} (cast {dtype=f32} (cast {dtype=i32} (cast {dtype=i8} (mul {} c:[f,b] 127.0)))) d:[f,1]))"),
+    ("product-of-quantized", "(conv2d {padding=[1,1,0,2],strides=[2,1]} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} x:[a,4,7,6] 240.0)))) (cast {dtype=i32} 120.0))) 0.02) (mul {} (cast {dtype=f32} (cast {dtype=i32} (cast {dtype=i8} (mul {} c:[f,4,3,3] 127.0)))) d:[f,1,1,1]))"),
+    ("product-of-quantized", "(conv2d {padding=[1,1,1,1]} (mul {} (cast {dtype=f32} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} x:[a,8,7,6] 240.0))))) 0.02) (mul {} (cast {dtype=f32} (cast {dtype=i32} (cast {dtype=i8} (mul {} c:[f,8,3,3] 127.0)))) 0.3))"),
 ];
 
 /// Lets one rule be applied.

@@ -7,8 +7,7 @@
 //! The plain order wins where rows of pixels fill vectors; where they do not, for small images and strides, lanes are lost or results turned
 //! round. What a convolution takes in each order is counted in cycles as its schedule will count them (`te/auto_schedule/contraction`).
 
-use fusion_machine::Machine;
-use fusion_machine::Target;
+use fusion_machine::{Dot4, Machine, Target};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::layout::{ALL, IMAGES, LAYOUT_CONV2D, Layouts, WEIGHTS, plain};
 use fusion_operators::ops::pooling::{AVG_POOL2D, MAX_POOL2D};
@@ -138,14 +137,15 @@ pub fn pays(attrs: &Attrs, types: [&TensorType; 3], (order, of_weight): (&str, &
     let fits = images.stored(types[0]).is_some()
         && images.stored(types[2]).is_some()
         && weight.stored(types[1]).is_some();
-    let machine = Machine::of(&Target::default(), 0);
+    let machine = Machine { dot4: Some(Dot4::Vpdpbusd), ..Machine::of(&Target::default(), 0) };
     let least = if lies { LEAST_GAIN_BEHIND } else { LEAST_GAIN };
     fits && compare(attrs, types, [&images, &weight, &images], &machine).is_some_and(|gain| gain >= least)
 }
 
 /// Cycles in the plain order as a multiple of those in others.
 fn compare(attrs: &Attrs, types: [&TensorType; 3], orders: [&Layout; 3], machine: &Machine) -> Option<f64> {
-    if types[0].dtype != DType::F32 || attrs.int_or("groups", 1) != 1 {
+    let are_bytes = types[..2].iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8));
+    if !are_bytes && types[0].dtype != DType::F32 || attrs.int_or("groups", 1) != 1 {
         return None;
     }
     let extents = |ty: &TensorType| ty.shape().and_then(|shape| <[u64; 4]>::try_from(shape).ok());
@@ -155,6 +155,7 @@ fn compare(attrs: &Attrs, types: [&TensorType; 3], orders: [&Layout; 3], machine
         weight: extents(types[1])?,
         result: extents(types[2])?,
         window: &window,
+        dot4: machine.dot4.filter(|_| are_bytes),
     };
     let (images, weights) = (Layout::plain(IMAGES), Layout::plain(WEIGHTS));
     let plain = counted(&convolution, [&images, &weights, &images], machine)?;
@@ -171,8 +172,8 @@ const MOST_KEPT: usize = 4096;
 
 fn counted(convolution: &Convolution, orders: [&Layout; 3], machine: &Machine) -> Option<f64> {
     let [data, weight, result] = orders;
-    let Convolution { data: x, weight: w, result: y, window } = convolution;
-    let key = format!("{x:?} {w:?} {y:?} {window:?} {data} {weight} {result} {machine:?}");
+    let Convolution { data: x, weight: w, result: y, window, dot4 } = convolution;
+    let key = format!("{x:?} {w:?} {y:?} {window:?} {dot4:?} {data} {weight} {result} {machine:?}");
     if let Some(cycles) = COUNTED.with_borrow(|counted| counted.get(&key).copied()) {
         return cycles;
     }

@@ -101,6 +101,13 @@ pub enum Rounding {
     Normwise(&'static str),
 }
 
+impl Rounding {
+    /// Whether both sides have the same bits: integers have no roundings.
+    pub fn keeps_bits(self, types: &[TensorType]) -> bool {
+        self == Rounding::Exact || types.iter().all(|ty| !ty.dtype.is_float())
+    }
+}
+
 /// A rule.
 #[derive(Clone)]
 pub struct Rule {
@@ -258,8 +265,9 @@ impl Ready {
 
     /// Applies the rule to a match; gives what became equal to the class when that changed the graph.
     pub fn apply(&self, graph: &mut Graph, class: Id, mut subst: Subst) -> Option<Id> {
-        let keeps_roundings = graph[class].data.keeps_roundings;
-        if keeps_roundings && self.rule.rounding != Rounding::Exact {
+        let data = &graph[class].data;
+        let keeps_roundings = data.keeps_roundings;
+        if keeps_roundings && !self.rule.rounding.keeps_bits(&data.types) {
             return None;
         }
         let types = self.right_types(graph, class, &mut subst, true)?;

@@ -71,6 +71,12 @@ impl Draft {
         self.steps.len() - 1
     }
 
+    /// A leaf as part of the term.
+    pub fn node(&mut self, node: Node) -> Place {
+        self.steps.push(Step::Node(node));
+        self.steps.len() - 1
+    }
+
     /// A call as part of the term.
     pub fn call(&mut self, operator: &'static Operator, attrs: Attrs, operands: &[Place]) -> Place {
         self.steps.push(Step::Node(Node::attrs(attrs)));
@@ -101,8 +107,9 @@ impl SearchRule {
     /// another type than the class, or that can only be computed later, is left out.
     pub fn apply(&self, graph: &mut Graph, draft: &Draft) -> Option<Id> {
         let name = Symbol::from(self.name);
-        let keeps_roundings = graph[draft.class].data.keeps_roundings;
-        if keeps_roundings && self.rounding != Rounding::Exact || !draft.may_make_constants(graph) {
+        let data = &graph[draft.class].data;
+        let keeps_roundings = data.keeps_roundings;
+        if keeps_roundings && !self.rounding.keeps_bits(&data.types) || !draft.may_make_constants(graph) {
             return None;
         }
         let mut ids: Vec<Id> = Vec::new();

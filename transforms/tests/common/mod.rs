@@ -67,8 +67,8 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub fn new(text: &'t str, seed: u64) -> Self {
-        // A processor that adds beside its multiply-adds: all rules apply to some.
-        let target = Target { additions: 2, ..Target::default() };
+        // A processor that adds beside its multiply-adds, and products of bytes: all rules apply to some.
+        let target = Target { additions: 2, dot4: "vpdpbusd".to_owned(), ..Target::default() };
         let graph = Graph::new(Facts {
             rates: Rates::of(&target).with(FpMath { level: Level::Fast, max_error: None }),
             ..Facts::default()

@@ -46,6 +46,9 @@ const CONTRACTION: f64 = 0.85;
 /// The share that those by matrix instructions do, whose operands take a way through shared memory.
 const MATRIX: f64 = 0.5;
 
+/// Products that such an instruction adds.
+const TOGETHER: f64 = 4.0;
+
 impl Default for Rates {
     fn default() -> Self {
         Rates::of(&Target::default())
@@ -126,9 +129,20 @@ impl Rates {
             rates.fold(self.flops, f64::max)
         };
         let rate = operands.iter().map(of).reduce(f64::min).unwrap_or(self.flops);
+        let rate = rate * self.dots(operands);
         let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
         let depth = operations / (2.0 * results.max(1.0));
         rate * self.tiles.share((results, depth), (rate, bytes))
+    }
+
+    /// How many times as fast as in floats products of operands of those types are, by instructions that add four of 8 bits.
+    fn dots(&self, operands: &[TensorType]) -> f64 {
+        let dot4 = self.core.and_then(|core| core.dot4);
+        let are_bytes = operands.iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8));
+        match dot4.filter(|_| are_bytes && operands.len() == 2) {
+            Some(dot4) => TOGETHER / dot4.facts().multiply_adds as f64,
+            None => 1.0,
+        }
     }
 
     /// The same of f32 without matrix instructions.

@@ -21,6 +21,7 @@ pub mod normalization;
 mod numerics;
 pub mod pieces;
 pub mod products;
+pub mod quantization;
 mod quotients;
 pub mod resampling;
 pub mod scales;
@@ -67,6 +68,8 @@ pub enum Family {
     InnerProductTrick,
     /// Orders of images.
     Layout,
+    /// Products of quantized numbers, as sums of integers.
+    Quantization,
 }
 
 impl Family {
@@ -85,6 +88,7 @@ impl Family {
         (Family::Strassen, "strassen"),
         (Family::InnerProductTrick, "inner-product-trick"),
         (Family::Layout, "layout"),
+        (Family::Quantization, "quantization"),
     ];
 
     /// Its name.
@@ -113,7 +117,9 @@ impl Family {
             .concat(),
             Family::Activation => activation::rules(),
             Family::Normalization => normalization::rules(),
-            Family::Siblings | Family::Strassen | Family::InnerProductTrick => Vec::new(),
+            Family::Siblings | Family::Strassen | Family::InnerProductTrick | Family::Quantization => {
+                Vec::new()
+            }
             Family::Attention => [attention::rules(), quotients::of_attention()].concat(),
             Family::Winograd => winograd::rules(),
             Family::Layout => layout::rules(),
@@ -129,6 +135,7 @@ impl Family {
             Family::Strassen => &[strassen::SEARCH_RULES],
             Family::InnerProductTrick => &[inner_product_trick::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
+            Family::Quantization => &[quantization::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],
         };

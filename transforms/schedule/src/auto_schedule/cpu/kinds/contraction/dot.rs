@@ -31,13 +31,29 @@ pub struct Dot {
 impl Contraction {
     /// The same in dot products, where the machine has an instruction for its elements and they lie so.
     pub(super) fn in_dots(
-        mut self,
+        self,
         tree: &Schedule,
         reduction: StageId,
         machine: &Machine,
         constant: &[bool],
     ) -> Contraction {
-        let Some(dot) = self.dot_of(tree, reduction, machine) else { return self };
+        match self.dot_of(tree, reduction, machine) {
+            Some(dot) => self.with(dot, machine, constant),
+            None => self,
+        }
+    }
+
+    /// The same before there is a stage, where the innermost step is long enough.
+    pub(super) fn with_dots(self, instruction: Dot4, machine: &Machine, constant: &[bool]) -> Contraction {
+        match self.steps.first() {
+            Some(&step) if step.1 >= TOGETHER => {
+                self.with(Dot { instruction, intrinsic: "", step }, machine, constant)
+            }
+            _ => self,
+        }
+    }
+
+    fn with(mut self, dot: Dot, machine: &Machine, constant: &[bool]) -> Contraction {
         let depth = self.depth;
         self.depth = depth / dot.step.1 * dot.step.1.div_ceil(TOGETHER);
         self.dot = Some(dot);

@@ -6,7 +6,7 @@
 use super::Contraction;
 use crate::auto_schedule::operands::Operand;
 use fusion_dialects::indices::expr::Expr;
-use fusion_machine::Machine;
+use fusion_machine::{Dot4, Machine};
 use fusion_operators::Layout;
 use fusion_operators::layout::Part;
 use fusion_operators::ops::window::Window;
@@ -21,6 +21,8 @@ pub struct Convolution<'a> {
     pub result: [u64; 4],
     /// Its windows.
     pub window: &'a Window,
+    /// The instruction for its elements, where they are integers of 8 bits and there is one.
+    pub dot4: Option<Dot4>,
 }
 
 /// An index of an axis of a value; of a split one its parts.
@@ -103,6 +105,7 @@ impl Convolution<'_> {
             weight: self.weight,
             result: [n, f, 1, i * j],
             window: self.window,
+            dot4: self.dot4,
         })
     }
 
@@ -168,6 +171,10 @@ impl Convolution<'_> {
             innermost: None,
             lanes: machine.lanes(4),
             dot: None,
+        };
+        let nest = match self.dot4 {
+            Some(instruction) => nest.with_dots(instruction, machine, &[false, true]),
+            None => nest,
         };
         nest.best(machine, &[false, true], &|_| true).map(|(cycles, _)| cycles)
     }
