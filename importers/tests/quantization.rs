@@ -111,3 +111,115 @@ fn scales_are_put_together_before_the_sum_is_scaled() {
 fn zeros_alone_have_a_scale_that_can_be_divided_by() {
     assert_eq!(apply("DynamicQuantizeLinear", (F32, &f32s(&[0.0; 3])), vec![], vec![]).unwrap(), [0.0; 3]);
 }
+
+/// A product with weights of few bits: `bits`, the extents, what is given behind the activations, and whether zero points and a group index are.
+fn by_few_bits(bits: usize, (k, n, block): (usize, usize, usize), zeros: Option<i32>, indexed: bool) {
+    let blocks = k.div_ceil(block);
+    let most = (1usize << bits) - 1;
+    let q = |row: usize, at: usize| (row * 7 + at * 5 + at / 3) & most;
+    let packed = |numbers: usize, of: &dyn Fn(usize, usize) -> usize| -> Vec<f64> {
+        let each = 8 / bits;
+        let byte = |row: usize, at: usize| {
+            (0..each)
+                .filter(|i| at * each + i < numbers)
+                .map(|i| of(row, at * each + i) << (i * bits))
+                .sum::<usize>()
+        };
+        (0..n).flat_map(|row| (0..numbers.div_ceil(each)).map(move |at| byte(row, at) as f64)).collect()
+    };
+    let scale = |row: usize, block: usize| 0.25 + 0.125 * ((row + 3 * block) % 5) as f64;
+    let zero = |row: usize, block: usize| (row + block) & most;
+    let of_blocks = |of: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..n).flat_map(|row| (0..blocks).map(move |block| of(row, block))).collect()
+    };
+    let group = |at: usize| if indexed { (at * 3) % blocks } else { at / block };
+    let dims = |d: usize| [n as i64, d as i64];
+    let bytes = |numbers: usize| numbers.div_ceil(8 / bits);
+    let mut given = vec![
+        constant("w", U8, &[n as i64, blocks as i64, (block * bits / 8) as i64], &packed(blocks * block, &q)),
+        constant("s", F32, &[(n * blocks) as i64], &of_blocks(&scale)),
+    ];
+    match zeros {
+        Some(F32) => given.push(constant("z", F32, &dims(blocks), &of_blocks(&|r, b| zero(r, b) as f64))),
+        Some(_) => given.push(constant("z", U8, &dims(bytes(blocks)), &packed(blocks, &zero))),
+        None => {}
+    }
+    let mut names: Vec<&str> = vec!["x", "w", "s"];
+    names.push(if zeros.is_some() { "z" } else { "" });
+    names.push(if indexed { "g" } else { "" });
+    if indexed {
+        let groups: Vec<f64> = (0..k).map(|at| group(at) as f64).collect();
+        given.push(constant("g", 6, &[k as i64], &groups));
+    }
+    let x: Vec<f32> = (0..2 * k).map(|i| (i % 11) as f32 - 5.0).collect();
+    let mut call = node(
+        "MatMulNBits",
+        &names,
+        &["y"],
+        vec![
+            int("K", k as i64),
+            int("N", n as i64),
+            int("bits", bits as i64),
+            int("block_size", block as i64),
+        ],
+    );
+    call.domain = "com.microsoft".into();
+    let mut graph = graph(vec![call], vec![input("x", F32, &["2", &k.to_string()])], &["y"]);
+    graph.initializer = given;
+    let model = ModelProto { opset_import: vec![opset("", 21), opset("com.microsoft", 1)], ..model(graph) };
+    let data = Tensor::from_slice(&[2, k], &x).unwrap();
+    let found = run(model, &Options::default(), &[data]).unwrap()[0].to_f64s();
+    let zero_of =
+        |row, at| if zeros.is_some() { zero(row, group(at)) as f64 } else { (most as f64 + 1.0) / 2.0 };
+    let wanted = |m: usize, row: usize| -> f64 {
+        let term =
+            |at: usize| x[m * k + at] as f64 * (q(row, at) as f64 - zero_of(row, at)) * scale(row, group(at));
+        (0..k).map(term).sum()
+    };
+    for (i, found) in found.iter().enumerate() {
+        let wanted = wanted(i / n, i % n);
+        assert!(
+            (found - wanted).abs() <= 1e-3 * wanted.abs().max(1.0),
+            "{bits} bits, {i}: {found}, wanted {wanted}"
+        );
+    }
+}
+
+#[test]
+fn weights_of_few_bits_are_dequantized_by_blocks() {
+    for bits in [2, 4, 8] {
+        by_few_bits(bits, (64, 5, 32), None, false);
+        by_few_bits(bits, (40, 3, 16), Some(U8), false);
+        by_few_bits(bits, (48, 4, 16), Some(F32), false);
+        by_few_bits(bits, (48, 4, 16), Some(U8), true);
+    }
+}
+
+#[test]
+fn weights_of_few_bits_that_are_wrong_are_refused() {
+    let refused = |bits: i64, block: i64, bytes: usize| {
+        let mut call = node(
+            "MatMulNBits",
+            &["x", "w", "s"],
+            &["y"],
+            vec![int("K", 32), int("N", 2), int("bits", bits), int("block_size", block)],
+        );
+        call.domain = "com.microsoft".into();
+        let mut graph = graph(vec![call], vec![input("x", F32, &["1", "32"])], &["y"]);
+        graph.initializer = vec![
+            constant("w", U8, &[bytes as i64], &vec![0.0; bytes]),
+            constant("s", F32, &[2], &[1.0, 1.0]),
+        ];
+        let model =
+            ModelProto { opset_import: vec![opset("", 21), opset("com.microsoft", 1)], ..model(graph) };
+        let data = Tensor::zeros(DType::F32, &[1, 32]).unwrap();
+        run(model, &Options::default(), &[data]).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(3, 32, 32).contains("weights must have 2, 4 or 8 bits, found 3"));
+    assert!(refused(4, 24, 32).contains("block_size must be a power of two from 16 on, found 24"));
+    let said = refused(4, 32, 31);
+    assert!(
+        said.contains("the weights of 4 bits must be 2 x 16 bytes of uint8, found tensor<31xui8>"),
+        "{said}"
+    );
+}

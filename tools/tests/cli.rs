@@ -121,7 +121,7 @@ fn descriptions_of_the_user_are_found_by_name_and_by_file() {
     assert_eq!(printed(&run(&["targets", "cpu:lab"])), described);
 
     fs::write(&file, described.replace("cores = 4", "cores = many")).unwrap();
-    let said = "error: mine/lab.toml:4: the value of `cores`, \"many\", is not a number";
+    let said = "error: mine/lab.toml:5: the value of `cores`, \"many\", is not a number";
     assert_eq!(complaint(&run(&["targets", "cpu:lab"])), said);
     fs::write(directory.path().join("model.onnx"), "").unwrap();
     assert_eq!(complaint(&run(&["compile", "model.onnx", "--target", "cpu:lab"])), said);

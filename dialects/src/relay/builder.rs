@@ -45,9 +45,7 @@ impl<'c> Builder<'c> {
         });
         let types: Vec<TensorType> = types.collect::<Result<_, _>>()?;
         let results = operator.infer(&types, attrs)?;
-        let small = |t: &TensorType| t.elements().is_some_and(|n| n <= super::fold::MOST_ELEMENTS);
-        if results.iter().all(small)
-            && types.iter().all(small)
+        if super::fold::is_worth(operator, &types, &results)
             && let Some(known) = operands.iter().map(|v| self.constant_value(*v)).collect::<Option<Vec<_>>>()
             && let Ok(values) = reference::evaluate(operator, attrs, &known)
         {

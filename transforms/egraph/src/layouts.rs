@@ -120,6 +120,28 @@ impl Windows {
     }
 }
 
+/// Seconds of the arithmetic of a convolution of bytes, in whatever order.
+pub fn seconds_of_bytes(call: &Call, results: &[TensorType], machine: &Machine) -> Option<f64> {
+    let windows = Windows::of(call.op, call.attrs).filter(Windows::is_product)?;
+    let are_bytes = call.operands.iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8));
+    let (data, weight, result) = (&windows.data, windows.weight.as_ref()?, &windows.result);
+    let types =
+        [data.value(&call.operands[0])?, weight.value(&call.operands[1])?, result.value(results.first()?)?];
+    let window = Window::of_convolution(call.attrs, &types[1]).ok().filter(|_| are_bytes)?;
+    let convolution = Convolution {
+        data: extents(&types[0])?,
+        weight: extents(&types[1])?,
+        result: extents(&types[2])?,
+        window: &window,
+        dot4: machine.dot4,
+    };
+    Some(counted(&convolution, [data, weight, result], machine)? / machine.clock)
+}
+
+fn extents(ty: &TensorType) -> Option<[u64; 4]> {
+    ty.shape().and_then(|shape| <[u64; 4]>::try_from(shape).ok())
+}
+
 /// How many times as fast as in the plain order a call of `relay.layout_conv2d` is.
 pub fn gain(call: &Call, results: &[TensorType], machine: &Machine) -> Option<f64> {
     let layouts = Layouts::of(call).ok().filter(|_| call.op.is(&LAYOUT_CONV2D))?;
@@ -148,7 +170,6 @@ fn compare(attrs: &Attrs, types: [&TensorType; 3], orders: [&Layout; 3], machine
     if !are_bytes && types[0].dtype != DType::F32 || attrs.int_or("groups", 1) != 1 {
         return None;
     }
-    let extents = |ty: &TensorType| ty.shape().and_then(|shape| <[u64; 4]>::try_from(shape).ok());
     let window = Window::of_convolution(attrs, types[1]).ok()?;
     let convolution = Convolution {
         data: extents(types[0])?,

@@ -13,7 +13,7 @@ use crate::{
     Attribute, Op, OpExt, OperationLike, Value, ValueLike, defining_op, kind_of, rows::Kind, splat,
     tensor_type,
 };
-pub use constants::MOST_ELEMENTS;
+pub use constants::{MOST_ELEMENTS, is_worth};
 use fusion_operators::{Attrs, Call, Operator, Tensor, TensorType};
 
 /// What a folder found.

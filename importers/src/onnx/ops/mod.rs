@@ -17,6 +17,7 @@ mod indexing;
 mod integer_products;
 mod linear_attention;
 mod loss;
+mod microsoft;
 mod normalization;
 mod pooling;
 mod quantization;
@@ -97,7 +98,8 @@ const FAMILIES: &[&[Conversion]] = &[
 pub fn find(domain: &str, op_type: &str) -> Option<&'static Conversion> {
     static TABLE: OnceLock<HashMap<(&str, &str), &Conversion>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
-        FAMILIES.iter().flat_map(|rows| rows.iter()).map(|r| ((r.domain, r.op_type), r)).collect()
+        let all = FAMILIES.iter().chain(microsoft::FAMILIES);
+        all.flat_map(|rows| rows.iter()).map(|r| ((r.domain, r.op_type), r)).collect()
     });
     table.get(&(domain, op_type)).copied()
 }

@@ -5,13 +5,13 @@ use super::rates::Rates;
 use super::strassen;
 use crate::layouts;
 use fusion_operators::ops::attention::ATTENTION;
-use fusion_operators::ops::convolution::{CONV1D, CONV2D, CONV3D};
+use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
 use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK};
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::strassen::MATMUL_STRASSEN;
 use fusion_operators::ops::winograd::{WINOGRAD_CONV2D, transform};
-use fusion_operators::{Call, DType, FusionKind, Operator, TensorType};
+use fusion_operators::{Call, FusionKind, Operator, TensorType};
 use fusion_relay::winograd;
 
 /// Bytes of tensors; unknown extents count as 1.
@@ -29,14 +29,7 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         let elements = results.iter().map(|t| bytes(std::slice::from_ref(t)) / t.dtype.size() as f64).sum();
         operations / rates.contraction(call.operands, operations, elements)
     };
-    // Channels that lie apart are no dot products.
-    let in_order = |slower: f64| {
-        let narrow = call.operands.iter().any(|t| t.dtype.size() == 1);
-        let floats: Vec<TensorType> = call.operands.iter().map(|t| t.with_dtype(DType::F32)).collect();
-        let elements = results.iter().map(|t| bytes(std::slice::from_ref(t)) / t.dtype.size() as f64).sum();
-        let seconds = operations / rates.contraction(&floats, operations, elements);
-        if narrow { seconds * slower } else { seconds }
-    };
+    let in_order = || rates.core.and_then(|core| layouts::seconds_of_bytes(call, results, &core));
     match call.op.fusion {
         // Of Winograd's forms the rows say what the convolution and the product take by their definitions.
         FusionKind::Contraction if call.op.is(&WINOGRAD_CONV2D) => {
@@ -50,19 +43,13 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         }
         FusionKind::Contraction if call.op.is(&LAYOUT_CONV2D) => {
             let gain = rates.core.and_then(|core| layouts::gain(call, results, &core));
-            in_order(1.0) / gain.unwrap_or(1.0)
+            in_order().unwrap_or_else(|| contraction() / gain.unwrap_or(1.0))
         }
-        FusionKind::Contraction if PLANES.iter().any(|o| call.op.is(o)) => in_order(WIDENED),
+        FusionKind::Contraction if call.op.is(&CONV2D) => in_order().unwrap_or_else(contraction),
         FusionKind::Contraction => contraction(),
         _ => operations * slowness(call, rates) / rates.operations,
     }
 }
-
-/// Convolutions whose channels lie apart.
-static PLANES: [&Operator; 3] = [&CONV1D, &CONV2D, &CONV3D];
-
-/// How much longer than of floats products of integers take that are widened one by one.
-const WIDENED: f64 = 2.0;
 
 /// Operators whose products are by the inner-product trick, or may be.
 static INNER_PRODUCT_TRICK: [&Operator; 3] =

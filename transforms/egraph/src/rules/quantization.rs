@@ -5,7 +5,7 @@
 //! Quantized programs dequantize both operands, multiply floats and quantize the result. The sums of integers are exact, so that the right side has
 //! three roundings in all; its operands are read in 8 bits. (Jacob et al., "Quantization and Training of Neural Networks for Efficient
 //! Integer-Arithmetic-Only Inference", 2018, sections 2.2 and 2.3.) Sums of a weight are constants. Data of a convolution is padded with its zero
-//! point, where its value is 0.
+//! point, where its value is 0; fewer channels than a dot product adds are filled up with weights of 0.
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
@@ -30,13 +30,13 @@ pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
         "a and b are of 8 bits",
         "s and p are one number each, t and q one a column or filter",
         "a processor with an instruction for four products",
-        "sums fit 32 bits; of a convolution one group of 4 channels or more, no q",
+        "sums fit 32 bits; of a convolution one group, no q",
     ],
     find: products,
 }];
 
-/// Fewer channels than are added at once are multiplied as floats.
-const FEWEST_CHANNELS: u64 = 4;
+/// Products that are added at once: as many channels, with zeros where there are fewer.
+const TOGETHER: u64 = 4;
 
 /// A value that is `(numbers - zero) scale`.
 struct Dequantized {
@@ -123,8 +123,7 @@ fn lies(graph: &Graph, op: &Operator, attrs: &Attrs, [x, w]: [Id; 2]) -> Option<
     let (x, w) = (only_type(graph, x)?.shape()?, only_type(graph, w)?.shape()?);
     let last = w.len().checked_sub(1)?;
     if op.is(&CONV2D) {
-        let one_group = attrs.int_or("groups", 1) == 1;
-        (one_group && w[1] >= FEWEST_CHANNELS).then_some(())?;
+        (attrs.int_or("groups", 1) == 1).then_some(())?;
         let depth = w[1..].iter().product();
         return Some(Lies { summed: vec![1, 2, 3], of_columns: vec![w[0], 1, 1], depth, columns: 0 });
     }
@@ -167,15 +166,23 @@ fn product(graph: &Graph, class: Id, call: &Node) -> Option<Draft> {
     let mut draft = Draft::of(class);
     let mut attrs = attrs.with("out_dtype", DType::I32);
     let (numbers, weights) = (draft.class(a.numbers), draft.class(b.numbers));
-    let mut data = numbers;
-    let padding = attrs.ints("padding").unwrap_or_default().to_vec();
-    if is_conv && around != 0.0 && padding.iter().any(|n| *n != 0) {
-        let (begin, end) = padding.split_at(2);
-        let all = [&[0, 0], begin, &[0, 0], end].concat();
-        data = draft.call(&PAD, Attrs::new().with("padding", all).with("value", around), &[numbers]);
-        attrs.set("padding", [0, 0, 0, 0]);
+    let (mut data, mut factors) = (numbers, weights);
+    if is_conv {
+        let padding = attrs.ints("padding").map_or(vec![0; 4], <[i64]>::to_vec);
+        let channels = only_type(graph, w)?.shape()?[1];
+        let more = TOGETHER.saturating_sub(channels) as i64;
+        if more > 0 || around != 0.0 && padding.iter().any(|n| *n != 0) {
+            let (begin, end) = padding.split_at(2);
+            let all = [&[0, 0], begin, &[0, more], end].concat();
+            data = draft.call(&PAD, Attrs::new().with("padding", all).with("value", around), &[numbers]);
+            attrs.set("padding", [0, 0, 0, 0]);
+        }
+        if more > 0 {
+            let channels = Attrs::new().with("padding", [0, 0, 0, 0, 0, more, 0, 0]);
+            factors = draft.call(&PAD, channels, &[weights]);
+        }
     }
-    let mut y = draft.call(op, attrs, &[data, weights]);
+    let mut y = draft.call(op, attrs, &[data, factors]);
     let columns = |draft: &mut Draft, id: Id| {
         let place = draft.class(id);
         match is_one(graph, id) {

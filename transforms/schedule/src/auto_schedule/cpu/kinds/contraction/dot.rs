@@ -26,6 +26,8 @@ pub struct Dot {
     intrinsic: &'static str,
     /// The innermost step of the reduction, which is cut into fours: its variable, and its extent.
     pub step: (usize, u64),
+    /// Whether panels may be copied that are no constants.
+    copies: bool,
 }
 
 impl Contraction {
@@ -43,11 +45,12 @@ impl Contraction {
         }
     }
 
-    /// The same before there is a stage, where the innermost step is long enough.
+    /// The same before there is a stage, where the innermost step is long enough, of panels that are constants: pixels that are put into one
+    /// loop lie along no axis that could be cut.
     pub(super) fn with_dots(self, instruction: Dot4, machine: &Machine, constant: &[bool]) -> Contraction {
         match self.steps.first() {
             Some(&step) if step.1 >= TOGETHER => {
-                self.with(Dot { instruction, intrinsic: "", step }, machine, constant)
+                self.with(Dot { instruction, intrinsic: "", step, copies: false }, machine, constant)
             }
             _ => self,
         }
@@ -75,7 +78,7 @@ impl Contraction {
         let intrinsic = intrinsics::dot4_of(a?, b?)?;
         let instruction = machine.dot4?;
         (innermost && reads && s.axes.len() == s.op_axes()).then_some(())?;
-        intrinsics::computes_as(s.op, intrinsic).then_some(Dot { instruction, intrinsic, step })
+        intrinsics::computes_as(s.op, intrinsic).then_some(Dot { instruction, intrinsic, step, copies: true })
     }
 
     /// True for a tile that reads both operands in fours, where that is to be.
@@ -85,7 +88,8 @@ impl Contraction {
         let (step, extent) = dot.step;
         let is_cut = panel.dimension(tile.vector, self.extents[tile.vector]).is_some()
             && panel.dimension(step, extent).is_some()
-            && (panel.is_constant(constant) || self.packable(tile.panel, tile.vector, constant));
+            && (panel.is_constant(constant)
+                || dot.copies && self.packable(tile.panel, tile.vector, constant));
         is_cut && !tile.packs_rows && self.stride(other, step) == Some(1)
     }
 
