@@ -61,3 +61,35 @@ func.func @unchanged(%x: memref<256xf32>, %y: memref<256xf32>, %i: index, %v: f3
   %h = loop.load_strided %y[%i2] by 32 : memref<256xf32> -> vector<4xf32>
   return %a, %b, %c, %d, %e, %f, %g, %h : vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>
 }
+
+// -----
+
+// Rows that lie one behind the other are interleaved in registers, and stored at once.
+// CHECK-LABEL: func.func @interleaved
+// CHECK:         %[[A:.*]] = loop.load %{{.*}} -> vector<4xi8>
+// CHECK:         %[[B:.*]] = loop.load
+// CHECK:         %[[C:.*]] = loop.load
+// CHECK:         %[[D:.*]] = loop.load
+// CHECK-DAG:     %[[AC:.*]] = vector.shuffle %[[A]], %[[C]] [0, 4, 1, 5, 2, 6, 3, 7]
+// CHECK-DAG:     %[[BD:.*]] = vector.shuffle %[[B]], %[[D]] [0, 4, 1, 5, 2, 6, 3, 7]
+// CHECK:         %[[ALL:.*]] = vector.shuffle %[[AC]], %[[BD]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
+// CHECK:         loop.store %[[ALL]], %{{.*}} : vector<16xi8>, memref<16xi8>
+// CHECK-NOT:     loop.store_strided
+func.func @interleaved(%x: memref<16xi8>, %y: memref<16xi8>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = arith.constant 2 : index
+  %3 = arith.constant 3 : index
+  %4 = arith.constant 4 : index
+  %8 = arith.constant 8 : index
+  %12 = arith.constant 12 : index
+  %a = loop.load %x[%0] : memref<16xi8> -> vector<4xi8>
+  %b = loop.load %x[%4] : memref<16xi8> -> vector<4xi8>
+  %c = loop.load %x[%8] : memref<16xi8> -> vector<4xi8>
+  %d = loop.load %x[%12] : memref<16xi8> -> vector<4xi8>
+  loop.store_strided %a, %y[%0] by 4 : vector<4xi8>, memref<16xi8>
+  loop.store_strided %b, %y[%1] by 4 : vector<4xi8>, memref<16xi8>
+  loop.store_strided %c, %y[%2] by 4 : vector<4xi8>, memref<16xi8>
+  loop.store_strided %d, %y[%3] by 4 : vector<4xi8>, memref<16xi8>
+  return
+}

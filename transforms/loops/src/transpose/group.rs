@@ -73,7 +73,7 @@ fn interferes(op: Op, buffer: Value, wanted: Loop) -> bool {
     std::iter::once(op).chain(nested_ops(op)).any(|op| {
         let reads = matches!(
             kind_of(op),
-            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided))
+            Some(Kind::Loop(Loop::Load | Loop::Gather | Loop::LoadStrided | Loop::LoadPacked))
                 | Some(Kind::Upstream(Upstream::MaskedLoad | Upstream::MaskedGather))
         );
         let writes = matches!(

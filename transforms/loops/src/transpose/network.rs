@@ -1,10 +1,11 @@
-//! Loading, transposing and storing a rectangle: rows in memory, columns in registers.
+//! Loading, transposing and storing a rectangle: rows in memory, columns in registers. Short rows that lie one behind the other are one vector:
+//! columns are interleaved, `a0 b0 c0 d0 a1 b1 ..`.
 
 use super::group::Group;
 use fusion_dialects::loops::Op as Loop;
 use fusion_dialects::{
-    Affine, Build, Op, OpExt, Type, Value, ValueLike, affine_map_attr, index_type, ints_attr, vector_parts,
-    vector_type,
+    Affine, Build, Op, OpExt, Type, Value, ValueLike, affine_map_attr, dtype_of, index_type, ints_attr,
+    vector_parts, vector_type,
 };
 
 /// Replaces strided loads.
@@ -28,12 +29,24 @@ pub fn load(group: &Group) {
     }
 }
 
+/// The longest vector that columns are interleaved to, in bytes.
+const MOST_INTERLEAVED: u64 = 64;
+
 /// Replaces strided stores.
 pub fn store(group: &Group) {
     let first = group.accesses[0];
     let Some(place) = latest(&group.accesses) else { return };
     let build = Build::before(place);
     let operands = first.operand_values();
+    if is_interleaved(group, operands[0].r#type()) {
+        let columns: Vec<Value> = group.accesses.iter().map(|a| a.operand_values()[0]).collect();
+        let whole = interleaved(&build, &columns);
+        build.op(Loop::Store.name(), &[whole, operands[1], base(&build, group, place, 2)], &[], &[]);
+        for access in &group.accesses {
+            access.erase();
+        }
+        return;
+    }
     let rectangle =
         Rectangle::of(group, operands[0].r#type(), build, operands[1], base(&build, group, place, 2));
     let columns = group.accesses.iter().map(|a| Some(rectangle.widen(a.operand_values()[0]))).collect();
@@ -45,6 +58,30 @@ pub fn store(group: &Group) {
     for access in &group.accesses {
         access.erase();
     }
+}
+
+/// Whether rows are as long as they are apart, and all of them together no longer than a vector.
+fn is_interleaved(group: &Group, column: Type) -> bool {
+    let (width, element) = (group.accesses.len() as u64, vector_parts(column).map(|(element, _)| element));
+    let bytes = element.and_then(dtype_of).map_or(u64::MAX, |dtype| dtype.size() as u64);
+    let whole = bytes.saturating_mul(width * group.lanes);
+    group.stride == width as i64 && width.is_power_of_two() && whole <= MOST_INTERLEAVED
+}
+
+/// The first elements of all columns, then the second ones: columns half of all apart are interleaved first.
+fn interleaved<'c>(build: &Build<'c>, columns: &[Value<'c>]) -> Value<'c> {
+    let &[one] = columns else {
+        let parts: Vec<Value> = [0, 1]
+            .map(|odd| columns.iter().skip(odd).step_by(2).copied().collect::<Vec<_>>())
+            .iter()
+            .map(|columns| interleaved(build, columns))
+            .collect();
+        let (element, lanes) = vector_parts(parts[0].r#type()).unwrap_or((parts[0].r#type(), 1));
+        let places: Vec<i64> = (0..lanes as i64).flat_map(|lane| [lane, lane + lanes as i64]).collect();
+        let mask = [("mask", ints_attr(build.context(), &places))];
+        return build.value("vector.shuffle", &parts, vector_type(element, 2 * lanes), &mask);
+    };
+    one
 }
 
 /// The access that comes first in the block.

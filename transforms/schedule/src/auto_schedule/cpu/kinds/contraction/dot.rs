@@ -95,16 +95,20 @@ impl Contraction {
 
     /// The layout of a panel, with the four factors of a lane together.
     pub(super) fn with_fours(&self, tile: &Tile, layout: Layout) -> Result<Layout, String> {
-        let Some(dot) = self.dot else { return Ok(layout) };
-        let panel = &self.operands[tile.panel];
-        let Some(along) = panel.dimension(dot.step.0, dot.step.1) else { return Ok(layout) };
+        let Some(along) = self.fours_of(tile) else { return Ok(layout) };
         let cut = |digit: &Digit| match digit {
             Digit { axis, unit: 1, base: None } if *axis == along => Digit { unit: TOGETHER, ..*digit },
             digit => *digit,
         };
         let mut digits: Vec<Digit> = layout.digits().iter().map(cut).collect();
         digits.push(Digit { axis: along, unit: 1, base: Some(TOGETHER) });
-        Layout::new(panel.shape.len(), digits)
+        Layout::new(self.operands[tile.panel].shape.len(), digits)
+    }
+
+    /// The axis of a panel of which four lie together.
+    pub(super) fn fours_of(&self, tile: &Tile) -> Option<usize> {
+        let (step, extent) = self.dot?.step;
+        self.operands[tile.panel].dimension(step, extent)
     }
 
     /// Cuts the innermost step of the reduction into fours, each of which is one instruction.

@@ -292,7 +292,8 @@ fn write(
     let dimension = panel.dimension(tile.vector, contraction.extents[tile.vector]);
     let mut copies = None;
     if let (true, Some(dimension)) = (copied, dimension) {
-        let panels = Panels { dimension, width: contraction.width(tile), at_once };
+        let fours = contraction.fours_of(tile);
+        let panels = Panels { dimension, width: contraction.width(tile), at_once, fours };
         let layout = contraction.with_fours(tile, panels.layout(panel.shape.len())?)?;
         copies = copy_panels(writer, stage, panel, (panels, layout), contraction.lanes, loops.packing)?;
     }

@@ -1,5 +1,6 @@
 //! Copies of a contraction's operands in the order in which tiles read them.
 
+use super::dot::TOGETHER;
 use super::{Contraction, RegisterTile};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::writer::Writer;
@@ -20,7 +21,7 @@ pub fn copy_operand(
     let Some(panel) = operands.iter().find(|o| o.mentions(vector)) else { return Ok(()) };
     match panel.dimension(vector, extent) {
         Some(dimension) => {
-            let panels = Panels { dimension, width: tile.width(), at_once: 1 };
+            let panels = Panels { dimension, width: tile.width(), at_once: 1, fours: None };
             let layout = panels.layout(panel.shape.len())?;
             copy_panels(writer, host, panel, (panels, layout), tile.lanes, at).map(|_| ())
         }
@@ -46,7 +47,7 @@ pub fn copy_panels_at(
     dimension: usize,
     lanes: u64,
 ) -> Result<(), String> {
-    let panels = Panels { dimension, width: lanes, at_once: 1 };
+    let panels = Panels { dimension, width: lanes, at_once: 1, fours: None };
     let layout = panels.layout(operand.shape.len())?;
     copy_panels(writer, stage, operand, (panels, layout), lanes, at).map(|_| ())
 }
@@ -160,6 +161,8 @@ pub(super) struct Panels {
     pub width: u64,
     /// Panels that are copied at a time.
     pub at_once: u64,
+    /// The axis of which four lie together, if any.
+    pub fours: Option<usize>,
 }
 
 impl Panels {
@@ -178,7 +181,7 @@ pub(super) fn copy_panels(
     lanes: u64,
     at: Option<AxisId>,
 ) -> Result<Option<(StageId, AxisId)>, String> {
-    let Panels { dimension, width, at_once } = panels_of;
+    let Panels { dimension, width, at_once, fours } = panels_of;
     let Some(source) = panel.handle() else { return Ok(None) };
     let copy = writer.cache_read(source, "panel", (panel.reader, panel.read))?;
     let rank = panel.shape.len();
@@ -194,6 +197,17 @@ pub(super) fn copy_panels(
         let place = order.iter().position(|&a| a == axes[contiguous]).unwrap_or(0);
         order[place] = outer;
         inner.push(copies);
+        transposed = Some(place);
+    }
+    if let Some(four) = fours.filter(|_| transposed.is_none())
+        && panel.shape[four] > TOGETHER
+        && let Some(place) = order.iter().position(|&a| a == axes[four])
+    {
+        // Four vectors are interleaved: the code generator shuffles them.
+        let (outer, together) = writer.split(copy, axes[four], TOGETHER)?;
+        writer.unroll(copy, together)?;
+        order[place] = outer;
+        inner.push(together);
         transposed = Some(place);
     }
     let mut along = axes[dimension];
