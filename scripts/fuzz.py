@@ -56,7 +56,7 @@ GENERATORS = [
     Generator("kernels of other calls", "fusion-conversion", "conversion", ["compiled::more::", "compiled::special::"]),
     Generator("kernels of parts", "fusion-conversion", "conversion",
               ["compiled::cells::", "compiled::strassen::", "compiled::loops::", "compiled::moments::", "compiled::inner_product_trick::",
-               "compiled::pieces::", "compiled::rearranged::", "compiled::results::", "compiled::streams::"]),
+               "compiled::integers::", "compiled::pieces::", "compiled::rearranged::", "compiled::results::", "compiled::streams::"]),
     Generator("definitions", "fusion-conversion", "conversion", ["definitions::"]),
     Generator("memory plans", "fusion-conversion", "conversion", ["arena::live", "host_program::planned"]),
     Generator("bytecode ahead of time", "fusion-conversion", "conversion", ["ahead_of_time::random::"], 20),
