@@ -5,7 +5,7 @@ use super::samples::Sample;
 use crate::report::Report;
 use crate::report::machine::Machine;
 use crate::report::row::Row;
-use fusion_machine::Factors;
+use fusion_machine::{Dot4, Factors};
 use serde::Serialize;
 
 /// What a kernel takes of a run, with all its calls.
@@ -77,7 +77,9 @@ impl KernelProfile {
             bound_by: None,
             launches,
         };
-        kernel.rate(report.machine.as_ref(), rows.iter().find_map(|row| row.multiplies_matrices()));
+        let dot4 = rows.iter().find_map(|row| row.dot4.as_deref()).and_then(Dot4::named);
+        let machine = report.machine.as_ref().map(|machine| machine.with_dots(dot4));
+        kernel.rate(machine.as_ref(), rows.iter().find_map(|row| row.multiplies_matrices()));
         kernel
     }
 

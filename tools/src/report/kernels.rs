@@ -30,6 +30,7 @@ pub fn rows(kernels: &[KernelDescription], predicted: &[Predicted], blocks: &[Bl
             operators: kernel.operators.clone(),
             sources: found.map(|(_, _, entry)| sources(entry)).unwrap_or_default(),
             orders: found.and_then(|(_, _, entry)| Orders::of(entry)),
+            dot4: found.and_then(|(_, _, entry)| entry.dot4.clone()),
             runs: predicted.get(number).map_or(1, |p| p.runs),
             flops: kernel.flops,
             bytes: kernel.bytes,
@@ -96,6 +97,7 @@ const COLUMNS: &[Column] = &[
         |row| row.orders.as_ref().map_or_else(String::new, Orders::text),
         |_| String::new(),
     ),
+    ("products", Align::Left, |row| row.dot4.clone().unwrap_or_default(), |_| String::new()),
     ("fused", Align::Left, |row| condensed(&row.operators), |_| String::new()),
     ("of the source", Align::Left, |row| shortened(&row.sources), |_| String::new()),
 ];

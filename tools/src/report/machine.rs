@@ -6,7 +6,7 @@
 //!
 //! All numbers are those of one core of a processor, or of all cores of a GPU, which share a kernel.
 
-use fusion_machine::{Factors, Target};
+use fusion_machine::{Dot4, Factors, Target};
 use serde::Serialize;
 
 /// The numbers of a target that make its roof.
@@ -84,6 +84,12 @@ impl Machine {
             Factors::F32 => self.matrix_flops_f32,
         };
         Machine { peak_flops: flops.unwrap_or(self.peak_flops), ..self.clone() }
+    }
+
+    /// The same roof where an instruction adds four products of bytes at once.
+    pub fn with_dots(&self, dot4: Option<Dot4>) -> Machine {
+        let times = dot4.map_or(1.0, |dot4| 4.0 / dot4.facts().multiply_adds as f64);
+        Machine { peak_flops: times * self.peak_flops, ..self.clone() }
     }
 
     /// Seconds that a kernel takes at least.

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::inputs::inputs;
 use fusion::driver::CompileOptions;
 use fusion::load;
+use fusion_machine::Dot4;
 use fusion_runtime::Module;
 use fusion_runtime::measure::{Plan, measure};
 use indexmap::IndexMap;
@@ -55,7 +56,9 @@ pub fn kernels(
     for row in &mut report.kernels {
         row.measured_s = measured.get(&row.name).copied();
         let roof = report.machine.as_ref().zip(row.flops).zip(row.bytes);
-        let roof = roof.map(|((machine, flops), bytes)| machine.roof(flops as f64, bytes as f64));
+        let dot4 = row.dot4.as_deref().and_then(Dot4::named);
+        let roof =
+            roof.map(|((machine, flops), bytes)| machine.with_dots(dot4).roof(flops as f64, bytes as f64));
         row.roofline = roof.zip(row.measured_s).map(|(roof, measured)| roof / measured);
     }
     report.totals.measured(&report.kernels);

@@ -24,6 +24,9 @@ pub struct Row {
     /// The orders of the images it reads and writes, where one is another than models write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orders: Option<Orders>,
+    /// The instruction that adds four of its products of bytes at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dot4: Option<String>,
     /// How often it runs, by the loops of known length that it is in; what follows is of one run.
     pub runs: u64,
     /// Arithmetic operations, when known.

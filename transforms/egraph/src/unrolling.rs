@@ -241,5 +241,6 @@ fn add(block: &Block, (call, name): (Op, &str), kernel: &LoopKernel, entry: &mut
         seconds,
         conversions: Vec::new(),
         normwise: Vec::new(),
+        dot4: None,
     });
 }

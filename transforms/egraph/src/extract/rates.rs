@@ -5,9 +5,9 @@ use super::occupancy::Occupancy;
 use super::registers::Registers;
 use super::tiles::Tiles;
 use fusion_dialects::module::FpMath;
-use fusion_machine::Machine;
-use fusion_machine::Target;
-use fusion_operators::{DType, TensorType};
+use fusion_machine::{Dot4, Machine, Target};
+use fusion_operators::ops::convolution::CONV2D;
+use fusion_operators::{Call, DType, FusionKind, TensorType};
 use fusion_schedule::intrinsics;
 
 /// Rates of a target.
@@ -48,6 +48,10 @@ const MATRIX: f64 = 0.5;
 
 /// Products that such an instruction adds.
 const TOGETHER: f64 = 4.0;
+
+fn are_bytes(operands: &[TensorType]) -> bool {
+    operands.len() == 2 && operands.iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8))
+}
 
 impl Default for Rates {
     fn default() -> Self {
@@ -135,11 +139,16 @@ impl Rates {
         rate * self.tiles.share((results, depth), (rate, bytes))
     }
 
+    /// The instruction that adds four products of a call at once. Channels of a plain convolution lie apart.
+    pub fn dot4_of(&self, call: &Call) -> Option<Dot4> {
+        let is_product = call.op.fusion == FusionKind::Contraction && !call.op.is(&CONV2D);
+        self.core?.dot4.filter(|_| is_product && are_bytes(call.operands))
+    }
+
     /// How many times as fast as in floats products of operands of those types are, by instructions that add four of 8 bits.
     fn dots(&self, operands: &[TensorType]) -> f64 {
         let dot4 = self.core.and_then(|core| core.dot4);
-        let are_bytes = operands.iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8));
-        match dot4.filter(|_| are_bytes && operands.len() == 2) {
+        match dot4.filter(|_| are_bytes(operands)) {
             Some(dot4) => TOGETHER / dot4.facts().multiply_adds as f64,
             None => 1.0,
         }

@@ -90,6 +90,9 @@ pub struct KernelEntry {
     /// The members whose error is bounded by the largest result near alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub normwise: Vec<Normwise>,
+    /// The instruction that adds four of its products at once, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dot4: Option<String>,
 }
 
 /// A form whose error is bounded by the largest result near.
@@ -284,7 +287,7 @@ impl Block<'_, '_> {
         let (space, state) = (self.space, &self.plan.state);
         let kernel = &written.kernel;
         let mut flops = 0.0;
-        let (mut operators, mut normwise) = (Vec::new(), Vec::new());
+        let (mut operators, mut normwise, mut dot4) = (Vec::new(), Vec::new(), None);
         for &member in &kernel.members {
             let candidate = state.candidate(space, member);
             let Some(operator) = candidate.operator else { continue };
@@ -292,6 +295,7 @@ impl Block<'_, '_> {
                 candidate.operands.iter().filter_map(|&o| space.classes[o].types.first().cloned()).collect();
             let call = Call { op: operator, operands: &types, attrs: &candidate.attrs.attrs };
             flops += (operator.cost)(&call, &space.classes[member].types);
+            dot4 = dot4.or(self.program.graph.analysis.rates.dot4_of(&call));
             let name = &self.names[member];
             if candidate.error > 0.0 {
                 normwise.push(Normwise {
@@ -322,6 +326,7 @@ impl Block<'_, '_> {
             seconds,
             conversions,
             normwise,
+            dot4: dot4.map(|dot4| dot4.facts().name.to_owned()),
         }
     }
 
