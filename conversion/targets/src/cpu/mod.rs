@@ -224,7 +224,7 @@ impl Processor {
         // A description that says more than the processor has would have code made that it does not run.
         let features = codegen.processor_features();
         let has = |feature: &str| features.iter().any(|f| f == feature);
-        if !Dot4::named(&description.dot4).is_some_and(|dot| dot.is_of(description.vector_bytes, &has)) {
+        if Dot4::named(&description.dot4).is_some_and(|dot| !dot.is_of(description.vector_bytes, &has)) {
             description.dot4 = dot4_of(description.vector_bytes, &has);
         }
         Processor { target: Codegen { vector_width, ..codegen }, description, file }
@@ -308,6 +308,23 @@ mod tests {
             Processor::from_file(&file).unwrap_err().to_string().contains("mine.toml:4: `cores` cannot be 0")
         );
         assert!(Processor::from_file(directory.path()).unwrap_err().to_string().starts_with("cannot read "));
+    }
+
+    #[test]
+    fn a_file_names_no_dot_products_that_the_processor_has_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("mine.toml");
+        let dot4_of = |processor: &str, dot4: &str| {
+            let described =
+                Target { processor: processor.to_owned(), dot4: dot4.to_owned(), ..Target::default() };
+            std::fs::write(&file, described.to_string()).unwrap();
+            Processor::from_file(&file).unwrap().description.dot4
+        };
+        assert_eq!(dot4_of("znver4", "vpdpbusd"), "vpdpbusd");
+        assert_eq!(dot4_of("znver4", "vpmaddwd"), "vpmaddwd");
+        assert_eq!(dot4_of("znver4", ""), "");
+        assert_eq!(dot4_of("skylake-avx512", "vpdpbusd"), "vpmaddwd");
+        assert_eq!(dot4_of("znver4", "sdot"), "vpdpbusd");
     }
 
     #[test]
