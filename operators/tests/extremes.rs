@@ -60,15 +60,24 @@ impl Random {
         attrs.with("dtype", self.of(&DType::ALL))
     }
 
-    fn tensor(&mut self, dtypes: &[DType]) -> Tensor {
-        let shape: Vec<usize> = (0..self.below(4)).map(|_| self.of(&[0, 1, 1, 2, 3])).collect();
-        let values: Vec<i128> = (0..shape.iter().product()).map(|_| self.int().into()).collect();
-        Tensor::from_ints(self.of(dtypes), &shape, &values).unwrap()
+    fn shape(&mut self) -> Vec<usize> {
+        (0..self.below(4)).map(|_| self.of(&[0, 1, 1, 2, 3])).collect()
     }
 
+    fn tensor(&mut self, shape: &[usize], dtypes: &[DType]) -> Tensor {
+        let values: Vec<i128> = (0..shape.iter().product()).map(|_| self.int().into()).collect();
+        Tensor::from_ints(self.of(dtypes), shape, &values).unwrap()
+    }
+
+    /// Of one shape half of the time: operators of several operands want that.
     fn operands(&mut self, op: &Operator) -> Vec<Tensor> {
         let count = op.arity().0.max(self.below(3).min(op.arity().1));
-        (0..count).map(|_| self.tensor(&[DType::F32, DType::I64, DType::I64, DType::Bool])).collect()
+        let shared = Some(self.shape()).filter(|_| self.below(2) == 0);
+        let each = |random: &mut Random| {
+            let shape = shared.clone().unwrap_or_else(|| random.shape());
+            random.tensor(&shape, &[DType::F32, DType::I64, DType::I64, DType::Bool])
+        };
+        (0..count).map(|_| each(self)).collect()
     }
 }
 

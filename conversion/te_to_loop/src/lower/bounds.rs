@@ -85,7 +85,10 @@ impl<'c> Lowering<'c, '_> {
                     continue;
                 }
                 let mut axes: Vec<Option<Expr>> = Vec::new();
-                for (from, extent) in region {
+                // A split that pads has it computed, and read, beyond what is required of it.
+                let required: Vec<u64> = region.iter().map(|(_, extent)| *extent).collect();
+                let extents = if beyond { required } else { s.padded(required) };
+                for ((from, _), extent) in region.into_iter().zip(extents) {
                     axes.push(Some(from.plus(&ranged(&mut fresh, extent))));
                 }
                 let reduced = s.op.ints("reduce").unwrap_or_default();
