@@ -62,6 +62,40 @@ fn tail_calls_need_no_stack() {
     });
 }
 
+/// `@count(n, 1, 1, 1, 1, 1, 1, sum)`: as [`count`], with more arguments than registers pass.
+fn count_by_eight() -> Program {
+    let ones = |from: u32| (from..from + 6).map(|to| I::Constant { to, constant: 1 });
+    let mut main = vec![I::Constant { to: 1, constant: 0 }];
+    main.extend(ones(2));
+    main.push(I::TailCall { function: 1, arguments: vec![0, 2, 3, 4, 5, 6, 7, 1] });
+    let mut code = vec![
+        I::Kernel { kernel: LESS, inputs: vec![0, 1], outputs: vec![8] },
+        I::JumpUnless { condition: 8, target: 11 },
+        I::Drop { value: 8 },
+        I::Drop { value: 0 },
+    ];
+    code.extend((1..7).map(|value| I::Drop { value }));
+    code.push(I::Return { value: 7 });
+    code.push(I::Drop { value: 8 });
+    code.push(I::Kernel { kernel: SUB, inputs: vec![0, 1], outputs: vec![9] });
+    code.push(I::Kernel { kernel: ADD, inputs: vec![7, 6], outputs: vec![10] });
+    code.extend([0, 7].map(|value| I::Drop { value }));
+    code.push(I::TailCall { function: 1, arguments: vec![9, 1, 2, 3, 4, 5, 6, 10] });
+    program(&[("n", tensor())], tensor(), vec![function("main", 1, main), function("count", 8, code)])
+}
+
+#[test]
+fn tail_calls_with_arguments_on_the_stack_need_no_more_of_it() {
+    alone("ahead_of_time::memory::tail_calls_with_arguments_on_the_stack_need_no_more_of_it", || {
+        let program = native(&count_by_eight());
+        run(&program, &[value(1000)]);
+        let before = resident();
+        assert_eq!(run(&program, &[value(3_000_000)]), value(3_000_000));
+        let grown = resident().saturating_sub(before);
+        assert!(grown < 8 << 20, "{grown}");
+    });
+}
+
 #[test]
 fn a_hundred_thousand_calls_wait_for_each_other() {
     let program = native(&counting(false));

@@ -27,6 +27,8 @@ pub struct Spelling<'c> {
     tail: Attribute<'c>,
     /// A call that takes its caller's place.
     must_tail: Attribute<'c>,
+    /// The same where optimizations leave it the last one, which they do with functions of the program.
+    may_tail: Attribute<'c>,
     /// Not seen outside of the object.
     pub internal: Attribute<'c>,
     /// Seen outside of the object.
@@ -45,11 +47,15 @@ impl<'c> Spelling<'c> {
             boolean: scalar_type(context, DType::Bool),
             tail: attribute("#llvm.cconv<tailcc>")?,
             must_tail: attribute("#llvm.tailcallkind<musttail>")?,
+            may_tail: attribute("#llvm.tailcallkind<tail>")?,
             internal: attribute("#llvm.linkage<internal>")?,
             external: attribute("#llvm.linkage<external>")?,
         })
     }
 }
+
+/// Pointers that registers pass on the processor that has the fewest for them, x86-64.
+const IN_REGISTERS: usize = 6;
 
 /// How integers are compared, as the LLVM dialect numbers it.
 #[derive(Clone, Copy)]
@@ -226,7 +232,12 @@ impl<'c> Writer<'c> {
             attrs.push(("CConv", self.spelling.tail));
         }
         if tail {
-            attrs.push(("TailCallKind", self.spelling.must_tail));
+            // LLVM 22 stores no arguments on the stack for calls that must be tail calls.
+            let kind = match passed.len() <= IN_REGISTERS {
+                true => self.spelling.must_tail,
+                false => self.spelling.may_tail,
+            };
+            attrs.push(("TailCallKind", kind));
         }
         operands.extend(passed);
         attrs.push(("operandSegmentSizes", segments_attr(context, &[operands.len() as i32, 0])));
