@@ -7,6 +7,7 @@
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{is_float, is_number};
 use super::numerics::{self, WIDE, has_error, is_power_of_two, is_wide, keep_digits};
+use fusion_operators::DType;
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -66,7 +67,8 @@ pub fn rules() -> Vec<Rule> {
         .within("2 ulp of |x d| + |c d|, which is what the error of x comes to")
         .when("c and d are constants, x is none and has an error of its own", |m| {
             Some(m.is_constant("?c") && m.is_constant("?d") && !m.is_constant("?x") && has_error(m, "?x")?)
-        }),
+        })
+        .when("no f16, where x d and c d may overflow alone", |m| Some(m.ty("?x")?.dtype != DType::F16)),
         rule(
             "factor-out",
             "x y + x z = x (y + z)",
