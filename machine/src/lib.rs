@@ -12,7 +12,7 @@
 //! cycles, which default schedules calculate with.
 
 mod core;
-mod dot4;
+pub mod dot4;
 mod fields;
 mod text;
 

@@ -88,7 +88,7 @@ impl Machine {
 
     /// The same roof where an instruction adds four products of bytes at once.
     pub fn with_dots(&self, dot4: Option<Dot4>) -> Machine {
-        let times = dot4.map_or(1.0, |dot4| 4.0 / dot4.facts().multiply_adds as f64);
+        let times = dot4.map_or(1.0, Dot4::gain);
         Machine { peak_flops: times * self.peak_flops, ..self.clone() }
     }
 

@@ -7,6 +7,7 @@
 //! The plain order wins where rows of pixels fill vectors; where they do not, for small images and strides, lanes are lost or results turned
 //! round. What a convolution takes in each order is counted in cycles as its schedule will count them (`te/auto_schedule/contraction`).
 
+use super::extract::rates::are_bytes;
 use fusion_machine::{Dot4, Machine, Target};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::layout::{ALL, IMAGES, LAYOUT_CONV2D, Layouts, WEIGHTS, plain};
@@ -123,23 +124,12 @@ impl Windows {
 /// Seconds of the arithmetic of a convolution of bytes, in whatever order.
 pub fn seconds_of_bytes(call: &Call, results: &[TensorType], machine: &Machine) -> Option<f64> {
     let windows = Windows::of(call.op, call.attrs).filter(Windows::is_product)?;
-    let are_bytes = call.operands.iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8));
     let (data, weight, result) = (&windows.data, windows.weight.as_ref()?, &windows.result);
     let types =
         [data.value(&call.operands[0])?, weight.value(&call.operands[1])?, result.value(results.first()?)?];
-    let window = Window::of_convolution(call.attrs, &types[1]).ok().filter(|_| are_bytes)?;
-    let convolution = Convolution {
-        data: extents(&types[0])?,
-        weight: extents(&types[1])?,
-        result: extents(&types[2])?,
-        window: &window,
-        dot4: machine.dot4,
-    };
-    Some(counted(&convolution, [data, weight, result], machine)? / machine.clock)
-}
-
-fn extents(ty: &TensorType) -> Option<[u64; 4]> {
-    ty.shape().and_then(|shape| <[u64; 4]>::try_from(shape).ok())
+    are_bytes(call.operands).then_some(())?;
+    let cycles = cycles(call.attrs, types.each_ref(), [data, weight, result], machine)?;
+    Some(cycles / machine.clock)
 }
 
 /// How many times as fast as in the plain order a call of `relay.layout_conv2d` is.
@@ -166,21 +156,27 @@ pub fn pays(attrs: &Attrs, types: [&TensorType; 3], (order, of_weight): (&str, &
 
 /// Cycles in the plain order as a multiple of those in others.
 fn compare(attrs: &Attrs, types: [&TensorType; 3], orders: [&Layout; 3], machine: &Machine) -> Option<f64> {
-    let are_bytes = types[..2].iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8));
-    if !are_bytes && types[0].dtype != DType::F32 || attrs.int_or("groups", 1) != 1 {
+    let is_counted = types[0].dtype == DType::F32 || are_bytes([types[0], types[1]]);
+    if !is_counted || attrs.int_or("groups", 1) != 1 {
         return None;
     }
+    let (images, weights) = (Layout::plain(IMAGES), Layout::plain(WEIGHTS));
+    let plain = cycles(attrs, types, [&images, &weights, &images], machine)?;
+    Some(plain / cycles(attrs, types, orders, machine)?)
+}
+
+/// Cycles of a convolution of one group of values of those types, in those orders.
+fn cycles(attrs: &Attrs, types: [&TensorType; 3], orders: [&Layout; 3], machine: &Machine) -> Option<f64> {
     let window = Window::of_convolution(attrs, types[1]).ok()?;
+    let extents = |ty: &TensorType| ty.shape().and_then(|shape| <[u64; 4]>::try_from(shape).ok());
     let convolution = Convolution {
         data: extents(types[0])?,
         weight: extents(types[1])?,
         result: extents(types[2])?,
         window: &window,
-        dot4: machine.dot4.filter(|_| are_bytes),
+        dot4: machine.dot4.filter(|_| are_bytes([types[0], types[1]])),
     };
-    let (images, weights) = (Layout::plain(IMAGES), Layout::plain(WEIGHTS));
-    let plain = counted(&convolution, [&images, &weights, &images], machine)?;
-    Some(plain / counted(&convolution, orders, machine)?)
+    counted(&convolution, orders, machine)
 }
 
 thread_local! {

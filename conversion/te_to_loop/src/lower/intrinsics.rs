@@ -30,9 +30,7 @@ impl<'c> Lowering<'c, '_> {
         bound: &Bindings,
         tensorized: &Tensorized<'c>,
     ) -> bool {
-        let s = &self.tree.stages[nest.stage];
-        let whole = tensorized.loops.iter().all(|&l| self.extent(nest, bound, l) == s.axes[l].extent);
-        if !whole || self.has_guards(nest, bound) {
+        if !self.is_whole(nest, bound, tensorized) {
             return false;
         }
         let mut operands = match self.operands(nest, bound, tensorized) {
@@ -56,9 +54,7 @@ impl<'c> Lowering<'c, '_> {
         tensorized: &Tensorized<'c>,
         so_far: &[Value<'c>],
     ) -> Option<Vec<Value<'c>>> {
-        let s = &self.tree.stages[nest.stage];
-        let whole = tensorized.loops.iter().all(|&l| self.extent(nest, bound, l) == s.axes[l].extent);
-        if !whole || self.has_guards(nest, bound) {
+        if !self.is_whole(nest, bound, tensorized) {
             return None;
         }
         let operands = match self.operands(nest, bound, tensorized) {
@@ -70,6 +66,13 @@ impl<'c> Lowering<'c, '_> {
         };
         let values = [self.places_of(loops, operands), so_far.to_vec()].concat();
         self.copy_intrinsic(loops, nest, tensorized, values)
+    }
+
+    /// True where the loops have as many iterations as an intrinsic, all of which are there.
+    fn is_whole(&self, nest: &Nest, bound: &Bindings, tensorized: &Tensorized<'c>) -> bool {
+        let axes = &self.tree.stages[nest.stage].axes;
+        let mut loops = tensorized.loops.iter();
+        loops.all(|&l| self.extent(nest, bound, l) == axes[l].extent) && !self.has_guards(nest, bound)
     }
 
     /// Says that loops cannot be replaced by an intrinsic.

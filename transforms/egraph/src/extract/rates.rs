@@ -46,11 +46,9 @@ const CONTRACTION: f64 = 0.85;
 /// The share that those by matrix instructions do, whose operands take a way through shared memory.
 const MATRIX: f64 = 0.5;
 
-/// Products that such an instruction adds.
-const TOGETHER: f64 = 4.0;
-
-fn are_bytes(operands: &[TensorType]) -> bool {
-    operands.len() == 2 && operands.iter().all(|t| matches!(t.dtype, DType::I8 | DType::U8))
+/// True for integers of 8 bits alone.
+pub fn are_bytes<'a>(types: impl IntoIterator<Item = &'a TensorType>) -> bool {
+    types.into_iter().all(|ty| matches!(ty.dtype, DType::I8 | DType::U8))
 }
 
 impl Default for Rates {
@@ -142,16 +140,13 @@ impl Rates {
     /// The instruction that adds four products of a call at once. Channels of a plain convolution lie apart.
     pub fn dot4_of(&self, call: &Call) -> Option<Dot4> {
         let is_product = call.op.fusion == FusionKind::Contraction && !call.op.is(&CONV2D);
-        self.core?.dot4.filter(|_| is_product && are_bytes(call.operands))
+        self.core?.dot4.filter(|_| is_product && call.operands.len() == 2 && are_bytes(call.operands))
     }
 
     /// How many times as fast as in floats products of operands of those types are, by instructions that add four of 8 bits.
     fn dots(&self, operands: &[TensorType]) -> f64 {
         let dot4 = self.core.and_then(|core| core.dot4);
-        match dot4.filter(|_| are_bytes(operands)) {
-            Some(dot4) => TOGETHER / dot4.facts().multiply_adds as f64,
-            None => 1.0,
-        }
+        dot4.filter(|_| operands.len() == 2 && are_bytes(operands)).map_or(1.0, Dot4::gain)
     }
 
     /// The same of f32 without matrix instructions.

@@ -8,12 +8,14 @@
 //! point, where its value is 0; fewer channels than a dot product adds are filled up with weights of 0.
 
 use super::super::analysis::{Graph, only_type};
+use super::super::extract::rates::are_bytes;
 use super::super::language::Node;
 use super::super::rule::Rounding;
 use super::super::search_rule::{Draft, Place, SearchRule};
 use super::axes::{attrs_of, calls};
 use super::conditions::{SUMS, shaping};
 use egg::Id;
+use fusion_machine::dot4::TOGETHER;
 use fusion_operators::ops::contraction::{BATCH_MATMUL, DENSE, MATMUL};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::elementwise::{ADD, CAST, MUL, SUB};
@@ -34,9 +36,6 @@ pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
     ],
     find: products,
 }];
-
-/// Products that are added at once: as many channels, with zeros where there are fewer.
-const TOGETHER: u64 = 4;
 
 /// A value that is `(numbers - zero) scale`.
 struct Dequantized {
@@ -79,10 +78,12 @@ fn cast_to(graph: &Graph, id: Id) -> impl Iterator<Item = Id> {
     graph[graph.find(id)].nodes.iter().filter(|node| node.calls(&CAST)).map(|node| node.children[1])
 }
 
-/// Numbers of 8 bits that a class is of as other numbers: cast once, or twice.
+/// Numbers of 8 bits that a class is of as i32 or floats, which hold them all: cast once, or twice.
 fn bytes(graph: &Graph, id: Id) -> Option<Id> {
-    let is_byte = |id: &Id| only_type(graph, *id).is_some_and(|ty| matches!(ty.dtype, DType::I8 | DType::U8));
+    let is_byte = |id: &Id| are_bytes(only_type(graph, *id));
     let is_int = |id: &Id| only_type(graph, *id).is_some_and(|ty| ty.dtype == DType::I32);
+    let holds_all = is_int(&id) || only_type(graph, id).is_some_and(|ty| ty.dtype.is_float());
+    holds_all.then_some(())?;
     let once = cast_to(graph, id).find(is_byte);
     once.or_else(|| cast_to(graph, id).filter(is_int).find_map(|int| cast_to(graph, int).find(is_byte)))
 }
@@ -98,9 +99,20 @@ fn centred(graph: &Graph, id: Id) -> Option<(Id, Option<Id>)> {
             let zero_data = &graph[graph.find(zero)].data;
             zero_data.is_constant.then_some(())?;
             let none = zero_data.constant.as_ref().and_then(|c| c.splat()) == Some(0.0);
-            Some((bytes(graph, x)?, (!none).then_some(zero)))
+            let numbers =
+                bytes(graph, x).filter(|_| only_type(graph, x).is_some_and(|t| t.dtype == DType::I32))?;
+            is_of_type(graph, zero, only_type(graph, numbers)?.dtype)
+                .then_some((numbers, (!none).then_some(zero)))
         })
     })
+}
+
+/// Whether a zero point is known to be a number of an element type of 8 bits.
+fn is_of_type(graph: &Graph, zero: Id, dtype: DType) -> bool {
+    let range = if dtype == DType::U8 { 0..=255 } else { -128..=127 };
+    let known = graph[graph.find(zero)].data.constant.as_ref().and_then(|c| c.tensor());
+    known.is_some_and(|t| t.to_ints().iter().all(|n| range.contains(n)))
+        || bytes(graph, zero).and_then(|id| only_type(graph, id)).is_some_and(|ty| ty.dtype == dtype)
 }
 
 fn products(graph: &Graph) -> Vec<Draft> {
@@ -136,6 +148,29 @@ fn lies(graph: &Graph, op: &Operator, attrs: &Attrs, [x, w]: [Id; 2]) -> Option<
     Some(Lies { summed: vec![along as i64], of_columns: vec![w[columns]], depth: w[along], columns })
 }
 
+/// The data of a convolution padded with its zero point, and both operands filled up to as many channels as are added at once, where they have fewer.
+fn padded(
+    draft: &mut Draft,
+    attrs: &mut Attrs,
+    (mut data, mut weights): (Place, Place),
+    channels: u64,
+    around: f64,
+) -> (Place, Place) {
+    let padding = attrs.ints("padding").map_or(vec![0; 4], <[i64]>::to_vec);
+    let more = TOGETHER.saturating_sub(channels) as i64;
+    if more > 0 || around != 0.0 && padding.iter().any(|n| *n != 0) {
+        let (begin, end) = padding.split_at(2);
+        let all = [&[0, 0], begin, &[0, more], end].concat();
+        data = draft.call(&PAD, Attrs::new().with("padding", all).with("value", around), &[data]);
+        attrs.set("padding", [0, 0, 0, 0]);
+    }
+    if more > 0 {
+        let channels = Attrs::new().with("padding", [0, 0, 0, 0, 0, more, 0, 0]);
+        weights = draft.call(&PAD, channels, &[weights]);
+    }
+    (data, weights)
+}
+
 fn product(graph: &Graph, class: Id, call: &Node) -> Option<Draft> {
     let op =
         call.operator().filter(|op| [&MATMUL, &BATCH_MATMUL, &DENSE, &CONV2D].iter().any(|o| op.is(o)))?;
@@ -147,7 +182,7 @@ fn product(graph: &Graph, class: Id, call: &Node) -> Option<Draft> {
     }
     let lies = lies(graph, op, &attrs, [x, w])?;
     let (a, b) = (Dequantized::of(graph, x)?, Dequantized::of(graph, w)?);
-    // The most that a number less its zero point can be is 255.
+    // A number less its zero point, which is one of its type, is at most 255.
     let fits = lies.depth.checked_mul(255 * 255).is_some_and(|most| most <= i32::MAX as u64);
     let of_columns = |id: Id| {
         let (ty, whole) = (only_type(graph, id)?.shape()?, only_type(graph, w)?.shape()?);
@@ -168,19 +203,8 @@ fn product(graph: &Graph, class: Id, call: &Node) -> Option<Draft> {
     let (numbers, weights) = (draft.class(a.numbers), draft.class(b.numbers));
     let (mut data, mut factors) = (numbers, weights);
     if is_conv {
-        let padding = attrs.ints("padding").map_or(vec![0; 4], <[i64]>::to_vec);
         let channels = only_type(graph, w)?.shape()?[1];
-        let more = TOGETHER.saturating_sub(channels) as i64;
-        if more > 0 || around != 0.0 && padding.iter().any(|n| *n != 0) {
-            let (begin, end) = padding.split_at(2);
-            let all = [&[0, 0], begin, &[0, more], end].concat();
-            data = draft.call(&PAD, Attrs::new().with("padding", all).with("value", around), &[numbers]);
-            attrs.set("padding", [0, 0, 0, 0]);
-        }
-        if more > 0 {
-            let channels = Attrs::new().with("padding", [0, 0, 0, 0, 0, more, 0, 0]);
-            factors = draft.call(&PAD, channels, &[weights]);
-        }
+        (data, factors) = padded(&mut draft, &mut attrs, (numbers, weights), channels, around);
     }
     let mut y = draft.call(op, attrs, &[data, factors]);
     let columns = |draft: &mut Draft, id: Id| {

@@ -42,17 +42,14 @@ pub fn store(group: &Group) {
         let columns: Vec<Value> = group.accesses.iter().map(|a| a.operand_values()[0]).collect();
         let whole = interleaved(&build, &columns);
         build.op(Loop::Store.name(), &[whole, operands[1], base(&build, group, place, 2)], &[], &[]);
-        for access in &group.accesses {
-            access.erase();
-        }
-        return;
-    }
-    let rectangle =
-        Rectangle::of(group, operands[0].r#type(), build, operands[1], base(&build, group, place, 2));
-    let columns = group.accesses.iter().map(|a| Some(rectangle.widen(a.operand_values()[0]))).collect();
-    for (row, value) in rectangle.transpose(columns).into_iter().take(group.lanes as usize).enumerate() {
-        if let Some(value) = value {
-            rectangle.store_row(row as u64, value);
+    } else {
+        let rectangle =
+            Rectangle::of(group, operands[0].r#type(), build, operands[1], base(&build, group, place, 2));
+        let columns = group.accesses.iter().map(|a| Some(rectangle.widen(a.operand_values()[0]))).collect();
+        for (row, value) in rectangle.transpose(columns).into_iter().take(group.lanes as usize).enumerate() {
+            if let Some(value) = value {
+                rectangle.store_row(row as u64, value);
+            }
         }
     }
     for access in &group.accesses {

@@ -156,7 +156,7 @@ fn across(accesses: &[Option<Expr>], extents: &[u64]) -> Option<usize> {
 }
 
 /// True where rows of the result are shorter than a vector, and so many of them as a vector has lanes are one: vectors along the other axis are
-/// interleaved. 3 x 224 x 224 of f32 as channels of bytes, filled up to 4, take 26 in place of 185 us on a core of Zen 4.
+/// interleaved.
 fn is_short(
     tree: &Schedule,
     stage: StageId,

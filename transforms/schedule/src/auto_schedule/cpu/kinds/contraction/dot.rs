@@ -12,10 +12,8 @@ use crate::layout::{Digit, Layout};
 use crate::schedule::{Schedule, StageId};
 use fusion_dialects::indices::accesses;
 use fusion_dialects::tensor_type;
+use fusion_machine::dot4::TOGETHER;
 use fusion_machine::{Dot4, Machine};
-
-/// Products that are added at once.
-pub const TOGETHER: u64 = 4;
 
 /// How a contraction adds several products at once.
 #[derive(Clone, Copy)]

@@ -1,12 +1,12 @@
 //! Copies of a contraction's operands in the order in which tiles read them.
 
-use super::dot::TOGETHER;
 use super::{Contraction, RegisterTile};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::writer::Writer;
 use crate::layout::{Digit, Layout};
 use crate::schedule::{AxisId, Handle, StageId};
 use fusion_dialects::indices::expr::{Atom, Expr, Var};
+use fusion_machine::dot4::TOGETHER;
 
 /// Packs the operand of a contraction that varies along the axis `vector` into panels, at a loop of `host`, unless it lies so.
 pub fn copy_operand(
