@@ -83,8 +83,17 @@ def build():
         if message.get("executable") and message["profile"]["test"] and message["target"]["kind"] == ["test"]:
             manifest = pathlib.Path(message["manifest_path"])
             package = re.search(r'^name = "(.*)"', manifest.read_text(), re.M).group(1)
-            found[package, message["target"]["name"]] = (message["executable"], manifest.parent)
+            found[package, message["target"]["name"]] = (kept(pathlib.Path(message["executable"])), manifest.parent)
     return found
+
+
+def kept(executable):
+    """A link to an executable, which stays when the tests are built again in the meantime."""
+    link = ROOT / "target" / "fuzz" / "bin" / executable.name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    os.link(executable, link)
+    return str(link)
 
 
 def check(generator, built):
