@@ -31,6 +31,7 @@ const SHIM: &[&str] = &[
     "Tools.cpp",
     "Codegen.cpp",
     "Broadcasts.cpp",
+    "Divisions.cpp",
     "Trace.cpp",
 ];
 

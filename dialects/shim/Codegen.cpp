@@ -25,7 +25,8 @@
 
 using namespace llvm;
 
-void preferIntegerBroadcasts(); // Broadcasts.cpp
+void preferIntegerBroadcasts();        // Broadcasts.cpp
+void hoistDivisions(PassBuilder &builder); // Divisions.cpp
 
 namespace {
 void initializeTargets() {
@@ -91,6 +92,7 @@ void optimize(Module &module, TargetMachine &machine, unsigned level) {
   CGSCCAnalysisManager graph;
   ModuleAnalysisManager modules;
   PassBuilder builder(&machine, tuning);
+  hoistDivisions(builder);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(graph);
   builder.registerFunctionAnalyses(functions);

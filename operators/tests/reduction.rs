@@ -57,6 +57,14 @@ fn sum_over_no_axes_changes_nothing() {
 }
 
 #[test]
+fn sum_and_mean_of_one_element_are_that_element() {
+    for op in [&REDUCE_SUM, &REDUCE_MEAN] {
+        let y = run(op, axes(&[1]), f32s(&[2, 1], &[-0., 1.]));
+        assert_eq!((y.f64_at(0).is_sign_negative(), y.f64_at(1)), (true, 1.));
+    }
+}
+
+#[test]
 fn sum_over_outer_and_inner_axes() {
     let x = f32s(&[2, 2, 2], &[1., 2., 3., 4., 5., 6., 7., 8.]);
     assert_eq!(run(&REDUCE_SUM, axes(&[-1, 0]), x), f32s(&[2], &[14., 22.]));

@@ -300,3 +300,29 @@ te.schedule for @k {
   // expected-error @+1 {{computes stage "y" at a loop of stage "e", where stage "sum", which it reads as well, is not known}}
   te.reverse_compute_at %y, %ej
 }
+
+// -----
+
+// An iteration must make elements that lie together: each fourth column has others between.
+te.kernel @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = te.compute "e" axes [4, 8] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %x[%i, %j] : tensor<4x8xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<4x8xf32>
+  %1 = te.compute "y" axes [4, 8] reduce [] init [] {
+  ^bb0(%i: index, %j: index):
+    %a = te.load %0[%i, %j] : tensor<4x8xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<4x8xf32>
+  te.return %1 : tensor<4x8xf32>
+}
+te.schedule for @k {
+  %y = te.stage "y"
+  %e = te.stage "e"
+  %ei, %ej = te.axes %e : !te.axis, !te.axis
+  %o, %p = te.split %ej parts 2
+  // expected-error @+1 {{computes stage "y" at a loop of stage "e" whose iterations make no block of elements known here}}
+  te.reverse_compute_at %y, %p
+  te.reorder %p, %ei, %o
+}

@@ -143,6 +143,26 @@ pub fn dictionary_text(attr: Attribute, name: &str) -> Option<String> {
     text_of(found).map(str::to_owned)
 }
 
+/// The entry of that name in a dictionary attribute.
+pub fn dictionary_element<'c>(attr: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
+    cast::<DictionaryAttribute>(attr)?.element_by_name(name)
+}
+
+/// The entries of a dictionary attribute, by name.
+pub fn dictionary_entries(attr: Attribute) -> Option<Vec<(String, Attribute)>> {
+    let raw = cast::<DictionaryAttribute>(attr)?.to_raw();
+    // SAFETY: a live attribute after its check, read within its length; names live as long as the context.
+    unsafe {
+        let entry = |at| {
+            let named = mlirDictionaryAttrGetElement(raw, at);
+            let name = mlirIdentifierStr(named.name);
+            let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+            (String::from_utf8_lossy(bytes).into_owned(), Attribute::from_raw(named.attribute))
+        };
+        Some((0..mlirDictionaryAttrGetNumElements(raw)).map(entry).collect())
+    }
+}
+
 /// Sizes of groups of operands, as operations with several variadic operands carry them.
 pub fn segments_attr<'c>(context: &'c Context, sizes: &[i32]) -> Attribute<'c> {
     melior::ir::attribute::DenseI32ArrayAttribute::new(context, sizes).into()

@@ -1,5 +1,5 @@
 //! Reductions and scans: `y[o...] = f over r of x[o..., r...]`, floats in f64 and rounded at the end,
-//! integers exact and wrapped at the end. Over nothing, the identity of `f`.
+//! integers exact and wrapped at the end. Over nothing, the identity of `f`; over one element that element, a zero with its sign.
 
 use super::{Evaluated, for_each_index, static_shape, strides};
 use crate::dtype::Class;
@@ -24,8 +24,12 @@ fn groups(call: &Call, x: &Tensor) -> Result<Vec<usize>, super::EvalError> {
 fn reduce(call: &Call, result: &TensorType, x: &Tensor, int: Monoid<i128>, float: Monoid<f64>) -> Evaluated {
     let shape = static_shape(result)?;
     let count = shape.iter().product();
+    let is_one = x.len() == count;
     let groups = groups(call, x)?.into_iter().enumerate();
     if x.dtype().is_float() {
+        if is_one {
+            return Ok(vec![Tensor::from_f64s(result.dtype, &shape, &x.to_f64s())?]);
+        }
         let mut values = vec![float.0; count];
         groups.for_each(|(i, to)| values[to] = float.1(values[to], x.f64_at(i)));
         return Ok(vec![Tensor::from_f64s(result.dtype, &shape, &values)?]);
@@ -61,7 +65,10 @@ pub fn min(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
 /// Mean of floats: the sum, not yet rounded, over the count; NaN of nothing.
 pub fn mean(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let shape = static_shape(&results[0])?;
-    let mut sums = vec![(0.0, 0u64); shape.iter().product()];
+    let count = shape.iter().product();
+    // The sum of one number is that number, which may be the negative zero.
+    let nothing = if x[0].len() == count { -0.0 } else { 0.0 };
+    let mut sums = vec![(nothing, 0u64); count];
     for (i, to) in groups(call, &x[0])?.into_iter().enumerate() {
         sums[to].0 += x[0].f64_at(i);
         sums[to].1 += 1;

@@ -31,6 +31,40 @@ fn extents_of_one_broadcast_when_they_turn_out_to_be_one() {
 }
 
 #[test]
+fn padding_is_read_of_data_that_is_repeated() {
+    let source =
+        "func.func @main(%x: tensor<?x6x?xf32, #relay.dims<[\"n\", \"\", \"m\"]>>, %w: tensor<4x6x3xf32>)
+        -> tensor<?x4x?xf32, #relay.dims<[\"2*n\", \"\", \"m\"]>> {
+      %0 = relay.tile %x {reps = array<i64: 2, 1, 1>} : (tensor<?x6x?xf32, #relay.dims<[\"n\", \"\", \"m\"]>>)
+        -> tensor<?x6x?xf32, #relay.dims<[\"2*n\", \"\", \"m\"]>>
+      %1 = relay.conv1d %0, %w {padding = array<i64: 1, 1>, strides = array<i64: 1>}
+        : (tensor<?x6x?xf32, #relay.dims<[\"2*n\", \"\", \"m\"]>>, tensor<4x6x3xf32>)
+        -> tensor<?x4x?xf32, #relay.dims<[\"2*n\", \"\", \"m\"]>>
+      return %1 : tensor<?x4x?xf32, #relay.dims<[\"2*n\", \"\", \"m\"]>>
+    }";
+    let program = Compiled::of_file("program.mlir", source);
+    for (n, m) in [(1, 1), (1, 2), (2, 1), (3, 33)] {
+        program.agree(&inputs(&[("input_0", &[n, 6, m]), ("input_1", &[4, 6, 3])]));
+    }
+}
+
+#[test]
+fn channels_may_be_those_of_the_weight_by_a_name() {
+    let source =
+        "func.func @main(%x: tensor<?x?x?xf32, #relay.dims<[\"n\", \"n\", \"m\"]>>, %w: tensor<4x6x3xf32>)
+        -> tensor<?x4x?xf32, #relay.dims<[\"n\", \"\", \"m-2\"]>> {
+      %0 = relay.conv1d %x, %w {padding = array<i64: 0, 0>, strides = array<i64: 1>}
+        : (tensor<?x?x?xf32, #relay.dims<[\"n\", \"n\", \"m\"]>>, tensor<4x6x3xf32>)
+        -> tensor<?x4x?xf32, #relay.dims<[\"n\", \"\", \"m-2\"]>>
+      return %0 : tensor<?x4x?xf32, #relay.dims<[\"n\", \"\", \"m-2\"]>>
+    }";
+    let program = Compiled::of_file("program.mlir", source);
+    program.agree(&inputs(&[("input_0", &[6, 6, 9]), ("input_1", &[4, 6, 3])]));
+    let said = program.run(&inputs(&[("input_0", &[5, 5, 9]), ("input_1", &[4, 6, 3])]));
+    assert!(said.iter().all(|outcome| outcome.is_err()), "{said:?}");
+}
+
+#[test]
 fn a_perceptron_is_compiled_once_for_all_batches() {
     let program = Compiled::of(
         "def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(100, 64), float32], %b: Tensor[(100), float32],

@@ -50,7 +50,7 @@ struct Phases {
 impl Phases {
     /// Those of a call without dilation, some stride of which is above 1.
     fn of(call: &TeCall, window: &Window) -> Option<Phases> {
-        let (shape, weight) = (call.least(0), call.shape(1));
+        let weight = call.shape(1);
         let result = call.result_extents(0, 2).ok()?;
         let phase = |((axis, &kernel), &extent): ((&Axis, &u64), &u64)| {
             let (stride, begin) = (axis.stride, axis.begin);
@@ -61,7 +61,7 @@ impl Phases {
         let axes: Vec<Phase> =
             window.axes.iter().zip(&weight[2..]).zip(&result).map(phase).collect::<Option<_>>()?;
         let plain = window.axes.iter().all(|a| a.dilation == 1) && axes.iter().any(|a| a.stride > 1);
-        let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+        let groups = Groups { count: window.groups, data: weight[0] / window.groups, result: weight[1] };
         plain.then_some(Phases { axes, groups })
     }
 
@@ -143,8 +143,8 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>
     if let Some(phases) = Phases::of(call, &window) {
         return phases.build(kernel, call);
     }
-    let (shape, weight, result) = (call.least(0), call.shape(1), call.result_extents(0, 2)?);
-    let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+    let (weight, result) = (call.shape(1), call.result_extents(0, 2)?);
+    let groups = Groups { count: window.groups, data: weight[0] / window.groups, result: weight[1] };
     let mut places: Vec<Place> = call.dims(0).iter().cloned().map(Place::kept).collect();
     for ((place, axis), &extent) in places.iter_mut().skip(2).zip(&window.axes).zip(&result) {
         *place = spread(axis, extent)?;
@@ -168,9 +168,9 @@ fn transpose<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Result<Vec<Value<'c>
 
 /// The product with the only element of the data in space.
 fn single<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<'c> {
-    let (shape, weight) = (call.least(0), call.shape(1));
+    let weight = call.shape(1);
     let result: Vec<u64> = call.results[0].dims.iter().map(|dim| dim.known().unwrap_or(1)).collect();
-    let groups = Groups { count: window.groups, data: shape[1] / window.groups, result: weight[1] };
+    let groups = Groups { count: window.groups, data: weight[0] / window.groups, result: weight[1] };
     let whole =
         window.axes.iter().zip(&result[2..]).zip(&weight[2..]).all(|((a, r), w)| a.begin == 0 && r == w);
     if groups.count == 1 && whole {
@@ -202,7 +202,7 @@ fn matrix<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Value<'c> {
     let (shape, weight) = (call.least(0), call.shape(1));
     let columns = [call.dims(0)[0].clone(), Dim::Static(weight[1..].iter().product())];
     let columns = TensorType::new(columns.to_vec(), call.results[0].dtype);
-    let z = kernel.reduce(call.op.name, &columns, &[shape[1]], Combine::Sum, |s, at, over| {
+    let z = kernel.reduce(call.op.name, &columns, &[weight[0]], Combine::Sum, |s, at, over| {
         let (mut rest, mut places) = (at[1], Vec::new());
         for &extent in weight[1..].iter().rev() {
             places.push(s.index_mod(rest, extent.max(1) as i64));

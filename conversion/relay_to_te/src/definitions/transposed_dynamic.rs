@@ -66,10 +66,10 @@ impl Reach<'_> {
     }
 }
 
-/// The result of a call whose weight and channels are known.
+/// The result of a call whose weight is known.
 pub(super) fn build<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, window: &Window) -> Value<'c> {
-    let (weight, channels) = (call.shape(1), call.least(0)[1]);
-    let groups = Groups { count: window.groups, data: channels / window.groups, result: weight[1] };
+    let weight = call.shape(1);
+    let groups = Groups { count: window.groups, data: weight[0] / window.groups, result: weight[1] };
     let axes = window.axes.iter().zip(&weight[2..]).zip(&call.dims(0)[2..]);
     let axes: Vec<Reach> = axes.map(|((axis, &kernel), extent)| Reach { axis, kernel, extent }).collect();
     let mut reduce = vec![groups.data];

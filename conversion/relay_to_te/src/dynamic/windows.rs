@@ -9,19 +9,19 @@ use crate::definitions::resize::needs_known;
 use fusion_operators::ops::window::Window;
 use fusion_operators::{Call, Dim, TensorType};
 
-/// Any number of images of any extents, of known channels.
+/// Any number of images of any extents, of as many channels as the weight has.
 pub fn convolution(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    known_from(&call.operands[1], 0)?;
+    let weight = known_from(&call.operands[1], 0)?;
     let window = Window::of_convolution(call.attrs, &call.operands[1]).map_err(said)?;
-    channels_are_known(call)?;
+    channels_are(steps, call, weight[1].saturating_mul(window.groups));
     slide(steps, call, &window, "violates constraint C5: the dilated kernel must fit the padded data")
 }
 
 /// The same transposed: an image of `extent` gives `(extent - 1) * stride + span + output padding - padding`.
 pub fn transposed(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
-    known_from(&call.operands[1], 0)?;
+    let weight = known_from(&call.operands[1], 0)?;
     let window = Window::of_transpose(call.attrs, &call.operands[1]).map_err(said)?;
-    channels_are_known(call)?;
+    channels_are(steps, call, weight[0]);
     for (dim, axis) in
         call.operands[0].dims[2..].iter().zip(&window.axes).filter(|(dim, _)| dim.known().is_none())
     {
@@ -78,6 +78,12 @@ pub fn channels(_: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     channels_are_known(call)?;
     call.operands[1..].iter().try_for_each(|ty| known_from(ty, 0).map(drop))?;
     row(call)
+}
+
+/// Checks that data has the channels of a weight.
+fn channels_are(steps: &mut Steps, call: &Call, number: u64) {
+    let text = "violates constraint C4: the channels of the data must be those that the weight takes";
+    steps.equal(&call.operands[0].dims[1], &Dim::Static(number), text);
 }
 
 fn channels_are_known(call: &Call) -> Result<(), String> {

@@ -3,13 +3,22 @@
 use super::Lowering;
 use crate::roundings::Contracted;
 use fusion_dialects::loops::Loops;
-use fusion_dialects::rows::Kind;
-use fusion_dialects::te::Op as Te;
+use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::te::{Op as Te, Scalars};
 use fusion_dialects::{
-    Attribute, Op, OpExt, PassError, Value, ValueLike, arguments, array_elements, defining_op, key, kind_of,
-    ops_in, scalar_type, tensor_type,
+    Attribute, Op, OpExt, PassError, TypeLike, Value, ValueLike, arguments, array_elements, defining_op, key,
+    kind_of, ops_in, scalar_type, tensor_type,
 };
 use fusion_operators::{DType, Dim};
+
+/// A quotient or remainder of an index by one that LLVM can tell is not 0, so that it may move it out of branches and loops.
+fn divided<'c>(s: &Scalars<'c>, kind: Upstream, index: Value<'c>, by: Value<'c>) -> Value<'c> {
+    let by = s.index_max(by, s.index(1));
+    match kind {
+        Upstream::RemUI => s.index_remainder(index, by),
+        _ => s.index_quotient(index, by),
+    }
+}
 
 impl<'c> Lowering<'c> {
     /// The elements of a stage's results at a point (parallel, then reduction axes), before they are combined.
@@ -47,6 +56,14 @@ impl<'c> Lowering<'c> {
                         _ => self.element(loops, op, operands[0], indices),
                     };
                     map.insert(op.result_values()[0], element);
+                }
+                Some(Kind::Upstream(kind @ (Upstream::DivUI | Upstream::RemUI)))
+                    if op.result_values()[0].r#type().is_index() =>
+                {
+                    let operands = op.operand_values();
+                    let by = map.lookup(operands[1]);
+                    let result = divided(&loops.scalars(), kind, map.lookup(operands[0]), by);
+                    map.insert(op.result_values()[0], result);
                 }
                 _ => {
                     let copy = map.clone_op(&loops.build, op);

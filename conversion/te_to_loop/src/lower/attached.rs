@@ -9,7 +9,7 @@
 //! A part of one element is a value and has no buffer.
 
 use super::nest::{Bindings, Nest};
-use super::ranges::{Range, is_inside, span};
+use super::ranges::{Range, has_holes, is_inside, span};
 use super::workspace::room;
 use super::{Lowering, Part, Place};
 use fusion_dialects::indices::RANGED;
@@ -193,7 +193,8 @@ impl<'c> Lowering<'c, '_> {
             if !self.touched(nest.stage, bound, root) {
                 return Some(whole);
             }
-            span(e.as_ref()?).filter(|range| is_inside(range, shape[root]))
+            let e = e.as_ref().filter(|e| !has_holes(e))?;
+            span(e).filter(|range| is_inside(range, shape[root]))
         };
         axes.iter().take(shape.len()).enumerate().map(each).collect()
     }

@@ -29,6 +29,23 @@ pub(super) fn span(e: &Expr) -> Option<Range> {
     Some((from, extent))
 }
 
+/// True when an index takes some values between the first and the last one that it takes not at all: `j + 4 k` does for fixed j.
+pub(super) fn has_holes(e: &Expr) -> bool {
+    let steps = e.terms().filter_map(|(atom, c)| match atom {
+        Atom::Var(v) if v.id >= RANGED && v.extent > 1 => Some((c.unsigned_abs(), v.extent - 1)),
+        _ => None,
+    });
+    let mut steps: Vec<(u64, u64)> = steps.collect();
+    steps.sort_unstable();
+    // With the smaller steps so many values in a row are taken.
+    let mut row = 1u64;
+    steps.into_iter().any(|(step, times)| {
+        let is_hole = step > row;
+        row = row.saturating_add(step.saturating_mul(times));
+        is_hole
+    })
+}
+
 fn runs(e: &Expr) -> bool {
     e.variables().any(|v| v.id >= RANGED)
 }
@@ -46,4 +63,19 @@ pub(super) fn join(a: &Range, b: &Range) -> Option<Range> {
 pub fn is_inside(range: &Range, extent: u64) -> bool {
     let (from, length) = range;
     from.range().is_some_and(|(low, high)| low >= 0 && high as u64 + length <= extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_smaller_ones_do_not_fill_are_holes() {
+        let along = |step: i64, id: usize, extent: u64| Expr::var(RANGED + id, extent).times(step);
+        assert!(!has_holes(&along(1, 0, 4).plus(&along(4, 1, 2))));
+        assert!(!has_holes(&along(3, 0, 4).plus(&along(-1, 1, 4))));
+        assert!(has_holes(&along(4, 0, 2)));
+        assert!(has_holes(&along(4, 0, 2).plus(&along(1, 1, 3))));
+        assert!(!has_holes(&along(4, 0, 1).plus(&Expr::var(0, 9).times(7))));
+    }
 }

@@ -135,9 +135,9 @@ pub fn rules() -> Vec<Rule> {
         .within("2 ulp of |x i| + |m i| + |b|")
         .when(WIDE, |m| is_wide(m, "?x"))
         .when("x is no constant and not m, of which b alone has more digits", |m| {
-                let is_same = m.graph.find(m.id("?x")) == m.graph.find(m.id("?m"));
-                Some(!m.is_constant("?x") && !is_same)
-            }),
+            let is_same = m.graph.find(m.id("?x")) == m.graph.find(m.id("?m"));
+            Some(!m.is_constant("?x") && !is_same)
+        }),
         rule("one-over", "1 / x = reciprocal x", "(div ?a ?c ?x)", "(reciprocal ?a ?x)")
             .exact()
             .when("c is 1, floats", |m| Some(is_number(m, "?c", 1.0)? && is_float(m, "?x")?)),
