@@ -10,6 +10,7 @@ use crate::kernels::Workshop;
 use crate::pipelines::{DEFINE, GPU_HOST, HOST, LLVM, LOOP, RELAY, TE};
 use crate::planning::Planning;
 use crate::runner::Runner;
+use crate::tuned::{self, Choices, Tunable};
 use crate::units::Unit;
 use fusion_dialects::module::{FpMath, attach_target, detach_target};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -40,6 +41,10 @@ pub struct Compilation {
     pub kernels: Vec<Kernel>,
     /// The kernels as programs of their own, by name, where [`Settings::programs`] asks for them.
     pub programs: IndexMap<String, String>,
+    /// What there is to choose for the kernels, by name, where [`Settings::spaces`] asks for it.
+    pub tunable: IndexMap<String, Tunable>,
+    /// Why choices were not taken, a sentence each.
+    pub refused: Vec<String>,
     /// Where the code of kernels is: the function it is in, and the number of its object, by the kernel's name.
     pub places: IndexMap<String, (String, usize)>,
     /// Object files: the one with `fusion_run` first, then those of the kernels that differ.
@@ -80,6 +85,10 @@ pub struct Settings {
     pub fp_math: Option<FpMath>,
     /// Whether the kernels are wanted as programs of their own as well.
     pub programs: bool,
+    /// Choices that were measured, in place of those of least estimate.
+    pub choices: Choices,
+    /// Whether it is wanted what there is to choose for each kernel.
+    pub spaces: bool,
     /// Whether the weights are mapped before the first run: `fusion_run` is then what does so and calls the model's code.
     pub weights_outside: bool,
 }
@@ -112,6 +121,8 @@ impl Default for Settings {
             planning: Planning::default(),
             fp_math: None,
             programs: false,
+            choices: Choices::default(),
+            spaces: false,
             weights_outside: false,
         }
     }
@@ -137,7 +148,7 @@ pub struct Kernel {
 /// Compiles a module whose function `@main` is the model.
 pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, CompileError> {
     let mut runner = Runner::for_plan(&settings.planning);
-    let Planned { signature, workspace_bytes, constants, kernels, programs, units } =
+    let Planned { signature, workspace_bytes, constants, kernels, programs, tunable, refused, units } =
         plan(module, settings, &mut runner)?;
     let stage = CompileError::Stage;
     let Settings { processor: Processor { target, .. }, device, jobs, cache, .. } = settings;
@@ -167,7 +178,18 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     };
     let places = units.iter().enumerate().flat_map(names).collect();
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
-    Ok(Compilation { signature, workspace_bytes, constants, kernels, programs, places, objects, timings })
+    Ok(Compilation {
+        signature,
+        workspace_bytes,
+        constants,
+        kernels,
+        programs,
+        tunable,
+        refused,
+        places,
+        objects,
+        timings,
+    })
 }
 
 /// A module whose memory is planned and whose kernels have left it.
@@ -182,6 +204,10 @@ pub(crate) struct Planned {
     pub kernels: Vec<Kernel>,
     /// As in [`Compilation`].
     pub programs: IndexMap<String, String>,
+    /// As in [`Compilation`].
+    pub tunable: IndexMap<String, Tunable>,
+    /// As in [`Compilation`].
+    pub refused: Vec<String>,
     /// The kernels that differ.
     pub units: Vec<Unit>,
 }
@@ -201,10 +227,21 @@ pub(crate) fn plan(
     let stage = CompileError::Stage;
     runner.run(module, RELAY).map_err(stage)?;
     let kernels = kernels_of(root, &Rates::of(&target).with(fp_math));
-    let programs = if settings.programs { crate::alone::programs(root) } else { IndexMap::new() };
+    let is_tuned = settings.spaces || !settings.choices.is_empty();
+    let programs = if settings.programs || is_tuned { crate::alone::programs(root) } else { IndexMap::new() };
     runner.run(module, DEFINE).map_err(stage)?;
     for path in &settings.schedules {
         crate::schedules::add(module, path).map_err(stage)?;
+    }
+    let (mut tunable, mut refused) = (IndexMap::new(), Vec::new());
+    if is_tuned && settings.device.is_none() {
+        let arithmetic = format!("{} {:?}", fp_math.level.name(), fp_math.max_error);
+        let hashes = programs.iter().map(|(name, p)| (name.clone(), tuned::hash(name, p, &arithmetic)));
+        let hashes = hashes.collect();
+        refused = tuned::attach(root, &hashes, &settings.choices)?;
+        if settings.spaces {
+            tunable = tuned::tunable(root, &hashes, &programs)?;
+        }
     }
     runner.run(module, TE).map_err(stage)?;
     runner.run(module, HOST).map_err(stage)?;
@@ -215,7 +252,7 @@ pub(crate) fn plan(
     // Loops have no decisions left that would go by it.
     detach_target(root);
     let units = crate::units::take(root);
-    Ok(Planned { signature, workspace_bytes, constants, kernels, programs, units })
+    Ok(Planned { signature, workspace_bytes, constants, kernels, programs, tunable, refused, units })
 }
 
 /// The kernels that `@main` calls, in order, from the facts of their operators.

@@ -15,6 +15,7 @@ pub mod planning;
 pub mod program;
 pub mod runner;
 pub mod schedules;
+pub mod tuned;
 pub mod units;
 
 /// Puts all passes of this crate into MLIR's registry.

@@ -6,6 +6,7 @@ use crate::{notes, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, Settings, Timings};
 use fusion_conversion::planning::Planning;
+use fusion_conversion::tuned::{Choices, Tunable};
 use fusion_dialects::module::FpMath;
 use fusion_dialects::{Module, run_passes};
 use fusion_egraph::Strategy;
@@ -60,6 +61,10 @@ pub struct CompileOptions {
     pub jobs: Option<usize>,
     /// Pipelines of passes that run on the model before all others, as `--pass-pipeline` of `fusion-opt` writes them.
     pub passes: Vec<String>,
+    /// Choices for kernels that were measured, as a tuning log has them.
+    pub choices: Choices,
+    /// Whether it is wanted what there is to choose for each kernel.
+    pub spaces: bool,
     /// Whether the weights lie in a file of their own, from which they are mapped before the first run.
     pub weights_outside: bool,
     /// Whether, and how, passes are validated.
@@ -93,6 +98,8 @@ impl CompileOptions {
             proofs: false,
             jobs: None,
             passes: Vec::new(),
+            choices: Choices::default(),
+            spaces: false,
             weights_outside: false,
             validate: None,
         }
@@ -107,6 +114,7 @@ impl CompileOptions {
             bound: IndexMap::new(),
             schedules: Vec::new(),
             explain: false,
+            spaces: false,
             ..self.clone()
         }
     }
@@ -138,6 +146,8 @@ pub struct Compiled {
     pub kinds: ScheduleRemarks,
     /// Its kernels as programs of their own, by name, where [`CompileOptions::explain`] asks for them.
     pub programs: IndexMap<String, String>,
+    /// What there is to choose for its kernels, by name, where [`CompileOptions::spaces`] asks for it.
+    pub tunable: IndexMap<String, Tunable>,
 }
 
 /// What is predicted of a kernel.
@@ -211,6 +221,8 @@ pub(crate) fn settings(
         },
         fp_math: options.fp_math,
         programs: options.explain,
+        choices: options.choices.clone(),
+        spaces: options.spaces,
         weights_outside: options.weights_outside,
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         cache: Cache::from_environment(),

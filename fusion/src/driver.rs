@@ -52,6 +52,9 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
     if std::env::var_os("FUSION_TIMING").is_some() {
         tell(&made.timings, settings.jobs);
     }
+    for why in &made.refused {
+        notes::tell(format_args!("note: {why}; the default is taken, as if the tuning log did not have it"));
+    }
     for name in &specialized {
         notes::tell(format_args!("note: the compiled model is for the given value of input {name:?}"));
     }
@@ -86,8 +89,9 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
     let size = made.constants.len() as u64;
     let pieces = if size > 0 { vec![(0, made.constants)] } else { Vec::new() };
     let code = Code { objects: made.objects, libraries: Vec::new() };
-    let (constants, programs) = (OwnedConstants { size, pieces }, made.programs);
-    Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs })
+    let constants = OwnedConstants { size, pieces };
+    let (programs, tunable) = (made.programs, made.tunable);
+    Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs, tunable })
 }
 
 /// What each kernel launches.

@@ -214,6 +214,7 @@ pub(crate) fn ahead_of_time(
         remarks,
         kinds: ScheduleRemarks::default(),
         programs: IndexMap::new(),
+        tunable: IndexMap::new(),
     })
 }
 

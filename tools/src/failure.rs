@@ -71,6 +71,21 @@ pub enum Failure {
          nvidia:sm_80, amd:gfx942 or the like, or leave --device away"
     )]
     OtherDevice { asked: String, target: String },
+    #[error(
+        "`fusion tune` measures kernels of processors, and {0} is a GPU; leave --target away, or name a processor"
+    )]
+    TunesProcessors(String),
+    #[error(
+        "{} has no kernel that could be computed in another way; `fusion explain` lists the kernels of models of operators alone",
+        .0.display()
+    )]
+    NothingToTune(PathBuf),
+    #[error(transparent)]
+    Log(#[from] fusion_tuning::log::LogError),
+    #[error(transparent)]
+    Measure(#[from] fusion_tuning::measure::MeasureError),
+    #[error(transparent)]
+    Replay(#[from] fusion_tuning::measure::ReplayError),
     #[error(transparent)]
     Fusion(#[from] fusion::Error),
     #[error(transparent)]

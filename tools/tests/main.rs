@@ -30,5 +30,6 @@ mod quantized_networks;
 mod random_graphs;
 mod repeated_constants;
 mod schedules;
+mod tune;
 mod validate;
 mod weights;

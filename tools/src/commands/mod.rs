@@ -15,6 +15,7 @@ pub mod profile;
 pub mod run;
 pub mod targets;
 mod timing;
+pub mod tune;
 
 use crate::environment;
 use crate::failure::Failure;
@@ -45,6 +46,7 @@ enum Command {
     Explain(explain::Explain),
     Ablate(ablate::Ablate),
     OnnxTest(onnx_test::OnnxTest),
+    Tune(tune::Tune),
     Targets(targets::Targets),
     Dev(dev::Dev),
 }
@@ -61,6 +63,7 @@ impl Cli {
             Command::Explain(command) => command.run(),
             Command::Ablate(command) => command.run(),
             Command::OnnxTest(command) => return command.run(),
+            Command::Tune(command) => command.run(),
             Command::Targets(command) => command.run(),
             Command::Dev(command) => command.run(),
         }

@@ -8,6 +8,7 @@ use fusion::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use fusion::load;
 use fusion_dialects::module::{FpMath, Level};
 use fusion_runtime::npz;
+use fusion_tuning::{log, target_of};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,10 @@ pub struct Options {
     /// the kernels' names.
     #[arg(long = "schedule", value_name = "FILE.mlir")]
     pub schedules: Vec<PathBuf>,
+
+    /// A log of `fusion tune`, whose best schedules are used for the kernels that it has.
+    #[arg(long = "tuning-log", value_name = "LOG.jsonl")]
+    pub tuning_logs: Vec<PathBuf>,
 
     /// How kernels are chosen: `egraph` (rules, layout and fusion in one), `xla` (fusion by gain, no rules), `relay` (groups under
     /// post-dominators) or `none` (each operator by itself) [default: none with -O0, else egraph].
@@ -118,7 +123,7 @@ impl Options {
                 _ => return Err(Failure::Bind { name: name.clone(), path: path.clone(), found }),
             };
         }
-        Ok(CompileOptions {
+        let mut options = CompileOptions {
             opt_level: self.opt_level,
             shapes: self.shapes.iter().cloned().collect(),
             bound,
@@ -128,7 +133,10 @@ impl Options {
             rules_off: self.rules_off.clone(),
             fp_math: self.arithmetic()?,
             ..CompileOptions::for_target(self.target()?)
-        })
+        };
+        let logs: Result<Vec<_>, _> = self.tuning_logs.iter().map(|path| log::read(path)).collect();
+        options.choices = log::choices_for(&logs?.concat(), &target_of(&options));
+        Ok(options)
     }
 }
 

@@ -14,6 +14,8 @@ use std::collections::HashMap;
 
 /// Groups of several nests that are tried together; of more, those that come first.
 const MOST_GROUPS: usize = 12;
+/// Sets of matches that are listed.
+const MOST_COVERS: usize = 256;
 /// How much less a later kind of the table has to take than an earlier one: estimates are no more exact than the share of memory or
 /// arithmetic that is not hidden.
 const LEAST_GAIN: f64 = 1.25;
@@ -34,17 +36,50 @@ pub struct Candidate {
 
 /// All that the kinds of a table can do with a kernel, the first kinds first.
 pub fn candidates(table: &[&dyn Kind], tree: &Schedule, kernel: &Kernel) -> Vec<Candidate> {
-    let number = |stage: &StageId| kernel.nests.iter().position(|n| n.stage == *stage);
     let mut all = Vec::new();
     for kind in table {
         for found in kind.matches(tree, kernel) {
             let Some((config, seconds)) = found.best(tree, kernel) else { continue };
-            let mut holds: Vec<usize> = found.nests().iter().filter_map(number).collect();
-            holds.sort_unstable();
+            let holds = numbers_of(&*found, kernel);
             all.push(Candidate { kind: kind.about().name, found, config, seconds, holds });
         }
     }
     all
+}
+
+/// Which nests a match holds, by their numbers.
+pub fn numbers_of(found: &dyn Match, kernel: &Kernel) -> Vec<usize> {
+    let number = |stage: &StageId| kernel.nests.iter().position(|n| n.stage == *stage);
+    let mut holds: Vec<usize> = found.nests().iter().filter_map(number).collect();
+    holds.sort_unstable();
+    holds
+}
+
+/// All sets of matches, by their places, that hold each of so many nests once, in the order in which they are written. Of each match it is given which
+/// nests it holds. Of many sets, those of the first matches.
+pub fn covers(holds: &[Vec<usize>], nests: usize) -> Vec<Vec<usize>> {
+    let (mut found, mut open) = (Vec::new(), vec![(vec![false; nests], Vec::new())]);
+    while let Some((held, chosen)) = open.pop() {
+        let Some(first) = held.iter().position(|held| !held) else {
+            found.push(chosen);
+            if found.len() == MOST_COVERS {
+                break;
+            }
+            continue;
+        };
+        let fits = |at: &usize| holds[*at].contains(&first) && !holds[*at].iter().any(|&n| held[n]);
+        // The last one pushed is the next one looked at.
+        for at in (0..holds.len()).filter(fits).rev() {
+            let (mut with, mut longer) = (held.clone(), chosen.clone());
+            holds[at].iter().for_each(|&n| with[n] = true);
+            longer.push(at);
+            open.push((with, longer));
+        }
+    }
+    for cover in &mut found {
+        cover.sort_by_key(|&at| (holds[at].len() == 1, holds[at][0]));
+    }
+    found
 }
 
 /// The candidates, by their places, that hold each of so many nests once and take least together; none where some nest has no candidate.
@@ -144,6 +179,15 @@ mod tests {
     fn of_two_that_take_about_as_long_the_first_is_taken() {
         assert_eq!(least(&[candidate(1.0, &[0]), candidate(0.9, &[0])], 1), Some(vec![0]));
         assert_eq!(least(&[candidate(1.0, &[0]), candidate(0.5, &[0])], 1), Some(vec![1]));
+    }
+
+    #[test]
+    fn all_covers_are_listed_groups_first() {
+        let holds = [vec![0, 2], vec![0], vec![1], vec![2], vec![1]];
+        let all = covers(&holds, 3);
+        assert_eq!(all, [vec![0, 2], vec![0, 4], vec![1, 2, 3], vec![1, 4, 3]]);
+        assert!(covers(&holds[..2], 3).is_empty());
+        assert_eq!(covers(&[], 0), [Vec::<usize>::new()]);
     }
 
     #[test]

@@ -83,14 +83,16 @@ pub trait Match {
     /// Seconds with a config; none for one that is not possible.
     fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds>;
 
+    /// The configs that are possible, with their estimates.
+    fn configs(&self, tree: &Schedule, kernel: &Kernel) -> Vec<(Config, Seconds)> {
+        let space = self.space(tree, kernel);
+        let estimated = |config: Config| Some((self.estimate(tree, kernel, &config)?, config));
+        configs(&space).filter_map(estimated).map(|(seconds, config)| (config, seconds)).collect()
+    }
+
     /// The config of least estimate. A kind that knows it without trying all says so.
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
-        let space = self.space(tree, kernel);
-        let all = configs(&space).filter_map(|config| {
-            let seconds = self.estimate(tree, kernel, &config)?;
-            Some((config, seconds))
-        });
-        all.min_by(|(_, a), (_, b)| a.total_cmp(b))
+        self.configs(tree, kernel).into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
     /// Writes the primitives.

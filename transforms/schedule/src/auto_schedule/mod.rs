@@ -8,6 +8,7 @@
 //! read, edit and lower.
 
 mod accesses;
+mod choice;
 mod cover;
 mod cpu;
 mod fusion;
@@ -20,9 +21,11 @@ mod rearranging;
 mod reductions;
 mod remarks;
 mod row_groups;
+mod space;
 mod traffic;
 mod writer;
 
+pub use choice::{CHOICES, Choice, attach_choices, choices_of};
 pub use cpu::iterated::side_by_side;
 pub use cpu::kinds::about;
 pub use cpu::kinds::contraction::Convolution;
@@ -39,7 +42,8 @@ use fusion_machine::{Machine, Target};
 pub use kind::About;
 pub use reductions::{fits_lanes, reads_once};
 pub use remarks::{KindRemark, ScheduleRemarks};
-use std::collections::{HashMap, HashSet};
+pub use space::{KernelSpace, MatchSpace};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use writer::Writer;
 
@@ -71,42 +75,102 @@ impl Pass for TeSchedule {
             ..=0 => target_of(module)?,
             bytes => target_of(module)?.with_vectors(bytes.clamp(8, 256) as u64),
         };
-        let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
-        let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
         let strict = FpMath::of(module)?.is_strict();
-        let machine = Machine { in_order: strict, ..Machine::of(&target, bytes_of_constants(module)) };
+        let machine = machine_of(module, &target)?;
         let constant = constant_arguments(module);
         let (mut remarks, path) = (ScheduleRemarks::default(), cx.options.text("remarks").to_owned());
         let is_told = !path.is_empty();
-        for kernel in top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))) {
+        for kernel in unscheduled(module) {
             let name = kernel.text("sym_name").unwrap_or_default();
-            if scheduled.contains(name) {
-                continue;
-            }
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
+            let choices = choices_of(kernel).map_err(|why| refused(kernel, &why))?;
+            if choices.is_some() && target.is_gpu() {
+                return Err(refused(kernel, "has choices, which kernels of GPUs have none of"));
+            }
             let by_kind = |writer: &mut Writer<'c>| match (target.is_gpu(), strict) {
                 (true, true) => gpu::in_order(writer, &target),
                 (true, false) => gpu::decide(writer, &target),
                 (false, _) => {
                     let mut told = Vec::new();
                     let kept = is_told.then_some(&mut told);
-                    cpu::decide(writer, &machine, constant, kept)?;
+                    cpu::decide(writer, &machine, constant, choices.as_deref(), kept)?;
                     remarks.kernels.insert(name.to_owned(), told);
                     Ok(())
                 }
             };
-            if let Err(why) = Writer::write(kernel, by_kind) {
-                let message = format!("the default schedule of kernel \"{name}\" {why}");
-                report_fault(kernel.location(), &message, "the kernel gets the plain schedule")?;
-                Writer::write(kernel, |writer| plain(writer, &target))
-                    .map_err(|why| PassError::at(kernel, why))?;
+            let Err(why) = Writer::write(kernel, by_kind) else { continue };
+            if choices.is_some() {
+                return Err(refused(kernel, &why));
             }
+            let message = format!("the default schedule of kernel \"{name}\" {why}");
+            report_fault(kernel.location(), &message, "the kernel gets the plain schedule")?;
+            Writer::write(kernel, |writer| plain(writer, &target))
+                .map_err(|why| PassError::at(kernel, why))?;
         }
         match is_told {
             true => remarks.write(Path::new(&path)).map_err(|why| PassError::at(module, why)),
             false => Ok(()),
         }
     }
+}
+
+fn refused<'c>(kernel: Op<'c>, why: &str) -> PassError<'c> {
+    PassError::at(kernel, format!("kernel \"{}\" {why}", kernel.text("sym_name").unwrap_or_default()))
+}
+
+/// What a search may choose for each kernel of a module for a processor, by name. A kernel that has a schedule has no choice.
+pub fn spaces<'c>(module: Op<'c>) -> Result<BTreeMap<String, KernelSpace>, PassError<'c>> {
+    let machine = machine_of(module, &target_of(module)?)?;
+    let constant = constant_arguments(module);
+    let mut all = BTreeMap::new();
+    for kernel in unscheduled(module) {
+        let name = kernel.text("sym_name").unwrap_or_default();
+        let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
+        // Of a kernel that no schedule is found for, te-schedule tells.
+        if let Ok(space) = Writer::asked(kernel, |writer| cpu::space(writer, &machine, constant)) {
+            all.insert(name.to_owned(), space);
+        }
+    }
+    Ok(all)
+}
+
+/// Takes choices that are not possible away from the kernels of a module for a processor, and says why, a sentence each.
+pub fn refused_choices<'c>(module: Op<'c>) -> Result<Vec<String>, PassError<'c>> {
+    let machine = machine_of(module, &target_of(module)?)?;
+    let constant = constant_arguments(module);
+    let mut all = Vec::new();
+    for kernel in unscheduled(module) {
+        let name = kernel.text("sym_name").unwrap_or_default();
+        let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
+        let refused = match choices_of(kernel) {
+            Ok(None) => continue,
+            Ok(Some(choices)) => {
+                let decide =
+                    |writer: &mut Writer<'c>| cpu::decide(writer, &machine, constant, Some(&choices), None);
+                Writer::asked(kernel, decide).err()
+            }
+            Err(why) => Some(why),
+        };
+        if let Some(why) = refused {
+            kernel.remove_attr(CHOICES);
+            all.push(format!("kernel \"{name}\" {why}"));
+        }
+    }
+    Ok(all)
+}
+
+/// What kinds calculate with.
+fn machine_of<'c>(module: Op<'c>, target: &Target) -> Result<Machine, PassError<'c>> {
+    let in_order = FpMath::of(module)?.is_strict();
+    Ok(Machine { in_order, ..Machine::of(target, bytes_of_constants(module)) })
+}
+
+/// The kernels without a schedule.
+fn unscheduled(module: Op<'_>) -> Vec<Op<'_>> {
+    let schedules = top_level(module, |k| matches!(k, Kind::Te(Te::Schedule)));
+    let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
+    let kernels = top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))).into_iter();
+    kernels.filter(|k| !scheduled.contains(k.text("sym_name").unwrap_or_default())).collect()
 }
 
 /// Computes each stage by itself, in loops as the source has them: what no primitive can refuse.

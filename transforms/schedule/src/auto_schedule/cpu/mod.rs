@@ -18,35 +18,31 @@ mod prefetch_row;
 mod regrouping;
 mod streams;
 
+use super::choice::{self, Choice};
 use super::cover::{Candidate, candidates, least};
 use super::kind::{Kernel, Kind};
+use super::placement::{self, Nest};
+use super::rearranging;
 use super::remarks::{self, KindRemark};
+use super::space::KernelSpace;
 use super::writer::Writer;
-use super::{placement, rearranging};
+use crate::schedule::Schedule;
+use blocks::Blocks;
 use fusion_machine::Machine;
 use kinds::TABLE;
 use kinds::windows::inline_padding;
 
-/// Schedules all stages of a kernel, whose inputs are constants or not.
+/// Schedules all stages of a kernel, whose inputs are constants or not: as it was chosen, or as takes least.
 pub fn decide(
     writer: &mut Writer,
     machine: &Machine,
     constant: &[bool],
+    choices: Option<&[Choice]>,
     told: Option<&mut Vec<KindRemark>>,
 ) -> Result<(), String> {
-    if !machine.in_order {
-        rearranging::follow_products(writer, machine)?;
-    }
-    let mut nests = placement::place(writer, &[])?;
-    if !machine.in_order {
-        inline_padding(writer, &mut nests, machine)?;
-    }
-    let blocks = match machine.in_order {
-        true => None,
-        false => blocks::find(&writer.tree, &nests, machine, constant),
-    };
+    let (nests, blocks) = prepare(writer, machine, constant)?;
     let kernel = Kernel { nests: &nests, machine, constant, blocks: blocks.as_ref() };
-    for candidate in chosen(writer, &kernel, told)? {
+    for candidate in taken(&writer.tree, &kernel, choices, told)? {
         candidate.found.apply(writer, &kernel, &candidate.config)?;
     }
     if let Some(blocks) = &blocks {
@@ -58,19 +54,59 @@ pub fn decide(
     parallel::parallelize(writer, machine)
 }
 
-/// The candidates of least estimate together.
-fn chosen(
-    writer: &Writer,
+/// What a search may choose for a kernel.
+pub fn space(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<KernelSpace, String> {
+    let (nests, blocks) = prepare(writer, machine, constant)?;
+    let kernel = Kernel { nests: &nests, machine, constant, blocks: blocks.as_ref() };
+    let tree = &writer.tree;
+    let choice = |c: &Candidate| {
+        let stages = c.holds.iter().map(|&nest| tree.stages[nests[nest].stage].name.clone()).collect();
+        let knobs: Vec<String> = c.found.space(tree, &kernel).iter().map(|k| k.name.to_owned()).collect();
+        Choice::of(c.kind, stages, &knobs, &c.config)
+    };
+    let default = taken(tree, &kernel, None, None)?.iter().map(choice).collect();
+    Ok(KernelSpace::of(&table(machine), tree, &kernel, default))
+}
+
+/// Rearranges and places the stages; the nests, and a product between them that is computed in blocks.
+fn prepare(
+    writer: &mut Writer,
+    machine: &Machine,
+    constant: &[bool],
+) -> Result<(Vec<Nest>, Option<Blocks>), String> {
+    if !machine.in_order {
+        rearranging::follow_products(writer, machine)?;
+    }
+    let mut nests = placement::place(writer, &[])?;
+    if machine.in_order {
+        return Ok((nests, None));
+    }
+    inline_padding(writer, &mut nests, machine)?;
+    let blocks = blocks::find(&writer.tree, &nests, machine, constant);
+    Ok((nests, blocks))
+}
+
+/// The kinds that arithmetic allows.
+fn table(machine: &Machine) -> Vec<&'static dyn Kind> {
+    TABLE.iter().copied().filter(|kind| !machine.in_order || kind.about().keeps_order).collect()
+}
+
+/// The candidates that were chosen, or those of least estimate together.
+fn taken(
+    tree: &Schedule,
     kernel: &Kernel,
+    choices: Option<&[Choice]>,
     told: Option<&mut Vec<KindRemark>>,
 ) -> Result<Vec<Candidate>, String> {
-    let table: Vec<&dyn Kind> =
-        TABLE.iter().copied().filter(|kind| !kernel.machine.in_order || kind.about().keeps_order).collect();
-    let all = candidates(&table, &writer.tree, kernel);
-    let least = least(&all, kernel.nests.len()).ok_or("has a nest that no kind matches")?;
+    let table = table(kernel.machine);
+    let mut all = candidates(&table, tree, kernel);
+    let taken = match choices {
+        Some(choices) => choice::place(choice::chosen(&table, choices, tree, kernel)?, &mut all),
+        None => least(&all, kernel.nests.len()).ok_or("has a nest that no kind matches")?,
+    };
     if let Some(told) = told {
-        *told = remarks::of(&all, &least, &writer.tree, kernel);
+        *told = remarks::of(&all, &taken, tree, kernel);
     }
     let mut all: Vec<Option<Candidate>> = all.into_iter().map(Some).collect();
-    Ok(least.into_iter().filter_map(|at| all[at].take()).collect())
+    Ok(taken.into_iter().filter_map(|at| all[at].take()).collect())
 }

@@ -52,6 +52,20 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
+    /// What `ask` finds out about a kernel while deciding its schedule, of which nothing is left.
+    pub fn asked<T>(
+        kernel: Op<'c>,
+        ask: impl FnOnce(&mut Writer<'c>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let mut answer = None;
+        let decide = |writer: &mut Writer<'c>| {
+            answer = Some(ask(writer));
+            Err(String::new())
+        };
+        let _ = Writer::write(kernel, decide);
+        answer.unwrap_or_else(|| Err("was not looked at".to_owned()))
+    }
+
     fn stage(&mut self, stage: StageId) -> Value<'c> {
         if let Some(value) = self.stages.get(&stage) {
             return *value;

@@ -105,6 +105,12 @@ impl Match for Product {
         is_one.then(|| self.seconds(tree, kernel, &tile))
     }
 
+    fn configs(&self, tree: &Schedule, kernel: &Kernel) -> Vec<(Config, Seconds)> {
+        let tiles = self.contraction.legal_tiles(kernel.machine, kernel.constant).into_iter();
+        let allowed = tiles.filter(|tile| self.allows(tile));
+        allowed.map(|tile| (tile.config().to_vec(), self.seconds(tree, kernel, &tile))).collect()
+    }
+
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let (_, tile) = self.contraction.best(kernel.machine, kernel.constant, &|tile| self.allows(tile))?;
         Some((tile.config().to_vec(), self.seconds(tree, kernel, &tile)))

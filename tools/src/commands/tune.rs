@@ -1,0 +1,277 @@
+//! `fusion tune`: finds schedules by measuring them.
+
+use super::options::Options;
+use crate::failure::Failure;
+use crate::print;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use fusion::driver::{self, CompileOptions};
+use fusion_tuning::kernel::Kernel;
+use fusion_tuning::log::{self, Chosen, Record};
+use fusion_tuning::measure::{Local, Replay, Running, worker};
+use fusion_tuning::tuner;
+use fusion_tuning::{cost_model, search, target_of};
+use indexmap::IndexMap;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write, stderr, stdin, stdout};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Find faster schedules for the kernels of a model by measuring them on this machine.
+///
+/// Writes a log, a line of JSON a measurement, which `fusion compile --tuning-log` and all other commands that compile take. Each kernel's default is
+/// measured too, and stays where nothing is faster (see docs/how-to/tune.md).
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Tune {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// The model: .onnx, .relay or .mlir.
+    #[arg(required = true, value_name = "MODEL")]
+    model: Option<PathBuf>,
+
+    /// The log. What it has already stays there.
+    #[arg(short, long, required = true, value_name = "LOG.jsonl")]
+    output: Option<PathBuf>,
+
+    /// Measurements in all, besides those of the defaults and those of the best few at the end.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    trials: usize,
+
+    /// Begin no more measurements after this many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = super::bench::budget)]
+    time: Option<Duration>,
+
+    /// The seed of the search.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// How points are found.
+    #[arg(long, value_name = "SEARCH", default_value = "annealing", value_parser = named(search::Kind::ALL))]
+    search: search::Kind,
+
+    /// What predicts how long a point takes.
+    #[arg(long, value_name = "MODEL", default_value = "trees", value_parser = named(cost_model::Kind::ALL))]
+    cost_model: cost_model::Kind,
+
+    /// Threads that kernels run on; 0 for one a processor.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: u16,
+
+    /// Kernels that are compiled at a time [default: one a processor].
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
+
+    /// Seconds after which a kernel is taken to hang.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::bench::budget)]
+    timeout: Duration,
+
+    /// Take the times from a log in place of measuring; the search is the same, step by step.
+    #[arg(long, value_name = "LOG.jsonl")]
+    replay: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print what logs found best for each kernel.
+    Best(Logs),
+    /// Write the measurements of several logs into one.
+    Merge(Merge),
+    /// Answer requests of `fusion tune`.
+    #[command(hide = true)]
+    Worker,
+}
+
+#[derive(Debug, Args)]
+struct Logs {
+    /// The logs.
+    #[arg(required = true, value_name = "LOG.jsonl")]
+    logs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct Merge {
+    #[command(flatten)]
+    logs: Logs,
+
+    /// The log to write.
+    #[arg(short, long, value_name = "LOG.jsonl")]
+    output: PathBuf,
+}
+
+fn named<T: Copy + Send + Sync + 'static>(
+    all: &'static [(T, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.iter().map(|(_, name)| *name));
+    names.map(|name| all.iter().find(|(_, known)| *known == name).map_or(all[0].0, |(value, _)| *value))
+}
+
+impl Logs {
+    fn read(&self) -> Result<Vec<Record>, Failure> {
+        let all: Result<Vec<Vec<Record>>, _> = self.logs.iter().map(|path| log::read(path)).collect();
+        Ok(all?.concat())
+    }
+}
+
+impl Tune {
+    /// Carries out the command.
+    pub fn run(&self) -> Result<(), Failure> {
+        match (&self.command, &self.model, &self.output) {
+            (Some(Command::Worker), ..) => {
+                worker::serve(stdin().lock(), stdout().lock()).map_err(Failure::file("read", Path::new("-")))
+            }
+            (Some(Command::Best(logs)), ..) => print::line(table(&log::best(&logs.read()?))),
+            (Some(Command::Merge(merge)), ..) => {
+                let records = merge.logs.read()?;
+                let mut file = BufWriter::new(
+                    File::create(&merge.output).map_err(Failure::file("write", &merge.output))?,
+                );
+                records.iter().try_for_each(|record| append(&mut file, &merge.output, record))
+            }
+            (None, Some(model), Some(output)) => self.tune(model, output),
+            // clap asks for both.
+            (None, ..) => Ok(()),
+        }
+    }
+
+    fn tune(&self, model: &Path, output: &Path) -> Result<(), Failure> {
+        self.options.fit(model)?;
+        let options = self.options.resolve()?;
+        if options.target.device().is_some() {
+            return Err(Failure::TunesProcessors(options.target.name.clone()));
+        }
+        let kernels = kernels(model, &options)?;
+        if kernels.is_empty() {
+            return Err(Failure::NothingToTune(model.to_owned()));
+        }
+        let search = tuner::Options {
+            trials: self.trials,
+            time: self.time,
+            seed: self.seed,
+            search: self.search,
+            model: self.cost_model,
+            target: target_of(&options),
+            threads: self.threads,
+        };
+        let replayed = self.replay.as_ref().map(|path| log::read(path)).transpose()?;
+        let mut file = File::options().create(true).append(true).open(output);
+        let file =
+            file.as_mut().map_err(|why| Failure::file("write", output)(std::io::Error::from(why.kind())))?;
+        let bar = progress_bar(self.trials + kernels.len());
+        let mut written: Vec<Record> = Vec::new();
+        let mut keep = |record: &Record| {
+            append(file, output, record)?;
+            written.push(record.clone());
+            bar.inc(u64::from(!record.again));
+            bar.set_message(record.name.clone());
+            Ok::<(), Failure>(())
+        };
+        match replayed {
+            Some(records) => {
+                let mut measurer = Failing(Replay::of(records));
+                tuner::tune(&kernels, &search, &mut measurer, &mut keep)?;
+            }
+            None => {
+                let program =
+                    std::env::current_exe().map_err(Failure::file("find", Path::new("this program")))?;
+                let jobs = match self.jobs {
+                    Some(jobs) => jobs as usize,
+                    None => std::thread::available_parallelism().map_or(1, Into::into),
+                };
+                let command = vec![program, "tune".into(), "worker".into()];
+                let running = Running { command, threads: self.threads, jobs, timeout: self.timeout };
+                let mut measurer = Failing(Local::new(&options, running)?);
+                tuner::tune(&kernels, &search, &mut measurer, &mut keep)?;
+            }
+        }
+        bar.finish_and_clear();
+        print::line(table(&log::best(&written)))
+    }
+}
+
+/// A measurer whose errors are failures of the command.
+struct Failing<M>(M);
+
+impl<M: fusion_tuning::measure::Measurer> fusion_tuning::measure::Measurer for Failing<M>
+where
+    Failure: From<M::Error>,
+{
+    type Error = Failure;
+
+    fn measure(
+        &mut self,
+        kernel: &Kernel,
+        choices: &[Vec<fusion_schedule::auto_schedule::Choice>],
+    ) -> Result<Vec<fusion_tuning::measure::Measured>, Failure> {
+        Ok(self.0.measure(kernel, choices)?)
+    }
+
+    fn again(
+        &mut self,
+        kernel: &Kernel,
+        choices: &[Vec<fusion_schedule::auto_schedule::Choice>],
+    ) -> Result<Vec<fusion_tuning::measure::Measured>, Failure> {
+        Ok(self.0.again(kernel, choices)?)
+    }
+}
+
+/// The kernels of a model that differ, with how often each is called.
+fn kernels(model: &Path, options: &CompileOptions) -> Result<Vec<Kernel>, Failure> {
+    let options = CompileOptions { spaces: true, choices: IndexMap::new(), ..options.clone() };
+    let compiled = driver::compile(model, &options).map_err(fusion::Error::from)?;
+    let mut kernels: IndexMap<String, Kernel> = IndexMap::new();
+    for (kernel, predicted) in compiled.description.kernels.iter().zip(&compiled.predicted) {
+        let Some(found) = compiled.tunable.get(&kernel.name) else { continue };
+        let own = Kernel {
+            name: kernel.name.clone(),
+            hash: found.hash.clone(),
+            program: found.program.clone(),
+            space: found.space.clone(),
+            calls: 0,
+        };
+        kernels.entry(found.hash.clone()).or_insert(own).calls += predicted.runs;
+    }
+    Ok(kernels.into_values().collect())
+}
+
+fn append(file: &mut impl Write, path: &Path, record: &Record) -> Result<(), Failure> {
+    let line = serde_json::to_string(record)?;
+    writeln!(file, "{line}").and_then(|()| file.flush()).map_err(Failure::file("write", path))
+}
+
+fn progress_bar(trials: usize) -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
+    let bar = ProgressBar::new(trials as u64);
+    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
+}
+
+/// What was found, a line a kernel.
+fn table(all: &[Chosen]) -> String {
+    let mut lines = vec![format!(
+        "{:40} {:12} {:>7} {:>12} {:>12} {:>7}",
+        "kernel", "processor", "trials", "default us", "best us", "ratio"
+    )];
+    for chosen in all {
+        let us = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{:.3}", s * 1e6));
+        let best = chosen.choices.as_ref().map(|(_, seconds)| *seconds).or(chosen.default);
+        let ratio = chosen.default.zip(best).map_or("-".to_owned(), |(d, b)| format!("{:.2}", d / b));
+        lines.push(format!(
+            "{:40} {:12} {:>7} {:>12} {:>12} {:>7}",
+            chosen.name,
+            chosen.target,
+            chosen.trials,
+            us(chosen.default),
+            us(best),
+            ratio
+        ));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,98 @@
+//! What a search may choose for a kernel: every match of every kind, with all configs that are possible and their estimates.
+//!
+//! ```text
+//!     matches      contraction of relu   (vector 1, row 0, vectors 2, rows 13 ...)  4.8 us   (... rows 12 ...)  4.9 us   ...
+//!                  tiling of relu        (rows 4, vectors 4)                        9.2 us   ...
+//!     covers       [contraction]  [tiling]          sets of matches that hold each nest once
+//! ```
+
+use super::choice::Choice;
+use super::cover::{covers, numbers_of};
+use super::kind::{Config, Kernel, Kind, Match, Seconds};
+use crate::schedule::Schedule;
+
+/// Configs of a match that are kept: those of least estimate.
+const MOST_CONFIGS: usize = 4096;
+/// Covers that are kept, those of least estimate.
+const MOST_COVERS: usize = 16;
+
+/// A match of a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchSpace {
+    /// The name of the kind.
+    pub kind: &'static str,
+    /// The stages of its nests, by name.
+    pub stages: Vec<String>,
+    /// The names of its knobs.
+    pub knobs: Vec<String>,
+    /// Its configs that are possible, with their estimates, the least first.
+    pub configs: Vec<(Config, Seconds)>,
+}
+
+impl MatchSpace {
+    /// The match with one of its configs.
+    pub fn choice(&self, config: &[i64]) -> Choice {
+        Choice::of(self.kind, self.stages.clone(), &self.knobs, config)
+    }
+}
+
+/// What a search may choose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelSpace {
+    /// The matches.
+    pub matches: Vec<MatchSpace>,
+    /// Sets of matches, by their places, that hold each nest once, in the order in which they are applied; those of least estimate first.
+    pub covers: Vec<Vec<usize>>,
+    /// What is taken where nothing else is chosen.
+    pub default: Vec<Choice>,
+}
+
+impl KernelSpace {
+    /// How many points there are.
+    pub fn points(&self) -> f64 {
+        let of_cover = |cover: &Vec<usize>| {
+            cover.iter().map(|&at| self.matches[at].configs.len() as f64).product::<f64>()
+        };
+        self.covers.iter().map(of_cover).sum()
+    }
+
+    /// Of a kernel, with the kinds of a table.
+    pub(super) fn of(
+        table: &[&dyn Kind],
+        tree: &Schedule,
+        kernel: &Kernel,
+        default: Vec<Choice>,
+    ) -> KernelSpace {
+        let (mut matches, mut holds) = (Vec::new(), Vec::new());
+        for kind in table {
+            for found in kind.matches(tree, kernel) {
+                let space = of_match(kind.about().name, &*found, tree, kernel);
+                if !space.configs.is_empty() {
+                    holds.push(numbers_of(&*found, kernel));
+                    matches.push(space);
+                }
+            }
+        }
+        let least = |at: usize| matches[at].configs[0].1;
+        let mut covers: Vec<(Vec<usize>, Seconds)> = covers(&holds, kernel.nests.len())
+            .into_iter()
+            .map(|cover| (cover.iter().map(|&at| least(at)).sum(), cover))
+            .map(|(seconds, cover)| (cover, seconds))
+            .collect();
+        covers.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        covers.truncate(MOST_COVERS);
+        KernelSpace { matches, covers: covers.into_iter().map(|(cover, _)| cover).collect(), default }
+    }
+}
+
+fn of_match(kind: &'static str, found: &dyn Match, tree: &Schedule, kernel: &Kernel) -> MatchSpace {
+    let mut configs = found.configs(tree, kernel);
+    configs.sort_by(|(a, s), (b, t)| s.total_cmp(t).then_with(|| a.cmp(b)));
+    configs.truncate(MOST_CONFIGS);
+    MatchSpace {
+        kind,
+        stages: found.nests().iter().map(|&stage| tree.stages[stage].name.clone()).collect(),
+        knobs: found.space(tree, kernel).iter().map(|knob| knob.name.to_owned()).collect(),
+        configs,
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of searches, logs and measurements.
+
+mod common;
+mod log;
+mod measure;
+mod models;
+mod points;
+mod search;
+mod tuner;
