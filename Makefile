@@ -26,7 +26,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build install dist demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check bench models clean
+.PHONY: help deps build install dist demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check-python check wheel bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -51,7 +51,7 @@ demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Ru
 	  examples/offline/demo.sh $(FUSION); \
 	fi
 
-test: check-format check-lints check-models check-example check check-gpu-kit ## Run all tests
+test: check-format check-lints check-models check-example check check-python check-gpu-kit ## Run all tests
 
 check-format: deps
 	@if $(CARGO) fmt --version > /dev/null 2>&1; then \
@@ -90,6 +90,20 @@ check-gpu-kit: build
 	else \
 	  echo "numpy and onnx cannot be fetched: the kit for GPUs is not run"; \
 	fi
+
+# The Python module as it was built, without a wheel.
+check-python: deps
+	@if $(MAKE) -s --no-print-directory data/python/.installed data/pytest/.installed; then \
+	  $(CARGO) build $(EVERYTHING) --lib --example example-opt && mkdir -p data/fusion-python && cp -r python/fusion data/fusion-python/ && \
+	  ln -sf $(abspath $(BUILT))/lib_fusion.so data/fusion-python/fusion/_fusion.abi3.so && \
+	  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=data/fusion-python:data/python:data/pytest $(PYTHON) -m pytest -q -p no:cacheprovider python/tests; \
+	else \
+	  echo "numpy, onnx and pytest cannot be fetched: the Python module is not tested"; \
+	fi
+
+wheel: deps ## Build a wheel of the Python module into dist/, with maturin from PyPI
+	@$(MAKE) -s --no-print-directory data/maturin/.installed
+	data/maturin/bin/maturin build --release --manifest-path python/Cargo.toml --out dist
 
 check-example: build
 	@for project in out-of-tree library; do \
@@ -144,6 +158,18 @@ data/python/.installed: test/models/requirements.txt
 	@rm -rf $(@D)
 	@echo "fetching the onnx package into $(@D)"
 	@$(PIP) --target $(@D) -r $<
+	@touch $@
+
+data/pytest/.installed: python/requirements.txt
+	@rm -rf $(@D)
+	@echo "fetching pytest into $(@D)"
+	@$(PIP) --no-deps --target $(@D) -r $<
+	@touch $@
+
+data/maturin/.installed:
+	@rm -rf $(@D)
+	@echo "fetching maturin into $(@D)"
+	@$(PIP) --target $(@D) 'maturin>=1.9,<2'
 	@touch $@
 
 data/onnxruntime/.installed: bench/requirements.txt

@@ -9,6 +9,7 @@ use crate::package::package;
 use crate::passes::register_passes;
 use crate::source::Source;
 use crate::target::Target;
+use fusion_conversion::tuned::Choices;
 use fusion_dialects::module::{FpMath, Level};
 use fusion_dialects::{Pass, register};
 use fusion_egraph::rule::Rule;
@@ -96,6 +97,12 @@ impl Compiler {
     /// A file of schedules written by hand, in place of the default ones.
     pub fn schedule(mut self, file: impl Into<PathBuf>) -> Compiler {
         self.options.schedules.push(file.into());
+        self
+    }
+
+    /// Schedules that were measured, as `fusion tune` writes them into a log: given the target's name there, which the kernels by hash.
+    pub fn choices(mut self, choices: impl FnOnce(&str) -> Choices) -> Compiler {
+        self.options.choices = choices(&self.options.target.processor().description.processor);
         self
     }
 

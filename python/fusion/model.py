@@ -1,0 +1,128 @@
+"""Compiling and running models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _fusion
+from .tensors import array, given, numpy_dtype
+
+
+class Port(NamedTuple):
+    """An input or output: its name, NumPy's type of its elements, and its shape."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+
+def source(model: Any) -> tuple[Any, str]:
+    """A model as the compiler takes it, with its form."""
+    if hasattr(model, "SerializeToString"):
+        return model.SerializeToString(), "onnx"
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return bytes(model), "onnx"
+    if isinstance(model, str) and "\n" in model:
+        return model, "relay" if model.lstrip().startswith("#[version") else "mlir"
+    if isinstance(model, (str, os.PathLike)):
+        return os.fspath(model), "file"
+    raise TypeError(f"a model is a path, bytes of ONNX, an onnx.ModelProto or the text of a module, and a {type(model).__name__} is none")
+
+
+def compile(  # noqa: A001, the word of the field
+    model: Any,
+    *,
+    target: str | None = None,
+    fp_math: str | None = None,
+    max_error: float | None = None,
+    opt_level: int = 3,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    tuning_log: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
+    threads: int = 1,
+    jobs: int | None = None,
+) -> Module:
+    """Compiles a model and loads it.
+
+    target: what to compile for, such as "cpu" or "cpu:x86-64-v3"; this machine's processor where none is given.
+    fp_math: "strict", "standard" or "fast".
+    max_error: the largest error, as a part of the largest result, that algorithms such as Winograd's may add up to.
+    opt_level: 0 (fast to compile) to 3 (fast to run).
+    shapes: extents of inputs that the model leaves dynamic; without them one library serves all.
+    tuning_log: logs of `fusion tune`.
+    threads: threads of a run; 0 for one a processor.
+    jobs: kernels that are compiled at a time.
+    """
+    logs = [tuning_log] if isinstance(tuning_log, (str, os.PathLike)) else list(tuning_log or [])
+    content, form = source(model)
+    extents = {name: list(shape) for name, shape in (shapes or {}).items()}
+    compiled = _fusion.compile(
+        content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents,
+        tuning_logs=[os.fspath(log) for log in logs], jobs=jobs,
+    )
+    compiled.set_threads(threads)
+    return Module(compiled)
+
+
+def load(path: str | os.PathLike, *, threads: int = 1) -> Module:
+    """Loads a compiled model (.so). Loading runs the code of the file, so load only what you trust."""
+    compiled = _fusion.Module.load(os.fspath(path))
+    compiled.set_threads(threads)
+    return Module(compiled)
+
+
+def import_text(model: Any) -> str:
+    """A model as a module of the relay dialect, in text."""
+    return _fusion.import_text(*source(model))
+
+
+def opt(text: str, pipeline: str) -> str:
+    """Runs passes on a module in text, as `fusion-opt --pass-pipeline` does."""
+    return _fusion.opt(text, pipeline)
+
+
+class Module:
+    """A compiled model. Threads may share it."""
+
+    def __init__(self, compiled: _fusion.Module):
+        self._compiled = compiled
+        self.inputs = [Port(name, numpy_dtype(dtype), tuple(shape)) for name, dtype, shape in compiled.inputs()]
+        self.outputs = [Port(name, numpy_dtype(dtype), tuple(shape)) for name, dtype, shape in compiled.outputs()]
+
+    @property
+    def target(self) -> str:
+        """The target that it was compiled for."""
+        return self._compiled.target()
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Runs the model on tensors in the order of its inputs; the result, or a tuple of several."""
+        results = self._run(inputs)
+        return results[0][1] if len(results) == 1 else tuple(result for _, result in results)
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Runs the model on named tensors, and gives its results by name."""
+        names = [port.name for port in self.inputs]
+        unknown = [name for name in inputs if name not in names]
+        if unknown:
+            raise ValueError(f"the model has no input {unknown[0]!r}; its inputs are {', '.join(names) or 'none'}")
+        missing = [name for name in names if name not in inputs]
+        if missing:
+            raise ValueError(f"the model needs input {missing[0]!r}; its inputs are {', '.join(names)}")
+        return dict(self._run([inputs[name] for name in names]))
+
+    def _run(self, inputs: Sequence[Any]) -> list[tuple[str, np.ndarray]]:
+        results = self._compiled.run([given(value) for value in inputs])
+        return [(name, array(dtype, shape, data)) for name, dtype, shape, data in results]
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the library, and its C header beside it."""
+        self._compiled.save(os.fspath(path))
+
+    def __repr__(self) -> str:
+        def of(ports: list[Port]) -> str:
+            return ", ".join(f"{port.name}: {port.dtype.name}{list(port.shape)}" for port in ports)
+
+        return f"<fusion.Module for {self.target}: ({of(self.inputs)}) -> ({of(self.outputs)})>"

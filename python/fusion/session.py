@@ -1,0 +1,110 @@
+"""A session as ONNX Runtime has it, so that programs for it run with one changed line:
+
+    import fusion as onnxruntime
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .model import compile as compile_model
+
+# ONNX Runtime's names of element types.
+TYPES = {
+    "float64": "double", "float32": "float", "float16": "float16", "bfloat16": "bfloat16", "bool": "bool", "int8": "int8", "int16": "int16",
+    "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64",
+}
+
+
+class SessionOptions:
+    """Options of a session. Threads within an operator are the threads of a run; others have no meaning here, and a session says so once."""
+
+    def __init__(self) -> None:
+        self.intra_op_num_threads = 0
+        self._others: dict[str, Any] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in ("intra_op_num_threads", "_others"):
+            self._others[name] = value
+        object.__setattr__(self, name, value)
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """Keeps an entry, which has no meaning here."""
+        self._others[key] = value
+
+
+class NodeArg:
+    """An input or output of a session."""
+
+    def __init__(self, name: str, dtype: np.dtype, shape: Sequence[int | str | None]):
+        self.name = name
+        self.type = f"tensor({TYPES.get(dtype.name, dtype.name)})"
+        self.shape = list(shape)
+
+    def __repr__(self) -> str:
+        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+class OrtValue:
+    """A tensor that is kept for several runs."""
+
+    def __init__(self, value: np.ndarray):
+        self._value = value
+
+    @staticmethod
+    def ortvalue_from_numpy(value: np.ndarray, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
+        """A value of a NumPy array."""
+        if device_type != "cpu":
+            raise ValueError(f"values lie in host memory, and device_type is {device_type!r}")
+        return OrtValue(value)
+
+    def numpy(self) -> np.ndarray:
+        """Its array."""
+        return self._value
+
+    def shape(self) -> list[int]:
+        """Its extents."""
+        return list(self._value.shape)
+
+
+class InferenceSession:
+    """Compiles a model, and runs it by names of inputs and outputs."""
+
+    def __init__(
+        self, path_or_bytes: Any, sess_options: SessionOptions | None = None, providers: Sequence[Any] | None = None, provider_options: Any = None, **kwargs: Any
+    ):
+        options = sess_options or SessionOptions()
+        ignored = sorted(options._others)
+        if ignored:
+            warnings.warn(f"fusion has no session option {', '.join(ignored)}; it is ignored", stacklevel=2)
+        named = [provider if isinstance(provider, str) else provider[0] for provider in providers or []]
+        other = [provider for provider in named if provider != "CPUExecutionProvider"]
+        if other:
+            warnings.warn(f"fusion has no provider {', '.join(other)}; the model runs on the processor", stacklevel=2)
+        self._module = compile_model(path_or_bytes, threads=options.intra_op_num_threads, **kwargs)
+
+    def get_inputs(self) -> list[NodeArg]:
+        """What it takes."""
+        return [NodeArg(port.name, port.dtype, port.shape) for port in self._module.inputs]
+
+    def get_outputs(self) -> list[NodeArg]:
+        """What it gives."""
+        return [NodeArg(port.name, port.dtype, port.shape) for port in self._module.outputs]
+
+    def get_providers(self) -> list[str]:
+        """Where it runs."""
+        return ["CPUExecutionProvider"]
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[np.ndarray]:
+        """Runs the model; the outputs of these names, or all of them."""
+        fed = {name: value.numpy() if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
+        results = self._module.run(fed)
+        wanted = list(output_names) if output_names else list(results)
+        unknown = [name for name in wanted if name not in results]
+        if unknown:
+            raise ValueError(f"the model has no output {unknown[0]!r}; its outputs are {', '.join(results)}")
+        return [results[name] for name in wanted]

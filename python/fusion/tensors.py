@@ -1,0 +1,50 @@
+"""Tensors between NumPy, other libraries and compiled models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Element types by their names in MLIR.
+DTYPES = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "bool": "bool",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32", "ui64": "uint64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}
+# Types that NumPy has not by itself; ml_dtypes gives them.
+EXTENDED = {"bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """NumPy's type of an element type, which may be one of ml_dtypes."""
+    known = DTYPES.get(name, name)
+    try:
+        return np.dtype(known)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, known))
+
+
+def given(value: Any) -> Any:
+    """What a compiled model takes: an object with `__dlpack__` whose elements lie together, else an element type, shape and bytes."""
+    if not hasattr(value, "__dlpack__"):
+        value = np.asarray(value)
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype.name in EXTENDED:
+        return EXTENDED[value.dtype.name], list(value.shape), value.tobytes()
+    if value.dtype == object or value.dtype.kind in "SUO":
+        raise TypeError(f"an array of {value.dtype} is no tensor; give numbers")
+    if not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
+    # What is read-only, or is no row-major array, is copied.
+    if not value.flags.c_contiguous or not value.flags.writeable:
+        value = np.array(value, order="C")
+    return value
+
+
+def array(dtype: str, shape: list[int], data: bytearray) -> np.ndarray:
+    """The array of a result; it may be written."""
+    return np.frombuffer(data, dtype=numpy_dtype(dtype)).reshape(shape)

@@ -1,0 +1,117 @@
+//! Compiling.
+
+use crate::module::Module;
+use crate::raised;
+use fusion::{Compiler, Level, Source};
+use fusion_tuning::log;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A model as Python gives it.
+enum Model {
+    File(PathBuf),
+    Onnx(Vec<u8>),
+    Mlir(String),
+    Relay(String),
+}
+
+impl Model {
+    fn of(model: &Bound<'_, PyAny>, format: &str) -> PyResult<Model> {
+        match format {
+            "file" => Ok(Model::File(model.extract()?)),
+            "onnx" => match model.cast::<PyBytes>() {
+                Ok(bytes) => Ok(Model::Onnx(bytes.as_bytes().to_vec())),
+                Err(_) => Err(PyTypeError::new_err("a model in memory is bytes of ONNX")),
+            },
+            "mlir" => Ok(Model::Mlir(text(model)?)),
+            "relay" => Ok(Model::Relay(text(model)?)),
+            other => Err(PyValueError::new_err(format!(
+                "format is {other:?}, and \"file\", \"onnx\", \"mlir\" or \"relay\" is expected"
+            ))),
+        }
+    }
+
+    fn source(&self) -> Source<'_> {
+        match self {
+            Model::File(path) => Source::file(path),
+            Model::Onnx(bytes) => Source::onnx(bytes),
+            Model::Mlir(text) => Source::mlir(text),
+            Model::Relay(text) => Source::relay(text),
+        }
+    }
+}
+
+fn text(model: &Bound<'_, PyAny>) -> PyResult<String> {
+    match model.cast::<PyString>() {
+        Ok(text) => text.extract(),
+        Err(_) => Err(PyTypeError::new_err("the text of a model is a str")),
+    }
+}
+
+/// Compiles a model and loads it.
+#[pyfunction]
+#[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, tuning_logs=None, jobs=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn compile(
+    py: Python<'_>,
+    model: &Bound<'_, PyAny>,
+    format: &str,
+    target: Option<&str>,
+    fp_math: Option<&str>,
+    max_error: Option<f64>,
+    opt_level: u8,
+    shapes: Option<BTreeMap<String, Vec<u64>>>,
+    tuning_logs: Option<Vec<PathBuf>>,
+    jobs: Option<usize>,
+) -> PyResult<Module> {
+    let model = Model::of(model, format)?;
+    let mut compiler = Compiler::new().opt_level(opt_level);
+    if let Some(target) = target {
+        compiler = compiler.target(target).map_err(raised)?;
+    }
+    if let Some(name) = fp_math {
+        let level = Level::named(name).ok_or_else(|| {
+            let known: Vec<&str> = Level::ALL.iter().map(|(_, known)| *known).collect();
+            PyValueError::new_err(format!("fp_math is {name:?}, and one of {} is expected", known.join(", ")))
+        })?;
+        compiler = compiler.fp_math(level);
+    }
+    if let Some(error) = max_error {
+        compiler = compiler.max_error(error);
+    }
+    for (input, extents) in shapes.unwrap_or_default() {
+        compiler = compiler.shape(&input, &extents);
+    }
+    if let Some(jobs) = jobs {
+        compiler = compiler.jobs(jobs);
+    }
+    let mut records = Vec::new();
+    for path in tuning_logs.unwrap_or_default() {
+        records.extend(log::read(&path).map_err(raised)?);
+    }
+    compiler = compiler.choices(|target| log::choices_for(&records, target));
+    py.detach(|| compiler.compile(model.source())).map(Module::new).map_err(raised)
+}
+
+/// Runs a pipeline of passes on a module, and gives its text.
+#[pyfunction]
+pub fn opt(py: Python<'_>, text: &str, pipeline: &str) -> PyResult<String> {
+    py.detach(|| {
+        fusion::register_passes();
+        let context = fusion_dialects::load_context();
+        let module = fusion_dialects::parse_module(&context, text).map_err(|errors| errors.join("\n"))?;
+        fusion_dialects::run_passes(&module, pipeline).map_err(|errors| errors.join("\n"))?;
+        Ok(format!("{}\n", module.as_operation()))
+    })
+    .map_err(|error: String| raised(error))
+}
+
+/// The text of a model in the relay dialect.
+#[pyfunction]
+pub fn import_text(py: Python<'_>, model: &Bound<'_, PyAny>, format: &str) -> PyResult<String> {
+    let model = Model::of(model, format)?;
+    py.detach(|| fusion::driver::import(model.source())).map_err(raised)
+}

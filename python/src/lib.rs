@@ -1,0 +1,38 @@
+//! The Python module `fusion._fusion`: compiling models, and running them on what other libraries hold.
+//!
+//! ```text
+//!     fusion.compile(model)  ->  Module      numpy, torch, jax  --DLPack, no copy-->  run  --bytes-->  numpy
+//! ```
+//!
+//! What is convenient in Python (arrays, names, a session as ONNX Runtime has it) is written in Python, in `fusion/`. The global interpreter lock
+//! is released while models are compiled and run.
+
+mod capsule;
+mod compile;
+mod module;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    fusion,
+    FusionError,
+    PyException,
+    "Why a model cannot be compiled, loaded or run, in a sentence."
+);
+
+/// A failure of the compiler as an exception.
+fn raised(error: impl std::fmt::Display) -> PyErr {
+    FusionError::new_err(error.to_string())
+}
+
+#[pymodule]
+fn _fusion(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("FusionError", module.py().get_type::<FusionError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<module::Module>()?;
+    module.add_function(wrap_pyfunction!(compile::compile, module)?)?;
+    module.add_function(wrap_pyfunction!(compile::opt, module)?)?;
+    module.add_function(wrap_pyfunction!(compile::import_text, module)?)
+}

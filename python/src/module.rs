@@ -1,0 +1,93 @@
+//! Compiled models.
+
+use crate::capsule::{self, Given};
+use crate::raised;
+use fusion::{AsTensor, Tensor, TensorView, ValueTree, programs};
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+use std::path::PathBuf;
+
+/// A compiled model. Threads may share it.
+#[pyclass(frozen, module = "fusion._fusion")]
+pub struct Module {
+    inner: fusion::Module,
+}
+
+/// A result: its name, element type, shape, and elements.
+type Result<'py> = (String, String, Vec<usize>, Bound<'py, PyByteArray>);
+
+impl Module {
+    /// Of a model that was compiled.
+    pub fn new(inner: fusion::Module) -> Module {
+        Module { inner }
+    }
+
+    fn is_program(&self) -> bool {
+        self.inner.description().program.is_some()
+    }
+
+    fn call(&self, inputs: &[Given]) -> std::result::Result<Vec<(String, Tensor)>, fusion::Error> {
+        let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
+        if !self.is_program() {
+            let results = self.inner.run(&views)?;
+            return Ok(self.inner.outputs().iter().map(|o| o.name.clone()).zip(results).collect());
+        }
+        let values: Vec<ValueTree> =
+            views.iter().map(|v| owned(v).map(ValueTree::tensor)).collect::<std::result::Result<_, _>>()?;
+        programs::tensors_of(&self.inner.call(&values)?)
+    }
+}
+
+/// A tensor of our own, which a program of the whole language may keep.
+fn owned(view: &TensorView) -> std::result::Result<Tensor, fusion::Error> {
+    Ok(Tensor::from_bytes(view.dtype(), view.shape(), view.bytes())?)
+}
+
+fn ports(ports: &[fusion::ArgumentDescription]) -> Vec<(String, String, Vec<usize>)> {
+    ports.iter().map(|port| (port.name.clone(), port.dtype.to_string(), port.shape.clone())).collect()
+}
+
+#[pymethods]
+impl Module {
+    /// Loads a compiled model.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Module> {
+        py.detach(|| fusion::Module::load(path)).map(Module::new).map_err(raised)
+    }
+
+    /// Writes the library, and its C header beside it.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.save(path)).map_err(raised)
+    }
+
+    /// Names, element types and shapes of what it takes.
+    fn inputs(&self) -> Vec<(String, String, Vec<usize>)> {
+        ports(self.inner.inputs())
+    }
+
+    /// Names, element types and shapes of what it gives.
+    fn outputs(&self) -> Vec<(String, String, Vec<usize>)> {
+        ports(self.inner.outputs())
+    }
+
+    /// The target that it was compiled for.
+    fn target(&self) -> String {
+        self.inner.description().target.clone()
+    }
+
+    /// Threads of later runs; 0 for one a processor.
+    fn set_threads(&self, threads: u16) {
+        self.inner.set_threads(threads);
+    }
+
+    /// Runs it on tensors: what has `__dlpack__`, or an element type, shape and bytes each.
+    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Result<'py>>> {
+        let given = inputs.iter().map(capsule::given).collect::<PyResult<Vec<Given>>>()?;
+        let results = py.detach(|| self.call(&given)).map_err(raised)?;
+        let result = |(name, tensor): (String, Tensor)| {
+            let (dtype, shape) = (tensor.dtype().to_string(), tensor.shape().to_vec());
+            (name, dtype, shape, PyByteArray::new(py, tensor.bytes()))
+        };
+        Ok(results.into_iter().map(result).collect())
+    }
+}

@@ -1,0 +1,124 @@
+"""Compiling and running from Python."""
+
+import threading
+
+import fusion
+import numpy as np
+import pytest
+
+MODEL = """func.func @main(%x: tensor<2x3xf32> {relay.name = "x"}, %y: tensor<3xf32> {relay.name = "y"}) -> tensor<2x3xf32> {
+  %0 = relay.add %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = relay.relu %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %1 : tensor<2x3xf32>
+}
+"""
+X = np.array([[1, -2, 3], [-4, 5, -6]], np.float32)
+Y = np.array([1, 1, 1], np.float32)
+WANTED = np.maximum(X + Y, 0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fusion.compile(MODEL)
+
+
+def test_a_model_says_what_it_takes_and_gives(model):
+    assert [(p.name, p.dtype, p.shape) for p in model.inputs] == [("x", np.float32, (2, 3)), ("y", np.float32, (3,))]
+    assert [p.shape for p in model.outputs] == [(2, 3)]
+    assert "x: float32[2, 3]" in repr(model)
+
+
+def test_results_are_arrays_that_may_be_written(model):
+    result = model(X, Y)
+    np.testing.assert_array_equal(result, WANTED)
+    result[:] = 0
+    np.testing.assert_array_equal(list(model.run({"y": Y, "x": X}).values())[0], WANTED)
+
+
+def test_arrays_of_any_layout_are_taken(model):
+    turned = np.asfortranarray(X)
+    held = X.copy()
+    held.flags.writeable = False
+    for x in (turned, X[:, ::-1][:, ::-1], held, X.astype(">f4"), np.concatenate([X, X])[:2]):
+        np.testing.assert_array_equal(model(x, Y), WANTED)
+
+
+def test_a_model_is_saved_and_loaded(model, tmp_path):
+    model.save(tmp_path / "m.so")
+    assert (tmp_path / "m.h").exists()
+    np.testing.assert_array_equal(fusion.load(tmp_path / "m.so")(X, Y), WANTED)
+
+
+def test_threads_share_a_model(model):
+    results = [None] * 8
+
+    def run(i):
+        for _ in range(50):
+            results[i] = model(X * i, Y)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for i, result in enumerate(results):
+        np.testing.assert_array_equal(result, np.maximum(X * i + Y, 0))
+
+
+def test_wrong_inputs_are_sentences(model):
+    with pytest.raises(fusion.FusionError, match="a tensor<2x2xf32> was given"):
+        model(X[:, :2], Y)
+    with pytest.raises(fusion.FusionError, match="f64"):
+        model(X.astype(np.float64), Y)
+    with pytest.raises(fusion.FusionError, match="2"):
+        model(X)
+    with pytest.raises(ValueError, match="has no input 'z'; its inputs are x, y"):
+        model.run({"x": X, "z": Y})
+    with pytest.raises(ValueError, match="needs input 'y'"):
+        model.run({"x": X})
+    with pytest.raises(TypeError, match="is no tensor"):
+        model(np.array(["a"]), Y)
+
+
+def test_wrong_models_are_sentences(tmp_path):
+    with pytest.raises(fusion.FusionError, match="relay.nothing"):
+        fusion.compile(MODEL.replace("relay.relu", "relay.nothing"))
+    with pytest.raises(fusion.FusionError):
+        fusion.compile(b"no model")
+    with pytest.raises(fusion.FusionError, match="none.onnx"):
+        fusion.compile(tmp_path / "none.onnx")
+    with pytest.raises(TypeError, match="a int is none"):
+        fusion.compile(7)
+    with pytest.raises(fusion.FusionError, match="names like it are"):
+        fusion.compile(MODEL, target="cpu:x86-64-v9")
+    with pytest.raises(ValueError, match="strict, standard, fast"):
+        fusion.compile(MODEL, fp_math="exact")
+    with pytest.raises(fusion.FusionError, match="cannot read the tuning log"):
+        fusion.compile(MODEL, tuning_log=tmp_path / "none.jsonl")
+
+
+def test_half_types_of_other_libraries():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    model = fusion.compile(MODEL.replace("f32", "bf16"))
+    x, y = X.astype(ml_dtypes.bfloat16), Y.astype(ml_dtypes.bfloat16)
+    result = model(x, y)
+    assert result.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(result.astype(np.float32), WANTED)
+
+
+def test_one_library_serves_all_shapes():
+    model = fusion.compile(
+        'func.func @main(%x: tensor<?x3xf32, #relay.dims<["n", ""]>>) -> tensor<?x3xf32, #relay.dims<["n", ""]>> {\n'
+        '  %0 = relay.tanh %x : (tensor<?x3xf32, #relay.dims<["n", ""]>>) -> tensor<?x3xf32, #relay.dims<["n", ""]>>\n'
+        '  return %0 : tensor<?x3xf32, #relay.dims<["n", ""]>>\n}\n'
+    )
+    for n in (1, 5, 40):
+        x = np.linspace(-2, 2, 3 * n, dtype=np.float32).reshape(n, 3)
+        np.testing.assert_allclose(model(x), np.tanh(x), rtol=1e-5)
+
+
+def test_passes_run_from_python():
+    text = fusion.opt("func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = relay.neg %x : (tensor<2xf32>) -> tensor<2xf32>\n"
+                      "  %1 = relay.neg %x : (tensor<2xf32>) -> tensor<2xf32>\n  %2 = relay.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n"
+                      "  return %2 : tensor<2xf32>\n}\n", "builtin.module(cse)")
+    assert text.count("relay.neg") == 1
+    with pytest.raises(fusion.FusionError):
+        fusion.opt("func.func @f(", "builtin.module(cse)")
