@@ -1,10 +1,11 @@
 //! Models as modules: imported, or parsed, by their form.
 
 use crate::bind::bind;
-use crate::error::{DriverError, failed};
+use crate::error::{DriverError, Error, failed};
 use crate::passes::register_passes;
 use crate::source::{Content, Format, Source};
 use fusion_dialects::{Context, Module, parse_file, parse_module, run_passes};
+pub use fusion_importers::onnx::{Declared, Extent, Facts};
 use fusion_importers::{onnx, relay_text};
 use fusion_operators::Tensor;
 use indexmap::IndexMap;
@@ -74,6 +75,11 @@ pub fn open_onnx(model: &Source) -> Result<onnx::Model, DriverError> {
         }
         Content::Bytes(bytes) => onnx::Model::from_bytes(bytes).map_err(failed),
     }
+}
+
+/// What an ONNX model says of itself: names, declared shapes, properties.
+pub fn onnx_facts(model: &Source) -> Result<Facts, Error> {
+    Ok(Facts::of(&open_onnx(model)?))
 }
 
 fn import_onnx<'c>(

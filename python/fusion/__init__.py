@@ -11,8 +11,13 @@ is a sentence.
 
 from ._fusion import FusionError, __version__
 from .model import Module, Port, compile, import_text, load, opt
-from .session import InferenceSession, NodeArg, OrtValue, SessionOptions
+from .session import (
+    ExecutionMode, GraphOptimizationLevel, InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions,
+    disable_telemetry_events, get_all_providers, get_available_providers, get_device, set_default_logger_severity,
+)
 
 __all__ = [
-    "FusionError", "InferenceSession", "Module", "NodeArg", "OrtValue", "Port", "SessionOptions", "__version__", "compile", "import_text", "load", "opt",
+    "ExecutionMode", "FusionError", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "Module", "NodeArg", "OrtValue", "Port",
+    "RunOptions", "SessionOptions", "__version__", "compile", "disable_telemetry_events", "get_all_providers", "get_available_providers", "get_device", "import_text", "load", "opt",
+    "set_default_logger_severity",
 ]

@@ -13,11 +13,20 @@ from .tensors import array, given, numpy_dtype
 
 
 class Port(NamedTuple):
-    """An input or output: its name, NumPy's type of its elements, and its shape."""
+    """An input or output: its name, NumPy's type of its elements, and its shape, as far as these are known: an extent may be a name or None."""
 
     name: str
-    dtype: np.dtype
-    shape: tuple[int, ...]
+    dtype: np.dtype | None
+    shape: tuple[int | str | None, ...] | None
+
+
+def ports(declared: Sequence[tuple]) -> list[Port]:
+    """Inputs or outputs as the compiler tells of them."""
+
+    def port(name: str, dtype: str | None, shape: list | None) -> Port:
+        return Port(name, dtype and numpy_dtype(dtype), None if shape is None else tuple(shape))
+
+    return [port(*one) for one in declared]
 
 
 def source(model: Any) -> tuple[Any, str]:
@@ -64,7 +73,13 @@ def compile(  # noqa: A001, the word of the field
         tuning_logs=[os.fspath(log) for log in logs], jobs=jobs,
     )
     compiled.set_threads(threads)
-    return Module(compiled)
+    return Module(compiled, facts(content, form))
+
+
+def facts(content: Any, form: str) -> dict[str, Any] | None:
+    """What a model of ONNX says of itself; None of others."""
+    is_onnx = form == "onnx" or form == "file" and os.path.splitext(content)[1] not in (".mlir", ".relay", ".rly")
+    return _fusion.onnx_facts(content, form) if is_onnx else None
 
 
 def load(path: str | os.PathLike, *, threads: int = 1) -> Module:
@@ -87,10 +102,14 @@ def opt(text: str, pipeline: str) -> str:
 class Module:
     """A compiled model. Threads may share it."""
 
-    def __init__(self, compiled: _fusion.Module):
+    def __init__(self, compiled: _fusion.Module, facts: dict[str, Any] | None = None):
         self._compiled = compiled
-        self.inputs = [Port(name, numpy_dtype(dtype), tuple(shape)) for name, dtype, shape in compiled.inputs()]
-        self.outputs = [Port(name, numpy_dtype(dtype), tuple(shape)) for name, dtype, shape in compiled.outputs()]
+        self.facts = facts
+        own = compiled.outputs()
+        # Where shapes are dynamic, the model's own words say more.
+        said = facts if own is None and facts else None
+        self.inputs = ports(said["inputs"] if said else compiled.inputs())
+        self.outputs = ports(said["outputs"] if said else own or [])
 
     @property
     def target(self) -> str:
@@ -114,8 +133,10 @@ class Module:
         return dict(self._run([inputs[name] for name in names]))
 
     def _run(self, inputs: Sequence[Any]) -> list[tuple[str, np.ndarray]]:
-        results = self._compiled.run([given(value) for value in inputs])
-        return [(name, array(dtype, shape, data)) for name, dtype, shape, data in results]
+        dtypes = [port.dtype for port in self.inputs] + [None] * len(inputs)
+        results = self._compiled.run([given(value, dtype) for value, dtype in zip(inputs, dtypes)])
+        names = [port.name for port in self.outputs] or [name for name, *_ in results]
+        return [(name, array(dtype, shape, data)) for name, (_, dtype, shape, data) in zip(names, results)]
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the library, and its C header beside it."""
@@ -123,6 +144,6 @@ class Module:
 
     def __repr__(self) -> str:
         def of(ports: list[Port]) -> str:
-            return ", ".join(f"{port.name}: {port.dtype.name}{list(port.shape)}" for port in ports)
+            return ", ".join(f"{port.name}: {port.dtype and port.dtype.name}{'' if port.shape is None else list(port.shape)}" for port in ports)
 
         return f"<fusion.Module for {self.target}: ({of(self.inputs)}) -> ({of(self.outputs)})>"

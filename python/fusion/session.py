@@ -40,13 +40,65 @@ class SessionOptions:
 class NodeArg:
     """An input or output of a session."""
 
-    def __init__(self, name: str, dtype: np.dtype, shape: Sequence[int | str | None]):
+    def __init__(self, name: str, dtype: np.dtype | None, shape: Sequence[int | str | None] | None):
         self.name = name
-        self.type = f"tensor({TYPES.get(dtype.name, dtype.name)})"
-        self.shape = list(shape)
+        self.type = f"tensor({TYPES.get(dtype.name, dtype.name)})" if dtype else ""
+        self.shape = list(shape or [])
 
     def __repr__(self) -> str:
         return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+class ModelMetadata:
+    """What a model says of itself."""
+
+    def __init__(self, facts: Mapping[str, Any]):
+        self.producer_name: str = facts.get("producer_name", "")
+        self.graph_name: str = facts.get("graph_name", "")
+        self.domain: str = facts.get("domain", "")
+        self.description: str = facts.get("description", "")
+        self.graph_description: str = ""
+        self.version: int = facts.get("version", 0)
+        self.custom_metadata_map: dict[str, str] = dict(facts.get("custom_metadata_map", {}))
+
+
+class RunOptions:
+    """Options of a run, none of which has a meaning here."""
+
+
+class GraphOptimizationLevel:
+    """Levels of optimisation, which have no meaning here: all models are compiled."""
+
+    ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, ORT_ENABLE_LAYOUT, ORT_ENABLE_ALL = 0, 1, 2, 3, 99
+
+
+class ExecutionMode:
+    """Ways to run operators, which have no meaning here."""
+
+    ORT_SEQUENTIAL, ORT_PARALLEL = 0, 1
+
+
+def get_available_providers() -> list[str]:
+    """Where models run."""
+    return ["CPUExecutionProvider"]
+
+
+def get_all_providers() -> list[str]:
+    """The same: there are no others."""
+    return get_available_providers()
+
+
+def disable_telemetry_events() -> None:
+    """Does nothing: nothing is sent anywhere."""
+
+
+def get_device() -> str:
+    """What models run on."""
+    return "CPU"
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Does nothing: the compiler has no log."""
 
 
 class OrtValue:
@@ -66,9 +118,57 @@ class OrtValue:
         """Its array."""
         return self._value
 
+    def device_name(self) -> str:
+        """Where it lies."""
+        return "cpu"
+
+    def data_type(self) -> str:
+        """Its type as ONNX Runtime writes it."""
+        return f"tensor({TYPES.get(self._value.dtype.name, self._value.dtype.name)})"
+
     def shape(self) -> list[int]:
         """Its extents."""
         return list(self._value.shape)
+
+
+class IOBinding:
+    """Inputs and outputs of runs, by name."""
+
+    def __init__(self, session: InferenceSession):
+        self._session = session
+        self._inputs: dict[str, Any] = {}
+        self._names: list[str] = []
+        self._outputs: list[np.ndarray] = []
+
+    def bind_cpu_input(self, name: str, value: np.ndarray) -> None:
+        """Takes an array as an input."""
+        self._inputs[name] = value
+
+    def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
+        """Takes a value as an input."""
+        self._inputs[name] = value.numpy()
+
+    def bind_output(self, name: str, device_type: str = "cpu", *_: Any, **__: Any) -> None:
+        """Asks for an output, which lies in host memory."""
+        if device_type != "cpu":
+            raise ValueError(f"outputs lie in host memory, and device_type is {device_type!r}")
+        self._names.append(name)
+
+    def copy_outputs_to_cpu(self) -> list[np.ndarray]:
+        """The outputs of the last run."""
+        return list(self._outputs)
+
+    def get_outputs(self) -> list[OrtValue]:
+        """The same as values."""
+        return [OrtValue(value) for value in self._outputs]
+
+    def clear_binding_inputs(self) -> None:
+        """Forgets the inputs."""
+        self._inputs.clear()
+
+    def clear_binding_outputs(self) -> None:
+        """Forgets the outputs."""
+        self._names.clear()
 
 
 class InferenceSession:
@@ -98,6 +198,18 @@ class InferenceSession:
     def get_providers(self) -> list[str]:
         """Where it runs."""
         return ["CPUExecutionProvider"]
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the model says of itself."""
+        return ModelMetadata(self._module.facts or {})
+
+    def io_binding(self) -> IOBinding:
+        """Inputs and outputs of runs, by name."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, binding: IOBinding, run_options: Any = None) -> None:
+        """Runs the model on what is bound."""
+        binding._outputs = self.run(binding._names or None, binding._inputs)
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[np.ndarray]:
         """Runs the model; the outputs of these names, or all of them."""

@@ -27,10 +27,11 @@ def numpy_dtype(name: str) -> np.dtype:
         return np.dtype(getattr(ml_dtypes, known))
 
 
-def given(value: Any) -> Any:
-    """What a compiled model takes: an object with `__dlpack__` whose elements lie together, else an element type, shape and bytes."""
+def given(value: Any, dtype: np.dtype | None = None) -> Any:
+    """What a compiled model takes: an object with `__dlpack__` whose elements lie together, else an element type, shape and bytes. Numbers and lists
+    become an array of the element type that is expected."""
     if not hasattr(value, "__dlpack__"):
-        value = np.asarray(value)
+        value = np.asarray(value, None if hasattr(value, "dtype") else dtype)
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.name in EXTENDED:

@@ -1,12 +1,14 @@
 //! Compiling.
 
 use crate::module::Module;
+use crate::port::declared;
 use crate::raised;
+use fusion::models::onnx_facts as onnx_facts_of;
 use fusion::{Compiler, Level, Source};
 use fusion_tuning::log;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -114,4 +116,25 @@ pub fn opt(py: Python<'_>, text: &str, pipeline: &str) -> PyResult<String> {
 pub fn import_text(py: Python<'_>, model: &Bound<'_, PyAny>, format: &str) -> PyResult<String> {
     let model = Model::of(model, format)?;
     py.detach(|| fusion::driver::import(model.source())).map_err(raised)
+}
+
+/// What an ONNX model says of itself.
+#[pyfunction]
+pub fn onnx_facts<'py>(
+    py: Python<'py>,
+    model: &Bound<'py, PyAny>,
+    format: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let model = Model::of(model, format)?;
+    let facts = py.detach(|| onnx_facts_of(&model.source())).map_err(raised)?;
+    let all = PyDict::new(py);
+    all.set_item("producer_name", facts.producer)?;
+    all.set_item("graph_name", facts.graph)?;
+    all.set_item("domain", facts.domain)?;
+    all.set_item("description", facts.description)?;
+    all.set_item("version", facts.version)?;
+    all.set_item("custom_metadata_map", facts.properties.into_iter().collect::<BTreeMap<_, _>>())?;
+    all.set_item("inputs", facts.inputs.into_iter().map(declared).collect::<Vec<_>>())?;
+    all.set_item("outputs", facts.outputs.into_iter().map(declared).collect::<Vec<_>>())?;
+    Ok(all)
 }

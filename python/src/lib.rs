@@ -10,6 +10,7 @@
 mod capsule;
 mod compile;
 mod module;
+mod port;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -34,5 +35,6 @@ fn _fusion(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<module::Module>()?;
     module.add_function(wrap_pyfunction!(compile::compile, module)?)?;
     module.add_function(wrap_pyfunction!(compile::opt, module)?)?;
+    module.add_function(wrap_pyfunction!(compile::onnx_facts, module)?)?;
     module.add_function(wrap_pyfunction!(compile::import_text, module)?)
 }

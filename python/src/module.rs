@@ -1,6 +1,7 @@
 //! Compiled models.
 
 use crate::capsule::{self, Given};
+use crate::port::{Port, of_argument, of_value};
 use crate::raised;
 use fusion::{AsTensor, Tensor, TensorView, ValueTree, programs};
 use pyo3::prelude::*;
@@ -43,10 +44,6 @@ fn owned(view: &TensorView) -> std::result::Result<Tensor, fusion::Error> {
     Ok(Tensor::from_bytes(view.dtype(), view.shape(), view.bytes())?)
 }
 
-fn ports(ports: &[fusion::ArgumentDescription]) -> Vec<(String, String, Vec<usize>)> {
-    ports.iter().map(|port| (port.name.clone(), port.dtype.to_string(), port.shape.clone())).collect()
-}
-
 #[pymethods]
 impl Module {
     /// Loads a compiled model.
@@ -60,14 +57,17 @@ impl Module {
         py.detach(|| self.inner.save(path)).map_err(raised)
     }
 
-    /// Names, element types and shapes of what it takes.
-    fn inputs(&self) -> Vec<(String, String, Vec<usize>)> {
-        ports(self.inner.inputs())
+    /// Names, element types and shapes of what it takes, as far as these are known.
+    fn inputs(&self) -> Vec<Port> {
+        match &self.inner.description().program {
+            None => self.inner.inputs().iter().map(of_argument).collect(),
+            Some(program) => program.types.inputs.iter().map(|(name, ty)| of_value(name, ty)).collect(),
+        }
     }
 
-    /// Names, element types and shapes of what it gives.
-    fn outputs(&self) -> Vec<(String, String, Vec<usize>)> {
-        ports(self.inner.outputs())
+    /// The same of what it gives; none where that follows from what it is given.
+    fn outputs(&self) -> Option<Vec<Port>> {
+        (!self.is_program()).then(|| self.inner.outputs().iter().map(of_argument).collect())
     }
 
     /// The target that it was compiled for.

@@ -43,6 +43,10 @@ def test_arrays_of_any_layout_are_taken(model):
         np.testing.assert_array_equal(model(x, Y), WANTED)
 
 
+def test_lists_become_arrays_of_the_type_that_is_expected(model):
+    np.testing.assert_array_equal(model(X.tolist(), [1, 1, 1]), WANTED)
+
+
 def test_a_model_is_saved_and_loaded(model, tmp_path):
     model.save(tmp_path / "m.so")
     assert (tmp_path / "m.h").exists()

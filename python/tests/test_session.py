@@ -41,6 +41,31 @@ def test_a_model_of_onnx_is_compiled_as_it_is(model):
     assert "relay.matmul" in fusion.import_text(model)
 
 
+def test_a_model_says_of_itself_what_is_declared(model):
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    changed.producer_name, changed.model_version = "tests", 7
+    changed.metadata_props.add(key="character", value="a\nb")
+    changed.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+    for output in changed.graph.output:
+        output.type.tensor_type.shape.dim[0].dim_param = "batch"
+    session = fusion.InferenceSession(changed.SerializeToString())
+    meta = session.get_modelmeta()
+    assert (meta.producer_name, meta.version, meta.custom_metadata_map) == ("tests", 7, {"character": "a\nb"})
+    assert [p.shape for p in session.get_inputs() + session.get_outputs()] == [["batch", 4], ["batch", 3], ["batch", 3]]
+    for x in (X, X[:1], np.concatenate([X, X])):
+        np.testing.assert_allclose(session.run(["y"], {"x": x})[0], np.maximum(x @ (np.arange(12, dtype=np.float32).reshape(4, 3) - 6), 0))
+
+
+def test_runs_with_a_binding(model):
+    session = fusion.InferenceSession(model.SerializeToString())
+    binding = session.io_binding()
+    binding.bind_cpu_input("x", X)
+    binding.bind_output("z")
+    session.run_with_iobinding(binding)
+    np.testing.assert_allclose(binding.copy_outputs_to_cpu()[0], Z)
+
+
 def test_what_has_no_meaning_is_said(model):
     options = fusion.SessionOptions()
     options.enable_profiling = True

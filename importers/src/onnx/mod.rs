@@ -14,6 +14,7 @@ mod definitions;
 pub mod eager;
 pub mod emit;
 pub mod error;
+mod facts;
 mod functions;
 mod graph;
 mod importer;
@@ -33,6 +34,7 @@ pub mod tensor;
 
 pub use emit::Emit;
 pub use error::{Fault, ImportError, Place};
+pub use facts::{Declared, Extent, Facts};
 pub use graph::{Imported, Output, import};
 pub use mlir::{Program, import_module};
 pub use model::{LoadError, Model};

@@ -14,10 +14,18 @@ pub struct ModelProto {
     pub ir_version: i64,
     #[prost(string, tag = "2")]
     pub producer_name: String,
+    #[prost(string, tag = "4")]
+    pub domain: String,
+    #[prost(int64, tag = "5")]
+    pub model_version: i64,
+    #[prost(string, tag = "6")]
+    pub doc_string: String,
     #[prost(message, optional, tag = "7")]
     pub graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
     pub opset_import: Vec<OperatorSetIdProto>,
+    #[prost(message, repeated, tag = "14")]
+    pub metadata_props: Vec<StringStringEntryProto>,
     #[prost(message, repeated, tag = "25")]
     pub functions: Vec<FunctionProto>,
 }
