@@ -103,7 +103,7 @@ check-python: deps
 
 wheel: deps ## Build a wheel of the Python module into dist/, with maturin from PyPI
 	@$(MAKE) -s --no-print-directory data/maturin/.installed
-	data/maturin/bin/maturin build --release --manifest-path python/Cargo.toml --out dist
+	data/maturin/bin/maturin build --release --manifest-path python/Cargo.toml --compression-level 9 --out dist
 
 check-example: build
 	@for project in out-of-tree library; do \
