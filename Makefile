@@ -26,7 +26,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build install dist demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check-python check wheel bench models clean
+.PHONY: help deps build install dist demo docs book test fuzz check-format check-lints check-models check-gpus check-gpu-kit check-example check-python check test-python-peers wheel bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -101,6 +101,11 @@ check-python: deps
 	  echo "numpy, onnx and pytest cannot be fetched: the Python module is not tested"; \
 	fi
 
+# The backend of torch.compile; torch is large, and is not fetched for `make test`.
+test-python-peers: check-python data/torch/.installed ## Run the tests of the Python module that need torch
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=data/fusion-python:data/torch:data/pytest $(PYTHON) -m pytest -q -p no:cacheprovider python/tests
+	PYTHONPATH=data/fusion-python:data/torch $(PYTHON) bench/torch_operators.py | tail -1
+
 wheel: deps ## Build a wheel of the Python module into dist/, with maturin from PyPI
 	@$(MAKE) -s --no-print-directory data/maturin/.installed
 	data/maturin/bin/maturin build --release --manifest-path python/Cargo.toml --compression-level 9 --out dist
@@ -164,6 +169,12 @@ data/pytest/.installed: python/requirements.txt
 	@rm -rf $(@D)
 	@echo "fetching pytest into $(@D)"
 	@$(PIP) --no-deps --target $(@D) -r $<
+	@touch $@
+
+data/torch/.installed: python/requirements-torch.txt
+	@rm -rf $(@D)
+	@echo "fetching torch into $(@D)"
+	@$(PIP) --target $(@D) -r $<
 	@touch $@
 
 data/maturin/.installed:

@@ -1,0 +1,65 @@
+"""From graphs of torch to compiled functions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from functorch.compile import make_boxed_func
+from torch._decomp import core_aten_decompositions
+from torch._dynamo import register_backend
+from torch._dynamo.backends.common import aot_autograd
+
+from .. import _fusion
+from . import elementwise, networks, reductions, shapes
+from .graph import DTYPES, Graph, Unsupported
+
+TABLE = elementwise.TABLE | reductions.TABLE | shapes.TABLE | networks.TABLE
+# What is computed better as a whole is not taken apart.
+DECOMPOSITIONS = {operator: parts for operator, parts in core_aten_decompositions().items() if operator not in networks.WHOLE}
+TORCH_DTYPES = {name: dtype for dtype, name in DTYPES.items()}
+
+
+def supported_operators() -> list[str]:
+    """The operators of core ATen that are compiled."""
+    return sorted(str(operator) for operator in TABLE)
+
+
+def compile_graph(module: torch.fx.GraphModule, example_inputs: Sequence[Any], *, threads: int | None = None) -> Callable:
+    """Compiles a graph of core ATen; the function takes a list of its inputs and gives a list of its outputs."""
+    try:
+        graph = Graph(module, TABLE)
+        compiled = _fusion.compile(graph.text(), "mlir") if graph.returned else None
+    except (Unsupported, _fusion.FusionError) as why:
+        warnings.warn(f"fusion does not compile a graph, which runs as torch runs it: {why}", stacklevel=2)
+        compiled = None
+    if compiled is None:
+        return make_boxed_func(module.forward)
+    compiled.set_threads(torch.get_num_threads() if threads is None else threads)
+
+    def run(*inputs: Any) -> list[Any]:
+        given = [value.detach().contiguous() for value in [*(inputs[place] for place in graph.places), *graph.constants]]
+        results = [tensor(dtype, shape, data) for _, dtype, shape, data in compiled.run(given)]
+        return [given if is_constant else results[given] for is_constant, given in graph.outputs]
+
+    return make_boxed_func(run)
+
+
+def tensor(dtype: str, shape: list[int], data: bytearray) -> torch.Tensor:
+    """The tensor of a result."""
+    if not data:
+        return torch.empty(shape, dtype=TORCH_DTYPES[dtype])
+    return torch.frombuffer(data, dtype=TORCH_DTYPES[dtype]).reshape(shape)
+
+
+@register_backend
+def fusion(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable:
+    """The backend."""
+
+    def compiler(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        return compile_graph(graph, inputs, **options)
+
+    compiled = aot_autograd(fw_compiler=compiler, bw_compiler=compiler, decompositions=DECOMPOSITIONS)
+    return compiled(module, example_inputs)

@@ -1,0 +1,193 @@
+"""A graph of core ATen as a module of relay, in text."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+# Element types of torch by their names in MLIR.
+DTYPES = {
+    torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.bool: "i1", torch.int8: "i8", torch.int16: "i16",
+    torch.int32: "i32", torch.int64: "i64", torch.uint8: "ui8",
+}
+
+
+class Unsupported(Exception):
+    """Why a graph is not compiled."""
+
+
+class Value(NamedTuple):
+    """A tensor of the graph."""
+
+    name: str
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+
+    @property
+    def type(self) -> str:
+        """Its type in MLIR."""
+        return tensor_type(self.dtype, self.shape)
+
+    @property
+    def rank(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+
+def tensor_type(dtype: torch.dtype, shape: Sequence[int]) -> str:
+    """A type of tensors in MLIR."""
+    return f"tensor<{''.join(f'{n}x' for n in shape)}{DTYPES[dtype]}>"
+
+
+def ints(numbers: Sequence[int]) -> str:
+    """A list of integers as an attribute."""
+    return f"array<i64: {', '.join(map(str, numbers))}>" if numbers else "array<i64>"
+
+
+def real(number: float) -> str:
+    """A finite number of floats as an attribute, or an element of a constant."""
+    text = repr(float(number))
+    mantissa, sign, exponent = text.partition("e")
+    return text if "." in mantissa else f"{mantissa}.0{sign}{exponent}"
+
+
+def literal(number: bool | int | float, dtype: torch.dtype) -> str:
+    """A number as an element of a constant."""
+    if dtype == torch.bool:
+        return "true" if number else "false"
+    if not dtype.is_floating_point:
+        return str(int(number))
+    number = float(number)
+    # What has no decimal form is written by its bits.
+    if number != number or number in (float("inf"), float("-inf")):
+        bits = torch.tensor([number], dtype=dtype).view({8: torch.int64, 4: torch.int32, 2: torch.int16}[dtype.itemsize]).item()
+        return f"0x{bits & (1 << 8 * dtype.itemsize) - 1:0{2 * dtype.itemsize}X}"
+    return real(number)
+
+
+Row = Callable[..., Any]
+
+
+class Graph:
+    """The text of a graph, with what its function is to be given.
+
+    places: the inputs of the graph that are tensors; constants: tensors that the graph holds, given behind them.
+    outputs: of each output whether it is a constant of Python, and that constant or the number of the result.
+    """
+
+    def __init__(self, module: torch.fx.GraphModule, table: Mapping[Any, Row]):
+        self.lines: list[str] = []
+        self.arguments: list[Value] = []
+        self.places: list[int] = []
+        self.constants: list[torch.Tensor] = []
+        self.returned: list[Value] = []
+        self.outputs: list[tuple[bool, Any]] = []
+        self._values: dict[torch.fx.Node, Any] = {}
+        self._number = 0
+        nodes = list(module.graph.nodes)
+        missing = sorted({str(n.target) for n in nodes if n.op == "call_function" and n.target is not operator.getitem and n.target not in table})
+        if missing:
+            raise Unsupported(f"it has no {', '.join(missing)}")
+        for place, node in enumerate(nodes):
+            self._node(module, table, node, place)
+
+    def _node(self, module: torch.fx.GraphModule, table: Mapping[Any, Row], node: torch.fx.Node, place: int) -> None:
+        if node.op == "placeholder":
+            self._values[node] = self._argument(node.meta.get("val"))
+            if isinstance(self._values[node], Value):
+                self.places.append(place)
+        elif node.op == "get_attr":
+            held = getattr(module, node.target)
+            self._values[node] = self._argument(held)
+            self.constants.append(held)
+        elif node.op == "output":
+            for output in node.args[0]:
+                self._output(self._values[output] if isinstance(output, torch.fx.Node) else output)
+        elif node.target is operator.getitem:
+            self._values[node] = self._values[node.args[0]][node.args[1]]
+        else:
+            args = torch.fx.map_arg(node.args, self._values.__getitem__)
+            kwargs = torch.fx.map_arg(node.kwargs, self._values.__getitem__)
+            self.node = node
+            self._values[node] = table[node.target](self, *args, **kwargs)
+
+    def _argument(self, value: Any) -> Any:
+        if isinstance(value, torch.SymInt):
+            raise Unsupported("it has dynamic shapes; give torch.compile dynamic=False")
+        if not isinstance(value, torch.Tensor):
+            return value
+        argument = Value(f"%a{len(self.arguments)}", *self.type_of(value))
+        self.arguments.append(argument)
+        return argument
+
+    def _output(self, output: Any) -> None:
+        if isinstance(output, Value):
+            self.outputs.append((False, len(self.returned)))
+            self.returned.append(output)
+        else:
+            self.outputs.append((True, output))
+
+    @staticmethod
+    def type_of(value: torch.Tensor) -> tuple[torch.dtype, tuple[int, ...]]:
+        """The element type and shape of a tensor."""
+        if value.device.type != "cpu":
+            raise Unsupported(f"a tensor lies on {value.device}, and models run on the processor")
+        if value.dtype not in DTYPES:
+            raise Unsupported(f"it has tensors of {value.dtype}")
+        if not all(isinstance(n, int) for n in value.shape):
+            raise Unsupported("it has dynamic shapes; give torch.compile dynamic=False")
+        return value.dtype, tuple(value.shape)
+
+    @property
+    def result(self) -> tuple[torch.dtype, tuple[int, ...]]:
+        """The element type and shape of what the node gives; of the first of several."""
+        value = self.node.meta["val"]
+        return self.type_of(value[0] if isinstance(value, (tuple, list)) else value)
+
+    def is_used(self, number: int) -> bool:
+        """Whether one of several results of the node is used."""
+        return any(user.target is operator.getitem and user.args[1] == number for user in self.node.users)
+
+    def op(self, name: str, operands: Sequence[Value], dtype: torch.dtype, shape: Sequence[int], /, **attributes: str) -> Value:
+        """An operation of one result."""
+        result = Value(f"%{self._number}", dtype, tuple(shape))
+        self._number += 1
+        said = f" {{{', '.join(f'{key} = {value}' for key, value in attributes.items())}}}" if attributes else ""
+        names, types = ", ".join(value.name for value in operands), ", ".join(value.type for value in operands)
+        self.lines.append(f"  {result.name} = relay.{name} {names}{said} : ({types}) -> {result.type}")
+        return result
+
+    def constant(self, number: bool | int | float, dtype: torch.dtype, shape: Sequence[int] = ()) -> Value:
+        """A tensor of one number."""
+        value = Value(f"%{self._number}", dtype, tuple(shape))
+        self._number += 1
+        self.lines.append(f"  {value.name} = relay.constant dense<{literal(number, dtype)}> : {value.type}")
+        return value
+
+    def cast(self, value: Value | bool | int | float, dtype: torch.dtype) -> Value:
+        """A value, or a number, of an element type."""
+        if not isinstance(value, Value):
+            return self.constant(value, dtype)
+        return value if value.dtype == dtype else self.op("cast", [value], dtype, value.shape, dtype=DTYPES[dtype])
+
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """The elements in another shape."""
+        return value if value.shape == tuple(shape) else self.op("reshape", [value], value.dtype, shape, shape=ints(shape))
+
+    def broadcast(self, value: Value, shape: Sequence[int]) -> Value:
+        """A value in a shape that it broadcasts to."""
+        return value if value.shape == tuple(shape) else self.op("broadcast_to", [value], value.dtype, shape, shape=ints(shape))
+
+    def transpose(self, value: Value, axes: Sequence[int]) -> Value:
+        """A value with its axes in another order."""
+        return self.op("transpose", [value], value.dtype, [value.shape[axis] for axis in axes], axes=ints(axes))
+
+    def text(self) -> str:
+        """The module."""
+        arguments = ", ".join(f"{value.name}: {value.type}" for value in self.arguments)
+        types, names = ", ".join(value.type for value in self.returned), ", ".join(value.name for value in self.returned)
+        lines = [f"func.func @main({arguments}) -> ({types}) {{", *self.lines, f"  return {names} : {types}", "}", ""]
+        return "\n".join(lines)
