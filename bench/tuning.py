@@ -2,7 +2,7 @@
 """Tunes odd kernels and models, and compares them with their defaults: tuning.py FUSION DIR [--seed N] [--trials N] [--model M.onnx ...]
 
 The kernels are drawn by a seed: products, convolutions, pools, reductions and rearrangements whose extents are no round numbers. Each is tuned on
-one thread; then the default and the tuned library are timed in turns, as programs, and the least time of each counts. With --wrong TARGET each is tuned
+one thread; then the default and the tuned library are timed in turns, as programs, and the least time of each counts. With --wrong FILE.toml each is tuned
 for that processor's description as well, and its best compared with the best of this machine's. With --curves the searches are compared on each
 kernel: the trials until 95 % of the best of all of them is found. Logs stay in DIR.
 """
@@ -140,7 +140,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--model", type=pathlib.Path, action="append", default=[])
-    parser.add_argument("--wrong")
+    parser.add_argument("--wrong", type=pathlib.Path)
     parser.add_argument("--curves", action="store_true")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def main():
             found = curves(fusion, name, model, folder, given.trials)
             print(f"{name:32}  {found['trees']:6} {found['estimate']:8} {found['evolution']:9} {found['random']:6}", flush=True)
         return
-    print(f"{'kernel':32} {'default us':>11} {'tuned us':>11} {'ratio':>6}" + (f"  of {given.wrong}: tuned us, ratio" if given.wrong else ""))
+    print(f"{'kernel':32} {'default us':>11} {'tuned us':>11} {'ratio':>6}" + (f"  of {given.wrong.stem}: default us, tuned us, ratio of the tuned ones" if given.wrong else ""))
     ratios, against = [], []
     for name, model in all_models.items():
         log = tuned(fusion, model, folder / f"{name}.jsonl", given.trials)
@@ -160,17 +160,19 @@ def main():
         run(fusion, "compile", model, "-o", libraries[0])
         run(fusion, "compile", model, "-o", libraries[1], "--tuning-log", log)
         if given.wrong:
-            wrong = tuned(fusion, model, folder / f"{name}.wrong.jsonl", given.trials, "--target", given.wrong)
+            wrong = tuned(fusion, model, folder / f"{name}.wrong.jsonl", given.trials, "--target-file", given.wrong)
             libraries.append(folder / f"{name}.wrong.so")
-            run(fusion, "compile", model, "-o", libraries[2], "--target", given.wrong, "--tuning-log", wrong)
+            run(fusion, "compile", model, "-o", libraries[2], "--target-file", given.wrong, "--tuning-log", wrong)
+            libraries.append(folder / f"{name}.untuned.so")
+            run(fusion, "compile", model, "-o", libraries[3], "--target-file", given.wrong)
         default, best, *rest = seconds(fusion, libraries)
         ratios.append(default / best)
         line = f"{name:32} {default * 1e6:11.2f} {best * 1e6:11.2f} {ratios[-1]:6.2f}"
         if rest:
             against.append(best / rest[0])
-            line += f"  {rest[0] * 1e6:11.2f} {against[-1]:6.2f}"
+            line += f"  {rest[1] * 1e6:11.2f} {rest[0] * 1e6:11.2f} {against[-1]:6.2f}"
         print(line, flush=True)
-    print(f"geomean {geomean(ratios):.3f}" + (f", of {given.wrong}'s best against this machine's {geomean(against):.3f}" if against else ""))
+    print(f"geomean {geomean(ratios):.3f}" + (f", of {given.wrong.stem}'s best against this machine's {geomean(against):.3f}" if against else ""))
 
 
 if __name__ == "__main__":
