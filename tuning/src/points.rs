@@ -26,8 +26,8 @@ pub struct Points<'s> {
 impl<'s> Points<'s> {
     /// Of a space.
     pub fn of(space: &'s KernelSpace) -> Points<'s> {
-        // The first feature is the estimate.
-        let mut features = 1;
+        // The first features are the estimate and the width of vectors.
+        let mut features = 2;
         let places = space.matches.iter().map(|found| {
             let first = features;
             features += 2 + found.knobs.len();
@@ -131,11 +131,13 @@ impl<'s> Points<'s> {
         self.matches(point).map(|(_, found, config)| found.configs[config].1).sum()
     }
 
-    /// What cost models see of a point: the logarithm of its estimate; then of each match whether it takes part, and of those that do the
+    /// What cost models see of a point: the logarithms of its estimate and of the width of vectors, where that is not the target's; then of each match whether it takes part, and of those that do the
     /// logarithms of their estimate and knobs.
     pub fn features(&self, point: &Point) -> Vec<f32> {
         let mut features = vec![-1.0; self.features];
         features[0] = self.estimate(point).ln() as f32;
+        let width = self.matches(point).find_map(|(_, found, _)| found.vector_bytes);
+        features[1] = width.map_or(0.0, |bytes| bytes as f32).log2().max(0.0);
         for (at, found, config) in self.matches(point) {
             let (config, seconds) = &found.configs[config];
             let first = self.places[at];

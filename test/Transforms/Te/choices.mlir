@@ -38,3 +38,26 @@ te.kernel @k(%x: tensor<64x48xf32>, %w: tensor<48x80xf32>) -> tensor<64x80xf32> 
   } : tensor<64x80xf32>
   te.return %0 : tensor<64x80xf32>
 }
+
+// -----
+
+// Vectors of another width than the target's.
+// CHECK-LABEL: te.schedule for @k
+// CHECK:         te.split %{{.*}} by 4
+// CHECK-NOT:     te.split %{{.*}} by 16
+// CHECK:         te.vectorize
+te.kernel @k(%x: tensor<64x48xf32>, %w: tensor<48x80xf32>) -> tensor<64x80xf32> attributes {te.choices = [{kind = "tiling", knobs = {rows = 3, vectors = 2}, stages = ["y"], vector_bytes = 16}]} {
+  %0 = te.compute "y" axes [64, 80] reduce [48] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %r: index):
+    %a = te.load %x[%i, %r] : tensor<64x48xf32> -> f32
+    %c = te.load %w[%r, %j] : tensor<48x80xf32> -> f32
+    %d = arith.mulf %a, %c : f32
+    te.yield %d : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %q : f32
+    te.yield %s : f32
+  } : tensor<64x80xf32>
+  te.return %0 : tensor<64x80xf32>
+}
+

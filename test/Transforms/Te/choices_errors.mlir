@@ -168,3 +168,23 @@ te.kernel @k(%x: tensor<64x48xf32>, %w: tensor<48x80xf32>) -> tensor<64x80xf32> 
   } : tensor<64x80xf32>
   te.return %0 : tensor<64x80xf32>
 }
+
+// -----
+
+// Widths of vectors are powers of two.
+// expected-error @+1 {{kernel "k" has choices for vectors of 12 bytes; a power of two from 8 to 256 is expected}}
+te.kernel @k(%x: tensor<64x48xf32>, %w: tensor<48x80xf32>) -> tensor<64x80xf32> attributes {te.choices = [{kind = "tiling", knobs = {rows = 3, vectors = 2}, stages = ["y"], vector_bytes = 12}]} {
+  %0 = te.compute "y" axes [64, 80] reduce [48] init [0.0 : f32] {
+  ^bb0(%i: index, %j: index, %r: index):
+    %a = te.load %x[%i, %r] : tensor<64x48xf32> -> f32
+    %c = te.load %w[%r, %j] : tensor<48x80xf32> -> f32
+    %d = arith.mulf %a, %c : f32
+    te.yield %d : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %q : f32
+    te.yield %s : f32
+  } : tensor<64x80xf32>
+  te.return %0 : tensor<64x80xf32>
+}
+

@@ -15,7 +15,13 @@ pub fn space() -> KernelSpace {
             (config, seconds)
         });
         let knobs = vec!["rows".to_owned(), "vectors".to_owned()];
-        MatchSpace { kind, stages: vec!["y".to_owned()], knobs, configs: estimated.collect() }
+        MatchSpace {
+            kind,
+            stages: vec!["y".to_owned()],
+            vector_bytes: None,
+            knobs,
+            configs: estimated.collect(),
+        }
     };
     let matches = vec![of("contraction", 32), of("tiling", 16)];
     let default = vec![matches[0].choice(&[1, 1])];

@@ -5,7 +5,8 @@
 //!     {kind = "contraction", knobs = {pack = 0, rows = 6, vectors = 2, ...}, stages = ["relu"]}]}
 //! ```
 //!
-//! Tuning writes them, and so may whoever knows better; together they hold each nest of the kernel once.
+//! Tuning writes them, and so may whoever knows better; together they hold each nest of the kernel once. With `vector_bytes` they are for vectors of
+//! that width in place of the target's, which is then one for the whole kernel.
 
 use super::cover::{Candidate, numbers_of};
 use super::kind::{Config, Kernel, Kind, Match};
@@ -28,27 +29,33 @@ pub struct Choice {
     pub stages: Vec<String>,
     /// Its knobs, each with its value.
     pub knobs: Vec<(String, i64)>,
+    /// Bytes of a vector register, where they are not the target's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vector_bytes: Option<u64>,
 }
+
+/// Widths of vectors that a kernel may have.
+const LEAST_BYTES: u64 = 8;
+const MOST_BYTES: u64 = 256;
 
 impl Choice {
     /// Of a match, of which these are the knobs and their values.
     pub(super) fn of(kind: &str, stages: Vec<String>, knobs: &[String], config: &[i64]) -> Choice {
         let knobs = knobs.iter().cloned().zip(config.iter().copied()).collect();
-        Choice { kind: kind.to_owned(), stages, knobs }
+        Choice { kind: kind.to_owned(), stages, knobs, vector_bytes: None }
     }
 
     fn to_attr<'c>(&self, context: &'c Context) -> Attribute<'c> {
         let stages: Vec<Attribute> = self.stages.iter().map(|stage| str_attr(context, stage)).collect();
         let knobs: Vec<(&str, Attribute)> =
             self.knobs.iter().map(|(name, value)| (name.as_str(), int_attr(context, *value))).collect();
-        dict_attr(
-            context,
-            &[
-                ("kind", str_attr(context, &self.kind)),
-                ("stages", array_attr(context, &stages)),
-                ("knobs", dict_attr(context, &knobs)),
-            ],
-        )
+        let mut entries = vec![
+            ("kind", str_attr(context, &self.kind)),
+            ("stages", array_attr(context, &stages)),
+            ("knobs", dict_attr(context, &knobs)),
+        ];
+        entries.extend(self.vector_bytes.map(|bytes| ("vector_bytes", int_attr(context, bytes as i64))));
+        dict_attr(context, &entries)
     }
 
     fn of_attr(attr: Attribute) -> Option<Choice> {
@@ -61,7 +68,11 @@ impl Choice {
         };
         let number = |(name, value)| Some((name, int_of(value)?));
         let knobs = knobs.into_iter().map(number).collect::<Option<_>>()?;
-        Some(Choice { kind, stages, knobs })
+        let vector_bytes = match dictionary_element(attr, "vector_bytes") {
+            Some(bytes) => Some(u64::try_from(int_of(bytes)?).ok()?),
+            None => None,
+        };
+        Some(Choice { kind, stages, knobs, vector_bytes })
     }
 }
 
@@ -85,6 +96,22 @@ pub fn choices_of(kernel: Op) -> Result<Option<Vec<Choice>>, String> {
     }
     let all = array_elements(attr).into_iter().map(Choice::of_attr);
     all.collect::<Option<Vec<_>>>().map(Some).ok_or_else(wrong)
+}
+
+/// The width of vectors that choices are for, where it is not the target's; the error is the rest of a sentence about the kernel.
+pub fn vector_bytes_of(choices: &[Choice]) -> Result<Option<u64>, String> {
+    let first = choices.first().and_then(|choice| choice.vector_bytes);
+    if choices.iter().any(|choice| choice.vector_bytes != first) {
+        return Err("has choices for vectors of several widths; a kernel has one".to_owned());
+    }
+    match first {
+        Some(bytes) if !bytes.is_power_of_two() || !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) => {
+            Err(format!(
+                "has choices for vectors of {bytes} bytes; a power of two from {LEAST_BYTES} to {MOST_BYTES} is expected"
+            ))
+        }
+        _ => Ok(first),
+    }
 }
 
 /// The candidates that choices are of, in their order; the error is the rest of a sentence about the kernel.

@@ -87,13 +87,17 @@ impl Pass for TeSchedule {
             if choices.is_some() && target.is_gpu() {
                 return Err(refused(kernel, "has choices, which kernels of GPUs have none of"));
             }
+            let other = width_of(choices.as_deref()).map_err(|why| refused(kernel, &why))?;
+            let other =
+                other.map(|bytes| machine_of(module, &target.clone().with_vectors(bytes))).transpose()?;
+            let machine = other.as_ref().unwrap_or(&machine);
             let by_kind = |writer: &mut Writer<'c>| match (target.is_gpu(), strict) {
                 (true, true) => gpu::in_order(writer, &target),
                 (true, false) => gpu::decide(writer, &target),
                 (false, _) => {
                     let mut told = Vec::new();
                     let kept = is_told.then_some(&mut told);
-                    cpu::decide(writer, &machine, constant, choices.as_deref(), kept)?;
+                    cpu::decide(writer, machine, constant, choices.as_deref(), kept)?;
                     remarks.kernels.insert(name.to_owned(), told);
                     Ok(())
                 }
@@ -120,23 +124,40 @@ fn refused<'c>(kernel: Op<'c>, why: &str) -> PassError<'c> {
 
 /// What a search may choose for each kernel of a module for a processor, by name. A kernel that has a schedule has no choice.
 pub fn spaces<'c>(module: Op<'c>) -> Result<BTreeMap<String, KernelSpace>, PassError<'c>> {
-    let machine = machine_of(module, &target_of(module)?)?;
+    let target = target_of(module)?;
+    let own = target.vector_bytes;
+    let machine = machine_of(module, &target)?;
+    let widths = [own / 2, own * 2].into_iter().filter(|&bytes| (16..=64).contains(&bytes));
+    let others: Vec<(u64, Machine)> = widths
+        .map(|bytes| Ok((bytes, machine_of(module, &target.clone().with_vectors(bytes))?)))
+        .collect::<Result<_, PassError<'c>>>()?;
     let constant = constant_arguments(module);
     let mut all = BTreeMap::new();
     for kernel in unscheduled(module) {
         let name = kernel.text("sym_name").unwrap_or_default();
         let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
+        let of = |machine: &Machine| Writer::asked(kernel, |writer| cpu::space(writer, machine, constant));
         // Of a kernel that no schedule is found for, te-schedule tells.
-        if let Ok(space) = Writer::asked(kernel, |writer| cpu::space(writer, &machine, constant)) {
-            all.insert(name.to_owned(), space);
+        let Ok(mut space) = of(&machine) else { continue };
+        for (bytes, machine) in &others {
+            if let Ok(other) = of(machine) {
+                space.add(other, *bytes);
+            }
         }
+        all.insert(name.to_owned(), space);
     }
     Ok(all)
 }
 
+/// The width of vectors that choices are for, where it is not the target's.
+fn width_of(choices: Option<&[Choice]>) -> Result<Option<u64>, String> {
+    choices.map_or(Ok(None), choice::vector_bytes_of)
+}
+
 /// Takes choices that are not possible away from the kernels of a module for a processor, and says why, a sentence each.
 pub fn refused_choices<'c>(module: Op<'c>) -> Result<Vec<String>, PassError<'c>> {
-    let machine = machine_of(module, &target_of(module)?)?;
+    let target = target_of(module)?;
+    let machine = machine_of(module, &target)?;
     let constant = constant_arguments(module);
     let mut all = Vec::new();
     for kernel in unscheduled(module) {
@@ -144,11 +165,19 @@ pub fn refused_choices<'c>(module: Op<'c>) -> Result<Vec<String>, PassError<'c>>
         let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
         let refused = match choices_of(kernel) {
             Ok(None) => continue,
-            Ok(Some(choices)) => {
-                let decide =
-                    |writer: &mut Writer<'c>| cpu::decide(writer, &machine, constant, Some(&choices), None);
-                Writer::asked(kernel, decide).err()
-            }
+            Ok(Some(choices)) => match width_of(Some(&choices)) {
+                Ok(width) => {
+                    let other = width
+                        .map(|bytes| machine_of(module, &target.clone().with_vectors(bytes)))
+                        .transpose()?;
+                    let machine = other.as_ref().unwrap_or(&machine);
+                    let decide = |writer: &mut Writer<'c>| {
+                        cpu::decide(writer, machine, constant, Some(&choices), None)
+                    };
+                    Writer::asked(kernel, decide).err()
+                }
+                Err(why) => Some(why),
+            },
             Err(why) => Some(why),
         };
         if let Some(why) = refused {

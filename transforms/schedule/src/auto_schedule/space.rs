@@ -23,6 +23,8 @@ pub struct MatchSpace {
     pub kind: &'static str,
     /// The stages of its nests, by name.
     pub stages: Vec<String>,
+    /// Bytes of a vector register, where they are not the target's.
+    pub vector_bytes: Option<u64>,
     /// The names of its knobs.
     pub knobs: Vec<String>,
     /// Its configs that are possible, with their estimates, the least first.
@@ -32,7 +34,8 @@ pub struct MatchSpace {
 impl MatchSpace {
     /// The match with one of its configs.
     pub fn choice(&self, config: &[i64]) -> Choice {
-        Choice::of(self.kind, self.stages.clone(), &self.knobs, config)
+        let vector_bytes = self.vector_bytes;
+        Choice { vector_bytes, ..Choice::of(self.kind, self.stages.clone(), &self.knobs, config) }
     }
 }
 
@@ -54,6 +57,15 @@ impl KernelSpace {
             cover.iter().map(|&at| self.matches[at].configs.len() as f64).product::<f64>()
         };
         self.covers.iter().map(of_cover).sum()
+    }
+
+    /// Adds what may be chosen for vectors of another width.
+    pub(super) fn add(&mut self, other: KernelSpace, vector_bytes: u64) {
+        let first = self.matches.len();
+        let matches = other.matches.into_iter();
+        self.matches.extend(matches.map(|found| MatchSpace { vector_bytes: Some(vector_bytes), ..found }));
+        let covers = other.covers.into_iter();
+        self.covers.extend(covers.map(|cover| cover.into_iter().map(|at| at + first).collect()));
     }
 
     /// Of a kernel, with the kinds of a table.
@@ -91,6 +103,7 @@ fn of_match(kind: &'static str, found: &dyn Match, tree: &Schedule, kernel: &Ker
     configs.truncate(MOST_CONFIGS);
     MatchSpace {
         kind,
+        vector_bytes: None,
         stages: found.nests().iter().map(|&stage| tree.stages[stage].name.clone()).collect(),
         knobs: found.space(tree, kernel).iter().map(|knob| knob.name.to_owned()).collect(),
         configs,
