@@ -24,7 +24,7 @@ def ports(declared: Sequence[tuple]) -> list[Port]:
     """Inputs or outputs as the compiler tells of them."""
 
     def port(name: str, dtype: str | None, shape: list | None) -> Port:
-        return Port(name, dtype and numpy_dtype(dtype), None if shape is None else tuple(shape))
+        return Port(name, numpy_dtype(dtype) if dtype else None, None if shape is None else tuple(shape))
 
     return [port(*one) for one in declared]
 

@@ -1,0 +1,40 @@
+"""What is compiled: see python/src."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+__version__: str
+
+class FusionError(Exception):
+    """Why a model cannot be compiled, loaded or run, in a sentence."""
+
+Port = tuple[str, str | None, list[int | str | None] | None]
+
+class Module:
+    """A compiled model. Threads may share it."""
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Module: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def inputs(self) -> list[Port]: ...
+    def outputs(self) -> list[Port] | None: ...
+    def target(self) -> str: ...
+    def set_threads(self, threads: int) -> None: ...
+    def run(self, inputs: Sequence[Any]) -> list[tuple[str, str, list[int], bytearray]]: ...
+
+def compile(
+    model: Any,
+    format: str,
+    *,
+    target: str | None = None,
+    fp_math: str | None = None,
+    max_error: float | None = None,
+    opt_level: int = 3,
+    shapes: dict[str, list[int]] | None = None,
+    tuning_logs: list[str] | None = None,
+    jobs: int | None = None,
+) -> Module: ...
+def opt(text: str, pipeline: str) -> str: ...
+def import_text(model: Any, format: str) -> str: ...
+def onnx_facts(model: Any, format: str) -> dict[str, Any]: ...
