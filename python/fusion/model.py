@@ -73,13 +73,7 @@ def compile(  # noqa: A001, the word of the field
         tuning_logs=[os.fspath(log) for log in logs], jobs=jobs,
     )
     compiled.set_threads(threads)
-    return Module(compiled, facts(content, form))
-
-
-def facts(content: Any, form: str) -> dict[str, Any] | None:
-    """What a model of ONNX says of itself; None of others."""
-    is_onnx = form == "onnx" or form == "file" and os.path.splitext(content)[1] not in (".mlir", ".relay", ".rly")
-    return _fusion.onnx_facts(content, form) if is_onnx else None
+    return Module(compiled, _fusion.onnx_facts(content, form))
 
 
 def load(path: str | os.PathLike, *, threads: int = 1) -> Module:

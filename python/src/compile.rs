@@ -4,7 +4,7 @@ use crate::module::Module;
 use crate::port::declared;
 use crate::raised;
 use fusion::models::onnx_facts as onnx_facts_of;
-use fusion::{Compiler, Level, Source};
+use fusion::{Compiler, Format, Level, Source};
 use fusion_tuning::log;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -118,14 +118,17 @@ pub fn import_text(py: Python<'_>, model: &Bound<'_, PyAny>, format: &str) -> Py
     py.detach(|| fusion::driver::import(model.source())).map_err(raised)
 }
 
-/// What an ONNX model says of itself.
+/// What a model says of itself; none where it is not of ONNX.
 #[pyfunction]
 pub fn onnx_facts<'py>(
     py: Python<'py>,
     model: &Bound<'py, PyAny>,
     format: &str,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Option<Bound<'py, PyDict>>> {
     let model = Model::of(model, format)?;
+    if model.source().format() != Format::Onnx {
+        return Ok(None);
+    }
     let facts = py.detach(|| onnx_facts_of(&model.source())).map_err(raised)?;
     let all = PyDict::new(py);
     all.set_item("producer_name", facts.producer)?;
@@ -136,5 +139,5 @@ pub fn onnx_facts<'py>(
     all.set_item("custom_metadata_map", facts.properties.into_iter().collect::<BTreeMap<_, _>>())?;
     all.set_item("inputs", facts.inputs.into_iter().map(declared).collect::<Vec<_>>())?;
     all.set_item("outputs", facts.outputs.into_iter().map(declared).collect::<Vec<_>>())?;
-    Ok(all)
+    Ok(Some(all))
 }

@@ -65,25 +65,23 @@ def logical(name: str):
     return row
 
 
+def truncated(g: Graph, x: Value) -> Value:
+    """Floats rounded toward 0."""
+    floor, ceil = (g.op(name, [x], x.dtype, x.shape) for name in ("floor", "ceil"))
+    below = g.op("less", [x, g.constant(0, x.dtype)], torch.bool, x.shape)
+    return g.op("where", [below, ceil, floor], x.dtype, x.shape)
+
+
 def div(g: Graph, a: Value, b: Any, rounding_mode: str | None = None) -> Value:
-    """A quotient, rounded down, toward 0, or not."""
+    """A quotient, rounded down, toward 0, or not; of integers in floats of twice their precision."""
     dtype, shape = g.result
-    if not dtype.is_floating_point:
-        y = div_of(g, g.cast(a, torch.float64), g.cast(b, torch.float64), torch.float64, shape)
-    else:
-        y = div_of(g, g.cast(a, dtype), g.cast(b, dtype), dtype, shape)
+    inner = dtype if dtype.is_floating_point else torch.float64
+    y = g.op("div", [g.cast(a, inner), g.cast(b, inner)], inner, shape)
     if rounding_mode == "floor":
-        y = g.op("floor", [y], y.dtype, shape)
+        y = g.op("floor", [y], inner, shape)
     elif rounding_mode == "trunc":
-        floor, ceil = (g.op(name, [y], y.dtype, shape) for name in ("floor", "ceil"))
-        below = g.op("less", [y, g.constant(0, y.dtype)], torch.bool, shape)
-        y = g.op("where", [below, ceil, floor], y.dtype, shape)
+        y = truncated(g, y)
     return g.cast(y, dtype)
-
-
-def div_of(g: Graph, a: Value, b: Value, dtype: torch.dtype, shape: Any) -> Value:
-    """A quotient of floats."""
-    return g.op("div", [a, b], dtype, shape)
 
 
 def clamp(g: Graph, x: Value, low: Any = None, high: Any = None) -> Value:
@@ -165,15 +163,6 @@ def of_steps(*steps: tuple[str, Any]):
     return row
 
 
-def trunc(g: Graph, x: Value) -> Value:
-    """Rounded toward 0."""
-    if not x.dtype.is_floating_point:
-        return x
-    floor, ceil = (g.op(name, [x], x.dtype, x.shape) for name in ("floor", "ceil"))
-    below = g.op("less", [x, g.constant(0, x.dtype)], torch.bool, x.shape)
-    return g.op("where", [below, ceil, floor], x.dtype, x.shape)
-
-
 def exp2(g: Graph, x: Value) -> Value:
     """A power of 2."""
     dtype, shape = g.result
@@ -214,7 +203,7 @@ TABLE = {
     aten.logical_not.default: logical("logical_not"), aten.isnan.default: lambda g, x: g.op("is_nan", [x], torch.bool, x.shape),
     aten.isinf.default: lambda g, x: g.op("is_inf", [x], torch.bool, x.shape),
     **{getattr(getattr(aten, f"bitwise_{name}"), form): bitwise(name) for name in ("and", "or", "xor") for form in ("Tensor", "Scalar")},
-    aten.bitwise_not.default: bitwise("not"), aten.trunc.default: trunc, aten.exp2.default: exp2, aten.elu.default: elu,
+    aten.bitwise_not.default: bitwise("not"), aten.trunc.default: lambda g, x: truncated(g, x) if x.dtype.is_floating_point else x, aten.exp2.default: exp2, aten.elu.default: elu,
     aten.log2.default: of_steps(("log", None), ("mul", 1.4426950408889634)), aten.log10.default: of_steps(("log", None), ("mul", 0.4342944819032518)),
     aten.clamp.default: clamp, aten.clamp.Tensor: clamp,
     aten.hardtanh.default: lambda g, x, low=-1.0, high=1.0: clamp(g, x, low, high), aten.where.self: where, aten.gelu.default: gelu,

@@ -151,19 +151,27 @@ class Graph:
         """Whether one of several results of the node is used."""
         return any(user.target is operator.getitem and user.args[1] == number for user in self.node.users)
 
+    def fresh(self, dtype: torch.dtype, shape: Sequence[int]) -> Value:
+        """A value that nothing defines yet."""
+        self._number += 1
+        return Value(f"%{self._number - 1}", dtype, tuple(shape))
+
     def op(self, name: str, operands: Sequence[Value], dtype: torch.dtype, shape: Sequence[int], /, **attributes: str) -> Value:
         """An operation of one result."""
-        result = Value(f"%{self._number}", dtype, tuple(shape))
-        self._number += 1
+        return self.op_of_several(name, operands, [(dtype, shape)], **attributes)[0]
+
+    def op_of_several(self, name: str, operands: Sequence[Value], results: Sequence[tuple], /, **attributes: str) -> list[Value]:
+        """An operation of results of these element types and shapes."""
+        values = [self.fresh(dtype, shape) for dtype, shape in results]
         said = f" {{{', '.join(f'{key} = {value}' for key, value in attributes.items())}}}" if attributes else ""
-        names, types = ", ".join(value.name for value in operands), ", ".join(value.type for value in operands)
-        self.lines.append(f"  {result.name} = relay.{name} {names}{said} : ({types}) -> {result.type}")
-        return result
+        names, types = (", ".join(parts) for parts in ([v.name for v in operands], [v.type for v in operands]))
+        given, to = (", ".join(parts) for parts in ([v.name for v in values], [v.type for v in values]))
+        self.lines.append(f"  {given} = relay.{name} {names}{said} : ({types}) -> {to if len(values) == 1 else f'({to})'}")
+        return values
 
     def constant(self, number: bool | int | float, dtype: torch.dtype, shape: Sequence[int] = ()) -> Value:
         """A tensor of one number."""
-        value = Value(f"%{self._number}", dtype, tuple(shape))
-        self._number += 1
+        value = self.fresh(dtype, shape)
         self.lines.append(f"  {value.name} = relay.constant dense<{literal(number, dtype)}> : {value.type}")
         return value
 

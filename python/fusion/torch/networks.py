@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,6 +114,21 @@ def batch_norm(g: Graph, x: Value, weight: Value | None, bias: Value | None, mea
     return y, *(g.constant(0, x.dtype, (0,)) for _ in range(2))
 
 
+def normalized(g: Graph, x: Value, axes: Sequence[int], epsilon: float) -> tuple[Value, Value, Value, Value]:
+    """x less its mean along axes over its deviation; with the mean, the inverse of the deviation, and the sum of squares."""
+    mean, squares = moments(g, x, axes)
+    variance = g.op("div", [squares, g.constant(math.prod(x.shape[a] for a in axes), x.dtype)], x.dtype, squares.shape)
+    inverse = g.op("rsqrt", [g.op("add", [variance, g.constant(epsilon, x.dtype)], x.dtype, squares.shape)], x.dtype, squares.shape)
+    return g.op("mul", [g.op("sub", [x, mean], x.dtype, x.shape), inverse], x.dtype, x.shape), mean, inverse, squares
+
+
+def scaled(g: Graph, x: Value, weight: Value | None, bias: Value | None) -> Value:
+    """x by a scale and a shift, where there are any."""
+    for name, operand in (("mul", weight), ("add", bias)):
+        x = x if operand is None else g.op(name, [x, operand], x.dtype, x.shape)
+    return x
+
+
 def trained_batch_norm(
     g: Graph, x: Value, weight: Value | None, bias: Value | None, mean: Value, variance: Value, training: bool, momentum: float, epsilon: float
 ) -> tuple:
@@ -120,44 +136,28 @@ def trained_batch_norm(
     if not training:
         return *batch_norm(g, x, weight, bias, mean, variance, momentum, epsilon), mean, variance
     axes, channels = [a for a in range(x.rank) if a != 1], x.shape[1]
-    own, squares = moments(g, x, axes)
-    count = 1
-    for axis in axes:
-        count *= x.shape[axis]
-    spread = g.op("div", [squares, g.constant(count, x.dtype)], x.dtype, squares.shape)
-    inverse = g.op("rsqrt", [g.op("add", [spread, g.constant(epsilon, x.dtype)], x.dtype, squares.shape)], x.dtype, squares.shape)
-    y = g.op("mul", [g.op("sub", [x, own], x.dtype, x.shape), inverse], x.dtype, x.shape)
-    for name, operand in (("mul", weight), ("add", bias)):
-        if operand is not None:
-            y = g.op(name, [y, g.reshape(operand, [channels] + [1] * (x.rank - 2))], x.dtype, x.shape)
+    y, own, inverse, squares = normalized(g, x, axes, epsilon)
+    y = scaled(g, y, *(v and g.reshape(v, [channels] + [1] * (x.rank - 2)) for v in (weight, bias)))
 
     def kept(old: Value, new: Value) -> Value:
         parts = [g.op("mul", [g.cast(v, x.dtype), g.constant(c, x.dtype)], x.dtype, [channels]) for v, c in ((old, 1 - momentum), (new, momentum))]
         return g.cast(g.op("add", parts, x.dtype, [channels]), old.dtype)
 
     flat = [g.reshape(v, [channels]) for v in (own, inverse, squares)]
-    unbiased = g.op("div", [flat[2], g.constant(max(count - 1, 1), x.dtype)], x.dtype, [channels])
+    unbiased = g.op("div", [flat[2], g.constant(max(math.prod(x.shape[a] for a in axes) - 1, 1), x.dtype)], x.dtype, [channels])
     return y, flat[0], flat[1], kept(mean, flat[0]), kept(variance, unbiased)
 
 
-def layer_norm(g: Graph, x: Value, normalized: Sequence[int], weight: Value | None, bias: Value | None, epsilon: float) -> tuple:
+def layer_norm(g: Graph, x: Value, shape: Sequence[int], weight: Value | None, bias: Value | None, epsilon: float) -> tuple:
     """A normalization of the last axes, with its mean and the inverse of its deviation."""
-    axes = list(range(x.rank - len(normalized), x.rank))
-    mean, squares = moments(g, x, axes)
-    count = 1
-    for n in normalized:
-        count *= n
-    variance = g.op("div", [squares, g.constant(count, x.dtype)], x.dtype, squares.shape)
-    inverse = g.op("rsqrt", [g.op("add", [variance, g.constant(epsilon, x.dtype)], x.dtype, squares.shape)], x.dtype, squares.shape)
+    axes = list(range(x.rank - len(shape), x.rank))
     if g.is_used(1) or g.is_used(2):
-        y = g.op("mul", [g.op("sub", [x, mean], x.dtype, x.shape), inverse], x.dtype, x.shape)
-        for name, operand in (("mul", weight), ("add", bias)):
-            y = y if operand is None else g.op(name, [y, operand], x.dtype, x.shape)
-        return y, mean, inverse
-    weight = weight or g.constant(1, x.dtype, normalized)
-    bias = bias or g.constant(0, x.dtype, normalized)
+        y, mean, inverse, _ = normalized(g, x, axes, epsilon)
+        return scaled(g, y, weight, bias), mean, inverse
+    weight = weight or g.constant(1, x.dtype, shape)
+    bias = bias or g.constant(0, x.dtype, shape)
     y = g.op("layer_norm", [x, weight, bias], x.dtype, x.shape, axis=f"{axes[0]} : i64", epsilon=f"{real(epsilon)} : f64")
-    return y, mean, inverse
+    return y, None, None
 
 
 def group_norm(g: Graph, x: Value, weight: Value | None, bias: Value | None, batch: int, channels: int, image: int, groups: int, epsilon: float) -> tuple:
@@ -167,13 +167,8 @@ def group_norm(g: Graph, x: Value, weight: Value | None, bias: Value | None, bat
         y = g.op("group_norm", [x, weight, bias], x.dtype, x.shape, num_groups=f"{groups} : i64", epsilon=f"{real(epsilon)} : f64")
         return y, None, None
     parts = g.reshape(x, [batch, groups, channels // groups * image])
-    mean, squares = moments(g, parts, [2])
-    variance = g.op("div", [squares, g.constant(parts.shape[2], x.dtype)], x.dtype, squares.shape)
-    inverse = g.op("rsqrt", [g.op("add", [variance, g.constant(epsilon, x.dtype)], x.dtype, squares.shape)], x.dtype, squares.shape)
-    y = g.reshape(g.op("mul", [g.op("sub", [parts, mean], x.dtype, parts.shape), inverse], x.dtype, parts.shape), x.shape)
-    for name, operand in (("mul", weight), ("add", bias)):
-        if operand is not None:
-            y = g.op(name, [y, g.reshape(operand, [channels] + [1] * (x.rank - 2))], x.dtype, x.shape)
+    y, mean, inverse, _ = normalized(g, parts, [2], epsilon)
+    y = scaled(g, g.reshape(y, x.shape), *(v and g.reshape(v, [channels] + [1] * (x.rank - 2)) for v in (weight, bias)))
     return y, g.reshape(mean, [batch, groups]), g.reshape(inverse, [batch, groups])
 
 

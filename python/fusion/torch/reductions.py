@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,10 +63,7 @@ def arg(name: str):
 
     def row(g: Graph, x: Value, dim: int | None = None, keepdim: bool = False) -> Value:
         if dim is None:
-            count = 1
-            for n in x.shape:
-                count *= n
-            return g.reshape(index(g, g.reshape(x, [count]), 0, False, name), g.result[1])
+            return g.reshape(index(g, g.reshape(x, [math.prod(x.shape)]), 0, False, name), g.result[1])
         return index(g, x, dim % max(x.rank, 1), keepdim, name)
 
     return row
@@ -91,11 +89,8 @@ def moments(g: Graph, x: Value, axes: Sequence[int]) -> tuple[Value, Value]:
 def var(g: Graph, x: Value, dims: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Value:
     """The variance, with Bessel's or another correction."""
     axes = axes_of(x, dims)
-    count = 1
-    for axis in axes:
-        count *= x.shape[axis]
     _, squares = moments(g, x, axes)
-    divisor = max(count - (1 if correction is None else correction), 0)
+    divisor = max(math.prod(x.shape[axis] for axis in axes) - (1 if correction is None else correction), 0)
     result = g.op("div", [squares, g.constant(divisor, x.dtype)], x.dtype, squares.shape)
     return g.reshape(result, g.result[1])
 
@@ -137,14 +132,9 @@ def softmax(name: str):
 def topk(g: Graph, x: Value, k: int, dim: int = -1, largest: bool = True, ordered: bool = True) -> tuple[Value, Value]:
     """The k greatest or least elements along an axis, in order, and where they are."""
     dtype, shape = g.result
-    values, places = f"%{g._number}", f"%{g._number + 1}"
-    g._number += 2
-    found = Value(values, dtype, shape), Value(places, torch.int64, shape)
-    g.lines.append(
-        f"  {values}, {places} = relay.topk {x.name} {{k = {k} : i64, axis = {dim % x.rank} : i64, smallest = {'false' if largest else 'true'}}} : "
-        f"({x.type}) -> ({found[0].type}, {found[1].type})"
-    )
-    return found
+    values, places = g.op_of_several(
+        "topk", [x], [(dtype, shape), (torch.int64, shape)], k=f"{k} : i64", axis=f"{dim % x.rank} : i64", smallest="false" if largest else "true")
+    return values, places
 
 
 TABLE = {

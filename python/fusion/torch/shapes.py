@@ -35,12 +35,16 @@ def concat(g: Graph, parts: Sequence[Value], dim: int = 0) -> Value:
     return parts[0] if len(parts) == 1 else g.op("concat", parts, dtype, shape, axis=f"{dim % len(shape)} : i64")
 
 
+def range_of(n: int, start: int | None, end: int | None) -> tuple[int, int]:
+    """Where a range of an axis begins and ends, as Python's slices do."""
+    begin, end, _ = slice(start, end).indices(n)
+    return begin, max(end, begin)
+
+
 def sliced(g: Graph, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Value:
     """A range of an axis."""
-    axis, n = dim % x.rank, x.shape[dim % x.rank]
-    bounds = [(value if value >= 0 else value + n) for value in (start or 0, n if end is None else end)]
-    begin, end = (min(max(value, 0), n) for value in bounds)
-    return part(g, x, axis, begin, max(end, begin), step)
+    axis = dim % x.rank
+    return part(g, x, axis, *range_of(x.shape[axis], start, end), step)
 
 
 def part(g: Graph, x: Value, axis: int, begin: int, end: int, step: int = 1) -> Value:
@@ -155,11 +159,10 @@ def scatter(reduction: str):
 def put_slice(g: Graph, x: Value, source: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Value:
     """A range of an axis replaced."""
     axis, n = dim % x.rank, x.shape[dim % x.rank]
-    bounds = [(value if value >= 0 else value + n) for value in (start or 0, n if end is None else end)]
-    begin, end = (min(max(value, 0), n) for value in bounds)
     if step != 1:
         raise Unsupported("it replaces each so many elements in aten.slice_scatter.default")
-    parts = [part(g, x, axis, 0, begin), g.cast(source, x.dtype), part(g, x, axis, max(end, begin), n)]
+    begin, end = range_of(n, start, end)
+    parts = [part(g, x, axis, 0, begin), g.cast(source, x.dtype), part(g, x, axis, end, n)]
     parts = [p for p in parts if p.shape[axis]]
     return parts[0] if len(parts) == 1 else g.op("concat", parts, x.dtype, x.shape, axis=f"{axis} : i64")
 
