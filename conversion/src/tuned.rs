@@ -42,7 +42,7 @@ pub(crate) fn attach(
     hashes: &IndexMap<String, String>,
     choices: &Choices,
 ) -> Result<Vec<String>, CompileError> {
-    for kernel in kernels(root) {
+    for kernel in top_level(root, |k| matches!(k, Kind::Te(te::Op::Kernel))) {
         let chosen = kernel.text("sym_name").and_then(|name| choices.get(hashes.get(name)?));
         if let Some(chosen) = chosen {
             attach_choices(kernel, chosen);
@@ -63,10 +63,6 @@ pub(crate) fn tunable(
         Some((name, Tunable { hash, program, space }))
     };
     Ok(spaces.into_iter().filter_map(tunable).collect())
-}
-
-fn kernels(root: Op<'_>) -> Vec<Op<'_>> {
-    top_level(root, |k| matches!(k, Kind::Te(te::Op::Kernel)))
 }
 
 #[cfg(test)]

@@ -57,6 +57,21 @@ impl<'s> Points<'s> {
         (0..self.space.covers.len()).map(|cover| self.least(cover)).collect()
     }
 
+    /// The point that chooses so, if there is one.
+    pub fn of_choices(&self, choices: &[Choice]) -> Option<Point> {
+        let config = |at: &usize| {
+            let found = &self.space.matches[*at];
+            let own = choices.iter().find(|choice| found.is_of(choice))?;
+            let values: Vec<i64> = own.knobs.iter().map(|(_, value)| *value).collect();
+            found.configs.iter().position(|(config, _)| *config == values)
+        };
+        let of_cover = |(cover, matches): (usize, &Vec<usize>)| {
+            let configs = matches.iter().map(config).collect::<Option<_>>()?;
+            (matches.len() == choices.len()).then_some(Point { cover, configs })
+        };
+        self.space.covers.iter().enumerate().find_map(of_cover)
+    }
+
     /// All points, those of the first cover first, each in the order of estimates of its matches.
     pub fn all(&self) -> impl Iterator<Item = Point> + '_ {
         (0..self.space.covers.len()).flat_map(move |cover| {

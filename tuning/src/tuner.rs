@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 use crate::log::{Record, VERSION, picoseconds, seconds};
 use crate::measure::{Measured, Measurer};
 use crate::points::{Point, Points};
-use crate::search::{self, Known, Search};
+use crate::search::{self, Known, Search, by_cost};
 use fusion_operators::random::Random;
 use fusion_schedule::auto_schedule::Choice;
 use std::collections::HashSet;
@@ -51,6 +51,8 @@ struct State<'k> {
     measured: Vec<(Point, f64)>,
     samples: Vec<Sample>,
     seen: HashSet<Point>,
+    /// The estimate of the default, and what it takes.
+    estimate: f64,
     default: Option<f64>,
     best: f64,
     hope: f64,
@@ -67,6 +69,7 @@ impl<'k> State<'k> {
             measured: Vec::new(),
             samples: Vec::new(),
             seen: HashSet::new(),
+            estimate: 0.0,
             default: None,
             best: f64::INFINITY,
             hope: 1.0,
@@ -93,10 +96,10 @@ impl<'k> State<'k> {
 }
 
 /// Tunes kernels. Each measurement goes to `log`, whose error ends the search, as one of the measurer does.
-pub fn tune<E>(
+pub fn tune<M: Measurer, E: From<M::Error>>(
     kernels: &[Kernel],
     options: &Options,
-    measurer: &mut dyn Measurer<Error = E>,
+    measurer: &mut M,
     log: &mut dyn FnMut(&Record) -> Result<(), E>,
 ) -> Result<(), E> {
     let start = Instant::now();
@@ -120,22 +123,18 @@ pub fn tune<E>(
             again: false,
             default: choices == kernel.space.default,
         };
-    let of_default = |kernel: &Kernel| {
-        let all = Points::of(&kernel.space);
-        let point = all.all().find(|point| all.choices(point) == kernel.space.default);
-        point.map_or(0.0, |point| all.estimate(&point))
-    };
     for state in &mut states {
         let kernel = state.kernel;
         let choices = std::slice::from_ref(&kernel.space.default);
         let measured = measurer.measure(kernel, choices)?.into_iter().next();
         let measured = measured.unwrap_or_else(|| Err("it was not measured".to_owned()));
-        log(&record(kernel, &kernel.space.default, of_default(kernel), &measured, trial))?;
+        let default = state.points.of_choices(&kernel.space.default);
+        state.estimate = default.as_ref().map_or(0.0, |point| state.points.estimate(point));
+        log(&record(kernel, &kernel.space.default, state.estimate, &measured, trial))?;
         trial += 1;
         state.default = measured.ok().and_then(|times| seconds(&times));
         state.best = state.default.unwrap_or(f64::INFINITY);
         // The default itself is a point of the space, which need not be measured twice.
-        let default = state.points.all().find(|p| state.points.choices(p) == kernel.space.default);
         if let Some(point) = default {
             state.seen.insert(point.clone());
             state.learn(point, state.best);
@@ -173,7 +172,7 @@ pub fn tune<E>(
     }
     for state in &mut states {
         let mut all: Vec<&(Point, f64)> = state.measured.iter().filter(|(_, s)| s.is_finite()).collect();
-        all.sort_by(|(p, a), (q, b)| a.total_cmp(b).then_with(|| p.cmp(q)));
+        all.sort_by(|a, b| by_cost(a, b));
         let finalists = all.iter().map(|(point, _)| (point, state.points.choices(point)));
         let finalists: Vec<(&Point, Vec<Choice>)> =
             finalists.filter(|(_, choices)| *choices != state.kernel.space.default).take(FINALISTS).collect();
@@ -185,7 +184,7 @@ pub fn tune<E>(
         let times = measurer.again(state.kernel, &choices)?;
         for (choices, measured) in choices.iter().zip(times) {
             let point = finalists.iter().find(|(_, c)| c == choices).map(|(point, _)| *point);
-            let estimate = point.map_or_else(|| of_default(state.kernel), |p| state.points.estimate(p));
+            let estimate = point.map_or(state.estimate, |point| state.points.estimate(point));
             let record = record(state.kernel, choices, estimate, &measured, trial);
             log(&Record { again: true, ..record })?;
             trial += 1;

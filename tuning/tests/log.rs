@@ -12,7 +12,7 @@ fn records() -> Vec<Record> {
     let mut records = Vec::new();
     let mut keep = |record: &Record| {
         records.push(record.clone());
-        Ok(())
+        Ok::<(), String>(())
     };
     tune(&[kernel("a", 1)], &options(Kind::Random, 12), &mut Known::default(), &mut keep).unwrap();
     records

@@ -2,7 +2,7 @@
 
 use crate::common::{Known, kernel, options, seconds};
 use fusion_tuning::log::{Record, best, choices_for};
-use fusion_tuning::measure::Replay;
+use fusion_tuning::measure::{Replay, ReplayError};
 use fusion_tuning::search::Kind;
 use fusion_tuning::tuner::{Options, tune};
 
@@ -11,7 +11,7 @@ fn tuned(options: &Options, kernels: &[(&str, u64)]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut keep = |record: &Record| {
         records.push(record.clone());
-        Ok(())
+        Ok::<(), String>(())
     };
     tune(&kernels, options, &mut Known::default(), &mut keep).unwrap();
     records
@@ -53,15 +53,17 @@ fn a_log_gives_the_search_again() {
     let mut again = Vec::new();
     let mut keep = |record: &Record| {
         again.push(record.clone());
-        Ok(())
+        Ok::<(), ReplayError>(())
     };
     tune(&kernels, &options, &mut Replay::of(records.clone()), &mut keep).unwrap();
     assert_eq!(records, again);
     let other = Options { seed: 2, ..options.clone() };
-    let wrong = tune(&kernels, &other, &mut Replay::of(records.clone()), &mut |_| Ok(())).unwrap_err();
+    let wrong = tune(&kernels, &other, &mut Replay::of(records.clone()), &mut |_| Ok::<(), ReplayError>(()))
+        .unwrap_err();
     assert!(wrong.to_string().contains("with other choices; give the model, seed and options"), "{wrong}");
     let short =
-        tune(&kernels, &options, &mut Replay::of(records[..9].to_vec()), &mut |_| Ok(())).unwrap_err();
+        tune(&kernels, &options, &mut Replay::of(records[..9].to_vec()), &mut |_| Ok::<(), ReplayError>(()))
+            .unwrap_err();
     assert!(short.to_string().starts_with("the log ends after 9 measurements"), "{short}");
 }
 

@@ -4,7 +4,6 @@ use super::model::Model;
 use super::proto::{DimensionProto, ValueInfoProto, dimension_proto, type_proto};
 use super::tensor::held_type;
 use fusion_operators::DType;
-use std::collections::HashSet;
 
 /// What a model says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,8 +52,6 @@ impl Facts {
     /// Of a model.
     pub fn of(model: &Model) -> Facts {
         let (proto, graph) = (&model.proto, model.graph());
-        let given: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
-        let inputs = graph.input.iter().filter(|info| !given.contains(info.name.as_str()));
         Facts {
             producer: proto.producer_name.clone(),
             graph: graph.name.clone(),
@@ -62,7 +59,7 @@ impl Facts {
             description: proto.doc_string.clone(),
             version: proto.model_version,
             properties: proto.metadata_props.iter().map(|p| (p.key.clone(), p.value.clone())).collect(),
-            inputs: inputs.map(declared).collect(),
+            inputs: model.inputs().map(declared).collect(),
             outputs: graph.output.iter().map(declared).collect(),
         }
     }

@@ -109,10 +109,14 @@ impl Model {
             let kind = info.r#type.as_ref().and_then(|t| t.value.as_ref());
             Port { name: info.name.clone(), is_tensor: matches!(kind, Some(type_proto::Value::Tensor(_))) }
         };
+        (self.inputs().map(port).collect(), self.graph().output.iter().map(port).collect())
+    }
+
+    /// The graph's inputs that are no initializers, which old files list as well.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &ValueInfoProto> {
         let graph = self.graph();
         let given: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
-        let inputs = graph.input.iter().filter(|info| !given.contains(info.name.as_str()));
-        (inputs.map(port).collect(), graph.output.iter().map(port).collect())
+        graph.input.iter().filter(move |info| !given.contains(info.name.as_str()))
     }
 }
 

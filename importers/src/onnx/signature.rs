@@ -1,7 +1,5 @@
 //! What a program of a model takes: the graph's inputs, with what is known about them beforehand.
 
-use std::collections::BTreeSet;
-
 use fusion_operators::{Dim, Tensor, TensorType};
 use indexmap::IndexMap;
 
@@ -33,7 +31,6 @@ pub struct Input {
 /// What a program of the model takes: the graph's inputs that are not initializers.
 pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportError> {
     let graph = model.graph();
-    let given: BTreeSet<&str> = graph.initializer.iter().map(|t| t.name.as_str()).collect();
     for name in options.bound.keys().chain(options.shapes.keys()) {
         if !graph.input.iter().any(|i| i.name == *name) {
             let problem = "has a given value or shape, but the model has no such input".into();
@@ -41,7 +38,7 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
         }
     }
     let mut inputs: Vec<Input> = Vec::new();
-    for info in graph.input.iter().filter(|i| !given.contains(i.name.as_str())) {
+    for info in model.inputs() {
         if inputs.iter().any(|i| i.name == info.name) {
             let problem = "is named twice".into();
             return Err(ImportError::Input { input: info.name.clone(), problem });

@@ -172,51 +172,23 @@ impl Tune {
             Ok::<(), Failure>(())
         };
         match replayed {
-            Some(records) => {
-                let mut measurer = Failing(Replay::of(records));
-                tuner::tune(&kernels, &search, &mut measurer, &mut keep)?;
-            }
-            None => {
-                let program =
-                    std::env::current_exe().map_err(Failure::file("find", Path::new("this program")))?;
-                let jobs = match self.jobs {
-                    Some(jobs) => jobs as usize,
-                    None => std::thread::available_parallelism().map_or(1, Into::into),
-                };
-                let command = vec![program, "tune".into(), "worker".into()];
-                let running = Running { command, threads: self.threads, jobs, timeout: self.timeout };
-                let mut measurer = Failing(Local::new(&options, running)?);
-                tuner::tune(&kernels, &search, &mut measurer, &mut keep)?;
-            }
+            Some(records) => tuner::tune(&kernels, &search, &mut Replay::of(records), &mut keep)?,
+            None => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
         }
         bar.finish_and_clear();
         print::line(table(&log::best(&written)))
     }
-}
 
-/// A measurer whose errors are failures of the command.
-struct Failing<M>(M);
-
-impl<M: fusion_tuning::measure::Measurer> fusion_tuning::measure::Measurer for Failing<M>
-where
-    Failure: From<M::Error>,
-{
-    type Error = Failure;
-
-    fn measure(
-        &mut self,
-        kernel: &Kernel,
-        choices: &[Vec<fusion_schedule::auto_schedule::Choice>],
-    ) -> Result<Vec<fusion_tuning::measure::Measured>, Failure> {
-        Ok(self.0.measure(kernel, choices)?)
-    }
-
-    fn again(
-        &mut self,
-        kernel: &Kernel,
-        choices: &[Vec<fusion_schedule::auto_schedule::Choice>],
-    ) -> Result<Vec<fusion_tuning::measure::Measured>, Failure> {
-        Ok(self.0.again(kernel, choices)?)
+    /// What measures on this machine, by processes of this program.
+    fn local(&self, options: &CompileOptions) -> Result<Local, Failure> {
+        let program = std::env::current_exe().map_err(Failure::file("find", Path::new("this program")))?;
+        let jobs = match self.jobs {
+            Some(jobs) => jobs as usize,
+            None => std::thread::available_parallelism().map_or(1, Into::into),
+        };
+        let command = vec![program, "tune".into(), "worker".into()];
+        let running = Running { command, threads: self.threads, jobs, timeout: self.timeout };
+        Ok(Local::new(options, running)?)
     }
 }
 

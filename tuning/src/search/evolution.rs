@@ -1,7 +1,7 @@
 //! Generations: the best points that were measured are crossed and changed, and the model keeps the best of the children (Zheng et al., "Ansor", 2020,
 //! section 5.1).
 
-use super::{Known, Search, batch};
+use super::{Known, Search, batch, by_cost};
 use crate::points::{Point, below};
 use fusion_operators::random::Random;
 
@@ -16,7 +16,7 @@ pub struct Evolution;
 impl Search for Evolution {
     fn propose(&mut self, known: &Known, count: usize, random: &mut Random) -> Vec<Point> {
         let mut measured: Vec<&(Point, f64)> = known.measured.iter().collect();
-        measured.sort_by(|(p, a), (q, b)| a.total_cmp(b).then_with(|| p.cmp(q)));
+        measured.sort_by(|a, b| by_cost(a, b));
         let mut parents: Vec<Point> = measured.iter().take(PARENTS).map(|(point, _)| point.clone()).collect();
         parents.extend(known.points.first());
         let mut passed: Vec<(Point, f64)> = Vec::new();
@@ -29,7 +29,7 @@ impl Search for Evolution {
             }
             let costs = known.predict(&children);
             passed.extend(children.into_iter().zip(costs));
-            passed.sort_by(|(p, a), (q, b)| a.total_cmp(b).then_with(|| p.cmp(q)));
+            passed.sort_by(by_cost);
             passed.dedup_by(|(p, _), (q, _)| p == q);
             passed.truncate(4 * POPULATION);
             parents = passed.iter().take(PARENTS).map(|(point, _)| point.clone()).collect();

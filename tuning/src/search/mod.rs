@@ -8,6 +8,7 @@ mod uniform;
 use crate::cost_model::CostModel;
 use crate::points::{Point, Points};
 use fusion_operators::random::Random;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// What a search knows.
@@ -74,13 +75,18 @@ const DIVERSITY: f64 = 0.01;
 /// Draws after which a space is taken to have nothing new.
 const MOST_DRAWS: usize = 2000;
 
+/// The order of points with what they take, or are expected to.
+pub fn by_cost((p, a): &(Point, f64), (q, b): &(Point, f64)) -> Ordering {
+    a.total_cmp(b).then_with(|| p.cmp(q))
+}
+
 /// Of candidates with what they are expected to take, some of the best, of which each has values of knobs that the others have not; the rest of the
 /// batch is drawn at random.
 fn batch(known: &Known, candidates: Vec<(Point, f64)>, count: usize, random: &mut Random) -> Vec<Point> {
     let by_model = count - (EPSILON * count as f64).ceil() as usize;
     let mut left: Vec<(Point, f64)> =
         candidates.into_iter().filter(|(p, _)| !known.seen.contains(p)).collect();
-    left.sort_by(|(p, a), (q, b)| a.total_cmp(b).then_with(|| p.cmp(q)));
+    left.sort_by(by_cost);
     left.dedup_by(|(p, _), (q, _)| p == q);
     left.truncate(8 * count);
     let (mut chosen, mut parts) = (Vec::new(), HashSet::new());

@@ -8,7 +8,7 @@
 //! Tuning writes them, and so may whoever knows better; together they hold each nest of the kernel once. With `vector_bytes` they are for vectors of
 //! that width in place of the target's, which is then one for the whole kernel.
 
-use super::cover::{Candidate, numbers_of};
+use super::cover::{Candidate, numbers_of, written};
 use super::kind::{Config, Kernel, Kind, Match};
 use crate::schedule::Schedule;
 use fusion_dialects::{
@@ -39,10 +39,19 @@ const LEAST_BYTES: u64 = 8;
 const MOST_BYTES: u64 = 256;
 
 impl Choice {
-    /// Of a match, of which these are the knobs and their values.
-    pub(super) fn of(kind: &str, stages: Vec<String>, knobs: &[String], config: &[i64]) -> Choice {
-        let knobs = knobs.iter().cloned().zip(config.iter().copied()).collect();
-        Choice { kind: kind.to_owned(), stages, knobs, vector_bytes: None }
+    /// That of a candidate.
+    pub(super) fn of(candidate: &Candidate, tree: &Schedule, kernel: &Kernel) -> Choice {
+        let knobs = candidate.found.space(tree, kernel);
+        Choice {
+            kind: candidate.kind.to_owned(),
+            stages: candidate.holds.iter().map(|&nest| name(tree, kernel, nest).to_owned()).collect(),
+            knobs: knobs
+                .iter()
+                .map(|knob| knob.name.to_owned())
+                .zip(candidate.config.iter().copied())
+                .collect(),
+            vector_bytes: None,
+        }
     }
 
     fn to_attr<'c>(&self, context: &'c Context) -> Attribute<'c> {
@@ -150,7 +159,7 @@ pub(super) fn place(chosen: Vec<Candidate>, all: &mut Vec<Candidate>) -> Vec<usi
         }
         places.push(at);
     }
-    places.sort_by_key(|&at| (all[at].holds.len() == 1, all[at].holds[0]));
+    places.sort_by_key(|&at| written(&all[at].holds));
     places
 }
 

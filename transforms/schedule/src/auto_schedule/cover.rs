@@ -55,6 +55,11 @@ pub fn numbers_of(found: &dyn Match, kernel: &Kernel) -> Vec<usize> {
     holds
 }
 
+/// The order in which matches are written, by the nests that they hold: what holds several is first, as it may be the place of what is computed beside.
+pub fn written(holds: &[usize]) -> (bool, usize) {
+    (holds.len() == 1, holds[0])
+}
+
 /// All sets of matches, by their places, that hold each of so many nests once, in the order in which they are written. Of each match it is given which
 /// nests it holds. Of many sets, those of the first matches.
 pub fn covers(holds: &[Vec<usize>], nests: usize) -> Vec<Vec<usize>> {
@@ -77,7 +82,7 @@ pub fn covers(holds: &[Vec<usize>], nests: usize) -> Vec<Vec<usize>> {
         }
     }
     for cover in &mut found {
-        cover.sort_by_key(|&at| (holds[at].len() == 1, holds[at][0]));
+        cover.sort_by_key(|&at| written(&holds[at]));
     }
     found
 }
@@ -89,8 +94,7 @@ pub fn least(candidates: &[Candidate], nests: usize) -> Option<Vec<usize>> {
     let tried = groups.into_iter().take(MOST_GROUPS).chain(alone).collect();
     let mut cover = Cover { candidates, tried, known: HashMap::new() };
     let (_, mut chosen) = cover.rest(&vec![false; nests])?;
-    // What holds several nests is written first: it may be the place of what is computed beside.
-    chosen.sort_by_key(|&at| (candidates[at].holds.len() == 1, candidates[at].holds[0]));
+    chosen.sort_by_key(|&at| written(&candidates[at].holds));
     Some(chosen)
 }
 

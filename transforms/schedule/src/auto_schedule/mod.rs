@@ -43,6 +43,7 @@ pub use kind::About;
 pub use reductions::{fits_lanes, reads_once};
 pub use remarks::{KindRemark, ScheduleRemarks};
 pub use space::{KernelSpace, MatchSpace};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use writer::Writer;
@@ -76,7 +77,7 @@ impl Pass for TeSchedule {
             bytes => target_of(module)?.with_vectors(bytes.clamp(8, 256) as u64),
         };
         let strict = FpMath::of(module)?.is_strict();
-        let machine = machine_of(module, &target)?;
+        let machines = Machines::of(module, &target)?;
         let constant = constant_arguments(module);
         let (mut remarks, path) = (ScheduleRemarks::default(), cx.options.text("remarks").to_owned());
         let is_told = !path.is_empty();
@@ -87,17 +88,14 @@ impl Pass for TeSchedule {
             if choices.is_some() && target.is_gpu() {
                 return Err(refused(kernel, "has choices, which kernels of GPUs have none of"));
             }
-            let other = width_of(choices.as_deref()).map_err(|why| refused(kernel, &why))?;
-            let other =
-                other.map(|bytes| machine_of(module, &target.clone().with_vectors(bytes))).transpose()?;
-            let machine = other.as_ref().unwrap_or(&machine);
+            let machine = machines.for_choices(choices.as_deref()).map_err(|why| refused(kernel, &why))?;
             let by_kind = |writer: &mut Writer<'c>| match (target.is_gpu(), strict) {
                 (true, true) => gpu::in_order(writer, &target),
                 (true, false) => gpu::decide(writer, &target),
                 (false, _) => {
                     let mut told = Vec::new();
                     let kept = is_told.then_some(&mut told);
-                    cpu::decide(writer, machine, constant, choices.as_deref(), kept)?;
+                    cpu::decide(writer, &machine, constant, choices.as_deref(), kept)?;
                     remarks.kernels.insert(name.to_owned(), told);
                     Ok(())
                 }
@@ -125,12 +123,12 @@ fn refused<'c>(kernel: Op<'c>, why: &str) -> PassError<'c> {
 /// What a search may choose for each kernel of a module for a processor, by name. A kernel that has a schedule has no choice.
 pub fn spaces<'c>(module: Op<'c>) -> Result<BTreeMap<String, KernelSpace>, PassError<'c>> {
     let target = target_of(module)?;
-    let own = target.vector_bytes;
-    let machine = machine_of(module, &target)?;
-    let widths = [own / 2, own * 2].into_iter().filter(|&bytes| (16..=64).contains(&bytes));
+    let machines = Machines::of(module, &target)?;
+    let widths = [target.vector_bytes / 2, target.vector_bytes * 2].into_iter();
     let others: Vec<(u64, Machine)> = widths
-        .map(|bytes| Ok((bytes, machine_of(module, &target.clone().with_vectors(bytes))?)))
-        .collect::<Result<_, PassError<'c>>>()?;
+        .filter(|bytes| WIDTHS.contains(bytes))
+        .map(|bytes| (bytes, machines.with_vectors(bytes)))
+        .collect();
     let constant = constant_arguments(module);
     let mut all = BTreeMap::new();
     for kernel in unscheduled(module) {
@@ -138,7 +136,7 @@ pub fn spaces<'c>(module: Op<'c>) -> Result<BTreeMap<String, KernelSpace>, PassE
         let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
         let of = |machine: &Machine| Writer::asked(kernel, |writer| cpu::space(writer, machine, constant));
         // Of a kernel that no schedule is found for, te-schedule tells.
-        let Ok(mut space) = of(&machine) else { continue };
+        let Ok(mut space) = of(&machines.own) else { continue };
         for (bytes, machine) in &others {
             if let Ok(other) = of(machine) {
                 space.add(other, *bytes);
@@ -149,37 +147,21 @@ pub fn spaces<'c>(module: Op<'c>) -> Result<BTreeMap<String, KernelSpace>, PassE
     Ok(all)
 }
 
-/// The width of vectors that choices are for, where it is not the target's.
-fn width_of(choices: Option<&[Choice]>) -> Result<Option<u64>, String> {
-    choices.map_or(Ok(None), choice::vector_bytes_of)
-}
-
 /// Takes choices that are not possible away from the kernels of a module for a processor, and says why, a sentence each.
 pub fn refused_choices<'c>(module: Op<'c>) -> Result<Vec<String>, PassError<'c>> {
     let target = target_of(module)?;
-    let machine = machine_of(module, &target)?;
+    let machines = Machines::of(module, &target)?;
     let constant = constant_arguments(module);
     let mut all = Vec::new();
     for kernel in unscheduled(module) {
         let name = kernel.text("sym_name").unwrap_or_default();
         let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
-        let refused = match choices_of(kernel) {
-            Ok(None) => continue,
-            Ok(Some(choices)) => match width_of(Some(&choices)) {
-                Ok(width) => {
-                    let other = width
-                        .map(|bytes| machine_of(module, &target.clone().with_vectors(bytes)))
-                        .transpose()?;
-                    let machine = other.as_ref().unwrap_or(&machine);
-                    let decide = |writer: &mut Writer<'c>| {
-                        cpu::decide(writer, machine, constant, Some(&choices), None)
-                    };
-                    Writer::asked(kernel, decide).err()
-                }
-                Err(why) => Some(why),
-            },
-            Err(why) => Some(why),
+        let is_possible = |choices: Option<Vec<Choice>>| {
+            let Some(choices) = choices else { return Ok(()) };
+            let machine = machines.for_choices(Some(&choices))?;
+            Writer::asked(kernel, |writer| cpu::decide(writer, &machine, constant, Some(&choices), None))
         };
+        let refused = choices_of(kernel).and_then(is_possible).err();
         if let Some(why) = refused {
             kernel.remove_attr(CHOICES);
             all.push(format!("kernel \"{name}\" {why}"));
@@ -188,10 +170,32 @@ pub fn refused_choices<'c>(module: Op<'c>) -> Result<Vec<String>, PassError<'c>>
     Ok(all)
 }
 
-/// What kinds calculate with.
-fn machine_of<'c>(module: Op<'c>, target: &Target) -> Result<Machine, PassError<'c>> {
-    let in_order = FpMath::of(module)?.is_strict();
-    Ok(Machine { in_order, ..Machine::of(target, bytes_of_constants(module)) })
+/// Widths of vectors that are tried in place of the target's, in bytes: processors have none that are narrower or wider.
+const WIDTHS: std::ops::RangeInclusive<u64> = 16..=64;
+
+/// What kinds calculate with, for vectors of the target's width and of others.
+struct Machines<'t> {
+    target: &'t Target,
+    own: Machine,
+    constants: u64,
+}
+
+impl<'t> Machines<'t> {
+    fn of<'c>(module: Op<'c>, target: &'t Target) -> Result<Machines<'t>, PassError<'c>> {
+        let (in_order, constants) = (FpMath::of(module)?.is_strict(), bytes_of_constants(module));
+        Ok(Machines { target, own: Machine { in_order, ..Machine::of(target, constants) }, constants })
+    }
+
+    fn with_vectors(&self, bytes: u64) -> Machine {
+        let target = self.target.clone().with_vectors(bytes);
+        Machine { in_order: self.own.in_order, ..Machine::of(&target, self.constants) }
+    }
+
+    /// For what choices ask for; the error is the rest of a sentence about the kernel.
+    fn for_choices(&self, choices: Option<&[Choice]>) -> Result<Cow<'_, Machine>, String> {
+        let width = choices.map_or(Ok(None), choice::vector_bytes_of)?;
+        Ok(width.map_or(Cow::Borrowed(&self.own), |bytes| Cow::Owned(self.with_vectors(bytes))))
+    }
 }
 
 /// The kernels without a schedule.

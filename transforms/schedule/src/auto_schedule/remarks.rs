@@ -1,5 +1,6 @@
 //! Remarks of `te-schedule`: of each kernel the kinds that matched, with their estimates.
 
+use super::choice::Choice;
 use super::cover::Candidate;
 use super::kind::Kernel;
 use crate::schedule::Schedule;
@@ -55,16 +56,8 @@ pub(super) fn of(
     kernel: &Kernel,
 ) -> Vec<KindRemark> {
     let remark = |(at, candidate): (usize, &Candidate)| {
-        let knobs = candidate.found.space(tree, kernel);
-        let config = knobs.iter().map(|knob| knob.name.to_owned()).zip(candidate.config.iter().copied());
-        let stage = |nest: &usize| tree.stages[kernel.nests[*nest].stage].name.clone();
-        KindRemark {
-            kind: candidate.kind.to_owned(),
-            stages: candidate.holds.iter().map(stage).collect(),
-            config: config.collect(),
-            seconds: candidate.seconds,
-            chosen: chosen.contains(&at),
-        }
+        let Choice { kind, stages, knobs: config, .. } = Choice::of(candidate, tree, kernel);
+        KindRemark { kind, stages, config, seconds: candidate.seconds, chosen: chosen.contains(&at) }
     };
     candidates.iter().enumerate().map(remark).collect()
 }

@@ -32,10 +32,22 @@ pub struct MatchSpace {
 }
 
 impl MatchSpace {
+    /// True when a choice is of this match.
+    pub fn is_of(&self, choice: &Choice) -> bool {
+        let is_same = self.kind == choice.kind && self.vector_bytes == choice.vector_bytes;
+        is_same
+            && self.stages == choice.stages
+            && self.knobs.iter().eq(choice.knobs.iter().map(|(name, _)| name))
+    }
+
     /// The match with one of its configs.
     pub fn choice(&self, config: &[i64]) -> Choice {
-        let vector_bytes = self.vector_bytes;
-        Choice { vector_bytes, ..Choice::of(self.kind, self.stages.clone(), &self.knobs, config) }
+        Choice {
+            kind: self.kind.to_owned(),
+            stages: self.stages.clone(),
+            knobs: self.knobs.iter().cloned().zip(config.iter().copied()).collect(),
+            vector_bytes: self.vector_bytes,
+        }
     }
 }
 
@@ -78,9 +90,10 @@ impl KernelSpace {
         let (mut matches, mut holds) = (Vec::new(), Vec::new());
         for kind in table {
             for found in kind.matches(tree, kernel) {
-                let space = of_match(kind.about().name, &*found, tree, kernel);
+                let nests = numbers_of(&*found, kernel);
+                let space = of_match(kind.about().name, &*found, (tree, kernel), &nests);
                 if !space.configs.is_empty() {
-                    holds.push(numbers_of(&*found, kernel));
+                    holds.push(nests);
                     matches.push(space);
                 }
             }
@@ -97,14 +110,19 @@ impl KernelSpace {
     }
 }
 
-fn of_match(kind: &'static str, found: &dyn Match, tree: &Schedule, kernel: &Kernel) -> MatchSpace {
+fn of_match(
+    kind: &'static str,
+    found: &dyn Match,
+    (tree, kernel): (&Schedule, &Kernel),
+    nests: &[usize],
+) -> MatchSpace {
     let mut configs = found.configs(tree, kernel);
     configs.sort_by(|(a, s), (b, t)| s.total_cmp(t).then_with(|| a.cmp(b)));
     configs.truncate(MOST_CONFIGS);
     MatchSpace {
         kind,
         vector_bytes: None,
-        stages: found.nests().iter().map(|&stage| tree.stages[stage].name.clone()).collect(),
+        stages: nests.iter().map(|&nest| tree.stages[kernel.nests[nest].stage].name.clone()).collect(),
         knobs: found.space(tree, kernel).iter().map(|knob| knob.name.to_owned()).collect(),
         configs,
     }

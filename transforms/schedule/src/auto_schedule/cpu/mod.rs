@@ -59,12 +59,7 @@ pub fn space(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Resul
     let (nests, blocks) = prepare(writer, machine, constant)?;
     let kernel = Kernel { nests: &nests, machine, constant, blocks: blocks.as_ref() };
     let tree = &writer.tree;
-    let choice = |c: &Candidate| {
-        let stages = c.holds.iter().map(|&nest| tree.stages[nests[nest].stage].name.clone()).collect();
-        let knobs: Vec<String> = c.found.space(tree, &kernel).iter().map(|k| k.name.to_owned()).collect();
-        Choice::of(c.kind, stages, &knobs, &c.config)
-    };
-    let default = taken(tree, &kernel, None, None)?.iter().map(choice).collect();
+    let default = taken(tree, &kernel, None, None)?.iter().map(|c| Choice::of(c, tree, &kernel)).collect();
     Ok(KernelSpace::of(&table(machine), tree, &kernel, default))
 }
 
