@@ -5,6 +5,7 @@
 //!     programs/       programs of the whole language: relay to bytecode, bytecode to LLVM
 
 pub mod alone;
+mod block;
 pub mod cache;
 pub mod compile;
 pub mod description;
@@ -15,6 +16,7 @@ pub mod planning;
 pub mod program;
 pub mod runner;
 pub mod schedules;
+mod tiled;
 pub mod tuned;
 pub mod units;
 

@@ -10,28 +10,28 @@
 //! All kernels share one block of constants: each finds its own at an offset that is written into its code. Kernels with the same
 //! constants share them.
 
+use crate::block::{Block, unit};
 use crate::compile::{Kernel, Planned, Settings, Timings, plan};
 use crate::error::{CompileError, failed};
 use crate::kernels::Workshop;
 use crate::pipelines::{DYNAMIC, LANGUAGE};
 use crate::runner::Runner;
+use crate::tiled;
 use crate::units::Unit;
 use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Build, Module, Op, OpExt, OperationLike, ValueMap, array_elements, int_attr, kind_of, module_op,
-    nested_ops, source_of, str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
+    Build, Module, Op, OpExt, OperationLike, ValueMap, array_elements, kind_of, module_op, nested_ops,
+    str_attr, tensor_type_of, top_level, type_of_attr, unit_attr,
 };
 use fusion_egraph::remarks::Remarks;
 use fusion_programs::relay_to_bytecode::outline::SEGMENT;
 use fusion_programs::relay_to_bytecode::{Lowered, lower};
 use fusion_relay_to_te::PRIMITIVE;
 use fusion_relay_to_te::dynamic::DYNAMIC as FOR_ALL_SIZES;
-use fusion_targets::c_interface::{CONSTANTS_OFFSET, RUN_NAME};
 use fusion_targets::cpu::Processor;
 use fusion_te_to_loop::dynamic::TEMPORARIES;
-use fusion_te_to_loop::plan_memory::arena::ALIGNMENT;
-use fusion_te_to_loop::plan_memory::{ENTRY, entry_of};
+use fusion_te_to_loop::plan_memory::ENTRY;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
@@ -75,7 +75,10 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         if let Some(shapes) = &mut kernel.shapes {
             settings.arithmetic(module_op(&part))?;
             let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
-            let (made, described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
+            let (made, own) = tiled::compile(&part, settings, &mut stages, &symbol, &mut block)?;
+            units.extend(made);
+            let (made, mut described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
+            described.seconds = own;
             runner.add(stages);
             units.insert(symbol.clone(), made);
             kernel.symbol = symbol;
@@ -119,7 +122,10 @@ fn open(
     shapes: &mut Shapes,
 ) -> Result<(Unit, Kernel), CompileError> {
     let root = module_op(part);
-    let main = || top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func))).into_iter().next();
+    let main = || {
+        let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
+        functions.into_iter().find(|function| function.text("sym_name") == Some(ENTRY))
+    };
     let mut operators = Vec::new();
     if let Some(main) = main() {
         main.set_attr(PRIMITIVE, unit_attr(root.context_ref()));
@@ -147,39 +153,4 @@ fn alone<'c>(segment: Op<'c>) -> Module<'c> {
         copy.remove_attr("sym_visibility");
         copy.remove_attr(SEGMENT);
     })
-}
-
-/// What is left of a planned module, the function that calls its kernels, as a unit beside them.
-fn unit(module: &Module, name: &str, symbol: &str, offset: u64) -> Unit {
-    let root = module_op(module);
-    let context = root.context_ref();
-    if let Some(main) = entry_of(root) {
-        main.set_attr(RUN_NAME, str_attr(context, symbol));
-        main.set_attr(CONSTANTS_OFFSET, int_attr(context, offset as i64));
-    }
-    let (content, source) = (source_of(root, false), source_of(root, true));
-    Unit { name: name.to_owned(), names: vec![name.to_owned()], symbol: symbol.to_owned(), content, source }
-}
-
-/// The constants of all kernels.
-#[derive(Default)]
-struct Block {
-    bytes: Vec<u8>,
-    /// Where what was added begins, by its hash.
-    known: HashMap<blake3::Hash, u64>,
-}
-
-impl Block {
-    /// Where these constants begin.
-    fn add(&mut self, constants: Vec<u8>) -> u64 {
-        if constants.is_empty() {
-            return 0;
-        }
-        *self.known.entry(blake3::hash(&constants)).or_insert_with(|| {
-            self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
-            let offset = self.bytes.len() as u64;
-            self.bytes.extend(constants);
-            offset
-        })
-    }
 }

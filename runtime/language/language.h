@@ -63,9 +63,13 @@ struct context {
 
   struct slab *slabs;           /* all of them; the first one is being used up */
   uint64_t slab_bytes;
+  uint64_t slabs_before;        /* what the run before had of them in the end */
   struct large *large;          /* memory of large tensors */
   struct large *spare;          /* the same, free */
   uint64_t spare_bytes;
+  uint64_t large_bytes;         /* of `large`, now ... */
+  uint64_t most_large;          /* ... and at most in this run */
+  uint64_t most_before;         /* ... and in the run before */
   char *stack;                  /* lowest address */
   uint64_t stack_bytes;
   void *workspace_of_its_own;

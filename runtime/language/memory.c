@@ -4,8 +4,9 @@
  *
  * Values are small and live shortly, so they come from lists of free blocks, one for each class of sizes, which the compiled
  * code takes from and gives back to by itself. An empty list is filled with blocks cut off a slab. Tensors above a megabyte
- * have memory of their own; some that are free are kept for the next. All memory hangs on the context, so a run that ends
- * early frees it without looking at values.
+ * have memory of their own; what is free is kept for the next, up to what this run or the one before had at a time: a run of
+ * the same sizes asks the system for nothing. All memory hangs on the context, so a run that ends early frees it without
+ * looking at values.
  *
  * Freeing a value may free those it owns: they wait in a list that goes through their own headers, so a list of any length
  * needs no stack. */
@@ -27,8 +28,8 @@ enum {
   FIRST_SLAB = 64 << 10,
   LARGEST_SLAB = 4 << 20,
   RUN_OF_BLOCKS = 4 << 10,    /* bytes that are cut into blocks at once */
-  KEPT_SLABS = 8 << 20,       /* more than this is not kept for the next run */
-  KEPT_LARGE = 64 << 20,
+  KEPT_SLABS = 8 << 20,       /* more than this is kept for the next run only if two runs had as much */
+  KEPT_LARGE = 64 << 20,      /* at least so much free memory of large tensors is kept */
 };
 
 static uint64_t up(uint64_t n, uint64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -111,6 +112,9 @@ void *fusion_new_large(struct context *run, uint64_t bytes) {
     run->large->before = &found->next;
   found->before = &run->large;
   run->large = found;
+  run->large_bytes += found->bytes;
+  if (run->large_bytes > run->most_large)
+    run->most_large = run->large_bytes;
   return (char *)found + LINE;
 }
 
@@ -118,7 +122,9 @@ void fusion_free_large(struct context *run, void *data) {
   struct large *large = (struct large *)((char *)data - LINE);
   if ((*large->before = large->next))
     large->next->before = large->before;
-  if (run->spare_bytes + large->bytes > KEPT_LARGE) {
+  run->large_bytes -= large->bytes;
+  uint64_t most = run->most_large > run->most_before ? run->most_large : run->most_before;
+  if (run->spare_bytes + large->bytes > (most > KEPT_LARGE ? most : KEPT_LARGE)) {
     free(large);
     return;
   }
@@ -208,12 +214,16 @@ static void free_list(struct large *list) {
 
 /* Frees everything, or keeps what the next run may want when nothing lives. */
 void fusion_free_all(struct context *run, _Bool keep) {
-  if (keep && run->live == 0 && run->slab_bytes <= KEPT_SLABS)
+  run->most_before = run->most_large;
+  run->most_large = 0;
+  uint64_t before = run->slabs_before;
+  run->slabs_before = run->slab_bytes;
+  if (keep && run->live == 0 && run->slab_bytes <= (before > KEPT_SLABS ? before : KEPT_SLABS))
     return;
   free_list(run->large);
   free_list(run->spare);
   run->large = run->spare = NULL;
-  run->spare_bytes = 0;
+  run->spare_bytes = run->large_bytes = 0;
   run->live = 0;
   for (int i = 0; i < CLASSES; i++)
     run->free[i] = NULL;

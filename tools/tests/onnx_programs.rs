@@ -57,8 +57,10 @@ impl Filed {
                 let types = |list: &[Tensor]| list.iter().map(Tensor::tensor_type).collect::<Vec<_>>();
                 assert_eq!(types(&found), types(&expected), "{way} on {given:?}");
                 for (found, expected) in found.iter().zip(&expected) {
+                    let most = (0..expected.len()).map(|i| expected.f64_at(i).abs()).fold(0.0, f64::max);
                     let near = |i: usize| {
-                        (found.f64_at(i) - expected.f64_at(i)).abs() <= 1e-5 * expected.f64_at(i).abs()
+                        let allowed = 1e-5 * expected.f64_at(i).abs() + 1e-6 * most;
+                        (found.f64_at(i) - expected.f64_at(i)).abs() <= allowed
                     };
                     assert!(
                         (0..found.len()).all(near),

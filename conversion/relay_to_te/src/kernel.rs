@@ -3,17 +3,22 @@
 use super::definitions::{TeCall, definition_of, looped};
 use super::dynamic;
 use super::host::is_view;
+use super::tiles::helpers::Helpers;
+use super::tiles::nest;
+use super::tiles::versions::{VERSIONS, Version};
+use super::tiles::{TILE, Tile, marked};
 use fusion_bytecode::Shapes;
 use fusion_dialects::module::FpMath;
 use fusion_dialects::module::target_of;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
 use fusion_dialects::{
-    Attribute, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments,
-    array_attr, function_parts, function_type, kind_of, ops_in, read_tensor, relay, str_attr, tensor_type,
-    tensor_type_to_mlir, type_attr,
+    Attribute, Block, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap,
+    arguments, array_attr, function_parts, function_type, kind_of, op_key, ops_in, read_tensor, relay,
+    str_attr, tensor_type, tensor_type_to_mlir, type_attr, users,
 };
 use fusion_operators::{Operator, TensorType};
+use std::collections::HashMap;
 
 /// Builds the kernel of a primitive function before it.
 pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
@@ -65,7 +70,15 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
             map.insert(old, *new);
         }
         let kernel = Kernel::new(inner);
+        let compiled = compiled_tiles(body);
+        let helpers = Helpers::new(build);
         outcome = ops_in(body).into_iter().try_for_each(|op| {
+            if let Some((tile, versions)) = compiled.get(&op_key(op)) {
+                return convert_tile((&kernel, &helpers), (tile, versions), &named, &mut map);
+            }
+            if is_in_a_tile(op, &compiled) {
+                return Ok(());
+            }
             let Some(Kind::Operator(operator)) = kind_of(op) else {
                 return convert_op(&kernel, op, &mut map);
             };
@@ -97,6 +110,43 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
         (te::EXTENTS, array_attr(context, &names)),
     ];
     build.op_with_regions(te::Op::Kernel.name(), &[], &[], &attrs, vec![region]);
+    Ok(())
+}
+
+/// The tiles of a function that are compiled, by their first operations.
+fn compiled_tiles<'c>(body: Block<'c>) -> HashMap<usize, (Tile<'c>, Vec<Version>)> {
+    let tiles = marked(&ops_in(body)).into_iter().filter_map(|tile| {
+        let first = *tile.members.first()?;
+        Some((op_key(first), (tile, Version::read(first.attr(VERSIONS)?)?)))
+    });
+    tiles.collect()
+}
+
+/// True for what such a tile computes, and for constants that only these take.
+fn is_in_a_tile<'c>(op: Op<'c>, compiled: &HashMap<usize, (Tile<'c>, Vec<Version>)>) -> bool {
+    let member = |op: &Op<'c>| {
+        let is =
+            |(tile, _): &(Tile<'c>, Vec<Version>)| tile.members.iter().any(|m| op_key(*m) == op_key(*op));
+        op.attr(TILE).is_some() && compiled.values().any(is)
+    };
+    let is_constant = || matches!(kind_of(op), Some(Kind::Relay(relay::Op::Constant)));
+    member(&op) || (is_constant() && op.result_values().into_iter().flat_map(users).all(|user| member(&user)))
+}
+
+/// The loops over a tile that is compiled.
+fn convert_tile<'c>(
+    (kernel, helpers): (&Kernel<'c>, &Helpers<'c>),
+    (tile, versions): (&Tile<'c>, &[Version]),
+    named: &dynamic::Named,
+    map: &mut ValueMap<'c>,
+) -> Result<(), PassError<'c>> {
+    let first = tile.members[0];
+    let operands: Vec<Value> = tile.inputs.iter().map(|v| map.lookup(*v)).collect();
+    let made = nest::build(&kernel.at(first.location()), helpers, (tile, versions), &operands, &|v| {
+        named.of(v).cloned()
+    });
+    let made = made.ok_or_else(|| PassError::at(first, "begins a tile whose extents are not understood"))?;
+    tile.outputs.iter().zip(made).for_each(|(old, new)| map.insert(*old, new));
     Ok(())
 }
 

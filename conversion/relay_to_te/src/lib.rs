@@ -10,6 +10,7 @@ pub mod definitions;
 pub mod dynamic;
 mod host;
 mod kernel;
+pub mod tiles;
 
 use fusion_dialects::rows::{Kind, Upstream, is_relay};
 use fusion_dialects::{Op, OpExt, Pass, PassError, RunContext, none_left, top_level};

@@ -36,6 +36,9 @@ const CONSTANTS: &str = "fusion_constants";
 pub const RUN_NAME: &str = "fusion.run";
 /// What it is called where the weights are mapped before the first run, by the `fusion_run` of the run time.
 pub const MAPPED: &str = "fusion_run_mapped";
+/// On @main: the function around it takes addresses, those of the inputs, the outputs and the workspace, as code of this compiler passes
+/// them, not lists.
+pub const BY_ADDRESS: &str = "fusion.by_address";
 /// On @main: where its constants begin in those of the library.
 pub const CONSTANTS_OFFSET: &str = "fusion.constants_offset";
 
@@ -141,6 +144,9 @@ impl Entry {
 
     fn write<'c>(&self, lib: &Spelled<'c>, run: &str) -> Result<(), PassError<'c>> {
         self.write_constants(lib)?;
+        if lib.owner.attr(BY_ADDRESS).is_some() {
+            return self.write_by_address(lib, run);
+        }
         let build = Build::before(lib.owner);
         let context = build.context();
         let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
@@ -153,6 +159,38 @@ impl Entry {
         let function = [("sym_name", str_attr(context, run)), ("function_type", signature), external];
         build.op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &function, vec![region]);
         Ok(())
+    }
+
+    fn write_by_address<'c>(&self, lib: &Spelled<'c>, run: &str) -> Result<(), PassError<'c>> {
+        let build = Build::before(lib.owner);
+        let context = build.context();
+        let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
+        let count = self.inputs + self.outputs + 1;
+        let address = lib.ty("i64")?;
+        let mut outcome = Ok(());
+        let region = build.region(&vec![address; count], |inner, arguments| {
+            let mut passed: Vec<Value> = arguments
+                .iter()
+                .map(|number| inner.value("llvm.inttoptr", &[*number], lib.pointer, &[]))
+                .collect();
+            outcome = self.constants(lib, &inner).and_then(|constants| {
+                passed.insert(count - 1, constants);
+                lib.call(&inner, PROGRAM, &passed)
+            });
+            inner.op("llvm.return", &[], &[], &[]);
+        });
+        outcome?;
+        let takes = vec!["i64"; count].join(", ");
+        let signature = type_attr(lib.ty(&format!("!llvm.func<void ({takes})>"))?);
+        let function = [("sym_name", str_attr(context, run)), ("function_type", signature), external];
+        build.op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &function, vec![region]);
+        Ok(())
+    }
+
+    /// The address of its constants.
+    fn constants<'c>(&self, lib: &Spelled<'c>, build: &Build<'c>) -> Result<Value<'c>, PassError<'c>> {
+        let constants = lib.address(build, CONSTANTS);
+        if self.offset == 0 { Ok(constants) } else { self.behind(lib, build, constants) }
     }
 
     fn body<'c>(
@@ -168,8 +206,7 @@ impl Entry {
                 passed.push(build.value("llvm.load", &[place], lib.pointer, &[]));
             }
         }
-        let constants = lib.address(build, CONSTANTS);
-        passed.push(if self.offset == 0 { constants } else { self.behind(lib, build, constants)? });
+        passed.push(self.constants(lib, build)?);
         passed.extend(arguments.last());
         lib.call(build, PROGRAM, &passed)?;
         let zero = ("value", lib.attribute("0 : i32")?);
@@ -202,7 +239,10 @@ impl Entry {
 fn hide<'c>(module: Op<'c>, lib: &Spelled<'c>) -> Result<(), PassError<'c>> {
     let context = module.context_ref();
     lib.owner.set_attr("sym_name", str_attr(context, PROGRAM));
-    lib.owner.set_attr("linkage", lib.attribute("#llvm.linkage<internal>")?);
+    // What is called from nowhere else: another program of the library may have functions of the same names.
+    let internal = lib.attribute("#llvm.linkage<internal>")?;
+    let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::LlvmFunc)));
+    functions.into_iter().filter(|f| f.body(0).is_some()).for_each(|f| f.set_attr("linkage", internal));
     let calls = |op: &Op<'c>| matches!(op.kind(), Some(Kind::Upstream(Upstream::LlvmCall)));
     for call in nested_ops(module).into_iter().filter(calls) {
         if call.text("callee") == Some(ENTRY) {

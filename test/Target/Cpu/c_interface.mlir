@@ -51,3 +51,17 @@ llvm.func @main(%a: !llvm.ptr, %b: !llvm.ptr)
     attributes {fusion.inputs = 0 : i64, fusion.outputs = 0 : i64, fusion.constants_bytes = 0 : i64} {
   llvm.return
 }
+
+// -----
+
+// Code of this compiler passes addresses.
+// CHECK: llvm.func @tile_4(%[[X:.*]]: i64, %[[Y:.*]]: i64, %[[W:.*]]: i64) {
+// CHECK: %[[XP:.*]] = llvm.inttoptr %[[X]] : i64 to !llvm.ptr
+// CHECK: %[[YP:.*]] = llvm.inttoptr %[[Y]]
+// CHECK: %[[WP:.*]] = llvm.inttoptr %[[W]]
+// CHECK: %[[C:.*]] = llvm.mlir.addressof @fusion_constants
+// CHECK: llvm.call @fusion_main(%[[XP]], %[[YP]], %[[C]], %[[WP]])
+// CHECK: llvm.return
+llvm.func @main(%x: !llvm.ptr, %y: !llvm.ptr, %constants: !llvm.ptr, %workspace: !llvm.ptr) attributes {fusion.run = "tile_4", fusion.by_address, fusion.inputs = 1 : i64, fusion.outputs = 1 : i64, fusion.constants_bytes = 0 : i64} {
+  llvm.return
+}

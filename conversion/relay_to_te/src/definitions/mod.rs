@@ -11,7 +11,7 @@ mod convolution;
 mod creation;
 mod elementwise;
 mod indexing;
-mod indices;
+pub(crate) mod indices;
 mod inner_product_trick;
 mod layout;
 pub mod looped;

@@ -10,12 +10,13 @@
 //! once, or that only moves elements, is computed where it is used ([`inline`]), any other has loops of its own, over its axes in
 //! order. The outermost loop is cut into blocks of rows that threads share; the innermost is left to LLVM, which makes vectors of it
 //! and computes the rest of them one by one. Products of matrices have tiles of registers ([`tile`]). What stages hand to each other
-//! lies in temporaries, which the caller gives behind the results: their types are an attribute of the function.
+//! lies in [`temporaries`], which the caller gives behind the results: their types are an attribute of the function.
 
 mod body;
 mod inline;
 mod nest;
 mod reads;
+mod temporaries;
 mod tile;
 
 use super::plan_memory::{CONSTANTS_BYTES, INPUTS, OUTPUTS, WORKSPACE_BYTES};
@@ -84,7 +85,8 @@ pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'
     let typed = |v: &Value<'c>| -> Result<TensorType, PassError<'c>> {
         tensor_type(*v).ok_or_else(|| PassError::at(kernel, "has a value that is no tensor"))
     };
-    let temporaries = own.iter().map(typed).collect::<Result<Vec<_>, _>>()?;
+    let own = own.into_iter().map(|v| Ok((v, typed(&v)?))).collect::<Result<Vec<_>, PassError>>()?;
+    let temporaries = temporaries::Temporaries::of(&ops, &own, &inlined);
     let names = kernel.attr(EXTENTS).map(array_elements).unwrap_or_default();
     let names: Vec<String> = names.into_iter().filter_map(|n| text_of(n).map(str::to_owned)).collect();
     let buffer = |ty: &TensorType| buffer_type(context, ty.elements().unwrap_or(DYNAMIC_ELEMENTS), ty.dtype);
@@ -93,12 +95,13 @@ pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'
         types.push(buffer(&typed(value)?));
     }
     types.push(buffer_type(context, names.len().max(1) as u64, DType::I64));
-    for value in returned.iter().chain(&own) {
+    for value in &returned {
         types.push(buffer(&typed(value)?));
     }
+    types.extend(temporaries.types.iter().map(buffer));
     // As of any program over memory: constants, which it has none of, and a workspace, which it does not need.
     types.extend([buffer_type(context, 1, DType::I8); 2]);
-    let outputs = returned.len() + own.len();
+    let outputs = returned.len() + temporaries.types.len();
     let mut lowering = Lowering {
         kernel,
         roundings,
@@ -121,8 +124,8 @@ pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'
                 lowering.put(*tensor, results[i]);
             }
         }
-        for (tensor, value) in own.iter().zip(&results[returned.len()..]) {
-            lowering.put(*tensor, *value);
+        for ((tensor, _), temporary) in own.iter().zip(&temporaries.of) {
+            lowering.put(*tensor, results[returned.len() + temporary]);
         }
         for op in &ops {
             lowering.operation(&loops, *op);
@@ -138,8 +141,11 @@ pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'
         return Err(error);
     }
     let noalias = dict_attr(context, &[("llvm.noalias", unit_attr(context))]);
-    let temporaries: Vec<_> =
-        temporaries.iter().map(|ty| type_attr(fusion_dialects::tensor_type_to_mlir(context, ty))).collect();
+    let temporaries: Vec<_> = temporaries
+        .types
+        .iter()
+        .map(|ty| type_attr(fusion_dialects::tensor_type_to_mlir(context, ty)))
+        .collect();
     let attrs = [
         ("sym_name", str_attr(context, kernel.text("sym_name").unwrap_or_default())),
         ("function_type", type_attr(function_type(context, &types, &[]))),

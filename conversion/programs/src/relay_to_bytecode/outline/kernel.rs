@@ -9,6 +9,7 @@ use fusion_dialects::{
 };
 use fusion_operators::Dim;
 use fusion_relay_to_te::dynamic::is_number;
+use fusion_relay_to_te::tiles::TILE;
 use std::collections::{HashMap, HashSet};
 
 /// What kernels are called while they are compared.
@@ -134,13 +135,21 @@ fn inputs<'c>(ops: &[Op<'c>]) -> (Vec<Value<'c>>, Vec<Op<'c>>) {
         if seen.insert(key(value)) {
             match defining_op(value).filter(|op| is_constant(*op)) {
                 // Schedules lay out constants of known extents; others are what is passed.
-                Some(constant) if !dynamic || is_number(constant) => constants.push(constant),
+                Some(constant) if !dynamic || is_number(constant) || is_of_tiles(constant) => {
+                    constants.push(constant);
+                }
                 _ => arguments.push(value),
             }
         }
     }
     arguments.extend(bearers_of_names(ops, &arguments));
     (arguments, constants)
+}
+
+/// True for constants that tiles of known extents alone take.
+fn is_of_tiles(constant: Op) -> bool {
+    let takers = constant.result_values().into_iter().flat_map(users);
+    takers.into_iter().all(|user| user.attr(TILE).is_some())
 }
 
 /// What the function around takes of which an extent has a name that the operations' attributes have and nothing else they take: the

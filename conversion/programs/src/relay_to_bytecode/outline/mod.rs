@@ -12,7 +12,7 @@
 //! Operators of a block share a kernel unless one waits for the other through a call, a match or whatever else is no tensor code
 //! ([`levels`]). Branches and loops whose regions are tensor code are tensor code as well. A value that only one region of a
 //! branch wants is computed there ([`sink`]). Operators on tensors of dynamic extents have kernels of their own, beside those whose
-//! extents are known. Kernels that are the same are one function. What is left in the functions is the
+//! extents are known, and are marked where they are computed in tiles ([`fusion_relay_to_te::tiles`]). Kernels that are the same are one function. What is left in the functions is the
 //! language: calls, data, closures, cells, control flow. Each kernel goes the way of a model by itself
 //! ([`crate::program`]).
 
@@ -27,7 +27,7 @@ use fusion_dialects::{
 };
 use fusion_relay::fuse_ops::PRIMITIVE;
 use fusion_relay_to_te::definitions::definition_of;
-use fusion_relay_to_te::dynamic;
+use fusion_relay_to_te::{dynamic, tiles};
 
 /// The attribute of functions that are tensor code taken out of functions of the language.
 pub const SEGMENT: &str = "relay.segment";
@@ -43,7 +43,9 @@ impl Pass for OutlineKernels {
         StatisticSpec { name: "calls", description: "Calls of kernels" },
         StatisticSpec { name: "kernels", description: "Kernels that differ" },
     ];
-    const DIALECTS: &'static [&'static str] = &["relay", "func"];
+    // Whether rows are computed each by itself is read off definitions in te.
+    const DIALECTS: &'static [&'static str] =
+        &["relay", "func", "te", "loop", "arith", "math", "scf", "tensor"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
         let Some(mut kernels) = kernel::Kernels::new(module) else { return Ok(()) };
@@ -82,6 +84,8 @@ fn outline<'c>(block: Block<'c>, kernels: &mut kernel::Kernels<'c>, cx: &mut Run
             op.move_before_op(last);
         }
         for group in levels::groups(&level.tensors) {
+            let dynamic = group.iter().any(|op| extents(*op) == Some(Extents::Dynamic));
+            let group = if dynamic { tiles::mark(&group) } else { group };
             group.iter().for_each(|op| op.move_before_op(last));
             kernels.outline(&group);
             cx.count(0, 1);
