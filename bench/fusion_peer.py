@@ -43,6 +43,51 @@ def pointers(arrays):
     return (ctypes.c_void_p * max(1, len(arrays)))(*[a.ctypes.data for a in arrays])
 
 
+class Tensor(ctypes.Structure):
+    """`struct fusion_tensor`."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_uint32), ("ndim", ctypes.c_uint32),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64))]  # fmt: skip
+
+
+NUMBERS = ["f8", "f4", "f2", None, "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
+ALLOCATE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.POINTER(Tensor))
+
+
+class DynamicCall:
+    """A model of dynamic shapes bound to inputs; `self.once()` runs it once."""
+
+    def __init__(self, model, inputs, trips, shift):
+        if trips != 1:
+            raise RuntimeError("loops of dynamic shapes are not run")
+        self.model, self.kept = model, []
+        tensors = []
+        for i, value in enumerate(inputs.values()):
+            memory = empty(value.nbytes, (shift * 3 + i * 5) % 8 * 512).view(value.dtype).reshape(value.shape)
+            memory[...] = value
+            shape = (ctypes.c_int64 * max(1, value.ndim))(*value.shape)
+            self.kept += [memory, shape]
+            number = NUMBERS.index(value.dtype.str[1:].replace("b1", "?"))
+            tensors.append(Tensor(memory.ctypes.data, number, value.ndim, shape, None))
+        self.inputs = (Tensor * max(1, len(tensors)))(*tensors)
+        self.outputs, self.memory = [], {}
+
+        # Allocates in the first run alone: later ones are of the same sizes.
+        def allocate(_, number, tensor):
+            if number not in self.memory:
+                given = tensor.contents
+                shape = [given.shape[i] for i in range(given.ndim)]
+                dtype = np.dtype(NUMBERS[given.dtype])
+                place = empty(dtype.itemsize * int(np.prod(shape)), (shift * 3 + number * 5) % 8 * 512)
+                self.outputs.append(place.view(dtype).reshape(shape))
+                self.memory[number] = place.ctypes.data
+            return self.memory[number]
+
+        self.allocate = ALLOCATE(allocate)
+        run, count = model.library.fusion_run_tensors, len(tensors)
+        self.once = lambda: run(self.inputs, count, self.allocate, None)
+
+
 class Model:
     """A compiled model, loaded."""
 
@@ -55,6 +100,7 @@ class Model:
         self.description = json.loads(ctypes.string_at(json_at))
         self.workspace = empty(ctypes.c_uint64.in_dll(self.library, "fusion_workspace_bytes").value)
         self.run = self.library.fusion_run
+        self.is_dynamic = not self.description["inputs"] and hasattr(self.library, "fusion_run_tensors")
 
     def arguments(self, inputs, outputs):
         """What a call takes, ready to pass."""
@@ -169,7 +215,7 @@ def main():
                     finally:
                         os.sched_setaffinity(0, cpus)
                     seconds = time.time() - start
-                    call = Call(model, inputs, trips, 0)
+                    call = (DynamicCall if model.is_dynamic else Call)(model, inputs, trips, 0)
                     if status := call.once():
                         raise RuntimeError(f"fusion_run returned {status}")
                     out = pathlib.Path(where) / "out-fusion.npz"
@@ -180,7 +226,9 @@ def main():
                     reply({"ok": False, "error": " ".join(str(error).split())[:400]})
             case ["time", seconds] if model:
                 call, count = None, count + 1
-                call = Call(model, inputs, trips, count)
+                call = (DynamicCall if model.is_dynamic else Call)(model, inputs, trips, count)
+                if model.is_dynamic:
+                    call.once()  # finds out how large the outputs are
                 reply(timed(call.once, float(seconds)))
             case _:
                 reply({"ok": False, "error": f"no model is prepared, or the command is unknown: {line.strip()}"})

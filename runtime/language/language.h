@@ -49,6 +49,7 @@ enum {
   CLASSES = 60,               /* sizes of values that lie in slabs, up to ... */
   LARGEST = 1 << 20,          /* ... this one; larger tensors have memory of their own */
   NO_CLASS = 255,
+  MOST_AXES = 64,              /* of a tensor from outside */
   DYNAMIC_EXTENT = -1,
   BORROWED = 0x100,           /* in `which` of a tensor: the data is the caller's */
 };
@@ -103,8 +104,11 @@ _Noreturn void fusion_fail_arguments(struct context *run, const char *where);
 
 /* value.c */
 struct request;
+struct fusion_tensor;
+typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_tensor *tensor);
 void fusion_arguments(struct context *run, const struct request *request, struct value **arguments);
 void fusion_results(struct context *run, struct value *result, void *const *outputs);
+_Bool fusion_give_tensors(const struct value *result, fusion_allocate *allocate, void *user, char *message, size_t size);
 
 /* What the compiler writes of a program: how many inputs; how many tensors it gives, or -1 when it gives something else than
  * tensors of known shapes or takes something else; the bytes of workspace; how many extents have names;
@@ -125,10 +129,20 @@ struct fusion_item {
   const void *data;       /* of a tensor */
 };
 
+/* A tensor of the caller's, with DLPack's shape and strides. */
+struct fusion_tensor {
+  void *data;
+  uint32_t dtype;
+  uint32_t ndim;
+  const int64_t *shape;
+  const int64_t *strides; /* in elements; NULL for dense and row-major */
+};
+
 struct request {
-  const void *const *inputs;        /* of fusion_run, ... */
+  const void *const *inputs;            /* of fusion_run, ... */
   void *const *outputs;
-  const struct fusion_item *items;  /* ... or of fusion_call */
+  const struct fusion_item *items;      /* ... or of fusion_call ... */
+  const struct fusion_tensor *tensors;  /* ... or of fusion_run_tensors */
   uint64_t count;
 };
 

@@ -249,8 +249,8 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
   return 0;
 }
 
-/* Runs the program once and gives its value. */
-int32_t fusion_call(const struct fusion_item *items, uint64_t count, const struct value **value) {
+/* Runs what is asked for, in a context that is held until its value is released. */
+static int32_t call(const struct request *request, const struct value **value) {
   struct context *run = context();
   uint64_t workspace = (uint64_t)fusion_program_facts[WORKSPACE_BYTES];
   if (!run)
@@ -264,8 +264,7 @@ int32_t fusion_call(const struct fusion_item *items, uint64_t count, const struc
     }
   }
   run->workspace = run->workspace_of_its_own;
-  struct request request = {.items = items, .count = count};
-  if (run_on_its_stack(run, &request))
+  if (run_on_its_stack(run, request))
     return 1;
   atomic_fetch_add(&live, run->live);
   take_lists();
@@ -274,6 +273,24 @@ int32_t fusion_call(const struct fusion_item *items, uint64_t count, const struc
   leave_lists();
   *value = run->result;
   return 0;
+}
+
+/* Runs the program once and gives its value. */
+int32_t fusion_call(const struct fusion_item *items, uint64_t count, const struct value **value) {
+  return call(&(struct request){.items = items, .count = count}, value);
+}
+
+void fusion_value_release(const struct value *value);
+
+/* Runs the program once on tensors, and gives tensors in memory that the caller provides once it is known how large they are. */
+int32_t fusion_run_tensors(const struct fusion_tensor *inputs, uint32_t count, fusion_allocate *allocate, void *user) {
+  static const struct fusion_tensor none[1];
+  const struct value *value;
+  if (call(&(struct request){.tensors = inputs ? inputs : none, .count = count}, &value))
+    return 1;
+  _Bool given = fusion_give_tensors(value, allocate, user, last_error, sizeof last_error);
+  fusion_value_release(value);
+  return !given;
 }
 
 /* Frees a value that fusion_call gave. */

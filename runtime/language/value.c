@@ -120,6 +120,88 @@ static void borrow(struct context *run, const void *const *inputs, struct value 
   }
 }
 
+/* Whether elements lie as the shape has them. */
+static _Bool is_dense(const struct fusion_tensor *given) {
+  int64_t step = 1;
+  for (uint32_t i = given->ndim; given->strides && i-- > 0; step *= given->shape[i])
+    if (given->shape[i] > 1 && given->strides[i] != step)
+      return 0;
+  return 1;
+}
+
+/* Copies elements that lie apart, line after line. */
+static void gather(const struct fusion_tensor *given, uint64_t element, unsigned char *to) {
+  int64_t place[given->ndim + 1];
+  memset(place, 0, sizeof place);
+  for (uint32_t i = 0; i < given->ndim; i++)
+    if (given->shape[i] == 0)
+      return;
+  for (;;) {
+    int64_t from = 0;
+    for (uint32_t i = 0; i < given->ndim; i++)
+      from += place[i] * given->strides[i];
+    memcpy(to, (const unsigned char *)given->data + from * (int64_t)element, element);
+    to += element;
+    uint32_t axis = given->ndim;
+    while (axis > 0 && ++place[axis - 1] == given->shape[axis - 1])
+      place[--axis] = 0;
+    if (axis == 0)
+      return;
+  }
+}
+
+/* The caller's tensor: in place where it is dense. */
+static struct value *tensor_in_place(struct context *run, const struct fusion_tensor *given) {
+  if (given->dtype >= sizeof dtypes / sizeof *dtypes || given->ndim > MOST_AXES)
+    return NULL;
+  uint64_t bytes = dtypes[given->dtype].bytes;
+  for (uint32_t i = 0; i < given->ndim; i++)
+    if (given->shape[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)given->shape[i], &bytes))
+      return NULL;
+  if (!is_dense(given)) {
+    struct value *copy = fusion_new_tensor(run, given->dtype, dtypes[given->dtype].bytes, given->ndim, given->shape);
+    gather(given, dtypes[given->dtype].bytes, copy->data);
+    return copy;
+  }
+  struct value *tensor = fusion_new(run, 24 + 8 * (uint64_t)given->ndim);
+  tensor->kind = TENSOR;
+  tensor->which = (uint16_t)(given->dtype | BORROWED);
+  tensor->tag = dtypes[given->dtype].bytes;
+  tensor->parts = given->ndim;
+  tensor->data = given->data;
+  memcpy(tensor->extents, given->shape, given->ndim * sizeof *tensor->extents);
+  return tensor;
+}
+
+/* What input `number` must be, as a type. */
+static void describe_type(const int64_t *type, const int64_t *bound, char *text, size_t size) {
+  int at = snprintf(text, size, "tensor<");
+  for (int64_t i = 0; i < type[2] && (size_t)at + 32 < size; i++) {
+    int64_t extent = type[3 + i];
+    if (extent < DYNAMIC_EXTENT)
+      extent = bound[DYNAMIC_EXTENT - 1 - extent];
+    at += extent == DYNAMIC_EXTENT ? snprintf(text + at, size - (size_t)at, "?x")
+                                   : snprintf(text + at, size - (size_t)at, "%lldx", (long long)extent);
+  }
+  snprintf(text + at, size - (size_t)at, "%s>", dtypes[type[0]].name);
+}
+
+/* Ends the run: an input is of another type than the program takes. Names have the numbers that inputs before it gave them. */
+_Noreturn static void fail_type(struct context *run, uint64_t number, const struct value *value, const int64_t *fact, int64_t *bound) {
+  static const char *const others[] = {"", "a value of a data type", "a tuple", "a function", "a reference"};
+  char found[256], expected[256];
+  describe(value, found, sizeof found);
+  if (fact[0] == TENSOR) {
+    describe_type(fact + 1, bound, expected, sizeof expected);
+    snprintf(run->message, sizeof run->message, "Input %llu of the program is %s, and must be a %s.", (unsigned long long)number, found,
+             expected);
+  } else {
+    snprintf(run->message, sizeof run->message, "Input %llu of the program is %s, and must be %s.", (unsigned long long)number, found,
+             others[fact[0]]);
+  }
+  fusion_leave(run, 1);
+}
+
 void fusion_arguments(struct context *run, const struct request *request, struct value **arguments) {
   if (request->inputs || request->outputs) {
     borrow(run, request->inputs, arguments);
@@ -127,7 +209,14 @@ void fusion_arguments(struct context *run, const struct request *request, struct
   }
   uint64_t inputs = (uint64_t)fusion_program_facts[INPUTS], room = 8 * request->count;
   struct value **made = fusion_new_large(run, room ? room : 8);
-  uint64_t count = put_together(run, request, made);
+  uint64_t count = 0;
+  if (request->items || !request->tensors) {
+    count = put_together(run, request, made);
+  } else {
+    for (uint64_t i = request->count; i-- > 0;)
+      if (!(made[count++] = tensor_in_place(run, &request->tensors[i])))
+        fusion_fail_input(run, i, "Input %llu of the program is no tensor: its element type, an extent or its rank cannot be.");
+  }
   if (count != inputs) {
     fusion_fail_input(run, count, "The program takes another number of inputs than the %llu that were given.");
   }
@@ -137,8 +226,10 @@ void fusion_arguments(struct context *run, const struct request *request, struct
   const int64_t *fact = first_input();
   for (uint64_t i = 0; i < inputs; i++, fact = next_input(fact)) {
     arguments[i] = made[inputs - 1 - i];
+    int64_t before[fusion_program_facts[NAMES] + 1];
+    memcpy(before, bound, sizeof before);
     if (fact[0] == TENSOR ? !has_type(arguments[i], fact + 1, bound) : arguments[i]->kind != fact[0])
-      fusion_fail_input(run, i, "Input %llu of the program is of another type than the one the program takes.");
+      fail_type(run, i, arguments[i], fact, before);
   }
   fusion_free_large(run, made);
 }
@@ -157,6 +248,36 @@ static uint64_t copy_out(struct value *value, void *const *outputs, uint64_t at)
 void fusion_results(struct context *run, struct value *result, void *const *outputs) {
   (void)run;
   copy_out(result, outputs, 0);
+}
+
+/* Gives tensors, in the order in which they stand in tuples, in memory of the caller's; false with a message where there is none. */
+static _Bool give(const struct value *value, fusion_allocate *allocate, void *user, uint32_t *output, char *message, size_t size) {
+  if (value->kind == TENSOR) {
+    struct fusion_tensor tensor = {.dtype = value->which & 0xff, .ndim = value->parts, .shape = value->extents};
+    void *memory = allocate(user, *output, &tensor);
+    uint64_t bytes = fusion_tensor_bytes(value);
+    if (!memory && bytes) {
+      snprintf(message, size, "The caller has no memory for output %u, which has %llu bytes.", *output, (unsigned long long)bytes);
+      return 0;
+    }
+    if (bytes)
+      memcpy(memory, value->data, bytes);
+    ++*output;
+    return 1;
+  }
+  if (value->kind != TUPLE) {
+    snprintf(message, size, "The program gives something else than tensors; run it with fusion_call.");
+    return 0;
+  }
+  for (uint32_t i = 0; i < value->parts; i++) /* as deep as the type is */
+    if (!give(value->fields[i], allocate, user, output, message, size))
+      return 0;
+  return 1;
+}
+
+_Bool fusion_give_tensors(const struct value *result, fusion_allocate *allocate, void *user, char *message, size_t size) {
+  uint32_t output = 0;
+  return give(result, allocate, user, &output, message, size);
 }
 
 uint32_t fusion_value_kind(const struct value *value) { return value->kind; }

@@ -128,7 +128,23 @@ struct fusion_item {
 
 typedef struct fusion_value fusion_value;
 
+/* A tensor, with DLPack's shape and strides. */
+struct fusion_tensor {
+  void *data;             /* aligned to its element */
+  uint32_t dtype;
+  uint32_t ndim;
+  const int64_t *shape;
+  const int64_t *strides; /* in elements; NULL for dense and row-major */
+};
+
+/* Memory for an output whose element type and shape are known now, dense and row-major; NULL when there is none. */
+typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_tensor *tensor);
+
 #endif
+
+/* Runs the program once on tensors of any shapes that it takes, and returns 0. Dense inputs are read in place; the outputs are put where
+ * `allocate` says, which is called for one after another on this thread. Thread-safe. */
+int32_t fusion_run_tensors(const struct fusion_tensor *inputs, uint32_t count, fusion_allocate *allocate, void *user);
 
 /* Runs the program once on inputs as items, one input behind another, and returns 0. They are copied. Thread-safe. */
 int32_t fusion_call(const struct fusion_item *items, uint64_t count, const fusion_value **value);
