@@ -18,7 +18,7 @@ use fusion_dialects::{
     Build, Module, OpExt, OperationLike, Region, function_type, index_type, module_op, ops_in, str_attr,
     top_level, type_attr, unit_attr,
 };
-use fusion_relay_to_te::tiles::versions::{VERSIONS, Version, bytes, sizes};
+use fusion_relay_to_te::tiles::versions::{VERSIONS, Version, bytes, sizes, weights_of};
 use fusion_relay_to_te::tiles::{Tile, instance, marked};
 use fusion_targets::c_interface::BY_ADDRESS;
 use fusion_te_to_loop::plan_memory::entry_of;
@@ -38,12 +38,15 @@ pub(crate) fn compile(
     let functions = top_level(module_op(part), |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let (mut units, mut seconds) = (Vec::new(), 0.0);
     let Some(body) = functions.first().and_then(|main| main.body(0)) else { return Ok((units, seconds)) };
-    for (number, tile) in marked(&ops_in(body)).into_iter().enumerate() {
+    let tiles = marked(&ops_in(body));
+    let weights = tiles.iter().map(weights_of).sum();
+    for (number, tile) in tiles.into_iter().enumerate() {
         let mut versions = Vec::new();
         for sizes in sizes(&tile, settings.description()) {
             let text: Vec<String> = sizes.iter().map(u64::to_string).collect();
             let name = format!("{symbol}_tile_{number}_{}", text.join("x"));
-            let Some((version, made)) = version(&tile, sizes, settings, stages, (&name, block))? else {
+            let Some((version, made)) = version(&tile, sizes, weights, settings, stages, (&name, block))?
+            else {
                 continue;
             };
             units.extend(made);
@@ -76,6 +79,7 @@ fn declare(part: &Module, symbol: &str, tile: &Tile) {
 fn version(
     tile: &Tile,
     sizes: Vec<u64>,
+    weights: u64,
     settings: &Settings,
     stages: &mut Runner,
     (symbol, block): (&str, &mut Block),
@@ -85,6 +89,9 @@ fn version(
     let planned = plan(&module, settings, &mut own)?;
     stages.add(own);
     let Planned { workspace_bytes, constants, kernels, units, .. } = planned;
+    // Between two runs of a tile the program reads all of its weights.
+    let own = constants.len() as u64;
+    let reading = own as f64 / settings.description().bandwidth_of(weights.max(own), 1);
     let offset = block.add(constants);
     let mut made: Units = units.into_iter().map(|unit| (unit.symbol.clone(), unit)).collect();
     if let Some(main) = entry_of(module_op(&module)) {
@@ -97,6 +104,6 @@ fn version(
     let copied = 2 * bytes(tile, &sizes);
     let copying =
         if tile.geometry.windows.is_some() { copied as f64 / target.bandwidth_of(copied, 1) } else { 0.0 };
-    let nanoseconds = ((computing + copying) * 1e9).ceil() as u64;
+    let nanoseconds = ((computing.max(reading) + copying) * 1e9).ceil() as u64;
     Ok(Some((Version { sizes, symbol: symbol.to_owned(), workspace: workspace_bytes, nanoseconds }, made)))
 }

@@ -50,3 +50,20 @@ func.func @windows(%x: tensor<1x3x?x?xf32, #relay.dims<["", "", "h", "w"]>>, %w:
   %3 = relay.reduce_sum %2 {axes = array<i64: 3>, keepdims = false} : (tensor<1x4x?x?xf32, #relay.dims<["", "", "h", "w"]>>) -> tensor<1x4x?xf32, #relay.dims<["", "", "h"]>>
   return %3 : tensor<1x4x?xf32, #relay.dims<["", "", "h"]>>
 }
+
+// -----
+
+// A step of a recurrent operator: the product waits for the step's data, so that both are one tile.
+// CHECK-LABEL: func.func private @kernel_0(
+// CHECK:         relay.gather
+// CHECK-NOT:     relay.tile
+// CHECK:         relay.dense %{{.*}} {relay.tile = 0 : i64}
+// CHECK:         relay.add %{{.*}} {relay.tile = 0 : i64}
+// CHECK:         relay.tanh %{{.*}} {relay.tile = 0 : i64}
+func.func @step(%x: tensor<?x?x4xf32, #relay.dims<["time", "batch", ""]>>, %i: tensor<i64>, %h: tensor<?x4xf32, #relay.dims<["batch", ""]>>, %w: tensor<4x4xf32>) -> tensor<?x4xf32, #relay.dims<["batch", ""]>> {
+  %0 = relay.gather %x, %i {axis = 0 : i64} : (tensor<?x?x4xf32, #relay.dims<["time", "batch", ""]>>, tensor<i64>) -> tensor<?x4xf32, #relay.dims<["batch", ""]>>
+  %1 = relay.dense %h, %w : (tensor<?x4xf32, #relay.dims<["batch", ""]>>, tensor<4x4xf32>) -> tensor<?x4xf32, #relay.dims<["batch", ""]>>
+  %2 = relay.add %0, %1 : (tensor<?x4xf32, #relay.dims<["batch", ""]>>, tensor<?x4xf32, #relay.dims<["batch", ""]>>) -> tensor<?x4xf32, #relay.dims<["batch", ""]>>
+  %3 = relay.tanh %2 : (tensor<?x4xf32, #relay.dims<["batch", ""]>>) -> tensor<?x4xf32, #relay.dims<["batch", ""]>>
+  return %3 : tensor<?x4xf32, #relay.dims<["batch", ""]>>
+}

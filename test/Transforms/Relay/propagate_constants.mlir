@@ -65,3 +65,24 @@ func.func @caller() -> tensor<f32> {
 func.func @callee(%x: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }
+
+// -----
+
+// A piece of a constant is a constant, and so is a parameter that it is passed for.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     relay.slice
+// CHECK:         relay.call @step(%arg0)
+// CHECK:       func.func @step(%{{.*}}: tensor<2xf32>)
+// CHECK-NEXT:    %[[W:.*]] = relay.constant dense<[3.000000e+00, 4.000000e+00]>
+// CHECK-NEXT:    relay.mul %arg0, %[[W]]
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %both = relay.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %second = relay.slice %both {begin = array<i64: 1>, end = array<i64: 2>, axes = array<i64: 0>} : (tensor<2x2xf32>) -> tensor<1x2xf32>
+  %w = relay.squeeze %second {axes = array<i64: 0>} : (tensor<1x2xf32>) -> tensor<2xf32>
+  %y = relay.call @step(%x, %w) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+func.func @step(%x: tensor<2xf32>, %w: tensor<2xf32>) -> tensor<2xf32> {
+  %y = relay.mul %x, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

@@ -14,13 +14,18 @@
 //! call that is seen, and *varies* as soon as a call passes anything else (Callahan, Cooper, Kennedy, Torczon, "Interprocedural
 //! constant propagation", 1986). A function that is used as a value may be called with anything, and so may @main, which is where
 //! programs start.
+//!
+//! Pieces of constants are constants first, however large: recurrent operators of several directions have their weights in one tensor.
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, Pass, PassError, RunContext, StatisticSpec, Type, Value, ValueLike,
     ValueMap, arguments, array_attr, array_elements, attr_key, defining_op, erase_argument, function_parts,
-    function_type, key, kind_of, nested_ops, ops_in, relay, replace_uses, top_level, type_attr, type_of_attr,
+    function_type, key, kind_of, nested_ops, ops_in, read_tensor, relay, replace_uses, tensor_type,
+    top_level, type_attr, type_of_attr, unused, write_tensor,
 };
+use fusion_operators::ops::shape;
+use fusion_operators::{Operator, reference};
 use std::collections::HashMap;
 
 /// The function that programs start with.
@@ -39,6 +44,7 @@ impl Pass for PropagateConstants {
     const DIALECTS: &'static [&'static str] = &["relay", "func"];
 
     fn run<'c>(module: Op<'c>, cx: &mut RunContext) -> Result<(), PassError<'c>> {
+        cut(module);
         let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
         if !functions.iter().any(|f| f.text("sym_name") == Some(ENTRY)) {
             // All functions may be called from anywhere.
@@ -50,6 +56,34 @@ impl Pass for PropagateConstants {
             cx.count(0, parameters.rewrite(function) as u64);
         }
         Ok(())
+    }
+}
+
+/// Operators that give a piece of a tensor, or all of it.
+const PIECES: &[&Operator] = &[&shape::SLICE, &shape::RESHAPE, &shape::SQUEEZE, &shape::EXPAND_DIMS];
+
+/// Makes constants of the pieces of constants.
+fn cut(module: Op) {
+    for op in nested_ops(module) {
+        let Some(Kind::Operator(operator)) = kind_of(op) else { continue };
+        if !PIECES.iter().any(|piece| piece.is(operator)) {
+            continue;
+        }
+        let constant = op.operand_values().first().copied().and_then(defining_op);
+        let constant = constant.filter(|op| matches!(kind_of(*op), Some(Kind::Relay(relay::Op::Constant))));
+        let Some(tensor) = constant.and_then(|op| op.attr("value")).and_then(read_tensor) else { continue };
+        let known = op.result_values().iter().all(|v| tensor_type(*v).is_some_and(|ty| ty.shape().is_some()));
+        let evaluated = known.then(|| reference::evaluate(operator, &op.attrs(), &[tensor]).ok()).flatten();
+        let Some([piece]) = evaluated.as_deref() else { continue };
+        let context = op.context_ref();
+        let value = ("value", write_tensor(context, piece, "piece"));
+        let types: Vec<Type> = op.result_values().iter().map(|v| v.r#type()).collect();
+        let made = Build::before(op).op(relay::Op::Constant.name(), &[], &types, &[value]);
+        op.replace_all_uses(&made.result_values());
+        op.erase();
+        if let Some(constant) = constant.filter(|op| op.result_values().into_iter().all(unused)) {
+            constant.erase();
+        }
     }
 }
 

@@ -88,29 +88,60 @@ impl<'c> Nest<'_, 'c> {
     }
 
     fn rows(&self, loops: &Loops<'c>) {
-        let s = loops.scalars();
         let rows = self.extent(loops, 0);
-        let from = worth_filling(self.versions);
+        let all: Vec<usize> = (0..self.versions.len()).collect();
+        let fills = self.tile.may_be_padded();
+        self.greedily(loops, rows, &all, fills, &mut |l, at, origin, is_full| match is_full {
+            true => self.run_in_place(l, at, origin),
+            false => self.run(l, at, &[origin]),
+        });
+    }
+
+    /// Runs tiles of these versions, the largest first, along one axis; `fills` says whether a tile may be more than what is left.
+    fn greedily(
+        &self,
+        loops: &Loops<'c>,
+        extent: Value<'c>,
+        among: &[usize],
+        fills: bool,
+        run: &mut dyn FnMut(&Loops<'c>, usize, Value<'c>, bool),
+    ) {
+        let s = loops.scalars();
         let mut done = s.index(0);
-        for (at, version) in self.versions.iter().enumerate() {
-            let size = version.sizes[0] as i64;
-            let count = s.index_div(s.index_sub(rows, done), size);
+        for (at, from) in among.iter().copied().zip(worth_filling(self.versions, among)) {
+            let size = self.versions[at].sizes[0] as i64;
+            let count = s.index_div(s.index_sub(extent, done), size);
             let first = done;
             loops.upto(count, LoopKind::Serial, &[], |inner, i, _| {
                 let s = inner.scalars();
-                let origin = s.index_add(first, s.index_affine(i, size, 0));
-                self.run_in_place(inner, at, origin);
+                run(inner, at, s.index_add(first, s.index_affine(i, size, 0)), true);
                 Vec::new()
             });
             done = s.index_add(done, s.index_affine(count, size, 0));
-            if from[at] as i64 >= size || !self.tile.may_be_padded() {
+            if from as i64 >= size || !fills {
                 continue;
             }
-            let left = s.index_sub(rows, done);
-            let fills = s.index_compare(Compare::Less, s.index(from[at] as i64 - 1), left);
-            loops.guard(fills, |inner| self.run(inner, at, &[done]));
-            done = s.index_select(fills, rows, done);
+            let left = s.index_sub(extent, done);
+            let is_filled = s.index_compare(Compare::Less, s.index(from as i64 - 1), left);
+            loops.guard(is_filled, |inner| run(inner, at, done, false));
+            done = s.index_select(is_filled, extent, done);
         }
+    }
+
+    /// What [`Self::greedily`] takes, in nanoseconds.
+    fn time_greedily(&self, loops: &Loops<'c>, extent: Value<'c>, among: &[usize]) -> Value<'c> {
+        let s = loops.scalars();
+        let (mut time, mut left) = (s.index(0), extent);
+        for (at, from) in among.iter().copied().zip(worth_filling(self.versions, among)) {
+            let (size, each) = (self.versions[at].sizes[0] as i64, self.versions[at].nanoseconds as i64);
+            let count = s.index_div(left, size);
+            time = s.index_add(time, s.index_affine(count, each, 0));
+            left = s.index_sub(left, s.index_affine(count, size, 0));
+            let is_filled = s.index_compare(Compare::Less, s.index(from as i64 - 1), left);
+            time = s.index_add(time, s.index_select(is_filled, s.index(each), s.index(0)));
+            left = s.index_select(is_filled, s.index(0), left);
+        }
+        time
     }
 
     fn windows(&self, loops: &Loops<'c>) {
@@ -118,45 +149,45 @@ impl<'c> Nest<'_, 'c> {
         let axes = self.tile.geometry.axes();
         let extents: Vec<Value> = (0..axes).map(|axis| self.extent(loops, axis)).collect();
         let places = extents_of(loops, &self.tensors[self.tile.inputs.len()].ty);
-        let counts: Vec<Vec<Value>> = self
-            .versions
-            .iter()
-            .map(|v| {
-                if self.tile.patches_of(&v.sizes).is_some() {
-                    let size = v.sizes[0] as i64;
-                    return vec![s.index_div(s.index_affine(places, 1, size - 1), size)];
-                }
-                let up = |(extent, size): (&Value<'c>, &u64)| {
-                    s.index_div(s.index_affine(*extent, 1, *size as i64 - 1), *size as i64)
-                };
-                extents.iter().zip(&v.sizes).map(up).collect()
-            })
-            .collect();
-        let time = |at: usize| {
-            let tiles = counts[at].iter().copied().reduce(|a, b| s.index_mul(a, b)).unwrap_or(extents[0]);
-            s.index_affine(tiles, self.versions[at].nanoseconds as i64, 0)
+        let is_patches = |at: &usize| self.tile.patches_of(&self.versions[*at].sizes).is_some();
+        let (patches, windows): (Vec<usize>, Vec<usize>) = (0..self.versions.len()).partition(is_patches);
+        let up = |(extent, size): (&Value<'c>, &u64)| {
+            s.index_div(s.index_affine(*extent, 1, *size as i64 - 1), *size as i64)
         };
-        let (mut least, mut best) = (time(0), s.index(0));
-        for at in 1..self.versions.len() {
-            let own = time(at);
-            let is_less = s.index_compare(Compare::Less, own, least);
-            least = s.index_select(is_less, own, least);
-            best = s.index_select(is_less, s.index(at as i64), best);
+        let counts_of = |at: usize| extents.iter().zip(&self.versions[at].sizes).map(up).collect();
+        let counts: Vec<Vec<Value>> = windows.iter().map(|at| counts_of(*at)).collect();
+        let tiles = |counts: &[Value<'c>]| counts.iter().copied().reduce(|a, b| s.index_mul(a, b));
+        let mut times: Vec<Value> = Vec::new();
+        for (at, counts) in windows.iter().zip(&counts) {
+            let each = self.versions[*at].nanoseconds as i64;
+            times.push(s.index_affine(tiles(counts).unwrap_or(places), each, 0));
         }
-        for (at, counts) in counts.iter().enumerate() {
-            let chosen = s.index_compare(Compare::Equal, best, s.index(at as i64));
-            loops.guard(chosen, |inner| match self.tile.patches_of(&self.versions[at].sizes) {
-                Some((patches, size)) => {
-                    inner.upto(counts[0], LoopKind::Serial, &[], |l, i, _| {
-                        let s = l.scalars();
-                        let origin = s.index_affine(i, size as i64, 0);
-                        let count = s.index_min(s.index_sub(places, origin), s.index(size as i64));
-                        let result = &self.tensors[self.tile.inputs.len()].ty;
-                        self.run_patches(l, at, &Runs { patches, result, origin, count, places: size });
-                        Vec::new()
-                    });
-                }
-                None => self.each_tile(inner, at, counts, &mut Vec::new()),
+        if !patches.is_empty() {
+            // Estimates are no more exact than that, and windows copy less.
+            let time = self.time_greedily(loops, places, &patches);
+            times.push(s.index_add(time, s.index_div(time, 4)));
+        }
+        let (mut least, mut best) = (times[0], s.index(0));
+        for (way, time) in times.iter().enumerate().skip(1) {
+            let is_less = s.index_compare(Compare::Less, *time, least);
+            least = s.index_select(is_less, *time, least);
+            best = s.index_select(is_less, s.index(way as i64), best);
+        }
+        let chosen = |way: usize| s.index_compare(Compare::Equal, best, s.index(way as i64));
+        for (way, (at, counts)) in windows.iter().zip(&counts).enumerate() {
+            loops.guard(chosen(way), |inner| self.each_tile(inner, *at, counts, &mut Vec::new()));
+        }
+        if !patches.is_empty() {
+            loops.guard(chosen(windows.len()), |inner| {
+                self.greedily(inner, places, &patches, true, &mut |l, at, origin, _| {
+                    let Some((patches, size)) = self.tile.patches_of(&self.versions[at].sizes) else {
+                        return;
+                    };
+                    let s = l.scalars();
+                    let count = s.index_min(s.index_sub(places, origin), s.index(size as i64));
+                    let result = &self.tensors[self.tile.inputs.len()].ty;
+                    self.run_patches(l, at, &Runs { patches, result, origin, count, places: size });
+                });
             });
         }
     }

@@ -23,26 +23,68 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The tiles among operations: those of one number of rows between which nothing else is computed.
 pub fn tiles<'c>(ops: &[Op<'c>]) -> Vec<Vec<Op<'c>>> {
-    let mut of: HashMap<usize, (usize, Option<String>)> = HashMap::new();
-    let mut tiles: BTreeMap<(usize, String), Vec<Op<'c>>> = BTreeMap::new();
-    for op in ops {
-        let rows = rows_of(*op).map(|rows| rows.to_string());
-        let before = op.operand_values().into_iter().filter_map(defining_op);
-        let level = before
-            .filter_map(|maker| of.get(&op_key(maker)))
-            .map(|(level, other)| level + usize::from(*other != rows))
-            .max()
-            .unwrap_or(0);
-        if let Some(rows) = &rows {
-            tiles.entry((level, rows.clone())).or_default().push(*op);
+    let mut levels = Levels::of(ops);
+    // What is not needed yet waits for what it is needed with.
+    for ((level, _), members) in levels.sets().into_iter().rev() {
+        for part in connected(members) {
+            if let Some(latest) = levels.latest(&part).filter(|latest| *latest > level) {
+                part.iter().for_each(|op| levels.move_to(*op, latest));
+            }
         }
-        of.insert(op_key(*op), (level, rows));
     }
-    tiles
-        .into_values()
-        .flat_map(connected)
-        .filter(|members| members.iter().any(|op| is_product(*op)))
-        .collect()
+    let all = levels.sets().into_values().flat_map(connected);
+    all.filter(|members| members.iter().any(|op| is_product(*op))).collect()
+}
+
+/// When operations are computed, and how many rows they compute each by itself: what has other rows is of another level.
+struct Levels<'o, 'c> {
+    ops: &'o [Op<'c>],
+    of: HashMap<usize, (usize, Option<String>)>,
+}
+
+impl<'o, 'c> Levels<'o, 'c> {
+    /// The first levels that are possible.
+    fn of(ops: &'o [Op<'c>]) -> Self {
+        let mut of: HashMap<usize, (usize, Option<String>)> = HashMap::new();
+        for op in ops {
+            let rows = rows_of(*op).map(|rows| rows.to_string());
+            let before = op.operand_values().into_iter().filter_map(defining_op);
+            let level = before
+                .filter_map(|maker| of.get(&op_key(maker)))
+                .map(|(level, other)| level + usize::from(*other != rows))
+                .max()
+                .unwrap_or(0);
+            of.insert(op_key(*op), (level, rows));
+        }
+        Levels { ops, of }
+    }
+
+    /// The operations of each level that have rows, by the number of these.
+    fn sets(&self) -> BTreeMap<(usize, String), Vec<Op<'c>>> {
+        let mut sets: BTreeMap<(usize, String), Vec<Op<'c>>> = BTreeMap::new();
+        for op in self.ops {
+            if let Some((level, Some(rows))) = self.of.get(&op_key(*op)) {
+                sets.entry((*level, rows.clone())).or_default().push(*op);
+            }
+        }
+        sets
+    }
+
+    /// The last level at which operations may be computed; none where nothing here uses them.
+    fn latest(&self, part: &[Op<'c>]) -> Option<usize> {
+        let inside: HashSet<usize> = part.iter().map(|op| op_key(*op)).collect();
+        let rows = part.first().and_then(|op| self.of.get(&op_key(*op))).map(|(_, rows)| rows)?;
+        let results = part.iter().flat_map(|op| op.result_values());
+        let outside = results.flat_map(users).filter(|user| !inside.contains(&op_key(*user)));
+        let used = outside.filter_map(|user| self.of.get(&op_key(user)));
+        used.map(|(level, other)| level.saturating_sub(usize::from(other != rows))).min()
+    }
+
+    fn move_to(&mut self, op: Op<'c>, level: usize) {
+        if let Some((at, _)) = self.of.get_mut(&op_key(op)) {
+            *at = level;
+        }
+    }
 }
 
 /// The operations that hang together, each set for itself.

@@ -2,17 +2,16 @@
 //!
 //! ```text
 //!   rows      64, 16, 4, 1: as many as fit, the largest first; 15 rows that are left go into a tile of 16, of which one row is thrown away
-//!   windows   32 x 32, 16 x 16, or 64 patches of any images: those with which all takes the least
+//!   windows   16 x 16, 8 x 8, or 64 patches of any images: those with which all takes the least
 //! ```
 //!
-//! A tile of rows has so many that reading the weights takes no longer than computing with them, and that a call is paid for. A tile of an
-//! image has so many places as the second cache holds, with all channels.
+//! A tile of rows has so many that reading the weights takes no longer than computing with them, and that a call is paid for.
 
 use super::Tile;
 use super::geometry::prefix;
 use fusion_dialects::{
     Attribute, Context, OpExt, array_attr, array_elements, dict_attr, dictionary_element, dictionary_text,
-    int_attr, int_of, key, read_tensor, str_attr, tensor_type,
+    int_attr, int_of, key, str_attr, tensor_type,
 };
 use fusion_machine::Target;
 use fusion_operators::{Call, Dim, TensorType};
@@ -26,9 +25,10 @@ const MOST_ROWS: u64 = 256;
 const ROWS_STEP: u64 = 4;
 /// Calls that the work of a tile should take at least, so that calling is not what takes the time.
 const CALLS_PAID: f64 = 16.0;
-/// Places of the versions of windows: with the smallest, the rest of an image whose extents are no multiples is small.
-const PLACES: [u64; 3] = [1 << 10, 1 << 8, 1 << 6];
-/// Places of a tile of patches, the columns of a product.
+/// Places of the versions of windows: with the smaller one little is computed beyond the border of an image, the larger one reads the
+/// weights less often. More of them save nothing by the roofline.
+const PLACES: [u64; 2] = [1 << 8, 1 << 6];
+/// Places of tiles of patches, the columns of a product.
 const PATCHES: u64 = 64;
 
 /// A tile compiled for some sizes.
@@ -83,17 +83,18 @@ impl Version {
 pub fn sizes(tile: &Tile, target: &Target) -> Vec<Vec<u64>> {
     match &tile.geometry.windows {
         None => rows(tile, target).into_iter().map(|n| vec![n]).collect(),
-        Some(_) => windows(tile, target),
+        Some(_) => windows(tile),
     }
 }
 
+/// Bytes of the constants that a tile takes.
+pub fn weights_of(tile: &Tile) -> u64 {
+    let types = tile.constants.iter().flat_map(|op| op.result_values()).filter_map(tensor_type);
+    types.filter_map(|ty| ty.bytes()).sum()
+}
+
 fn rows(tile: &Tile, target: &Target) -> Vec<u64> {
-    let weights: u64 = tile
-        .constants
-        .iter()
-        .filter_map(|op| op.attr("value").and_then(read_tensor))
-        .map(|t| t.bytes().len() as u64)
-        .sum();
+    let weights = weights_of(tile);
     let flops = flops(tile, &[1]).max(1.0);
     let by_weights = target.peak_flops * weights as f64 / target.bandwidth_of(weights, 1) / flops;
     let by_calls = CALLS_PAID * target.kernel_call * target.peak_flops / flops;
@@ -105,7 +106,7 @@ fn rows(tile: &Tile, target: &Target) -> Vec<u64> {
     sizes
 }
 
-fn windows(tile: &Tile, target: &Target) -> Vec<Vec<u64>> {
+fn windows(tile: &Tile) -> Vec<Vec<u64>> {
     let axes = tile.geometry.axes();
     let square = |places: u64| {
         let side = (places as f64).powf(1.0 / (axes - 1) as f64) as u64;
@@ -116,12 +117,7 @@ fn windows(tile: &Tile, target: &Target) -> Vec<Vec<u64>> {
     };
     let mut all: Vec<Vec<u64>> = PLACES.iter().map(|&places| square(places)).collect();
     all.dedup();
-    let fits = |sizes: &Vec<u64>| bytes(tile, sizes) <= target.l2.bytes;
-    let first = all.iter().position(fits).unwrap_or(all.len() - 1);
-    let mut all = all.split_off(first);
     if tile.patches.is_some() {
-        // What small windows leave over, patches do not.
-        all.truncate(2);
         all.push(vec![PATCHES]);
     }
     all
@@ -152,14 +148,15 @@ fn flops(tile: &Tile, sizes: &[u64]) -> f64 {
     tile.members.iter().filter_map(of).sum()
 }
 
-/// For each version of rows, the largest first: from how many rows on that are left a whole tile takes less than the smaller ones do.
-pub fn worth_filling(versions: &[Version]) -> Vec<u64> {
-    let size = |v: usize| versions[v].sizes[0];
-    let mut from = vec![1; versions.len()];
+/// For each of some versions along one axis, the largest first: from how many places on that are left a whole tile takes less than the
+/// smaller ones do.
+pub fn worth_filling(versions: &[Version], among: &[usize]) -> Vec<u64> {
+    let size = |v: usize| versions[among[v]].sizes[0];
+    let mut from = vec![1; among.len()];
     // What so many rows take with the versions behind one.
     let mut rest: Box<dyn Fn(u64) -> u64> = Box::new(|rows| if rows == 0 { 0 } else { u64::MAX });
-    for v in (0..versions.len()).rev() {
-        let (n, cost) = (size(v), versions[v].nanoseconds);
+    for v in (0..among.len()).rev() {
+        let (n, cost) = (size(v), versions[among[v]].nanoseconds);
         from[v] = (1..n).find(|&rows| cost <= rest(rows)).unwrap_or(n);
         let (least, smaller) = (from[v], rest);
         rest = Box::new(move |rows| {
@@ -184,7 +181,7 @@ mod tests {
             nanoseconds,
         };
         // 13 rows: 4 + 4 + 4 + 1 takes 3 * 30 + 20, a tile of 16 takes 100.
-        let from = worth_filling(&[version(16, 100), version(4, 30), version(1, 20)]);
+        let from = worth_filling(&[version(16, 100), version(4, 30), version(1, 20)], &[0, 1, 2]);
         assert_eq!(from, [13, 2, 1]);
     }
 }
