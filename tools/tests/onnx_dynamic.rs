@@ -96,6 +96,26 @@ fn positions_are_cut_and_added() {
 }
 
 #[test]
+fn an_extent_that_is_squeezed_if_it_is_one_is_taken_to_be_one() {
+    // torch's squeeze(-1) of an extent that is not known.
+    let last = i64s("last", &[1], &[-1]);
+    let mut squeezed = graph(vec![node("Squeeze", &["x", "last"], &["s"], vec![])], vec![], &["s"]);
+    squeezed.initializer = vec![last.clone()];
+    let kept = graph(vec![node("Identity", &["x"], &["k"], vec![])], vec![], &["k"]);
+    let branches = vec![subgraph("then_branch", squeezed), subgraph("else_branch", kept)];
+    let nodes = vec![
+        node("Shape", &["x"], &["all"], vec![]),
+        node("Gather", &["all", "last"], &["extent"], vec![int("axis", 0)]),
+        node("Equal", &["extent", "one"], &["is_one"], vec![]),
+        node("If", &["is_one"], &["maybe"], branches),
+        node("Transpose", &["maybe"], &["y"], vec![ints("perm", &[1, 0])]),
+    ];
+    let constants = vec![last, i64s("one", &[1], &[1])];
+    let shapes: &[&[&[usize]]] = &[&[&[2, 4, 1]], &[&[5, 4, 1]]];
+    agrees(nodes, &[("x", &["n", "4", "s"])], constants, &["y"], shapes);
+}
+
+#[test]
 fn shapes_with_minus_one_are_expanded() {
     // torch's expand(-1, n, -1): the shape is Where(shape == -1, 1, shape).
     let nodes = vec![

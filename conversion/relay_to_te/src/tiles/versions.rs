@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   rows      64, 16, 4, 1: as many as fit, the largest first; 15 rows that are left go into a tile of 16, of which one row is thrown away
-//!   windows   16 x 16, 8 x 8, or 64 patches of any images: those with which all takes the least
+//!   windows   16 x 16, 8 x 8, or 16 patches of any images: those with which all takes the least
 //! ```
 //!
 //! A tile of rows has so many that reading the weights takes no longer than computing with them, and that a call is paid for.
@@ -28,8 +28,9 @@ const CALLS_PAID: f64 = 16.0;
 /// Places of the versions of windows: with the smaller one little is computed beyond the border of an image, the larger one reads the
 /// weights less often. More of them save nothing by the roofline.
 const PLACES: [u64; 2] = [1 << 8, 1 << 6];
-/// Places of tiles of patches, the columns of a product.
-const PATCHES: u64 = 64;
+/// Places of tiles of patches, the columns of a product: a vector of floats on the widest processors, and on others some. More columns
+/// take little less time each, by the roofline.
+const PATCHES: u64 = 16;
 
 /// A tile compiled for some sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +119,10 @@ fn windows(tile: &Tile) -> Vec<Vec<u64>> {
     let mut all: Vec<Vec<u64>> = PLACES.iter().map(|&places| square(places)).collect();
     all.dedup();
     if tile.patches.is_some() {
+        if axes == 2 {
+            // Along one axis patches take as long; along two, windows may be computed by Winograd's algorithm.
+            all.truncate(1);
+        }
         all.push(vec![PATCHES]);
     }
     all

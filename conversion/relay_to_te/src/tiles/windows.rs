@@ -69,7 +69,9 @@ fn follows<'c>(user: Op<'c>, last: Op<'c>, result: &TensorType) -> bool {
             1 => dim.known().is_some(),
             at => *dim == Dim::Static(1) || (dim.known().is_some() && result.dims[at] == *dim && at > 1),
         });
-        *v == made || ty.dims == result.dims || (ty.rank() <= result.rank() && broadcast)
+        // What has no name may be 1.
+        let same = ty.dims == result.dims && !ty.dims.contains(&Dim::Any);
+        *v == made || same || (ty.rank() <= result.rank() && broadcast)
     };
     let results = user.result_values();
     is_elementwise(operator)

@@ -5,6 +5,8 @@
 //! relay.while. A Loop that collects values a known number of times writes rows of a tensor (`collect`);
 //! any other goes on for as long as its condition holds, and collects lists (`repeat`).
 
+use fusion_operators::ops::elementwise::EQUAL;
+use fusion_operators::ops::shape::RESHAPE;
 use fusion_operators::{DType, Tensor};
 
 use super::collect::{At, Place, Step};
@@ -17,6 +19,7 @@ use crate::onnx::definitions::Def;
 use crate::onnx::emit::{Held, Id, Region};
 use crate::onnx::error::{Fault, ImportError};
 use crate::onnx::importer::Importer;
+use crate::onnx::known::Extent;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::proto::GraphProto;
 
@@ -49,11 +52,18 @@ impl<'m> Importer<'m> {
         if let Some(known) = self.constant_of(condition) {
             return Ok(self.subgraph(branch(is_true(&known)), &[]).map_err(Box::new)?);
         }
+        // A comparison of extents may be decided though others of the same shape are not known.
+        if let Some([Extent::Known(holds)]) = self.extents(condition).as_deref() {
+            return Ok(self.subgraph(branch(*holds != 0), &[]).map_err(Box::new)?);
+        }
         let mut given = Vec::new();
         let made = self.branches(node, condition, branch, None, &mut given);
         let [first, rest @ ..] = &given[..] else { return made };
         if made.is_ok() {
             return made;
+        }
+        if self.squeezes_one(condition, then, otherwise) {
+            return Ok(self.subgraph(then, &[]).map_err(Box::new)?);
         }
         // Branches that differ: a condition that is given decides, else the result is held as what both have in common.
         let unknown = match self.value_of(condition, "the condition") {
@@ -67,6 +77,36 @@ impl<'m> Importer<'m> {
             }
             _ => fault,
         })
+    }
+
+    /// True where an extent that is 1 is removed, and otherwise kept: PyTorch's `squeeze(axis)` of an extent that is not known. Ranks are
+    /// known, so the extent is taken to be 1; the operator that removes it compares it when the program runs.
+    fn squeezes_one(&mut self, condition: Value, then: &GraphProto, otherwise: &GraphProto) -> bool {
+        let all = |graph: &GraphProto, last: &str| {
+            let working = || graph.node.iter().filter(|node| node.op_type != "Constant");
+            working().count() == 1 && working().all(|node| node.op_type == last)
+        };
+        if !all(then, "Squeeze") || !all(otherwise, "Identity") {
+            return false;
+        }
+        let call = |v: Value| match &self.entries[v.0 as usize].def {
+            Def::Call { op, operands, .. } => Some((*op, operands.clone())),
+            _ => None,
+        };
+        // It may have been a tensor of one element.
+        let mut made = call(condition);
+        while let Some((_, operands)) = made.as_ref().filter(|(op, _)| op.is(&RESHAPE)) {
+            made = call(operands[0]);
+        }
+        let Some((op, operands)) = made else { return false };
+        let is_equal = op.is(&EQUAL);
+        let mut is = |at: usize, wanted: fn(&Extent) -> bool| {
+            let extents = operands.get(at).and_then(|&operand| self.extents(operand));
+            extents.is_some_and(|extents| matches!(&extents[..], [extent] if wanted(extent)))
+        };
+        let one = |extent: &Extent| *extent == Extent::Known(1);
+        let dynamic = |extent: &Extent| matches!(extent, Extent::Dim(_));
+        is_equal && (is(0, dynamic) && is(1, one) || is(0, one) && is(1, dynamic))
     }
 
     /// relay.if, with results that are held as what is given here in both branches.

@@ -53,7 +53,7 @@ pub fn dynamic_graph(seed: u64) -> Graph {
 }
 
 /// The graph without steps that no result needs: compilers leave out what these would fail at.
-fn live(graph: Graph) -> Graph {
+pub fn live(graph: Graph) -> Graph {
     let mut needed = vec![false; graph.steps.len()];
     for place in (0..graph.steps.len()).rev() {
         needed[place] |= graph.results.contains(&place) || matches!(graph.steps[place], Step::Input(_));

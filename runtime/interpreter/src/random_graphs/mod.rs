@@ -16,7 +16,7 @@ mod operations;
 mod text;
 mod writer;
 
-pub use dynamic::{dynamic_graph, dynamic_inputs};
+pub use dynamic::{dynamic_graph, dynamic_inputs, live};
 pub use numbers::{constants, inputs, representable};
 pub use operations::graph;
 pub use text::attribute;
