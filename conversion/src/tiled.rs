@@ -18,7 +18,7 @@ use fusion_dialects::{
     Build, Module, OpExt, OperationLike, Region, function_type, index_type, module_op, ops_in, str_attr,
     top_level, type_attr, unit_attr,
 };
-use fusion_relay_to_te::tiles::versions::{VERSIONS, Version, bytes, sizes, weights_of};
+use fusion_relay_to_te::tiles::versions::{MOST_PARTS, VERSIONS, Version, bytes, sizes, weights_of};
 use fusion_relay_to_te::tiles::{Tile, instance, marked};
 use fusion_targets::c_interface::BY_ADDRESS;
 use fusion_te_to_loop::plan_memory::entry_of;
@@ -104,6 +104,11 @@ fn version(
     let copied = 2 * bytes(tile, &sizes);
     let copying =
         if tile.geometry.windows.is_some() { copied as f64 / target.bandwidth_of(copied, 1) } else { 0.0 };
+    // Rows are computed where they lie, and by all threads together.
+    let parts = if tile.geometry.windows.is_some() { target.cores.clamp(1, MOST_PARTS) } else { 1 };
     let nanoseconds = ((computing.max(reading) + copying) * 1e9).ceil() as u64;
-    Ok(Some((Version { sizes, symbol: symbol.to_owned(), workspace: workspace_bytes, nanoseconds }, made)))
+    Ok(Some((
+        Version { sizes, symbol: symbol.to_owned(), workspace: workspace_bytes, parts, nanoseconds },
+        made,
+    )))
 }

@@ -21,8 +21,8 @@ func.func private @tile_4(index, index, index)
 func.func private @tile_1(index, index, index)
 func.func private @rows(%x: tensor<?x8xf32, #relay.dims<["n", ""]>>) -> tensor<?x8xf32, #relay.dims<["n", ""]>> attributes {relay.dynamic, relay.primitive} {
   %0 = relay.exp %x {relay.tile = 0 : i64, relay.tile_versions = [
-    {nanoseconds = 40 : i64, sizes = [4 : i64], symbol = "tile_4", workspace = 0 : i64},
-    {nanoseconds = 15 : i64, sizes = [1 : i64], symbol = "tile_1", workspace = 64 : i64}]}
+    {nanoseconds = 40 : i64, parts = 1 : i64, sizes = [4 : i64], symbol = "tile_4", workspace = 0 : i64},
+    {nanoseconds = 15 : i64, parts = 1 : i64, sizes = [1 : i64], symbol = "tile_1", workspace = 64 : i64}]}
     : (tensor<?x8xf32, #relay.dims<["n", ""]>>) -> tensor<?x8xf32, #relay.dims<["n", ""]>>
   return %0 : tensor<?x8xf32, #relay.dims<["n", ""]>>
 }

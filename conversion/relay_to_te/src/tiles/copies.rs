@@ -26,6 +26,8 @@ pub struct Copy<'t, 'c> {
     pub sizes: &'t [u64],
     /// Where it begins.
     pub origins: &'t [Value<'c>],
+    /// Where its elements begin in `local`.
+    pub start: Value<'c>,
 }
 
 /// A part of both: places that begin at `first` in the tensor, which has `extent` of them, and are `local` in the tile.
@@ -39,17 +41,17 @@ struct Line<'c> {
 impl<'c> Copy<'_, 'c> {
     /// Fills the tile, with zeros where there is nothing.
     pub fn fill(&self, loops: &Loops<'c>, helpers: &Helpers<'c>) {
-        self.call(loops, helpers, "fill", |l, [whole, local], lines| {
+        self.call(loops, helpers, "fill", |l, [whole, local], lines, start| {
             let zero = l.scalars().index(0);
-            fill(l, (whole, local), lines, zero, zero);
+            fill(l, (whole, local, start), lines, zero, zero);
         });
     }
 
     /// Gives back what the tensor has of the tile.
     pub fn give(&self, loops: &Loops<'c>, helpers: &Helpers<'c>) {
-        self.call(loops, helpers, "give", |l, [whole, local], lines| {
+        self.call(loops, helpers, "give", |l, [whole, local], lines, start| {
             let zero = l.scalars().index(0);
-            give(l, (whole, local), lines, zero, zero);
+            give(l, (whole, local, start), lines, zero, zero);
         });
     }
 
@@ -58,10 +60,10 @@ impl<'c> Copy<'_, 'c> {
         loops: &Loops<'c>,
         helpers: &Helpers<'c>,
         what: &str,
-        body: impl FnOnce(&Loops<'c>, [Buffer<'c>; 2], &[Line<'c>]),
+        body: impl FnOnce(&Loops<'c>, [Buffer<'c>; 2], &[Line<'c>], Value<'c>),
     ) {
         let s = loops.scalars();
-        let mut numbers = Vec::new();
+        let mut numbers = vec![self.start];
         for part in self.parts {
             let extent = number(loops, &self.tensor.ty, part);
             let (first, local) = match part.along {
@@ -76,24 +78,24 @@ impl<'c> Copy<'_, 'c> {
         }
         let name = format!("tile_{what}_{}_{}", self.parts.len(), self.local.dtype);
         helpers.call(loops, &name, &[self.whole, self.local], &numbers, |l, buffers, numbers| {
-            let lines: Vec<Line> =
-                numbers.chunks(3).map(|n| Line { first: n[0], extent: n[1], local: n[2] }).collect();
-            body(l, [buffers[0], buffers[1]], &lines);
+            let line = |n: &[Value<'c>]| Line { first: n[0], extent: n[1], local: n[2] };
+            let lines: Vec<Line> = numbers[1..].chunks(3).map(line).collect();
+            body(l, [buffers[0], buffers[1]], &lines, numbers[0]);
         });
     }
 }
 
-/// `from` is the place in the tensor so far, `to` that in the tile.
+/// `from` is the place in the tensor so far, `to` that in the tile, whose elements begin at a place of their buffer.
 fn fill<'c>(
     loops: &Loops<'c>,
-    buffers: (Buffer<'c>, Buffer<'c>),
+    buffers: (Buffer<'c>, Buffer<'c>, Value<'c>),
     lines: &[Line<'c>],
     from: Value<'c>,
     to: Value<'c>,
 ) {
     let s = loops.scalars();
     let Some((line, inner)) = lines.split_first() else {
-        return loops.store(loops.load_raw(buffers.0, from), buffers.1, to);
+        return loops.store(loops.load_raw(buffers.0, from), buffers.1, s.index_add(buffers.2, to));
     };
     let (from, to) = (s.index_mul(from, line.extent), s.index_mul(to, line.local));
     // Places before and behind those that there are.
@@ -105,7 +107,7 @@ fn fill<'c>(
     let zeros = |begin: Value<'c>, end: Value<'c>| {
         let (begin, count) = (s.index_add(to, begin), s.index_sub(end, begin));
         let times = |n: Value<'c>| size.map_or(n, |size| s.index_mul(n, size));
-        let begin = times(begin);
+        let begin = s.index_add(buffers.2, times(begin));
         loops.upto(times(count), LoopKind::Serial, &[], |l, i, _| {
             let s = l.scalars();
             let dtype = buffers.1.dtype;
@@ -128,14 +130,14 @@ fn fill<'c>(
 /// `to` is the place in the tensor so far, `from` that in the tile.
 fn give<'c>(
     loops: &Loops<'c>,
-    buffers: (Buffer<'c>, Buffer<'c>),
+    buffers: (Buffer<'c>, Buffer<'c>, Value<'c>),
     lines: &[Line<'c>],
     to: Value<'c>,
     from: Value<'c>,
 ) {
     let s = loops.scalars();
     let Some((line, inner)) = lines.split_first() else {
-        return loops.store(loops.load_raw(buffers.1, from), buffers.0, to);
+        return loops.store(loops.load_raw(buffers.1, s.index_add(buffers.2, from)), buffers.0, to);
     };
     let (to, from) = (s.index_mul(to, line.extent), s.index_mul(from, line.local));
     let there = s.index_min(s.index_sub(line.extent, line.first), line.local);

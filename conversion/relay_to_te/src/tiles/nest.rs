@@ -23,13 +23,16 @@ use fusion_dialects::te::{Compare, Kernel};
 use fusion_dialects::{Value, index_type, key, symbol_attr, tensor_type};
 use fusion_operators::{DType, TensorType};
 
+/// Elements, and bytes, of a part of the tiles are multiples of this: no two parts share a line of a cache.
+const LINE: u64 = 64;
+
 /// What is needed to write the loops.
 struct Nest<'t, 'c> {
     tile: &'t Tile<'c>,
     tensors: Vec<Tensor>,
     buffers: Vec<Buffer<'c>>,
-    /// Buffers of each version's tiles, one for each tensor that has parts, and the workspace.
-    local: Vec<Vec<Option<Buffer<'c>>>>,
+    /// Buffers of each version's tiles, one for each tensor that has parts, with the elements of a part of the tiles; and workspaces.
+    local: Vec<Vec<Option<(Buffer<'c>, u64)>>>,
     workspaces: Vec<Buffer<'c>>,
     versions: &'t [Version],
     helpers: &'t Helpers<'c>,
@@ -53,18 +56,25 @@ pub fn build<'c>(
         tile.inputs.iter().chain(&tile.outputs).map(|v| tensor_type(*v)).collect::<Option<_>>()?;
     let mut results: Vec<TensorType> = tensors[tile.inputs.len()..].iter().map(|t| t.ty.clone()).collect();
     let given = results.len();
+    let mut elements: Vec<Vec<u64>> = Vec::new();
     for version in versions {
+        let mut own = Vec::new();
         for (tensor, ty) in tensors.iter().zip(&written).filter(|(t, _)| t.parts.is_some()) {
             let local = tile.tile_type(ty, tensor.is_data, &version.sizes)?;
-            results.push(TensorType::fixed(&[local.elements()?.max(1)], local.dtype));
+            let each = local.elements()?.max(1).next_multiple_of(LINE);
+            results.push(TensorType::fixed(&[each.checked_mul(version.parts)?], local.dtype));
+            own.push(each);
         }
-        results.push(TensorType::fixed(&[version.workspace.max(1)], DType::I8));
+        results.push(TensorType::fixed(&[workspace_of(version).checked_mul(version.parts)?], DType::I8));
+        elements.push(own);
     }
     let made = kernel.nest("tiles", operands, &results, |loops, ins, outs| {
         let mut rest = outs[given..].iter().copied();
         let (mut local, mut workspaces) = (Vec::new(), Vec::new());
-        for _ in versions {
-            local.push(tensors.iter().map(|t| t.parts.as_ref().and_then(|_| rest.next())).collect());
+        for own in &elements {
+            let mut own = own.iter().copied();
+            let mut one = |t: &Tensor| t.parts.as_ref().and_then(|_| rest.next().zip(own.next()));
+            local.push(tensors.iter().map(&mut one).collect());
             workspaces.extend(rest.next());
         }
         let buffers = ins.iter().chain(&outs[..given]).copied().collect();
@@ -88,60 +98,29 @@ impl<'c> Nest<'_, 'c> {
     }
 
     fn rows(&self, loops: &Loops<'c>) {
-        let rows = self.extent(loops, 0);
-        let all: Vec<usize> = (0..self.versions.len()).collect();
-        let fills = self.tile.may_be_padded();
-        self.greedily(loops, rows, &all, fills, &mut |l, at, origin, is_full| match is_full {
-            true => self.run_in_place(l, at, origin),
-            false => self.run(l, at, &[origin]),
-        });
-    }
-
-    /// Runs tiles of these versions, the largest first, along one axis; `fills` says whether a tile may be more than what is left.
-    fn greedily(
-        &self,
-        loops: &Loops<'c>,
-        extent: Value<'c>,
-        among: &[usize],
-        fills: bool,
-        run: &mut dyn FnMut(&Loops<'c>, usize, Value<'c>, bool),
-    ) {
         let s = loops.scalars();
+        let rows = self.extent(loops, 0);
+        let from = worth_filling(self.versions);
         let mut done = s.index(0);
-        for (at, from) in among.iter().copied().zip(worth_filling(self.versions, among)) {
-            let size = self.versions[at].sizes[0] as i64;
-            let count = s.index_div(s.index_sub(extent, done), size);
+        for (at, version) in self.versions.iter().enumerate() {
+            let size = version.sizes[0] as i64;
+            let count = s.index_div(s.index_sub(rows, done), size);
             let first = done;
             loops.upto(count, LoopKind::Serial, &[], |inner, i, _| {
                 let s = inner.scalars();
-                run(inner, at, s.index_add(first, s.index_affine(i, size, 0)), true);
+                let origin = s.index_add(first, s.index_affine(i, size, 0));
+                self.run_in_place(inner, at, origin);
                 Vec::new()
             });
             done = s.index_add(done, s.index_affine(count, size, 0));
-            if from as i64 >= size || !fills {
+            if from[at] as i64 >= size || !self.tile.may_be_padded() {
                 continue;
             }
-            let left = s.index_sub(extent, done);
-            let is_filled = s.index_compare(Compare::Less, s.index(from as i64 - 1), left);
-            loops.guard(is_filled, |inner| run(inner, at, done, false));
-            done = s.index_select(is_filled, extent, done);
+            let left = s.index_sub(rows, done);
+            let fills = s.index_compare(Compare::Less, s.index(from[at] as i64 - 1), left);
+            loops.guard(fills, |inner| self.run(inner, at, &[done], inner.scalars().index(0)));
+            done = s.index_select(fills, rows, done);
         }
-    }
-
-    /// What [`Self::greedily`] takes, in nanoseconds.
-    fn time_greedily(&self, loops: &Loops<'c>, extent: Value<'c>, among: &[usize]) -> Value<'c> {
-        let s = loops.scalars();
-        let (mut time, mut left) = (s.index(0), extent);
-        for (at, from) in among.iter().copied().zip(worth_filling(self.versions, among)) {
-            let (size, each) = (self.versions[at].sizes[0] as i64, self.versions[at].nanoseconds as i64);
-            let count = s.index_div(left, size);
-            time = s.index_add(time, s.index_affine(count, each, 0));
-            left = s.index_sub(left, s.index_affine(count, size, 0));
-            let is_filled = s.index_compare(Compare::Less, s.index(from as i64 - 1), left);
-            time = s.index_add(time, s.index_select(is_filled, s.index(each), s.index(0)));
-            left = s.index_select(is_filled, s.index(0), left);
-        }
-        time
     }
 
     fn windows(&self, loops: &Loops<'c>) {
@@ -149,59 +128,78 @@ impl<'c> Nest<'_, 'c> {
         let axes = self.tile.geometry.axes();
         let extents: Vec<Value> = (0..axes).map(|axis| self.extent(loops, axis)).collect();
         let places = extents_of(loops, &self.tensors[self.tile.inputs.len()].ty);
-        let is_patches = |at: &usize| self.tile.patches_of(&self.versions[*at].sizes).is_some();
-        let (patches, windows): (Vec<usize>, Vec<usize>) = (0..self.versions.len()).partition(is_patches);
-        let up = |(extent, size): (&Value<'c>, &u64)| {
-            s.index_div(s.index_affine(*extent, 1, *size as i64 - 1), *size as i64)
+        let up = |extent: Value<'c>, size: u64| {
+            s.index_div(s.index_affine(extent, 1, size as i64 - 1), size as i64)
         };
-        let counts_of = |at: usize| extents.iter().zip(&self.versions[at].sizes).map(up).collect();
-        let counts: Vec<Vec<Value>> = windows.iter().map(|at| counts_of(*at)).collect();
-        let tiles = |counts: &[Value<'c>]| counts.iter().copied().reduce(|a, b| s.index_mul(a, b));
-        let mut times: Vec<Value> = Vec::new();
-        for (at, counts) in windows.iter().zip(&counts) {
-            let each = self.versions[*at].nanoseconds as i64;
-            times.push(s.index_affine(tiles(counts).unwrap_or(places), each, 0));
+        // How many tiles there are along each axis.
+        let counts_of = |version: &Version| -> Vec<Value<'c>> {
+            match self.tile.patches_of(&version.sizes) {
+                Some((_, size)) => vec![up(places, size)],
+                None => extents.iter().zip(&version.sizes).map(|(extent, size)| up(*extent, *size)).collect(),
+            }
+        };
+        let counts: Vec<Vec<Value>> = self.versions.iter().map(counts_of).collect();
+        let tiles = |at: usize| counts[at].iter().copied().reduce(|a, b| s.index_mul(a, b)).unwrap_or(places);
+        let time = |at: usize| s.index_affine(tiles(at), self.versions[at].nanoseconds as i64, 0);
+        let (mut least, mut best) = (time(0), s.index(0));
+        for at in 1..self.versions.len() {
+            let own = time(at);
+            let is_less = s.index_compare(Compare::Less, own, least);
+            least = s.index_select(is_less, own, least);
+            best = s.index_select(is_less, s.index(at as i64), best);
         }
-        if !patches.is_empty() {
-            // Estimates are no more exact than that, and windows copy less.
-            let time = self.time_greedily(loops, places, &patches);
-            times.push(s.index_add(time, s.index_div(time, 4)));
-        }
-        let (mut least, mut best) = (times[0], s.index(0));
-        for (way, time) in times.iter().enumerate().skip(1) {
-            let is_less = s.index_compare(Compare::Less, *time, least);
-            least = s.index_select(is_less, *time, least);
-            best = s.index_select(is_less, s.index(way as i64), best);
-        }
-        let chosen = |way: usize| s.index_compare(Compare::Equal, best, s.index(way as i64));
-        for (way, (at, counts)) in windows.iter().zip(&counts).enumerate() {
-            loops.guard(chosen(way), |inner| self.each_tile(inner, *at, counts, &mut Vec::new()));
-        }
-        if !patches.is_empty() {
-            loops.guard(chosen(windows.len()), |inner| {
-                self.greedily(inner, places, &patches, true, &mut |l, at, origin, _| {
-                    let Some((patches, size)) = self.tile.patches_of(&self.versions[at].sizes) else {
-                        return;
-                    };
-                    let s = l.scalars();
-                    let count = s.index_min(s.index_sub(places, origin), s.index(size as i64));
-                    let result = &self.tensors[self.tile.inputs.len()].ty;
-                    self.run_patches(l, at, &Runs { patches, result, origin, count, places: size });
+        for (at, counts) in counts.iter().enumerate() {
+            let chosen = s.index_compare(Compare::Equal, best, s.index(at as i64));
+            loops.guard(chosen, |inner| {
+                self.in_parts(inner, at, tiles(at), |l, tile, part| {
+                    match self.tile.patches_of(&self.versions[at].sizes) {
+                        Some((patches, size)) => {
+                            let s = l.scalars();
+                            let origin = s.index_affine(tile, size as i64, 0);
+                            let count = s.index_min(s.index_sub(places, origin), s.index(size as i64));
+                            let result = &self.tensors[self.tile.inputs.len()].ty;
+                            let runs = Runs { patches, result, origin, count, places: size };
+                            self.run_patches(l, at, &runs, part);
+                        }
+                        None => self.run(l, at, &self.origins(l, at, counts, tile), part),
+                    }
                 });
             });
         }
     }
 
-    /// Runs all tiles of a version, from an axis on.
-    fn each_tile(&self, loops: &Loops<'c>, at: usize, counts: &[Value<'c>], origins: &mut Vec<Value<'c>>) {
-        let Some(&count) = counts.get(origins.len()) else { return self.run(loops, at, origins) };
-        let size = self.versions[at].sizes[origins.len()] as i64;
-        loops.upto(count, LoopKind::Serial, &[], |inner, i, _| {
-            origins.push(inner.scalars().index_affine(i, size, 0));
-            self.each_tile(inner, at, counts, origins);
-            origins.pop();
+    /// Runs tiles, which threads share: each part of them has memory of its own. A single tile has all threads.
+    fn in_parts(
+        &self,
+        loops: &Loops<'c>,
+        at: usize,
+        tiles: Value<'c>,
+        body: impl FnOnce(&Loops<'c>, Value<'c>, Value<'c>),
+    ) {
+        let s = loops.scalars();
+        let parts = s.index_min(tiles, s.index(self.versions[at].parts as i64));
+        loops.upto(parts, LoopKind::Parallel, &[], |l, part, _| {
+            let s = l.scalars();
+            let begin = |part: Value<'c>| s.index_quotient(s.index_mul(part, tiles), parts);
+            let first = begin(part);
+            let count = s.index_sub(begin(s.index_affine(part, 1, 1)), first);
+            l.upto(count, LoopKind::Serial, &[], |l, i, _| {
+                body(l, l.scalars().index_add(first, i), part);
+                Vec::new()
+            });
             Vec::new()
         });
+    }
+
+    /// Where a tile begins along each axis, from its number.
+    fn origins(&self, loops: &Loops<'c>, at: usize, counts: &[Value<'c>], tile: Value<'c>) -> Vec<Value<'c>> {
+        let s = loops.scalars();
+        let (mut origins, mut number) = (Vec::new(), tile);
+        for (count, size) in counts.iter().zip(&self.versions[at].sizes).rev() {
+            origins.insert(0, s.index_affine(s.index_remainder(number, *count), *size as i64, 0));
+            number = s.index_quotient(number, *count);
+        }
+        origins
     }
 
     /// Runs a tile of rows on its rows where they lie.
@@ -215,79 +213,89 @@ impl<'c> Nest<'_, 'c> {
             s.index_add(base, s.index_affine(origin, bytes as i64, 0))
         };
         let places = self.tensors.iter().zip(&self.buffers).map(place).collect();
-        self.call(loops, at, places);
+        self.call(loops, at, places, s.index(0));
+    }
+
+    /// Where a part's tile of a tensor is: the buffer, and the place of its first element.
+    fn local_of(
+        &self,
+        loops: &Loops<'c>,
+        at: usize,
+        tensor: usize,
+        part: Value<'c>,
+    ) -> Option<(Buffer<'c>, Value<'c>)> {
+        let (buffer, elements) = self.local[at][tensor]?;
+        Some((buffer, loops.scalars().index_affine(part, elements as i64, 0)))
     }
 
     /// Runs a tile that begins there on copies.
-    fn run(&self, loops: &Loops<'c>, at: usize, origins: &[Value<'c>]) {
-        let inputs = self.tile.inputs.len();
-        let copies = || self.tensors.iter().zip(&self.buffers).zip(&self.local[at]);
-        for ((tensor, buffer), local) in copies().take(inputs) {
-            if let (Some(parts), Some(local)) = (&tensor.parts, local) {
-                let copy = Copy {
-                    tensor,
-                    parts,
-                    whole: *buffer,
-                    local: *local,
-                    sizes: &self.versions[at].sizes,
-                    origins,
-                };
-                copy.fill(loops, self.helpers);
-            }
-        }
-        let place = |((_, buffer), local): ((&Tensor, &Buffer<'c>), &Option<Buffer<'c>>)| {
-            address(loops, local.unwrap_or(*buffer))
+    fn run(&self, loops: &Loops<'c>, at: usize, origins: &[Value<'c>], part: Value<'c>) {
+        let copy = |tensor: usize| {
+            let (local, start) = self.local_of(loops, at, tensor, part)?;
+            let (whole, sizes) = (self.buffers[tensor], &self.versions[at].sizes);
+            let tensor = &self.tensors[tensor];
+            Some(Copy { tensor, parts: tensor.parts.as_deref()?, whole, local, sizes, origins, start })
         };
-        self.call(loops, at, copies().map(place).collect());
-        for ((tensor, buffer), local) in copies().skip(inputs) {
-            if let (Some(parts), Some(local)) = (&tensor.parts, local) {
-                let copy = Copy {
-                    tensor,
-                    parts,
-                    whole: *buffer,
-                    local: *local,
-                    sizes: &self.versions[at].sizes,
-                    origins,
-                };
-                copy.give(loops, self.helpers);
-            }
-        }
+        let (taken, given) = (0..self.tile.inputs.len(), self.tile.inputs.len()..self.tensors.len());
+        taken.filter_map(copy).for_each(|copy| copy.fill(loops, self.helpers));
+        self.call_on_copies(loops, at, part);
+        given.filter_map(copy).for_each(|copy| copy.give(loops, self.helpers));
     }
 
     /// Runs a tile of patches.
-    fn run_patches(&self, loops: &Loops<'c>, at: usize, runs: &Runs<'_, 'c>) {
+    fn run_patches(&self, loops: &Loops<'c>, at: usize, runs: &Runs<'_, 'c>, part: Value<'c>) {
         let inputs = self.tile.inputs.len();
-        let copies = || self.tensors.iter().zip(&self.buffers).zip(&self.local[at]);
         runs.each(loops, &mut |l, run| {
-            for ((tensor, buffer), local) in copies().take(inputs) {
-                match local {
+            for at_tensor in 0..inputs {
+                let tensor = &self.tensors[at_tensor];
+                match self.local_of(l, at, at_tensor, part) {
                     Some(local) if tensor.is_data => {
-                        runs.fill_columns(l, self.helpers, tensor, (*buffer, *local), run)
+                        runs.fill_columns(l, self.helpers, tensor, (self.buffers[at_tensor], local), run);
                     }
-                    Some(local) => runs.copy(l, self.helpers, tensor, (*buffer, *local), run, false),
+                    Some(local) => {
+                        runs.copy(l, self.helpers, tensor, (self.buffers[at_tensor], local), run, false);
+                    }
                     None => {}
                 }
             }
         });
-        let place = |((_, buffer), local): ((&Tensor, &Buffer<'c>), &Option<Buffer<'c>>)| {
-            address(loops, local.unwrap_or(*buffer))
-        };
-        self.call(loops, at, copies().map(place).collect());
+        self.call_on_copies(loops, at, part);
         runs.each(loops, &mut |l, run| {
-            for ((tensor, buffer), local) in copies().skip(inputs) {
-                if let Some(local) = local {
-                    runs.copy(l, self.helpers, tensor, (*buffer, *local), run, true);
+            for at_tensor in inputs..self.tensors.len() {
+                if let Some(local) = self.local_of(l, at, at_tensor, part) {
+                    let tensor = &self.tensors[at_tensor];
+                    runs.copy(l, self.helpers, tensor, (self.buffers[at_tensor], local), run, true);
                 }
             }
         });
     }
 
-    fn call(&self, loops: &Loops<'c>, at: usize, mut places: Vec<Value<'c>>) {
-        places.push(address(loops, self.workspaces[at]));
+    /// Calls a version on a part's copies.
+    fn call_on_copies(&self, loops: &Loops<'c>, at: usize, part: Value<'c>) {
+        let s = loops.scalars();
+        let place = |tensor: usize| match self.local_of(loops, at, tensor, part) {
+            Some((buffer, first)) => {
+                let bytes = s.index_affine(first, buffer.dtype.size() as i64, 0);
+                s.index_add(address(loops, buffer), bytes)
+            }
+            None => address(loops, self.buffers[tensor]),
+        };
+        self.call(loops, at, (0..self.tensors.len()).map(place).collect(), part);
+    }
+
+    fn call(&self, loops: &Loops<'c>, at: usize, mut places: Vec<Value<'c>>, part: Value<'c>) {
+        let s = loops.scalars();
+        let own = s.index_affine(part, workspace_of(&self.versions[at]) as i64, 0);
+        places.push(s.index_add(address(loops, self.workspaces[at]), own));
         let build = &loops.build;
         let callee = symbol_attr(build.context(), &self.versions[at].symbol);
         build.op(Upstream::Call.name(), &places, &[], &[("callee", callee)]);
     }
+}
+
+/// Bytes of a part's workspace.
+fn workspace_of(version: &Version) -> u64 {
+    version.workspace.max(1).next_multiple_of(LINE)
 }
 
 /// How many places a result of windows has, in all images.

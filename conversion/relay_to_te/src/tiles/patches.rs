@@ -74,6 +74,9 @@ pub struct Runs<'t, 'c> {
     pub places: u64,
 }
 
+/// Where a tile's part of a tensor is: the buffer, and the place in it where the part begins.
+pub type Local<'c> = (Buffer<'c>, Value<'c>);
+
 /// A run: the places of a tile from `first` on, `length` of them, in the line `at` (an image and all spatial axes but the last) from `column` on.
 pub struct Run<'c> {
     image: Value<'c>,
@@ -123,13 +126,13 @@ impl<'c> Runs<'_, 'c> {
         loops: &Loops<'c>,
         helpers: &Helpers<'c>,
         data: &Tensor,
-        (from, to): (Buffer<'c>, Buffer<'c>),
+        (from, (to, start)): (Buffer<'c>, Local<'c>),
         run: &Run<'c>,
     ) {
         let s = loops.scalars();
         let index = |n: u64| s.index(n as i64);
         let mut numbers =
-            vec![index(self.patches.channels), index(self.places), run.image, run.first, run.length];
+            vec![index(self.patches.channels), index(self.places), run.image, run.first, run.length, start];
         let places = run.at.iter().chain([&run.column]).zip(&data.ty.dims[2..]);
         for ((place, dim), (axis, kernel)) in places.zip(self.patches.axes.iter().zip(&self.patches.kernel)) {
             let window = [*kernel, axis.stride, axis.dilation, axis.begin].map(index);
@@ -139,7 +142,7 @@ impl<'c> Runs<'_, 'c> {
         let stride = self.patches.axes.last().map_or(1, |axis| axis.stride);
         let name = format!("tile_columns_{}_{stride}_{}", self.patches.axes.len(), to.dtype);
         helpers.call(loops, &name, &[from, to], &numbers, |l, buffers, numbers| {
-            let axes = numbers[5..].chunks(6).map(|n| Axial {
+            let axes = numbers[6..].chunks(6).map(|n| Axial {
                 place: n[0],
                 extent: n[1],
                 kernel: n[2],
@@ -154,7 +157,7 @@ impl<'c> Runs<'_, 'c> {
             let fill = Fill {
                 axes,
                 places: numbers[1],
-                first: numbers[3],
+                first: l.scalars().index_add(numbers[5], numbers[3]),
                 length: numbers[4],
                 from: buffers[0],
                 to: buffers[1],
@@ -175,7 +178,7 @@ impl<'c> Runs<'_, 'c> {
         loops: &Loops<'c>,
         helpers: &Helpers<'c>,
         tensor: &Tensor,
-        (whole, local): (Buffer<'c>, Buffer<'c>),
+        (whole, (local, start)): (Buffer<'c>, Local<'c>),
         run: &Run<'c>,
         is_result: bool,
     ) {
@@ -189,7 +192,8 @@ impl<'c> Runs<'_, 'c> {
         }
         let first = s.index_mul(run.image, channels);
         let places = s.index(self.places as i64);
-        let numbers = [channels, first, elements, place, places, run.first, run.length];
+        let begin = s.index_add(start, run.first);
+        let numbers = [channels, first, elements, place, places, begin, run.length];
         let way = if is_result { "give" } else { "fill" };
         let name = format!("tile_{way}_run_{}", local.dtype);
         helpers.call(loops, &name, &[whole, local], &numbers, |l, buffers, numbers| {

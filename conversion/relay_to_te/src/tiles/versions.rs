@@ -21,6 +21,8 @@ pub const VERSIONS: &str = "relay.tile_versions";
 
 /// Rows of a tile at most.
 const MOST_ROWS: u64 = 256;
+/// Tiles that run at a time, each with memory of its own.
+pub const MOST_PARTS: u64 = 64;
 /// How many times fewer rows the next smaller version has.
 const ROWS_STEP: u64 = 4;
 /// Calls that the work of a tile should take at least, so that calling is not what takes the time.
@@ -41,6 +43,8 @@ pub struct Version {
     pub symbol: String,
     /// Bytes of the workspace.
     pub workspace: u64,
+    /// How many tiles of it may run at a time.
+    pub parts: u64,
     /// What one run takes, estimated.
     pub nanoseconds: u64,
 }
@@ -52,6 +56,7 @@ impl Version {
             let sizes: Vec<Attribute> = v.sizes.iter().map(|&n| int_attr(context, n as i64)).collect();
             let entries = [
                 ("nanoseconds", int_attr(context, v.nanoseconds as i64)),
+                ("parts", int_attr(context, v.parts as i64)),
                 ("sizes", array_attr(context, &sizes)),
                 ("symbol", str_attr(context, &v.symbol)),
                 ("workspace", int_attr(context, v.workspace as i64)),
@@ -73,6 +78,7 @@ impl Version {
                 sizes: sizes.into_iter().map(size).collect::<Option<_>>()?,
                 symbol: dictionary_text(attr, "symbol")?,
                 workspace: number("workspace")?,
+                parts: number("parts")?.clamp(1, MOST_PARTS),
                 nanoseconds: number("nanoseconds")?.max(1),
             })
         };
@@ -153,15 +159,14 @@ fn flops(tile: &Tile, sizes: &[u64]) -> f64 {
     tile.members.iter().filter_map(of).sum()
 }
 
-/// For each of some versions along one axis, the largest first: from how many places on that are left a whole tile takes less than the
-/// smaller ones do.
-pub fn worth_filling(versions: &[Version], among: &[usize]) -> Vec<u64> {
-    let size = |v: usize| versions[among[v]].sizes[0];
-    let mut from = vec![1; among.len()];
+/// For each version of rows, the largest first: from how many rows on that are left a whole tile takes less than the smaller ones do.
+pub fn worth_filling(versions: &[Version]) -> Vec<u64> {
+    let size = |v: usize| versions[v].sizes[0];
+    let mut from = vec![1; versions.len()];
     // What so many rows take with the versions behind one.
     let mut rest: Box<dyn Fn(u64) -> u64> = Box::new(|rows| if rows == 0 { 0 } else { u64::MAX });
-    for v in (0..among.len()).rev() {
-        let (n, cost) = (size(v), versions[among[v]].nanoseconds);
+    for v in (0..versions.len()).rev() {
+        let (n, cost) = (size(v), versions[v].nanoseconds);
         from[v] = (1..n).find(|&rows| cost <= rest(rows)).unwrap_or(n);
         let (least, smaller) = (from[v], rest);
         rest = Box::new(move |rows| {
@@ -183,10 +188,11 @@ mod tests {
             sizes: vec![rows],
             symbol: String::new(),
             workspace: 0,
+            parts: 1,
             nanoseconds,
         };
         // 13 rows: 4 + 4 + 4 + 1 takes 3 * 30 + 20, a tile of 16 takes 100.
-        let from = worth_filling(&[version(16, 100), version(4, 30), version(1, 20)], &[0, 1, 2]);
+        let from = worth_filling(&[version(16, 100), version(4, 30), version(1, 20)]);
         assert_eq!(from, [13, 2, 1]);
     }
 }
