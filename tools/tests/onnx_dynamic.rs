@@ -96,6 +96,18 @@ fn positions_are_cut_and_added() {
 }
 
 #[test]
+fn transposed_convolutions_whose_windows_lie_side_by_side_are_blocks() {
+    let attributes = || vec![ints("kernel_shape", &[2, 3]), ints("strides", &[2, 3])];
+    let nodes = vec![
+        node("ConvTranspose", &["x", "w", "b"], &["t"], attributes()),
+        node("Relu", &["t"], &["y"], vec![]),
+    ];
+    let constants = vec![weights("w", &[5, 4, 2, 3]), weights("b", &[4])];
+    let shapes: &[&[&[usize]]] = &[&[&[1, 5, 1, 1]], &[&[2, 5, 7, 9]], &[&[1, 5, 20, 33]]];
+    agrees(nodes, &[("x", &["n", "5", "h", "w"])], constants, &["y"], shapes);
+}
+
+#[test]
 fn an_extent_that_is_squeezed_if_it_is_one_is_taken_to_be_one() {
     // torch's squeeze(-1) of an extent that is not known.
     let last = i64s("last", &[1], &[-1]);

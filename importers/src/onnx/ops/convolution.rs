@@ -1,7 +1,7 @@
 //! Convolutions and their transposes.
 
 use fusion_operators::ops::convolution as conv;
-use fusion_operators::{Attrs, DType, Operator};
+use fusion_operators::{Attrs, DType, Dim, Operator};
 
 use super::spatial::{Auto, Window};
 use super::{Conversion, row};
@@ -92,6 +92,47 @@ fn biased(im: &mut Importer, node: &Node, y: Value) -> Made {
     im.add(y, bias)
 }
 
+/// A transposed convolution of an image of dynamic extents whose windows lie side by side (strides as long as the kernel): each element of
+/// the data gives a block of the result, which a 1 x 1 convolution computes. None for others.
+///
+///     y[n, f, h k + i, w k + j] = sum_c x[n, c, h, w] w[c, f, i, j]
+fn side_by_side(
+    im: &mut Importer,
+    node: &Node,
+    (x, w): (Value, Value),
+    window: &Window,
+) -> Result<Option<Value>, Fault> {
+    let (dims, weight) = (im.dims(x)?, im.dims(w)?);
+    let known: Option<Vec<u64>> = weight.iter().map(Dim::known).collect();
+    let ungrouped = node.int("group", 1)? == 1;
+    let ranks = 3..3 + FORWARD.len();
+    let Some(known) = known.filter(|known| ungrouped && ranks.contains(&known.len())) else {
+        return Ok(None);
+    };
+    let kernel = &known[2..];
+    let aside = kernel.iter().zip(&window.strides).all(|(&k, &s)| i64::try_from(k) == Ok(s))
+        && window.dilations.iter().all(|&d| d == 1);
+    let dynamic = dims[2..].iter().any(|dim| dim.known().is_none()) && !dims.contains(&Dim::Any);
+    if !aside || !dynamic {
+        return Ok(None);
+    }
+    let (axes, filters) = (kernel.len(), known[1]);
+    let block: u64 = kernel.iter().product();
+    let order: Vec<usize> = (1..known.len()).chain([0]).collect();
+    let w = im.transpose(w, &order)?;
+    let mut shape = vec![Dim::Static(filters * block), weight[0].clone()];
+    shape.resize(2 + axes, Dim::Static(1));
+    let w = im.reshape_dims(w, &shape)?;
+    let y = im.op(FORWARD[axes - 1], &[x, w], Attrs::new())?;
+    let kernel: Vec<Dim> = kernel.iter().map(|&k| Dim::Static(k)).collect();
+    let leading = [dims[0].clone(), Dim::Static(filters)];
+    let y = im.reshape_dims(y, &[&leading, &kernel[..], &dims[2..]].concat())?;
+    let between = (0..axes).flat_map(|axis| [2 + axes + axis, 2 + axis]);
+    let y = im.transpose(y, &[0, 1].into_iter().chain(between).collect::<Vec<_>>())?;
+    let spatial: Vec<Dim> = dims[2..].iter().zip(&kernel).map(|(dim, k)| dim.times(k)).collect();
+    Ok(Some(im.reshape_dims(y, &[&leading, &spatial[..]].concat())?))
+}
+
 fn conv_transpose(im: &mut Importer, node: &Node) -> Converted {
     let (x, w) = (node.input(0)?, node.input(1)?);
     let (op, kernel) = pick(im, node, x, w, &TRANSPOSE)?;
@@ -139,6 +180,11 @@ fn conv_transpose(im: &mut Importer, node: &Node) -> Converted {
             window.pads[i] = begin;
             window.pads[axes + i] = total - begin;
         }
+    }
+    if extra.iter().chain(&window.pads).all(|&n| n == 0)
+        && let Some(y) = side_by_side(im, node, (x, w), &window)?
+    {
+        return Ok(vec![biased(im, node, y)?]);
     }
     let attrs = Attrs::new()
         .with("strides", window.strides)
