@@ -126,6 +126,11 @@ fn convolution(w: &mut Writer, x: Place, rank: usize, (groups, channels): (u64, 
         .with("dilation", of(w, rank, &[1, 1, 2]))
         .with("padding", of(w, 2 * rank, &[0, 1, 1, 2, 3]))
         .with("groups", groups as i64);
+    // Some need the same place alone.
+    let (kernel, attrs) = match w.below(4) {
+        0 => (vec![1; rank], Attrs::new().with("groups", groups as i64)),
+        _ => (kernel, attrs),
+    };
     let weight = w.weight(&[&[filters, channels / groups], &kernel[..]].concat());
     w.call(op, attrs, &[x, weight])
 }

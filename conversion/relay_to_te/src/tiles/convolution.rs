@@ -4,7 +4,7 @@ use super::geometry::{Along, Geometry};
 use super::operator_of;
 use fusion_dialects::{Op, OpExt, tensor_type};
 use fusion_operators::ops::convolution::{CONV1D, CONV2D, CONV3D};
-use fusion_operators::ops::window::Window;
+use fusion_operators::ops::window::{Axis, Window};
 use fusion_operators::{Operator, TensorType};
 
 const CONVOLUTIONS: &[&Operator] = &[&CONV1D, &CONV2D, &CONV3D];
@@ -40,7 +40,8 @@ pub fn geometry(convolution: Op) -> Option<Geometry> {
         axis += 1;
         windows.push(Some(Along { axis, stride: along.stride, span: along.span()?, begin: along.begin }));
     }
-    Some(Geometry { windows: Some(windows) })
+    let alone = |axis: &Axis| axis.span() == Some(1) && axis.stride == 1 && axis.begin == 0 && axis.end == 0;
+    Some(Geometry { windows: Some(windows), pointwise: window.axes.iter().all(alone) })
 }
 
 /// The convolution's padding in a tile: none along axes whose border the tile's data has.

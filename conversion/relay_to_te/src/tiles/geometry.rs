@@ -3,6 +3,7 @@
 //! ```text
 //!   rows      x[b, s, 384]       (b s) along axis 0                      (384) whole
 //!   windows   x[n, 64, h, w]     (n) along axis 0    (64) whole    (h) along axis 1: from 2 o - 3, 2 (T - 1) + 7 of them    (w) ...
+//!   pointwise x[n, 64, h, w]     (n) along axis 0    (64) whole    (h w) along axis 1
 //! ```
 //!
 //! Extents of a tensor that lie one after another are taken together, as their elements do in memory.
@@ -55,17 +56,21 @@ pub struct Part {
 pub struct Geometry {
     /// The windows of a convolution's data along its spatial axes, those of known extents without one; none for rows.
     pub windows: Option<Vec<Option<Along>>>,
+    /// True where all spatial axes are one: of a pointwise convolution, which needs the same place alone.
+    pub pointwise: bool,
 }
 
 impl Geometry {
     /// Of rows.
     pub fn rows() -> Geometry {
-        Geometry { windows: None }
+        Geometry { windows: None, pointwise: false }
     }
 
     /// How many axes the tiles have.
     pub fn axes(&self) -> usize {
-        self.windows.as_ref().map_or(1, |axes| 1 + axes.iter().flatten().count())
+        let spatial =
+            |axes: &Vec<Option<Along>>| if self.pointwise { 1 } else { axes.iter().flatten().count() };
+        self.windows.as_ref().map_or(1, |axes| 1 + spatial(axes))
     }
 
     /// The parts of a tensor; `is_data` for what a convolution takes windows of.
@@ -80,6 +85,10 @@ impl Geometry {
             return vec![Part { dims: 0..rows, along: Some(Along::same(0)) }, whole(rows..rank)];
         };
         let mut parts = vec![Part { dims: 0..1, along: Some(Along::same(0)) }, whole(1..2)];
+        if self.pointwise {
+            parts.push(Part { dims: 2..rank, along: Some(Along::same(1)) });
+            return parts;
+        }
         parts.extend(windows.iter().enumerate().map(|(i, window)| Part {
             dims: 2 + i..3 + i,
             along: window.map(|window| if is_data { window } else { Along::same(window.axis) }),
@@ -130,9 +139,16 @@ mod tests {
     }
 
     #[test]
+    fn places_of_a_pointwise_convolution_are_one_axis() {
+        let pointwise = Geometry { windows: Some(vec![None, None]), pointwise: true };
+        let tile = pointwise.tile_type(&ty(&["n", "64", "h", "w"]), true, &[1, 256]);
+        assert_eq!(tile, Some(TensorType::fixed(&[1, 64, 1, 256], DType::F32)));
+    }
+
+    #[test]
     fn data_of_windows_has_what_a_tile_of_the_result_needs() {
         let window = |axis| Some(Along { axis, stride: 2, span: 7, begin: 3 });
-        let windows = Geometry { windows: Some(vec![window(1), None]) };
+        let windows = Geometry { windows: Some(vec![window(1), None]), pointwise: false };
         let image = ty(&["n", "3", "h", "64"]);
         assert_eq!(windows.axes(), 2);
         assert_eq!(

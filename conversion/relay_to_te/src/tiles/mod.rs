@@ -78,7 +78,8 @@ impl<'c> Tile<'c> {
             Some(convolution) => convolution::geometry(convolution)?,
             None => Geometry::rows(),
         };
-        let patches = convolution::convolution_of(&members).and_then(Patches::of);
+        let patches = convolution::convolution_of(&members).filter(|_| !geometry.pointwise);
+        let patches = patches.and_then(Patches::of);
         Some(Tile { members, inputs, constants, outputs, geometry, patches })
     }
 }

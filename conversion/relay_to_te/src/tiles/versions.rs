@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   rows      64, 16, 4, 1: as many as fit, the largest first; 15 rows that are left go into a tile of 16, of which one row is thrown away
-//!   windows   16 x 16, 8 x 8, or 16 patches of any images: those with which all takes the least
+//!   windows   16 x 16, 8 x 8, or 16 patches of any images; 256, 64 or 16 places of a pointwise convolution: those with which all takes
+//!             the least
 //! ```
 //!
 //! A tile of rows has so many that reading the weights takes no longer than computing with them, and that a call is paid for.
@@ -114,6 +115,9 @@ fn rows(tile: &Tile, target: &Target) -> Vec<u64> {
 }
 
 fn windows(tile: &Tile) -> Vec<Vec<u64>> {
+    if tile.geometry.pointwise {
+        return PLACES.iter().chain([&PATCHES]).map(|&places| vec![1, places]).collect();
+    }
     let axes = tile.geometry.axes();
     let square = |places: u64| {
         let side = (places as f64).powf(1.0 / (axes - 1) as f64) as u64;
