@@ -141,7 +141,7 @@ pub struct Kernel {
     pub bytes: u64,
     /// Seconds of one run on one core, by the roofline that kernels are chosen by.
     pub seconds: f64,
-    /// How often it runs, by the loops of known length that it is in.
+    /// How often it runs, by the loops of known length that it is in; 0 where that depends on the sizes of dynamic shapes.
     pub runs: u64,
 }
 

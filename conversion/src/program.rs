@@ -75,14 +75,14 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         if let Some(shapes) = &mut kernel.shapes {
             settings.arithmetic(module_op(&part))?;
             let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
-            let (made, own) = tiled::compile(&part, settings, &mut stages, &symbol, &mut block)?;
+            let (made, own) =
+                tiled::compile(&part, settings, &mut stages, (&kernel.symbol, &symbol), &mut block)?;
             units.extend(made);
-            let (made, mut described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
-            described.seconds = own;
+            let (made, described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
             runner.add(stages);
             units.insert(symbol.clone(), made);
             kernel.symbol = symbol;
-            kernels.push(vec![described]);
+            kernels.push([vec![described], own].concat());
             continue;
         }
         let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);

@@ -9,7 +9,7 @@
 //! [`fusion_relay_to_te::tiles`].
 
 use crate::block::{Block, unit};
-use crate::compile::{Planned, Settings, plan};
+use crate::compile::{Kernel, Planned, Settings, plan};
 use crate::error::CompileError;
 use crate::runner::Runner;
 use crate::units::Unit;
@@ -18,7 +18,7 @@ use fusion_dialects::{
     Build, Module, OpExt, OperationLike, Region, function_type, index_type, module_op, ops_in, str_attr,
     top_level, type_attr, unit_attr,
 };
-use fusion_relay_to_te::tiles::versions::{MOST_PARTS, VERSIONS, Version, bytes, sizes, weights_of};
+use fusion_relay_to_te::tiles::versions::{MOST_PARTS, VERSIONS, Version, bytes, flops, sizes, weights_of};
 use fusion_relay_to_te::tiles::{Tile, instance, marked};
 use fusion_targets::c_interface::BY_ADDRESS;
 use fusion_te_to_loop::plan_memory::entry_of;
@@ -27,17 +27,17 @@ use fusion_te_to_loop::plan_memory::entry_of;
 type Units = Vec<(String, Unit)>;
 
 /// The marked tiles of the only function of a module, as units by their symbols, and notes on their operations how to call them. Gives as
-/// well what a run of the smallest version of each takes.
+/// well what is told of each version: how often it runs depends on the sizes.
 pub(crate) fn compile(
     part: &Module,
     settings: &Settings,
     stages: &mut Runner,
-    symbol: &str,
+    (kernel, symbol): (&str, &str),
     block: &mut Block,
-) -> Result<(Units, f64), CompileError> {
+) -> Result<(Units, Vec<Kernel>), CompileError> {
     let functions = top_level(module_op(part), |k| matches!(k, Kind::Upstream(Upstream::Func)));
-    let (mut units, mut seconds) = (Vec::new(), 0.0);
-    let Some(body) = functions.first().and_then(|main| main.body(0)) else { return Ok((units, seconds)) };
+    let (mut units, mut told) = (Vec::new(), Vec::new());
+    let Some(body) = functions.first().and_then(|main| main.body(0)) else { return Ok((units, told)) };
     let tiles = marked(&ops_in(body));
     let weights = tiles.iter().map(weights_of).sum();
     for (number, tile) in tiles.into_iter().enumerate() {
@@ -50,15 +50,22 @@ pub(crate) fn compile(
                 continue;
             };
             units.extend(made);
+            told.push(Kernel {
+                name: format!("{kernel}_tile_{number}_{}", text.join("x")),
+                operators: tile.operators().map(str::to_owned).collect(),
+                flops: flops(&tile, &version.sizes) as u64,
+                bytes: bytes(&tile, &version.sizes),
+                seconds: version.nanoseconds as f64 * 1e-9,
+                runs: 0,
+            });
             versions.push(version);
         }
         versions.iter().for_each(|version| declare(part, &version.symbol, &tile));
-        if let (Some(first), Some(smallest)) = (tile.members.first(), versions.last()) {
-            seconds += smallest.nanoseconds as f64 * 1e-9;
+        if let Some(first) = tile.members.first().filter(|_| !versions.is_empty()) {
             first.set_attr(VERSIONS, Version::attribute(first.context_ref(), &versions));
         }
     }
-    Ok((units, seconds))
+    Ok((units, told))
 }
 
 /// Says that there is such a function.

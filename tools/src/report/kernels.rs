@@ -83,7 +83,12 @@ const COLUMNS: &[Column] = &[
     (
         "runs",
         Align::Right,
-        |row| if row.runs > 1 { row.runs.to_string() } else { String::new() },
+        |row| match row.runs {
+            // A tile of a model of dynamic shapes.
+            0 => "by size".to_owned(),
+            1 => String::new(),
+            runs => runs.to_string(),
+        },
         |_| String::new(),
     ),
     ("bytes", Align::Right, |row| amount(row.bytes, "B"), |all| amount(all.bytes, "B")),

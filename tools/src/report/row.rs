@@ -27,7 +27,7 @@ pub struct Row {
     /// The instruction that adds four of its products of bytes at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dot4: Option<String>,
-    /// How often it runs, by the loops of known length that it is in; what follows is of one run.
+    /// How often it runs, by the loops of known length that it is in, or 0 where that depends on the sizes; what follows is of one run.
     pub runs: u64,
     /// Arithmetic operations, when known.
     pub flops: Option<u64>,

@@ -120,6 +120,11 @@ fn is_product(op: Op) -> bool {
 }
 
 impl Tile<'_> {
+    /// The names of its operators, in order.
+    pub fn operators(&self) -> impl Iterator<Item = &'static str> {
+        self.members.iter().filter_map(|op| operator_of(*op)).map(|operator| operator.name)
+    }
+
     /// What its convolution takes windows of.
     fn data(&self) -> Option<usize> {
         let convolution = convolution::convolution_of(&self.members)?;

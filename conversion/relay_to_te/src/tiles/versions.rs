@@ -148,7 +148,7 @@ pub fn bytes(tile: &Tile, sizes: &[u64]) -> u64 {
 }
 
 /// Arithmetic operations of a tile.
-fn flops(tile: &Tile, sizes: &[u64]) -> f64 {
+pub fn flops(tile: &Tile, sizes: &[u64]) -> f64 {
     let data = tile.data();
     let known = |values: Vec<fusion_dialects::Value>| -> Option<Vec<TensorType>> {
         let of = |v: fusion_dialects::Value| tile.tile_type(&tensor_type(v)?, data == Some(key(v)), sizes);
