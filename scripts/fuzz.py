@@ -47,6 +47,7 @@ GENERATORS = [
     Generator("damaged programs", "fusion-tools", "tools", ["damaged::"], 2000),
     Generator("dynamic extents", "fusion-tools", "tools", ["dynamic_extents::random::"], 6),
     Generator("dynamic graphs", "fusion-tools", "tools", ["dynamic_extents::graphs::"], 12),
+    Generator("tiles", "fusion-tools", "tools", ["dynamic_extents::tiles::"], 6),
     Generator("schedules", "fusion-conversion", "conversion",
               ["schedules::schedules_keep", "schedules::intrinsics_compute"], 10),
     Generator("pipelined schedules", "fusion-conversion", "conversion",

@@ -61,7 +61,13 @@ pub(crate) fn compile(
             versions.push(version);
         }
         versions.iter().for_each(|version| declare(part, &version.symbol, &tile));
-        if let Some(first) = tile.members.first().filter(|_| !versions.is_empty()) {
+        // Any number of rows can be made of one at a time.
+        let serves_all = match (&tile.geometry.windows, versions.last()) {
+            (None, Some(smallest)) => smallest.sizes == [1],
+            (Some(_), smallest) => smallest.is_some(),
+            (None, None) => false,
+        };
+        if let Some(first) = tile.members.first().filter(|_| serves_all) {
             first.set_attr(VERSIONS, Version::attribute(first.context_ref(), &versions));
         }
     }

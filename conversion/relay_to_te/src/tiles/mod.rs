@@ -12,8 +12,8 @@
 //! - **rows** ([`rows`]): operators whose results have the leading extents of what they take, and compute each row from the same row: dense
 //!   layers of sequences, whole networks of a dynamic batch;
 //! - **windows** ([`windows`]): a convolution of images of dynamic extents with the elementwise operators behind it; a tile of its result
-//!   needs a larger one of its data, with zeros beyond the border. Small images, and what tiles would leave over, are computed by
-//!   [`patches`] of any places instead.
+//!   needs a larger one of its data, with zeros beyond the border. Small images are computed by [`patches`] of any places instead, and a
+//!   pointwise convolution needs the same places alone.
 //!
 //! The same idea for one GEMM at a time: Zheng et al., "DietCode: Automatic Optimization for Dynamic Tensor Programs" (MLSys 2022).
 
@@ -32,8 +32,7 @@ mod windows;
 
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{Op, OpExt, Value, defining_op, int_attr, key, kind_of, op_key, relay, users};
-use fusion_operators::TensorType;
-use fusion_operators::{FusionKind, Operator};
+use fusion_operators::{FusionKind, Operator, TensorType};
 use geometry::Geometry;
 use patches::Patches;
 use std::collections::{BTreeMap, HashSet};
