@@ -67,3 +67,13 @@ func.func @step(%x: tensor<?x?x4xf32, #relay.dims<["time", "batch", ""]>>, %i: t
   %3 = relay.tanh %2 : (tensor<?x4xf32, #relay.dims<["batch", ""]>>) -> tensor<?x4xf32, #relay.dims<["batch", ""]>>
   return %3 : tensor<?x4xf32, #relay.dims<["batch", ""]>>
 }
+
+// -----
+
+// A weight of few features does not look as if it had rows.
+// CHECK-LABEL: func.func private @kernel_0(
+// CHECK:         relay.dense %{{.*}} {relay.tile = 0 : i64}
+func.func @two_features(%x: tensor<?x8xf32, #relay.dims<["n", ""]>>, %w: tensor<2x8xf32>) -> tensor<?x2xf32, #relay.dims<["n", ""]>> {
+  %0 = relay.dense %x, %w : (tensor<?x8xf32, #relay.dims<["n", ""]>>, tensor<2x8xf32>) -> tensor<?x2xf32, #relay.dims<["n", ""]>>
+  return %0 : tensor<?x2xf32, #relay.dims<["n", ""]>>
+}
