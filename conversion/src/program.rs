@@ -31,7 +31,7 @@ use fusion_relay_to_te::PRIMITIVE;
 use fusion_relay_to_te::dynamic::DYNAMIC as FOR_ALL_SIZES;
 use fusion_targets::cpu::Processor;
 use fusion_te_to_loop::dynamic::TEMPORARIES;
-use fusion_te_to_loop::plan_memory::ENTRY;
+use fusion_te_to_loop::plan_memory::{ENTRY, entry_of};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
@@ -122,12 +122,8 @@ fn open(
     shapes: &mut Shapes,
 ) -> Result<(Unit, Kernel), CompileError> {
     let root = module_op(part);
-    let main = || {
-        let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
-        functions.into_iter().find(|function| function.text("sym_name") == Some(ENTRY))
-    };
     let mut operators = Vec::new();
-    if let Some(main) = main() {
+    if let Some(main) = entry_of(root) {
         main.set_attr(PRIMITIVE, unit_attr(root.context_ref()));
         main.set_attr(FOR_ALL_SIZES, unit_attr(root.context_ref()));
         let rows = nested_ops(main).into_iter().filter_map(|op| match kind_of(op) {
@@ -137,7 +133,8 @@ fn open(
         operators.extend(rows);
     }
     stages.run(part, DYNAMIC).map_err(CompileError::Stage)?;
-    let temporaries = main().and_then(|main| main.attr(TEMPORARIES)).map(array_elements).unwrap_or_default();
+    let temporaries =
+        entry_of(root).and_then(|main| main.attr(TEMPORARIES)).map(array_elements).unwrap_or_default();
     shapes.temporaries =
         temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
     let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0, runs: 1 };

@@ -13,10 +13,10 @@ use crate::compile::{Kernel, Planned, Settings, plan};
 use crate::error::CompileError;
 use crate::runner::Runner;
 use crate::units::Unit;
-use fusion_dialects::rows::{Kind, Upstream};
+use fusion_dialects::rows::Upstream;
 use fusion_dialects::{
     Build, Module, OpExt, OperationLike, Region, function_type, index_type, module_op, ops_in, str_attr,
-    top_level, type_attr, unit_attr,
+    type_attr, unit_attr,
 };
 use fusion_relay_to_te::tiles::versions::{MOST_PARTS, VERSIONS, Version, bytes, flops, sizes, weights_of};
 use fusion_relay_to_te::tiles::{Tile, instance, marked};
@@ -26,7 +26,7 @@ use fusion_te_to_loop::plan_memory::entry_of;
 /// Units by their symbols.
 type Units = Vec<(String, Unit)>;
 
-/// The marked tiles of the only function of a module, as units by their symbols, and notes on their operations how to call them. Gives as
+/// The marked tiles of the `@main` of a module, as units by their symbols, and notes on their operations how to call them. Gives as
 /// well what is told of each version: how often it runs depends on the sizes.
 pub(crate) fn compile(
     part: &Module,
@@ -35,9 +35,10 @@ pub(crate) fn compile(
     (kernel, symbol): (&str, &str),
     block: &mut Block,
 ) -> Result<(Units, Vec<Kernel>), CompileError> {
-    let functions = top_level(module_op(part), |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let (mut units, mut told) = (Vec::new(), Vec::new());
-    let Some(body) = functions.first().and_then(|main| main.body(0)) else { return Ok((units, told)) };
+    let Some(body) = entry_of(module_op(part)).and_then(|main| main.body(0)) else {
+        return Ok((units, told));
+    };
     let tiles = marked(&ops_in(body));
     let weights = tiles.iter().map(weights_of).sum();
     for (number, tile) in tiles.into_iter().enumerate() {

@@ -48,8 +48,10 @@ static _Bool has_type(const struct value *value, const int64_t *type, int64_t *b
   return 1;
 }
 
+/* What is no tensor, by its kind. */
+static const char *const others[] = {"", "a value of a data type", "a tuple", "a function", "a reference"};
+
 static void describe(const struct value *value, char *text, size_t size) {
-  static const char *const others[] = {"", "a value of a data type", "a tuple", "a function", "a reference"};
   if (value->kind != TENSOR) {
     snprintf(text, size, "%s", others[value->kind]);
     return;
@@ -188,7 +190,6 @@ static void describe_type(const int64_t *type, const int64_t *bound, char *text,
 
 /* Ends the run: an input is of another type than the program takes. Names have the numbers that inputs before it gave them. */
 _Noreturn static void fail_type(struct context *run, uint64_t number, const struct value *value, const int64_t *fact, int64_t *bound) {
-  static const char *const others[] = {"", "a value of a data type", "a tuple", "a function", "a reference"};
   char found[256], expected[256];
   describe(value, found, sizeof found);
   if (fact[0] == TENSOR) {

@@ -6,7 +6,7 @@ use super::host::is_view;
 use super::tiles::helpers::Helpers;
 use super::tiles::nest;
 use super::tiles::versions::{VERSIONS, Version};
-use super::tiles::{TILE, Tile, marked};
+use super::tiles::{Tile, marked};
 use fusion_bytecode::Shapes;
 use fusion_dialects::module::FpMath;
 use fusion_dialects::module::target_of;
@@ -18,7 +18,7 @@ use fusion_dialects::{
     str_attr, tensor_type, tensor_type_to_mlir, type_attr, users,
 };
 use fusion_operators::{Operator, TensorType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Builds the kernel of a primitive function before it.
 pub fn convert<'c>(function: Op<'c>) -> Result<(), PassError<'c>> {
@@ -70,13 +70,13 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
             map.insert(old, *new);
         }
         let kernel = Kernel::new(inner);
-        let compiled = compiled_tiles(body);
+        let compiled = Compiled::of(body);
         let helpers = Helpers::new(build);
         outcome = ops_in(body).into_iter().try_for_each(|op| {
-            if let Some((tile, versions)) = compiled.get(&op_key(op)) {
+            if let Some((tile, versions)) = compiled.tiles.get(&op_key(op)) {
                 return convert_tile((&kernel, &helpers), (tile, versions), &named, &mut map);
             }
-            if is_in_a_tile(op, &compiled) {
+            if compiled.has(op) {
                 return Ok(());
             }
             let Some(Kind::Operator(operator)) = kind_of(op) else {
@@ -113,24 +113,33 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
     Ok(())
 }
 
-/// The tiles of a function that are compiled, by their first operations.
-fn compiled_tiles<'c>(body: Block<'c>) -> HashMap<usize, (Tile<'c>, Vec<Version>)> {
-    let tiles = marked(&ops_in(body)).into_iter().filter_map(|tile| {
-        let first = *tile.members.first()?;
-        Some((op_key(first), (tile, Version::read(first.attr(VERSIONS)?)?)))
-    });
-    tiles.collect()
+/// The tiles of a function that are compiled.
+struct Compiled<'c> {
+    /// By their first operations.
+    tiles: HashMap<usize, (Tile<'c>, Vec<Version>)>,
+    /// All of their operations.
+    members: HashSet<usize>,
 }
 
-/// True for what such a tile computes, and for constants that only these take.
-fn is_in_a_tile<'c>(op: Op<'c>, compiled: &HashMap<usize, (Tile<'c>, Vec<Version>)>) -> bool {
-    let member = |op: &Op<'c>| {
-        let is =
-            |(tile, _): &(Tile<'c>, Vec<Version>)| tile.members.iter().any(|m| op_key(*m) == op_key(*op));
-        op.attr(TILE).is_some() && compiled.values().any(is)
-    };
-    let is_constant = || matches!(kind_of(op), Some(Kind::Relay(relay::Op::Constant)));
-    member(&op) || (is_constant() && op.result_values().into_iter().flat_map(users).all(|user| member(&user)))
+impl<'c> Compiled<'c> {
+    fn of(body: Block<'c>) -> Self {
+        let mut compiled = Compiled { tiles: HashMap::new(), members: HashSet::new() };
+        for tile in marked(&ops_in(body)) {
+            let first = tile.members[0];
+            if let Some(versions) = first.attr(VERSIONS).and_then(Version::read) {
+                compiled.members.extend(tile.members.iter().map(|op| op_key(*op)));
+                compiled.tiles.insert(op_key(first), (tile, versions));
+            }
+        }
+        compiled
+    }
+
+    /// True for what such a tile computes, and for constants that only these take.
+    fn has(&self, op: Op<'c>) -> bool {
+        let member = |op: Op<'c>| self.members.contains(&op_key(op));
+        let is_constant = matches!(kind_of(op), Some(Kind::Relay(relay::Op::Constant)));
+        member(op) || (is_constant && op.result_values().into_iter().flat_map(users).all(member))
+    }
 }
 
 /// The loops over a tile that is compiled.

@@ -73,8 +73,9 @@ fn one_program_serves_all_sizes() {
     none_wrong(100, |seed| {
         let graph = dynamic_graph(seed);
         let inputs = SIZES.into_iter().enumerate();
-        let inputs =
-            inputs.map(|(number, extents)| dynamic_inputs(&graph, extents, seed ^ (number as u64) << 60));
+        let inputs = inputs.map(|(number, extents)| {
+            dynamic_inputs(&graph, &[("n", extents[0]), ("m", extents[1])], seed ^ (number as u64) << 60)
+        });
         fault(&graph, &inputs.collect::<Vec<_>>())
     });
 }

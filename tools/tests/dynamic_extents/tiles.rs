@@ -3,7 +3,7 @@
 //!     FUSION_SEED=1000 FUSION_FUZZ_CASES=500 cargo test -p fusion-tools --test tools dynamic_extents::tiles
 
 use super::graphs::{fault, none_wrong};
-use fusion_interpreter::random_graphs::{Graph, Place, Step, live};
+use fusion_interpreter::random_graphs::{Graph, Place, Step, dynamic_inputs, live};
 use fusion_operators::ops::{
     contraction, convolution, elementwise, normalization, pooling, reduction, shape,
 };
@@ -67,19 +67,6 @@ impl Writer {
 
 fn name(text: &str) -> Dim {
     Dim::Symbol(text.to_owned())
-}
-
-/// Inputs of a graph where names have these numbers.
-fn inputs(graph: &Graph, numbers: &[(&str, u64)], seed: u64) -> Vec<Tensor> {
-    let mut random = Random::new(seed);
-    let of = |text: &str| numbers.iter().find(|(own, _)| *own == text).map(|(_, n)| Dim::Static(*n));
-    let tensor = |ty: TensorType| {
-        let shape: Vec<usize> = ty.dims.iter().map(|d| d.replace(&of).known().unwrap() as usize).collect();
-        let values: Vec<f64> =
-            (0..shape.iter().product()).map(|_| (random.next_u64() % 33) as f64 / 8.0 - 2.0).collect();
-        Tensor::from_f64s(ty.dtype, &shape, &values).unwrap()
-    };
-    graph.inputs().into_iter().map(tensor).collect()
 }
 
 /// One or two convolutions over one to three axes, with operators behind them.
@@ -240,7 +227,8 @@ fn images_are_computed_in_tiles() {
     let sizes = [(1, 1, 1), (1, 8, 8), (2, 17, 5), (3, 3, 40), (1, 33, 16)];
     none_wrong(40, |seed| {
         let graph = images(seed);
-        let case = |(n, h, w): (u64, u64, u64)| inputs(&graph, &[("n", n), ("h", h), ("w", w)], seed ^ h);
+        let case =
+            |(n, h, w): (u64, u64, u64)| dynamic_inputs(&graph, &[("n", n), ("h", h), ("w", w)], seed ^ h);
         fault(&graph, &sizes.map(case))
     });
 }
@@ -250,7 +238,7 @@ fn rows_are_computed_in_tiles() {
     let sizes = [(1, 1), (3, 2), (64, 1), (17, 15), (0, 4), (2, 130)];
     none_wrong(40, |seed| {
         let graph = rows(seed);
-        let case = |(n, m): (u64, u64)| inputs(&graph, &[("n", n), ("m", m)], seed ^ n);
+        let case = |(n, m): (u64, u64)| dynamic_inputs(&graph, &[("n", n), ("m", m)], seed ^ n);
         fault(&graph, &sizes.map(case))
     });
 }

@@ -60,6 +60,14 @@ impl<'c> Size<'c> {
         }
     }
 
+    /// The number as an index.
+    pub fn value(self, s: &Scalars<'c>) -> Value<'c> {
+        match self {
+            Size::Known(known) => s.index(known as i64),
+            Size::Dynamic(value) => value,
+        }
+    }
+
     /// `i` times the number.
     pub fn times(self, s: &Scalars<'c>, i: Value<'c>) -> Value<'c> {
         match self {

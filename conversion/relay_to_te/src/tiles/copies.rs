@@ -7,7 +7,7 @@
 
 use super::geometry::Part;
 use super::helpers::Helpers;
-use super::tensor::{Tensor, known, number};
+use super::tensor::{Local, Tensor, known, number};
 use fusion_dialects::Value;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::Scalar;
@@ -21,13 +21,11 @@ pub struct Copy<'t, 'c> {
     /// Where it is.
     pub whole: Buffer<'c>,
     /// Where the tile's part is.
-    pub local: Buffer<'c>,
+    pub local: Local<'c>,
     /// The sizes of the tile.
     pub sizes: &'t [u64],
     /// Where it begins.
     pub origins: &'t [Value<'c>],
-    /// Where its elements begin in `local`.
-    pub start: Value<'c>,
 }
 
 /// A part of both: places that begin at `first` in the tensor, which has `extent` of them, and are `local` in the tile.
@@ -63,7 +61,8 @@ impl<'c> Copy<'_, 'c> {
         body: impl FnOnce(&Loops<'c>, [Buffer<'c>; 2], &[Line<'c>], Value<'c>),
     ) {
         let s = loops.scalars();
-        let mut numbers = vec![self.start];
+        let (to, start) = self.local;
+        let mut numbers = vec![start];
         for part in self.parts {
             let extent = number(loops, &self.tensor.ty, part);
             let (first, local) = match part.along {
@@ -76,8 +75,8 @@ impl<'c> Copy<'_, 'c> {
             };
             numbers.extend([first, extent, s.index(local as i64)]);
         }
-        let name = format!("tile_{what}_{}_{}", self.parts.len(), self.local.dtype);
-        helpers.call(loops, &name, &[self.whole, self.local], &numbers, |l, buffers, numbers| {
+        let name = format!("tile_{what}_{}_{}", self.parts.len(), to.dtype);
+        helpers.call(loops, &name, &[self.whole, to], &numbers, |l, buffers, numbers| {
             let line = |n: &[Value<'c>]| Line { first: n[0], extent: n[1], local: n[2] };
             let lines: Vec<Line> = numbers[1..].chunks(3).map(line).collect();
             body(l, [buffers[0], buffers[1]], &lines, numbers[0]);

@@ -35,11 +35,6 @@ impl Along {
     pub fn extent(&self, size: u64) -> u64 {
         (size - 1) * self.stride + self.span
     }
-
-    /// True where a tile has the places of its result and no others.
-    pub fn is_same(&self) -> bool {
-        *self == Along::same(self.axis)
-    }
 }
 
 /// Extents of a tensor that lie one after another.

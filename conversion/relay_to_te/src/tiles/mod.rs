@@ -30,8 +30,11 @@ mod tensor;
 pub mod versions;
 mod windows;
 
+use crate::definitions::is_elementwise;
 use fusion_dialects::rows::Kind;
-use fusion_dialects::{Op, OpExt, Value, defining_op, int_attr, key, kind_of, op_key, relay, users};
+use fusion_dialects::{
+    Op, OpExt, Value, defining_op, int_attr, key, kind_of, op_key, relay, tensor_type, users,
+};
 use fusion_operators::{FusionKind, Operator, TensorType};
 use geometry::Geometry;
 use patches::Patches;
@@ -149,12 +152,10 @@ impl Tile<'_> {
     /// True where a tile may be computed with zeros for what is not there: division of integers is not done with any numbers.
     fn may_be_padded(&self) -> bool {
         let divides = |op: &Op| {
-            let results = op.result_values();
-            let is_whole = |ty: fusion_operators::TensorType| !ty.dtype.is_float();
-            let whole = results.iter().filter_map(|v| fusion_dialects::tensor_type(*v)).any(is_whole);
-            whole
+            let whole = |v: &Value| tensor_type(*v).is_some_and(|ty| !ty.dtype.is_float());
+            op.result_values().iter().any(whole)
                 && op.operand_values().len() > 1
-                && operator_of(*op).is_some_and(crate::definitions::is_elementwise)
+                && operator_of(*op).is_some_and(is_elementwise)
         };
         !self.members.iter().any(divides)
     }

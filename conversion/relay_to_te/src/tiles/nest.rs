@@ -4,7 +4,7 @@
 //!   rows       o = 0;  for 64, 16, 4, 1:  (n - o) / 64 times { @tile_64(x + o, y + o); o += 64 }
 //!              what is left goes into a tile of its own: rows are copied there, and those there are copied back
 //!   windows    for each image, for each 16 x 16 places:  copy x with its border, zeros beyond;  @tile(...);  copy y back
-//!   patches    for each 64 places:  copy what they need of x beside each other;  @tile(...);  copy y back
+//!   patches    for each 16 places:  copy what they need of x beside each other;  @tile(...);  copy y back
 //! ```
 //!
 //! Functions take addresses, so that a tile's rows, which lie together, are read and written where they are.
@@ -14,7 +14,7 @@ use super::copies::Copy;
 use super::geometry::{Part, prefix};
 use super::helpers::Helpers;
 use super::patches::Runs;
-use super::tensor::{Tensor, known, number};
+use super::tensor::{Local, Tensor, known, number};
 use super::versions::{Version, worth_filling};
 use crate::definitions::indices::Size;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
@@ -46,14 +46,13 @@ pub fn build<'c>(
     operands: &[Value<'c>],
     named: &dyn Fn(Value<'c>) -> Option<TensorType>,
 ) -> Option<Vec<Value<'c>>> {
-    let mut tensors = Vec::new();
+    let (mut tensors, mut written, data) = (Vec::new(), Vec::new(), tile.data());
     for value in tile.inputs.iter().chain(&tile.outputs) {
-        let (ty, is_data) = (tensor_type(*value)?, tile.data() == Some(key(*value)));
+        let (ty, is_data) = (tensor_type(*value)?, data == Some(key(*value)));
         let parts = (prefix(&ty) > 0).then(|| tile.geometry.parts(&ty, is_data));
         tensors.push(Tensor { ty: named(*value)?, parts, is_data });
+        written.push(ty);
     }
-    let written: Vec<TensorType> =
-        tile.inputs.iter().chain(&tile.outputs).map(|v| tensor_type(*v)).collect::<Option<_>>()?;
     let mut results: Vec<TensorType> = tensors[tile.inputs.len()..].iter().map(|t| t.ty.clone()).collect();
     let given = results.len();
     let mut elements: Vec<Vec<u64>> = Vec::new();
@@ -127,7 +126,9 @@ impl<'c> Nest<'_, 'c> {
         let s = loops.scalars();
         let axes = self.tile.geometry.axes();
         let extents: Vec<Value> = (0..axes).map(|axis| self.extent(loops, axis)).collect();
-        let places = extents_of(loops, &self.tensors[self.tile.inputs.len()].ty);
+        let result = &self.tensors[self.tile.inputs.len()].ty;
+        // Of all images.
+        let places = Size::of(&s, &[&result.dims[..1], &result.dims[2..]].concat()).value(&s);
         let up = |extent: Value<'c>, size: u64| {
             s.index_div(s.index_affine(extent, 1, size as i64 - 1), size as i64)
         };
@@ -157,7 +158,6 @@ impl<'c> Nest<'_, 'c> {
                             let s = l.scalars();
                             let origin = s.index_affine(tile, size as i64, 0);
                             let count = s.index_min(s.index_sub(places, origin), s.index(size as i64));
-                            let result = &self.tensors[self.tile.inputs.len()].ty;
                             let runs = Runs { patches, result, origin, count, places: size };
                             self.run_patches(l, at, &runs, part);
                         }
@@ -216,14 +216,8 @@ impl<'c> Nest<'_, 'c> {
         self.call(loops, at, places, s.index(0));
     }
 
-    /// Where a part's tile of a tensor is: the buffer, and the place of its first element.
-    fn local_of(
-        &self,
-        loops: &Loops<'c>,
-        at: usize,
-        tensor: usize,
-        part: Value<'c>,
-    ) -> Option<(Buffer<'c>, Value<'c>)> {
+    /// Where a part's tile of a tensor is.
+    fn local_of(&self, loops: &Loops<'c>, at: usize, tensor: usize, part: Value<'c>) -> Option<Local<'c>> {
         let (buffer, elements) = self.local[at][tensor]?;
         Some((buffer, loops.scalars().index_affine(part, elements as i64, 0)))
     }
@@ -231,10 +225,10 @@ impl<'c> Nest<'_, 'c> {
     /// Runs a tile that begins there on copies.
     fn run(&self, loops: &Loops<'c>, at: usize, origins: &[Value<'c>], part: Value<'c>) {
         let copy = |tensor: usize| {
-            let (local, start) = self.local_of(loops, at, tensor, part)?;
+            let local = self.local_of(loops, at, tensor, part)?;
             let (whole, sizes) = (self.buffers[tensor], &self.versions[at].sizes);
             let tensor = &self.tensors[tensor];
-            Some(Copy { tensor, parts: tensor.parts.as_deref()?, whole, local, sizes, origins, start })
+            Some(Copy { tensor, parts: tensor.parts.as_deref()?, whole, local, sizes, origins })
         };
         let (taken, given) = (0..self.tile.inputs.len(), self.tile.inputs.len()..self.tensors.len());
         taken.filter_map(copy).for_each(|copy| copy.fill(loops, self.helpers));
@@ -296,16 +290,6 @@ impl<'c> Nest<'_, 'c> {
 /// Bytes of a part's workspace.
 fn workspace_of(version: &Version) -> u64 {
     version.workspace.max(1).next_multiple_of(LINE)
-}
-
-/// How many places a result of windows has, in all images.
-fn extents_of<'c>(loops: &Loops<'c>, ty: &TensorType) -> Value<'c> {
-    let s = loops.scalars();
-    let places = [&ty.dims[..1], ty.dims.get(2..).unwrap_or(&[])].concat();
-    match Size::of(&s, &places) {
-        Size::Known(known) => s.index(known as i64),
-        Size::Dynamic(value) => value,
-    }
 }
 
 /// Where a buffer lies.

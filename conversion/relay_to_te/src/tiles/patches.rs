@@ -11,7 +11,7 @@
 //! Chellapilla, Puri and Simard, "High Performance Convolutional Neural Networks for Document Processing" (2006).
 
 use super::helpers::Helpers;
-use super::tensor::Tensor;
+use super::tensor::{Local, Tensor};
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
 use fusion_dialects::te::{Compare, Scalar};
 use fusion_dialects::{Op, OpExt, Value, tensor_type};
@@ -73,9 +73,6 @@ pub struct Runs<'t, 'c> {
     /// Places of the tile.
     pub places: u64,
 }
-
-/// Where a tile's part of a tensor is: the buffer, and the place in it where the part begins.
-pub type Local<'c> = (Buffer<'c>, Value<'c>);
 
 /// A run: the places of a tile from `first` on, `length` of them, in the line `at` (an image and all spatial axes but the last) from `column` on.
 pub struct Run<'c> {

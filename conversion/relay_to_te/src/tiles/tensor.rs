@@ -3,7 +3,7 @@
 use super::geometry::Part;
 use crate::definitions::indices::Size;
 use fusion_dialects::Value;
-use fusion_dialects::loops::Loops;
+use fusion_dialects::loops::{Buffer, Loops};
 use fusion_operators::{Dim, TensorType};
 
 /// A tensor that tiles take or give.
@@ -16,13 +16,13 @@ pub struct Tensor {
     pub is_data: bool,
 }
 
+/// Where a tile's part of a tensor is: the buffer, and the place in it where the part begins.
+pub type Local<'c> = (Buffer<'c>, Value<'c>);
+
 /// How many places a part of a tensor has.
 pub fn number<'c>(loops: &Loops<'c>, ty: &TensorType, part: &Part) -> Value<'c> {
     let s = loops.scalars();
-    match Size::of(&s, &ty.dims[part.dims.clone()]) {
-        Size::Known(known) => s.index(known as i64),
-        Size::Dynamic(value) => value,
-    }
+    Size::of(&s, &ty.dims[part.dims.clone()]).value(&s)
 }
 
 /// The same where it is known.

@@ -48,13 +48,11 @@ fn tile<'c>(convolution: Op<'c>, free: &dyn Fn(Op<'c>) -> bool) -> Option<Vec<Op
     // What cannot be said for known extents is left as it is.
     let geometry = geometry(convolution)?;
     let sizes = vec![8; geometry.axes()];
-    while !instance::is_typed(&members, &geometry, &sizes) {
-        if members.len() == 1 {
-            return None;
-        }
+    let is_typed = |members: &[Op]| instance::is_typed(members, &geometry, &sizes);
+    if !is_typed(&members) {
         members.truncate(1);
     }
-    Some(members)
+    is_typed(&members).then_some(members)
 }
 
 /// True for an elementwise operator of a result and of tensors of its extents, or of extents that are the same for all images and places.

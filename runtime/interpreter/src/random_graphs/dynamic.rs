@@ -15,8 +15,6 @@ use fusion_operators::ops::{
 use fusion_operators::random::Random;
 use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType};
 
-/// Names of the extents of inputs.
-pub const NAMES: [&str; 2] = ["n", "m"];
 /// An extent of the inputs that is known.
 const CHANNELS: u64 = 6;
 
@@ -75,10 +73,10 @@ pub fn live(graph: Graph) -> Graph {
     kept
 }
 
-/// Inputs of a graph for extents `n` and `m`: small whole numbers and halves, so that sums of few are exact.
-pub fn dynamic_inputs(graph: &Graph, extents: [u64; 2], seed: u64) -> Vec<Tensor> {
+/// Inputs of a graph whose named extents are these numbers: small whole numbers and halves, so that sums of few are exact.
+pub fn dynamic_inputs(graph: &Graph, extents: &[(&str, u64)], seed: u64) -> Vec<Tensor> {
     let mut random = Random::new(seed);
-    let of = |name: &str| NAMES.iter().position(|own| *own == name).map(|at| Dim::Static(extents[at]));
+    let of = |name: &str| extents.iter().find(|(own, _)| *own == name).map(|(_, n)| Dim::Static(*n));
     let tensor = |ty: TensorType| {
         let shape: Vec<usize> =
             ty.dims.iter().map(|d| d.replace(&of).known().unwrap_or(0) as usize).collect();

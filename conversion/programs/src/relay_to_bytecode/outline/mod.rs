@@ -12,9 +12,9 @@
 //! Operators of a block share a kernel unless one waits for the other through a call, a match or whatever else is no tensor code
 //! ([`levels`]). Branches and loops whose regions are tensor code are tensor code as well. A value that only one region of a
 //! branch wants is computed there ([`sink`]). Operators on tensors of dynamic extents have kernels of their own, beside those whose
-//! extents are known, and are marked where they are computed in tiles ([`fusion_relay_to_te::tiles`]). Kernels that are the same are one function. What is left in the functions is the
-//! language: calls, data, closures, cells, control flow. Each kernel goes the way of a model by itself
-//! ([`crate::program`]).
+//! extents are known, and are marked where they are computed in tiles ([`fusion_relay_to_te::tiles`]). Kernels that are the same
+//! are one function. What is left in the functions is the language: calls, data, closures, cells, control flow. Each kernel goes the
+//! way of a model by itself ([`crate::program`]).
 
 mod kernel;
 pub(super) mod levels;
