@@ -5,6 +5,7 @@ mod common;
 mod graph;
 mod load;
 mod loops;
+mod microsoft;
 mod narrow;
 mod ops;
 mod quantization;

@@ -149,29 +149,43 @@ fn prelu(im: &mut Importer, node: &Node) -> Converted {
     Ok(vec![below_zero(im, x, low, x)?])
 }
 
+/// How the normal distribution in a GELU is computed.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Normal {
+    /// By the error function.
+    Exact,
+    /// By a hyperbolic tangent.
+    Tanh,
+}
+
 fn gelu(im: &mut Importer, node: &Node) -> Converted {
-    let tanh = match node.string("approximate", "none")? {
-        "none" => false,
-        "tanh" => true,
+    let normal = match node.string("approximate", "none")? {
+        "none" => Normal::Exact,
+        "tanh" => Normal::Tanh,
         _ => return Err(Fault::Attribute { name: "approximate".into(), expected: "none or tanh" }),
     };
-    one(im, node, |im, x| {
-        let bent = if tanh {
-            // tanh(sqrt(2 / pi) * (x + 0.044715 x^3))
+    one(im, node, |im, x| gelu_of(im, x, normal))
+}
+
+/// x / 2 * (1 + erf(x / sqrt(2))), or 1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)) in place of the last factor
+pub fn gelu_of(im: &mut Importer, x: Value, normal: Normal) -> Made {
+    let bent = match normal {
+        Normal::Tanh => {
             let square = im.mul(x, x)?;
             let scaled = im.mul_f(square, 0.044715)?;
             let more = im.add_f(scaled, 1.0)?;
             let inner = im.mul(x, more)?;
             let inner = im.mul_f(inner, FRAC_2_SQRT_PI * FRAC_1_SQRT_2)?;
             im.un(&ew::TANH, inner)?
-        } else {
+        }
+        Normal::Exact => {
             let inner = im.mul_f(x, FRAC_1_SQRT_2)?;
             im.un(&ew::ERF, inner)?
-        };
-        let gate = im.add_f(bent, 1.0)?;
-        let half = im.mul_f(x, 0.5)?;
-        im.mul(half, gate)
-    })
+        }
+    };
+    let gate = im.add_f(bent, 1.0)?;
+    let half = im.mul_f(x, 0.5)?;
+    im.mul(half, gate)
 }
 
 /// x + bias below -lambd, x - bias above lambd, 0 between.

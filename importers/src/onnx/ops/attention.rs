@@ -23,6 +23,14 @@ pub fn heads(im: &mut Importer, x: Value, count: i64) -> Made {
     im.transpose(x, &[0, 2, 1, 3])
 }
 
+/// [batch, heads, length, size] as [batch, length, heads * size].
+pub fn joined(im: &mut Importer, x: Value) -> Made {
+    let x = im.transpose(x, &[0, 2, 1, 3])?;
+    let dims = im.dims(x)?;
+    let width = im.extent(x, 2, "the result")? * im.extent(x, 3, "the result")?;
+    im.reshape_dims(x, &[dims[0].clone(), dims[1].clone(), Dim::Static(width as u64)])
+}
+
 /// softmax(Q K' * scale + bias) V, with caches, masks, grouped heads and a soft cap.
 fn attention(im: &mut Importer, node: &Node) -> Converted {
     let (mut q, mut k, mut v) = (node.input(0)?, node.input(1)?, node.input(2)?);
@@ -88,10 +96,7 @@ fn attention(im: &mut Importer, node: &Node) -> Converted {
     let sees = mask.sees(im)?;
     let mut y = or_zero(im, sees, y)?;
     if flat {
-        y = im.transpose(y, &[0, 2, 1, 3])?;
-        let dims = im.dims(y)?;
-        let width = im.extent(y, 2, "the result")? * im.extent(y, 3, "the result")?;
-        y = im.reshape_dims(y, &[dims[0].clone(), dims[1].clone(), Dim::Static(width as u64)])?;
+        y = joined(im, y)?;
     }
     let stage = usize::try_from(node.int("qk_matmul_output_mode", 0)?).unwrap_or(usize::MAX);
     if node.wants(3) && stage == 3 {
@@ -276,7 +281,24 @@ fn rotary(im: &mut Importer, node: &Node) -> Converted {
         im.expand_dims(cache, &[1])
     };
     let (cos, sin) = (cache(im, 1)?, cache(im, 2)?);
-    let interleaved = node.flag("interleaved")?;
+    let mut y = turned_by(im, split, (cos, sin), turned, node.flag("interleaved")?)?;
+    if flat {
+        y = im.transpose(y, &[0, 2, 1, 3])?;
+        y = im.reshape_dims(y, &dims)?;
+    }
+    Ok(vec![y])
+}
+
+/// The first `turned` features of each head turned in pairs, by angles whose cosines and sines are `[batch, 1, length, turned / 2]`.
+/// A pair is a feature and that half of `turned` further on, or two neighbours if they are interleaved.
+pub fn turned_by(
+    im: &mut Importer,
+    x: Value,
+    (cos, sin): (Value, Value),
+    turned: i64,
+    interleaved: bool,
+) -> Made {
+    let (size, half) = (im.extent(x, 3, "the operand")?, turned / 2);
     let part = |im: &mut Importer, which: i64| {
         let (begin, end, stride) = match interleaved {
             true => (which, turned, 2),
@@ -287,7 +309,7 @@ fn rotary(im: &mut Importer, node: &Node) -> Converted {
             .with("end", [end])
             .with("axes", [3])
             .with("strides", [stride]);
-        im.op(&sh::SLICE, &[split], attrs)
+        im.op(&sh::SLICE, &[x], attrs)
     };
     let (a, b) = (part(im, 0)?, part(im, 1)?);
     let (ac, bs) = (im.mul(a, cos)?, im.mul(b, sin)?);
@@ -302,12 +324,8 @@ fn rotary(im: &mut Importer, node: &Node) -> Converted {
         im.concat(&[re, imaginary], 3)?
     };
     if turned < size {
-        let rest = im.slice(split, 3, turned, size)?;
+        let rest = im.slice(x, 3, turned, size)?;
         y = im.concat(&[y, rest], 3)?;
     }
-    if flat {
-        y = im.transpose(y, &[0, 2, 1, 3])?;
-        y = im.reshape_dims(y, &dims)?;
-    }
-    Ok(vec![y])
+    Ok(y)
 }

@@ -130,6 +130,18 @@ pub fn matmul(im: &mut Importer, a: Quantized, b: Quantized) -> Made {
     without_added(im, y, ranks)
 }
 
+/// A product of integers as floats: times both scales.
+pub fn scaled(im: &mut Importer, (a, a_scale): (Quantized, Value), (b, b_scale): (Quantized, Value)) -> Made {
+    let dtype = im.dtype(a_scale)?;
+    let rank = im.rank(a.numbers)?;
+    let a_scale = placed(im, a_scale, rank, Place::Rows)?;
+    let b_scale = placed(im, b_scale, rank, Place::Columns)?;
+    let factor = im.mul(a_scale, b_scale)?;
+    let sum = matmul(im, a, b)?;
+    let sum = im.cast(sum, dtype)?;
+    im.mul(sum, factor)
+}
+
 /// The convolution that a node's attributes describe.
 pub fn convolve(im: &mut Importer, node: &Node, x: Quantized, w: Quantized) -> Made {
     let rank = im.rank(x.numbers)?;

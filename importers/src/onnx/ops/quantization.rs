@@ -21,7 +21,10 @@ use crate::onnx::node::{Node, Value};
 pub const ROWS: &[Conversion] = &[
     row("QuantizeLinear", quantize_linear),
     row("DequantizeLinear", dequantize_linear),
-    row("DynamicQuantizeLinear", dynamic_quantize),
+    row("DynamicQuantizeLinear", |im, node| {
+        let (y, scale, zero) = by_own_range(im, node.input(0)?)?;
+        Ok(vec![y, scale, zero])
+    }),
     row("MatMulInteger", |im, node| {
         let a = Quantized { numbers: node.input(0)?, zero: node.opt(2) };
         let b = Quantized { numbers: node.input(1)?, zero: node.opt(3) };
@@ -50,6 +53,36 @@ fn saturated(im: &mut Importer, x: Value, zero: Option<Value>, dtype: DType) -> 
     };
     let q = im.clip(q, least, most)?;
     im.cast(q, dtype)
+}
+
+/// The numbers that integers of one scale and zero point stand for, in the type of the scale.
+pub fn number_of(im: &mut Importer, x: Value, scale: Value, zero: Option<Value>) -> Made {
+    let mut q = im.cast(x, DType::I32)?;
+    if let Some(zero) = zero {
+        let zero = im.reshape(zero, &[])?;
+        let zero = im.cast(zero, DType::I32)?;
+        q = im.sub(q, zero)?;
+    }
+    let scale = im.reshape(scale, &[])?;
+    let q = im.cast(q, im.dtype(scale)?)?;
+    im.mul(q, scale)
+}
+
+/// Integers that stand for numbers, by one scale and zero point.
+pub fn quantized_as(
+    im: &mut Importer,
+    x: Value,
+    (scale, zero): (Value, Option<Value>),
+    dtype: DType,
+) -> Made {
+    let each = |im: &mut Importer, v: Value| match im.ty(v)?.elements() {
+        Some(1) => im.reshape(v, &[]),
+        _ => Ok(v),
+    };
+    let scale = each(im, scale)?;
+    let zero = zero.map(|zero| each(im, zero)).transpose()?;
+    let scaled = im.div(x, scale)?;
+    saturated(im, scaled, zero, dtype)
 }
 
 /// A scale or zero point against x: one number, one along an axis, or one a block of the axis.
@@ -168,9 +201,8 @@ fn dequantize_linear(im: &mut Importer, node: &Node) -> Converted {
     Ok(vec![im.cast(y, dtype)?])
 }
 
-/// Scale and zero point from the range of the operand, which is taken to contain 0.
-fn dynamic_quantize(im: &mut Importer, node: &Node) -> Converted {
-    let x = node.input(0)?;
+/// Numbers quantized to 8 bits, their scale and zero point, from the range of the operand, which is taken to contain 0.
+pub fn by_own_range(im: &mut Importer, x: Value) -> Result<(Value, Value, Value), Fault> {
     let axes: Vec<usize> = (0..im.rank(x)?).collect();
     let most = im.reduce(&reduction::REDUCE_MAX, x, &axes, false)?;
     let most = im.max_f(most, 0.0)?;
@@ -188,7 +220,7 @@ fn dynamic_quantize(im: &mut Importer, node: &Node) -> Converted {
     let zero = saturated(im, place, None, DType::U8)?;
     let scaled = im.div(x, scale)?;
     let y = saturated(im, scaled, Some(zero), DType::U8)?;
-    Ok(vec![y, scale, zero])
+    Ok((y, scale, zero))
 }
 
 /// saturate(round(sum * (a_scale * b_scale / y_scale)) + zero point)

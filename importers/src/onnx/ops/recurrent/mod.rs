@@ -3,10 +3,13 @@
 //! The products with the input are taken for all steps at once; each step adds the product with the
 //! state, and bends the gates.
 
-use fusion_operators::ops::{contraction, elementwise as ew};
-use fusion_operators::{DType, Dim};
+mod bend;
+mod weight;
 
-use super::activation::{elu, hard_sigmoid, softplus};
+use bend::Bend;
+use fusion_operators::{DType, Dim};
+use weight::Weight;
+
 use super::collect::Place;
 use super::repeat::{Ends, Turn};
 use super::{Conversion, row};
@@ -16,38 +19,33 @@ use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[
-    row("RNN", |im, node| recurrent(im, node, Kind::Rnn)),
-    row("GRU", |im, node| recurrent(im, node, Kind::Gru)),
-    row("LSTM", |im, node| recurrent(im, node, Kind::Lstm)),
+    row("RNN", |im, node| recurrent(im, node, Kind::Rnn, false)),
+    row("GRU", |im, node| recurrent(im, node, Kind::Gru, false)),
+    row("LSTM", |im, node| recurrent(im, node, Kind::Lstm, false)),
 ];
 
 /// Most steps that are unrolled.
 const MOST_STEPS: i64 = 4096;
 
+/// Which recurrent operator it is.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub enum Kind {
+    /// One gate, the state itself.
     Rnn,
+    /// Update, reset, and candidate.
     Gru,
+    /// Input, output, forget, and candidate, with a state of the cell.
     Lstm,
 }
 
-/// A named function with its parameters.
-#[derive(Clone)]
-struct Bend<'n> {
-    name: &'n str,
-    alpha: Option<f64>,
-    beta: Option<f64>,
-}
-
 /// What one direction computes with.
-struct Cell<'n> {
+struct Cell {
     kind: Kind,
     hidden: i64,
-    bends: Vec<Bend<'n>>,
+    bends: Vec<Bend>,
     /// Products with the input and all biases that may be added to them: [steps, batch, gates * hidden].
     inputs: Value,
-    /// [gates * hidden, hidden]
-    state_weight: Value,
+    state_weight: Weight,
     /// The state's bias of the last gate of a GRU that is linear before its reset.
     late_bias: Option<Value>,
     /// Peepholes of the input, output and forget gates.
@@ -56,45 +54,14 @@ struct Cell<'n> {
     couples: bool,
 }
 
-impl Cell<'_> {
+impl Cell {
     fn bend(&self, im: &mut Importer, which: usize, x: Value) -> Made {
         let x = match self.clip {
             Some(bound) => im.clip(x, -bound, bound)?,
             None => x,
         };
         let Some(bend) = self.bends.get(which) else { return Err(Fault::value("an activation is missing")) };
-        let (alpha, beta) = (bend.alpha, bend.beta);
-        match bend.name.to_ascii_lowercase().as_str() {
-            "sigmoid" => im.un(&ew::SIGMOID, x),
-            "tanh" => im.un(&ew::TANH, x),
-            "relu" => im.un(&ew::RELU, x),
-            "softplus" => softplus(im, x),
-            "elu" => elu(im, x, alpha.unwrap_or(1.0)),
-            "hardsigmoid" => hard_sigmoid(im, x, alpha.unwrap_or(0.2), beta.unwrap_or(0.5)),
-            "affine" => {
-                let scaled = im.mul_f(x, alpha.unwrap_or(1.0))?;
-                im.add_f(scaled, beta.unwrap_or(0.0))
-            }
-            "scaledtanh" => {
-                let scaled = im.mul_f(x, beta.unwrap_or(1.0))?;
-                let bent = im.un(&ew::TANH, scaled)?;
-                im.mul_f(bent, alpha.unwrap_or(1.0))
-            }
-            "leakyrelu" => {
-                let (low, negative) = (im.mul_f(x, alpha.unwrap_or(0.01))?, im.less_f(x, 0.0)?);
-                im.select(negative, low, x)
-            }
-            "thresholdedrelu" => {
-                let (low, zero) = (im.less_f(x, alpha.unwrap_or(1.0))?, im.like(x, 0.0)?);
-                im.select(low, zero, x)
-            }
-            "softsign" => {
-                let size = im.un(&ew::ABS, x)?;
-                let below = im.add_f(size, 1.0)?;
-                im.div(x, below)
-            }
-            _ => Err(Fault::unsupported(format!("activation '{}'", bend.name))),
-        }
+        bend.of(im, x)
     }
 
     fn gate(&self, im: &mut Importer, x: Value, index: i64) -> Made {
@@ -112,7 +79,7 @@ impl Cell<'_> {
     ) -> Result<(Value, Option<Value>), Fault> {
         match (self.kind, c) {
             (Kind::Rnn, _) => {
-                let from_state = im.bin(&contraction::DENSE, h, self.state_weight)?;
+                let from_state = self.state_weight.times(im, h)?;
                 let sum = im.add(input, from_state)?;
                 Ok((self.bend(im, 0, sum)?, None))
             }
@@ -124,9 +91,9 @@ impl Cell<'_> {
 
     fn gru(&self, im: &mut Importer, input: Value, h: Value) -> Made {
         let n = self.hidden;
-        let gates = im.slice(self.state_weight, 0, 0, 2 * n)?;
-        let candidate = im.slice(self.state_weight, 0, 2 * n, 3 * n)?;
-        let from_state = im.bin(&contraction::DENSE, h, gates)?;
+        let gates = self.state_weight.columns(im, 0, 2 * n)?;
+        let candidate = self.state_weight.columns(im, 2 * n, 3 * n)?;
+        let from_state = gates.times(im, h)?;
         let last = im.rank(input)? - 1;
         let from_input = im.slice(input, last, 0, 2 * n)?;
         let sums = im.add(from_input, from_state)?;
@@ -134,13 +101,13 @@ impl Cell<'_> {
         let (z, r) = (self.bend(im, 0, z)?, self.bend(im, 0, r)?);
         let from_state = match self.late_bias {
             Some(bias) => {
-                let product = im.bin(&contraction::DENSE, h, candidate)?;
+                let product = candidate.times(im, h)?;
                 let sum = im.add(product, bias)?;
                 im.mul(r, sum)?
             }
             None => {
                 let reset = im.mul(r, h)?;
-                im.bin(&contraction::DENSE, reset, candidate)?
+                candidate.times(im, reset)?
             }
         };
         let from_input = self.gate(im, input, 2)?;
@@ -159,7 +126,7 @@ impl Cell<'_> {
         h: Value,
         c: Value,
     ) -> Result<(Value, Option<Value>), Fault> {
-        let from_state = im.bin(&contraction::DENSE, h, self.state_weight)?;
+        let from_state = self.state_weight.times(im, h)?;
         let sums = im.add(input, from_state)?;
         let peep = |im: &mut Importer, sum: Value, which: usize, c: Value| match self.peepholes {
             Some(weights) => {
@@ -188,13 +155,13 @@ impl Cell<'_> {
         let o = self.bend(im, 0, o)?;
         let Some(bend) = self.bends.get(2) else { return Err(Fault::value("an activation is missing")) };
         // The clip bounds the arguments of gates, not of this.
-        let unclipped = Cell { clip: None, bends: vec![bend.clone()], ..*self };
-        let bent = unclipped.bend(im, 0, c)?;
+        let bent = bend.of(im, c)?;
         Ok((im.mul(o, bent)?, Some(c)))
     }
 }
 
-fn recurrent<'m>(im: &mut Importer<'m>, node: &Node<'m>, kind: Kind) -> Converted {
+/// The recurrent operator that a node's attributes describe, with weights of floats or of few bits.
+pub fn recurrent<'m>(im: &mut Importer<'m>, node: &Node<'m>, kind: Kind, few_bits: bool) -> Converted {
     let (x, w, r) = (node.input(0)?, node.input(1)?, node.input(2)?);
     for v in [x, w, r] {
         if im.rank(v)? != 3 {
@@ -211,7 +178,8 @@ fn recurrent<'m>(im: &mut Importer<'m>, node: &Node<'m>, kind: Kind) -> Converte
     if let Some(steps) = steps.filter(|steps| !(1..=MOST_STEPS).contains(steps)) {
         return Err(Fault::unsupported(format!("a recurrence over {steps} steps")));
     }
-    let hidden = im.extent(r, 2, "the weights of the state")?;
+    // Weights of few bits are turned: a column a gate.
+    let hidden = im.extent(r, if few_bits { 1 } else { 2 }, "the weights of the state")?;
     let backward: &[bool] = match node.string("direction", "forward")? {
         "forward" => &[false],
         "reverse" => &[true],
@@ -233,7 +201,7 @@ fn recurrent<'m>(im: &mut Importer<'m>, node: &Node<'m>, kind: Kind) -> Converte
     let lengths = node.opt(4).map(|v| im.cast(v, DType::I64)).transpose()?;
     let (mut sequences, mut last_h, mut last_c) = (Vec::new(), Vec::new(), Vec::new());
     for (d, &reversed) in backward.iter().enumerate() {
-        let cell = cell(im, node, kind, x, d, hidden)?;
+        let cell = cell(im, node, (kind, few_bits), x, d, hidden)?;
         let initial = |im: &mut Importer, v: Option<Value>| match v {
             Some(v) => im.select_at(v, usize::from(batch_first), d as i64),
             None => im.full_dims(im.dtype(x)?, &[batch.clone(), Dim::Static(hidden as u64)], 0.0),
@@ -339,23 +307,25 @@ fn ended(
     Ok((output, im.select(within, next_h, h)?, next_c))
 }
 
-fn cell<'n>(
+fn cell(
     im: &mut Importer,
-    node: &Node<'n>,
-    kind: Kind,
+    node: &Node,
+    (kind, few_bits): (Kind, bool),
     x: Value,
     direction: usize,
     hidden: i64,
-) -> Result<Cell<'n>, Fault> {
+) -> Result<Cell, Fault> {
     let d = direction as i64;
     let gates = match kind {
         Kind::Rnn => 1,
         Kind::Gru => 3,
         Kind::Lstm => 4,
     };
-    let weight = im.select_at(node.input(1)?, 0, d)?;
-    let state_weight = im.select_at(node.input(2)?, 0, d)?;
-    let mut inputs = im.bin(&contraction::DENSE, x, weight)?;
+    let (weight, state_weight) = match few_bits {
+        true => (Weight::few_bits(im, node, (1, 8), d)?, Weight::few_bits(im, node, (2, 10), d)?),
+        false => (Weight::floats(im, node.input(1)?, d)?, Weight::floats(im, node.input(2)?, d)?),
+    };
+    let mut inputs = weight.times(im, x)?;
     let mut late_bias = None;
     let late = kind == Kind::Gru && node.flag("linear_before_reset")?;
     if let Some(bias) = node.opt(3) {
@@ -399,11 +369,9 @@ fn cell<'n>(
     let parameter = |list: &Option<Vec<f64>>, i: usize| {
         list.as_ref().and_then(|l| l.get(direction * defaults.len() + i)).copied()
     };
-    let bends = names
-        .into_iter()
-        .enumerate()
-        .map(|(i, name)| Bend { name, alpha: parameter(&alphas, i), beta: parameter(&betas, i) })
-        .collect();
+    let bends = names.into_iter().enumerate();
+    let bends = bends.map(|(i, name)| Bend::named(name, [parameter(&alphas, i), parameter(&betas, i)]));
+    let bends = bends.collect::<Result<_, _>>()?;
     let (clip, couples) = (node.opt_float("clip")?, node.flag("input_forget")?);
     Ok(Cell { kind, hidden, bends, inputs, state_weight, late_bias, peepholes, clip, couples })
 }

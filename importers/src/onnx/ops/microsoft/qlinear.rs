@@ -1,0 +1,113 @@
+//! Operators of quantized numbers: what the operator of floats gives for the numbers that they stand for, quantized.
+//!
+//!     q = saturate(round(f(a_scale (a - a_zero), ..) / q_scale) + q_zero)
+
+use fusion_operators::ops::{pooling as pool, reduction};
+
+use super::fused::{channels_first, channels_last};
+use super::{asked_one, row};
+use crate::onnx::build::{Converted, Made, axis_in};
+use crate::onnx::importer::Importer;
+use crate::onnx::node::{Node, Value};
+use crate::onnx::ops::Conversion;
+use crate::onnx::ops::quantization::{number_of, quantized_as};
+
+pub const ROWS: &[Conversion] = &[
+    row("QLinearAdd", |im, node| {
+        let (a, b) = (real(im, node, 0)?, real(im, node, 3)?);
+        let y = im.add(a, b)?;
+        quantized(im, node, y, (6, 0))
+    }),
+    row("QLinearMul", |im, node| {
+        let (a, b) = (real(im, node, 0)?, real(im, node, 3)?);
+        let y = im.mul(a, b)?;
+        quantized(im, node, y, (6, 0))
+    }),
+    row("QLinearSigmoid", |im, node| {
+        let x = real(im, node, 0)?;
+        let y = im.un(&fusion_operators::ops::elementwise::SIGMOID, x)?;
+        quantized(im, node, y, (3, 0))
+    }),
+    row("QLinearLeakyRelu", |im, node| {
+        let x = real(im, node, 0)?;
+        let y = asked_one(im, node, ("LeakyRelu", 16), &[Some(x)])?;
+        quantized(im, node, y, (3, 0))
+    }),
+    row("QLinearSoftmax", |im, node| {
+        let x = real(im, node, 0)?;
+        let version = node.required_int("opset")?;
+        let y = asked_one(im, node, ("Softmax", version), &[Some(x)])?;
+        quantized(im, node, y, (3, 0))
+    }),
+    row("QLinearAveragePool", |im, node| {
+        let x = real(im, node, 0)?;
+        let y = spatial(im, node, x, |im, x| asked_one(im, node, ("AveragePool", 19), &[Some(x)]))?;
+        quantized(im, node, y, (3, 0))
+    }),
+    row("QLinearGlobalAveragePool", |im, node| {
+        let x = real(im, node, 0)?;
+        let y = spatial(im, node, x, |im, x| im.un(&pool::GLOBAL_AVG_POOL, x))?;
+        quantized(im, node, y, (3, 0))
+    }),
+    row("QLinearReduceMean", |im, node| {
+        let x = real(im, node, 0)?;
+        let rank = im.rank(x)?;
+        let axes = node.ints("axes")?.unwrap_or_default();
+        let axes = match axes {
+            [] => (0..rank).collect(),
+            axes => axes.iter().map(|&axis| axis_in(axis, rank)).collect::<Result<Vec<_>, _>>()?,
+        };
+        let y = im.reduce(&reduction::REDUCE_MEAN, x, &axes, node.int("keepdims", 1)? != 0)?;
+        quantized(im, node, y, (3, 0))
+    }),
+    row("QLinearWhere", |im, node| {
+        let (x, y) = (real(im, node, 1)?, real(im, node, 4)?);
+        let y = im.select(node.input(0)?, x, y)?;
+        quantized(im, node, y, (7, 1))
+    }),
+    row("QLinearConcat", |im, node| {
+        let parts =
+            (2..node.inputs.len()).step_by(3).map(|at| real(im, node, at)).collect::<Result<Vec<_>, _>>()?;
+        let axis = match parts.first() {
+            Some(&first) => im.axis(first, node.required_int("axis")?)?,
+            None => 0,
+        };
+        let y = im.concat(&parts, axis)?;
+        quantized(im, node, y, (0, 2))
+    }),
+    row("QLinearConv", |im, node| {
+        let mut operands: Vec<Option<Value>> = node.inputs.clone();
+        if !node.flag("channels_last")? {
+            return super::asked(im, node, ("QLinearConv", 10), &operands);
+        }
+        operands[0] = Some(channels_first(im, node.input(0)?)?);
+        let y = asked_one(im, node, ("QLinearConv", 10), &operands)?;
+        Ok(vec![channels_last(im, y)?])
+    }),
+];
+
+/// The numbers an operand stands for; its scale and its zero point stand behind it.
+fn real(im: &mut Importer, node: &Node, at: usize) -> Made {
+    number_of(im, node.input(at)?, node.input(at + 1)?, node.opt(at + 2))
+}
+
+/// The result of a scale and zero point there, in the type of an operand.
+fn quantized(im: &mut Importer, node: &Node, y: Value, (at, like): (usize, usize)) -> Converted {
+    let dtype = im.dtype(node.input(like)?)?;
+    Ok(vec![quantized_as(im, y, (node.input(at)?, node.opt(at + 1)), dtype)?])
+}
+
+/// A function of an image whose channels come second, of one whose channels may come last.
+fn spatial<'m>(
+    im: &mut Importer<'m>,
+    node: &Node<'m>,
+    x: Value,
+    f: impl FnOnce(&mut Importer<'m>, Value) -> Made,
+) -> Made {
+    if !node.flag("channels_last")? {
+        return f(im, x);
+    }
+    let x = channels_first(im, x)?;
+    let y = f(im, x)?;
+    channels_last(im, y)
+}
