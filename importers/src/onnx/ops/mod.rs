@@ -10,7 +10,6 @@ mod creation;
 mod einsum;
 mod elementwise;
 mod flex_attention;
-mod forest;
 mod grams;
 mod held;
 mod indexing;
@@ -18,6 +17,7 @@ mod integer_products;
 mod linear_attention;
 mod loss;
 mod microsoft;
+mod ml;
 mod normalization;
 mod pooling;
 mod quantization;
@@ -32,7 +32,6 @@ mod shape;
 mod slicing;
 mod spatial;
 mod training;
-mod trees;
 mod vision;
 mod windows;
 
@@ -85,7 +84,6 @@ const FAMILIES: &[&[Conversion]] = &[
     linear_attention::ROWS,
     flex_attention::ROWS,
     training::ROWS,
-    trees::ROWS,
     regions::ROWS,
     grams::ROWS,
     vision::ROWS,
@@ -98,7 +96,7 @@ const FAMILIES: &[&[Conversion]] = &[
 pub fn find(domain: &str, op_type: &str) -> Option<&'static Conversion> {
     static TABLE: OnceLock<HashMap<(&str, &str), &Conversion>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
-        let all = FAMILIES.iter().chain(microsoft::FAMILIES);
+        let all = FAMILIES.iter().chain(ml::FAMILIES).chain(microsoft::FAMILIES);
         all.flat_map(|rows| rows.iter()).map(|r| ((r.domain, r.op_type), r)).collect()
     });
     table.get(&(domain, op_type)).copied()

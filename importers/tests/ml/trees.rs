@@ -1,39 +1,13 @@
 //! Ensembles of trees in both forms, and what is said of bad ones.
 
+use super::{bytes, floats, results, strings, tensor};
 use crate::common::*;
-use fusion_importers::onnx::Options;
-use fusion_importers::onnx::proto::{AttributeProto, ModelProto, TensorProto};
+use fusion_importers::onnx::proto::AttributeProto;
 use fusion_operators::Tensor;
 
-fn tensor(name: &str, values: &[f32]) -> AttributeProto {
-    let t = f32s("", &[values.len() as i64], values);
-    AttributeProto { name: name.into(), r#type: 4, t: Some(t), ..Default::default() }
-}
-
-fn bytes(name: &str, values: &[i32]) -> AttributeProto {
-    let dims = vec![values.len() as i64];
-    let t = TensorProto { dims, data_type: 2, int32_data: values.to_vec(), ..Default::default() };
-    AttributeProto { name: name.into(), r#type: 4, t: Some(t), ..Default::default() }
-}
-
-fn strings(name: &str, values: &[&str]) -> AttributeProto {
-    let strings = values.iter().map(|s| s.as_bytes().to_vec().into()).collect();
-    AttributeProto { name: name.into(), r#type: 8, strings, ..Default::default() }
-}
-
-fn floats(name: &str, values: &[f32]) -> AttributeProto {
-    AttributeProto { name: name.into(), r#type: 6, floats: values.to_vec(), ..Default::default() }
-}
-
 fn predict(op: &str, attributes: Vec<AttributeProto>, rows: &[[f32; 2]]) -> Result<Vec<f64>, String> {
-    let mut call = node(op, &["x"], &["y"], attributes);
-    call.domain = "ai.onnx.ml".into();
-    let count = rows.len().to_string();
-    let whole = graph(vec![call], vec![input("x", 1, &[&count, "2"])], &["y"]);
-    let opset_import = vec![opset("", 21), opset("ai.onnx.ml", 5)];
     let x = Tensor::from_slice(&[rows.len(), 2], &rows.concat()).expect("they fill it");
-    let found = run(ModelProto { opset_import, ..model(whole) }, &Options::default(), &[x]);
-    found.map(|tensors| tensors[0].to_f64s()).map_err(|error| error.to_string())
+    results(op, attributes, 1, &x).map(|tensors| tensors[0].to_f64s())
 }
 
 /// x[0] <= 1 ? (x[1] in {2, 4} ? 10 : 20) : 30, with the second node as given.
@@ -104,4 +78,57 @@ fn bad_trees_are_refused() {
     assert!(error.ends_with("attribute nodes_modes must not hold 9"), "{error}");
     odd.truncate(3);
     assert!(predict("TreeEnsemble", odd, &[[0.0, 0.0]]).is_err());
+}
+
+/// Two trees of one node: weights of classes for each leaf, of the class `ids`.
+fn classifier(weights: [[f32; 2]; 2], ids: [i64; 2], transform: &str) -> Vec<AttributeProto> {
+    vec![
+        ints("classlabels_int64s", &[7, 3]),
+        ints("nodes_treeids", &[0, 0, 0, 1, 1, 1]),
+        ints("nodes_nodeids", &[0, 1, 2, 0, 1, 2]),
+        ints("nodes_featureids", &[0, 0, 0, 1, 0, 0]),
+        floats("nodes_values", &[1.0, 0.0, 0.0, 2.0, 0.0, 0.0]),
+        strings("nodes_modes", &["BRANCH_LEQ", "LEAF", "LEAF", "BRANCH_LT", "LEAF", "LEAF"]),
+        ints("nodes_truenodeids", &[1, 0, 0, 1, 0, 0]),
+        ints("nodes_falsenodeids", &[2, 0, 0, 2, 0, 0]),
+        ints("class_treeids", &[0, 0, 1, 1]),
+        ints("class_nodeids", &[1, 2, 1, 2]),
+        ints("class_ids", &[ids[0], ids[1], ids[0], ids[1]]),
+        floats("class_weights", &weights.concat()),
+        text("post_transform", transform),
+    ]
+}
+
+fn classes(attributes: Vec<AttributeProto>) -> (Vec<i128>, Vec<f64>) {
+    // Leaves: yes and yes, no and no.
+    let x = Tensor::from_slice(&[2, 2], &[0f32, 0.0, 9.0, 9.0]).unwrap();
+    let found = results("TreeEnsembleClassifier", attributes, 2, &x).unwrap();
+    (found[0].to_ints(), found[1].to_f64s())
+}
+
+#[test]
+fn the_greatest_score_chooses_the_label() {
+    let (labels, scores) = classes(classifier([[0.5, 0.25], [0.5, 1.0]], [0, 1], "NONE"));
+    assert_eq!(labels, [7, 3]);
+    assert_eq!(scores, [1.0, 0.0, 0.0, 1.25]);
+}
+
+#[test]
+fn weights_of_one_class_alone_are_scores_of_the_second() {
+    // Probabilities of the second class: 0.75 and 0.25.
+    let (labels, scores) = classes(classifier([[0.5, 0.125], [0.25, 0.125]], [0, 0], "NONE"));
+    assert_eq!(labels, [3, 7]);
+    assert_eq!(scores, [0.25, 0.75, 0.75, 0.25]);
+    // A weight below 0: the sign decides.
+    let (labels, scores) = classes(classifier([[0.5, -0.125], [-0.25, -0.125]], [0, 0], "NONE"));
+    assert_eq!(labels, [3, 7]);
+    assert_eq!(scores, [-0.25, 0.25, 0.25, -0.25]);
+    let (_, scores) = classes(classifier([[0.5, -0.125], [-0.25, -0.125]], [0, 0], "LOGISTIC"));
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let expected = [sigmoid(-0.25), sigmoid(0.25), sigmoid(0.25), sigmoid(-0.25)];
+    assert!(scores.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{scores:?}");
+    // Of the second class alone, the first has a score of 0.
+    let (labels, scores) = classes(classifier([[0.5, 0.125], [0.25, 0.125]], [1, 1], "NONE"));
+    assert_eq!(labels, [3, 7]);
+    assert_eq!(scores, [0.0, 0.75, 0.0, 0.25]);
 }

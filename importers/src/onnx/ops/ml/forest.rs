@@ -11,6 +11,7 @@ use std::path::Path;
 use fusion_operators::Operator;
 use fusion_operators::ops::elementwise as ew;
 
+use super::scores::{TRANSFORMS, Transform};
 use crate::onnx::error::Fault;
 use crate::onnx::node::Node;
 
@@ -44,22 +45,6 @@ const AGGREGATES: [(&str, Aggregate); 4] = [
     ("SUM", Aggregate::Sum),
     ("MIN", Aggregate::Least),
     ("MAX", Aggregate::Greatest),
-];
-
-/// What is done to the sums.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Transform {
-    None,
-    Softmax,
-    Logistic,
-}
-
-const TRANSFORMS: [(&str, Option<Transform>); 5] = [
-    ("NONE", Some(Transform::None)),
-    ("SOFTMAX", Some(Transform::Softmax)),
-    ("LOGISTIC", Some(Transform::Logistic)),
-    ("SOFTMAX_ZERO", None),
-    ("PROBIT", None),
 ];
 
 /// A node; of a leaf, both branches are itself.
@@ -99,6 +84,11 @@ impl Forest {
             given[place] = true;
         }
         table
+    }
+
+    /// Whether no weight is below 0.
+    pub fn never_negative(&self) -> bool {
+        self.weights.iter().all(|(_, _, weight)| *weight >= 0.0)
     }
 
     /// The modes there are, each once.
@@ -182,10 +172,6 @@ fn numbered<T: Copy>(table: &[(&str, T)], name: &str, found: i64) -> Result<T, F
     row.map(|(_, value)| *value).ok_or_else(|| Fault::value(format!("attribute {name} must not be {found}")))
 }
 
-fn supported(transform: Option<Transform>) -> Result<Transform, Fault> {
-    transform.ok_or_else(|| Fault::unsupported("the post_transform SOFTMAX_ZERO or PROBIT"))
-}
-
 fn targets(node: &Node) -> Result<usize, Fault> {
     match node.int("n_targets", 1)? {
         n if (1..1 << 24).contains(&n) => Ok(n as usize),
@@ -241,7 +227,7 @@ pub fn of_nodes(node: &Node, directory: Option<&Path>) -> Result<Forest, Fault> 
         roots: list(node, "tree_roots")?.iter().map(|&root| place(root)).collect(),
         targets: targets(node)?,
         aggregate: numbered(&AGGREGATES, "aggregate_function", node.int("aggregate_function", 1)?)?,
-        transform: supported(numbered(&TRANSFORMS, "post_transform", node.int("post_transform", 0)?)?)?,
+        transform: numbered(&TRANSFORMS, "post_transform", node.int("post_transform", 0)?)?,
         base: vec![],
         depth: 0,
         weights,
@@ -279,6 +265,31 @@ fn members(nodes: &mut Vec<Branch>, count: usize, values: Vec<f64>) -> Result<()
 
 /// The trees of `TreeEnsembleRegressor`.
 pub fn of_targets(node: &Node, directory: Option<&Path>) -> Result<Forest, Fault> {
+    let aggregate = named(&AGGREGATES, "aggregate_function", node.string("aggregate_function", "SUM")?)?;
+    named_nodes(node, directory, "target", targets(node)?, aggregate)
+}
+
+/// The trees of `TreeEnsembleClassifier`, and which of two classes alone has weights, if so: that is the one target.
+pub fn of_classes(
+    node: &Node,
+    directory: Option<&Path>,
+    classes: usize,
+) -> Result<(Forest, Option<usize>), Fault> {
+    let ids = list(node, "class_ids")?;
+    let only = [0, 1].into_iter().find(|&only| classes == 2 && ids.iter().all(|&id| place(id) == only));
+    let targets = if only.is_some() { 1 } else { classes };
+    let forest = named_nodes(node, directory, "class", targets, Aggregate::Sum)?;
+    Ok((forest, only))
+}
+
+/// Trees whose nodes are named by tree and number, with weights of targets or classes.
+fn named_nodes(
+    node: &Node,
+    directory: Option<&Path>,
+    what: &str,
+    targets: usize,
+    aggregate: Aggregate,
+) -> Result<Forest, Fault> {
     let numbers = |name: &str| -> Result<Vec<f64>, Fault> {
         let tensor = node.tensor(&format!("{name}_as_tensor"), directory)?;
         Ok(match tensor {
@@ -318,9 +329,10 @@ pub fn of_targets(node: &Node, directory: Option<&Path>) -> Result<Forest, Fault
         let (feature, missing) = (features[i], missing[i] != 0);
         nodes.push(Branch { feature, mode, split: splits[i], yes, no, missing });
     }
-    let (of_tree, of_node) = (list(node, "target_treeids")?, list(node, "target_nodeids")?);
-    let given = numbers("target_weights")?;
-    let of_target = same("target_ids", list(node, "target_ids")?.to_vec(), given.len(), 0)?;
+    let name = |of: &str| format!("{what}_{of}");
+    let (of_tree, of_node) = (list(node, &name("treeids"))?, list(node, &name("nodeids"))?);
+    let given = numbers(&name("weights"))?;
+    let of_target = same(&name("ids"), list(node, &name("ids"))?.to_vec(), given.len(), 0)?;
     if of_tree.len() != given.len() || of_node.len() != given.len() {
         return Err(Fault::value(format!("{} weights are given for {} nodes", given.len(), of_node.len())));
     }
@@ -329,9 +341,10 @@ pub fn of_targets(node: &Node, directory: Option<&Path>) -> Result<Forest, Fault
         let Some(&at) = places.get(&(of_tree[i], of_node[i])) else {
             return Err(Fault::value(format!("a weight is of node {} of tree {}", of_node[i], of_tree[i])));
         };
-        weights.push((at, place(of_target[i]), weight));
+        // One class that alone has weights is the first target.
+        let target = if targets == 1 && what == "class" { 0 } else { place(of_target[i]) };
+        weights.push((at, target, weight));
     }
-    let targets = targets(node)?;
     let base = numbers("base_values")?;
     if !base.is_empty() && base.len() != targets {
         return Err(Fault::value(format!("{} base_values are given for {targets} targets", base.len())));
@@ -340,8 +353,8 @@ pub fn of_targets(node: &Node, directory: Option<&Path>) -> Result<Forest, Fault
         nodes,
         roots: (0..count).filter(|&i| !has_parent[i]).collect(),
         targets,
-        aggregate: named(&AGGREGATES, "aggregate_function", node.string("aggregate_function", "SUM")?)?,
-        transform: supported(named(&TRANSFORMS, "post_transform", node.string("post_transform", "NONE")?)?)?,
+        aggregate,
+        transform: Transform::read(node)?,
         base,
         depth: 0,
         weights,

@@ -9,16 +9,20 @@
 use fusion_operators::ops::{elementwise as ew, indexing, reduction};
 use fusion_operators::{Attrs, DType, Format, Operator};
 
-use super::Conversion;
-use super::forest::{Aggregate, Forest, MODES, Transform, of_nodes, of_targets};
+use super::forest::{Aggregate, Forest, MODES, of_classes, of_nodes, of_targets};
+use super::labels::Labels;
+use super::row;
+use super::scores::{columns, transformed};
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
+use crate::onnx::ops::Conversion;
 
 pub const ROWS: &[Conversion] = &[
-    Conversion { domain: "ai.onnx.ml", op_type: "TreeEnsemble", convert: ensemble },
-    Conversion { domain: "ai.onnx.ml", op_type: "TreeEnsembleRegressor", convert: regressor },
+    row("TreeEnsemble", ensemble),
+    row("TreeEnsembleRegressor", regressor),
+    row("TreeEnsembleClassifier", classifier),
 ];
 
 fn ensemble(im: &mut Importer, node: &Node) -> Converted {
@@ -26,7 +30,8 @@ fn ensemble(im: &mut Importer, node: &Node) -> Converted {
     let forest = of_nodes(node, directory)?;
     let x = rows(im, node)?;
     let dtype = im.dtype(x)?;
-    Ok(vec![values(im, &forest, x, dtype)?])
+    let y = values(im, &forest, x, dtype)?;
+    Ok(vec![transformed(im, y, forest.transform)?])
 }
 
 /// Its result is f32, whatever the type of the features.
@@ -34,7 +39,37 @@ fn regressor(im: &mut Importer, node: &Node) -> Converted {
     let directory = im.directory();
     let forest = of_targets(node, directory)?;
     let x = rows(im, node)?;
-    Ok(vec![values(im, &forest, x, DType::F32)?])
+    let y = values(im, &forest, x, DType::F32)?;
+    Ok(vec![transformed(im, y, forest.transform)?])
+}
+
+/// The label of the greatest score, and the scores. Where only one of two classes has weights, these decide for the second
+/// class: above 0, or above 1/2 where no weight is below 0, as those are probabilities.
+fn classifier(im: &mut Importer, node: &Node) -> Converted {
+    let labels = Labels::of_classes(node)?;
+    let directory = im.directory();
+    let (forest, only) = of_classes(node, directory, labels.count())?;
+    let x = rows(im, node)?;
+    let y = values(im, &forest, x, DType::F32)?;
+    let Some(only) = only else {
+        let chosen = im.op(&reduction::ARGMAX, &[y], Attrs::new().with("axis", 1i64))?;
+        let label = labels.at(im, chosen)?;
+        return Ok(vec![label, transformed(im, y, forest.transform)?]);
+    };
+    let score = im.squeeze(y, &[1])?;
+    let bound = im.like(score, if forest.never_negative() { 0.5 } else { 0.0 })?;
+    let chosen = im.bin(&ew::GREATER, score, bound)?;
+    let label = labels.at(im, chosen)?;
+    let scores = match only {
+        0 => columns(im, y, forest.transform, forest.never_negative())?,
+        // The first class has a score of its own, which is 0.
+        _ => {
+            let none = im.mul_f(y, 0.0)?;
+            let both = im.concat(&[none, y], 1)?;
+            transformed(im, both, forest.transform)?
+        }
+    };
+    Ok(vec![label, scores])
 }
 
 /// The features as floats; one row may come without its axis.
@@ -74,11 +109,7 @@ fn values(im: &mut Importer, forest: &Forest, x: Value, dtype: DType) -> Made {
         let base = im.floats(dtype, &[forest.base.len()], &forest.base)?;
         y = im.add(y, base)?;
     }
-    match forest.transform {
-        Transform::None => Ok(y),
-        Transform::Softmax => im.softmax(y, 1),
-        Transform::Logistic => im.un(&ew::SIGMOID, y),
-    }
+    Ok(y)
 }
 
 /// The leaf that each row reaches in each tree.

@@ -1,0 +1,27 @@
+//! Operators of the domain `ai.onnx.ml`, as scikit-learn, LightGBM and XGBoost export them.
+//!
+//! A map from labels to scores, which `ZipMap` makes, is the tensor of the scores: a column a label, in their order.
+
+mod features;
+mod forest;
+mod labels;
+mod linear;
+mod scores;
+mod support_vectors;
+mod trees;
+
+use super::Conversion;
+use crate::onnx::build::Converted;
+use crate::onnx::importer::Importer;
+use crate::onnx::node::Node;
+
+pub const FAMILIES: &[&[Conversion]] =
+    &[features::ROWS, labels::ROWS, linear::ROWS, support_vectors::ROWS, trees::ROWS];
+
+/// A row of the domain.
+const fn row(
+    op_type: &'static str,
+    convert: for<'m> fn(&mut Importer<'m>, &Node<'m>) -> Converted,
+) -> Conversion {
+    Conversion { domain: "ai.onnx.ml", op_type, convert }
+}
