@@ -12,6 +12,7 @@ use fusion_dialects::{
     Module, Op, OpExt, TypeParts, array_elements, dictionary_text, function_parts, module_op, nested_ops,
     str_attr, top_level, type_of_attr, type_parts,
 };
+use fusion_operators::ops::creation::DYNAMIC_IOTA;
 use fusion_relay::language::functions;
 use std::path::Path;
 
@@ -81,8 +82,13 @@ fn is_small_graph(module: Op) -> bool {
     !needs_language(module) && !takes_dynamic_tensors(module) && nested_ops(module).len() <= MOST_UNFOLDED
 }
 
-/// True when `@main` takes or gives tensors whose extents are known at run time only, for which no memory can be planned.
+/// True when there are tensors whose extents are known at run time only, for which no memory can be planned.
 fn takes_dynamic_tensors(module: Op) -> bool {
+    let takes_number =
+        |op: Op| matches!(op.kind(), Some(Kind::Operator(operator)) if operator.is(&DYNAMIC_IOTA));
+    if nested_ops(module).into_iter().any(takes_number) {
+        return true;
+    }
     let (takes, gives) = main_of(module).and_then(signature).unwrap_or_default();
     let dynamic =
         |ty: &fusion_dialects::Type| matches!(type_parts(*ty), TypeParts::Tensor(t) if t.shape().is_none());

@@ -12,4 +12,5 @@ mod ops;
 mod quantization;
 mod relay_text;
 mod robust;
+mod selection;
 mod sequences;

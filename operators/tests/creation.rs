@@ -58,3 +58,12 @@ fn shape_of_gives_the_extents() {
 fn shape_of_takes_one_operand() {
     assert_eq!(SHAPE_OF.infer(&[], &Attrs::new()).unwrap_err().number, 0);
 }
+
+#[test]
+fn dynamic_iota_counts_below_its_operand() {
+    let of = |n: i64| evaluate(&DYNAMIC_IOTA, &Attrs::new(), &[Tensor::from_slice(&[], &[n]).unwrap()]);
+    assert_eq!(of(3).unwrap()[0], Tensor::from_slice(&[3], &[0i64, 1, 2]).unwrap());
+    assert_eq!(of(0).unwrap()[0].shape(), [0]);
+    assert!(matches!(of(-1), Err(EvalError::Value(why)) if why.ends_with("found -1")));
+    assert!(matches!(of(i64::MAX), Err(EvalError::Value(_))));
+}

@@ -142,6 +142,10 @@ pub enum Failure {
     NoValue { name: String, nearest: Vec<String> },
     #[error("{what} has outputs of another type than with all rules: {why}")]
     OtherOutputs { what: String, why: String },
+    #[error("there is no type of floats {name:?}; give f32, f16, bf16 or f64")]
+    NoType { name: String },
+    #[error("no graph of these seeds has what --ops and --dtype ask for")]
+    NoGraphs,
     #[error("no test cases (directories with a model.onnx) were found in {0}")]
     NoCases(String),
 }

@@ -5,6 +5,7 @@ pub mod commands;
 pub mod dev;
 mod environment;
 pub mod failure;
+pub mod fuzz;
 pub mod inputs;
 pub mod onnx;
 pub mod opt;

@@ -5,6 +5,7 @@ use std::fmt;
 use fusion_operators::reference::EvalError;
 use fusion_operators::{TensorError, Violation};
 
+use super::ops::like;
 use super::proto::NodeProto;
 use super::tensor::TensorProtoError;
 use crate::relay_text::TextError;
@@ -113,7 +114,11 @@ impl ImportError {
 }
 
 fn list(places: &[Place]) -> String {
-    let mut text: Vec<String> = places.iter().map(Place::to_string).collect();
+    let one = |place: &Place| match like(&place.op_type) {
+        Some(near) => format!("{place} (the nearest that is: {near})"),
+        None => place.to_string(),
+    };
+    let mut text: Vec<String> = places.iter().map(one).collect();
     text.dedup();
     text.join("; ")
 }

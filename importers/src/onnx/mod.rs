@@ -10,6 +10,7 @@
 //! graph inputs whose values are given in [`Options::bound`].
 
 mod build;
+mod counted;
 mod definitions;
 pub mod eager;
 pub mod emit;

@@ -1,6 +1,6 @@
 //! Tensors from attributes and types: `arange[i] = start + i * step`.
 
-use super::{Evaluated, static_shape};
+use super::{EvalError, Evaluated, static_shape};
 use crate::{Call, Tensor, TensorType};
 
 /// Exact for integers when start and step are whole.
@@ -14,6 +14,19 @@ pub fn arange(call: &Call, results: &[TensorType], _: &[Tensor]) -> Evaluated {
     }
     let values: Vec<f64> = (0..shape[0]).map(|i| start + i as f64 * step).collect();
     Ok(vec![Tensor::from_f64s(dtype, &shape, &values)?])
+}
+
+/// Most numbers of a result.
+const LONGEST: i128 = super::MOST_ELEMENTS as i128;
+
+/// As many numbers as the operand says.
+pub fn dynamic_iota(_: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
+    let size = x[0].int_at(0);
+    if !(0..=LONGEST).contains(&size) {
+        return Err(EvalError::Value(format!("gives as many numbers as its operand says, found {size}")));
+    }
+    let values: Vec<i128> = (0..size).collect();
+    Ok(vec![Tensor::from_ints(results[0].dtype, &[size as usize], &values)?])
 }
 
 /// The extents of the operand.

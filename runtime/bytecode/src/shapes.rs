@@ -11,7 +11,7 @@
 //! programs have code for them.
 
 use crate::Place;
-use fusion_operators::{Dim, TensorType};
+use fusion_operators::{DType, Dim, TensorType};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
@@ -50,6 +50,13 @@ pub enum Step {
         /// Which of its extents.
         axis: u32,
     },
+    /// The number that an input holds, one of i64. A negative one is an error.
+    Value {
+        /// Which input.
+        input: u32,
+        /// What is said of a negative number.
+        said: Said,
+    },
     /// A sum.
     Plus(Extent, Extent),
     /// A difference, 0 at least.
@@ -70,7 +77,7 @@ impl Step {
     /// The numbers it looks at.
     pub fn operands(&self) -> Option<(Extent, Extent)> {
         match self {
-            Step::Input { .. } => None,
+            Step::Input { .. } | Step::Value { .. } => None,
             Step::Plus(a, b)
             | Step::Minus(a, b)
             | Step::Times(a, b)
@@ -110,9 +117,18 @@ impl Shapes {
         ty.dims.iter().map(extent).collect()
     }
 
-    /// The numbers of all steps for inputs of these types, or the check that fails with its sentence. Products and sums that are too large for
+    /// Whether numbers follow from more than the types of the inputs.
+    pub fn reads_values(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Value { .. }))
+    }
+
+    /// The numbers of all steps for inputs of these types, of which `value` reads the number that one holds, or the check that fails with its sentence. Products and sums that are too large for
     /// a number become the largest one, of which there is no tensor.
-    pub fn run(&self, inputs: &[&TensorType]) -> Result<Vec<u64>, (Place, String)> {
+    pub fn run(
+        &self,
+        inputs: &[&TensorType],
+        value: &dyn Fn(usize) -> i64,
+    ) -> Result<Vec<u64>, (Place, String)> {
         let mut numbers: Vec<u64> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             let of = |extent: Extent| match extent {
@@ -124,6 +140,11 @@ impl Shapes {
                 Step::Input { input, axis } => {
                     let dim = inputs.get(*input as usize).and_then(|ty| ty.dims.get(*axis as usize));
                     dim.and_then(Dim::known).unwrap_or(0)
+                }
+                Step::Value { input, said } => {
+                    let number = value(*input as usize);
+                    let wrong = |_| (said.place.clone(), format!("{}, found {number}", said.text));
+                    u64::try_from(number).map_err(wrong)?
                 }
                 Step::Plus(..) => a.saturating_add(b),
                 Step::Minus(..) => a.saturating_sub(b),
@@ -174,6 +195,15 @@ impl Shapes {
                 }
             }
         }
+        for (at, step) in self.steps.iter().enumerate() {
+            let Step::Value { input, .. } = step else { continue };
+            let holds_one = |ty: &TensorType| ty.rank() == 0 && ty.dtype == DType::I64;
+            if !inputs.get(*input as usize).is_some_and(holds_one) {
+                return Err(format!(
+                    "step {at} of its shape function reads input {input}, which is no number of i64"
+                ));
+            }
+        }
         let tensors = outputs.iter().chain(&self.temporaries);
         match tensors.into_iter().find(|ty| self.extents(ty).is_none()) {
             Some(ty) => Err(format!("its shape function does not give the extents of a {ty}")),
@@ -195,6 +225,7 @@ impl Display for Step {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         match self {
             Step::Input { input, axis } => write!(f, "extent {axis} of input {input}"),
+            Step::Value { input, said } => write!(f, "number of input {input} else {:?}", said.text),
             Step::Plus(a, b) => write!(f, "{a} + {b}"),
             Step::Minus(a, b) => write!(f, "{a} - {b}"),
             Step::Times(a, b) => write!(f, "{a} * {b}"),
@@ -209,7 +240,6 @@ impl Display for Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fusion_operators::DType;
 
     fn said() -> Said {
         Said { place: "a.relay:1:1".to_owned(), text: "relay.add needs equal extents".to_owned() }
@@ -224,7 +254,7 @@ mod tests {
         let (a, b) = (Step::Input { input: 0, axis: 0 }, Step::Input { input: 1, axis: 0 });
         let both = Step::Broadcast(Extent::Step(0), Extent::Step(1), said());
         let shapes = Shapes { steps: vec![a, b, both], temporaries: Vec::new() };
-        let third = |a, b| shapes.run(&[&of(a), &of(b)]).map(|numbers| numbers[2]);
+        let third = |a, b| shapes.run(&[&of(a), &of(b)], &|_| 0).map(|numbers| numbers[2]);
         assert_eq!(third(5, 5), Ok(5));
         assert_eq!(third(1, 7), Ok(7));
         assert_eq!(third(7, 1), Ok(7));
@@ -247,6 +277,6 @@ mod tests {
             Step::Least(n, Extent::Known(2)),
         ];
         let shapes = Shapes { steps, temporaries: Vec::new() };
-        assert_eq!(shapes.run(&[&of(4)]), Ok(vec![4, u64::MAX, 0, 0, 2]));
+        assert_eq!(shapes.run(&[&of(4)], &|_| 0), Ok(vec![4, u64::MAX, 0, 0, 2]));
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{function, list_sum, program};
-use fusion_bytecode::{Extent, Instruction as I, Program, Shapes, Step, ValueType};
+use fusion_bytecode::{Extent, Instruction as I, Program, Said, Shapes, Step, ValueType};
 use fusion_operators::{DType, Dim, TensorType};
 
 fn said(program: &Program) -> String {
@@ -189,6 +189,11 @@ fn shape_functions_look_back_and_say_all_extents() {
     assert!(said(&later).ends_with("step 1 of its shape function looks at a later one"));
     let beyond = with(vec![Step::Input { input: 0, axis: 1 }], named("n0"));
     assert!(said(&beyond).ends_with("step 0 of its shape function takes extent 1 of input 0"));
+    let said_of_it = Said { place: String::new(), text: "needs a number".to_owned() };
+    let no_number = with(vec![Step::Value { input: 0, said: said_of_it }], named("n0"));
+    assert!(
+        said(&no_number).ends_with("step 0 of its shape function reads input 0, which is no number of i64")
+    );
     let unnamed = with(vec![first()], named("n1"));
     assert!(said(&unnamed).ends_with("its shape function does not give the extents of a tensor<n1xf32>"));
 }

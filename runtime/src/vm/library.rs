@@ -112,6 +112,7 @@ impl Dynamic {
     /// Runs the shape function, unless the inputs have the types they had before.
     fn prepare(&mut self, tensors: &mut Tensors, slots: &[Slot]) -> Result<(), NotCalled> {
         if !self.last.is_empty()
+            && !self.shapes.reads_values()
             && slots.iter().map(|&slot| tensors.type_id(slot)).eq(self.last.iter().copied())
         {
             return Ok(());
@@ -123,7 +124,12 @@ impl Dynamic {
         if let Some(place) = wrong.or((found.len() < self.inputs.len()).then_some(found.len())) {
             return Err(NotCalled::Input(place));
         }
-        self.numbers = self.shapes.run(&found).map_err(|(place, why)| NotCalled::Shapes(place, why))?;
+        let value = |input: usize| {
+            let bytes = slots.get(input).and_then(|&slot| tensors.bytes(slot).first_chunk());
+            bytes.map_or(-1, |bytes| i64::from_ne_bytes(*bytes))
+        };
+        self.numbers =
+            self.shapes.run(&found, &value).map_err(|(place, why)| NotCalled::Shapes(place, why))?;
         self.made.clear();
         for ty in self.outputs.iter().chain(&self.shapes.temporaries) {
             let known = self.shapes.known(ty, &self.numbers);

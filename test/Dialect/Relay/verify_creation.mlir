@@ -21,3 +21,11 @@ func.func @shape_of_result(%x: tensor<2x3xf32>) {
   %0 = relay.shape_of %x : (tensor<2x3xf32>) -> tensor<3xi64>
   return
 }
+
+// -----
+
+func.func @dynamic_iota_c1_number(%n: tensor<1xi64>) {
+  // expected-error @+1 {{'relay.dynamic_iota' op violates constraint C1: the operand must be a scalar of i64, found tensor<1xi64>}}
+  %0 = relay.dynamic_iota %n : (tensor<1xi64>) -> tensor<?xi64>
+  return
+}

@@ -7,6 +7,7 @@ pub mod dev;
 pub mod device;
 pub mod executor;
 pub mod explain;
+pub mod fuzz;
 pub mod given;
 pub mod import;
 pub mod onnx_test;
@@ -46,6 +47,7 @@ enum Command {
     Explain(explain::Explain),
     Ablate(ablate::Ablate),
     OnnxTest(onnx_test::OnnxTest),
+    Fuzz(fuzz::Fuzz),
     Tune(tune::Tune),
     Targets(targets::Targets),
     Dev(dev::Dev),
@@ -63,6 +65,7 @@ impl Cli {
             Command::Explain(command) => command.run(),
             Command::Ablate(command) => command.run(),
             Command::OnnxTest(command) => return command.run(),
+            Command::Fuzz(command) => return command.run(),
             Command::Tune(command) => command.run(),
             Command::Targets(command) => command.run(),
             Command::Dev(command) => command.run(),

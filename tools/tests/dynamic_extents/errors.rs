@@ -1,6 +1,7 @@
 //! Checks that are left for run time: each way to run a program fails with a sentence that says where and what.
 
-use super::{Compiled, inputs};
+use super::{Compiled, Inputs, inputs};
+use fusion_operators::Tensor;
 
 /// What the virtual machine and native code say; the interpreter fails as well.
 fn said(source: &str, shapes: &[(&str, &[usize])]) -> [String; 2] {
@@ -118,4 +119,29 @@ def @main(%x: Tensor[(?), float32]) -> (Tensor[(5), float32], float32) { @pair(%
         assert!(message.contains("tensor<5xf32>") && message.contains("tensor<4xf32>"), "{message}");
     }
     Compiled::of(source).agree(&inputs(&[("x", &[5])]));
+}
+
+#[test]
+fn an_extent_from_a_constant() {
+    let source = "def @main(%x: Tensor[(?), float32]) -> Tensor[(?), float32] {
+  take(%x, fusion.dynamic_iota(2i64), axis=0)
+}";
+    Compiled::of(source).agree(&inputs(&[("x", &[5])]));
+}
+
+#[test]
+fn an_extent_from_a_number_below_zero() {
+    let source = "def @main(%x: Tensor[(?), float32]) -> Tensor[(?), int64] {
+  fusion.dynamic_iota(cast(sum(%x), dtype=\"int64\"))
+}";
+    let parts = ["program.relay:2:", "relay.dynamic_iota needs a number that is not negative"];
+    let below_zero =
+        |number: f32| Inputs::from([("x".to_owned(), Tensor::from_slice(&[1], &[number]).unwrap())]);
+    let [interpreted, vm, aot] = Compiled::of(source).run(&below_zero(-2.0));
+    interpreted.expect_err("the interpreter fails");
+    for message in [vm.expect_err("the virtual machine fails"), aot.expect_err("native code fails")] {
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+    Compiled::of(source).agree(&below_zero(3.0));
+    Compiled::of(source).agree(&below_zero(0.0));
 }

@@ -7,21 +7,7 @@ use fusion::load::Runnable;
 use fusion_interpreter::random_graphs::{Graph, dynamic_graph, dynamic_inputs};
 use fusion_operators::random::{cases, seeds};
 use fusion_operators::{Tensor, ValueTree};
-
-/// Extents of a graph's inputs: ones, sizes that vectors divide, and sizes that they do not.
-const SIZES: [[u64; 2]; 5] = [[1, 1], [3, 5], [16, 8], [7, 33], [2, 1]];
-
-/// How a result differs; `None` where it is what is expected up to the order of sums.
-fn difference(found: &Tensor, expected: &Tensor) -> Option<String> {
-    if found.shape() != expected.shape() {
-        return Some(format!("shape {:?}, expected {:?}", found.shape(), expected.shape()));
-    }
-    let (found, expected) = (found.to_f64s(), expected.to_f64s());
-    let most = expected.iter().filter(|x| x.is_finite()).fold(1.0f64, |most, x| most.max(x.abs()));
-    let near = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-4 * most;
-    let wrong = found.iter().zip(&expected).position(|(&a, &b)| !near(a, b))?;
-    Some(format!("element {wrong} is {}, expected {}", found[wrong], expected[wrong]))
-}
+use fusion_tools::fuzz::{SIZES, far};
 
 /// Compiles a graph once and runs it on some inputs: what goes wrong, with the graph.
 pub fn fault(graph: &Graph, cases: &[Vec<Tensor>]) -> Option<String> {
@@ -40,7 +26,7 @@ pub fn fault(graph: &Graph, cases: &[Vec<Tensor>]) -> Option<String> {
         let found = found.map(|value| fusion::programs::tensors_of(&value).unwrap());
         let wrong = match (graph.run(inputs), found) {
             (Ok(expected), Ok(found)) if expected.len() == found.len() => {
-                expected.iter().zip(&found).find_map(|(e, (_, f))| difference(f, e))
+                expected.iter().zip(&found).find_map(|(e, (_, f))| far(f, e))
             }
             (Ok(expected), Ok(found)) => Some(format!("{} results of {}", found.len(), expected.len())),
             (Ok(_), Err(error)) => Some(format!("fails: {error}")),

@@ -1,11 +1,11 @@
-//! Tensors from attributes and types: `arange[i] = start + i * step`, `shape_of[k] = extent of axis k`.
+//! Tensors from attributes and types: `arange[i] = start + i * step`, `dynamic_iota[i] = i`, `shape_of[k] = extent of axis k`.
 
 use super::{Built, Table, TeCall};
 use fusion_dialects::te::{Compare, Kernel};
-use fusion_operators::ops::creation::{ARANGE, SHAPE_OF};
+use fusion_operators::ops::creation::{ARANGE, DYNAMIC_IOTA, SHAPE_OF};
 use fusion_operators::{DType, Dim};
 
-pub const TABLE: Table = &[(&ARANGE, arange), (&SHAPE_OF, shape_of)];
+pub const TABLE: Table = &[(&ARANGE, arange), (&DYNAMIC_IOTA, dynamic_iota), (&SHAPE_OF, shape_of)];
 
 /// Exact for integers when start and step are whole; else in f64.
 fn arange<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
@@ -23,6 +23,12 @@ fn arange<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
         // Fractions are cut, then integers wrap.
         if float || call.results[0].dtype == DType::Bool { value } else { s.cast(value, DType::I64) }
     });
+    Ok(vec![result])
+}
+
+/// Its extent is a number that the shape function reads.
+fn dynamic_iota<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
+    let result = kernel.compute(call.op.name, &call.results[0], |s, axes| s.from_index(axes[0], DType::I64));
     Ok(vec![result])
 }
 

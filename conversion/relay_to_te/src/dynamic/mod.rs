@@ -22,13 +22,14 @@ use crate::definitions::definition_of;
 use fusion_bytecode::Shapes;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
-    Op, OpExt, OperationLike, PassError, Value, arguments, key, kind_of, name_of_location, ops_in,
-    read_tensor, relay, tensor_type,
+    Op, OpExt, OperationLike, PassError, Value, arguments, defining_op, key, kind_of, name_of_location,
+    ops_in, read_tensor, relay, tensor_type,
 };
 use fusion_operators::{Call, Dim, Operator, TensorType};
 use relations::relation_of;
 use std::collections::HashMap;
 pub use steps::Steps;
+use steps::Taken;
 
 /// The attribute of primitive functions that are kernels for all sizes. Models have none: memory for them is planned.
 pub const DYNAMIC: &str = "relay.dynamic";
@@ -72,6 +73,7 @@ fn attempt(op: Op, operator: &'static Operator) -> Result<(), String> {
     };
     let mut steps = Steps::default();
     let named: Vec<TensorType> = types.iter().enumerate().map(|(i, ty)| steps.input(i as u32, ty)).collect();
+    steps.takes((0..types.len()).map(|i| Taken::Input(i as u32)).collect());
     // Names in its attributes are extents of what the function takes; here any will do.
     let attrs = op.attrs();
     let known: HashMap<String, Dim> =
@@ -113,6 +115,8 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
             op.operand_values().into_iter().map(|v| types.get(&key(v)).cloned()).collect();
         let operands = operands.ok_or_else(|| no_tensor(op))?;
         steps.at(name_of_location(op.location()), operator.name);
+        let given = arguments(body);
+        steps.takes(op.operand_values().into_iter().map(|v| taken(v, &given)).collect());
         let made =
             results(&mut steps, &known, operator, &operands, op).map_err(|why| PassError::at(op, why))?;
         for (result, named) in op.result_values().into_iter().zip(made) {
@@ -122,6 +126,18 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
         }
     }
     Ok(Named { types, shapes: steps.finish() })
+}
+
+/// What an operand of an operator is in a kernel that takes these values.
+fn taken<'c>(operand: Value<'c>, given: &[Value<'c>]) -> Taken {
+    if let Some(at) = given.iter().position(|of| key(*of) == key(operand)) {
+        return Taken::Input(at as u32);
+    }
+    let constant = defining_op(operand).and_then(|op| op.attr("value")).and_then(read_tensor);
+    match constant.filter(|tensor| tensor.len() == 1 && !tensor.dtype().is_float()) {
+        Some(tensor) => Taken::Known(tensor.int_at(0)),
+        None => Taken::Other,
+    }
 }
 
 fn results(

@@ -14,6 +14,14 @@ pub fn topk(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     Ok(result)
 }
 
+/// As long as the number says, which is an input of the kernel.
+pub fn dynamic_iota(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    let mut result = row(call)?;
+    let why = "takes an extent from a number that is negative, or computed in the same kernel";
+    result[0].dims[0] = steps.number(0, "needs a number that is not negative").ok_or(why)?;
+    Ok(result)
+}
+
 /// Off the axis, no extent exceeds the data's.
 fn region(steps: &mut Steps, data: &[Dim], region: &[Dim], axis: usize) {
     let text = "violates constraint C3: off the axis, indices must not exceed the data's extents";

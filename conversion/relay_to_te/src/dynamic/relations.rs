@@ -7,6 +7,7 @@
 //!   reshape               as many elements                                 n1 = n0 * 64 / 8, equal(n1 * 8, n0 * 64)
 //!   concat                n0 + n1 along the axis, equal elsewhere
 //!   slice                 least(n0, end) - least(n0, begin)
+//!   dynamic_iota          n1 = the number in an input of the kernel
 //!   convolutions, pools   (n1 + padding - span) / stride + 1 windows; channels are known
 //! ```
 //! An operator without a line here runs by reference semantics where its extents are dynamic.
@@ -70,6 +71,7 @@ const TABLE: &[(&Operator, DynamicRelation)] = &[
     (&shape::RESIZE, windows::resize),
     (&shape::REVERSE, as_in_row),
     (&creation::ARANGE, as_in_row),
+    (&creation::DYNAMIC_IOTA, places::dynamic_iota),
     (&creation::SHAPE_OF, as_in_row),
     (&reduction::CUMSUM, as_in_row),
     (&reduction::CUMPROD, as_in_row),

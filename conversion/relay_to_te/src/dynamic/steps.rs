@@ -13,6 +13,19 @@ pub struct Steps {
     known: IndexMap<(u8, Extent, Extent), u32>,
     place: String,
     who: String,
+    /// What the operands of the operator are.
+    taken: Vec<Taken>,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy)]
+pub enum Taken {
+    /// An input of the kernel.
+    Input(u32),
+    /// A constant, one number.
+    Known(i128),
+    /// What the kernel computes.
+    Other,
 }
 
 impl Steps {
@@ -20,6 +33,27 @@ impl Steps {
     pub fn at(&mut self, place: String, operator: &str) {
         self.place = place;
         operator.clone_into(&mut self.who);
+    }
+
+    /// Says what the operands of the operator are.
+    pub fn takes(&mut self, taken: Vec<Taken>) {
+        self.taken = taken;
+    }
+
+    /// The number that an operand holds; none where the kernel computes it, or it is negative.
+    pub fn number(&mut self, operand: usize, text: &str) -> Option<Dim> {
+        let input = match self.taken.get(operand).copied()? {
+            Taken::Input(input) => input,
+            Taken::Known(number) => return u64::try_from(number).ok().map(Dim::Static),
+            Taken::Other => return None,
+        };
+        let (which, at) = (7, Extent::Known(input.into()));
+        if let Some(known) = self.known.get(&(which, at, at)) {
+            return Some(Dim::Symbol(Shapes::name(*known)));
+        }
+        self.known.insert((which, at, at), self.steps.len() as u32);
+        let said = self.said(text);
+        Some(self.add(Step::Value { input, said }))
     }
 
     /// The shape function.

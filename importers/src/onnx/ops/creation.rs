@@ -1,5 +1,6 @@
 //! Tensors from attributes, shapes and numbers.
 
+use fusion_operators::ops::elementwise as ew;
 use fusion_operators::{DType, Dim, Tensor};
 
 use super::shape::extents_of;
@@ -43,13 +44,12 @@ fn constant(im: &mut Importer, node: &Node) -> Converted {
 }
 
 fn constant_of_shape(im: &mut Importer, node: &Node) -> Converted {
-    let shape: Vec<Dim> = extents_of(im, node, 0)?.into_iter().map(Extent::dim).collect();
-    if shape.contains(&Dim::Any) {
-        let name = node.name(0);
-        return Err(Fault::NeedsValue(format!(
-            "input 0 ('{name}') must be extents that are not negative and follow from those of the inputs"
-        )));
-    }
+    let extents = match extents_of(im, node, 0) {
+        Ok(extents) => Some(extents),
+        Err(fault) if fault.needs_more() => None,
+        Err(fault) => return Err(fault),
+    };
+    let shape: Option<Vec<Dim>> = extents.map(|all| all.into_iter().map(Extent::dim).collect());
     let value = match node.tensor("value", im.directory())? {
         Some(t) if t.len() == 1 => t.reshaped(&[])?,
         Some(t) => {
@@ -58,7 +58,15 @@ fn constant_of_shape(im: &mut Importer, node: &Node) -> Converted {
         None => Tensor::from_f64s(DType::F32, &[], &[0.0])?,
     };
     let value = im.constant(value);
-    Ok(vec![im.broadcast_dims(value, &shape)?])
+    match shape.filter(|shape| !shape.contains(&Dim::Any)) {
+        Some(shape) => Ok(vec![im.broadcast_dims(value, &shape)?]),
+        None => {
+            let wanted = node.input(0)?;
+            let rank = im.extent(wanted, 0, "the shape")?;
+            let falses = im.falses(wanted, usize::try_from(rank).unwrap_or(0))?;
+            Ok(vec![im.select(falses, value, value)?])
+        }
+    }
 }
 
 /// Ones on the k-th diagonal of a matrix of the operand's shape.
@@ -86,7 +94,10 @@ fn range(im: &mut Importer, node: &Node) -> Converted {
     }
     let mut numbers = [0.0; 3];
     for (i, number) in numbers.iter_mut().enumerate() {
-        let list = im.floats_of(node, i)?;
+        let list = match im.floats_of(node, i) {
+            Err(fault) if fault.needs_more() => return range_by_values(im, node),
+            list => list?,
+        };
         *number = *list.first().ok_or_else(|| Fault::value(format!("input {i} must hold one number")))?;
     }
     let [start, limit, delta] = numbers;
@@ -95,6 +106,25 @@ fn range(im: &mut Importer, node: &Node) -> Converted {
         return Err(Fault::value(format!("no range goes from {start} to {limit} in steps of {delta}")));
     }
     Ok(vec![im.arange(dtype, count as i64, start, delta)?])
+}
+
+/// A range whose limits are computed: as many numbers as there are before the limit.
+fn range_by_values(im: &mut Importer, node: &Node) -> Converted {
+    let [start, limit, delta] = [node.input(0)?, node.input(1)?, node.input(2)?];
+    let dtype = im.dtype(start)?;
+    let [start, limit, delta] = [start, limit, delta].map(|v| im.reshape(v, &[]));
+    let (start, limit, delta) = (start?, limit?, delta?);
+    let (from, to, step) =
+        (im.cast(start, DType::F64)?, im.cast(limit, DType::F64)?, im.cast(delta, DType::F64)?);
+    let span = im.sub(to, from)?;
+    let steps = im.div(span, step)?;
+    let steps = im.un(&ew::CEIL, steps)?;
+    let steps = im.max_f(steps, 0.0)?;
+    let count = im.cast(steps, DType::I64)?;
+    let places = im.counting(count)?;
+    let places = im.cast(places, dtype)?;
+    let far = im.mul(places, delta)?;
+    Ok(vec![im.add(far, start)?])
 }
 
 /// A range of whole numbers whose limits follow from extents; none where they are known.

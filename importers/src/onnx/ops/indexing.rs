@@ -31,32 +31,7 @@ pub const ROWS: &[Conversion] = &[
     row("ScatterElements", scatter_elements),
     row("ScatterND", |im, node| scatter(im, node, &indexing::SCATTER_ND, Attrs::new())),
     row("OneHot", one_hot),
-    row("Compress", compress),
-    row("NonZero", non_zero),
     row("TensorScatter", tensor_scatter),
-    Conversion {
-        domain: "ai.onnx.ml",
-        op_type: "ArrayFeatureExtractor",
-        convert: |im, node| {
-            let x = node.input(0)?;
-            let rank = im.rank(x)?;
-            let flat = im.reshape(node.input(1)?, &[-1])?;
-            let axis = axis_in(-1, rank)?;
-            let y = im.gather(x, flat, axis)?;
-            Ok(vec![if rank == 1 { im.expand_dims(y, &[0])? } else { y }])
-        },
-    },
-    Conversion {
-        domain: "ai.onnx.ml",
-        op_type: "Binarizer",
-        convert: |im, node| {
-            let x = node.input(0)?;
-            let threshold = im.like(x, node.float("threshold", 0.0)?)?;
-            let above = im.bin(&ew::GREATER, x, threshold)?;
-            let dtype = im.dtype(x)?;
-            Ok(vec![im.cast(above, dtype)?])
-        },
-    },
 ];
 
 /// Indices as i32 or i64.
@@ -93,40 +68,6 @@ fn one_hot(im: &mut Importer, node: &Node) -> Converted {
     let (off, on) = (im.select_at(values, 0, 0)?, im.select_at(values, 0, 1)?);
     let attrs = Attrs::new().with("depth", depth).with("axis", axis as i64);
     Ok(vec![im.op(&indexing::ONE_HOT, &[at, on, off], attrs)?])
-}
-
-/// The slices where a known condition holds.
-fn compress(im: &mut Importer, node: &Node) -> Converted {
-    let mut x = node.input(0)?;
-    let condition = im.ints_of(node, 1)?;
-    let axis = match node.opt_int("axis")? {
-        Some(axis) => im.axis(x, axis)?,
-        None => {
-            x = im.reshape(x, &[-1])?;
-            0
-        }
-    };
-    let kept: Vec<i64> = (0..condition.len()).filter(|&i| condition[i] != 0).map(|i| i as i64).collect();
-    let kept = im.ints(&[kept.len()], &kept)?;
-    Ok(vec![im.gather(x, kept, axis)?])
-}
-
-/// Indices of the elements of a known tensor that are not 0, one column each.
-fn non_zero(im: &mut Importer, node: &Node) -> Converted {
-    let x = node.input(0)?;
-    let tensor = im.value_of(x, "the operand of NonZero, on which the shape of its result depends,")?;
-    let shape = tensor.shape();
-    let mut columns = Vec::new();
-    for flat in (0..tensor.len()).filter(|&i| tensor.f64_at(i) != 0.0) {
-        let (mut rest, mut index) = (flat, vec![0; shape.len()]);
-        for axis in (0..shape.len()).rev() {
-            index[axis] = (rest % shape[axis]) as i64;
-            rest /= shape[axis];
-        }
-        columns.push(index);
-    }
-    let rows: Vec<i64> = (0..shape.len()).flat_map(|axis| columns.iter().map(move |c| c[axis])).collect();
-    Ok(vec![im.ints(&[shape.len(), columns.len()], &rows)?])
 }
 
 /// Writes a sequence of updates into a cache, beginning at an index for each member of the batch.

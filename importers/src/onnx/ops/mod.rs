@@ -27,10 +27,12 @@ mod regions;
 mod repeat;
 mod resize;
 mod scan;
+mod selection;
 mod sequence;
 mod shape;
 mod slicing;
 mod spatial;
+mod suppression;
 mod training;
 mod vision;
 mod windows;
@@ -41,6 +43,7 @@ use std::sync::OnceLock;
 use super::build::Converted;
 use super::importer::Importer;
 use super::node::Node;
+use crate::nearest::nearest;
 
 /// How an ONNX operator becomes relay operators.
 pub struct Conversion {
@@ -75,6 +78,8 @@ const FAMILIES: &[&[Conversion]] = &[
     resize::ROWS,
     spatial::ROWS,
     indexing::ROWS,
+    selection::ROWS,
+    suppression::ROWS,
     creation::ROWS,
     windows::ROWS,
     quantization::ROWS,
@@ -92,12 +97,29 @@ const FAMILIES: &[&[Conversion]] = &[
     sequence::ROWS,
 ];
 
-/// The conversion of an operator.
-pub fn find(domain: &str, op_type: &str) -> Option<&'static Conversion> {
-    static TABLE: OnceLock<HashMap<(&str, &str), &Conversion>> = OnceLock::new();
-    let table = TABLE.get_or_init(|| {
+type Table = HashMap<(&'static str, &'static str), &'static Conversion>;
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
         let all = FAMILIES.iter().chain(ml::FAMILIES).chain(microsoft::FAMILIES);
         all.flat_map(|rows| rows.iter()).map(|r| ((r.domain, r.op_type), r)).collect()
-    });
-    table.get(&(domain, op_type)).copied()
+    })
+}
+
+/// The conversion of an operator.
+pub fn find(domain: &str, op_type: &str) -> Option<&'static Conversion> {
+    table().get(&(domain, op_type)).copied()
+}
+
+/// The operator whose name is most like one that is not there, with its domain.
+pub fn like(op_type: &str) -> Option<String> {
+    let mut known: Vec<&str> = table().keys().map(|(_, name)| *name).collect();
+    known.sort_unstable();
+    let near = nearest(op_type, &known)?;
+    // ONNX's own first.
+    let mut domains: Vec<&str> = table().keys().filter(|(_, name)| *name == near).map(|(d, _)| *d).collect();
+    domains.sort_unstable();
+    let domain = domains.first().filter(|domain| !domain.is_empty());
+    Some(domain.map_or_else(|| near.to_owned(), |domain| format!("{domain}.{near}")))
 }

@@ -178,10 +178,23 @@ fn scan(im: &mut Importer, node: &Node, op: &'static Operator) -> Converted {
 /// k is an attribute before version 10, then an operand.
 fn top_k(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
-    let k = if node.version < 10 { node.required_int("k")? } else { im.int_of(node, 1)? };
-    let attrs = Attrs::new()
-        .with("k", k)
-        .with("axis", im.axis(x, node.int("axis", -1)?)? as i64)
-        .with("smallest", node.int("largest", 1)? == 0);
-    im.call(&red::TOPK, &[x], attrs)
+    let axis = im.axis(x, node.int("axis", -1)?)?;
+    let k = match node.version < 10 {
+        true => Ok(node.required_int("k")?),
+        false => im.int_of(node, 1),
+    };
+    let attrs = Attrs::new().with("axis", axis as i64).with("smallest", node.int("largest", 1)? == 0);
+    match k {
+        Ok(k) => im.call(&red::TOPK, &[x], attrs.with("k", k)),
+        // All are sorted; as many are kept as turn out to be wanted, and are there.
+        Err(fault) if fault.needs_more() => {
+            let extent = im.extent(x, axis, "the operand")?;
+            let sorted = im.call(&red::TOPK, &[x], attrs.with("k", extent))?;
+            let wanted = im.reshape(node.input(1)?, &[])?;
+            let all = im.like(wanted, extent as f64)?;
+            let count = im.minimum(wanted, all)?;
+            sorted.into_iter().map(|all| im.first(all, count, axis)).collect()
+        }
+        Err(fault) => Err(fault),
+    }
 }

@@ -110,7 +110,11 @@ fn squeeze(im: &mut Importer, node: &Node) -> Converted {
 /// Broadcasting in both directions between the operand and a shape.
 fn expand(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
-    let wanted = extents_of(im, node, 1)?;
+    let wanted = match extents_of(im, node, 1) {
+        Ok(wanted) => wanted,
+        Err(fault) if fault.needs_more() => return expand_by_values(im, node),
+        Err(fault) => return Err(fault),
+    };
     let dims = im.dims(x)?;
     let rank = dims.len().max(wanted.len());
     let (mut to, mut ones, mut known) = (Vec::with_capacity(rank), Vec::with_capacity(rank), true);
@@ -138,15 +142,20 @@ fn expand(im: &mut Importer, node: &Node) -> Converted {
     }
     // Which of two extents broadcasts shows at run time: ones of the shape do that.
     if ones.contains(&Dim::Any) {
-        let name = node.name(1);
-        return Err(Fault::NeedsValue(format!(
-            "input 1 ('{name}') must be known when the model is imported, or repeat unknown extents of the operand"
-        )));
+        return expand_by_values(im, node);
     }
     let dtype = im.dtype(x)?;
     let ones = im.full_dims(dtype, &ones, 1.0)?;
     let op = if dtype == DType::Bool { &ew::LOGICAL_AND } else { &ew::MUL };
     Ok(vec![im.bin(op, x, ones)?])
+}
+
+/// The same to a shape that is computed.
+fn expand_by_values(im: &mut Importer, node: &Node) -> Converted {
+    let (x, shape) = (node.input(0)?, node.input(1)?);
+    let rank = im.extent(shape, 0, "the shape")?;
+    let falses = im.falses(shape, usize::try_from(rank).unwrap_or(0))?;
+    Ok(vec![im.select(falses, x, x)?])
 }
 
 /// Since version 15 of a range of axes.

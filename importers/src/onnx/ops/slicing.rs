@@ -76,8 +76,13 @@ fn slice(im: &mut Importer, node: &Node) -> Converted {
         let begins = known(node.ints("starts")?.unwrap_or_default().to_vec());
         (begins, ends, node.ints("axes")?.map(<[i64]>::to_vec), None)
     } else {
-        let (begins, ends) = (extents_of(im, node, 1)?, extents_of(im, node, 2)?);
-        (begins, ends, im.opt_ints_of(node, 3)?, im.opt_ints_of(node, 4)?)
+        let (axes, strides) = (im.opt_ints_of(node, 3)?, im.opt_ints_of(node, 4)?);
+        let bounds = extents_of(im, node, 1).and_then(|begins| Ok((begins, extents_of(im, node, 2)?)));
+        match bounds {
+            Ok((begins, ends)) => (begins, ends, axes, strides),
+            Err(fault) if fault.needs_more() => return slice_by_values(im, node, axes, strides),
+            Err(fault) => return Err(fault),
+        }
     };
     let axes = match axes {
         Some(axes) => axes_in(&axes, rank)?,
@@ -116,6 +121,47 @@ fn slice(im: &mut Importer, node: &Node) -> Converted {
         attrs.set("strides", strides);
     }
     Ok(vec![im.op(&sh::SLICE, &[x], attrs)?])
+}
+
+/// A slice whose limits are computed: elements at `begin + i * step`, of which there are as many as lie before the end.
+fn slice_by_values(
+    im: &mut Importer,
+    node: &Node,
+    axes: Option<Vec<i64>>,
+    strides: Option<Vec<i64>>,
+) -> Converted {
+    let mut x = node.input(0)?;
+    let (begins, ends) = (im.cast(node.input(1)?, DType::I64)?, im.cast(node.input(2)?, DType::I64)?);
+    let count = im.extent(begins, 0, "the beginnings")?;
+    let axes = match axes {
+        Some(axes) => axes_in(&axes, im.rank(x)?)?,
+        None => (0..count.max(0) as usize).collect(),
+    };
+    let strides = strides.unwrap_or_else(|| vec![1; axes.len()]);
+    if [im.extent(ends, 0, "the ends")?, axes.len() as i64, strides.len() as i64] != [count; 3] {
+        return Err(Fault::value("starts, ends, axes and steps must have one length"));
+    }
+    for (i, (&axis, &step)) in axes.iter().zip(&strides).enumerate() {
+        if step < 1 {
+            return Err(Fault::unsupported("a slice from back to front whose limits are computed"));
+        }
+        let (extent, zero) = (im.extent_of(x, axis)?, im.scalar(DType::I64, 0.0)?);
+        let place = |im: &mut Importer, list: Value| {
+            let at = im.select_at(list, 0, i as i64)?;
+            let (negative, from_end) = (im.less(at, zero)?, im.add(at, extent)?);
+            let at = im.select(negative, from_end, at)?;
+            let at = im.maximum(at, zero)?;
+            im.minimum(at, extent)
+        };
+        let (begin, end) = (place(im, begins)?, place(im, ends)?);
+        let span = im.sub(end, begin)?;
+        let up = im.add_f(span, (step - 1) as f64)?;
+        let steps = im.scalar(DType::I64, step as f64)?;
+        let count = im.div(up, steps)?;
+        let count = im.maximum(count, zero)?;
+        x = im.stepped(x, axis, begin, (count, step))?;
+    }
+    Ok(vec![x])
 }
 
 /// A slice along one axis whose limits follow from extents: elements at `begin + i * stride`.

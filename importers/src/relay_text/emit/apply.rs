@@ -2,6 +2,7 @@
 
 use super::values::Made;
 use super::{Emitter, types::shown};
+use crate::nearest::nearest;
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::operators;
 use crate::relay_text::syntax::*;
@@ -12,29 +13,6 @@ use std::rc::Rc;
 /// What an operation of one result gives.
 pub fn first_result<'c>(op: Op<'c>) -> Made<'c> {
     op.result_values().first().copied().map_or_else(Made::unit, Made::Value)
-}
-
-/// The name that is most like one, when any is.
-pub fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    let most = (name.len() / 3).max(1);
-    let scored = known.iter().map(|other| (distance(name, other), *other)).filter(|(d, _)| *d <= most);
-    scored.min().map(|(_, other)| other)
-}
-
-/// How many characters are to be put in, taken out or changed (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 impl<'c> Emitter<'c, '_> {

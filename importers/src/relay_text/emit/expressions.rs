@@ -123,7 +123,7 @@ impl<'c> Emitter<'c, '_> {
             return format!("there is no variable %{name} here; define it with %{name} = ...; before this");
         }
         let known: Vec<&str> = self.scopes.iter().flat_map(HashMap::keys).map(String::as_str).collect();
-        let near = super::apply::nearest(name, &known);
+        let near = crate::nearest::nearest(name, &known);
         format!(
             "there is no variable %{name} here{}",
             near.map_or(String::new(), |n| format!("; did you mean %{n}?"))

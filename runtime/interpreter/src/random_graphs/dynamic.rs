@@ -10,7 +10,8 @@
 use super::numbers::below;
 use super::{Graph, Place, Step};
 use fusion_operators::ops::{
-    contraction, convolution, creation, elementwise, named, normalization, pooling, reduction, shape,
+    contraction, convolution, creation, elementwise, indexing, named, normalization, pooling, reduction,
+    shape,
 };
 use fusion_operators::random::Random;
 use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType};
@@ -114,7 +115,7 @@ impl Writer {
         let x = self.value();
         let dims = self.dims(x);
         let int = |axis: usize| axis as i64;
-        match self.below(17) {
+        match self.below(18) {
             0 => {
                 let name = ["relu", "tanh", "abs", "neg", "sigmoid"][self.below(5)];
                 self.graph.call(named(name)?, Attrs::new(), &[x])
@@ -226,6 +227,7 @@ impl Writer {
                 )
             }
             15 => self.window(x),
+            16 => self.counted(x),
             _ => {
                 let y = self.value();
                 let (a, b) = (self.below(2) == 0, self.below(2) == 0);
@@ -233,6 +235,29 @@ impl Writer {
                 self.graph.call(&contraction::MATMUL, attrs, &[x, y])
             }
         }
+    }
+
+    /// The first elements along an axis: as many as an input has that are above 0, if there are so many. Inputs are exact.
+    fn counted(&mut self, x: Place) -> Option<Place> {
+        let (axis, input) = (self.axis(x)?, self.below(3));
+        let call =
+            |writer: &mut Self, op, attrs: Attrs, operands: &[Place]| writer.graph.call(op, attrs, operands);
+        let zero = self.graph.push(
+            Step::Constant(Tensor::from_slice(&[], &[0f32]).ok()?),
+            TensorType::new(vec![], DType::F32),
+        );
+        let above = call(self, &elementwise::GREATER, Attrs::new(), &[input, zero])?;
+        let ones = call(self, &elementwise::CAST, Attrs::new().with("dtype", DType::I64), &[above])?;
+        let axes: Vec<i64> = (0..self.graph.types[input].rank() as i64).collect();
+        let count = call(self, &reduction::REDUCE_SUM, Attrs::new().with("axes", axes), &[ones])?;
+        let extents = call(self, &creation::SHAPE_OF, Attrs::new(), &[x])?;
+        let at =
+            Attrs::new().with("begin", [axis as i64]).with("end", [axis as i64 + 1]).with("axes", [0i64]);
+        let extent = call(self, &shape::SLICE, at, &[extents])?;
+        let extent = call(self, &shape::SQUEEZE, Attrs::new().with("axes", [0i64]), &[extent])?;
+        let count = call(self, &elementwise::MINIMUM, Attrs::new(), &[count, extent])?;
+        let places = call(self, &creation::DYNAMIC_IOTA, Attrs::new(), &[count])?;
+        call(self, &indexing::GATHER, Attrs::new().with("axis", axis as i64), &[x, places])
     }
 
     /// Windows that slide over the last axis, behind one of channels.

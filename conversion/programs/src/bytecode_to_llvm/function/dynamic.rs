@@ -11,7 +11,7 @@
 
 use super::{Body, FAIL_EXTENTS, NEW_TENSOR};
 use crate::bytecode_to_llvm::globals::number_of;
-use crate::bytecode_to_llvm::layout::BEHIND_POINTER;
+use crate::bytecode_to_llvm::layout::{BEHIND_POINTER, FIELDS};
 use crate::bytecode_to_llvm::values::Known;
 use crate::bytecode_to_llvm::writer::{Callee, Order};
 use fusion_bytecode::{Extent, Kernel, Register, Said, Shapes, Step};
@@ -102,6 +102,16 @@ impl<'c> Body<'_, 'c> {
             let compare = |order, a, b| self.code.writer.compare(order, a, b);
             let number = match step {
                 Step::Input { input, axis } => self.extent_of(inputs[*input as usize], *axis as usize),
+                Step::Value { input, said } => {
+                    let pointer = self.code.writer.spelling.pointer;
+                    let data = self.code.writer.load(pointer, inputs[*input as usize], FIELDS);
+                    let number = self.code.writer.load(int64, data, 0);
+                    // As a number without a sign, a negative one is beyond all that there are.
+                    let beyond = self.constant_extent(i64::MAX);
+                    let text = format!("{}, a number below {}", said.text, i64::MAX);
+                    self.check(Order::Below, number, beyond, &Said { text, ..said.clone() });
+                    number
+                }
                 Step::Plus(..) => build.value("llvm.add", &[a, b], int64, &[]),
                 Step::Minus(..) => {
                     let left = build.value("llvm.sub", &[a, b], int64, &[]);

@@ -14,7 +14,8 @@
 use super::{Extents, extents, is_constant, used};
 use crate::relay_to_bytecode::scalars::in_kernels;
 use fusion_dialects::rows::Kind;
-use fusion_dialects::{Op, OpExt, key, kind_of, nested_ops, op_key, parent_of, relay, users};
+use fusion_dialects::{Op, OpExt, Value, key, kind_of, nested_ops, op_key, parent_of, relay, users};
+use fusion_operators::ops::creation::DYNAMIC_IOTA;
 use std::collections::{BTreeSet, HashMap};
 
 /// What runs together.
@@ -69,14 +70,16 @@ pub fn levels<'c>(ops: &[Op<'c>]) -> Vec<Level<'c>> {
     all
 }
 
-/// Tensor code of one level as kernels: what has dynamic extents stands beside what has not, and each waits for what it uses.
+/// Tensor code of one level as kernels: what has dynamic extents stands beside what has not, and each waits for what it uses. A number
+/// from which an extent is taken is computed by a kernel before.
 pub fn groups<'c>(tensors: &[Op<'c>]) -> Vec<Vec<Op<'c>>> {
     let mut of: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Vec<Op<'c>>> = Vec::new();
     for op in tensors {
         // Even groups have known extents.
         let parity = usize::from(extents(*op) == Some(Extents::Dynamic));
-        let least = used(*op).into_iter().filter_map(|v| of.get(&key(v)).copied()).max().unwrap_or(0);
+        let before = |v: Value<'c>| Some(of.get(&key(v)).copied()? + usize::from(takes_extent_from(*op, v)));
+        let least = used(*op).into_iter().filter_map(before).max().unwrap_or(0);
         let group = least + usize::from(least % 2 != parity);
         groups.resize_with(groups.len().max(group + 1), Vec::new);
         groups[group].push(*op);
@@ -84,6 +87,12 @@ pub fn groups<'c>(tensors: &[Op<'c>]) -> Vec<Vec<Op<'c>>> {
     }
     groups.retain(|group| !group.is_empty());
     groups
+}
+
+/// True for a number that says how large the operation's result is: it is known before the kernel runs.
+fn takes_extent_from<'c>(op: Op<'c>, value: Value<'c>) -> bool {
+    let sized = matches!(kind_of(op), Some(Kind::Operator(operator)) if operator.is(&DYNAMIC_IOTA));
+    sized && op.operand_values().contains(&value)
 }
 
 /// The last level at which tensor code may run.
