@@ -33,8 +33,7 @@ fn dims(model: ModelProto) -> Vec<Dim> {
     types.0.borrow_mut().extend(given);
     let imported = import(&model, &options, &types, &ids).unwrap();
     let fusion_importers::onnx::Output::Tensor(id) = imported.outputs[0].1 else { panic!("it is a tensor") };
-    let dims = types.0.borrow()[id].dims.clone();
-    dims
+    types.0.into_inner().swap_remove(id).dims
 }
 
 fn computed(model: ModelProto, inputs: &[Tensor]) -> Vec<Tensor> {

@@ -114,7 +114,8 @@ impl Places {
         let of_old = im.minimum(j, last)?;
         let from = im.select(is_new, of_new, of_old)?;
         let from = im.expand_dims(from, &[1, 3])?;
-        let from = im.broadcast_dims(from, &[&dims[..2], &[total.clone()], &dims[3..]].concat())?;
+        let from =
+            im.broadcast_dims(from, &[&dims[..2], std::slice::from_ref(total), &dims[3..]].concat())?;
         let all = im.op(&indexing::GATHER_ELEMENTS, &[both, from], Attrs::new().with("axis", 2i64))?;
         // Behind its last key a member of the batch has zeros.
         let is_key = im.expand_dims(not_after, &[1, 3])?;

@@ -29,7 +29,7 @@ fn list(node: &Node, name: &str) -> Result<Vec<f64>, Fault> {
 /// K(x, s) for each row and vector, `[n, vectors]`; vectors are rows of the features.
 fn kernel(im: &mut Importer, node: &Node, x: Value, vectors: &[f64]) -> Made {
     let features = im.extent(x, 1, "the features")?.max(1) as usize;
-    if vectors.is_empty() || vectors.len() % features != 0 {
+    if vectors.is_empty() || !vectors.len().is_multiple_of(features) {
         return Err(Fault::value(format!(
             "{} numbers make no vectors of {features} features",
             vectors.len()
