@@ -148,3 +148,43 @@ fn shapes_with_minus_one_are_expanded() {
     ];
     agrees(nodes, &[("x", &["n", "m"])], constants, &["y"], &[&[&[1, 1]], &[&[3, 5]], &[&[8, 2]]]);
 }
+
+#[test]
+fn extents_follow_from_values() {
+    let nodes = vec![
+        // What is above a number, its places, and each value once.
+        node("Round", &["x"], &["r"], vec![]),
+        node("Greater", &["r", "none"], &["above"], vec![]),
+        node("NonZero", &["above"], &["places"], vec![]),
+        node("Compress", &["r", "flags"], &["kept"], vec![int("axis", 0)]),
+        node("Unique", &["r"], &["once", "first", "group", "often"], vec![]),
+        // As long as the first axis, and in the order of the first column.
+        node("Shape", &["x"], &["all"], vec![]),
+        node("Slice", &["all", "zero", "one"], &["rows"], vec![]),
+        node("Slice", &["x", "zero", "one", "one"], &["column"], vec![]),
+        node("Squeeze", &["column", "one"], &["line"], vec![]),
+        node("TopK", &["line", "rows"], &["sorted", "order"], vec![]),
+        // Numbers that are computed: how many are kept.
+        node("Greater", &["line", "none"], &["flags"], vec![]),
+        node("Cast", &["flags"], &["ones"], vec![int("to", 7)]),
+        node("ReduceSum", &["ones", "zero"], &["count"], vec![int("keepdims", 1)]),
+        node("Slice", &["x", "zero", "count"], &["cut"], vec![]),
+        node("Concat", &["count", "four"], &["shape"], vec![int("axis", 0)]),
+        node("Reshape", &["cut", "shape"], &["same"], vec![]),
+        node("ConstantOfShape", &["shape"], &["zeros"], vec![]),
+        node("Add", &["same", "zeros"], &["y"], vec![]),
+        node("Cast", &["places"], &["p"], vec![int("to", 1)]),
+        node("Cast", &["order"], &["o"], vec![int("to", 1)]),
+        node("Cast", &["group"], &["g"], vec![int("to", 1)]),
+        node("Cast", &["often"], &["f"], vec![int("to", 1)]),
+    ];
+    let constants = vec![
+        f32s("none", &[], &[0.0]),
+        i64s("zero", &[1], &[0]),
+        i64s("one", &[1], &[1]),
+        i64s("four", &[1], &[4]),
+    ];
+    let shapes: &[&[&[usize]]] = &[&[&[1, 4]], &[&[5, 4]], &[&[90, 4]]];
+    let outputs = ["y", "kept", "once", "sorted", "p", "o", "g", "f"];
+    agrees(nodes, &[("x", &["n", "4"])], constants, &outputs, shapes);
+}

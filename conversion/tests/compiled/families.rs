@@ -244,7 +244,9 @@ fn reductions() {
         checker.call(op, Attrs::new().with("axis", random.within(-2, 1)), &[random.tensor(dtype, &shape)]);
     }
     checker.call(&TOPK, Attrs::new().with("k", 3), &[random.tensor(DType::F32, &[5, 17])]);
-    for (shape, along, k) in [([3, 200], 1, 7), ([48, 5], 0, 20), ([2, 33], 1, 33)] {
+    for (shape, along, k) in
+        [([3, 200], 1, 7), ([48, 5], 0, 20), ([2, 33], 1, 33), ([3, 200], 1, 200), ([150, 4], 0, 65)]
+    {
         for smallest in [false, true] {
             let attrs = Attrs::new().with("k", k).with("axis", along).with("smallest", smallest);
             // Of few values, so that many are equal.

@@ -3,7 +3,7 @@
 //! `y[o...] = f over r of x[o..., r...]`. After NumPy's reductions and the ONNX operators Reduce*,
 //! ArgMax, ArgMin, CumSum, CumProd and TopK.
 
-use crate::form::{Form, flag, form, int, ints, operand};
+use crate::form::{Form, dim, flag, form, int, ints, operand};
 use crate::operator::cost::{one_each, one_each_input};
 use crate::operator::{Reference, Related};
 pub use crate::parameters::reduction::{axis, reduced_axes, topk_axis};
@@ -73,13 +73,20 @@ fn scan_relation(call: &Call) -> Related {
 fn topk_relation(call: &Call) -> Related {
     let mut ty = call.operands[0].clone();
     let axis = topk_axis(call)?;
-    let k = int_attr(call, "k", 2)?;
     let extent = &ty.dims[axis];
-    let count = u64::try_from(k).ok().filter(|&k| extent.known().is_none_or(|n| k <= n));
-    let Some(count) = count else {
+    // Of names and expressions, run time compares.
+    let fits = |k: &Dim| match (k.known(), extent.known()) {
+        (Some(k), Some(extent)) => k <= extent,
+        _ => *k != Dim::Any,
+    };
+    let Some(count) = call.attrs.dim("k").filter(fits) else {
+        let k = match call.attrs.dim("k") {
+            None | Some(Dim::Any) => int_attr(call, "k", 2)?.to_string(),
+            Some(k) => k.to_string(),
+        };
         return Err(Violation::new(2, format!("k is {k}, expected 0 to extent {extent} of axis {axis}")));
     };
-    ty.dims[axis] = Dim::Static(count);
+    ty.dims[axis] = count;
     let indices = ty.with_dtype(DType::I64);
     Ok(vec![ty, indices])
 }
@@ -129,9 +136,9 @@ operators! {
     CUMPROD = scan("cumprod", |c, _, x| reduction::scan(c, &x[0], (1, i128::wrapping_mul), (1.0, |a, b| a * b))).of(SCAN);
     /// The k greatest (or least) elements along `axis`, sorted, and their indices as i64
     ///
-    /// `axis` is -1 when absent; `smallest` takes the least; equals keep their order; NaN counts as greater than all numbers. C1: axis is in range. C2: 0 <= k <= extent.
+    /// `axis` is -1 when absent; `smallest` takes the least; equals keep their order; NaN counts as greater than all numbers. `k` may be an extent that has a name. C1: axis is in range. C2: 0 <= k <= extent.
     TOPK = Operator { fusion: FusionKind::Opaque, ..many_to_one("topk", topk_relation, reduction::topk) }
         .of(form(&[operand("data")])
-            .attributes(&[int("k").required(), int("axis"), flag("smallest")])
+            .attributes(&[dim("k").required(), int("axis"), flag("smallest")])
             .results(&[operand("values"), operand("indices")]));
 }

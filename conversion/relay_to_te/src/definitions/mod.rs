@@ -31,6 +31,7 @@ mod shape;
 mod sparse;
 mod strassen;
 mod topk;
+mod topk_heap;
 mod transposed;
 mod transposed_dynamic;
 mod winograd;

@@ -5,7 +5,7 @@
 //!
 //!     list  9 7 4 2   element 5   ->   9 7 5 4   (2 stay ahead, 2 falls out)
 //!
-//! Of n elements in any order some k ln(n / k) are ahead of the last pair. So a block of them is asked at once whether one is, and left out where
+//! Longer lists are heaps (`topk_heap`). Of n elements in any order some k ln(n / k) are ahead of the last pair. So a block of them is asked at once whether one is, and left out where
 //! none is.
 
 use super::indices::{Lines, Size, each_index};
@@ -21,36 +21,40 @@ use std::ops::Range;
 
 pub const TABLE: Table = &[(&TOPK, topk)];
 
+/// Longest lists that are kept sorted: each element that enters moves half of one, and a heap of so many has as many steps.
+const MOST_LISTED: u64 = 64;
+
 /// Elements that are asked at once.
 const BLOCK: u64 = 16;
 
 /// An element as it is stored, and its place on the axis; a place of the list that stays empty has -1.
 #[derive(Clone, Copy)]
-struct Pair<'c> {
-    value: Scalar<'c>,
-    at: Scalar<'c>,
+pub(super) struct Pair<'c> {
+    pub value: Scalar<'c>,
+    pub at: Scalar<'c>,
 }
 
 /// A line of the data, and the list of its k pairs in the results.
-struct Line<'c> {
+pub(super) struct Line<'c> {
     data: Buffer<'c>,
-    values: Buffer<'c>,
-    places: Buffer<'c>,
+    pub values: Buffer<'c>,
+    pub places: Buffer<'c>,
     /// The axis in the data and in the results, and where the line begins there.
     from: (Lines<'c>, Value<'c>),
     to: (Lines<'c>, Value<'c>),
-    how: Compare,
-    k: u64,
+    pub how: Compare,
+    pub k: Size<'c>,
 }
 
 fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let axis = topk_axis(&call.facts()).map_err(|violation| violation.to_string())?;
     let how = if call.attrs.flag("smallest") { Compare::Less } else { Compare::Greater };
-    let k = call.results[0].dims[axis].known().ok_or("gives a number of elements that is not known")?;
+    let wanted = call.results[0].dims[axis].clone();
     Ok(kernel.nest(call.op.name, &call.operands, &call.results, |loops, ins, outs| {
-        if k == 0 {
+        if wanted.known() == Some(0) {
             return;
         }
+        let k = Size::of(&loops.scalars(), std::slice::from_ref(&wanted));
         let (from, to) = {
             let s = loops.scalars();
             (Lines::along(&s, call.dims(0), axis), Lines::along(&s, &call.results[0].dims, axis))
@@ -60,19 +64,23 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             let from = (from, from.first(&s, at[0], at[1]));
             let to = (to, to.first(&s, at[0], at[1]));
             let line = Line { data: ins[0], values: outs[0], places: outs[1], from, to, how, k };
-            match line.from.0.extent {
-                Size::Known(n) => {
+            match (line.from.0.extent, k) {
+                (n @ Size::Known(_), Size::Known(k)) if k > MOST_LISTED => line.by_heap(loops, n),
+                (n, Size::Dynamic(_)) => line.by_heap(loops, n),
+                (Size::Known(n), Size::Known(k)) => {
                     loops.each(k, |l, i| line.insert(l, i, Size::Dynamic(i)));
                     let blocks = if call.on_gpu() { 0 } else { (n - k) / BLOCK };
                     let behind = n - blocks * BLOCK;
                     line.look_at_all(loops, k..behind);
                     line.look_at_blocks(loops, behind, blocks);
                 }
-                Size::Dynamic(n) => {
+                (n, k) => {
                     // There may be fewer.
-                    let empty = Pair { value: loops.load_raw(ins[0], from.1), at: s.int(-1, DType::I64) };
-                    loops.each(k, |l, p| line.set(l, p, empty));
-                    let full = s.index(k as i64);
+                    let (n, full) = (n.value(&s), k.value(&s));
+                    k.each(loops, |l, p| {
+                        let at = l.scalars().int(-1, DType::I64);
+                        line.set(l, p, Pair { value: l.load_raw(ins[0], from.1), at });
+                    });
                     let filled = Size::Dynamic(s.index_min(n, full));
                     filled.each(loops, |l, i| line.insert(l, i, Size::Dynamic(i)));
                     Size::Dynamic(s.index_sub(n, full)).each(loops, |l, i| {
@@ -85,13 +93,13 @@ fn topk<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
 }
 
 impl<'c> Line<'c> {
-    fn element(&self, l: &Loops<'c>, i: Value<'c>) -> Pair<'c> {
+    pub fn element(&self, l: &Loops<'c>, i: Value<'c>) -> Pair<'c> {
         let s = l.scalars();
         let value = l.load_raw(self.data, self.from.0.element(&s, self.from.1, i));
         Pair { value, at: s.from_index(i, DType::I64) }
     }
 
-    fn place(&self, s: &Scalars<'c>, p: Value<'c>) -> Value<'c> {
+    pub fn place(&self, s: &Scalars<'c>, p: Value<'c>) -> Value<'c> {
         self.to.0.element(s, self.to.1, p)
     }
 
@@ -101,10 +109,11 @@ impl<'c> Line<'c> {
 
     /// The value of the last pair of the full list.
     fn last(&self, l: &Loops<'c>) -> Scalar<'c> {
-        self.value(l, l.scalars().index(self.k as i64 - 1))
+        let s = l.scalars();
+        self.value(l, s.index_affine(self.k.value(&s), 1, -1))
     }
 
-    fn set(&self, l: &Loops<'c>, p: Value<'c>, pair: Pair<'c>) {
+    pub fn set(&self, l: &Loops<'c>, p: Value<'c>, pair: Pair<'c>) {
         let place = self.place(&l.scalars(), p);
         l.store(pair.value, self.values, place);
         l.store(pair.at, self.places, place);
@@ -145,7 +154,7 @@ impl<'c> Line<'c> {
     fn look_at(&self, l: &Loops<'c>, i: Value<'c>) {
         let last = self.last(l);
         let enters = before(&l.scalars(), self.how, self.element(l, i).value, last);
-        l.guard(enters, |l| self.insert(l, i, Size::Known(self.k)));
+        l.guard(enters, |l| self.insert(l, i, self.k));
     }
 
     /// Puts an element where so many pairs of a list of that length stay ahead of it; the others move on, and out of a full list the last.
@@ -189,7 +198,7 @@ fn wide<'c>(s: &Scalars<'c>, value: Scalar<'c>) -> Scalar<'c> {
 }
 
 /// Whether a value stands before another; of equal ones the earlier does. NaN is above all numbers, also where the least are wanted.
-fn before<'c>(s: &Scalars<'c>, how: Compare, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
+pub(super) fn before<'c>(s: &Scalars<'c>, how: Compare, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
     let (x, y) = (wide(s, a), wide(s, b));
     match how {
         Compare::Less => more_extreme(s, Compare::Greater, y, x),

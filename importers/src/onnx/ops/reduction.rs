@@ -1,12 +1,13 @@
 //! Reductions, running sums, and the greatest elements.
 
 use fusion_operators::ops::{elementwise as ew, reduction as red};
-use fusion_operators::{Attrs, DType, Operator};
+use fusion_operators::{Attrs, DType, Dim, Operator};
 
 use super::{Conversion, row};
 use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
+use crate::onnx::known::Extent;
 use crate::onnx::node::{Node, Value};
 
 pub const ROWS: &[Conversion] = &[
@@ -176,6 +177,14 @@ fn scan(im: &mut Importer, node: &Node, op: &'static Operator) -> Converted {
 }
 
 /// k is an attribute before version 10, then an operand.
+/// What k is, where it follows from extents.
+fn extent_named(im: &mut Importer, node: &Node) -> Result<Option<Dim>, Fault> {
+    Ok(match im.extents(node.input(1)?).as_deref() {
+        Some([Extent::Dim(dim)]) if *dim != Dim::Any => Some(dim.clone()),
+        _ => None,
+    })
+}
+
 fn top_k(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let axis = im.axis(x, node.int("axis", -1)?)?;
@@ -186,12 +195,19 @@ fn top_k(im: &mut Importer, node: &Node) -> Converted {
     let attrs = Attrs::new().with("axis", axis as i64).with("smallest", node.int("largest", 1)? == 0);
     match k {
         Ok(k) => im.call(&red::TOPK, &[x], attrs.with("k", k)),
+        // An extent is a number that has a name.
+        Err(fault) if fault.needs_more() && extent_named(im, node)?.is_some() => {
+            let mut attrs = attrs;
+            attrs.set_dim("k", extent_named(im, node)?.unwrap_or(Dim::Any));
+            im.call(&red::TOPK, &[x], attrs)
+        }
         // All are sorted; as many are kept as turn out to be wanted, and are there.
         Err(fault) if fault.needs_more() => {
-            let extent = im.extent(x, axis, "the operand")?;
-            let sorted = im.call(&red::TOPK, &[x], attrs.with("k", extent))?;
+            let mut attrs = attrs;
+            attrs.set_dim("k", im.dims(x)?[axis].clone());
+            let sorted = im.call(&red::TOPK, &[x], attrs)?;
             let wanted = im.reshape(node.input(1)?, &[])?;
-            let all = im.like(wanted, extent as f64)?;
+            let (wanted, all) = (im.cast(wanted, DType::I64)?, im.extent_of(x, axis)?);
             let count = im.minimum(wanted, all)?;
             sorted.into_iter().map(|all| im.first(all, count, axis)).collect()
         }

@@ -71,9 +71,9 @@ fn compress(im: &mut Importer, node: &Node) -> Converted {
 
 /// The places of the elements of a vector in ascending order; equals keep theirs.
 fn ascending(im: &mut Importer, x: Value) -> Made {
-    let count = im.extent(x, 0, "the operand of Unique, whose elements are sorted,")?;
     let x = if im.dtype(x)? == DType::Bool { im.cast(x, DType::U8)? } else { x };
-    let attrs = Attrs::new().with("k", count).with("axis", 0i64).with("smallest", true);
+    let mut attrs = Attrs::new().with("axis", 0i64).with("smallest", true);
+    attrs.set_dim("k", im.dims(x)?[0].clone());
     let sorted = im.call(&reduction::TOPK, &[x], attrs)?;
     sorted.get(1).copied().ok_or_else(|| Fault::value("relay.topk gives values and indices"))
 }
@@ -113,23 +113,22 @@ fn unique(im: &mut Importer, node: &Node) -> Converted {
         order = im.gather(order, places, 0)?;
     }
     let sorted = im.gather(rows, order, 0)?;
-    let count = im.extent(sorted, 0, "the operand")?;
-    if count == 0 {
-        return Err(Fault::unsupported("Unique of no elements"));
-    }
-    let (later, before) = (im.slice(sorted, 0, 1, count)?, im.slice(sorted, 0, 0, count - 1)?);
-    let differ = im.bin(&ew::NOT_EQUAL, later, before)?;
+    // Where it differs from the one before; the first has none.
+    let own = im.counting_along(rows, 0)?;
+    let before = im.add_f(own, -1.0)?;
+    let before = im.max_f(before, 0.0)?;
+    let before = im.gather(sorted, before, 0)?;
+    let differ = im.bin(&ew::NOT_EQUAL, sorted, before)?;
     let differ = im.reduce(&reduction::REDUCE_ANY, differ, &[1], false)?;
-    let first = im.floats(DType::Bool, &[1], &[1.0])?;
-    let begins = im.concat(&[first, differ], 0)?;
+    let is_first = im.equal_f(own, 0.0)?;
+    let begins = im.bin(&ew::LOGICAL_OR, is_first, differ)?;
     let steps = im.cast(begins, DType::I64)?;
     let sums = im.op(&reduction::CUMSUM, &[steps], Attrs::new().with("axis", 0i64))?;
     let group_of_sorted = im.add_f(sums, -1.0)?;
     let (begin, groups) = im.places_where(begins)?;
-    let begin = im.slice(begin, 0, 0, count)?;
-    // Of each group, before `count` of them: where it stands first, and how often it stands.
+    let begin = im.slice(begin, 0, 0, -1)?;
+    // Of each group, before as many as there are slices: where it stands first, and how often it stands.
     let first_place = im.gather(order, begin, 0)?;
-    let own = im.counting_along(rows, 0)?;
     let is_group = im.less(own, groups)?;
     let zeros = im.mul_f(own, 0.0)?;
     let ones = im.add_f(zeros, 1.0)?;
@@ -139,7 +138,7 @@ fn unique(im: &mut Importer, node: &Node) -> Converted {
     let mut group = im.op(&indexing::SCATTER_ELEMENTS, &[zeros, order, group_of_sorted], attrs)?;
     let mut shown = own;
     if node.int("sorted", 1)? == 0 {
-        let last = im.like(first_place, count as f64)?;
+        let last = im.extent_of(own, 0)?;
         let appears = im.select(is_group, first_place, last)?;
         shown = ascending(im, appears)?;
         let place_of_group = inverted(im, shown)?;

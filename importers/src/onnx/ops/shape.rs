@@ -50,6 +50,17 @@ pub fn extents_of(im: &mut Importer, node: &Node, index: usize) -> Result<Vec<Ex
 }
 
 fn reshape(im: &mut Importer, node: &Node) -> Converted {
+    match reshape_by_extents(im, node) {
+        Err(Fault::NeedsShape { .. } | Fault::NeedsValue(_) | Fault::NeedsInput { .. })
+            if node.version >= 5 =>
+        {
+            reshape_by_values(im, node)
+        }
+        made => made,
+    }
+}
+
+fn reshape_by_extents(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let wanted = match node.version >= 5 {
         true => extents_of(im, node, 1)?,
@@ -81,6 +92,61 @@ fn reshape(im: &mut Importer, node: &Node) -> Converted {
         });
     }
     Ok(vec![im.reshape_dims(x, &to)?])
+}
+
+/// The same to numbers that are computed: places of the result count through the operand. A number of elements that differs is an
+/// error when the program runs, as an extent below 0 is.
+fn reshape_by_values(im: &mut Importer, node: &Node) -> Converted {
+    let (x, shape) = (node.input(0)?, node.input(1)?);
+    let shape = im.cast(shape, DType::I64)?;
+    let (rank, keeps_zero) = (im.extent(shape, 0, "the shape")?, node.flag("allowzero")?);
+    let known = im.extents(shape);
+    let (zero, one) = (im.scalar(DType::I64, 0.0)?, im.scalar(DType::I64, 1.0)?);
+    let mut total = one;
+    for axis in 0..im.rank(x)? {
+        let extent = im.extent_of(x, axis)?;
+        total = im.mul(total, extent)?;
+    }
+    // What is asked for, with 1 in the place of what is left over.
+    let (mut wanted, mut rests, mut product) = (Vec::new(), Vec::new(), one);
+    for axis in 0..rank {
+        let number = match known.as_ref().and_then(|known| known.get(axis as usize)) {
+            Some(Extent::Known(number)) => im.scalar(DType::I64, *number as f64)?,
+            _ => im.select_at(shape, 0, axis)?,
+        };
+        let number = match (axis as usize) < im.rank(x)? && !keeps_zero {
+            true => {
+                let (is_zero, own) = (im.equal(number, zero)?, im.extent_of(x, axis as usize)?);
+                im.select(is_zero, own, number)?
+            }
+            false => number,
+        };
+        let is_rest = im.less(number, zero)?;
+        let number = im.select(is_rest, one, number)?;
+        product = im.mul(product, number)?;
+        (wanted.push(number), rests.push(is_rest));
+    }
+    let some = im.maximum(product, one)?;
+    let rest = im.div(total, some)?;
+    for (number, is_rest) in wanted.iter_mut().zip(rests) {
+        let left = im.mul(rest, *number)?;
+        *number = im.select(is_rest, left, *number)?;
+    }
+    let all = wanted.iter().try_fold(one, |all, &number| im.mul(all, number))?;
+    let (fits, wrong) = (im.equal(all, total)?, im.scalar(DType::I64, -1.0)?);
+    if let Some(first) = wanted.first_mut() {
+        *first = im.select(fits, *first, wrong)?;
+    }
+    let (mut places, mut step) = (zero, one);
+    for (axis, &number) in wanted.iter().enumerate().rev() {
+        let own = im.counting(number)?;
+        let own = im.mul(own, step)?;
+        let own = im.expand_dims(own, &(1..(wanted.len() - axis) as i64).collect::<Vec<_>>())?;
+        places = im.add(places, own)?;
+        step = im.mul(step, number)?;
+    }
+    let flat = im.flat(x)?;
+    Ok(vec![im.gather(flat, places, 0)?])
 }
 
 /// A matrix: the axes before `axis`, and the others.

@@ -288,13 +288,22 @@ fn reverse_sequence(im: &mut Importer, node: &Node) -> Converted {
     let all_but = |axis: usize| (0..rank as i64).filter(|&a| a != axis as i64).collect::<Vec<_>>();
     let lengths = im.cast(lengths, DType::I64)?;
     let lengths = im.expand_dims(lengths, &all_but(batch))?;
-    let steps = im.arange_dim(DType::I64, &dims[time], 0.0, 1.0)?;
+    let steps = im.counting_along(x, time)?;
     let steps = im.expand_dims(steps, &all_but(time))?;
     let within = im.less(steps, lengths)?;
     let last = im.add_f(lengths, -1.0)?;
     let back = im.sub(last, steps)?;
     let from = im.select(within, back, steps)?;
-    let from = im.broadcast_dims(from, &dims)?;
+    let from = match dims.contains(&Dim::Any) {
+        false => im.broadcast_dims(from, &dims)?,
+        true => {
+            // Zeros of the operand's shape, whatever it is.
+            let same = im.equal(x, x)?;
+            let same = im.cast(same, DType::I64)?;
+            let zeros = im.mul_f(same, 0.0)?;
+            im.add(from, zeros)?
+        }
+    };
     let attrs = Attrs::new().with("axis", time as i64);
     Ok(vec![im.op(&indexing::GATHER_ELEMENTS, &[x, from], attrs)?])
 }
