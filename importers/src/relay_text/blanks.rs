@@ -42,7 +42,7 @@ pub fn blank(source: &str, file: u32) -> Outcome<Blanked> {
         } else if rest[0] == b'"' {
             string_end(bytes, at)
                 .ok_or_else(|| Fault::boxed(span(at, at + 1), "this text has no closing quote"))?
-        } else if rest.starts_with(b"#[") && is_metadata(rest) {
+        } else if rest.starts_with(b"#[") && is_metadata(rest) || rest.starts_with(OLD_METADATA) {
             out.truncate(at);
             break;
         } else {
@@ -59,6 +59,9 @@ pub fn blank(source: &str, file: u32) -> Outcome<Blanked> {
     let text = String::from_utf8(out).map_err(|_| Fault::boxed(span(0, 0), "the text is not UTF-8"))?;
     Ok(Blanked { text, metadata })
 }
+
+/// What stands before the section in version 0.0.4.
+pub const OLD_METADATA: &[u8] = b"METADATA:";
 
 fn wipe(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');

@@ -2,10 +2,13 @@
 
 use fusion_operators::DType;
 
-/// The element type of that name in TVM.
+/// The element type of that name in TVM; without a width it has 32 bits.
 pub fn element_type(name: &str) -> Option<DType> {
     Some(match name {
-        "bool" => DType::Bool,
+        "int" => DType::I32,
+        "uint" => DType::U32,
+        "float" => DType::F32,
+        "bool" | "uint1" => DType::Bool,
         "bfloat16" => DType::BF16,
         "float16" => DType::F16,
         "float32" => DType::F32,
@@ -20,6 +23,12 @@ pub fn element_type(name: &str) -> Option<DType> {
         "uint64" => DType::U64,
         _ => return None,
     })
+}
+
+/// Whether a name is that of a vector of numbers in TVM, such as `float16x4`.
+pub fn is_vector(name: &str) -> bool {
+    let Some((element, lanes)) = name.split_once('x') else { return false };
+    element_type(element).is_some() && !lanes.is_empty() && lanes.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// What TVM calls an element type.

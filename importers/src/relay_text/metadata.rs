@@ -30,7 +30,8 @@ const KEY: &str = "relay.Constant";
 pub fn read(section: &str, file: u32, start: usize) -> Outcome<Metadata> {
     let span = Span { file, start: start as u32, end: (start + 2) as u32 };
     let wrong = |why: String| Fault::boxed(span, format!("the metadata section cannot be read: {why}"));
-    let json = section.split_once(']').map_or("", |(_, rest)| rest);
+    let end = if section.starts_with('#') { ']' } else { ':' };
+    let json = section.split_once(end).map_or("", |(_, rest)| rest);
     let json: Value = serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
     read_json(&json).map_err(wrong)
 }

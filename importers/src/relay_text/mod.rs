@@ -11,6 +11,7 @@ mod blanks;
 mod elements;
 mod emit;
 mod error;
+mod graph;
 mod metadata;
 mod operators;
 mod print;

@@ -110,7 +110,7 @@ impl<'p> Mentions<'p> {
             }
             Type::Tuple(types) => types.iter().for_each(|ty| self.ty(ty)),
             Type::Function(heads, result) => {
-                heads.iter().flatten().for_each(|ty| self.ty(ty));
+                heads.iter().flat_map(|head| &head.inputs).for_each(|ty| self.ty(ty));
                 self.ty(result);
             }
             Type::Ref(value) => self.ty(value),
@@ -126,6 +126,8 @@ impl<'p> Mentions<'p> {
                     self.expr(value);
                 }
                 Binding::Graph(_, value) | Binding::Effect(value) => self.expr(value),
+                Binding::Moved => {}
+                Binding::Free(_, ty) => ty.iter().for_each(|ty| self.ty(ty)),
             }
         }
         self.expr(&block.result);

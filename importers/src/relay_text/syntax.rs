@@ -65,16 +65,25 @@ pub struct Function {
 pub enum Type {
     Tensor(Vec<Dim>, Name),
     Tuple(Vec<Type>),
-    /// From these, in turn, to the last: `fn (A) -> fn (B) -> C` has two lists.
-    Function(Vec<Vec<Type>>, Box<Type>),
+    /// From these, in turn, to the last: `fn (A) -> fn (B) -> C` has two heads.
+    Function(Vec<Head>, Box<Type>),
     Ref(Box<Type>),
     Named(Name, Vec<Type>),
     Unknown,
 }
 
+/// What a function type is from: `fn [A](A, B)`.
+#[derive(Debug, Default)]
+pub struct Head {
+    pub parameters: Vec<Name>,
+    pub inputs: Vec<Type>,
+}
+
 /// Bindings, and what they are for.
 #[derive(Debug)]
 pub struct Block {
+    /// Its number in the function, which whoever looks at several blocks gives.
+    pub id: u32,
     pub bindings: Vec<Binding>,
     pub result: Box<Expr>,
 }
@@ -83,7 +92,11 @@ pub struct Block {
 pub enum Binding {
     Let(Name, Option<Type>, Expr),
     Graph(Name, Expr),
+    /// `free_var %x: T`.
+    Free(Name, Option<Type>),
     Effect(Expr),
+    /// Where a graph variable was, which is evaluated elsewhere.
+    Moved,
 }
 
 #[derive(Debug)]
@@ -156,6 +169,8 @@ pub enum AttributeValue {
     Text(String),
     List(Vec<AttributeValue>),
     Word(String),
+    /// An entry of the metadata section, or what only TVM's passes can read.
+    Other,
     None,
 }
 

@@ -22,6 +22,7 @@ impl<'c> Emitter<'c, '_> {
         let mut made = match (&base.kind, suffixes.first()) {
             (ExprKind::Word(name), Some(Suffix::Call(arguments, attributes))) => {
                 rest.next();
+                no_section(arguments)?;
                 let arguments = self.arguments(arguments)?;
                 match self.constructors.contains_key(name) {
                     true => {
@@ -30,6 +31,10 @@ impl<'c> Emitter<'c, '_> {
                     }
                     false => self.operator(name, arguments, attributes, base.span)?,
                 }
+            }
+            // What is called is given its type by the call.
+            (ExprKind::Local(_) | ExprKind::Graph(_) | ExprKind::Function(_), Some(Suffix::Call(..))) => {
+                self.bound(base)?
             }
             _ => self.expr(base)?,
         };
@@ -139,8 +144,22 @@ impl<'c> Emitter<'c, '_> {
     }
 }
 
+/// Attributes that a call takes from the metadata section: TVM writes those of operators out.
+fn no_section(arguments: &[Block]) -> Outcome<()> {
+    match arguments.last().map(|last| &*last.result) {
+        Some(Expr { kind: ExprKind::Meta(key, _), span }) if key.contains("attrs.") => Fault::new(
+            *span,
+            "attributes in the metadata section are not supported; write them out, as in axis=1",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// What says of the attributes of a call of a function what they are; TVM's passes alone read them.
+const TYPE_KEY: &str = "attrs_type_key";
+
 fn no_attributes(attributes: &[Attribute], what: &str) -> Outcome<()> {
-    match attributes.first() {
+    match attributes.first().filter(|_| attributes.iter().all(|other| other.name.text != TYPE_KEY)) {
         Some(attribute) => Fault::new(attribute.span, format!("{what} takes no attributes; operators do")),
         None => Ok(()),
     }

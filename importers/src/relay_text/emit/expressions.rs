@@ -4,12 +4,12 @@ use super::values::{Literal, Made};
 use super::{Emitter, types::shown};
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::*;
-use fusion_dialects::relay::{Op as Relay, agree, has_hole};
+use fusion_dialects::relay::{Instance, Op as Relay, agree, has_hole};
 use fusion_dialects::{
     Type, TypeParts, Value, ValueLike, int_attr, ref_type, tensor_type_to_mlir, type_parts,
 };
 use fusion_operators::{DType, TensorType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 impl<'c> Emitter<'c, '_> {
@@ -28,7 +28,7 @@ impl<'c> Emitter<'c, '_> {
                     let declared = ty.as_ref().map(|ty| self.ty(ty)).transpose()?;
                     let mut made = match &value.kind {
                         ExprKind::Function(function) => Made::Value(self.closure(function, Some(name))?),
-                        _ => self.expr(value)?,
+                        _ => self.bound(value)?,
                     };
                     if let Some(declared) = declared {
                         made = self.declared(made, declared, value.span)?;
@@ -36,8 +36,15 @@ impl<'c> Emitter<'c, '_> {
                     self.bind(&name.text, made);
                 }
                 Binding::Graph(name, value) => {
-                    let made = self.expr(value)?;
+                    let made = self.bound(value)?;
                     self.bind(&name.text, made);
+                }
+                Binding::Moved => {}
+                Binding::Free(name, _) => {
+                    return Fault::new(
+                        name.span,
+                        "free_var declares what a program that is one expression is given; write it in front of that",
+                    );
                 }
                 Binding::Effect(value) => {
                     self.expr(value)?;
@@ -53,9 +60,41 @@ impl<'c> Emitter<'c, '_> {
         }
     }
 
+    /// What a variable is bound to: a name for a polymorphic function is polymorphic, too.
+    pub fn bound(&mut self, value: &Expr) -> Outcome<Made<'c>> {
+        match &value.kind {
+            ExprKind::Local(name) | ExprKind::Graph(name) => self.variable(name, value.span),
+            ExprKind::Function(function) => Ok(Made::Value(self.closure(function, None)?)),
+            _ => self.expr(value),
+        }
+    }
+
+    /// What a variable stands for.
+    fn variable(&self, name: &str, span: Span) -> Outcome<Made<'c>> {
+        self.lookup(name).map_or_else(|| Fault::new(span, self.unknown_variable(name)), Ok)
+    }
+
+    /// A use of a value: for a function with type variables of its own, inference chooses what they are.
+    pub fn instance(&mut self, made: Made<'c>, span: Span) -> Made<'c> {
+        let Made::Value(value) = made else { return made };
+        if Self::function_of(value.r#type()).is_none() {
+            return made;
+        }
+        let mut names = super::Names::default();
+        names.collect(value.r#type());
+        let outer: HashSet<&String> = self.type_scopes.iter().flat_map(HashMap::values).collect();
+        let own: Vec<&str> =
+            names.variables.iter().filter(|name| !outer.contains(name)).map(String::as_str).collect();
+        if own.is_empty() {
+            return made;
+        }
+        let ty = Instance::new(&own, &vec![self.hole(); own.len()]).apply(self.context, value.r#type());
+        Made::Value(self.op(span, Relay::Instantiate, &[value], ty, &[]))
+    }
+
     /// What an expression stands for, under a written type; what has that type stays what it is.
     fn declared(&mut self, made: Made<'c>, ty: Type<'c>, span: Span) -> Outcome<Made<'c>> {
-        if self.is_of(&made, ty) {
+        if ty == self.hole() || self.is_of(&made, ty) {
             return Ok(made);
         }
         let value = self.value(&made, span);
@@ -70,10 +109,10 @@ impl<'c> Emitter<'c, '_> {
     pub fn expr(&mut self, expr: &Expr) -> Outcome<Made<'c>> {
         let span = expr.span;
         Ok(match &expr.kind {
-            ExprKind::Local(name) | ExprKind::Graph(name) => match self.lookup(name) {
-                Some(made) => made,
-                None => return Fault::new(span, self.unknown_variable(name)),
-            },
+            ExprKind::Local(name) | ExprKind::Graph(name) => {
+                let made = self.variable(name, span)?;
+                self.instance(made, span)
+            }
             ExprKind::Global(name) => Made::Global(self.global(name, span)?),
             ExprKind::Word(name) => self.word(name, span)?,
             ExprKind::Literal(tensor) => Made::Literal(Literal::Scalar(tensor.clone())),
@@ -84,7 +123,10 @@ impl<'c> Emitter<'c, '_> {
             ExprKind::Block(block) => self.block(block)?,
             ExprKind::Infix(operands, operators) => self.infix(operands, operators)?,
             ExprKind::Applied(base, suffixes) => self.applied(base, suffixes, span)?,
-            ExprKind::Function(function) => Made::Value(self.closure(function, None)?),
+            ExprKind::Function(function) => {
+                let made = Made::Value(self.closure(function, None)?);
+                self.instance(made, span)
+            }
             ExprKind::If(parts) => self.conditional(parts, span)?,
             ExprKind::Match(value, clauses, partial) => self.matching(value, clauses, *partial, span)?,
             ExprKind::NewCell(value) => {

@@ -179,10 +179,11 @@ impl<'c> Emitter<'c, '_> {
         let names: Vec<&str> = parameters.iter().map(String::as_str).collect();
         let instance = Instance::new(&names, &variables);
         let types: Vec<Type> = fields.iter().map(|field| instance.apply(self.context, *field)).collect();
-        self.eta(span, &types, |e, arguments| {
+        let function = self.eta(span, &types, |e, arguments| {
             let made: Vec<Made> = arguments.iter().copied().map(Made::Value).collect();
             e.construct(name, &made, span)
-        })
+        })?;
+        Ok(self.instance(function, span))
     }
 
     /// A closure that passes its arguments on.

@@ -1,7 +1,7 @@
 //! Written types, and what of a polymorphic signature is known at a call.
 
 use super::{Emitter, Signature};
-use crate::relay_text::elements::element_type;
+use crate::relay_text::elements::{element_type, is_vector};
 use crate::relay_text::error::{Fault, Outcome};
 use crate::relay_text::syntax::{self, Name, Span};
 use fusion_dialects::relay::{Instance, Op as Relay, agree, has_hole};
@@ -33,10 +33,14 @@ impl<'c> Emitter<'c, '_> {
                 tensor_type_to_mlir(self.context, &TensorType::new(extents.clone(), dtype))
             }
             syntax::Type::Tuple(elements) => tuple_type(self.context, &all(elements)?),
+            // What holds a polymorphic function is not said by a type here: a use of it chooses what its variables are.
+            syntax::Type::Function(heads, _) if heads.iter().any(|head| !head.parameters.is_empty()) => {
+                self.hole()
+            }
             syntax::Type::Function(heads, result) => {
                 let mut ty = self.ty(result)?;
                 for head in heads.iter().rev() {
-                    ty = function_type(self.context, &all(head)?, &[ty]);
+                    ty = function_type(self.context, &all(&head.inputs)?, &[ty]);
                 }
                 ty
             }
@@ -68,6 +72,10 @@ impl<'c> Emitter<'c, '_> {
             Some(dtype) if arguments.is_empty() => {
                 Ok(tensor_type_to_mlir(self.context, &TensorType::fixed(&[], dtype)))
             }
+            _ if is_vector(&name.text) => Fault::new(
+                name.span,
+                format!("{} is a vector of numbers; write Tensor[(4), float32] for four of them", name.text),
+            ),
             _ => Fault::new(
                 name.span,
                 format!(

@@ -30,7 +30,7 @@ pub enum Made<'c> {
 /// A constant.
 #[derive(Clone)]
 pub enum Literal<'c> {
-    /// A number.
+    /// A number, or a small table that an operator is built from.
     Scalar(Rc<Tensor>),
     /// One of the metadata section, by its place there.
     Meta(usize, Attribute<'c>, Type<'c>),
@@ -39,7 +39,7 @@ pub enum Literal<'c> {
 /// What is the same operation when it is in the same block.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Key {
-    Scalar(DType, Vec<u8>),
+    Scalar(DType, Vec<usize>, Vec<u8>),
     Meta(usize),
     /// By where its parts lie: tuples that share parts would have keys without end.
     Tuple(usize),
@@ -51,7 +51,9 @@ impl<'c> Made<'c> {
     fn key(&self) -> Key {
         match self {
             Made::Value(value) => Key::Value(key(*value)),
-            Made::Literal(Literal::Scalar(tensor)) => Key::Scalar(tensor.dtype(), tensor.bytes().to_vec()),
+            Made::Literal(Literal::Scalar(tensor)) => {
+                Key::Scalar(tensor.dtype(), tensor.shape().to_vec(), tensor.bytes().to_vec())
+            }
             Made::Literal(Literal::Meta(place, ..)) => Key::Meta(*place),
             Made::Several(parts) => Key::Tuple(Rc::as_ptr(parts) as usize),
             Made::Global(name) => Key::Global(name.clone()),

@@ -141,7 +141,7 @@ impl<'c> Call<'_, 'c, '_> {
                 Some(ints) => Attr::Ints(ints),
                 None => Attr::Floats(floats(value)?),
             },
-            AttributeValue::None => return None,
+            AttributeValue::Other | AttributeValue::None => return None,
         })
     }
 }

@@ -26,7 +26,8 @@ pub const BUILT: &[Built] = &[
     row("full", (1, 1), &["shape", "dtype"], full),
     row("full_like", (2, 2), &[], full_like),
     row("arange", (1, 3), &["start", "stop", "step", "dtype"], arange),
-    row("shape_of", (1, 1), &["dtype"], shape_of),
+    row("shape_of", (1, 1), &["dtype"], |call| shape_of(call, DType::I32)),
+    row("vm.shape_of", (1, 1), &["dtype"], |call| shape_of(call, DType::I64)),
 ];
 
 fn broadcast<'c>(call: &mut Call<'_, 'c, '_>, scalar: Value<'c>, shape: Vec<i64>) -> Outcome<Made<'c>> {
@@ -95,9 +96,9 @@ fn arange<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     call.row(&creation::ARANGE, &[], attrs).map(Made::Value)
 }
 
-fn shape_of<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+fn shape_of<'c>(call: &mut Call<'_, 'c, '_>, usual: DType) -> Outcome<Made<'c>> {
     let x = call.operand(0);
     let shape = call.plain(&creation::SHAPE_OF, &[x])?;
-    let dtype = call.maybe_element("dtype")?.unwrap_or(DType::I32);
+    let dtype = call.maybe_element("dtype")?.unwrap_or(usual);
     call.cast(shape, dtype).map(Made::Value)
 }

@@ -39,7 +39,7 @@ pub const SAME: &[Same] = &[
 
 #[rustfmt::skip]
 pub const BUILT: &[Built] = &[
-    built("copy", 1, &[], first), built("annotation.stop_fusion", 1, &[], first),
+    built("copy", 1, &[], first),
     built("fast_exp", 1, &[], |call| one(call, &ew::EXP)), built("fast_tanh", 1, &[], |call| one(call, &ew::TANH)),
     built("fast_erf", 1, &[], |call| one(call, &ew::ERF)),
     built("trunc_divide", 2, &[], |call| one(call, &ew::DIV)), built("trunc_mod", 2, &[], |call| one(call, &ew::FMOD)),

@@ -7,14 +7,17 @@
 //! ```
 
 mod attributes;
+mod building;
 mod call;
 mod contraction;
 mod creation;
+mod devices;
 mod elementwise;
 mod normalization;
 mod order;
 mod places;
 mod pooling;
+mod rearranging;
 mod reduction;
 mod shape;
 
@@ -83,10 +86,14 @@ const fn built(
 pub(super) const SAME: &[&[Same]] =
     &[elementwise::SAME, contraction::SAME, normalization::SAME, reduction::SAME, shape::SAME];
 
-const BUILT: &[&[Built]] = &[
+/// Rows that are built, by family.
+const BUILT: &[&[&[Built]]] = &[FAMILIES, rearranging::BUILT];
+
+const FAMILIES: &[&[Built]] = &[
     elementwise::BUILT,
     contraction::BUILT,
     creation::BUILT,
+    devices::BUILT,
     places::BUILT,
     normalization::BUILT,
     pooling::BUILT,
@@ -109,7 +116,8 @@ fn table() -> &'static HashMap<&'static str, Row> {
     static TABLE: OnceLock<HashMap<&str, Row>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let same = SAME.iter().flat_map(|rows| rows.iter()).map(|same| (same.name, Row::Same(same)));
-        let built = BUILT.iter().flat_map(|rows| rows.iter()).map(|built| (built.name, Row::Built(built)));
+        let built =
+            BUILT.iter().copied().flatten().copied().flatten().map(|built| (built.name, Row::Built(built)));
         same.chain(built).collect()
     })
 }

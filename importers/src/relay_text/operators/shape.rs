@@ -19,6 +19,7 @@ pub const SAME: &[Same] = &[
 #[rustfmt::skip]
 pub const BUILT: &[Built] = &[
     Built { name: "reshape", operands: (1, 1), attributes: &["newshape"], ignored: &["allowzero"], build: reshape },
+    built("vm.reshape_tensor", 2, &["newshape"], reshape),
     built("reshape_like", 2, &[], |call| like(call, "reshape")),
     built("nn.batch_flatten", 1, &[], batch_flatten),
     built("expand_dims", 1, &["axis", "num_newaxis"], expand_dims),
@@ -34,56 +35,57 @@ pub const BUILT: &[Built] = &[
     Built { name: "one_hot", operands: (3, 3), attributes: &["depth", "axis", "dtype"], ignored: &[], build: one_hot },
 ];
 
-/// TVM's codes: 0 keeps an extent, -1 is what is left over, -2 keeps all that follow, -3 joins two.
+/// TVM's codes: 0 keeps an extent, -1 is what is left over, -2 keeps all that follow, -3 joins two, -4 cuts one in two.
 fn reshape<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let (x, given) = (call.operand(0), call.ints("newshape")?);
-    let mut shape = given.clone();
-    if given.iter().any(|&n| n == 0 || n < -1) {
+    let mut shape = given;
+    if shape.iter().any(|&n| n == 0 || n < -1) {
         let dims = call.known(x, "the shape")?.dims;
-        let mut rest = dims.iter();
-        shape.clear();
-        let mut codes = given.iter();
-        while let Some(&code) = codes.next() {
-            let mut next = || match rest.next() {
-                Some(dim) => dim.known().map_or(Ok(-1), |n| Ok(n as i64)),
-                None => call.fault(format!("newshape={given:?} takes more axes than the operand has")),
-            };
-            match code {
-                0 => shape.push(next()?),
-                -2 => shape.extend(rest.by_ref().map(|dim| dim.known().map_or(-1, |n| n as i64))),
-                -3 => {
-                    let (a, b) = (next()?, next()?);
-                    let joined = if a < 0 || b < 0 { Some(-1) } else { a.checked_mul(b) };
-                    match joined {
-                        Some(joined) => shape.push(joined),
-                        None => return call.fault("an extent is out of range"),
-                    }
-                }
-                -4 => {
-                    let extent = next()?;
-                    let (first, second) = (codes.next(), codes.next());
-                    let (Some(&first), Some(&second)) = (first, second) else {
-                        return call.fault("-4 in newshape is followed by two extents");
-                    };
-                    let other = |n: i64| if n > 0 && extent >= 0 { extent / n } else { -1 };
-                    shape.push(if first == -1 { other(second) } else { first });
-                    shape.push(if second == -1 { other(first) } else { second });
-                }
-                -1 => {
-                    let _ = next();
-                    shape.push(-1);
-                }
-                other => {
-                    let _ = next();
-                    shape.push(other);
-                }
-            }
-        }
-        if shape.iter().filter(|&&n| n == -1).count() > 1 {
-            return call.fault("more than one extent of the result is not known here");
-        }
+        shape = new_shape(call, &shape, &dims)?;
     }
     call.row(&shape::RESHAPE, &[x], Attrs::new().with("shape", shape)).map(Made::Value)
+}
+
+/// The extents that codes say of a shape.
+pub fn new_shape(call: &Call, given: &[i64], dims: &[Dim]) -> Outcome<Vec<i64>> {
+    let (mut rest, mut shape) = (dims.iter(), Vec::new());
+    let mut codes = given.iter();
+    while let Some(&code) = codes.next() {
+        let mut next = || match rest.next() {
+            Some(dim) => dim.known().map_or(Ok(-1), |n| Ok(n as i64)),
+            None => call.fault(format!("newshape={given:?} takes more axes than the operand has")),
+        };
+        match code {
+            0 => shape.push(next()?),
+            -2 => shape.extend(rest.by_ref().map(|dim| dim.known().map_or(-1, |n| n as i64))),
+            -3 => {
+                let (a, b) = (next()?, next()?);
+                let joined = if a < 0 || b < 0 { Some(-1) } else { a.checked_mul(b) };
+                match joined {
+                    Some(joined) => shape.push(joined),
+                    None => return call.fault("an extent is out of range"),
+                }
+            }
+            -4 => {
+                let extent = next()?;
+                let (first, second) = (codes.next(), codes.next());
+                let (Some(&first), Some(&second)) = (first, second) else {
+                    return call.fault("-4 in newshape is followed by two extents");
+                };
+                let other = |n: i64| if n > 0 && extent >= 0 { extent / n } else { -1 };
+                shape.push(if first == -1 { other(second) } else { first });
+                shape.push(if second == -1 { other(first) } else { second });
+            }
+            other => {
+                let _ = next();
+                shape.push(other.max(-1));
+            }
+        }
+    }
+    if shape.iter().filter(|&&n| n == -1).count() > 1 {
+        return call.fault("more than one extent of the result is not known here");
+    }
+    Ok(shape)
 }
 
 /// The shape of the second operand, for the first.

@@ -1,6 +1,7 @@
 //! Blocks: a statement an operation, then the value.
 
 use super::names::Named;
+use super::sinking::sinks;
 use super::{PrintError, Printer, operators, own_variables, type_text};
 use crate::relay_text::blanks::MOST_DEPTH;
 use fusion_dialects::relay::{Op as Relay, PARTIAL, Pattern, RECURSIVE};
@@ -120,6 +121,9 @@ impl<'p> Body<'p> {
 
     /// A node of the graph.
     fn node(&mut self, op: Op, value: String) -> Statement {
+        if sinks(op) {
+            return self.bound(op, value);
+        }
         let target = format!("%{}", self.graph);
         self.graph += 1;
         self.results(op, &target);

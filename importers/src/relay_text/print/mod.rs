@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   %2 = relay.add %0, %1                  %2 = add(%x, %y);           what has no effect is a node of the graph
+//!                                          let %v2 = add(%x, %y);        where one inner block alone needs it
 //!   %3 = relay.apply %f(%2)                let %v3 = %f(%2);           the rest is bound, which keeps its order
 //!   %4 = relay.ascribe %3 : _ -> T         let %v4: T = %v3;
 //!   %c = relay.constant dense<1.0>         1f                          where it is used, or meta[relay.Constant][0]
@@ -13,6 +14,7 @@ mod body;
 mod literals;
 mod names;
 mod operators;
+mod sinking;
 mod types;
 
 pub(crate) use types::type_text;

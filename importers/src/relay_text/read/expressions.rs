@@ -33,7 +33,8 @@ impl Reader {
         let mut parameters = Vec::new();
         // Attributes of functions (Primitive, Compiler, ...) tell TVM's passes what to do; they mean nothing here.
         for parameter in node.into_inner().filter(|n| n.as_rule() == Rule::parameter) {
-            let mut inner = parameter.into_inner();
+            // As do those of a parameter, the device it lies on.
+            let mut inner = parameter.into_inner().filter(|n| n.as_rule() != Rule::parameter_attributes);
             let Some(name) = inner.next() else { continue };
             parameters.push((self.signed_name(&name), inner.next().map(|ty| self.ty(ty)).transpose()?));
         }
@@ -51,16 +52,22 @@ impl Reader {
                     let (Some(number), Some(value)) = (inner.next(), inner.next()) else { continue };
                     Binding::Graph(self.signed_name(&number), self.expression(value)?)
                 }
+                Rule::free_binding => {
+                    let mut inner = statement.into_inner().filter(|n| n.as_rule() != Rule::kw_free_var);
+                    let Some(name) = inner.next() else { continue };
+                    let ty = inner.next().map(|ty| self.ty(ty)).transpose()?;
+                    Binding::Free(self.signed_name(&name), ty)
+                }
                 _ => Binding::Effect(self.expression(statement)?),
             });
         }
         match bindings.pop() {
-            Some(Binding::Effect(result)) => Ok(Block { bindings, result: Box::new(result) }),
-            Some(Binding::Let(name, ..) | Binding::Graph(name, _)) => Fault::new(
+            Some(Binding::Effect(result)) => Ok(Block { id: 0, bindings, result: Box::new(result) }),
+            Some(Binding::Let(name, ..) | Binding::Graph(name, _) | Binding::Free(name, _)) => Fault::new(
                 name.span,
                 "this binding is the last of its block, so its variable is of no use; write ; and an expression behind it",
             ),
-            None => Fault::new(span, "expected an expression"),
+            Some(Binding::Moved) | None => Fault::new(span, "expected an expression"),
         }
     }
 
@@ -103,7 +110,9 @@ impl Reader {
 
     fn operand(&self, node: Node) -> Outcome<Expr> {
         let span = self.span(&node);
-        let mut inner = node.into_inner();
+        let (signs, rest): (Vec<Node>, Vec<Node>) =
+            node.into_inner().partition(|n| n.as_rule() == Rule::minus);
+        let mut inner = rest.into_iter();
         let first = inner.next().ok_or_else(|| Fault::boxed(span, "expected an expression"))?;
         let base = self.atom(first)?;
         let mut suffixes = Vec::new();
@@ -113,7 +122,14 @@ impl Reader {
                 _ => self.projection(&part)?,
             });
         }
-        Ok(applied(base, suffixes, span))
+        let mut expr = applied(base, suffixes, span);
+        for sign in signs.iter().rev() {
+            let span = Span { end: span.end, ..self.span(sign) };
+            let negative = Expr { kind: ExprKind::Word("negative".to_owned()), span };
+            let operand = Block { id: 0, bindings: Vec::new(), result: Box::new(expr) };
+            expr = applied(negative, vec![Suffix::Call(vec![operand], Vec::new())], span);
+        }
+        Ok(expr)
     }
 
     fn projection(&self, node: &Node) -> Outcome<Suffix> {

@@ -76,6 +76,15 @@ impl Reader {
                 Some(_) => return Err(wrong()),
             };
             let value = number.float().ok_or_else(wrong)?;
+            // As in TVM, no written number becomes an infinite one.
+            let fits = match dtype {
+                DType::F16 => value.abs() <= 65504.0,
+                DType::F32 => number.digits.parse::<f32>().is_ok_and(f32::is_finite),
+                _ => value.is_finite(),
+            };
+            if number.digits != "inf" && !fits {
+                return Fault::new(span, format!("the number {text} is out of range for its type"));
+            }
             // Straight from the digits: over f64 the number would be rounded twice.
             if dtype == DType::F32
                 && let Ok(value) = number.digits.parse::<f32>()
@@ -131,12 +140,8 @@ impl Reader {
                 // As in TVM, parentheses around one value only group.
                 if values.len() == 1 { values.swap_remove(0) } else { AttributeValue::List(values) }
             }
-            Rule::meta => {
-                return Fault::new(
-                    span,
-                    "attributes in the metadata section are not supported; write them out",
-                );
-            }
+            // What tells TVM's passes something, such as meta[VirtualDevice][0]; no operator takes it as a number.
+            Rule::meta | Rule::attribute_map => AttributeValue::Other,
             _ if matches!(inner.as_str(), "None" | "nullptr") => AttributeValue::None,
             _ => AttributeValue::Word(inner.as_str().to_owned()),
         })

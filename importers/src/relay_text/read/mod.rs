@@ -8,6 +8,7 @@ mod types;
 
 use super::blanks::blank;
 use super::error::{Fault, Outcome};
+use super::graph;
 use super::syntax::*;
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -20,6 +21,9 @@ use std::rc::Rc;
 struct Grammar;
 
 type Node<'i> = Pair<'i, Rule>;
+
+/// What texts of TVM 0.6 begin with.
+const OLD_VERSION: &str = "v0.0.4";
 
 /// A file's tree, and where its metadata section begins.
 pub fn read(source: &str, number: u32) -> Outcome<(File, Option<usize>)> {
@@ -35,11 +39,13 @@ pub fn read_renamed(
     let blanked = blank(source, number)?;
     let mut pairs = Grammar::parse(Rule::module, &blanked.text)
         .map_err(|error| unexpected(&error, &blanked.text, number))?;
-    let reader = Reader { file: number, renamed };
+    let old = blanked.text.trim_start().starts_with(OLD_VERSION);
+    let reader = Reader { file: number, renamed, old };
     let mut file = File::default();
     for pair in pairs.next().into_iter().flat_map(Pair::into_inner) {
         reader.item(pair, &mut file)?;
     }
+    graph::place(&mut file)?;
     Ok((file, blanked.metadata))
 }
 
@@ -82,6 +88,8 @@ fn called(rule: Rule) -> Option<&'static str> {
         Rule::version => "a version",
         Rule::import | Rule::kw_import => "import",
         Rule::data_type | Rule::kw_type => "type",
+        Rule::kw_extern => "extern type",
+        Rule::free_binding | Rule::kw_free_var => "free_var",
         Rule::definition | Rule::kw_def => "def",
         Rule::constructor | Rule::constructor_pattern => "a constructor",
         Rule::r#type | Rule::arrow_head | Rule::tuple_type | Rule::tensor_type | Rule::named_type => "a type",
@@ -115,6 +123,8 @@ fn called(rule: Rule) -> Option<&'static str> {
 struct Reader {
     file: u32,
     renamed: HashMap<String, String>,
+    /// Whether the text is of version 0.0.4.
+    old: bool,
 }
 
 impl Reader {
@@ -147,9 +157,15 @@ impl Reader {
         match node.as_rule() {
             Rule::version => {
                 let span = self.span(&node);
-                let version = node.into_inner().next().map(|v| self.text(&v)).unwrap_or_default();
-                if version != "0.0.5" {
-                    return Fault::new(span, format!("version {version:?} is not known; 0.0.5 is"));
+                let Some(version) = node.into_inner().find(|n| n.as_rule() == Rule::string) else {
+                    return Ok(());
+                };
+                let version = self.text(&version);
+                if !matches!(version.as_str(), "0.0.5" | "0.0.4") {
+                    return Fault::new(
+                        span,
+                        format!("version {version:?} is not known; 0.0.4 and 0.0.5 are"),
+                    );
                 }
             }
             Rule::import => {
@@ -175,16 +191,25 @@ impl Reader {
             // An expression in the place of definitions is what @main computes; a function is @main itself.
             Rule::block => {
                 let span = self.span(&node);
-                let body = self.block(node)?;
+                let mut body = self.block(node)?;
+                // Free variables are what the program is given.
+                let mut parameters = Vec::new();
+                let mut bindings = Vec::with_capacity(body.bindings.len());
+                for binding in body.bindings {
+                    match binding {
+                        Binding::Free(name, ty) => parameters.push((name, ty)),
+                        other => bindings.push(other),
+                    }
+                }
+                body.bindings = bindings;
                 let function = match body.result.kind {
-                    ExprKind::Function(ref function) if body.bindings.is_empty() => function.clone(),
-                    _ => Rc::new(Function {
-                        type_parameters: Vec::new(),
-                        parameters: Vec::new(),
-                        result: None,
-                        body,
-                        span,
-                    }),
+                    ExprKind::Function(ref function) if body.bindings.is_empty() && parameters.is_empty() => {
+                        function.clone()
+                    }
+                    _ => {
+                        let type_parameters = Vec::new();
+                        Rc::new(Function { type_parameters, parameters, result: None, body, span })
+                    }
                 };
                 file.functions.push(Definition { name: Name { text: "main".into(), span }, function });
             }
@@ -196,8 +221,16 @@ impl Reader {
     fn data_type(&self, node: Node) -> Outcome<DataType> {
         let span = self.span(&node);
         let (mut name, mut parameters, mut constructors) = (None, Vec::new(), Vec::new());
+        let mut external = false;
         for part in node.into_inner() {
             match part.as_rule() {
+                Rule::kw_extern => external = true,
+                Rule::constructor if external => {
+                    return Fault::new(
+                        self.span(&part),
+                        "an extern type has no constructors; leave extern away to declare them",
+                    );
+                }
                 Rule::identifier => name = Some(self.symbol_name(&part)),
                 Rule::type_parameters => parameters = self.names(part),
                 Rule::constructor => {

@@ -1,0 +1,10 @@
+//! Operators that move elements by rules of their own: blocks, windows, diagonals, shapes of other tensors.
+
+mod blocks;
+mod diagonals;
+mod like;
+mod windows;
+
+use super::Built;
+
+pub const BUILT: &[&[Built]] = &[blocks::BUILT, diagonals::BUILT, like::BUILT, windows::BUILT];
