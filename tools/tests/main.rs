@@ -28,6 +28,7 @@ mod onnx_programs;
 mod profile;
 mod quantized_networks;
 mod random_graphs;
+mod relay_operators;
 mod repeated_constants;
 mod schedules;
 mod tune;

@@ -9,9 +9,9 @@ use fusion_operators::{Attrs, DType, Dim, Operator};
 
 pub const SAME: &[Same] = &[];
 
-const CONV: &[&str] =
+pub const CONV: &[&str] =
     &["strides", "padding", "dilation", "groups", "out_dtype", "data_layout", "kernel_layout", "out_layout"];
-const TRANSPOSED: &[&str] = &[
+pub const TRANSPOSED: &[&str] = &[
     "strides",
     "padding",
     "dilation",
@@ -22,7 +22,7 @@ const TRANSPOSED: &[&str] = &[
     "out_layout",
     "output_padding",
 ];
-const SIZES: &[&str] = &["channels", "kernel_size"];
+pub const SIZES: &[&str] = &["channels", "kernel_size"];
 
 const fn conv(name: &'static str, attributes: &'static [&'static str], build: super::Build) -> Built {
     Built { name, operands: (2, 2), attributes, ignored: SIZES, build }
@@ -33,9 +33,12 @@ pub const BUILT: &[Built] = &[
     Built { name: "nn.dense", operands: (2, 2), attributes: &["units", "out_dtype"], ignored: &[], build: dense },
     Built { name: "nn.matmul", operands: (2, 2), attributes: &["transpose_a", "transpose_b", "out_dtype"], ignored: &["units"], build: matmul },
     Built { name: "nn.batch_matmul", operands: (2, 2), attributes: &["transpose_a", "transpose_b", "out_dtype"], ignored: &[], build: batch_matmul },
+    Built { name: "nn.contrib_dense_pack", operands: (2, 2), attributes: &["units", "out_dtype", "weight_layout"], ignored: &[], build: dense_pack },
     Built { name: "nn.bias_add", operands: (2, 2), attributes: &["axis"], ignored: &[], build: bias_add },
     conv("nn.conv1d", CONV, |call| convolution(call, &conv::CONV1D, 1, "NCW", "OIW")),
     conv("nn.conv2d", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
+    conv("nn.contrib_conv2d_NCHWc", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
+    conv("nn.contrib_depthwise_conv2d_NCHWc", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
     conv("nn.conv3d", CONV, |call| convolution(call, &conv::CONV3D, 3, "NCDHW", "OIDHW")),
     conv("nn.conv1d_transpose", TRANSPOSED, |call| convolution(call, &conv::CONV1D_TRANSPOSE, 1, "NCW", "IOW")),
     conv("nn.conv2d_transpose", TRANSPOSED, |call| convolution(call, &conv::CONV2D_TRANSPOSE, 2, "NCHW", "IOHW")),
@@ -45,7 +48,7 @@ pub const BUILT: &[Built] = &[
 /// The result under the element type that was asked for.
 fn product<'c>(call: &mut Call<'_, 'c, '_>, row: &'static Operator, attrs: Attrs) -> Outcome<Made<'c>> {
     let (mut operands, mut attrs) = (call.operands(), attrs);
-    if let Some(dtype) = call.maybe_element("out_dtype")? {
+    if let Some(dtype) = call.maybe_element("out_dtype")?.or(call.out_dtype) {
         let mut found = Vec::new();
         for operand in &operands {
             found.extend(call.ty(*operand)?.map(|ty| ty.dtype));
@@ -66,7 +69,7 @@ fn product<'c>(call: &mut Call<'_, 'c, '_>, row: &'static Operator, attrs: Attrs
 }
 
 /// `units` says what the weight's first extent is.
-fn dense<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+pub fn dense<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let weight = call.operand(1);
     if let (Some(units), Some(ty)) = (call.maybe_int("units")?, call.ty(weight)?)
         && let Some(Dim::Static(rows)) = ty.dims.first()
@@ -74,6 +77,14 @@ fn dense<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     {
         return call.fault(format!("the weight has {rows} rows, the attribute units says {units}"));
     }
+    product(call, &product::DENSE, Attrs::new())
+}
+
+/// The weight in another layout, such as NC8n.
+fn dense_pack<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    let layout = call.text("weight_layout", "NC")?.to_owned();
+    let weight = call.operand(1);
+    call.arguments[1] = Made::Value(super::rearranging::relaid(call, weight, &layout, "NC")?);
     product(call, &product::DENSE, Attrs::new())
 }
 
@@ -92,7 +103,7 @@ fn matmul<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     product(call, &product::MATMUL, attrs)
 }
 
-fn batch_matmul<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+pub fn batch_matmul<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let attrs = flags(call, true)?;
     product(call, &product::BATCH_MATMUL, attrs)
 }
@@ -142,7 +153,7 @@ pub fn per_axis(call: &Call, name: &str, axes: usize) -> Outcome<Option<Vec<i64>
     }
 }
 
-fn convolution<'c>(
+pub fn convolution<'c>(
     call: &mut Call<'_, 'c, '_>,
     row: &'static Operator,
     axes: usize,

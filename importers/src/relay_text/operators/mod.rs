@@ -6,20 +6,27 @@
 //!   fusion.x   our row x, with its own attributes: what TVM has no name for
 //! ```
 
-mod attributes;
-mod building;
 mod call;
 mod contraction;
 mod creation;
 mod devices;
+mod dynamic;
+mod einsum;
 mod elementwise;
+mod fixed_point;
+mod images;
+mod losses;
 mod normalization;
 mod order;
 mod places;
 mod pooling;
+mod quantized;
 mod rearranging;
 mod reduction;
 mod shape;
+mod sorting;
+mod sparse;
+mod spectral;
 
 pub(super) use call::Call;
 
@@ -87,13 +94,20 @@ pub(super) const SAME: &[&[Same]] =
     &[elementwise::SAME, contraction::SAME, normalization::SAME, reduction::SAME, shape::SAME];
 
 /// Rows that are built, by family.
-const BUILT: &[&[&[Built]]] = &[FAMILIES, rearranging::BUILT];
+const BUILT: &[&[&[Built]]] = &[FAMILIES, images::BUILT, quantized::BUILT, rearranging::BUILT];
 
 const FAMILIES: &[&[Built]] = &[
     elementwise::BUILT,
     contraction::BUILT,
     creation::BUILT,
     devices::BUILT,
+    dynamic::BUILT,
+    einsum::BUILT,
+    fixed_point::BUILT,
+    losses::BUILT,
+    sorting::BUILT,
+    sparse::BUILT,
+    spectral::BUILT,
     places::BUILT,
     normalization::BUILT,
     pooling::BUILT,

@@ -5,11 +5,12 @@ use super::order::{Usual, ordered};
 use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
+use fusion_dialects::Value;
 use fusion_operators::Operator;
 use fusion_operators::ops::pooling as pool;
 
 const MAX: &[&str] = &["pool_size", "strides", "dilation", "padding", "layout", "out_layout", "ceil_mode"];
-const AVG: &[&str] = &[
+pub const AVG: &[&str] = &[
     "pool_size",
     "strides",
     "dilation",
@@ -39,6 +40,18 @@ fn pooling<'c>(
     axes: usize,
     layout: &'static str,
 ) -> Outcome<Made<'c>> {
+    let x = call.operand(0);
+    pooled(call, x, row, axes, layout).map(Made::Value)
+}
+
+/// A pool of a value by the attributes of the call.
+pub fn pooled<'c>(
+    call: &mut Call<'_, 'c, '_>,
+    x: Value<'c>,
+    row: &'static Operator,
+    axes: usize,
+    layout: &'static str,
+) -> Outcome<Value<'c>> {
     let (row, mut attrs) = ordered(call, row, &Usual { name: "layout", data: layout, weights: None })?;
     let size = match per_axis(call, "pool_size", axes)? {
         Some(size) => size,
@@ -59,8 +72,7 @@ fn pooling<'c>(
             attrs.set(name, true);
         }
     }
-    let x = call.operand(0);
-    call.row(row, &[x], attrs).map(Made::Value)
+    call.row(row, &[x], attrs)
 }
 
 fn global<'c>(call: &mut Call<'_, 'c, '_>, row: &'static Operator) -> Outcome<Made<'c>> {

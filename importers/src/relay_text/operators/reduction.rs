@@ -135,6 +135,11 @@ fn topk<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
         attrs.set("smallest", true);
     }
     let results = call.rows(&red::TOPK, &[x], &attrs, 2)?;
+    chosen(call, &results)
+}
+
+/// Of values and their places, those that `ret_type` says.
+pub fn chosen<'c>(call: &mut Call<'_, 'c, '_>, results: &[Value<'c>]) -> Outcome<Made<'c>> {
     let places = call.cast(results[1], call.maybe_element("dtype")?.unwrap_or(DType::I32))?;
     Ok(match call.text("ret_type", "both")? {
         "both" => Made::several(vec![results[0], places]),

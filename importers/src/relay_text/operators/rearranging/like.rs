@@ -97,7 +97,7 @@ pub fn relaid<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>, from: &str, to: &st
     if from == to {
         return Ok(x);
     }
-    call.row(&layout::LAYOUT_TRANSFORM, &[x], Attrs::new().with("from", from).with("to", to))
+    call.row(&layout::LAYOUT_TRANSFORM, &[x], Attrs::new().with("src_layout", from).with("dst_layout", to))
 }
 
 /// Each vector along an axis of its own; with `xy`, the first two axes change places.

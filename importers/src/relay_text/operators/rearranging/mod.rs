@@ -6,5 +6,6 @@ mod like;
 mod windows;
 
 use super::Built;
+pub use like::relaid;
 
 pub const BUILT: &[&[Built]] = &[blocks::BUILT, diagonals::BUILT, like::BUILT, windows::BUILT];

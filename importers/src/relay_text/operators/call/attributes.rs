@@ -89,6 +89,21 @@ impl<'c> Call<'_, 'c, '_> {
         }
     }
 
+    /// Numbers, of which a single one may stand without brackets.
+    pub fn floats(&self, name: &str, default: &[f64]) -> Outcome<Vec<f64>> {
+        let number = |value: &AttributeValue| match value {
+            AttributeValue::Int(value) => Some(*value as f64),
+            AttributeValue::Float(value) => Some(*value),
+            _ => None,
+        };
+        let found = match self.written(name) {
+            None => return Ok(default.to_vec()),
+            Some(AttributeValue::List(values)) => values.iter().map(number).collect::<Option<Vec<_>>>(),
+            Some(value) => number(value).map(|number| vec![number]),
+        };
+        found.map_or_else(|| self.wrong(name, "a list of numbers"), Ok)
+    }
+
     /// Lists of integers.
     pub fn lists(&self, name: &str) -> Outcome<Vec<Vec<i64>>> {
         let lists = match self.written(name) {

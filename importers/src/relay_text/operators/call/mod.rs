@@ -1,5 +1,8 @@
 //! A call of an operator that is being built: its operands, and the rows it becomes.
 
+mod attributes;
+mod building;
+
 use super::{Kind, Pair, Same};
 use crate::relay_text::emit::{Emitter, Literal, Made};
 use crate::relay_text::error::{Fault, Outcome};
@@ -17,6 +20,8 @@ pub struct Call<'e, 'c, 'p> {
     pub span: Span,
     pub arguments: Vec<Made<'c>>,
     pub attributes: &'e [Attribute],
+    /// The element type of a product where none is written.
+    pub out_dtype: Option<DType>,
 }
 
 impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
@@ -27,7 +32,7 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
         arguments: Vec<Made<'c>>,
         attributes: &'e [Attribute],
     ) -> Self {
-        Call { emitter, name, span, arguments, attributes }
+        Call { emitter, name, span, arguments, attributes, out_dtype: None }
     }
 
     /// A fault about the call.
@@ -203,7 +208,8 @@ impl<'e, 'c, 'p> Call<'e, 'c, 'p> {
 
     pub fn same(&mut self, same: &'static Same) -> Outcome<Made<'c>> {
         self.only(&|name| {
-            same.attributes.iter().any(|pair| pair.theirs == name) || super::HINTS.contains(&name)
+            same.attributes.iter().any(|pair| pair.theirs == name)
+                || crate::relay_text::operators::HINTS.contains(&name)
         })?;
         let operands = self.operands();
         let mut attrs = Attrs::new();

@@ -1,0 +1,156 @@
+//! Sparse tensors: lists of places and values, and matrices by rows (CSR) or by rows of blocks (BSR).
+//!
+//! Where the places are constants, a sparse matrix becomes a dense one of zeros in which its values are put; products are dense.
+
+use super::shape::fixed;
+use super::{Built, Call, built};
+use crate::relay_text::emit::Made;
+use crate::relay_text::error::Outcome;
+use fusion_dialects::Value;
+use fusion_operators::ops::{contraction, elementwise as ew, indexing};
+use fusion_operators::{Attrs, DType};
+
+#[rustfmt::skip]
+pub const BUILT: &[Built] = &[
+    built("sparse_to_dense", 3, &["output_shape"], |call| {
+        let shape = call.maybe_ints("output_shape")?.unwrap_or_default();
+        to_dense(call, &shape)
+    }),
+    built("nn.sparse_dense", 4, &["sparse_lhs"], sparse_dense),
+    built("nn.internal.sparse_dense_padded", 4, &["sparse_lhs"], sparse_dense),
+    built("nn.sparse_add", 4, &[], sparse_add),
+    built("nn.sparse_transpose", 3, &[], transpose),
+    built("sparse_reshape", 3, &[], reshape),
+];
+
+/// The default everywhere but at the places.
+pub fn to_dense<'c>(call: &mut Call<'_, 'c, '_>, shape: &[i64]) -> Outcome<Made<'c>> {
+    let (places, mut values, default) = (call.operand(0), call.operand(1), call.operand(2));
+    let dtype = call.dtype(values)?;
+    let default = call.cast(default, dtype)?;
+    let full = call.broadcast(default, shape)?;
+    let given = fixed(call, places)?;
+    let rank = shape.len() as i64;
+    let count = match given[..] {
+        [] => 1,
+        [count] if rank == 1 => count,
+        [count, parts] if parts == rank => count,
+        _ => return call.fault(format!("the places {given:?} are none in a tensor of extents {shape:?}")),
+    };
+    let places = call.cast(places, DType::I64)?;
+    let places = call.reshaped(places, &[count, rank])?;
+    if call.rank(values)? == 0 {
+        values = call.broadcast(values, &[count])?;
+    }
+    call.plain(&indexing::SCATTER_ND, &[full, places, values]).map(Made::Value)
+}
+
+/// The matrix that three operands are, whose rows are given by `indptr` and whose columns are of that number.
+fn matrix<'c>(call: &mut Call<'_, 'c, '_>, first: usize, columns: i64) -> Outcome<Value<'c>> {
+    let data = call.operand(first);
+    let (indices, starts) = (call.known_ints(first + 1)?, call.known_ints(first + 2)?);
+    let (height, width) = match fixed(call, data)?[..] {
+        [_] => (1, 1),
+        [_, height, width] => (height, width),
+        _ => return call.fault("takes values of a sparse matrix, one or a block for each index"),
+    };
+    let rows = (starts.len() as i64 - 1) * height;
+    let mut places = Vec::new();
+    for (row, bounds) in starts.windows(2).enumerate() {
+        let range = usize::try_from(bounds[0]).ok().zip(usize::try_from(bounds[1]).ok());
+        let Some(inside) = range.and_then(|(begin, end)| indices.get(begin..end)) else {
+            return call
+                .fault(format!("row {row} is said to have the indices {} to {}", bounds[0], bounds[1]));
+        };
+        for column in inside {
+            for i in 0..height {
+                places.extend((0..width).flat_map(|j| [row as i64 * height + i, column * width + j]));
+            }
+        }
+    }
+    let count = places.len() as i64 / 2;
+    call.countable(&[count, 2])?;
+    if count != indices.len() as i64 * height * width || rows < 1 {
+        return call.fault("the rows do not have all of the indices");
+    }
+    let dtype = call.dtype(data)?;
+    let zero = call.scalar(dtype, 0.0)?;
+    let zeros = call.broadcast(zero, &[rows, columns])?;
+    let places = call.ints_in(DType::I64, &[count, 2], &places)?;
+    let data = call.reshaped(data, &[count])?;
+    // What stands at one place several times adds up.
+    call.row(&indexing::SCATTER_ND, &[zeros, places, data], Attrs::new().with("reduction", "add"))
+}
+
+/// x W^T, or W x^T where the sparse one stands on the left.
+fn sparse_dense<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    let x = call.operand(0);
+    let &[_, columns] = fixed(call, x)?.as_slice() else { return call.fault("takes a matrix") };
+    let sparse = matrix(call, 1, columns)?;
+    let operands = if call.flag("sparse_lhs", false)? { [sparse, x] } else { [x, sparse] };
+    call.plain(&contraction::DENSE, &operands).map(Made::Value)
+}
+
+fn sparse_add<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    let x = call.operand(0);
+    let &[_, columns] = fixed(call, x)?.as_slice() else { return call.fault("takes a matrix") };
+    let sparse = matrix(call, 1, columns)?;
+    call.add(x, sparse).map(Made::Value)
+}
+
+/// A square matrix by its columns: values, indices and where columns begin.
+fn transpose<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    let data = call.operand(0);
+    let (indices, starts) = (call.known_ints(1)?, call.known_ints(2)?);
+    let types = [call.operand(1), call.operand(2)];
+    let types = [call.dtype(types[0])?, call.dtype(types[1])?];
+    let columns = starts.len() as i64 - 1;
+    let mut entries: Vec<(i64, i64, i64)> = Vec::new();
+    for (row, bounds) in starts.windows(2).enumerate() {
+        for at in bounds[0]..bounds[1] {
+            match usize::try_from(at).ok().and_then(|at| indices.get(at)) {
+                Some(&column) if (0..columns).contains(&column) => entries.push((column, row as i64, at)),
+                _ => return call.fault("takes a square matrix, whose rows have all of the indices"),
+            }
+        }
+    }
+    entries.sort_unstable();
+    let count = entries.len() as i64;
+    call.countable(&[count])?;
+    let order: Vec<i64> = entries.iter().map(|entry| entry.2).collect();
+    let rows: Vec<i64> = entries.iter().map(|entry| entry.1).collect();
+    let begins: Vec<i64> =
+        (0..=columns).map(|column| entries.partition_point(|entry| entry.0 < column) as i64).collect();
+    let order = call.ints_in(DType::I64, &[count], &order)?;
+    let values = call.gathered(data, order, 0)?;
+    let rows = call.ints_in(types[0], &[count], &rows)?;
+    let begins = call.ints_in(types[1], &[columns + 1], &begins)?;
+    Ok(Made::several(vec![values, rows, begins]))
+}
+
+/// The places in a tensor of another shape, and that shape.
+fn reshape<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    let places = call.operand(0);
+    let (from, mut to) = (call.known_ints(1)?, call.known_ints(2)?);
+    let dtype = call.dtype(places)?;
+    let all = call.countable(&from).or_else(|_| call.fault("the shape has too many elements"))?;
+    let fixed_part: i64 = to.iter().filter(|&&n| n != -1).product();
+    if let Some(rest) = to.iter_mut().find(|n| **n == -1).filter(|_| fixed_part > 0) {
+        *rest = all / fixed_part;
+    }
+    if to.iter().product::<i64>() != all || from.is_empty() || to.is_empty() {
+        return call.fault(format!("a tensor of extents {from:?} cannot have the extents {to:?}"));
+    }
+    let steps = |shape: &[i64]| -> Vec<i64> {
+        (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect()
+    };
+    let weights = call.ints_in(dtype, &[from.len() as i64], &steps(&from))?;
+    let weighted = call.mul(places, weights)?;
+    let flat = call.summed(weighted, &[1])?;
+    let flat = call.expanded(flat, &[1])?;
+    let rank = to.len() as i64;
+    let (sizes, extents) = (call.ints_in(dtype, &[rank], &steps(&to))?, call.ints_in(dtype, &[rank], &to)?);
+    let whole = call.div(flat, sizes)?;
+    let result = call.plain(&ew::MOD, &[whole, extents])?;
+    Ok(Made::several(vec![result, extents]))
+}
