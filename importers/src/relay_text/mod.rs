@@ -1,7 +1,7 @@
-//! Relay's text form, version 0.0.5, as TVM 0.8 to 0.19 wrote and read it: to relay and back.
+//! Relay's text form, version 0.0.5 (TVM 0.7 to 0.19) and 0.0.4 (TVM 0.6): to relay and back.
 //!
 //! ```text
-//!   text --blanks, read (grammar.pest)--> tree --emit, operators--> relay --print--> text
+//!   text --blanks, read (grammar.pest)--> tree --graph--> tree --emit, operators--> relay --print--> text
 //! ```
 //! [`import`] reads a program with the files it imports (`prelude` is always there) and builds a module; where types are
 //! not written and do not follow at once, `!relay.hole` stands for `relay-infer-types` to fill. [`print`](print::print) writes

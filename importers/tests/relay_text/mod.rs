@@ -2,6 +2,7 @@
 //! panic.
 
 mod programs;
+mod shared;
 
 use fusion_dialects::{OperationLike, load_context, module_op, source_of, with_diagnostics};
 use fusion_importers::relay_text::{MOST_DEPTH, import, import_file, print};

@@ -11,13 +11,11 @@ mod contraction;
 mod creation;
 mod devices;
 mod dynamic;
-mod einsum;
 mod elementwise;
 mod fixed_point;
 mod images;
 mod losses;
 mod normalization;
-mod order;
 mod places;
 mod pooling;
 mod quantized;
@@ -102,7 +100,7 @@ const FAMILIES: &[&[Built]] = &[
     creation::BUILT,
     devices::BUILT,
     dynamic::BUILT,
-    einsum::BUILT,
+    contraction::SUMS,
     fixed_point::BUILT,
     losses::BUILT,
     sorting::BUILT,

@@ -1,7 +1,7 @@
 //! Pooling.
 
+use super::contraction::order::{Usual, ordered};
 use super::contraction::{padding, per_axis};
-use super::order::{Usual, ordered};
 use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;

@@ -3,8 +3,8 @@
 //!     nn.conv2d(%x, %w, data_layout="NHWC", kernel_layout="HWIO")
 //!       =>  relay.layout_conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"}
 
-use super::Call;
 use crate::relay_text::error::Outcome;
+use crate::relay_text::operators::Call;
 use fusion_operators::ops::layout::{
     IMAGES, LAYOUT_AVG_POOL2D, LAYOUT_CONV2D, LAYOUT_MAX_POOL2D, WEIGHTS, plain,
 };

@@ -1,11 +1,16 @@
 //! Products of matrices and convolutions.
 
-use super::order::{Usual, ordered};
+mod einsum;
+pub mod order;
+
+pub use einsum::BUILT as SUMS;
+
 use super::{Built, Call, Same};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
 use fusion_operators::ops::{contraction as product, convolution as conv, elementwise as ew, shape};
 use fusion_operators::{Attrs, DType, Dim, Operator};
+use order::{Usual, ordered};
 
 pub const SAME: &[Same] = &[];
 

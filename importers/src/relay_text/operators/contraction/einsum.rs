@@ -5,10 +5,10 @@
 //! Each operand gets an axis for each letter, 1 where it has none; then all are multiplied, and the letters that the result has
 //! not are summed over. `...` is not supported.
 
-use super::shape::fixed;
-use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
+use crate::relay_text::operators::shape::fixed;
+use crate::relay_text::operators::{Built, Call, built};
 use fusion_dialects::Value;
 
 #[rustfmt::skip]
