@@ -1,6 +1,7 @@
 //! Relay text: what is written is what was read, whatever the program; and no text, however damaged, makes the importer
 //! panic.
 
+mod numbers;
 mod programs;
 mod shared;
 

@@ -125,6 +125,11 @@ fn images_are_sampled_as_references_sample_them() {
 }
 
 #[test]
+fn boxes_that_count_come_first() {
+    check("detection.txt");
+}
+
+#[test]
 fn elements_go_where_references_put_them() {
     check("rearranging.txt");
 }

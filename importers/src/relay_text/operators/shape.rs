@@ -101,6 +101,12 @@ fn like<'c>(call: &mut Call<'_, 'c, '_>, how: &str) -> Outcome<Made<'c>> {
 pub fn fixed<'c>(call: &Call<'_, 'c, '_>, value: Value<'c>) -> Outcome<Vec<i64>> {
     let ty = call.known(value, "the shape")?;
     match ty.shape() {
+        // So that no product of extents is out of range.
+        Some(shape)
+            if shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d.max(1))).is_none_or(|n| n > 1 << 48) =>
+        {
+            call.fault(format!("{ty} has more elements than can be computed"))
+        }
         Some(shape) => Ok(shape.into_iter().map(|n| n as i64).collect()),
         None => call.fault(format!("all extents must be known here, found {ty}")),
     }

@@ -54,6 +54,11 @@ fn matrix<'c>(call: &mut Call<'_, 'c, '_>, first: usize, columns: i64) -> Outcom
         [_, height, width] => (height, width),
         _ => return call.fault("takes values of a sparse matrix, one or a block for each index"),
     };
+    call.countable(&[indices.len() as i64, height, width])?;
+    call.moderate(&[starts.len() as i64])?;
+    if indices.iter().any(|column| *column < 0 || *column >= columns / width.max(1)) {
+        return call.fault(format!("the indices of a matrix of {columns} columns are out of range"));
+    }
     let rows = (starts.len() as i64 - 1) * height;
     let mut places = Vec::new();
     for (row, bounds) in starts.windows(2).enumerate() {
@@ -134,11 +139,12 @@ fn reshape<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let (from, mut to) = (call.known_ints(1)?, call.known_ints(2)?);
     let dtype = call.dtype(places)?;
     let all = call.countable(&from).or_else(|_| call.fault("the shape has too many elements"))?;
-    let fixed_part: i64 = to.iter().filter(|&&n| n != -1).product();
+    let given: Vec<i64> = to.iter().copied().filter(|&n| n != -1).collect();
+    let fixed_part = call.countable(&given)?;
     if let Some(rest) = to.iter_mut().find(|n| **n == -1).filter(|_| fixed_part > 0) {
         *rest = all / fixed_part;
     }
-    if to.iter().product::<i64>() != all || from.is_empty() || to.is_empty() {
+    if call.countable(&to)? != all || from.is_empty() || to.is_empty() {
         return call.fault(format!("a tensor of extents {from:?} cannot have the extents {to:?}"));
     }
     let steps = |shape: &[i64]| -> Vec<i64> {

@@ -83,7 +83,10 @@ impl<'c> Inference<'c> {
         };
         let (what, advice) = match open.place {
             Place::Argument(i) => (format!("argument {i}{function}"), "write the type of the parameter"),
-            Place::Result(i) => (format!("result {i}"), "annotate the value, with relay.ascribe to its type"),
+            Place::Result(i) => (
+                format!("result {i}"),
+                "annotate the value, with relay.ascribe to its type (in Relay text, let %x: T = ...)",
+            ),
         };
         PassError::at(open.op, format!("has a type that is not determined: {what} is {found}; {advice}"))
     }

@@ -46,6 +46,14 @@ impl<'c> Call<'_, 'c, '_> {
         }
     }
 
+    /// Numbers that sums and products of a few of them may be made of.
+    pub fn moderate(&self, numbers: &[i64]) -> Outcome<()> {
+        match numbers.iter().find(|n| n.unsigned_abs() > 1 << 31) {
+            Some(number) => self.fault(format!("the number {number} is out of range")),
+            None => Ok(()),
+        }
+    }
+
     /// The integers that an operand is known to be.
     pub fn known_ints(&mut self, index: usize) -> Outcome<Vec<i64>> {
         let tensor = self.constant(index)?;

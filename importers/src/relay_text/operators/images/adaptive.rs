@@ -41,9 +41,10 @@ fn adaptive<'c>(call: &mut Call<'_, 'c, '_>, axes: &[usize], greatest: bool) -> 
     }
     for (&axis, &to) in axes.iter().zip(&size) {
         let from = shape[axis];
+        call.countable(&[to, from])?;
         let window = |i: i64| (i * from / to, ((i + 1) * from + to - 1) / to);
         let most = (0..to).map(window).map(|(begin, end)| end - begin).max().unwrap_or(1);
-        call.countable(&[to, most, from.max(1)])?;
+        call.countable(&[to, most])?;
         let (mut places, mut weights) = (Vec::new(), Vec::new());
         for (begin, end) in (0..to).map(window) {
             for j in 0..most {

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod boxes;
+mod detection;
 mod morphology;
 mod regions;
 mod resize;
@@ -13,8 +14,15 @@ use crate::relay_text::error::Outcome;
 
 pub use resize::{resized_to, upsampled};
 
-pub const BUILT: &[&[Built]] =
-    &[adaptive::BUILT, boxes::BUILT, morphology::BUILT, regions::BUILT, resize::BUILT, sampling::BUILT];
+pub const BUILT: &[&[Built]] = &[
+    adaptive::BUILT,
+    boxes::BUILT,
+    detection::BUILT,
+    morphology::BUILT,
+    regions::BUILT,
+    resize::BUILT,
+    sampling::BUILT,
+];
 
 /// Where the axes with those letters stand in a layout that has each letter once.
 pub fn places<const N: usize>(

@@ -28,6 +28,7 @@ fn dilation<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let strides = per_axis(call, "strides", 2)?.unwrap_or(vec![1, 1]);
     let dilations = per_axis(call, "dilations", 2)?.unwrap_or(vec![1, 1]);
     let pad = padding(call, 2)?;
+    call.moderate(&[&strides[..], &dilations, &pad].concat())?;
     // As in TVM, zeros are put around the image.
     let x = call.padded(x, &[0, 0, pad[0], pad[1]], &[0, 0, pad[2], pad[3]], 0.0)?;
     let (shape, window) = (fixed(call, x)?, fixed(call, weight)?);

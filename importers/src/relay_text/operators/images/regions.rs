@@ -113,6 +113,7 @@ fn deformable<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
         return call.fault("takes an image, offsets and weights of four axes each");
     };
     let taps = kh.saturating_mul(kw);
+    call.moderate(&[parts])?;
     if groups != 1 || channels != c || parts < 1 || c % parts != 0 || !(1..=MOST_TAPS).contains(&taps) {
         return call.fault(format!("takes groups=1, and a window of 1 to {MOST_TAPS} elements"));
     }
@@ -122,6 +123,7 @@ fn deformable<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let strides = per_axis(call, "strides", 2)?.unwrap_or(vec![1, 1]);
     let dilation = per_axis(call, "dilation", 2)?.unwrap_or(vec![1, 1]);
     let (pad, dtype) = (padding(call, 2)?, call.dtype(offsets)?);
+    call.moderate(&[&strides[..], &dilation, &pad].concat())?;
     call.countable(&[n, rows, columns])?;
     let numbers: Vec<i64> = (0..n).collect();
     let number = call.ints_in(DType::I64, &[n, 1, 1], &numbers)?;

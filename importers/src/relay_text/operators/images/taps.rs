@@ -28,7 +28,7 @@ fn coordinate(how: &str, i: i64, from: i64, to: i64) -> f64 {
         "align_corners" if to > 1 => x * (from - 1) as f64 / (to - 1) as f64,
         "align_corners" => 0.0,
         // In whole numbers: a quotient that is rounded could fall short of a whole one.
-        "asymmetric" => (i * from) as f64 / to as f64,
+        "asymmetric" => (i128::from(i) * i128::from(from)) as f64 / to as f64,
         "pytorch_half_pixel" if to == 1 => 0.0,
         "tf_half_pixel_for_nn" => (x + 0.5) * scale,
         _ => (x + 0.5) * scale - 0.5,

@@ -24,6 +24,9 @@ fn image<'c>(call: &mut Call<'_, 'c, '_>, name: &str) -> Outcome<(Value<'c>, [i6
     let last = call.text("layout", "NCHW")? == "NHWC";
     let x = if last { call.transposed(x, &[0, 3, 1, 2])? } else { x };
     let shape = fixed(call, x)?;
+    if shape.contains(&0) {
+        return call.fault("takes an image that is not empty");
+    }
     match (shape.as_slice().try_into(), block) {
         (Ok(shape), 1..) => Ok((x, shape, block, last)),
         _ => call
@@ -86,6 +89,8 @@ fn blocks(call: &mut Call, pairs: &str) -> Outcome<(Vec<i64>, Vec<Vec<i64>>)> {
         return call
             .fault("takes numbers above 0 in block_shape, and two that are not negative for each of them");
     }
+    call.moderate(&pairs.concat())?;
+    call.countable(&block)?;
     Ok((block, pairs))
 }
 

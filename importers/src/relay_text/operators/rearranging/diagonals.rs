@@ -37,11 +37,13 @@ fn set_diagonals<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let (k1, k2) = (call.int("k1", 0)?, call.int("k2", 0)?);
     let (shape, given) = (fixed(call, x)?, fixed(call, diagonals)?);
     let [ref batch @ .., rows, columns] = shape[..] else { return call.fault("takes matrices") };
+    call.moderate(&[k1, k2])?;
     let count = k2 - k1 + 1;
     let single = k1 == k2 && given.len() + 1 == shape.len();
     let Some(&length) = given.last().filter(|_| count > 0 && (single || given.len() == shape.len())) else {
         return call.fault("takes the diagonals k1 to k2, one row each");
     };
+    call.countable(&[count, length])?;
     let right = [call.flag("sub_diag_right_align", false)?, call.flag("super_diag_right_align", true)?];
     call.countable(&[rows, columns])?;
     let (mut places, mut within) = (Vec::new(), Vec::new());

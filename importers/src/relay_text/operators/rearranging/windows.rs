@@ -148,9 +148,10 @@ fn strided_set<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let (x, value) = (call.operand(0), call.operand(1));
     let shape = fixed(call, x)?;
     let (begin, end, strides) = (call.known_ints(2)?, call.known_ints(3)?, call.known_ints(4)?);
-    if begin.len() != end.len() || begin.len() > shape.len() || strides.iter().any(|&n| n == 0) {
+    if begin.len() != end.len() || begin.len() > shape.len() || strides.contains(&0) {
         return call.fault("takes as many beginnings as ends, and strides that are not 0");
     }
+    call.moderate(&strides)?;
     let mut places: Vec<Vec<i64>> = Vec::new();
     for (axis, &extent) in shape.iter().enumerate() {
         let stride = strides.get(axis).copied().unwrap_or(1);
@@ -160,11 +161,9 @@ fn strided_set<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
             begin.get(axis).map_or(if stride > 0 { low } else { high }, |&n| from_back(n).clamp(low, high));
         let last =
             end.get(axis).map_or(if stride > 0 { high } else { low }, |&n| from_back(n).clamp(low, high));
-        let count = if stride > 0 { last - first } else { first - last }.max(0).div_euclid(stride.abs())
-            + i64::from(
-                (last - first).max(first - last).rem_euclid(stride.abs()) != 0
-                    && (last > first) == (stride > 0),
-            );
+        let ahead = if stride > 0 { last - first } else { first - last };
+        let count =
+            ahead.max(0).div_euclid(stride.abs()) + i64::from(ahead.max(0).rem_euclid(stride.abs()) != 0);
         call.countable(&[count])?;
         places.push((0..count).map(|i| first + i * stride).collect());
     }
