@@ -15,10 +15,11 @@ from torch._dynamo.backends.common import aot_autograd
 from .. import _fusion
 from . import elementwise, networks, reductions, shapes
 from .graph import DTYPES, Graph, Unsupported
+from .parts import PARTS
 
 TABLE = elementwise.TABLE | reductions.TABLE | shapes.TABLE | networks.TABLE
 # What is computed better as a whole is not taken apart.
-DECOMPOSITIONS = {operator: parts for operator, parts in core_aten_decompositions().items() if operator not in networks.WHOLE}
+DECOMPOSITIONS = {operator: parts for operator, parts in {**dict(core_aten_decompositions().items()), **PARTS}.items() if operator not in networks.WHOLE}
 TORCH_DTYPES = {name: dtype for dtype, name in DTYPES.items()}
 
 
@@ -30,7 +31,7 @@ def supported_operators() -> list[str]:
 def compile_graph(module: torch.fx.GraphModule, example_inputs: Sequence[Any], *, threads: int | None = None) -> Callable:
     """Compiles a graph of core ATen; the function takes a list of its inputs and gives a list of its outputs."""
     try:
-        graph = Graph(module, TABLE)
+        graph = Graph(module, TABLE, DECOMPOSITIONS)
         compiled = _fusion.compile(graph.text(), "mlir") if graph.returned else None
     except (Unsupported, _fusion.FusionError) as why:
         warnings.warn(f"fusion does not compile a graph, which runs as torch runs it: {why}", stacklevel=2)

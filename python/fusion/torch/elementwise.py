@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .graph import Graph, Value
+from .graph import DTYPES, Graph, Unsupported, Value
 
 aten = torch.ops.aten
 
@@ -65,6 +66,36 @@ def logical(name: str):
     return row
 
 
+def of_floats(name: str, otherwise: bool | None = None):
+    """An operator of floats; of integers it gives them as they are, or the same answer for all."""
+
+    def row(g: Graph, x: Value) -> Value:
+        dtype, shape = g.result
+        if x.dtype.is_floating_point:
+            return g.op(name, [x], dtype, shape)
+        return x if otherwise is None else g.constant(otherwise, torch.bool, shape)
+
+    return row
+
+
+def bits(g: Graph, x: Value, _: torch.dtype) -> Value:
+    """The bits of elements as another type of their size."""
+    dtype, shape = g.result
+    if dtype.itemsize != x.dtype.itemsize or torch.bool in (dtype, x.dtype):
+        raise Unsupported(f"it takes the bits of {x.dtype} as {dtype}, which has another size")
+    return g.op("bitcast", [x], dtype, shape, dtype=DTYPES[dtype])
+
+
+def shifted(name: str):
+    """Bits moved by a number of places; out of range nothing but the sign is left."""
+
+    def row(g: Graph, x: Value, by: Any) -> Value:
+        dtype, shape = g.result
+        return g.op(name, [g.cast(x, dtype), g.cast(by, dtype)], dtype, shape)
+
+    return row
+
+
 def truncated(g: Graph, x: Value) -> Value:
     """Floats rounded toward 0."""
     floor, ceil = (g.op(name, [x], x.dtype, x.shape) for name in ("floor", "ceil"))
@@ -72,16 +103,42 @@ def truncated(g: Graph, x: Value) -> Value:
     return g.op("where", [below, ceil, floor], x.dtype, x.shape)
 
 
+def floored(g: Graph, a: Value, b: Value, shape: Sequence[int]) -> Value:
+    """A quotient of floats rounded down, by the remainder, as Python's: 1 // 0.1 is 9."""
+    dtype = a.dtype
+
+    def op(name: str, *operands: Any, to: torch.dtype = dtype) -> Value:
+        operands = [g.cast(o, dtype) if not isinstance(o, Value) else o for o in operands]
+        return g.op(name, operands, to, shape)
+
+    rest = op("fmod", a, b)
+    quotient = op("div", op("sub", a, rest), b)
+    differs = op("logical_xor", op("less", rest, 0, to=torch.bool), g.op("less", [b, g.constant(0, dtype)], torch.bool, b.shape), to=torch.bool)
+    has_rest = op("not_equal", rest, 0, to=torch.bool)
+    quotient = op("where", op("logical_and", has_rest, differs, to=torch.bool), op("sub", quotient, 1), quotient)
+    low = op("floor", quotient)
+    low = op("where", op("greater", op("sub", quotient, low), 0.5, to=torch.bool), op("add", low, 1), low)
+    plain = op("div", a, b)
+    # A quotient of 0 has the sign of the plain one; of a divisor of 0 it is the plain one.
+    is_zero = op("equal", quotient, 0, to=torch.bool)
+    low = op("where", is_zero, op("mul", plain, 0), low)
+    return g.op("where", [g.op("equal", [b, g.constant(0, dtype)], torch.bool, b.shape), plain, low], dtype, shape)
+
+
 def div(g: Graph, a: Value, b: Any, rounding_mode: str | None = None) -> Value:
-    """A quotient, rounded down, toward 0, or not; of integers in floats of twice their precision."""
+    """A quotient, rounded down, toward 0, or not; of integers exact where it is rounded."""
     dtype, shape = g.result
-    inner = dtype if dtype.is_floating_point else torch.float64
-    y = g.op("div", [g.cast(a, inner), g.cast(b, inner)], inner, shape)
+    if rounding_mode is not None and not dtype.is_floating_point:
+        a, b = g.cast(a, dtype), g.cast(b, dtype)
+        if rounding_mode == "floor":
+            a = g.op("sub", [a, g.op("mod", [a, b], dtype, shape)], dtype, shape)
+        return g.op("div", [a, b], dtype, shape)
+    inner = torch.float32 if rounding_mode is not None and dtype.itemsize == 2 else dtype
+    a, b = g.cast(a, inner), g.cast(b, inner)
     if rounding_mode == "floor":
-        y = g.op("floor", [y], inner, shape)
-    elif rounding_mode == "trunc":
-        y = truncated(g, y)
-    return g.cast(y, dtype)
+        return g.cast(floored(g, a, b, shape), dtype)
+    y = g.op("div", [a, b], inner, shape)
+    return g.cast(truncated(g, y) if rounding_mode == "trunc" else y, dtype)
 
 
 def clamp(g: Graph, x: Value, low: Any = None, high: Any = None) -> Value:
@@ -123,10 +180,9 @@ def leaky_relu(g: Graph, x: Value, slope: float = 0.01) -> Value:
 
 
 def power(g: Graph, a: Any, b: Any) -> Value:
-    """A power; of integers as floats of twice their precision."""
+    """A power; of integers exact, as far as their type goes."""
     dtype, shape = g.result
-    inner = dtype if dtype.is_floating_point else torch.float64
-    return g.cast(g.op("pow", [g.cast(a, inner), g.cast(b, inner)], inner, shape), dtype)
+    return g.op("pow", [g.cast(a, dtype), g.cast(b, dtype)], dtype, shape)
 
 
 def converted(g: Graph, x: Value, **_: Any) -> Value:
@@ -182,6 +238,22 @@ def elu(g: Graph, x: Value, alpha: float = 1.0, scale: float = 1.0, input_scale:
     return g.op("where", [above, op("mul", x, scale), below], x.dtype, x.shape)
 
 
+def log1p(g: Graph, x: Value) -> Value:
+    """ln(1 + x) as exact as x where that is small: in float64 by what the rounding of 1 + x does to x (W. Kahan)."""
+    dtype, shape = g.result
+    x = g.cast(x, dtype)
+    if dtype != torch.float64:
+        return g.op("log1p", [x], dtype, shape)
+    one = g.constant(1, dtype)
+    whole = g.op("add", [x, one], dtype, shape)
+    log = g.op("log", [whole], dtype, shape)
+    kept = g.op("sub", [whole, one], dtype, shape)
+    near = g.op("div", [g.op("mul", [x, log], dtype, shape), kept], dtype, shape)
+    same = g.op("equal", [whole, one], torch.bool, shape)
+    lasts = g.op("is_inf", [log], torch.bool, shape)
+    return g.op("where", [same, x, g.op("where", [lasts, log, near], dtype, shape)], dtype, shape)
+
+
 def remainder(g: Graph, a: Value, b: Any) -> Value:
     """What is left of a quotient that is rounded down."""
     dtype, shape = g.result
@@ -190,8 +262,7 @@ def remainder(g: Graph, a: Value, b: Any) -> Value:
 
 TABLE = {
     **{getattr(aten, name).default: unary(name) for name in (
-        "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp", "floor", "log", "log1p", "neg", "reciprocal", "relu",
-        "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh")},
+        "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "log", "neg", "reciprocal", "relu", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh")},
     aten.add.Tensor: binary("add"), aten.add.Scalar: binary("add"), aten.sub.Tensor: binary("sub"), aten.sub.Scalar: binary("sub"),
     aten.mul.Tensor: binary("mul"), aten.mul.Scalar: binary("mul"), aten.maximum.default: binary("maximum"), aten.minimum.default: binary("minimum"),
     aten.div.Tensor: div, aten.div.Scalar: div, aten.div.Tensor_mode: div, aten.div.Scalar_mode: div,
@@ -200,8 +271,11 @@ TABLE = {
     **{getattr(getattr(aten, name), form): compared(op) for name, op in {
         "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items() for form in ("Tensor", "Scalar")},
     aten.logical_and.default: logical("logical_and"), aten.logical_or.default: logical("logical_or"), aten.logical_xor.default: logical("logical_xor"),
-    aten.logical_not.default: logical("logical_not"), aten.isnan.default: lambda g, x: g.op("is_nan", [x], torch.bool, x.shape),
-    aten.isinf.default: lambda g, x: g.op("is_inf", [x], torch.bool, x.shape),
+    aten.logical_not.default: logical("logical_not"), aten.log1p.default: log1p,
+    aten.isnan.default: of_floats("is_nan", False), aten.isinf.default: of_floats("is_inf", False), aten.ceil.default: of_floats("ceil"),
+    aten.floor.default: of_floats("floor"), aten.round.default: of_floats("round"), aten.view.dtype: bits,
+    **{getattr(getattr(aten, name), form): shifted(f"shift_{way}") for way, other in (("left", "l"), ("right", "r"))
+       for name in (f"bitwise_{way}_shift", f"__{other}shift__") for form in getattr(aten, name).overloads() if form in ("Tensor", "Tensor_Scalar", "Scalar")},
     **{getattr(getattr(aten, f"bitwise_{name}"), form): bitwise(name) for name in ("and", "or", "xor") for form in ("Tensor", "Scalar")},
     aten.bitwise_not.default: bitwise("not"), aten.trunc.default: lambda g, x: truncated(g, x) if x.dtype.is_floating_point else x, aten.exp2.default: exp2, aten.elu.default: elu,
     aten.log2.default: of_steps(("log", None), ("mul", 1.4426950408889634)), aten.log10.default: of_steps(("log", None), ("mul", 0.4342944819032518)),

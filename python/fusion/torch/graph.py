@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 # Element types of torch by their names in MLIR.
 DTYPES = {
@@ -78,7 +79,8 @@ class Graph:
     outputs: of each output whether it is a constant of Python, and that constant or the number of the result.
     """
 
-    def __init__(self, module: torch.fx.GraphModule, table: Mapping[Any, Row]):
+    def __init__(self, module: torch.fx.GraphModule, table: Mapping[Any, Row], decompositions: Mapping[Any, Callable]):
+        self._table, self._decompositions = table, decompositions
         self.lines: list[str] = []
         self.arguments: list[Value] = []
         self.places: list[int] = []
@@ -87,14 +89,39 @@ class Graph:
         self.outputs: list[tuple[bool, Any]] = []
         self._values: dict[torch.fx.Node, Any] = {}
         self._number = 0
-        nodes = list(module.graph.nodes)
-        missing = sorted({str(n.target) for n in nodes if n.op == "call_function" and n.target is not operator.getitem and n.target not in table})
+        self._check(module)
+        for place, node in enumerate(module.graph.nodes):
+            self._node(module, node, place)
+
+    def _check(self, module: torch.fx.GraphModule) -> None:
+        calls = [node.target for node in module.graph.nodes if node.op == "call_function"]
+        missing = sorted({str(target) for target in calls if target is not operator.getitem and target not in self._table})
         if missing:
             raise Unsupported(f"it has no {', '.join(missing)}")
-        for place, node in enumerate(nodes):
-            self._node(module, table, node, place)
 
-    def _node(self, module: torch.fx.GraphModule, table: Mapping[Any, Row], node: torch.fx.Node, place: int) -> None:
+    def inline(self, program: Callable) -> Any:
+        """What a program of torch makes of the operands of the node: its own operators, by their rows."""
+        outer, nodes = self.node, self.node.all_input_nodes
+
+        def function(*values: Any) -> Any:
+            by_node = dict(zip(nodes, values))
+            return program(*torch.fx.map_arg(outer.args, by_node.__getitem__), **torch.fx.map_arg(outer.kwargs, by_node.__getitem__))
+
+        traced = make_fx(function, decomposition_table=dict(self._decompositions))(*(node.meta["val"] for node in nodes))
+        self._check(traced)
+        values = iter([self._values[node] for node in nodes])
+        results: Any = None
+        for node in traced.graph.nodes:
+            if node.op == "placeholder":
+                self._values[node] = next(values)
+            elif node.op == "output":
+                results = torch.fx.map_arg(node.args[0], self._values.__getitem__)
+            else:
+                self._node(traced, node, -1)
+        self.node = outer
+        return results
+
+    def _node(self, module: torch.fx.GraphModule, node: torch.fx.Node, place: int) -> None:
         if node.op == "placeholder":
             self._values[node] = self._argument(node.meta.get("val"))
             if isinstance(self._values[node], Value):
@@ -112,7 +139,7 @@ class Graph:
             args = torch.fx.map_arg(node.args, self._values.__getitem__)
             kwargs = torch.fx.map_arg(node.kwargs, self._values.__getitem__)
             self.node = node
-            self._values[node] = table[node.target](self, *args, **kwargs)
+            self._values[node] = self._table[node.target](self, *args, **kwargs)
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, torch.SymInt):

@@ -8,7 +8,9 @@ from typing import Any
 
 import torch
 
+from .elementwise import truncated
 from .graph import Graph, Unsupported, Value, ints, real
+from .parts.pooling import max_pool_with_indices
 from .reductions import moments, reduced
 
 aten = torch.ops.aten
@@ -69,7 +71,7 @@ def convolution(
 
 def pool(g: Graph, name: str, x: Value, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, **attributes: str) -> Value:
     """A pool over the last axes; a batch may be missing."""
-    dtype, shape = g.result
+    dtype, shape = x.dtype, g.result[1]
     axes = len(kernel) if len(kernel) > 1 else x.rank - 2
     kernel = along(kernel, axes)
     full = x if x.rank == axes + 2 else g.reshape(x, [1, *x.shape])
@@ -80,10 +82,10 @@ def pool(g: Graph, name: str, x: Value, kernel: Any, stride: Any, padding: Any, 
     return g.reshape(y, shape)
 
 
-def max_pool(g: Graph, x: Value, kernel: Any, stride: Any = (), padding: Any = (0,), dilation: Any = (1,), ceil_mode: bool = False) -> tuple[Value, None]:
-    """The greatest elements of windows; where they are is not computed."""
+def max_pool(g: Graph, x: Value, kernel: Any, stride: Any = (), padding: Any = (0,), dilation: Any = (1,), ceil_mode: bool = False) -> Any:
+    """The greatest elements of windows; where they are is computed where it is asked for."""
     if g.is_used(1):
-        raise Unsupported("it uses the indices of aten.max_pool2d_with_indices")
+        return g.inline(max_pool_with_indices(2))
     return pool(g, "max", x, kernel, stride, padding, dilation, ceil_mode), None
 
 
@@ -91,9 +93,12 @@ def avg_pool(
     g: Graph, x: Value, kernel: Any, stride: Any = (), padding: Any = (0,), ceil_mode: bool = False, count_include_pad: bool = True, divisor: Any = None
 ) -> Value:
     """The means of windows."""
+    dtype, _ = g.result
+    x = g.cast(x, dtype if dtype.is_floating_point else torch.float64)
     if divisor is not None:
-        raise Unsupported("it gives aten.avg_pool2d a divisor_override")
-    return pool(g, "avg", x, kernel, stride, padding, (1,), ceil_mode, count_include_pad="true" if count_include_pad else "false")
+        raise Unsupported("it gives an average pool of integers a divisor")
+    y = pool(g, "avg", x, kernel, stride, padding, (1,), ceil_mode, count_include_pad="true" if count_include_pad else "false")
+    return g.cast(y if dtype.is_floating_point else truncated(g, y), dtype)
 
 
 def adaptive_avg_pool(g: Graph, x: Value, size: Sequence[int]) -> Value:

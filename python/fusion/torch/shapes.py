@@ -144,9 +144,10 @@ def scatter(reduction: str):
     """Elements put, or added, at places of an axis each."""
 
     def row(g: Graph, x: Value, dim: int, index: Value, source: Any) -> Value:
-        if not x.rank:
-            raise Unsupported("it scatters into a number")
         updates = g.cast(source, x.dtype)
+        if not x.rank:
+            places, updates = (g.reshape(v, [1]) for v in (index, updates))
+            return g.reshape(row(g, g.reshape(x, [1]), 0, places, updates), [])
         if updates.rank == 0:
             updates = g.broadcast(updates, index.shape)
         for axis, n in enumerate(index.shape):
@@ -154,6 +155,16 @@ def scatter(reduction: str):
         return g.op("scatter_elements", [x, index, updates], x.dtype, x.shape, axis=f"{dim % x.rank} : i64", reduction=f'"{reduction}"')
 
     return row
+
+
+SCATTERS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min", "add": "add", "multiply": "mul"}
+
+
+def scatter_reduce(g: Graph, x: Value, dim: int, index: Value, source: Any, reduce: str, *, include_self: bool = True) -> Value:
+    """Elements reduced into places of an axis each, with what is there."""
+    if reduce not in SCATTERS or not include_self:
+        raise Unsupported(f"it scatters with the reduction {reduce!r}")
+    return scatter(SCATTERS[reduce])(g, x, dim, index, source)
 
 
 def put_slice(g: Graph, x: Value, source: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Value:
@@ -218,7 +229,7 @@ TABLE = {
     aten.index.Tensor: index, aten.full.default: full, aten.scalar_tensor.default: lambda g, value, **_: full(g, (), value),
     aten.full_like.default: lambda g, x, value, **_: full(g, (), value), aten.arange.start_step: arange, aten.constant_pad_nd.default: pad,
     aten.index_put.default: index_put, aten.scatter.src: scatter("none"), aten.scatter.value: scatter("none"), aten.scatter_add.default: scatter("add"),
-    aten.slice_scatter.default: put_slice, aten.select_scatter.default: put_place,
+    aten.scatter_reduce.two: scatter_reduce, aten.scatter.reduce: scatter_reduce, aten.scatter.value_reduce: scatter_reduce, aten.slice_scatter.default: put_slice, aten.select_scatter.default: put_place,
     # What is not set may be anything.
     **{row: lambda g, *_, **__: full(g, (), 0) for row in (aten.empty.memory_format, aten.empty_permuted.default, aten.empty_strided.default)},
     aten.copy.default: lambda g, x, source, *_: g.broadcast(g.cast(source, x.dtype), x.shape), aten.lift_fresh_copy.default: lambda g, x: x,

@@ -1,0 +1,98 @@
+"""Gradients of convolutions and pools, as convolutions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from .pooling import along, covered
+
+aten = torch.ops.aten
+
+
+def grouped(x: Tensor, groups: int) -> Tensor:
+    """A batch of grouped channels as channels of the batch: [N, g C, ...] to [C, g N, ...]."""
+    batch, channels, *image = x.shape
+    parts = x.reshape([batch, groups, channels // groups, *image])
+    return parts.transpose(0, 2).reshape([channels // groups, groups * batch, *image])
+
+
+def cropped(x: Tensor, image: Sequence[int]) -> Tensor:
+    """The first elements of the last axes."""
+    for axis, n in enumerate(image, x.dim() - len(image)):
+        x = x.narrow(axis, 0, n)
+    return x
+
+
+def convolution_backward(
+    grad: Tensor, x: Tensor, weight: Tensor, bias_sizes: Sequence[int] | None, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int],
+    transposed: bool, output_padding: Sequence[int], groups: int, output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of a convolution: of its data a transposed one, of its weight one of the data with the gradient as its kernel."""
+    axes = x.dim() - 2
+    stride, padding, dilation = along(stride, axes), along(padding, axes), along(dilation, axes)
+    kernel, image, result = weight.shape[2:], x.shape[2:], grad.shape[2:]
+    of_data = of_weight = of_bias = None
+    if output_mask[0]:
+        if transposed:
+            of_data = cropped(aten.convolution(grad, weight, None, stride, padding, dilation, False, [0] * axes, groups), image)
+        else:
+            more = [n - ((r - 1) * s - 2 * p + d * (k - 1) + 1) for n, r, s, p, d, k in zip(image, result, stride, padding, dilation, kernel)]
+            of_data = aten.convolution(grad, weight, None, stride, padding, dilation, True, more, groups)
+    if output_mask[1]:
+        # The stride of one is the dilation of the other.
+        data, filters = (grad, x) if transposed else (x, grad)
+        whole = aten.convolution(grouped(data, groups), filters.transpose(0, 1).contiguous(), None, dilation, padding, stride, False, [0] * axes, groups)
+        of_weight = cropped(whole, kernel).transpose(0, 1).contiguous()
+    if output_mask[2]:
+        of_bias = grad.sum([0, *range(2, grad.dim())])
+    return of_data, of_weight, of_bias
+
+
+def spread(grad: Tensor, image: Sequence[int], kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int]) -> Tensor:
+    """Each element of an image added to all of its window: the transposed convolution with a kernel of ones."""
+    axes, lead = len(image), grad.shape[:-len(image)]
+    planes = grad.reshape([math.prod(lead), 1, *grad.shape[-axes:]])
+    more = [n - ((r - 1) * s - 2 * p + k) for n, r, s, p, k in zip(image, grad.shape[-axes:], stride, padding, kernel)]
+    # A window that hangs over the end is as wide as the rest of it, which is cut off.
+    wide = aten.convolution(planes, planes.new_ones([1, 1, *kernel]), None, stride, padding, [1] * axes, True, [max(m, 0) for m in more], 1)
+    return cropped(wide, image).reshape([*lead, *image])
+
+
+def avg_pool_backward(axes: int):
+    """The gradient of means of windows."""
+
+    def parts(grad: Tensor, x: Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], ceil_mode: bool, count_include_pad: bool,
+              divisor_override: int | None) -> Tensor:
+        kernel, padding = along(kernel, axes), along(padding, axes)
+        stride, image = along(stride or kernel, axes), x.shape[-axes:]
+        dtype, grad = grad.dtype, grad.to(torch.float32) if grad.dtype.itemsize == 2 else grad
+        if divisor_override is not None:
+            grad = grad / divisor_override
+        for number in range(axes if divisor_override is None else 0):
+            axis = grad.dim() - axes + number
+            sizes = covered(image[number], grad.shape[axis], kernel[number], stride[number], padding[number], count_include_pad)
+            grad = grad / sizes.to(grad.dtype).reshape([-1] + [1] * (grad.dim() - 1 - axis))
+        return spread(grad, image, kernel, stride, padding).to(dtype)
+
+    return parts
+
+
+def adaptive_avg_pool_backward(grad: Tensor, x: Tensor) -> Tensor:
+    """The gradient of means of equal parts, each repeated, or of parts of all of an image."""
+    image, parts = x.shape[-2:], grad.shape[-2:]
+    if any(n % p for n, p in zip(image, parts)):
+        return NotImplemented
+    high, wide = (n // p for n, p in zip(image, parts))
+    lead = grad.shape[:-2]
+    even = (grad / (high * wide)).reshape([*lead, parts[0], 1, parts[1], 1])
+    return even.expand([*lead, parts[0], high, parts[1], wide]).reshape(x.shape)
+
+
+PARTS = {
+    aten.convolution_backward.default: convolution_backward, aten.avg_pool2d_backward.default: avg_pool_backward(2),
+    aten.avg_pool3d_backward.default: avg_pool_backward(3), aten._adaptive_avg_pool2d_backward.default: adaptive_avg_pool_backward,
+}
