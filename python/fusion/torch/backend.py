@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import sympy
 import torch
 from functorch.compile import make_boxed_func
 from torch._decomp import core_aten_decompositions
@@ -14,7 +15,8 @@ from torch._dynamo.backends.common import aot_autograd
 
 from .. import _fusion
 from . import elementwise, networks, reductions, shapes
-from .graph import DTYPES, Graph, Unsupported
+from .extents import Unsupported
+from .graph import DTYPES, Graph
 from .parts import PARTS
 
 TABLE = elementwise.TABLE | reductions.TABLE | shapes.TABLE | networks.TABLE
@@ -41,9 +43,10 @@ def compile_graph(module: torch.fx.GraphModule, example_inputs: Sequence[Any], *
     compiled.set_threads(torch.get_num_threads() if threads is None else threads)
 
     def run(*inputs: Any) -> list[Any]:
-        given = [value.detach().contiguous() for value in [*(inputs[place] for place in graph.places), *graph.constants]]
+        numbers = [torch.tensor(graph.sources.value(of, inputs), dtype=value.dtype) for of, value in graph.numbers.items()]
+        given = [value.detach().contiguous() for value in [*(inputs[place] for place in graph.places), *graph.constants, *numbers]]
         results = [tensor(dtype, shape, data) for _, dtype, shape, data in compiled.run(given)]
-        return [given if is_constant else results[given] for is_constant, given in graph.outputs]
+        return [results[said] if is_result else graph.sources.value(said, inputs) if isinstance(said, sympy.Basic) else said for is_result, said in graph.outputs]
 
     return make_boxed_func(run)
 

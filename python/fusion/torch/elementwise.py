@@ -7,14 +7,16 @@ from typing import Any
 
 import torch
 
-from .graph import DTYPES, Graph, Unsupported, Value
+from .extents import Unsupported, is_known
+from .graph import DTYPES, Graph, Value
 
 aten = torch.ops.aten
 
 
 def promoted(*values: Any) -> torch.dtype:
     """The element type in which operands are compared."""
-    scalars = [torch.empty((), dtype=v.dtype) if isinstance(v, Value) and v.rank == 0 else v for v in values if not isinstance(v, Value) or v.rank == 0]
+    scalars = [torch.empty((), dtype=v.dtype) if isinstance(v, Value) else v if is_known(v) else 1.0 if isinstance(v, torch.SymFloat) else 1
+               for v in values if not isinstance(v, Value) or v.rank == 0]
     tensors = [torch.empty((1,), dtype=v.dtype) for v in values if isinstance(v, Value) and v.rank > 0]
     dtype = None
     for value in tensors + scalars:
@@ -185,7 +187,7 @@ def power(g: Graph, a: Any, b: Any) -> Value:
     return g.op("pow", [g.cast(a, dtype), g.cast(b, dtype)], dtype, shape)
 
 
-def converted(g: Graph, x: Value, **_: Any) -> Value:
+def converted(g: Graph, x: Value, *_: Any, **__: Any) -> Value:
     """Another element type."""
     return g.cast(x, g.result[0])
 
@@ -266,6 +268,7 @@ TABLE = {
     aten.add.Tensor: binary("add"), aten.add.Scalar: binary("add"), aten.sub.Tensor: binary("sub"), aten.sub.Scalar: binary("sub"),
     aten.mul.Tensor: binary("mul"), aten.mul.Scalar: binary("mul"), aten.maximum.default: binary("maximum"), aten.minimum.default: binary("minimum"),
     aten.div.Tensor: div, aten.div.Scalar: div, aten.div.Tensor_mode: div, aten.div.Scalar_mode: div,
+    aten.true_divide.Tensor: div,
     aten.fmod.Tensor: binary("fmod"), aten.fmod.Scalar: binary("fmod"), aten.remainder.Tensor: remainder, aten.remainder.Scalar: remainder,
     aten.pow.Tensor_Scalar: power, aten.pow.Tensor_Tensor: power, aten.pow.Scalar: power,
     **{getattr(getattr(aten, name), form): compared(op) for name, op in {
@@ -281,5 +284,5 @@ TABLE = {
     aten.log2.default: of_steps(("log", None), ("mul", 1.4426950408889634)), aten.log10.default: of_steps(("log", None), ("mul", 0.4342944819032518)),
     aten.clamp.default: clamp, aten.clamp.Tensor: clamp,
     aten.hardtanh.default: lambda g, x, low=-1.0, high=1.0: clamp(g, x, low, high), aten.where.self: where, aten.gelu.default: gelu,
-    aten.leaky_relu.default: leaky_relu, aten._to_copy.default: converted, aten.clone.default: same, aten.alias.default: same, aten.detach.default: same,
+    aten.leaky_relu.default: leaky_relu, aten._to_copy.default: converted, torch.ops.prims.convert_element_type.default: converted, aten.clone.default: same, aten.alias.default: same, aten.detach.default: same,
 }

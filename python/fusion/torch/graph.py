@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from .extents import SYMBOLIC, Extent, Sources, Unsupported, dims, expression, is_known, is_same, written
+
 # Element types of torch by their names in MLIR.
 DTYPES = {
     torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.bool: "i1", torch.int8: "i8", torch.int16: "i16",
@@ -16,16 +18,12 @@ DTYPES = {
 }
 
 
-class Unsupported(Exception):
-    """Why a graph is not compiled."""
-
-
 class Value(NamedTuple):
     """A tensor of the graph."""
 
     name: str
     dtype: torch.dtype
-    shape: tuple[int, ...]
+    shape: tuple[Extent, ...]
 
     @property
     def type(self) -> str:
@@ -38,14 +36,35 @@ class Value(NamedTuple):
         return len(self.shape)
 
 
-def tensor_type(dtype: torch.dtype, shape: Sequence[int]) -> str:
+def tensor_type(dtype: torch.dtype, shape: Sequence[Extent]) -> str:
     """A type of tensors in MLIR."""
-    return f"tensor<{''.join(f'{n}x' for n in shape)}{DTYPES[dtype]}>"
+    parts = dims(shape)
+    return f"tensor<{parts['sizes']}{DTYPES[dtype]}{parts['names']}>"
 
 
-def ints(numbers: Sequence[int]) -> str:
+def whole(number: Extent) -> str:
+    """An integer as an attribute."""
+    if not is_known(number):
+        raise Unsupported(f"it needs the number {number} when it is compiled")
+    return f"{int(number)} : i64"
+
+
+def ints(numbers: Sequence[Extent]) -> str:
     """A list of integers as an attribute."""
-    return f"array<i64: {', '.join(map(str, numbers))}>" if numbers else "array<i64>"
+    unknown = [n for n in numbers if not is_known(n)]
+    if unknown:
+        raise Unsupported(f"it needs the number {unknown[0]} when it is compiled")
+    return f"array<i64: {', '.join(str(int(n)) for n in numbers)}>" if numbers else "array<i64>"
+
+
+def extents(shape: Sequence[Extent]) -> str:
+    """A shape as an attribute."""
+    return ints(shape) if all(map(is_known, shape)) else f"#relay.dims<[{', '.join(f'{chr(34)}{written(n)}{chr(34)}' for n in shape)}]>"
+
+
+def extent(n: Extent) -> str:
+    """An extent as an attribute."""
+    return whole(n) if is_known(n) else f'#relay.dim<"{written(n)}">'
 
 
 def real(number: float) -> str:
@@ -70,13 +89,16 @@ def literal(number: bool | int | float, dtype: torch.dtype) -> str:
 
 
 Row = Callable[..., Any]
+# What nodes of numbers give.
+NUMBERS = (int, float, bool, *SYMBOLIC)
 
 
 class Graph:
     """The text of a graph, with what its function is to be given.
 
-    places: the inputs of the graph that are tensors; constants: tensors that the graph holds, given behind them.
-    outputs: of each output whether it is a constant of Python, and that constant or the number of the result.
+    places: the inputs of the graph that are tensors; constants: tensors that the graph holds, given behind them; numbers: expressions of extents that are
+    operands, given behind these.
+    outputs: of each output whether it is a result, and its number, or a constant of Python or an expression of extents.
     """
 
     def __init__(self, module: torch.fx.GraphModule, table: Mapping[Any, Row], decompositions: Mapping[Any, Callable]):
@@ -85,8 +107,11 @@ class Graph:
         self.arguments: list[Value] = []
         self.places: list[int] = []
         self.constants: list[torch.Tensor] = []
+        self.held: list[Value] = []
         self.returned: list[Value] = []
         self.outputs: list[tuple[bool, Any]] = []
+        self.numbers: dict[Any, Value] = {}
+        self.sources = Sources()
         self._values: dict[torch.fx.Node, Any] = {}
         self._number = 0
         self._check(module)
@@ -94,7 +119,7 @@ class Graph:
             self._node(module, node, place)
 
     def _check(self, module: torch.fx.GraphModule) -> None:
-        calls = [node.target for node in module.graph.nodes if node.op == "call_function"]
+        calls = [node.target for node in module.graph.nodes if node.op == "call_function" and not isinstance(node.meta.get("val"), NUMBERS)]
         missing = sorted({str(target) for target in calls if target is not operator.getitem and target not in self._table})
         if missing:
             raise Unsupported(f"it has no {', '.join(missing)}")
@@ -107,7 +132,9 @@ class Graph:
             by_node = dict(zip(nodes, values))
             return program(*torch.fx.map_arg(outer.args, by_node.__getitem__), **torch.fx.map_arg(outer.kwargs, by_node.__getitem__))
 
-        traced = make_fx(function, decomposition_table=dict(self._decompositions))(*(node.meta["val"] for node in nodes))
+        given = [node.meta["val"] for node in nodes]
+        with given[0].fake_mode:
+            traced = make_fx(function, decomposition_table=dict(self._decompositions))(*given)
         self._check(traced)
         values = iter([self._values[node] for node in nodes])
         results: Any = None
@@ -123,53 +150,76 @@ class Graph:
 
     def _node(self, module: torch.fx.GraphModule, node: torch.fx.Node, place: int) -> None:
         if node.op == "placeholder":
-            self._values[node] = self._argument(node.meta.get("val"))
-            if isinstance(self._values[node], Value):
-                self.places.append(place)
+            self._values[node] = self._argument(node.meta.get("val"), place)
         elif node.op == "get_attr":
-            held = getattr(module, node.target)
-            self._values[node] = self._argument(held)
-            self.constants.append(held)
+            self._values[node] = self._argument(getattr(module, node.target), None)
         elif node.op == "output":
             for output in node.args[0]:
                 self._output(self._values[output] if isinstance(output, torch.fx.Node) else output)
         elif node.target is operator.getitem:
             self._values[node] = self._values[node.args[0]][node.args[1]]
+        elif isinstance(node.meta.get("val"), NUMBERS):
+            self._values[node] = node.meta["val"]
         else:
             args = torch.fx.map_arg(node.args, self._values.__getitem__)
             kwargs = torch.fx.map_arg(node.kwargs, self._values.__getitem__)
             self.node = node
-            self._values[node] = self._table[node.target](self, *args, **kwargs)
+            self._values[node] = self._row(node.target, args, kwargs)
 
-    def _argument(self, value: Any) -> Any:
-        if isinstance(value, torch.SymInt):
-            raise Unsupported("it has dynamic shapes; give torch.compile dynamic=False")
+    def _row(self, target: Any, args: Any, kwargs: Any) -> Any:
+        try:
+            return self._table[target](self, *args, **kwargs)
+        except Unsupported:
+            raise
+        except Exception as error:  # what a row does not foresee, torch can do
+            raise Unsupported(f"{target} has operands that are not foreseen ({type(error).__name__}: {error})") from error
+
+    def _argument(self, value: Any, place: int | None) -> Any:
         if not isinstance(value, torch.Tensor):
+            if place is not None:
+                self.sources.number(place, value)
             return value
-        argument = Value(f"%a{len(self.arguments)}", *self.type_of(value))
-        self.arguments.append(argument)
+        if place is not None:
+            self.sources.tensor(place, value.shape)
+        kind, others = ("c", self.held) if place is None else ("a", self.arguments)
+        argument = Value(f"%{kind}{len(others)}", *self.type_of(value))
+        others.append(argument)
+        if place is None:
+            self.constants.append(value)
+        else:
+            self.places.append(place)
         return argument
 
     def _output(self, output: Any) -> None:
         if isinstance(output, Value):
-            self.outputs.append((False, len(self.returned)))
+            self.outputs.append((True, len(self.returned)))
             self.returned.append(output)
+        elif isinstance(output, SYMBOLIC):
+            self.sources.check(output)
+            self.outputs.append((False, expression(output)))
         else:
-            self.outputs.append((True, output))
+            self.outputs.append((False, output))
+
+    def number(self, value: Any) -> Value:
+        """A number that is not known until the graph runs, as an operand."""
+        self.sources.check(value)
+        known = self.numbers.setdefault(expression(value), None)
+        if known is None:
+            known = Value(f"%n{len(self.numbers)}", torch.float64 if isinstance(value, torch.SymFloat) else torch.int64, ())
+            self.numbers[expression(value)] = known
+        return known
 
     @staticmethod
-    def type_of(value: torch.Tensor) -> tuple[torch.dtype, tuple[int, ...]]:
+    def type_of(value: torch.Tensor) -> tuple[torch.dtype, tuple[Extent, ...]]:
         """The element type and shape of a tensor."""
         if value.device.type != "cpu":
             raise Unsupported(f"a tensor lies on {value.device}, and models run on the processor")
         if value.dtype not in DTYPES:
             raise Unsupported(f"it has tensors of {value.dtype}")
-        if not all(isinstance(n, int) for n in value.shape):
-            raise Unsupported("it has dynamic shapes; give torch.compile dynamic=False")
         return value.dtype, tuple(value.shape)
 
     @property
-    def result(self) -> tuple[torch.dtype, tuple[int, ...]]:
+    def result(self) -> tuple[torch.dtype, tuple[Extent, ...]]:
         """The element type and shape of what the node gives; of the first of several."""
         value = self.node.meta["val"]
         return self.type_of(value[0] if isinstance(value, (tuple, list)) else value)
@@ -189,6 +239,8 @@ class Graph:
 
     def op_of_several(self, name: str, operands: Sequence[Value], results: Sequence[tuple], /, **attributes: str) -> list[Value]:
         """An operation of results of these element types and shapes."""
+        for n in (n for _, shape in results for n in shape if not is_known(n)):
+            self.sources.check(n)
         values = [self.fresh(dtype, shape) for dtype, shape in results]
         said = f" {{{', '.join(f'{key} = {value}' for key, value in attributes.items())}}}" if attributes else ""
         names, types = (", ".join(parts) for parts in ([v.name for v in operands], [v.type for v in operands]))
@@ -198,6 +250,9 @@ class Graph:
 
     def constant(self, number: bool | int | float, dtype: torch.dtype, shape: Sequence[int] = ()) -> Value:
         """A tensor of one number."""
+        if not is_known(number) or not all(map(is_known, shape)):
+            scalar = self.constant(number, dtype) if is_known(number) else self.cast(self.number(number), dtype)
+            return self.broadcast(scalar, shape)
         value = self.fresh(dtype, shape)
         self.lines.append(f"  {value.name} = relay.constant dense<{literal(number, dtype)}> : {value.type}")
         return value
@@ -210,11 +265,11 @@ class Graph:
 
     def reshape(self, value: Value, shape: Sequence[int]) -> Value:
         """The elements in another shape."""
-        return value if value.shape == tuple(shape) else self.op("reshape", [value], value.dtype, shape, shape=ints(shape))
+        return value if is_same(value.shape, shape) else self.op("reshape", [value], value.dtype, shape, shape=extents(shape))
 
     def broadcast(self, value: Value, shape: Sequence[int]) -> Value:
         """A value in a shape that it broadcasts to."""
-        return value if value.shape == tuple(shape) else self.op("broadcast_to", [value], value.dtype, shape, shape=ints(shape))
+        return value if is_same(value.shape, shape) else self.op("broadcast_to", [value], value.dtype, shape, shape=extents(shape))
 
     def transpose(self, value: Value, axes: Sequence[int]) -> Value:
         """A value with its axes in another order."""
@@ -222,7 +277,7 @@ class Graph:
 
     def text(self) -> str:
         """The module."""
-        arguments = ", ".join(f"{value.name}: {value.type}" for value in self.arguments)
+        arguments = ", ".join(f"{value.name}: {value.type}" for value in [*self.arguments, *self.held, *self.numbers.values()])
         types, names = ", ".join(value.type for value in self.returned), ", ".join(value.name for value in self.returned)
         lines = [f"func.func @main({arguments}) -> ({types}) {{", *self.lines, f"  return {names} : {types}", "}", ""]
         return "\n".join(lines)

@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from .elementwise import truncated
-from .graph import Graph, Unsupported, Value, ints, real
+from .extents import Unsupported, is_known
+from .graph import Graph, Value, extent, ints, real, whole
 from .parts.pooling import max_pool_with_indices
-from .reductions import moments, reduced
+from .reductions import at_least, moments, reduced
 
 aten = torch.ops.aten
 
@@ -60,7 +61,7 @@ def convolution(
     if axes not in (1, 2, 3):
         raise Unsupported(f"it has a convolution of {axes} axes")
     sides = along(padding, axes)
-    attributes = {"strides": ints(along(stride, axes)), "padding": ints(sides * 2), "dilation": ints(along(dilation, axes)), "groups": f"{groups} : i64"}
+    attributes = {"strides": ints(along(stride, axes)), "padding": ints(sides * 2), "dilation": ints(along(dilation, axes)), "groups": whole(groups)}
     name = f"conv{axes}d"
     if transposed:
         name += "_transpose"
@@ -104,6 +105,8 @@ def avg_pool(
 def adaptive_avg_pool(g: Graph, x: Value, size: Sequence[int]) -> Value:
     """Means of equal parts of an image."""
     image = x.shape[-len(size):]
+    if all(is_known(n) and n == 1 for n in size):
+        return reduced(g, "reduce_mean", x, list(range(x.rank - len(size), x.rank)), True)
     if any(n % out for n, out in zip(image, size)):
         raise Unsupported("it pools into parts that are not equal")
     kernel = [n // out for n, out in zip(image, size)]
@@ -149,7 +152,7 @@ def trained_batch_norm(
         return g.cast(g.op("add", parts, x.dtype, [channels]), old.dtype)
 
     flat = [g.reshape(v, [channels]) for v in (own, inverse, squares)]
-    unbiased = g.op("div", [flat[2], g.constant(max(math.prod(x.shape[a] for a in axes) - 1, 1), x.dtype)], x.dtype, [channels])
+    unbiased = g.op("div", [flat[2], g.constant(at_least(math.prod(x.shape[a] for a in axes) - 1, 1), x.dtype)], x.dtype, [channels])
     return y, flat[0], flat[1], kept(mean, flat[0]), kept(variance, unbiased)
 
 
@@ -169,7 +172,7 @@ def group_norm(g: Graph, x: Value, weight: Value | None, bias: Value | None, bat
     """A normalization of groups of channels, with its means and the inverses of their deviations."""
     if not (g.is_used(1) or g.is_used(2)):
         weight, bias = weight or g.constant(1, x.dtype, [channels]), bias or g.constant(0, x.dtype, [channels])
-        y = g.op("group_norm", [x, weight, bias], x.dtype, x.shape, num_groups=f"{groups} : i64", epsilon=f"{real(epsilon)} : f64")
+        y = g.op("group_norm", [x, weight, bias], x.dtype, x.shape, num_groups=whole(groups), epsilon=f"{real(epsilon)} : f64")
         return y, None, None
     parts = g.reshape(x, [batch, groups, channels // groups * image])
     y, mean, inverse, _ = normalized(g, parts, [2], epsilon)
@@ -190,7 +193,7 @@ def attention(
     scores = g.op("mul", [scores, g.constant(width**-0.5 if scale is None else scale, dtype)], dtype, shape)
     if is_causal:
         row, column = (
-            g.reshape(g.op("arange", [], torch.int64, [n], size=f"{n} : i64", dtype="i64"), form) for n, form in ((rows, [rows, 1]), (keys, [1, keys])))
+            g.reshape(g.op("arange", [], torch.int64, [n], size=extent(n), dtype="i64"), form) for n, form in ((rows, [rows, 1]), (keys, [1, keys])))
         allowed = g.op("greater_equal", [row, column], torch.bool, [rows, keys])
         scores = g.op("where", [allowed, scores, g.constant(float("-inf"), dtype)], dtype, shape)
     if attn_mask is not None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from .graph import Graph, Value, ints
+from .extents import Extent, is_known
+from .graph import Graph, Value, ints, whole
 
 aten = torch.ops.aten
 
@@ -86,11 +87,16 @@ def moments(g: Graph, x: Value, axes: Sequence[int]) -> tuple[Value, Value]:
     return mean, squares
 
 
+def at_least(number: Extent, least: int) -> Extent:
+    """A number that is not below another; one that is not known is not."""
+    return max(number, least) if is_known(number) else number
+
+
 def var(g: Graph, x: Value, dims: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Value:
     """The variance, with Bessel's or another correction."""
     axes = axes_of(x, dims)
     _, squares = moments(g, x, axes)
-    divisor = max(math.prod(x.shape[axis] for axis in axes) - (1 if correction is None else correction), 0)
+    divisor = at_least(math.prod(x.shape[axis] for axis in axes) - (1 if correction is None else correction), 0)
     result = g.op("div", [squares, g.constant(divisor, x.dtype)], x.dtype, squares.shape)
     return g.reshape(result, g.result[1])
 
@@ -133,7 +139,7 @@ def topk(g: Graph, x: Value, k: int, dim: int = -1, largest: bool = True, ordere
     """The k greatest or least elements along an axis, in order, and where they are."""
     dtype, shape = g.result
     values, places = g.op_of_several(
-        "topk", [x], [(dtype, shape), (torch.int64, shape)], k=f"{k} : i64", axis=f"{dim % x.rank} : i64", smallest="false" if largest else "true")
+        "topk", [x], [(dtype, shape), (torch.int64, shape)], k=whole(k), axis=f"{dim % x.rank} : i64", smallest="false" if largest else "true")
     return values, places
 
 

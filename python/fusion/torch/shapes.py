@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from .graph import DTYPES, Graph, Unsupported, Value, ints, real
+from .extents import Extent, Unsupported, expression, is_known, is_same
+from .graph import DTYPES, Graph, Value, extent, ints, real, whole
 
 aten = torch.ops.aten
 
@@ -31,42 +32,67 @@ def concat(g: Graph, parts: Sequence[Value], dim: int = 0) -> Value:
     """Tensors behind each other."""
     dtype, shape = g.result
     # An empty vector joins anything.
-    parts = [g.cast(part, dtype) for part in parts if part.shape != (0,) or len(shape) == 1]
+    parts = [g.cast(part, dtype) for part in parts if len(shape) == 1 or part.rank > 1 or not is_known(part.shape[0])]
     return parts[0] if len(parts) == 1 else g.op("concat", parts, dtype, shape, axis=f"{dim % len(shape)} : i64")
 
 
-def range_of(n: int, start: int | None, end: int | None) -> tuple[int, int]:
-    """Where a range of an axis begins and ends, as Python's slices do."""
-    begin, end, _ = slice(start, end).indices(n)
-    return begin, max(end, begin)
+LAST = 2**63 - 1
 
 
-def sliced(g: Graph, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Value:
+def range_of(n: Extent, start: Extent | None, end: Extent | None) -> tuple[Extent, Extent]:
+    """Where a range of an axis begins and ends, as Python's slices do; of an extent that is not known it is one within the axis."""
+    if all(map(is_known, (n, start or 0, end or 0))):
+        begin, end, _ = slice(None if start is None else int(start), None if end is None else int(end)).indices(int(n))
+        return begin, max(end, begin)
+
+    def place(at: Extent) -> Extent:
+        return n if is_known(at) and at == LAST else n + at if is_known(at) and at < 0 else at
+
+    return place(start or 0), n if end is None else place(end)
+
+
+def sliced(g: Graph, x: Value, dim: int = 0, start: Extent | None = None, end: Extent | None = None, step: int = 1) -> Value:
     """A range of an axis."""
     axis = dim % x.rank
-    return part(g, x, axis, *range_of(x.shape[axis], start, end), step)
+    return part(g, x, axis, *range_of(x.shape[axis], start, end), step, g.result[1][axis])
 
 
-def part(g: Graph, x: Value, axis: int, begin: int, end: int, step: int = 1) -> Value:
+def from_behind(at: Extent, n: Extent) -> int | None:
+    """A place as slices have it, of the end if it follows from that of the axis; none where it is another number that is not known."""
+    if is_known(at):
+        return int(at)
+    less = expression(at) - expression(n)
+    return (LAST if less == 0 else int(less)) if less.is_Integer and less <= 0 else None
+
+
+def part(g: Graph, x: Value, axis: int, begin: Extent, end: Extent, step: int = 1, size: Extent | None = None) -> Value:
     """Elements of an axis from one to another."""
-    shape = [-(-(end - begin) // step) if a == axis else n for a, n in enumerate(x.shape)]
-    if shape == list(x.shape) and step == 1:
+    n = x.shape[axis]
+    size = -(-(end - begin) // step) if size is None else size
+    if is_same([size], [n]) and step == 1:
         return x
-    return g.op("slice", [x], x.dtype, shape, begin=ints([begin]), end=ints([end]), axes=ints([axis]), strides=ints([step]))
+    shape = [size if a == axis else extent for a, extent in enumerate(x.shape)]
+    first, last = from_behind(begin, n), from_behind(end, n)
+    if first is not None and last is not None and first != LAST:
+        return g.op("slice", [x], x.dtype, shape, begin=ints([first]), end=ints([last]), axes=ints([axis]), strides=ints([step]))
+    numbers = g.op("arange", [], torch.int64, [size], size=extent(size), step=f"{real(step)} : f64", dtype="i64")
+    places = g.op("add", [numbers, g.constant(begin, torch.int64)], torch.int64, [size])
+    return g.op("gather", [x, places], x.dtype, shape, axis=f"{axis} : i64")
 
 
-def select(g: Graph, x: Value, dim: int, index: int) -> Value:
+def select(g: Graph, x: Value, dim: int, index: Extent) -> Value:
     """One place of an axis."""
     axis = dim % x.rank
-    index %= x.shape[axis]
-    return g.reshape(part(g, x, axis, index, index + 1), g.result[1])
+    n = x.shape[axis]
+    index = index + n if is_known(index) and index < 0 else index
+    return g.reshape(part(g, x, axis, index, index + 1, 1, 1), g.result[1])
 
 
-def split(g: Graph, x: Value, sizes: Sequence[int], dim: int = 0) -> list[Value]:
+def split(g: Graph, x: Value, sizes: Sequence[Extent], dim: int = 0) -> list[Value]:
     """An axis in parts."""
     parts, begin = [], 0
     for size in sizes:
-        parts.append(part(g, x, dim % x.rank, begin, begin + size))
+        parts.append(part(g, x, dim % x.rank, begin, begin + size, 1, size))
         begin += size
     return parts
 
@@ -174,13 +200,14 @@ def put_slice(g: Graph, x: Value, source: Value, dim: int = 0, start: int | None
         raise Unsupported("it replaces each so many elements in aten.slice_scatter.default")
     begin, end = range_of(n, start, end)
     parts = [part(g, x, axis, 0, begin), g.cast(source, x.dtype), part(g, x, axis, end, n)]
-    parts = [p for p in parts if p.shape[axis]]
+    parts = [p for p in parts if not is_known(p.shape[axis]) or p.shape[axis]]
     return parts[0] if len(parts) == 1 else g.op("concat", parts, x.dtype, x.shape, axis=f"{axis} : i64")
 
 
 def put_place(g: Graph, x: Value, source: Value, dim: int, index: int) -> Value:
     """One place of an axis replaced."""
-    axis, place = dim % x.rank, index % x.shape[dim % x.rank]
+    axis = dim % x.rank
+    place = index + x.shape[axis] if is_known(index) and index < 0 else index
     return put_slice(g, x, g.reshape(source, [1 if a == axis else n for a, n in enumerate(x.shape)]), axis, place, place + 1)
 
 
@@ -195,8 +222,11 @@ def arange(g: Graph, start: Any, end: Any = None, step: Any = 1, **_: Any) -> Va
     dtype, shape = g.result
     if end is None:
         start = 0
-    size, kind = shape[0], DTYPES[dtype]
-    return g.op("arange", [], dtype, shape, size=f"{size} : i64", start=f"{real(start)} : f64", step=f"{real(step)} : f64", dtype=kind)
+    size = extent(shape[0])
+    if all(is_known(number) and abs(number) < 2**53 for number in (start, step)):
+        return g.op("arange", [], dtype, shape, size=size, start=f"{real(start)} : f64", step=f"{real(step)} : f64", dtype=DTYPES[dtype])
+    numbers = g.op("arange", [], dtype, shape, size=size, dtype=DTYPES[dtype])
+    return g.op("add", [g.op("mul", [numbers, g.constant(step, dtype)], dtype, shape), g.constant(start, dtype)], dtype, shape)
 
 
 def pad(g: Graph, x: Value, padding: Sequence[int], value: Any = 0) -> Value:
@@ -218,6 +248,9 @@ def repeat(g: Graph, x: Value, repeats: Sequence[int]) -> Value:
     """A tensor several times along its axes."""
     dtype, shape = g.result
     x = g.reshape(x, [1] * (len(repeats) - x.rank) + list(x.shape))
+    if not all(map(is_known, repeats)):
+        apart = g.reshape(x, [size for n in x.shape for size in (1, n)])
+        return g.reshape(g.broadcast(apart, [size for pair in zip(repeats, x.shape) for size in pair]), shape)
     return g.op("tile", [x], dtype, shape, reps=ints(repeats))
 
 

@@ -6,9 +6,32 @@ A program is a function of torch that takes what the operator takes. What it can
 to torch where no row knows the operator. Torch's own programs are taken where they are exact.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
 from . import arithmetic, gradients, indexing, order, pooling, sampling, scatters
 from .own import chosen
 
-PARTS = (
-    chosen() | arithmetic.PARTS | gradients.PARTS | indexing.PARTS | order.PARTS | pooling.PARTS | sampling.PARTS | scatters.PARTS
-)
+
+def of_known_shapes(parts: Callable) -> Callable:
+    """A program that counts extents: what has others is left whole."""
+
+    @wraps(parts)
+    def guarded(*operands: Any, **options: Any) -> Any:
+        leaves = tree_leaves((operands, options))
+        extents = [n for leaf in leaves for n in (leaf.shape if isinstance(leaf, torch.Tensor) else [leaf])]
+        return NotImplemented if any(isinstance(n, (torch.SymInt, torch.SymFloat)) for n in extents) else parts(*operands, **options)
+
+    return guarded
+
+
+PARTS = {
+    **chosen(), **arithmetic.PARTS, **gradients.PARTS,
+    **{operator: of_known_shapes(parts) for family in (indexing, order, pooling, sampling, scatters) for operator, parts in family.PARTS.items()},
+}
