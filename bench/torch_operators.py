@@ -16,7 +16,7 @@ import fusion.torch.backend as backend  # it registers the backend
 import torch
 from torch.testing import assert_close
 from torch.testing._internal.common_methods_invocations import op_db
-from torch.utils._pytree import tree_flatten
+from torch.utils._pytree import tree_flatten, tree_map
 
 RANDOM = {"bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "normal", "rand_like", "randint", "randint_like", "randn", "randn_like",
           "uniform", "empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
@@ -51,7 +51,19 @@ def picked(op, sample, places):
     return torch.gather(x, dim, whole)
 
 
-def judged(op, sample):
+def is_nearer(op, sample, found, wanted):
+    """Whether results of halves are about as near to those of float32 as torch's own, which round more often in between."""
+    def wide(value):
+        return tree_map(lambda leaf: leaf.float() if isinstance(leaf, torch.Tensor) and leaf.dtype.is_floating_point else leaf, value)
+
+    try:
+        exact = op.op(wide(sample.input), *wide(sample.args), **wide(sample.kwargs))
+    except Exception:
+        return False
+    return all((a.float() - c.float()).abs().max() <= 1.5 * (b.float() - c.float()).abs().max() for a, b, c in zip(tensors(found), tensors(wanted), tensors(exact)))
+
+
+def judged(op, sample, dtype):
     """How a sample goes, with a reason, and whether its graphs are of core ATen."""
     def function(*args, **kwargs):
         return op.op(*args, **kwargs)
@@ -76,6 +88,8 @@ def judged(op, sample):
             rtol, atol = TOLERANCES.get(b.dtype, (1e-7, 1e-7))
             assert_close(picked(op, sample, a), picked(op, sample, b), rtol=rtol, atol=atol, equal_nan=True)
     except AssertionError as error:
+        if dtype.itemsize == 2 and dtype.is_floating_point and is_nearer(op, sample, found, wanted):
+            return "right", "", is_core
         return "wrong", str(error).replace("\n", " ")[:160], is_core
     if left:
         return "left to torch", left[0].split("runs it: ")[-1][:160], is_core
@@ -98,7 +112,7 @@ def main():
             continue
         worst, why, of_core = None, "", True
         for sample in samples:
-            verdict, reason, is_core = judged(op, sample)
+            verdict, reason, is_core = judged(op, sample, dtype)
             of_core = of_core and is_core
             if ORDER.index(verdict) > ORDER.index(worst):
                 worst, why = verdict, reason

@@ -14,12 +14,12 @@ from torch._dynamo import register_backend
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import _fusion
-from . import elementwise, networks, reductions, shapes
+from . import control, elementwise, networks, reductions, shapes
 from .extents import Unsupported
 from .graph import DTYPES, Graph
 from .parts import PARTS
 
-TABLE = elementwise.TABLE | reductions.TABLE | shapes.TABLE | networks.TABLE
+TABLE = control.TABLE | elementwise.TABLE | reductions.TABLE | shapes.TABLE | networks.TABLE
 # What is computed better as a whole is not taken apart.
 DECOMPOSITIONS = {operator: parts for operator, parts in {**dict(core_aten_decompositions().items()), **PARTS}.items() if operator not in networks.WHOLE}
 TORCH_DTYPES = {name: dtype for dtype, name in DTYPES.items()}

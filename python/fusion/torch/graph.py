@@ -135,18 +135,34 @@ class Graph:
         given = [node.meta["val"] for node in nodes]
         with given[0].fake_mode:
             traced = make_fx(function, decomposition_table=dict(self._decompositions))(*given)
-        self._check(traced)
-        values = iter([self._values[node] for node in nodes])
-        results: Any = None
-        for node in traced.graph.nodes:
+        return self.run(traced, [self._values[node] for node in nodes])
+
+    def run(self, module: torch.fx.GraphModule, values: Sequence[Any]) -> Any:
+        """What a graph inside of this one gives of values."""
+        self._check(module)
+        outer, given, results = getattr(self, "node", None), iter(values), None
+        for node in module.graph.nodes:
             if node.op == "placeholder":
-                self._values[node] = next(values)
+                self._values[node] = next(given)
             elif node.op == "output":
                 results = torch.fx.map_arg(node.args[0], self._values.__getitem__)
             else:
-                self._node(traced, node, -1)
+                self._node(module, node, -1)
         self.node = outer
         return results
+
+    def region(self, module: torch.fx.GraphModule, arguments: Sequence[Value], around: Sequence[Any]) -> list[Value]:
+        """The lines of a graph as a region that takes arguments and may use values around it, up to what it yields."""
+        if arguments:
+            self.lines.append(f"  ^bb0({', '.join(f'{value.name}: {value.type}' for value in arguments)}):")
+        results = self.run(module, [*arguments, *around])
+        results = [self.value(result) for result in ([results] if isinstance(results, Value) or not isinstance(results, (tuple, list)) else results)]
+        self.lines.append(f"  relay.yield {', '.join(value.name for value in results)} : {', '.join(value.type for value in results)}")
+        return results
+
+    def value(self, of: Any) -> Value:
+        """A value, or one of a number."""
+        return of if isinstance(of, Value) else self.constant(of, torch.bool if isinstance(of, bool) else torch.int64 if isinstance(of, int) else torch.float64)
 
     def _node(self, module: torch.fx.GraphModule, node: torch.fx.Node, place: int) -> None:
         if node.op == "placeholder":

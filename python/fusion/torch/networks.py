@@ -17,23 +17,30 @@ from .reductions import at_least, moments, reduced
 aten = torch.ops.aten
 
 
-def product(g: Graph, a: Value, b: Value) -> Value:
+def product(g: Graph, a: Value, b: Value, **attributes: str) -> Value:
     """A product of matrices, or of stacks of them."""
     shape = [*a.shape[:-1], b.shape[-1]]
-    return g.op("matmul" if a.rank == 2 else "batch_matmul", [a, b], a.dtype, shape)
+    return g.op("matmul" if a.rank == 2 else "batch_matmul", [a, b], torch.float32 if attributes else a.dtype, shape, **attributes)
+
+
+def wider(dtype: torch.dtype) -> dict[str, str]:
+    """That sums of halves are kept in float32, where more is done with them before they are rounded."""
+    return {"out_dtype": "f32"} if dtype.is_floating_point and dtype.itemsize == 2 else {}
 
 
 def addmm(g: Graph, bias: Value, a: Value, b: Value, *, beta: Any = 1, alpha: Any = 1) -> Value:
     """A product and a sum, each with a factor."""
     dtype, shape = g.result
-    y = product(g, a, b)
+    y = product(g, a, b, **wider(dtype))
+    inner = y.dtype
     if alpha != 1:
-        y = g.op("mul", [y, g.constant(alpha, dtype)], dtype, shape)
-    if beta == 0:
-        return y
-    if beta != 1:
-        bias = g.op("mul", [bias, g.constant(beta, dtype)], dtype, bias.shape)
-    return g.op("add", [y, bias], dtype, shape)
+        y = g.op("mul", [y, g.constant(alpha, inner)], inner, shape)
+    if beta != 0:
+        bias = g.cast(bias, inner)
+        if beta != 1:
+            bias = g.op("mul", [bias, g.constant(beta, inner)], inner, bias.shape)
+        y = g.op("add", [y, bias], inner, shape)
+    return g.cast(y, dtype)
 
 
 def mv(g: Graph, a: Value, b: Value) -> Value:
@@ -66,8 +73,12 @@ def convolution(
     if transposed:
         name += "_transpose"
         attributes["output_padding"] = ints(along(output_padding, axes))
-    y = g.op(name, [x, w], dtype, shape, **attributes)
-    return y if bias is None else g.op("add", [y, g.reshape(bias, [bias.shape[0]] + [1] * axes)], dtype, shape)
+    if bias is None:
+        return g.op(name, [x, w], dtype, shape, **attributes)
+    more = {} if transposed else wider(dtype)
+    inner = torch.float32 if more else dtype
+    y = g.op(name, [x, w], inner, shape, **attributes, **more)
+    return g.cast(g.op("add", [y, g.cast(g.reshape(bias, [bias.shape[0]] + [1] * axes), inner)], inner, shape), dtype)
 
 
 def pool(g: Graph, name: str, x: Value, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, **attributes: str) -> Value:
@@ -186,10 +197,13 @@ def attention(
     """softmax(q k^T s + mask) v, and the logarithms of the sums, which training needs."""
     if dropout:
         raise Unsupported("it has attention with dropout")
-    dtype, (*stack, rows, width), keys = q.dtype, q.shape, k.shape[-2]
+    (*stack, rows, width), keys = q.shape, k.shape[-2]
+    # Scores of halves, and what is exponential in them, have float32.
+    more = wider(q.dtype)
+    dtype = torch.float32 if more else q.dtype
     turned = g.transpose(k, [*range(k.rank - 2), k.rank - 1, k.rank - 2])
     shape = [*stack, rows, keys]
-    scores = g.op("matmul", [q, turned], dtype, shape)
+    scores = g.op("matmul", [q, turned], dtype, shape, **more)
     scores = g.op("mul", [scores, g.constant(width**-0.5 if scale is None else scale, dtype)], dtype, shape)
     if is_causal:
         row, column = (
@@ -198,7 +212,8 @@ def attention(
         scores = g.op("where", [allowed, scores, g.constant(float("-inf"), dtype)], dtype, shape)
     if attn_mask is not None:
         scores = g.op("add", [scores, g.cast(attn_mask, dtype)], dtype, shape)
-    y = g.op("matmul", [g.op("softmax", [scores], dtype, shape, axis=f"{len(shape) - 1} : i64"), v], dtype, [*stack, rows, v.shape[-1]])
+    parts = g.cast(g.op("softmax", [scores], dtype, shape, axis=f"{len(shape) - 1} : i64"), v.dtype)
+    y = g.op("matmul", [parts, v], v.dtype, [*stack, rows, v.shape[-1]])
     sums = None
     if g.is_used(1):
         most = reduced(g, "reduce_max", scores, [len(shape) - 1], True)

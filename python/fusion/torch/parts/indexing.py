@@ -73,7 +73,10 @@ def strided_places(x: Tensor, size: Sequence[int], stride: Sequence[int], offset
 
 
 def as_strided(x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    """A view of a tensor in rows by the strides of its axes."""
+    """A view of a tensor in rows by the strides of its axes; the tensor itself where no stride that counts differs."""
+    kept = [(n, step) for n, step in zip(size, stride) if n != 1] == [(n, step) for n, step in zip(x.shape, x.stride()) if n != 1]
+    if kept and list(size) == list(x.shape) and storage_offset in (None, x.storage_offset()):
+        return x.clone()
     places = strided_places(x, size, stride, storage_offset)
     return NotImplemented if places is None else x.reshape(-1).index_select(0, places.reshape(-1)).reshape(list(size))
 
@@ -124,9 +127,11 @@ def repeated(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
     return torch.searchsorted(ends, torch.arange(output_size), right=True).to(repeats.dtype)
 
 
+# Those that may have extents that are not known.
+DYNAMIC = {aten.as_strided.default: as_strided}
 PARTS = {
     aten.diagonal.default: diagonal, aten.diagonal_copy.default: diagonal, aten.diagonal_scatter.default: diagonal_scatter, aten.trace.default: trace,
-    aten.unfold.default: unfold, aten.unfold_copy.default: unfold, aten.as_strided.default: as_strided, aten.as_strided_copy.default: as_strided,
+    aten.unfold.default: unfold, aten.unfold_copy.default: unfold, aten.as_strided_copy.default: as_strided,
     aten.as_strided_scatter.default: as_strided_scatter, aten.put.default: put, aten.masked_scatter.default: masked_scatter,
     aten.nonzero_static.default: nonzero_static, aten.repeat_interleave.Tensor: repeated,
 }
