@@ -48,7 +48,7 @@ def picked(op, sample, places):
     if op.name not in PLACES or places.dtype != torch.int64 or not x.dim() or places.dim() not in (x.dim(), x.dim() - 1):
         return places
     whole = places if places.dim() == x.dim() else places.unsqueeze(dim)
-    return torch.gather(x, dim, whole)
+    return torch.gather(x, dim, whole) if whole.numel() and whole.max() < x.shape[dim] else places
 
 
 def is_nearer(op, sample, found, wanted):

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from . import arithmetic, gradients, indexing, order, pooling, sampling, scatters
+from . import arithmetic, gradients, indexing, loops, order, pooling, sampling, scatters, special
 from .own import chosen
 
 
@@ -32,6 +32,6 @@ def of_known_shapes(parts: Callable) -> Callable:
 
 
 PARTS = {
-    **chosen(), **arithmetic.PARTS, **gradients.PARTS, **indexing.DYNAMIC,
+    **chosen(), **arithmetic.PARTS, **gradients.PARTS, **indexing.DYNAMIC, **loops.PARTS, **special.PARTS,
     **{operator: of_known_shapes(parts) for family in (indexing, order, pooling, sampling, scatters) for operator, parts in family.PARTS.items()},
 }

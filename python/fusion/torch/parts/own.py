@@ -13,7 +13,7 @@ aten = torch.ops.aten
 NAMES = (
     aten._batch_norm_with_update_functional, aten.addmv, aten.adaptive_avg_pool3d, aten.dist, aten.grid_sampler_2d, aten.ldexp, aten.narrow_copy,
     aten.permute_copy, aten.unbind_copy, aten.view_copy, aten.tril_indices, aten.triu_indices, aten.max_pool2d_with_indices_backward,
-    aten.rrelu_with_noise_backward, aten.batch_norm_backward, aten.special_spherical_bessel_j0,
+    aten.rrelu_with_noise_backward, aten.batch_norm_backward,
 )
 
 
