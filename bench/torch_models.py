@@ -9,6 +9,7 @@ small, so that all of them take minutes. --dynamic marks the batch as dynamic an
 """
 
 import argparse
+import copy
 import time
 import warnings
 
@@ -17,6 +18,8 @@ import torch
 from torch import nn
 
 TOLERANCE = 1e-3
+# What layers call the part that they drop.
+RANDOM = ("p", "dropout", "attention_dropout", "dropout_rate", "activation_dropout", "drop_rate")
 
 
 class Recurrent(nn.Module):
@@ -146,7 +149,7 @@ def gradients(module, run, inputs):
     """The gradients of all weights, as one vector, for a sum of squares."""
     module.zero_grad()
     numbers(run(*inputs)).square().mean().backward()
-    return torch.cat([p.grad.reshape(-1) for p in module.parameters() if p.grad is not None])
+    return torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in module.parameters()])
 
 
 def measured(name, made, given):
@@ -156,12 +159,13 @@ def measured(name, made, given):
     module = function()
     module = module.train() if given.train else module.eval()
     for layer in module.modules():
-        if isinstance(layer, nn.Dropout):
-            layer.p = 0.0
+        for word in RANDOM:
+            if isinstance(getattr(layer, word, None), float):
+                setattr(layer, word, 0.0)
     torch._dynamo.reset()
     GRAPHS.clear()
     compiled = torch.compile(module, backend="fusion", dynamic=None if given.dynamic else False)
-    worst, batches = 0.0, [inputs] + ([made(3)[1]] if given.dynamic else [])
+    worst, allowed, batches = 0.0, TOLERANCE, [inputs] + ([made(3)[1]] if given.dynamic else [])
     with warnings.catch_warnings(record=True) as said, torch.set_grad_enabled(given.train):
         warnings.simplefilter("always")
         begin = time.perf_counter()
@@ -170,7 +174,11 @@ def measured(name, made, given):
                 for value in batch:
                     torch._dynamo.mark_dynamic(value, 0)
             if given.train:
-                wanted = gradients(module, module, batch)
+                # Networks may make much of a rounding: what counts is how far torch itself is from float64.
+                exact = copy.deepcopy(module).double()
+                wide = [value.double() if value.is_floating_point() else value for value in batch]
+                wanted = gradients(exact, exact, wide)
+                allowed = max(allowed, 3 * error(gradients(module, module, batch), wanted))
                 worst = max(worst, error(gradients(module, compiled, batch), wanted))
             else:
                 wanted = numbers(module(*batch))
@@ -186,7 +194,7 @@ def measured(name, made, given):
             except Exception:  # it needs a C++ compiler
                 times[1] = None
     left = [str(one.message).split("runs it: ")[-1] for one in said if "fusion does not compile" in str(one.message)]
-    right = "yes" if worst <= TOLERANCE and not left else "no"
+    right = "yes" if worst <= allowed and not left else "no"
     shown = " ".join(f"{'-' if ms is None else format(ms, '.2f'):>9}" for ms in times)
     print(f"{name:16} {right:5} {len(GRAPHS):6} {worst:9.1e} {shown} {spent:9.1f}  {left[0][:90] if left else ''}", flush=True)
     return right == "yes"

@@ -26,9 +26,9 @@ CASES = {
 }
 
 
-def compiled(model):
+def compiled(model, dynamic=False):
     torch._dynamo.reset()
-    return torch.compile(model, backend="fusion", dynamic=False)
+    return torch.compile(model, backend="fusion", dynamic=dynamic)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -79,7 +79,8 @@ def test_what_is_missing_is_left_to_torch_and_said():
 
     with pytest.warns(UserWarning, match="fusion does not compile a graph, which runs as torch runs it: it has no aten._linalg_det"):
         torch.testing.assert_close(compiled(f)(torch.eye(3)), torch.tensor(2.0))
-    torch._dynamo.reset()
-    dynamic = torch.compile(lambda x: x * 2, backend="fusion", dynamic=True)
-    with pytest.warns(UserWarning, match="dynamic shapes; give torch.compile dynamic=False"):
-        torch.testing.assert_close(dynamic(torch.ones(3)), torch.full((3,), 2.0))
+
+
+def test_random_numbers_are_left_to_torch():
+    with pytest.warns(UserWarning, match="it drops elements at random|it has no aten.bernoulli"):
+        assert compiled(lambda x: nn.functional.dropout(x, 0.5, True).count_nonzero())(torch.ones(1000)) < 1000

@@ -256,6 +256,13 @@ def log1p(g: Graph, x: Value) -> Value:
     return g.op("where", [same, x, g.op("where", [lasts, log, near], dtype, shape)], dtype, shape)
 
 
+def dropout(g: Graph, x: Value, part: float, train: bool | None = True) -> tuple[Value, Value]:
+    """All elements, where none is dropped."""
+    if part and train is not False:
+        raise Unsupported("it drops elements at random")
+    return x, g.constant(True, torch.bool, x.shape)
+
+
 def remainder(g: Graph, a: Value, b: Any) -> Value:
     """What is left of a quotient that is rounded down."""
     dtype, shape = g.result
@@ -283,6 +290,6 @@ TABLE = {
     aten.bitwise_not.default: bitwise("not"), aten.trunc.default: lambda g, x: truncated(g, x) if x.dtype.is_floating_point else x, aten.exp2.default: exp2, aten.elu.default: elu,
     aten.log2.default: of_steps(("log", None), ("mul", 1.4426950408889634)), aten.log10.default: of_steps(("log", None), ("mul", 0.4342944819032518)),
     aten.clamp.default: clamp, aten.clamp.Tensor: clamp,
-    aten.hardtanh.default: lambda g, x, low=-1.0, high=1.0: clamp(g, x, low, high), aten.where.self: where, aten.gelu.default: gelu,
+    aten.native_dropout.default: dropout, aten.hardtanh.default: lambda g, x, low=-1.0, high=1.0: clamp(g, x, low, high), aten.where.self: where, aten.gelu.default: gelu,
     aten.leaky_relu.default: leaky_relu, aten._to_copy.default: converted, torch.ops.prims.convert_element_type.default: converted, aten.clone.default: same, aten.alias.default: same, aten.detach.default: same,
 }

@@ -1,4 +1,4 @@
-"""Gradients of convolutions and pools, as convolutions."""
+"""Gradients of convolutions, pools and attention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from .pooling import along, covered
+from .pooling import along, beside, covered
 
 aten = torch.ops.aten
 
@@ -81,18 +81,49 @@ def avg_pool_backward(axes: int):
     return parts
 
 
-def adaptive_avg_pool_backward(grad: Tensor, x: Tensor) -> Tensor:
-    """The gradient of means of equal parts, each repeated, or of parts of all of an image."""
-    image, parts = x.shape[-2:], grad.shape[-2:]
-    if any(n % p for n, p in zip(image, parts)):
+def adaptive_avg_pool_backward(axes: int):
+    """The gradient of means of parts of an image, which may overlap: of each axis a sum over its parts."""
+
+    def parts(grad: Tensor, x: Tensor) -> Tensor:
+        dtype, grad = grad.dtype, grad.to(torch.float32) if grad.dtype.itemsize == 2 else grad
+        for axis, n in enumerate(x.shape[-axes:], x.dim() - axes):
+            count = grad.shape[axis]
+            number, place = torch.arange(count).reshape(-1, 1), torch.arange(n)
+            begin, end = number * n // count, ((number + 1) * n + count - 1) // count
+            is_own = beside((place >= begin) & (place < end), grad, axis)
+            sizes = (end - begin).to(grad.dtype).reshape([-1] + [1] * (grad.dim() - axis))
+            grad = torch.where(is_own, grad.unsqueeze(-1) / sizes, 0).sum(axis).movedim(-1, axis)
+        return grad.to(dtype)
+
+    return parts
+
+
+def attention_backward(
+    grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, sums: Tensor, dropout_p: float, is_causal: bool, *, attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of attention, from the logarithms of its sums of powers."""
+    if dropout_p:
         return NotImplemented
-    high, wide = (n // p for n, p in zip(image, parts))
-    lead = grad.shape[:-2]
-    even = (grad / (high * wide)).reshape([*lead, parts[0], 1, parts[1], 1])
-    return even.expand([*lead, parts[0], high, parts[1], wide]).reshape(x.shape)
+    dtype, inner = q.dtype, torch.float32 if q.dtype.itemsize == 2 else q.dtype
+    grad, q, k, v, out = (x.to(inner) for x in (grad, q, k, v, out))
+    factor = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = torch.matmul(q, k.transpose(-2, -1)) * factor
+    if is_causal:
+        allowed = torch.arange(q.shape[-2]).reshape(-1, 1) >= torch.arange(k.shape[-2])
+        scores = torch.where(allowed, scores, -math.inf)
+    if attn_mask is not None:
+        scores = scores + attn_mask.to(inner)
+    parts = torch.exp(scores - sums.unsqueeze(-1).to(inner))
+    of_v = torch.matmul(parts.transpose(-2, -1), grad)
+    of_parts = torch.matmul(grad, v.transpose(-2, -1))
+    of_scores = parts * (of_parts - (grad * out).sum(-1, keepdim=True)) * factor
+    return torch.matmul(of_scores, k).to(dtype), torch.matmul(of_scores.transpose(-2, -1), q).to(dtype), of_v.to(dtype)
 
 
 PARTS = {
     aten.convolution_backward.default: convolution_backward, aten.avg_pool2d_backward.default: avg_pool_backward(2),
-    aten.avg_pool3d_backward.default: avg_pool_backward(3), aten._adaptive_avg_pool2d_backward.default: adaptive_avg_pool_backward,
+    aten.avg_pool3d_backward.default: avg_pool_backward(3), aten._adaptive_avg_pool2d_backward.default: adaptive_avg_pool_backward(2),
+    aten._adaptive_avg_pool3d_backward.default: adaptive_avg_pool_backward(3),
+    aten._scaled_dot_product_flash_attention_for_cpu_backward.default: attention_backward,
 }
