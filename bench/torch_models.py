@@ -184,13 +184,16 @@ def measured(name, made, given):
                 wanted = numbers(module(*batch))
                 worst = max(worst, error(numbers(compiled(*batch)), wanted))
         spent = time.perf_counter() - begin
-        times = [least(lambda: module(*inputs)), None, least(lambda: compiled(*inputs))]
+        def run(model):
+            return gradients(module, model, inputs) if given.train else model(*inputs)
+
+        times = [least(lambda: run(module)), None, least(lambda: run(compiled))]
         if given.inductor:
             torch._dynamo.reset()
             try:
                 other = torch.compile(module, dynamic=False)
-                other(*inputs)
-                times[1] = least(lambda: other(*inputs))
+                run(other)
+                times[1] = least(lambda: run(other))
             except Exception:  # it needs a C++ compiler
                 times[1] = None
     left = [str(one.message).split("runs it: ")[-1] for one in said if "fusion does not compile" in str(one.message)]

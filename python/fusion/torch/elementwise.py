@@ -132,9 +132,14 @@ def div(g: Graph, a: Value, b: Any, rounding_mode: str | None = None) -> Value:
     dtype, shape = g.result
     if rounding_mode is not None and not dtype.is_floating_point:
         a, b = g.cast(a, dtype), g.cast(b, dtype)
-        if rounding_mode == "floor":
-            a = g.op("sub", [a, g.op("mod", [a, b], dtype, shape)], dtype, shape)
-        return g.op("div", [a, b], dtype, shape)
+        y = g.op("div", [a, b], dtype, shape)
+        if rounding_mode == "trunc":
+            return y
+        zero, rest = g.constant(0, dtype), g.op("fmod", [a, b], dtype, shape)
+        # A rest with the sign of the dividend alone was rounded up.
+        differs = g.op("logical_xor", [g.op("less", [rest, zero], torch.bool, shape), g.op("less", [b, zero], torch.bool, b.shape)], torch.bool, shape)
+        up = g.op("logical_and", [g.op("not_equal", [rest, zero], torch.bool, shape), differs], torch.bool, shape)
+        return g.op("where", [up, g.op("sub", [y, g.constant(1, dtype)], dtype, shape), y], dtype, shape)
     inner = torch.float32 if rounding_mode is not None and dtype.itemsize == 2 else dtype
     a, b = g.cast(a, inner), g.cast(b, inner)
     if rounding_mode == "floor":

@@ -55,7 +55,7 @@ def copysign(a: Any, b: Any) -> Tensor:
 
 def atan2(y: Tensor, x: Tensor) -> Tensor:
     """The angle of a point."""
-    angle = torch.where(y == 0, y, torch.atan(y / x))
+    angle = torch.where((y == 0) & ~torch.isnan(x), y, torch.atan(y / x))
     both = torch.isinf(x) & torch.isinf(y)
     angle = torch.where(both, copysign(torch.full_like(x, math.pi / 4), y) * torch.sign(x), angle)
     behind = sign_bit(x) & ~torch.isnan(x)

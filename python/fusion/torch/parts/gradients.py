@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -13,11 +14,22 @@ from .pooling import along, beside, covered
 aten = torch.ops.aten
 
 
-def grouped(x: Tensor, groups: int) -> Tensor:
-    """A batch of grouped channels as channels of the batch: [N, g C, ...] to [C, g N, ...]."""
-    batch, channels, *image = x.shape
-    parts = x.reshape([batch, groups, channels // groups, *image])
-    return parts.transpose(0, 2).reshape([channels // groups, groups * batch, *image])
+def weight_gradient(data: Tensor, filters: Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int) -> Tensor:
+    """The sums, for each place of a kernel, of elements of an image times those of the result that they are part of: one product of matrices."""
+    batch, channels, result = data.shape[0], data.shape[1], filters.shape[2:]
+    wide = torch.nn.functional.pad(data, [side for p in reversed(padding) for side in (p, p)])
+    places = []
+    for at in itertools.product(*(range(k) for k in kernel)):
+        part = wide
+        for axis, (k, d, s, n) in enumerate(zip(at, dilation, stride, result), 2):
+            part = aten.slice.Tensor(part, axis, k * d, k * d + s * (n - 1) + 1, s)
+        places.append(part)
+    size, count = math.prod(result), len(places)
+    # [groups, channels of one and places, batch and image] and [groups, filters of one, batch and image].
+    columns = torch.stack(places, 2).reshape([batch, groups, channels // groups * count, size]).permute(1, 2, 0, 3)
+    rows = filters.reshape([batch, groups, filters.shape[1] // groups, size]).permute(1, 2, 0, 3)
+    columns, rows = (x.reshape([groups, x.shape[1], batch * size]) for x in (columns, rows))
+    return torch.bmm(rows, columns.transpose(1, 2)).reshape([filters.shape[1], channels // groups, *kernel])
 
 
 def cropped(x: Tensor, image: Sequence[int]) -> Tensor:
@@ -31,7 +43,7 @@ def convolution_backward(
     grad: Tensor, x: Tensor, weight: Tensor, bias_sizes: Sequence[int] | None, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int],
     transposed: bool, output_padding: Sequence[int], groups: int, output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The gradients of a convolution: of its data a transposed one, of its weight one of the data with the gradient as its kernel."""
+    """The gradients of a convolution: of its data a transposed one, of its weight a product."""
     axes = x.dim() - 2
     stride, padding, dilation = along(stride, axes), along(padding, axes), along(dilation, axes)
     kernel, image, result = weight.shape[2:], x.shape[2:], grad.shape[2:]
@@ -43,10 +55,8 @@ def convolution_backward(
             more = [n - ((r - 1) * s - 2 * p + d * (k - 1) + 1) for n, r, s, p, d, k in zip(image, result, stride, padding, dilation, kernel)]
             of_data = aten.convolution(grad, weight, None, stride, padding, dilation, True, more, groups)
     if output_mask[1]:
-        # The stride of one is the dilation of the other.
         data, filters = (grad, x) if transposed else (x, grad)
-        whole = aten.convolution(grouped(data, groups), filters.transpose(0, 1).contiguous(), None, dilation, padding, stride, False, [0] * axes, groups)
-        of_weight = cropped(whole, kernel).transpose(0, 1).contiguous()
+        of_weight = weight_gradient(data, filters, kernel, stride, padding, dilation, groups)
     if output_mask[2]:
         of_bias = grad.sum([0, *range(2, grad.dim())])
     return of_data, of_weight, of_bias

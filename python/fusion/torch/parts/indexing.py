@@ -103,6 +103,21 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return torch.where(mask, source.reshape(-1).index_select(0, number).reshape(x.shape), x)
 
 
+def put_where(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    """Elements put, or added, where a mask of the first axes is true: of one value, or of one after the other."""
+    mask = indices[0]
+    if mask is None or mask.dtype != torch.bool or len(indices) > 1 or not mask.dim():
+        return NotImplemented
+    slices, values = x.shape[mask.dim():], values.to(x.dtype)
+    if values.dim() > len(slices) and values.shape[0] != 1:
+        number = (mask.reshape(-1).to(torch.int64).cumsum(0) - 1).clamp(0, values.shape[0] - 1)
+        values = values.index_select(0, number).reshape([*mask.shape, *values.shape[1:]])
+    elif values.dim() > len(slices):
+        values = values.squeeze(0)
+    place = mask.reshape([*mask.shape, *[1] * len(slices)])
+    return torch.where(place, x + values if accumulate else values, x)
+
+
 def nonzero_static(x: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first so many places that are not 0, and filling behind them."""
     if not x.numel() or not size:
@@ -132,6 +147,6 @@ DYNAMIC = {aten.as_strided.default: as_strided}
 PARTS = {
     aten.diagonal.default: diagonal, aten.diagonal_copy.default: diagonal, aten.diagonal_scatter.default: diagonal_scatter, aten.trace.default: trace,
     aten.unfold.default: unfold, aten.unfold_copy.default: unfold, aten.as_strided_copy.default: as_strided,
-    aten.as_strided_scatter.default: as_strided_scatter, aten.put.default: put, aten.masked_scatter.default: masked_scatter,
+    aten.as_strided_scatter.default: as_strided_scatter, aten.put.default: put, aten.masked_scatter.default: masked_scatter, aten.index_put.default: put_where,
     aten.nonzero_static.default: nonzero_static, aten.repeat_interleave.Tensor: repeated,
 }

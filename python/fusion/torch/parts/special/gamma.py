@@ -92,7 +92,7 @@ def zeta(x: Tensor, q: Tensor) -> Tensor:
         factor = factor * (x + k + 1)
         term = term / a
         k += 2
-    total = torch.where(torch.isinf(q) & (q > 0), 0, total)
+    total = torch.where(torch.isinf(x), torch.where(q > 1, math.nan, first), torch.where(torch.isinf(q), math.nan, total))
     bad = (q <= 0) & (x != torch.floor(x))
     pole = (q <= 0) & (q == torch.floor(q))
     return torch.where(x == 1, math.inf, torch.where(x < 1, math.nan, torch.where(pole, math.inf, torch.where(bad, math.nan, total))))
@@ -153,11 +153,14 @@ def incomplete(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     upper = state[2] * size
     low, high = torch.where(below, lower, 1 - upper), torch.where(below, 1 - lower, upper)
     # What lies on the edges.
-    none = torch.isnan(a) | torch.isnan(x) | (a < 0) | (x < 0) | ((a == 0) & (x == 0)) | (torch.isinf(a) & torch.isinf(x))
-    all_below = (a == 0) | torch.isinf(x)
-    nothing = (x == 0) | torch.isinf(a)
-    low = torch.where(fine, low, torch.where(none, math.nan, torch.where(all_below, 1, torch.where(nothing, 0, math.nan))))
-    high = torch.where(fine, high, torch.where(none, math.nan, torch.where(all_below, 0, torch.where(nothing, 1, math.nan))))
+    none = (a < 0) | (x < 0) | ((a == 0) & ~(x > 0)) | (torch.isinf(a) & torch.isinf(x))
+    nothing = (a != 0) & ((x == 0) | torch.isinf(a))
+    whole = (a == 0) | torch.isinf(x)
+
+    def beside(value: Tensor, part: float) -> Tensor:
+        return torch.where(fine, value, torch.where(none, math.nan, torch.where(nothing, part, torch.where(whole, 1 - part, math.nan))))
+
+    low, high = beside(low, 0.0), beside(high, 1.0)
     return low, high
 
 
