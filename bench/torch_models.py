@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles models of torchvision, timm and transformers with torch.compile: torch_models.py [--inductor] [--dynamic] [--train] [NAME...]
+"""Compiles models of torchvision, timm and transformers with torch.compile: torch_models.py [--inductor] [--dynamic] [--train] [--freeze] [NAME...]
 
     PYTHONPATH=data/fusion-python python bench/torch_models.py        # after make check-python, with torch, torchvision, timm and transformers installed
 
 A line a model: whether it is right (no graph left to torch, and no result that differs from eager torch by more than a part of the largest), the graphs,
 the largest error, and the milliseconds of a run in eager torch, inductor and fusion, each the least of some. Weights are random, images and transformers
-small, so that all of them take minutes. --dynamic marks the batch as dynamic and runs two sizes; --train compares the gradients of a step.
+small, so that all of them take minutes. --dynamic marks the batch as dynamic and runs two sizes; --train compares the gradients of a step;
+--freeze keeps weights as constants.
 """
 
 import argparse
@@ -145,6 +146,22 @@ def error(found, wanted):
     return ((found - wanted).abs().max() / wanted.abs().max().clamp(min=1e-30)).item()
 
 
+def awake(module, inputs):
+    """A model whose results follow from its inputs: no weights of 0, as last layers often begin with, and statistics of batches as they are."""
+    with torch.no_grad():
+        for weight in module.parameters():
+            if weight.abs().max() < 1e-3:
+                weight.normal_(0, 0.05)
+        norms = [layer for layer in module.modules() if isinstance(layer, nn.modules.batchnorm._BatchNorm)]
+        before = [layer.momentum for layer in norms]
+        for layer in norms:
+            layer.momentum = 1.0
+        module.train()(*inputs)
+        for layer, momentum in zip(norms, before):
+            layer.momentum = momentum
+    return module
+
+
 def gradients(module, run, inputs):
     """The gradients of all weights, as one vector, for a sum of squares."""
     module.zero_grad()
@@ -156,7 +173,7 @@ def measured(name, made, given):
     """The line of a model."""
     torch.manual_seed(0)
     function, inputs = made(2)
-    module = function()
+    module = awake(function(), inputs)
     module = module.train() if given.train else module.eval()
     for layer in module.modules():
         for word in RANDOM:
@@ -164,7 +181,7 @@ def measured(name, made, given):
                 setattr(layer, word, 0.0)
     torch._dynamo.reset()
     GRAPHS.clear()
-    compiled = torch.compile(module, backend="fusion", dynamic=None if given.dynamic else False)
+    compiled = torch.compile(module, backend="fusion", dynamic=None if given.dynamic else False, options={"freeze": given.freeze})
     worst, allowed, batches = 0.0, TOLERANCE, [inputs] + ([made(3)[1]] if given.dynamic else [])
     with warnings.catch_warnings(record=True) as said, torch.set_grad_enabled(given.train):
         warnings.simplefilter("always")
@@ -205,7 +222,7 @@ def measured(name, made, given):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("inductor", "dynamic", "train"):
+    for option in ("inductor", "dynamic", "train", "freeze"):
         parser.add_argument(f"--{option}", action="store_true")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()

@@ -84,3 +84,33 @@ def test_what_is_missing_is_left_to_torch_and_said():
 def test_random_numbers_are_left_to_torch():
     with pytest.warns(UserWarning, match="it drops elements at random|it has no aten.bernoulli"):
         assert compiled(lambda x: nn.functional.dropout(x, 0.5, True).count_nonzero())(torch.ones(1000)) < 1000
+
+
+def test_frozen_weights_stay_as_they_were():
+    torch._dynamo.reset()
+    model, x = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 2)).eval(), torch.randn(3, 8)
+    with torch.no_grad():
+        before = model(x)
+        kept, follows = (torch.compile(model, backend="fusion", options={"freeze": freeze}) for freeze in (True, False))
+        torch.testing.assert_close(kept(x), before, rtol=1e-4, atol=1e-5)
+        model[0].weight.mul_(2)
+        torch.testing.assert_close(kept(x), before, rtol=1e-4, atol=1e-5)
+        torch._dynamo.reset()
+        torch.testing.assert_close(follows(x), model(x), rtol=1e-4, atol=1e-5)
+
+
+def test_an_unknown_option_is_said():
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="the backend has no option 'fast'; its options are threads and freeze"):
+        torch.compile(lambda x: x + 1, backend="fusion", options={"fast": True})(torch.ones(2))
+
+
+def test_loops_that_follow_from_data():
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def doubled(x, n):
+        return while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 2 + 1), (torch.zeros((), dtype=torch.int64), x))
+
+    for n in (0, 5):
+        number, y = compiled(doubled)(torch.ones(3), torch.tensor(n))
+        assert number == n and y.tolist() == [2.0 ** (n + 1) - 1] * 3

@@ -13,6 +13,8 @@ import torch
 from torch.utils._sympy import functions
 
 Extent = int | torch.SymInt
+# How many numbers of runs are remembered.
+MOST_NUMBERS = 10000
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -114,6 +116,8 @@ class Sources:
         found = tuple(inputs[place] if axis is None else inputs[place].shape[axis] for place, axis in given)
         key = (of, found)
         if key not in self._numbers:
+            if len(self._numbers) > MOST_NUMBERS:
+                self._numbers.clear()
             self._numbers[key] = of.xreplace({symbol: sympy.sympify(n) for symbol, n in zip(symbols, found)})
         result = self._numbers[key]
         return int(result) if result.is_Integer else bool(result) if result in (sympy.true, sympy.false) else float(result)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from .extents import SYMBOLIC, Extent, Sources, Unsupported, dims, expression, is_known, is_same, written
@@ -101,8 +102,10 @@ class Graph:
     outputs: of each output whether it is a result, and its number, or a constant of Python or an expression of extents.
     """
 
-    def __init__(self, module: torch.fx.GraphModule, table: Mapping[Any, Row], decompositions: Mapping[Any, Callable]):
-        self._table, self._decompositions = table, decompositions
+    def __init__(
+        self, module: torch.fx.GraphModule, table: Mapping[Any, Row], decompositions: Mapping[Any, Callable], kept: Mapping[int, torch.Tensor] | None = None,
+    ):
+        self._table, self._decompositions, self._kept = table, decompositions, kept or {}
         self.lines: list[str] = []
         self.arguments: list[Value] = []
         self.places: list[int] = []
@@ -166,7 +169,7 @@ class Graph:
 
     def _node(self, module: torch.fx.GraphModule, node: torch.fx.Node, place: int) -> None:
         if node.op == "placeholder":
-            self._values[node] = self._argument(node.meta.get("val"), place)
+            self._values[node] = self.tensor(self._kept[place]) if place in self._kept else self._argument(node.meta.get("val"), place)
         elif node.op == "get_attr":
             self._values[node] = self._argument(getattr(module, node.target), None)
         elif node.op == "output":
@@ -271,6 +274,14 @@ class Graph:
             return self.broadcast(scalar, shape)
         value = self.fresh(dtype, shape)
         self.lines.append(f"  {value.name} = relay.constant dense<{literal(number, dtype)}> : {value.type}")
+        return value
+
+    def tensor(self, of: torch.Tensor) -> Value:
+        """A constant of the numbers of a tensor."""
+        value = self.fresh(*self.type_of(of))
+        with unset_fake_temporarily():
+            data = of.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes().hex()
+        self.lines.append(f'  {value.name} = relay.constant dense<"0x{data}"> : {value.type}')
         return value
 
     def cast(self, value: Value | bool | int | float, dtype: torch.dtype) -> Value:

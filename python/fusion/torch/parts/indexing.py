@@ -108,6 +108,8 @@ def put_where(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accum
     mask = indices[0]
     if mask is None or mask.dtype != torch.bool or len(indices) > 1 or not mask.dim():
         return NotImplemented
+    if not values.numel():
+        return x.clone()
     slices, values = x.shape[mask.dim():], values.to(x.dtype)
     if values.dim() > len(slices) and values.shape[0] != 1:
         number = (mask.reshape(-1).to(torch.int64).cumsum(0) - 1).clamp(0, values.shape[0] - 1)
