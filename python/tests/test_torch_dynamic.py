@@ -79,7 +79,7 @@ def test_training_of_any_batch():
                 model.zero_grad()
                 run(x).square().sum().backward()
                 grads.append([p.grad.clone() for p in model.parameters()])
-            for found, wanted in zip(*grads):
+            for found, wanted in zip(*grads, strict=True):
                 torch.testing.assert_close(found, wanted, rtol=1e-3, atol=1e-4)
 
 

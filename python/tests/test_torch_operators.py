@@ -21,7 +21,7 @@ def checked(function, *inputs, rtol=1e-6, atol=0.0):
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="fusion does not compile")
         found, wanted = torch.compile(function, backend="fusion", dynamic=False)(*inputs), function(*inputs)
-    for a, b in zip(*((one if isinstance(one, (tuple, list)) else [one]) for one in (found, wanted))):
+    for a, b in zip(*((one if isinstance(one, (tuple, list)) else [one]) for one in (found, wanted)), strict=True):
         torch.testing.assert_close(a, b, rtol=rtol, atol=atol, equal_nan=True)
 
 
@@ -113,7 +113,8 @@ def test_polynomials_of_degrees_that_are_data(kind):
 
 CONVOLUTIONS = {
     "plain": (nn.Conv2d(3, 4, 3), (2, 3, 7, 6)), "strides": (nn.Conv2d(4, 6, (3, 2), stride=(2, 3), padding=(1, 0), groups=2), (2, 4, 8, 9)),
-    "dilation": (nn.Conv1d(2, 4, 3, dilation=2, padding=2), (3, 2, 10)), "transposed": (nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2), (2, 4, 5, 4)),
+    "dilation": (nn.Conv1d(2, 4, 3, dilation=2, padding=2), (3, 2, 10)),
+    "transposed": (nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2), (2, 4, 5, 4)),
     "solid": (nn.Conv3d(2, 2, 2, stride=2), (1, 2, 5, 4, 4)),
 }
 
@@ -147,5 +148,5 @@ def gradients_agree(function, x, weights):
         for run in (function, torch.compile(function, backend="fusion", dynamic=False)):
             own = x.clone().requires_grad_()
             found.append(torch.autograd.grad(run(own).sin().sum(), [own, *weights]))
-    for a, b in zip(*found):
+    for a, b in zip(*found, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)

@@ -213,15 +213,13 @@ def bitwise(name: str):
     return row
 
 
-def of_steps(*steps: tuple[str, Any]):
-    """Operators one after the other, each with a number as its other operand, or none."""
+def logarithm(factor: float):
+    """A logarithm of another base; in float64, so that of a power of the base it is a whole number."""
 
     def row(g: Graph, x: Value) -> Value:
         dtype, shape = g.result
-        y = g.cast(x, dtype)
-        for name, other in steps:
-            y = g.op(name, [y] if other is None else [y, g.cast(other, dtype)], dtype, shape)
-        return y
+        y = g.op("log", [g.cast(x, torch.float64)], torch.float64, shape)
+        return g.cast(g.op("mul", [y, g.constant(factor, torch.float64)], torch.float64, shape), dtype)
 
     return row
 
@@ -232,17 +230,13 @@ def exp2(g: Graph, x: Value) -> Value:
     return g.op("pow", [g.constant(2, dtype), g.cast(x, dtype)], dtype, shape)
 
 
-def elu(g: Graph, x: Value, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Value:
-    """x, and an exponential less 1 below 0."""
-
-    def op(name: str, *operands: Any) -> Value:
-        return g.op(name, [g.cast(o, x.dtype) for o in operands], x.dtype, x.shape)
-
-    # Above 0 the exponential may be infinite, and is not used.
-    low = op("minimum", x, 0)
-    below = op("mul", op("sub", op("exp", op("mul", low, input_scale)), 1), alpha * scale)
-    above = g.op("less", [g.constant(0, x.dtype), x], torch.bool, x.shape)
-    return g.op("where", [above, op("mul", x, scale), below], x.dtype, x.shape)
+def sign(g: Graph, x: Value) -> Value:
+    """-1, 0 or 1; of NaN 0."""
+    if not x.dtype.is_floating_point:
+        return unary("sign")(g, x)
+    zero = g.constant(0, x.dtype)
+    above, below = (g.cast(g.op(name, [x, zero], torch.bool, x.shape), x.dtype) for name in ("greater", "less"))
+    return g.op("sub", [above, below], x.dtype, x.shape)
 
 
 def log1p(g: Graph, x: Value) -> Value:
@@ -276,12 +270,12 @@ def remainder(g: Graph, a: Value, b: Any) -> Value:
 
 TABLE = {
     **{getattr(aten, name).default: unary(name) for name in (
-        "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "log", "neg", "reciprocal", "relu", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh")},
+        "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "log", "neg", "reciprocal", "relu", "rsqrt", "sigmoid",
+        "sin", "sinh", "sqrt", "tan", "tanh")},
     aten.add.Tensor: binary("add"), aten.add.Scalar: binary("add"), aten.sub.Tensor: binary("sub"), aten.sub.Scalar: binary("sub"),
     aten.mul.Tensor: binary("mul"), aten.mul.Scalar: binary("mul"), aten.maximum.default: binary("maximum"), aten.minimum.default: binary("minimum"),
-    aten.div.Tensor: div, aten.div.Scalar: div, aten.div.Tensor_mode: div, aten.div.Scalar_mode: div,
-    aten.true_divide.Tensor: div,
-    aten.fmod.Tensor: binary("fmod"), aten.fmod.Scalar: binary("fmod"), aten.remainder.Tensor: remainder, aten.remainder.Scalar: remainder,
+    aten.div.Tensor: div, aten.div.Scalar: div, aten.div.Tensor_mode: div, aten.div.Scalar_mode: div, aten.true_divide.Tensor: div, aten.fmod.Tensor: binary("fmod"), aten.fmod.Scalar: binary("fmod"),
+    aten.remainder.Tensor: remainder, aten.remainder.Scalar: remainder,
     aten.pow.Tensor_Scalar: power, aten.pow.Tensor_Tensor: power, aten.pow.Scalar: power,
     **{getattr(getattr(aten, name), form): compared(op) for name, op in {
         "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items() for form in ("Tensor", "Scalar")},
@@ -292,9 +286,11 @@ TABLE = {
     **{getattr(getattr(aten, name), form): shifted(f"shift_{way}") for way, other in (("left", "l"), ("right", "r"))
        for name in (f"bitwise_{way}_shift", f"__{other}shift__") for form in getattr(aten, name).overloads() if form in ("Tensor", "Tensor_Scalar", "Scalar")},
     **{getattr(getattr(aten, f"bitwise_{name}"), form): bitwise(name) for name in ("and", "or", "xor") for form in ("Tensor", "Scalar")},
-    aten.bitwise_not.default: bitwise("not"), aten.trunc.default: lambda g, x: truncated(g, x) if x.dtype.is_floating_point else x, aten.exp2.default: exp2, aten.elu.default: elu,
-    aten.log2.default: of_steps(("log", None), ("mul", 1.4426950408889634)), aten.log10.default: of_steps(("log", None), ("mul", 0.4342944819032518)),
+    aten.bitwise_not.default: bitwise("not"), aten.trunc.default: lambda g, x: truncated(g, x) if x.dtype.is_floating_point else x,
+    aten.exp2.default: exp2, aten.sign.default: sign,
+    aten.log2.default: logarithm(1.4426950408889634), aten.log10.default: logarithm(0.4342944819032518),
     aten.clamp.default: clamp, aten.clamp.Tensor: clamp,
-    aten.native_dropout.default: dropout, aten.hardtanh.default: lambda g, x, low=-1.0, high=1.0: clamp(g, x, low, high), aten.where.self: where, aten.gelu.default: gelu,
-    aten.leaky_relu.default: leaky_relu, aten._to_copy.default: converted, torch.ops.prims.convert_element_type.default: converted, aten.clone.default: same, aten.alias.default: same, aten.detach.default: same,
+    aten.native_dropout.default: dropout, aten.hardtanh.default: lambda g, x, low=-1.0, high=1.0: clamp(g, x, low, high),
+    aten.where.self: where, aten.gelu.default: gelu, aten.leaky_relu.default: leaky_relu, aten._to_copy.default: converted,
+    torch.ops.prims.convert_element_type.default: converted, aten.clone.default: same, aten.alias.default: same, aten.detach.default: same,
 }

@@ -12,7 +12,7 @@ from .elementwise import truncated
 from .extents import Unsupported, is_known
 from .graph import Graph, Value, extent, ints, real, whole
 from .parts.pooling import max_pool_with_indices
-from .reductions import at_least, moments, reduced
+from .reductions import at_least, moments, reduced, wide
 
 aten = torch.ops.aten
 
@@ -25,7 +25,7 @@ def product(g: Graph, a: Value, b: Value, **attributes: str) -> Value:
 
 def wider(dtype: torch.dtype) -> dict[str, str]:
     """That sums of halves are kept in float32, where more is done with them before they are rounded."""
-    return {"out_dtype": "f32"} if dtype.is_floating_point and dtype.itemsize == 2 else {}
+    return {} if wide(dtype) == dtype else {"out_dtype": "f32"}
 
 
 def addmm(g: Graph, bias: Value, a: Value, b: Value, *, beta: Any = 1, alpha: Any = 1) -> Value:
@@ -134,17 +134,23 @@ def batch_norm(g: Graph, x: Value, weight: Value | None, bias: Value | None, mea
 
 
 def normalized(g: Graph, x: Value, axes: Sequence[int], epsilon: float) -> tuple[Value, Value, Value, Value]:
-    """x less its mean along axes over its deviation; with the mean, the inverse of the deviation, and the sum of squares."""
+    """x less its mean along axes over its deviation, in the type of sums; with the mean, the inverse of the deviation, and the sum of squares."""
+    x = g.cast(x, wide(x.dtype))
     mean, squares = moments(g, x, axes)
     variance = g.op("div", [squares, g.constant(math.prod(x.shape[a] for a in axes), x.dtype)], x.dtype, squares.shape)
     inverse = g.op("rsqrt", [g.op("add", [variance, g.constant(epsilon, x.dtype)], x.dtype, squares.shape)], x.dtype, squares.shape)
     return g.op("mul", [g.op("sub", [x, mean], x.dtype, x.shape), inverse], x.dtype, x.shape), mean, inverse, squares
 
 
+def typed(g: Graph, *values: Value) -> list[Value]:
+    """Values in the element types of the results of the node."""
+    return [g.cast(value, of.dtype) for value, of in zip(values, g.node.meta["val"])]
+
+
 def scaled(g: Graph, x: Value, weight: Value | None, bias: Value | None) -> Value:
     """x by a scale and a shift, where there are any."""
     for name, operand in (("mul", weight), ("add", bias)):
-        x = x if operand is None else g.op(name, [x, operand], x.dtype, x.shape)
+        x = x if operand is None else g.op(name, [x, g.cast(operand, x.dtype)], x.dtype, x.shape)
     return x
 
 
@@ -159,12 +165,12 @@ def trained_batch_norm(
     y = scaled(g, y, *(v and g.reshape(v, [channels] + [1] * (x.rank - 2)) for v in (weight, bias)))
 
     def kept(old: Value, new: Value) -> Value:
-        parts = [g.op("mul", [g.cast(v, x.dtype), g.constant(c, x.dtype)], x.dtype, [channels]) for v, c in ((old, 1 - momentum), (new, momentum))]
-        return g.cast(g.op("add", parts, x.dtype, [channels]), old.dtype)
+        parts = [g.op("mul", [g.cast(v, y.dtype), g.constant(c, y.dtype)], y.dtype, [channels]) for v, c in ((old, 1 - momentum), (new, momentum))]
+        return g.cast(g.op("add", parts, y.dtype, [channels]), old.dtype)
 
     flat = [g.reshape(v, [channels]) for v in (own, inverse, squares)]
-    unbiased = g.op("div", [flat[2], g.constant(at_least(math.prod(x.shape[a] for a in axes) - 1, 1), x.dtype)], x.dtype, [channels])
-    return y, flat[0], flat[1], kept(mean, flat[0]), kept(variance, unbiased)
+    unbiased = g.op("div", [flat[2], g.constant(at_least(math.prod(x.shape[a] for a in axes) - 1, 1), y.dtype)], y.dtype, [channels])
+    return *typed(g, y, flat[0], flat[1]), kept(mean, flat[0]), kept(variance, unbiased)
 
 
 def layer_norm(g: Graph, x: Value, shape: Sequence[int], weight: Value | None, bias: Value | None, epsilon: float) -> tuple:
@@ -172,7 +178,7 @@ def layer_norm(g: Graph, x: Value, shape: Sequence[int], weight: Value | None, b
     axes = list(range(x.rank - len(shape), x.rank))
     if g.is_used(1) or g.is_used(2):
         y, mean, inverse, _ = normalized(g, x, axes, epsilon)
-        return scaled(g, y, weight, bias), mean, inverse
+        return tuple(typed(g, scaled(g, y, weight, bias), mean, inverse))
     weight = weight or g.constant(1, x.dtype, shape)
     bias = bias or g.constant(0, x.dtype, shape)
     y = g.op("layer_norm", [x, weight, bias], x.dtype, x.shape, axis=f"{axes[0]} : i64", epsilon=f"{real(epsilon)} : f64")
@@ -188,7 +194,7 @@ def group_norm(g: Graph, x: Value, weight: Value | None, bias: Value | None, bat
     parts = g.reshape(x, [batch, groups, channels // groups * image])
     y, mean, inverse, _ = normalized(g, parts, [2], epsilon)
     y = scaled(g, g.reshape(y, x.shape), *(v and g.reshape(v, [channels] + [1] * (x.rank - 2)) for v in (weight, bias)))
-    return y, g.reshape(mean, [batch, groups]), g.reshape(inverse, [batch, groups])
+    return tuple(typed(g, y, g.reshape(mean, [batch, groups]), g.reshape(inverse, [batch, groups])))
 
 
 def attention(

@@ -79,6 +79,11 @@ def boolean(name: str):
     return row
 
 
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The element type in which sums of an element type are computed on: float32 of halves."""
+    return torch.float32 if dtype.is_floating_point and dtype.itemsize == 2 else dtype
+
+
 def moments(g: Graph, x: Value, axes: Sequence[int]) -> tuple[Value, Value]:
     """What is left of elements without their mean, and the sum of its squares; axes are kept."""
     mean = reduced(g, "reduce_mean", x, axes, True)
@@ -94,11 +99,12 @@ def at_least(number: Extent, least: int) -> Extent:
 
 def var(g: Graph, x: Value, dims: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Value:
     """The variance, with Bessel's or another correction."""
-    axes = axes_of(x, dims)
+    axes, dtype = axes_of(x, dims), x.dtype
+    x = g.cast(x, wide(dtype))
     _, squares = moments(g, x, axes)
     divisor = at_least(math.prod(x.shape[axis] for axis in axes) - (1 if correction is None else correction), 0)
     result = g.op("div", [squares, g.constant(divisor, x.dtype)], x.dtype, squares.shape)
-    return g.reshape(result, g.result[1])
+    return g.reshape(g.cast(result, dtype), g.result[1])
 
 
 def var_mean(g: Graph, x: Value, dims: Any = None, *, correction: Any = 1, keepdim: bool = False) -> tuple[Value, Value]:
@@ -150,6 +156,7 @@ TABLE = {
     aten.max.dim: along("max"), aten.min.dim: along("min"), aten.argmax.default: arg("argmax"), aten.argmin.default: arg("argmin"),
     aten.any.default: boolean("reduce_any"), aten.any.dim: boolean("reduce_any"), aten.any.dims: boolean("reduce_any"),
     aten.var.correction: var, aten.var_mean.correction: var_mean, aten.cumprod.default: scan("cumprod"),
-    aten.sort.default: sort, aten.sort.stable: lambda g, x, *, stable=None, dim=-1, descending=False: sort(g, x, dim, descending), aten.cumsum.default: scan("cumsum"), aten._softmax.default: softmax("softmax"),
+    aten.sort.default: sort, aten.sort.stable: lambda g, x, *, stable=None, dim=-1, descending=False: sort(g, x, dim, descending),
+    aten.cumsum.default: scan("cumsum"), aten._softmax.default: softmax("softmax"),
     aten._log_softmax.default: softmax("log_softmax"), aten.topk.default: topk,
 }

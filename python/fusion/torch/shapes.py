@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .extents import Extent, Unsupported, expression, is_known, is_same
-from .graph import DTYPES, Graph, Value, extent, ints, real, whole
+from .graph import DTYPES, Graph, Value, extent, ints, real
 
 aten = torch.ops.aten
 
@@ -262,7 +262,8 @@ TABLE = {
     aten.index.Tensor: index, aten.full.default: full, aten.scalar_tensor.default: lambda g, value, **_: full(g, (), value),
     aten.full_like.default: lambda g, x, value, **_: full(g, (), value), aten.arange.start_step: arange, aten.constant_pad_nd.default: pad,
     aten.index_put.default: index_put, aten.scatter.src: scatter("none"), aten.scatter.value: scatter("none"), aten.scatter_add.default: scatter("add"),
-    aten.scatter_reduce.two: scatter_reduce, aten.scatter.reduce: scatter_reduce, aten.scatter.value_reduce: scatter_reduce, aten.slice_scatter.default: put_slice, aten.select_scatter.default: put_place,
+    aten.scatter_reduce.two: scatter_reduce, aten.scatter.reduce: scatter_reduce, aten.scatter.value_reduce: scatter_reduce,
+    aten.slice_scatter.default: put_slice, aten.select_scatter.default: put_place,
     # What is not set may be anything.
     **{row: lambda g, *_, **__: full(g, (), 0) for row in (aten.empty.memory_format, aten.empty_permuted.default, aten.empty_strided.default)},
     aten.copy.default: lambda g, x, source, *_: g.broadcast(g.cast(source, x.dtype), x.shape), aten.lift_fresh_copy.default: lambda g, x: x,

@@ -32,6 +32,6 @@ def of_known_shapes(parts: Callable) -> Callable:
 
 
 PARTS = {
-    **chosen(), **arithmetic.PARTS, **gradients.PARTS, **indexing.DYNAMIC, **loops.PARTS, **special.PARTS,
+    **chosen(), **arithmetic.PARTS, **gradients.PARTS, **indexing.DYNAMIC, **pooling.DYNAMIC, **loops.PARTS, **special.PARTS,
     **{operator: of_known_shapes(parts) for family in (indexing, order, pooling, sampling, scatters) for operator, parts in family.PARTS.items()},
 }

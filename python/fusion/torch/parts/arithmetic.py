@@ -75,9 +75,17 @@ def expm1(x: Tensor) -> Tensor:
     """exp(x) - 1 of any x, by what the rounding of exp(x) does to x (W. Kahan)."""
     power = torch.exp(x)
     less = power - 1
-    near = less * x / torch.log(power)
+    near = less * (x / torch.log(power))
     # Of a power of 1 it is x; of one below the last place of 1 it is -1; of an infinite one that.
     return torch.where(power == 1, x, torch.where((less == -1) | torch.isinf(power), less, near))
+
+
+def elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
+    """x, and a power less 1 below 0."""
+    inner = x.to(torch.float32) if x.dtype.itemsize == 2 else x
+    # Above 0 the power may be infinite, and is not used.
+    below = expm1(inner.clamp(max=0) * input_scale) * (alpha * scale)
+    return torch.where(inner > 0, inner * scale, below).to(x.dtype)
 
 
 def choose(worse: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -146,7 +154,7 @@ def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) ->
 
 
 PARTS = {
-    aten.addbmm.default: addbmm,
+    aten.addbmm.default: addbmm, aten.elu.default: elu,
     aten.atan2.default: in_floats(atan2), aten.copysign.Tensor: copysign, aten.copysign.Scalar: copysign, aten.signbit.default: sign_bit,
     aten.hypot.default: in_floats(hypot), aten.expm1.default: in_floats(expm1), aten.fmax.default: choose(torch.maximum),
     aten.fmin.default: choose(torch.minimum), aten.angle.default: angle, aten.round.decimals: rounded, aten.frexp.Tensor: frexp,

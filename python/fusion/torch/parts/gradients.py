@@ -14,7 +14,9 @@ from .pooling import along, beside, covered
 aten = torch.ops.aten
 
 
-def weight_gradient(data: Tensor, filters: Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int) -> Tensor:
+def weight_gradient(
+    data: Tensor, filters: Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int,
+) -> Tensor:
     """The sums, for each place of a kernel, of elements of an image times those of the result that they are part of: one product of matrices."""
     batch, channels, result = data.shape[0], data.shape[1], filters.shape[2:]
     wide = torch.nn.functional.pad(data, [side for p in reversed(padding) for side in (p, p)])

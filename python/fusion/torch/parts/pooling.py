@@ -138,9 +138,11 @@ def avg_pool(axes: int) -> Callable[..., Tensor]:
     return parts
 
 
-PARTS = {
-    aten.avg_pool2d.default: avg_pool(2), aten.avg_pool3d.default: avg_pool(3),
+# Those that may have a batch that is not known.
+DYNAMIC = {
     aten._adaptive_avg_pool2d.default: adaptive_avg_pool, aten._adaptive_avg_pool3d.default: adaptive_avg_pool,
     aten.adaptive_max_pool2d.default: adaptive_max_pool, aten.adaptive_max_pool3d.default: adaptive_max_pool,
-    aten.max_pool3d_with_indices.default: max_pool_with_indices(3),
+}
+PARTS = {
+    aten.avg_pool2d.default: avg_pool(2), aten.avg_pool3d.default: avg_pool(3), aten.max_pool3d_with_indices.default: max_pool_with_indices(3),
 }
