@@ -108,7 +108,7 @@ def avg_pool(
     dtype, _ = g.result
     x = g.cast(x, dtype if dtype.is_floating_point else torch.float64)
     if divisor is not None:
-        raise Unsupported("it gives an average pool of integers a divisor")
+        raise Unsupported("it gives an average pool a divisor, and windows whose number is not known")
     y = pool(g, "avg", x, kernel, stride, padding, (1,), ceil_mode, count_include_pad="true" if count_include_pad else "false")
     return g.cast(y if dtype.is_floating_point else truncated(g, y), dtype)
 

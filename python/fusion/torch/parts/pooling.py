@@ -126,14 +126,14 @@ def avg_pool(axes: int) -> Callable[..., Tensor]:
 
     def parts(x: Tensor, kernel: Sequence[int], stride: Sequence[int] = (), padding: Sequence[int] = (0,), ceil_mode: bool = False,
               count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
-        if divisor_override is None or not x.dtype.is_floating_point:
+        if divisor_override is None:
             return NotImplemented
-        kernel, padding = along(kernel, axes), along(padding, axes)
-        means = getattr(aten, f"avg_pool{axes}d")(x, kernel, stride, padding, ceil_mode, True)
+        kernel, padding, is_whole = along(kernel, axes), along(padding, axes), not x.dtype.is_floating_point
+        means = getattr(aten, f"avg_pool{axes}d")(x.to(torch.float64) if is_whole else x, kernel, stride, padding, ceil_mode, True)
         for number, (k, s, p) in enumerate(zip(kernel, along(stride or kernel, axes), padding)):
             axis = x.dim() - axes + number
-            means = means * covered(x.shape[axis], means.shape[axis], k, s, p, True).to(x.dtype).reshape([-1] + [1] * (x.dim() - 1 - axis))
-        return means / divisor_override
+            means = means * covered(x.shape[axis], means.shape[axis], k, s, p, True).to(means.dtype).reshape([-1] + [1] * (x.dim() - 1 - axis))
+        return torch.div(torch.round(means).to(x.dtype), divisor_override, rounding_mode="trunc") if is_whole else means / divisor_override
 
     return parts
 
