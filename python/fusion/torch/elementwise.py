@@ -274,8 +274,8 @@ TABLE = {
         "sin", "sinh", "sqrt", "tan", "tanh")},
     aten.add.Tensor: binary("add"), aten.add.Scalar: binary("add"), aten.sub.Tensor: binary("sub"), aten.sub.Scalar: binary("sub"),
     aten.mul.Tensor: binary("mul"), aten.mul.Scalar: binary("mul"), aten.maximum.default: binary("maximum"), aten.minimum.default: binary("minimum"),
-    aten.div.Tensor: div, aten.div.Scalar: div, aten.div.Tensor_mode: div, aten.div.Scalar_mode: div, aten.true_divide.Tensor: div, aten.fmod.Tensor: binary("fmod"), aten.fmod.Scalar: binary("fmod"),
-    aten.remainder.Tensor: remainder, aten.remainder.Scalar: remainder,
+    aten.div.Tensor: div, aten.div.Scalar: div, aten.div.Tensor_mode: div, aten.div.Scalar_mode: div, aten.true_divide.Tensor: div,
+    aten.fmod.Tensor: binary("fmod"), aten.fmod.Scalar: binary("fmod"), aten.remainder.Tensor: remainder, aten.remainder.Scalar: remainder,
     aten.pow.Tensor_Scalar: power, aten.pow.Tensor_Tensor: power, aten.pow.Scalar: power,
     **{getattr(getattr(aten, name), form): compared(op) for name, op in {
         "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items() for form in ("Tensor", "Scalar")},

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy
@@ -123,9 +123,14 @@ class Sources:
         return int(result) if result.is_Integer else bool(result) if result in (sympy.true, sympy.false) else float(result)
 
 
-def dims(shape: Sequence[Extent]) -> Mapping[str, str]:
+def named(texts: Sequence[str]) -> str:
+    """Names and expressions of extents as an attribute."""
+    quoted = ", ".join(f'"{text}"' for text in texts)
+    return f"#relay.dims<[{quoted}]>"
+
+
+def dims(shape: Sequence[Extent]) -> tuple[str, str]:
     """The parts of a type: its extents, and the names of those that are not known."""
     known = [is_known(n) for n in shape]
     sizes = "".join(f"{int(n)}x" if is_given else "?x" for n, is_given in zip(shape, known))
-    names = ", ".join('""' if is_given else f'"{written(n)}"' for n, is_given in zip(shape, known))
-    return {"sizes": sizes, "names": "" if all(known) else f", #relay.dims<[{names}]>"}
+    return sizes, "" if all(known) else f", {named(['' if is_given else written(n) for n, is_given in zip(shape, known)])}"

@@ -10,7 +10,7 @@ import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from .extents import SYMBOLIC, Extent, Sources, Unsupported, dims, expression, is_known, is_same, written
+from .extents import SYMBOLIC, Extent, Sources, Unsupported, dims, expression, is_known, is_same, named, written
 
 # Element types of torch by their names in MLIR.
 DTYPES = {
@@ -39,8 +39,8 @@ class Value(NamedTuple):
 
 def tensor_type(dtype: torch.dtype, shape: Sequence[Extent]) -> str:
     """A type of tensors in MLIR."""
-    parts = dims(shape)
-    return f"tensor<{parts['sizes']}{DTYPES[dtype]}{parts['names']}>"
+    sizes, names = dims(shape)
+    return f"tensor<{sizes}{DTYPES[dtype]}{names}>"
 
 
 def whole(number: Extent) -> str:
@@ -60,7 +60,7 @@ def ints(numbers: Sequence[Extent]) -> str:
 
 def extents(shape: Sequence[Extent]) -> str:
     """A shape as an attribute."""
-    return ints(shape) if all(map(is_known, shape)) else f"#relay.dims<[{', '.join(f'{chr(34)}{written(n)}{chr(34)}' for n in shape)}]>"
+    return ints(shape) if all(map(is_known, shape)) else named([written(n) for n in shape])
 
 
 def extent(n: Extent) -> str:
@@ -106,6 +106,7 @@ class Graph:
         self, module: torch.fx.GraphModule, table: Mapping[Any, Row], decompositions: Mapping[Any, Callable], kept: Mapping[int, torch.Tensor] | None = None,
     ):
         self._table, self._decompositions, self._kept = table, decompositions, kept or {}
+        self.node: Any = None
         self.lines: list[str] = []
         self.arguments: list[Value] = []
         self.places: list[int] = []
@@ -143,7 +144,7 @@ class Graph:
     def run(self, module: torch.fx.GraphModule, values: Sequence[Any]) -> Any:
         """What a graph inside of this one gives of values."""
         self._check(module)
-        outer, given, results = getattr(self, "node", None), iter(values), None
+        outer, given, results = self.node, iter(values), None
         for node in module.graph.nodes:
             if node.op == "placeholder":
                 self._values[node] = next(given)
