@@ -52,6 +52,10 @@ CASES = {
     "greatest of uneven parts": (lambda x: functional.adaptive_max_pool2d(x, (3, 2), return_indices=True), (torch.arange(35.0) % 4).reshape(1, 1, 5, 7)),
     "where the greatest are": (lambda x: functional.max_pool2d(x, 3, 2, 1, 2, return_indices=True), -(torch.arange(64.0) % 3).reshape(1, 1, 8, 8)),
     "a given divisor": (lambda x: functional.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=4), torch.arange(36.0).reshape(1, 1, 6, 6)),
+    "means of integers": (lambda x: functional.avg_pool2d(x, 2, 1, divisor_override=3), torch.arange(-8, 8).reshape(1, 1, 4, 4)),
+    "logarithms of powers": (lambda x: (torch.log2(x).floor(), torch.log10(x * 125).floor()), tensor([8.0, 64.0, 2.0**40, 512.0])),
+    "signs of what is no number": (lambda x: torch.sign(x), tensor([nan, inf, -inf, 0.0, -1e-40])),
+    "powers less 1 near 0": (lambda x: functional.elu(x), tensor([-1e-10, -1e-3, -50.0, 1e30, nan])),
     "branches": (lambda x: torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,)), tensor([1.0, -3.0])),
 }
 
