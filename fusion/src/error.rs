@@ -21,8 +21,8 @@ pub enum DriverError {
     NeedsConstant(String),
     /// Programs are for processors.
     #[error(
-        "a program of the whole language (functions as values, data, references, recursion), or bytecode, runs on a processor, \
-         and {0} is a GPU; leave --target away, or compile a model of operators alone"
+        "a program of the whole language (functions as values, data, references, recursion), of extents that only running shows, or \
+         bytecode, runs on a processor, and {0} is a GPU; leave --target away, or compile a model of operators on known extents alone"
     )]
     NoPrograms(String),
     /// The model is wrong, or the compiler is.

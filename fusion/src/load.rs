@@ -58,6 +58,9 @@ pub fn linked(compiled: &Compiled) -> Result<Module, Error> {
     Ok(Module::load(&library)?)
 }
 
+/// Most numbers of an input that is taken for extents: as many as a tensor has axes, twice.
+const MOST_SIZES: usize = 16;
+
 /// As [`Runnable::compile`], for these inputs: what the model leaves dynamic follows from them. Their shapes are those of the model's
 /// inputs, and those whose values the compiler must know (a shape that is computed from one) become constants.
 pub fn load_for(
@@ -82,9 +85,22 @@ pub fn load_for(
                     None => return Err(failure),
                 };
             }
+            // Extents may follow from the values of an input: once these are known, so are the extents.
+            Error::Compile(DriverError::NoPrograms(_)) if options.bound.is_empty() => {
+                let sizes = inputs.iter().filter(|(_, tensor)| may_be_sizes(tensor));
+                options.bound.extend(sizes.map(|(name, tensor)| (name.clone(), tensor.clone())));
+                if options.bound.is_empty() {
+                    return Err(failure);
+                }
+            }
             _ => return Err(failure),
         }
     }
+}
+
+/// True for a few integers, as extents and positions are.
+fn may_be_sizes(tensor: &Tensor) -> bool {
+    tensor.dtype().is_int() && tensor.shape().len() <= 1 && tensor.len() <= MOST_SIZES
 }
 
 /// True when the file is a shared library rather than a model to compile.

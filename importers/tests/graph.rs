@@ -124,20 +124,20 @@ fn recursive_function_is_an_error() {
 fn a_value_that_is_needed_is_asked_for_by_name() {
     let nodes = vec![
         node("Cast", &["to"], &["to64"], vec![int("to", 7)]),
-        node("Reshape", &["x", "to64"], &["y"], vec![]),
+        node("Tile", &["x", "to64"], &["y"], vec![]),
     ];
-    let inputs = vec![input("x", 1, &["2"]), input("to", 6, &["2"]), input("unused", 1, &[])];
+    let inputs = vec![input("x", 1, &["2", "1"]), input("to", 6, &["2"]), input("unused", 1, &[])];
     let proto = model(graph(nodes, inputs, &["y"]));
     let to = Tensor::from_slice(&[2], &[2i32, 1]).expect("two numbers");
-    let tensors = [floats(&[2], &[1.0, 2.0]), to.clone(), floats(&[], &[0.0])];
-    let error = run(proto.clone(), &Options::default(), &tensors).expect_err("the shape is not known");
+    let tensors = [floats(&[2, 1], &[1.0, 2.0]), to.clone(), floats(&[], &[0.0])];
+    let error = run(proto.clone(), &Options::default(), &tensors).expect_err("it is not known how often");
     assert!(error.to_string().contains("graph input 'to'"), "{error}");
     let mut options = bound("to", to);
     options.bound.insert("unused".into(), floats(&[], &[0.0]));
-    let results = run(proto.clone(), &options, &tensors).expect("the shape is given");
-    assert_eq!(results[0].shape(), [2, 1]);
+    let results = run(proto.clone(), &options, &tensors).expect("that is given");
+    assert_eq!(results[0].shape(), [4, 1]);
     let context = load_context();
-    let program = import_module(&context, &loaded(proto), &options).expect("the shape is given");
+    let program = import_module(&context, &loaded(proto), &options).expect("that is given");
     assert_eq!(program.specialized, ["to"]);
 }
 

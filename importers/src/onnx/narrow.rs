@@ -37,7 +37,7 @@ const MOVES: &[&str] = &[
     "Size",
 ];
 /// Operators that know what the bytes mean.
-const READS: &[&str] = &["Cast", "CastLike", "QuantizeLinear", "DequantizeLinear"];
+const READS: &[&str] = &["Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "GatherBlockQuantized"];
 
 /// How a number becomes one of fewer bits.
 #[derive(Clone, Copy)]

@@ -127,8 +127,8 @@ func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {re
 
 // A line may have fewer elements than are wanted of it: all places of the list are given a value before the first of them are filled.
 // CHECK-LABEL: te.kernel @topk(
-// CHECK:         %[[EMPTY:.*]] = arith.constant -1 : i64
 // CHECK:         loop.for 3 serial
+// CHECK:           %[[EMPTY:.*]] = arith.constant -1 : i64
 // CHECK:           loop.store %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT:      loop.store %[[EMPTY]], %{{.*}} : i64
 // CHECK:         %[[FILLED:.*]] = arith.minsi
@@ -136,4 +136,16 @@ func.func private @of_a_model(%x: tensor<?xf32>) -> tensor<?xf32> attributes {re
 func.func private @topk(%x: tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>) attributes {relay.dynamic, relay.primitive} {
   %0:2 = relay.topk %x {k = 3 : i64} : (tensor<?xf32>) -> (tensor<3xf32>, tensor<3xi64>)
   return %0#0, %0#1 : tensor<3xf32>, tensor<3xi64>
+}
+
+// -----
+
+// All of a line whose extent has a name: a heap, whose levels follow from that.
+// CHECK-LABEL: te.kernel @sorted(
+// CHECK:         %[[LEVELS:.*]]:2 = loop.for 40 serial iter
+// CHECK:         loop.upto %{{.*}} serial
+// CHECK:           loop.upto %[[LEVELS]]#0 serial iter
+func.func private @sorted(%x: tensor<?xf32, #relay.dims<["n"]>>) -> (tensor<?xf32, #relay.dims<["n"]>>, tensor<?xi64, #relay.dims<["n"]>>) attributes {relay.dynamic, relay.primitive} {
+  %0:2 = relay.topk %x {k = #relay.dim<"n">} : (tensor<?xf32, #relay.dims<["n"]>>) -> (tensor<?xf32, #relay.dims<["n"]>>, tensor<?xi64, #relay.dims<["n"]>>)
+  return %0#0, %0#1 : tensor<?xf32, #relay.dims<["n"]>>, tensor<?xi64, #relay.dims<["n"]>>
 }

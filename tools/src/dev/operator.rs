@@ -6,7 +6,7 @@ use fusion_operators::ops;
 use std::path::PathBuf;
 
 const DEFINITIONS: &str = "conversion/relay_to_te/src/definitions";
-const IMPORTERS: &str = "importers/src/onnx/ops";
+const IMPORTERS: &str = "importers/src/onnx/ops/arithmetic";
 
 /// Writes the skeleton of an operator; gives the files.
 pub fn write(mut edits: Edits, name: &str, onnx: Option<&str>) -> Result<Vec<PathBuf>, DevError> {
@@ -40,7 +40,7 @@ pub fn write(mut edits: Edits, name: &str, onnx: Option<&str>) -> Result<Vec<Pat
             return Err(DevError::Name { name: onnx.to_owned(), what: "an operator of ONNX", wanted });
         }
         edits.create(&format!("{IMPORTERS}/{name}.rs"), conversion(&name, &constant, onnx))?;
-        edits.add_line(&format!("{IMPORTERS}/mod.rs"), "mod ", &format!("mod {name};"), true)?;
+        edits.add_line(&format!("{IMPORTERS}/mod.rs"), "pub mod ", &format!("pub mod {name};"), true)?;
         edits.add_line(
             &format!("{IMPORTERS}/mod.rs"),
             "    elementwise::ROWS",
@@ -98,9 +98,10 @@ fn conversion(name: &str, constant: &str, onnx: &str) -> String {
     format!(
         r#"//! {onnx}.
 
-use super::{{Conversion, row}};
 use fusion_operators::Attrs;
 use fusion_operators::ops::{name}::{constant};
+
+use crate::onnx::ops::{{Conversion, row}};
 
 pub const ROWS: &[Conversion] = &[row("{onnx}", |im, node| im.call(&{constant}, &[node.input(0)?], Attrs::new()))];
 "#

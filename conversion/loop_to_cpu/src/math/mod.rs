@@ -5,7 +5,7 @@
 //! A call into the C library a lane costs ten times what the same function costs as straight vector code. Each function is a
 //! file that states its error, which is at most 2 units in the last place for all numbers, 3 for those that are made of others, and
 //! `conversion/tests/math` holds them to it. f16 and bf16 are computed in f32. Functions of f64 stay calls on processors, whose
-//! C library is good at them; with `doubles`, for GPUs, which have none, they become straight code as well. Where the module's
+//! C library is good at them, but for `log1p`, of which MLIR makes no call; with `doubles`, for GPUs, which have none, they become straight code as well. Where the module's
 //! `fusion.fp_math` is fast, some are shorter and off by more (`fast/`); where it is strict, all are computed in f64 by straight code, which
 //! is the same everywhere, and rounded once.
 
@@ -127,7 +127,9 @@ impl Pass for MathApproximate {
                 replaced.extend(both.map(op_key));
                 replace(op, &both, &|m, x| build(m, x[0]).to_vec(), &options);
             } else if let Some(build) = shorter.or_else(|| find(FUNCTIONS)) {
-                replace(op, &[op], &of_one(build), &options);
+                // MLIR makes log(1 + x) of it, which loses a small x.
+                let doubles = options.doubles || kind == Upstream::Log1p;
+                replace(op, &[op], &of_one(build), &Options { doubles, ..options });
             } else if let Some(build) =
                 find(EXTREMES).filter(|_| extremes && (!strict || kind == Upstream::MaxNumF))
             {

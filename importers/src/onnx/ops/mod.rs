@@ -1,41 +1,12 @@
-//! The conversions, one family a file: adding an operator is adding a row.
+//! The conversions, one family a file in the folder of its kind: adding an operator is adding a row.
 
-mod activation;
-mod attention;
-mod collect;
-mod contraction;
-mod control;
-mod convolution;
-mod creation;
-mod einsum;
-mod elementwise;
-mod flex_attention;
-mod grams;
-mod held;
-mod indexing;
-mod integer_products;
-mod linear_attention;
-mod loss;
+mod arithmetic;
+mod flow;
 mod microsoft;
 mod ml;
-mod normalization;
-mod pooling;
-mod quantization;
-mod recurrent;
-mod reduction;
-mod regions;
-mod repeat;
-mod resize;
-mod scan;
-mod selection;
-mod sequence;
-mod shape;
-mod slicing;
-mod spatial;
-mod suppression;
-mod training;
+mod moving;
+mod nn;
 mod vision;
-mod windows;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -63,38 +34,14 @@ const fn row(
     Conversion { domain: "", op_type, convert }
 }
 
-const FAMILIES: &[&[Conversion]] = &[
-    elementwise::SAME,
-    elementwise::ROWS,
-    activation::ROWS,
-    contraction::ROWS,
-    einsum::ROWS,
-    convolution::ROWS,
-    pooling::ROWS,
-    normalization::ROWS,
-    reduction::ROWS,
-    shape::ROWS,
-    slicing::ROWS,
-    resize::ROWS,
-    spatial::ROWS,
-    indexing::ROWS,
-    selection::ROWS,
-    suppression::ROWS,
-    creation::ROWS,
-    windows::ROWS,
-    quantization::ROWS,
-    loss::ROWS,
-    recurrent::ROWS,
-    attention::ROWS,
-    linear_attention::ROWS,
-    flex_attention::ROWS,
-    training::ROWS,
-    regions::ROWS,
-    grams::ROWS,
-    vision::ROWS,
-    control::ROWS,
-    scan::ROWS,
-    sequence::ROWS,
+const FOLDERS: [&[&[Conversion]]; 7] = [
+    arithmetic::FAMILIES,
+    nn::FAMILIES,
+    moving::FAMILIES,
+    flow::FAMILIES,
+    vision::FAMILIES,
+    ml::FAMILIES,
+    microsoft::FAMILIES,
 ];
 
 type Table = HashMap<(&'static str, &'static str), &'static Conversion>;
@@ -102,7 +49,7 @@ type Table = HashMap<(&'static str, &'static str), &'static Conversion>;
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let all = FAMILIES.iter().chain(ml::FAMILIES).chain(microsoft::FAMILIES);
+        let all = FOLDERS.iter().flat_map(|folder| folder.iter());
         all.flat_map(|rows| rows.iter()).map(|r| ((r.domain, r.op_type), r)).collect()
     })
 }

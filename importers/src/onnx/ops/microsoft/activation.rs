@@ -10,7 +10,7 @@ use crate::onnx::build::{Converted, Made};
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::activation::{Normal, gelu_of, swish};
+use crate::onnx::ops::nn::activation::{Normal, gelu_of, swish};
 
 pub const ROWS: &[Conversion] = &[
     row("Gelu", |im, node| one(im, node, |im, x| gelu_of(im, x, Normal::Exact))),

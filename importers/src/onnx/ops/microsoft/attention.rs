@@ -15,7 +15,7 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::attention::{heads, joined};
+use crate::onnx::ops::nn::attention::{heads, joined};
 
 pub const ROWS: &[Conversion] =
     &[row("Attention", attention), row("MultiHeadAttention", multi_head_attention)];

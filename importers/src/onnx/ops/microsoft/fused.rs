@@ -13,8 +13,8 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::activation::hard_sigmoid;
-use crate::onnx::ops::contraction::matmul;
+use crate::onnx::ops::arithmetic::contraction::matmul;
+use crate::onnx::ops::nn::activation::hard_sigmoid;
 
 pub const ROWS: &[Conversion] = &[
     row("FusedMatMul", fused_matmul),

@@ -16,8 +16,8 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::attention::{grouped, heads, turned_by};
-use crate::onnx::ops::normalization::rms;
+use crate::onnx::ops::nn::attention::{grouped, heads, turned_by};
+use crate::onnx::ops::nn::normalization::rms;
 
 pub const ROWS: &[Conversion] =
     &[row("GroupQueryAttention", group_query_attention), row("RotaryEmbedding", rotary)];

@@ -13,9 +13,9 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::Node;
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::integer_products::{Quantized, matmul, scaled};
-use crate::onnx::ops::quantization::{by_own_range, quantized_as};
-use crate::onnx::ops::recurrent::{Kind, recurrent};
+use crate::onnx::ops::arithmetic::integer_products::{Quantized, matmul, scaled};
+use crate::onnx::ops::arithmetic::quantization::{by_own_range, quantized_as};
+use crate::onnx::ops::nn::recurrent::{Kind, recurrent};
 
 pub const ROWS: &[Conversion] = &[
     row("MatMulIntegerToFloat", |im, node| {
@@ -33,7 +33,7 @@ pub const ROWS: &[Conversion] = &[
     }),
     row("MatMulInteger16", |im, node| {
         let (a, b) = (im.cast(node.input(0)?, DType::I32)?, im.cast(node.input(1)?, DType::I32)?);
-        Ok(vec![crate::onnx::ops::contraction::matmul(im, a, b)?])
+        Ok(vec![crate::onnx::ops::arithmetic::contraction::matmul(im, a, b)?])
     }),
     row("QGemm", q_gemm),
     row("DynamicQuantizeLSTM", |im, node| recurrent(im, node, Kind::Lstm, true)),

@@ -16,8 +16,8 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::activation::swish;
-use crate::onnx::ops::normalization::rms;
+use crate::onnx::ops::nn::activation::swish;
+use crate::onnx::ops::nn::normalization::rms;
 
 pub const ROWS: &[Conversion] = &[
     row("SkipLayerNormalization", |im, node| {

@@ -10,7 +10,7 @@ use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::quantization::{number_of, quantized_as};
+use crate::onnx::ops::arithmetic::quantization::{number_of, quantized_as};
 
 pub const ROWS: &[Conversion] = &[
     row("QLinearAdd", |im, node| {

@@ -1,4 +1,4 @@
-//! Operators of quantised tensors: an integer q stands for scale (q - zero point).
+//! Operators of quantized tensors: an integer q stands for scale (q - zero point).
 //!
 //! ```text
 //!   sums of products    exact, in int32

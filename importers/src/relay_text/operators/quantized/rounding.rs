@@ -32,7 +32,7 @@ pub fn narrowed<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>, dtype: DType) -> 
 pub fn range(call: &Call, dtype: DType) -> Outcome<(f64, f64)> {
     let bits = 8 * dtype.size() as i32;
     if !dtype.is_int() || bits > 32 {
-        return call.fault("quantised numbers are integers of at most 32 bits");
+        return call.fault("quantized numbers are integers of at most 32 bits");
     }
     let signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32);
     Ok(match signed {
