@@ -95,7 +95,7 @@ fn import_onnx<'c>(
     if let Ok(inputs) = &known {
         shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
     }
-    let onnx_options = onnx::Options { bound: bound.clone(), shapes };
+    let onnx_options = onnx::Options { bound: bound.clone(), shapes, ..onnx::Options::default() };
     let program =
         onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
             Some(input) => DriverError::NeedsConstant(input.to_owned()),

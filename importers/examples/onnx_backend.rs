@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use fusion_importers::onnx::eager::Computed;
 use fusion_importers::onnx::model::{read_sequence, read_tensor};
-use fusion_importers::onnx::{Model, Options, eager, signature};
+use fusion_importers::onnx::{LoadError, Model, Options, eager};
 use fusion_operators::{Format, Tensor};
 
 enum Verdict {
@@ -87,31 +87,21 @@ fn run(test: &Path) -> Verdict {
             break;
         }
         let mut options = Options::default();
-        let inputs = match signature(&model, &options) {
-            Ok(inputs) => inputs,
-            Err(error) if error.is_unsupported() => return Verdict::Unsupported(error.to_string()),
-            // Without shapes: they come from the data below.
-            Err(_) => Vec::new(),
-        };
-        let names: Vec<String> = match inputs.is_empty() {
-            true => model.graph().input.iter().map(|i| i.name.clone()).collect(),
-            false => inputs.iter().map(|i| i.name.clone()).collect(),
-        };
         let mut values = Vec::new();
-        for (i, name) in names.iter().enumerate() {
-            let path = data.join(format!("input_{i}.pb"));
-            if inputs.get(i).is_some_and(|input| input.is_sequence) {
-                match read_sequence(&path) {
-                    Ok(list) => values.push(Computed::List(list)),
-                    Err(error) => return Verdict::Fail(format!("input {i}: {error}")),
-                }
-                continue;
-            }
-            match read_tensor(&path) {
-                Ok(tensor) => {
-                    options.bound.insert(name.clone(), tensor.clone());
+        for (i, port) in model.ports().0.iter().enumerate() {
+            match input(&data.join(format!("input_{i}.pb")), port.is_tensor) {
+                Ok(Some(Computed::Tensor(tensor))) => {
+                    options.bound.insert(port.name.clone(), tensor.clone());
                     values.push(Computed::Tensor(tensor));
                 }
+                Ok(Some(Computed::List(list))) => {
+                    // The rank of its elements, which the model need not state.
+                    let shape = list.first().map(|t| t.shape().iter().map(|&n| n as u64).collect());
+                    options.shapes.extend(shape.map(|shape| (port.name.clone(), shape)));
+                    values.push(Computed::List(list));
+                }
+                Ok(None) => drop(options.absent.insert(port.name.clone())),
+                Err(error) if error.is_unsupported() => return Verdict::Unsupported(error.to_string()),
                 Err(error) => return Verdict::Fail(format!("input {i}: {error}")),
             }
         }
@@ -146,6 +136,19 @@ fn run(test: &Path) -> Verdict {
         }
     }
     Verdict::Pass(specialized)
+}
+
+/// What a file holds; none where it is an optional value that is not there.
+fn input(path: &Path, is_tensor: bool) -> Result<Option<Computed>, LoadError> {
+    if !is_tensor {
+        return Ok(Some(Computed::List(read_sequence(path)?)));
+    }
+    read_tensor(path).map(|tensor| Some(Computed::Tensor(tensor))).or_else(|error| {
+        match read_sequence(path).map_err(|_| error)?.pop() {
+            Some(tensor) => Ok(Some(Computed::Tensor(tensor))),
+            None => Ok(None),
+        }
+    })
 }
 
 /// ONNX's own tolerances: 1e-3 relative and 1e-7 absolute, the latter of the greatest element where that

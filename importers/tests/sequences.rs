@@ -93,3 +93,25 @@ fn rank_of_the_elements_must_be_said() {
     let error = error.err().expect("the model is wrong").to_string();
     assert!(error.contains("'q' is a sequence of tensors whose rank is not said"), "{error}");
 }
+
+/// An optional tensor that is given is that tensor; one that is not is asked about when the model is imported.
+#[test]
+fn optional_inputs_are_there_or_not() {
+    let mut optional = input("q", 1, &["2"]);
+    let tensor = optional.r#type.take().map(Box::new);
+    let value = Some(type_proto::Value::Optional(ElementTypeProto { elem_type: tensor }));
+    optional.r#type = Some(TypeProto { value });
+    let proto =
+        |op: &str| model(graph(vec![node(op, &["q"], &["y"], vec![])], vec![optional.clone()], &["y"]));
+    let given = Tensor::from_slice(&[2], &[1f32, 2.0]).unwrap();
+    let found = run(proto("OptionalGetElement"), &Options::default(), std::slice::from_ref(&given)).unwrap();
+    assert_eq!(found, std::slice::from_ref(&given));
+    let has = |options: &Options, tensors: &[Tensor]| {
+        run(proto("OptionalHasElement"), options, tensors).unwrap()[0].to_ints()[0] != 0
+    };
+    assert!(has(&Options::default(), &[given]));
+    let absent = Options { absent: ["q".to_owned()].into_iter().collect(), ..Options::default() };
+    assert!(!has(&absent, &[]));
+    let error = run(proto("OptionalGetElement"), &absent, &[]).unwrap_err().to_string();
+    assert!(error.contains("the optional value is not there"), "{error}");
+}

@@ -38,7 +38,11 @@ pub fn onnx_ports(model: &Path) -> Result<(Vec<Port>, Vec<Port>), DriverError> {
 /// Reads a serialised ONNX value: a tensor, or the tensors of a sequence.
 pub fn read_onnx_tensors(path: &Path, is_tensor: bool) -> Result<Vec<Tensor>, DriverError> {
     let read = match is_tensor {
-        true => onnx::model::read_tensor(path).map(|t| vec![t]),
+        // An optional tensor is read as a sequence of one.
+        true => onnx::model::read_tensor(path).map(|t| vec![t]).or_else(|error| {
+            let list = onnx::model::read_sequence(path).unwrap_or_default();
+            if list.len() == 1 { Ok(list) } else { Err(error) }
+        }),
         false => onnx::model::read_sequence(path),
     };
     read.map_err(|e| match e.is_unsupported() || !is_tensor {

@@ -100,6 +100,10 @@ pub fn import(
         }
         importer.define(&input.name, value, Place::default)?;
     }
+    for info in model.inputs().filter(|info| options.absent.contains(&info.name)) {
+        let none = importer.absent();
+        importer.define(&info.name, none, Place::default)?;
+    }
     let results = importer.body(model.graph())?;
     let mut outputs = Vec::with_capacity(results.len());
     for (info, value) in model.graph().output.iter().zip(results) {

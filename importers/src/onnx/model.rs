@@ -98,7 +98,7 @@ pub fn read_tensor(path: &Path) -> Result<Tensor, LoadError> {
 pub struct Port {
     /// Its name.
     pub name: String,
-    /// Whether it is a single tensor; otherwise a sequence, an optional value or a map.
+    /// Whether it is a single tensor, or an optional one; otherwise a sequence, or an optional one, or a map.
     pub is_tensor: bool,
 }
 
@@ -106,7 +106,11 @@ impl Model {
     /// The inputs that are no initializers (old files list these too) and the outputs of the graph, in order.
     pub fn ports(&self) -> (Vec<Port>, Vec<Port>) {
         let port = |info: &ValueInfoProto| {
-            let kind = info.r#type.as_ref().and_then(|t| t.value.as_ref());
+            let value = |ty: &super::proto::TypeProto| ty.value.clone();
+            let kind = match info.r#type.as_ref().and_then(value) {
+                Some(type_proto::Value::Optional(inner)) => inner.elem_type.as_deref().and_then(value),
+                kind => kind,
+            };
             Port { name: info.name.clone(), is_tensor: matches!(kind, Some(type_proto::Value::Tensor(_))) }
         };
         (self.inputs().map(port).collect(), self.graph().output.iter().map(port).collect())
@@ -120,7 +124,7 @@ impl Model {
     }
 }
 
-/// Reads a file that holds one `SequenceProto` of tensors, or an `OptionalProto` of one.
+/// Reads a file that holds one `SequenceProto` of tensors, or an `OptionalProto` of one or of a tensor.
 pub fn read_sequence(path: &Path) -> Result<Vec<Tensor>, LoadError> {
     let decoded = SequenceProto::decode(read(path)?);
     let what = || path.display().to_string();

@@ -1,7 +1,7 @@
 //! What a program of a model takes: the graph's inputs, with what is known about them beforehand.
 
 use fusion_operators::{Dim, Tensor, TensorType};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::error::ImportError;
 use super::model::Model;
@@ -13,8 +13,10 @@ use super::tensor::{MOST_EXTENT, element_type, held_type};
 pub struct Options {
     /// Values of graph inputs, used only where a value is needed at import.
     pub bound: IndexMap<String, Tensor>,
-    /// Shapes of graph inputs, in place of symbolic ones.
+    /// Shapes of graph inputs, in place of symbolic ones. Of a sequence, how many extents its elements have.
     pub shapes: IndexMap<String, Vec<u64>>,
+    /// Optional graph inputs that are not given: the program takes the others alone.
+    pub absent: IndexSet<String>,
 }
 
 /// A graph input.
@@ -31,9 +33,9 @@ pub struct Input {
 /// What a program of the model takes: the graph's inputs that are not initializers.
 pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportError> {
     let graph = model.graph();
-    for name in options.bound.keys().chain(options.shapes.keys()) {
+    for name in options.bound.keys().chain(options.shapes.keys()).chain(&options.absent) {
         if !graph.input.iter().any(|i| i.name == *name) {
-            let problem = "has a given value or shape, but the model has no such input".into();
+            let problem = "has a given value or shape, or none, but the model has no such input".into();
             return Err(ImportError::Input { input: name.clone(), problem });
         }
     }
@@ -43,12 +45,20 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
             let problem = "is named twice".into();
             return Err(ImportError::Input { input: info.name.clone(), problem });
         }
-        let kind = info.r#type.as_ref().and_then(|t| t.value.as_ref());
+        let declared = info.r#type.as_ref().and_then(|t| t.value.as_ref());
+        let kind = match declared {
+            Some(type_proto::Value::Optional(_)) if options.absent.contains(&info.name) => continue,
+            // What is given is what may be there.
+            Some(type_proto::Value::Optional(optional)) => {
+                optional.elem_type.as_ref().and_then(|t| t.value.as_ref())
+            }
+            kind => kind,
+        };
         let (ty, is_sequence) = match kind {
             Some(type_proto::Value::Sequence(sequence)) => {
                 (element_type_of(info, sequence.elem_type.as_deref(), options)?, true)
             }
-            _ => (input_type(info, options)?, false),
+            kind => (input_type(info, kind, options)?, false),
         };
         inputs.push(Input { name: info.name.clone(), ty, is_sequence });
     }
@@ -95,13 +105,16 @@ fn plain(name: &str) -> String {
     if begins { plain } else { format!("_{plain}") }
 }
 
-fn input_type(info: &ValueInfoProto, options: &Options) -> Result<TensorType, ImportError> {
+fn input_type(
+    info: &ValueInfoProto,
+    kind: Option<&type_proto::Value>,
+    options: &Options,
+) -> Result<TensorType, ImportError> {
     let fail = |problem: String| ImportError::Input { input: info.name.clone(), problem };
     let unsupported =
         |what: &str| ImportError::UnsupportedValue { value: info.name.clone(), what: what.to_owned() };
-    let tensor = match info.r#type.as_ref().and_then(|t| t.value.as_ref()) {
+    let tensor = match kind {
         Some(type_proto::Value::Tensor(tensor)) => tensor,
-        Some(type_proto::Value::Optional(_)) => return Err(unsupported("is optional")),
         Some(_) => return Err(unsupported("is a map or a sparse tensor")),
         None => return Err(fail("has no type".into())),
     };

@@ -124,7 +124,8 @@ fn reshape_by_values(im: &mut Importer, node: &Node) -> Converted {
         let is_rest = im.less(number, zero)?;
         let number = im.select(is_rest, one, number)?;
         product = im.mul(product, number)?;
-        (wanted.push(number), rests.push(is_rest));
+        wanted.push(number);
+        rests.push(is_rest);
     }
     let some = im.maximum(product, one)?;
     let rest = im.div(total, some)?;
