@@ -115,9 +115,10 @@ fn values(im: &mut Importer, forest: &Forest, x: Value, dtype: DType) -> Made {
 /// The leaf that each row reaches in each tree.
 fn reached(im: &mut Importer, forest: &Forest, x: Value) -> Made {
     let dtype = im.dtype(x)?;
+    // Numbers of 32 bits: of many rows, what is read and written at each step is what takes the time.
     let column = |im: &mut Importer, f: &dyn Fn(usize) -> i64| {
-        let values: Vec<i64> = (0..forest.nodes.len()).map(f).collect();
-        im.ints(&[values.len()], &values)
+        let values: Vec<f64> = (0..forest.nodes.len()).map(|i| f(i) as f64).collect();
+        im.floats(DType::I32, &[values.len()], &values)
     };
     let of_feature = column(im, &|i| forest.nodes[i].feature)?;
     let (of_yes, of_no) =
@@ -128,8 +129,8 @@ fn reached(im: &mut Importer, forest: &Forest, x: Value) -> Made {
     let of_split = im.floats(dtype, &[splits.len()], &splits)?;
     let modes = forest.modes();
     let any_missing = forest.nodes.iter().any(|node| node.missing);
-    let roots: Vec<i64> = forest.roots.iter().map(|&root| root as i64).collect();
-    let mut at = im.ints(&[roots.len()], &roots)?;
+    let roots: Vec<f64> = forest.roots.iter().map(|&root| root as f64).collect();
+    let mut at = im.floats(DType::I32, &[roots.len()], &roots)?;
     for step in 0..forest.depth.max(1) {
         let feature = im.gather(of_feature, at, 0)?;
         // At first all rows stand at the roots.
