@@ -52,3 +52,28 @@ te.schedule for @attached {
   %f = te.fuse %i, %j
   te.parallel %f
 }
+
+// -----
+
+// Parts of a split with something left over, fused and split again: no part has another number of inner iterations, a guard keeps the end.
+// CHECK-LABEL: func.func private @again
+// CHECK:       loop.for 7 serial
+// CHECK:         loop.for 3 serial
+// CHECK:           %[[END:.*]] = arith.constant 19 : index
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi slt, %{{.*}}, %[[END]] : index
+// CHECK:           loop.guard %[[INSIDE]]
+te.kernel @again(%x: tensor<19xf32>) -> tensor<19xf32> {
+  %0 = te.compute "y" axes [19] reduce [] init [] {
+  ^bb0(%i: index):
+    %a = te.load %x[%i] : tensor<19xf32> -> f32
+    te.yield %a : f32
+  } combine {} : tensor<19xf32>
+  te.return %0 : tensor<19xf32>
+}
+te.schedule for @again {
+  %y = te.stage "y"
+  %i = te.axes %y : !te.axis
+  %o, %n = te.split %i by 3
+  %f = te.fuse %o, %n
+  %p, %q = te.split %f by 3 tail guard
+}

@@ -104,6 +104,8 @@ impl Lowering<'_, '_> {
                 || blocks == 0
                 || self.touched(nest.stage, bound, inner)
                 || !s.made_of(axis).any(|a| a == outer)
+                // Fused with the outer loop, the inner one has as many iterations in the last as in all.
+                || s.made_of(axis).any(|a| a == inner)
             {
                 continue;
             }
