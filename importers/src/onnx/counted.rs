@@ -3,13 +3,15 @@
 //! ```text
 //!   counting(n)             0, 1, .. below n, of an extent that only running shows             relay.dynamic_iota
 //!   first(x, n)             x[0 .. n] along an axis
-//!   places_where(mask)      where a vector of truths holds:  out[cumsum(mask)[i] - 1] = i  where mask[i],  of which the first sum(mask)
+//!   places_where(mask)      where a vector of truths holds:  out[cumsum(mask)[i] - 1] = i  where mask[i],
+//!                           of which the first sum(mask)
 //! ```
 
-use fusion_operators::ops::{creation, elementwise as ew, indexing, reduction, shape};
+use fusion_operators::ops::{creation, elementwise as ew, indexing, reduction};
 use fusion_operators::{Attrs, DType, Dim};
 
 use super::build::Made;
+use super::error::Fault;
 use super::importer::Importer;
 use super::node::Value;
 
@@ -55,7 +57,7 @@ impl Importer<'_> {
     }
 
     /// The places at which a vector of truths holds, in order, before others as many as it is longer by; and how many hold.
-    pub fn places_where(&mut self, mask: Value) -> Result<(Value, Value), super::error::Fault> {
+    pub fn places_where(&mut self, mask: Value) -> Result<(Value, Value), Fault> {
         let ones = self.cast(mask, DType::I64)?;
         let sums = self.op(&reduction::CUMSUM, &[ones], Attrs::new().with("axis", 0i64))?;
         let behind = self.add_f(sums, -1.0)?;
@@ -87,7 +89,7 @@ impl Importer<'_> {
             let places = self.counting(count)?;
             let negative = self.less_f(places, 0.0)?;
             let behind: Vec<i64> = (1..(rank - axis) as i64).collect();
-            let negative = self.op(&shape::EXPAND_DIMS, &[negative], Attrs::new().with("axes", behind))?;
+            let negative = self.expand_dims(negative, &behind)?;
             all = self.bin(&ew::LOGICAL_OR, all, negative)?;
         }
         Ok(all)

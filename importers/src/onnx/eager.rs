@@ -108,8 +108,8 @@ impl Emit for Eager {
         let types: Vec<TensorType> = inputs.iter().map(Tensor::tensor_type).collect();
         for result in op.infer(&types, attrs)? {
             // What follows from values is bounded by what computes it.
-            let sized = result.dims.contains(&Dim::Any);
-            if !sized && result.bytes().is_none_or(|bytes| bytes > MOST_BYTES) {
+            let is_counted = result.dims.contains(&Dim::Any);
+            if !is_counted && result.bytes().is_none_or(|bytes| bytes > MOST_BYTES) {
                 return Err(EvalError::Value(format!("a result of type {result} is too large")).into());
             }
         }

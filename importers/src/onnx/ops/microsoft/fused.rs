@@ -14,7 +14,7 @@ use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
 use crate::onnx::ops::arithmetic::contraction::matmul;
-use crate::onnx::ops::nn::activation::hard_sigmoid;
+use crate::onnx::ops::nn::activation::{hard_sigmoid, hard_swish, leaky_relu};
 
 pub const ROWS: &[Conversion] = &[
     row("FusedMatMul", fused_matmul),
@@ -73,19 +73,12 @@ const ACTIVATIONS: [(&str, Bend); 7] = [
     ("Relu", |im, y, _| im.un(&ew::RELU, y)),
     ("Sigmoid", |im, y, _| im.un(&ew::SIGMOID, y)),
     ("Tanh", |im, y, _| im.un(&ew::TANH, y)),
-    ("LeakyRelu", |im, y, [alpha, _]| {
-        let low = im.mul_f(y, alpha.unwrap_or(0.01))?;
-        let negative = im.less_f(y, 0.0)?;
-        im.select(negative, low, y)
-    }),
+    ("LeakyRelu", |im, y, [alpha, _]| leaky_relu(im, y, alpha.unwrap_or(0.01))),
     ("Clip", |im, y, [least, most]| {
         im.clip(y, least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY))
     }),
     ("HardSigmoid", |im, y, [alpha, beta]| hard_sigmoid(im, y, alpha.unwrap_or(0.2), beta.unwrap_or(0.5))),
-    ("HardSwish", |im, y, _| {
-        let gate = hard_sigmoid(im, y, 1.0 / 6.0, 0.5)?;
-        im.mul(y, gate)
-    }),
+    ("HardSwish", |im, y, _| hard_swish(im, y)),
 ];
 
 fn activated(im: &mut Importer, node: &Node, y: Value, parameters: [Option<f64>; 2]) -> Made {

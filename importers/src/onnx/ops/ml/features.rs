@@ -14,6 +14,7 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::Node;
 use crate::onnx::ops::Conversion;
+use crate::onnx::ops::nn::normalization::{l1_norm, l2_norm, over_length};
 
 pub const ROWS: &[Conversion] = &[
     row("Scaler", |im, node| {
@@ -79,21 +80,11 @@ fn normalizer(im: &mut Importer, node: &Node) -> Converted {
     let last = im.rank(x)?.checked_sub(1).ok_or_else(|| Fault::value("a scalar has no features"))?;
     let length = match node.string("norm", "MAX")? {
         "MAX" => im.reduce(&reduction::REDUCE_MAX, x, &[last], true)?,
-        "L1" => {
-            let size = im.un(&ew::ABS, x)?;
-            im.sum(size, &[last], true)?
-        }
-        "L2" => {
-            let square = im.mul(x, x)?;
-            let sum = im.sum(square, &[last], true)?;
-            im.un(&ew::SQRT, sum)?
-        }
+        "L1" => l1_norm(im, x, last)?,
+        "L2" => l2_norm(im, x, last)?,
         _ => return Err(Fault::Attribute { name: "norm".into(), expected: "MAX, L1 or L2" }),
     };
-    let none = im.equal_f(length, 0.0)?;
-    let one = im.like(length, 1.0)?;
-    let length = im.select(none, one, length)?;
-    Ok(vec![im.div(x, length)?])
+    Ok(vec![over_length(im, x, length)?])
 }
 
 /// Numbers of a row, or one for all, in place of what is missing.

@@ -38,10 +38,7 @@ pub const ROWS: &[Conversion] = &[
     }),
     row("LeakyRelu", |im, node| {
         let alpha = node.float("alpha", 0.01)?;
-        one(im, node, |im, x| {
-            let low = im.mul_f(x, alpha)?;
-            below_zero(im, x, low, x)
-        })
+        one(im, node, |im, x| leaky_relu(im, x, alpha))
     }),
     row("PRelu", prelu),
     row("ThresholdedRelu", |im, node| {
@@ -56,12 +53,7 @@ pub const ROWS: &[Conversion] = &[
         let (alpha, beta) = (node.float("alpha", 0.2)?, node.float("beta", 0.5)?);
         one(im, node, |im, x| hard_sigmoid(im, x, alpha, beta))
     }),
-    row("HardSwish", |im, node| {
-        one(im, node, |im, x| {
-            let gate = hard_sigmoid(im, x, 1.0 / 6.0, 0.5)?;
-            im.mul(x, gate)
-        })
-    }),
+    row("HardSwish", |im, node| one(im, node, hard_swish)),
     row("Softplus", |im, node| one(im, node, softplus)),
     row("Mish", |im, node| {
         one(im, node, |im, x| {
@@ -119,6 +111,18 @@ pub fn elu(im: &mut Importer, x: Value, alpha: f64) -> Made {
 pub fn swish(im: &mut Importer, x: Value, alpha: f64) -> Made {
     let scaled = if alpha == 1.0 { x } else { im.mul_f(x, alpha)? };
     let gate = im.un(&ew::SIGMOID, scaled)?;
+    im.mul(x, gate)
+}
+
+/// x < 0 ? alpha * x : x
+pub fn leaky_relu(im: &mut Importer, x: Value, alpha: f64) -> Made {
+    let low = im.mul_f(x, alpha)?;
+    below_zero(im, x, low, x)
+}
+
+/// x * min(max(x / 6 + 1/2, 0), 1)
+pub fn hard_swish(im: &mut Importer, x: Value) -> Made {
+    let gate = hard_sigmoid(im, x, 1.0 / 6.0, 0.5)?;
     im.mul(x, gate)
 }
 

@@ -137,21 +137,32 @@ fn lp_norm(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
     let axis = im.axis(x, node.int("axis", -1)?)?;
     let length = match node.int("p", 2)? {
-        1 => {
-            let size = im.un(&ew::ABS, x)?;
-            im.sum(size, &[axis], true)?
-        }
-        2 => {
-            let square = im.mul(x, x)?;
-            let sum = im.sum(square, &[axis], true)?;
-            im.un(&ew::SQRT, sum)?
-        }
+        1 => l1_norm(im, x, axis)?,
+        2 => l2_norm(im, x, axis)?,
         p => return Err(Fault::unsupported(format!("the {p}-norm"))),
     };
+    Ok(vec![over_length(im, x, length)?])
+}
+
+/// The 1-norm along an axis, which stays with extent 1.
+pub fn l1_norm(im: &mut Importer, x: Value, axis: usize) -> Made {
+    let size = im.un(&ew::ABS, x)?;
+    im.sum(size, &[axis], true)
+}
+
+/// The 2-norm along an axis, which stays with extent 1.
+pub fn l2_norm(im: &mut Importer, x: Value, axis: usize) -> Made {
+    let square = im.mul(x, x)?;
+    let sum = im.sum(square, &[axis], true)?;
+    im.un(&ew::SQRT, sum)
+}
+
+/// x / length. What has the length 0 stays as it is.
+pub fn over_length(im: &mut Importer, x: Value, length: Value) -> Made {
     let none = im.equal_f(length, 0.0)?;
     let one = im.like(length, 1.0)?;
     let length = im.select(none, one, length)?;
-    Ok(vec![im.div(x, length)?])
+    im.div(x, length)
 }
 
 /// (x - mean) / (standard deviation + 1e-9)

@@ -6,7 +6,7 @@ use crate::onnx::build::Made;
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::Value;
-use crate::onnx::ops::nn::activation::{elu, hard_sigmoid, softplus};
+use crate::onnx::ops::nn::activation::{elu, hard_sigmoid, leaky_relu, softplus};
 
 /// A function of a value and the attributes alpha and beta.
 type Function = fn(&mut Importer, Value, [Option<f64>; 2]) -> Made;
@@ -27,10 +27,7 @@ const FUNCTIONS: [(&str, Function); 11] = [
         let bent = im.un(&ew::TANH, scaled)?;
         im.mul_f(bent, alpha.unwrap_or(1.0))
     }),
-    ("LeakyRelu", |im, x, [alpha, _]| {
-        let (low, negative) = (im.mul_f(x, alpha.unwrap_or(0.01))?, im.less_f(x, 0.0)?);
-        im.select(negative, low, x)
-    }),
+    ("LeakyRelu", |im, x, [alpha, _]| leaky_relu(im, x, alpha.unwrap_or(0.01))),
     ("ThresholdedRelu", |im, x, [alpha, _]| {
         let (low, zero) = (im.less_f(x, alpha.unwrap_or(1.0))?, im.like(x, 0.0)?);
         im.select(low, zero, x)
