@@ -16,13 +16,15 @@ pub struct Facts {
     pub seconds: f64,
     /// How many classes it computes, and how many are views at its beginnings and ends.
     pub members: u64,
+    /// Heights of the lowest and the highest class that it stores.
+    pub heights: (u32, u32),
     /// False for one that moves nothing: what it stores is a view.
     pub computes: bool,
     /// The stored classes of other kernels that it reads, below any views.
     pub reads: Vec<ClassId>,
     /// What members read from outside of them.
     pub inputs: Vec<ClassId>,
-    /// What members, and views at their beginnings and ends, read: no members.
+    /// What members, and views at their beginnings and ends, read: no members; in order.
     pub touches: Vec<ClassId>,
     /// True where a member stays alone.
     pub is_opaque: bool,
@@ -42,7 +44,8 @@ impl Facts {
         let mut known = ClassSet::of(space.classes.len());
         kernel.members.iter().for_each(|&member| _ = known.add(member));
         let read = kernel.all.iter().flat_map(|&member| &state.candidate(space, member).operands);
-        let touches = read.copied().filter(|&class| known.add(class)).collect();
+        let mut touches: Vec<ClassId> = read.copied().filter(|&class| known.add(class)).collect();
+        touches.sort_unstable();
         let of_kind = |kind: FusionKind| {
             kernel.members.iter().copied().find(|&m| state.candidate(space, m).kind == kind)
         };
@@ -52,7 +55,10 @@ impl Facts {
             kernel.members.iter().any(|&m| wanted(state.candidate(space, m)))
         };
         let may_follow = |c: &Candidate| space.rates.stored_together.is_some() && (rearranges(c) || cuts(c));
+        let heights = || kernel.stored.iter().map(|&stored| space.classes[stored].height);
+        let heights = (heights().min().unwrap_or(0), heights().max().unwrap_or(0));
         Rc::new(Facts {
+            heights,
             seconds: cost::kernel(space, state, &kernel),
             members: kernel.all.len() as u64,
             computes: !kernel.members.is_empty(),

@@ -8,14 +8,17 @@
 //! ```
 //!
 //! In a graph that was unrolled over time all steps read the same weights, so that each kernel could be joined with all of the same
-//! kind. Nearly all of them wait for each other. So all those that a kernel can reach through a third one are found once; what is left
-//! is few.
+//! kind. Nearly all of them wait for each other. So those that stand nearest in the program are tried, and all that a kernel can reach
+//! through a third one are found once; what is left is few.
 
 use super::class_set::ClassSet;
 use super::plan::Plan;
 use super::search::LEAST_GAIN;
 use super::space::{ClassId, Space};
 use std::collections::BTreeSet;
+
+/// Of what more classes read, as many are tried: those that stand at about the same height, as kernels that do not wait for each other do.
+const MOST_READERS: usize = 32;
 
 impl Plan {
     /// Joins kernels of some classes with others while that gains.
@@ -60,12 +63,20 @@ impl Plan {
         if !facts.computes {
             return Vec::new();
         }
-        let mut others = BTreeSet::new();
-        for &read in facts.inputs.iter().chain([&class]) {
-            let kernels = self.kernels_with_any(space, self.state.users(space, read));
-            others.extend(kernels.into_iter().filter(|&k| self.facts(k).touches.contains(&read)));
-        }
+        let mut others = Vec::new();
         let own = self.state.group(class);
+        let height = space.classes[class].height;
+        for &read in facts.inputs.iter().chain([&class]) {
+            let mut users: Vec<ClassId> = self.state.users(space, read).collect();
+            if users.len() > MOST_READERS {
+                users.sort_by_key(|&user| (space.classes[user].height.abs_diff(height), user));
+                users.truncate(MOST_READERS);
+            }
+            let touches = |&kernel: &ClassId| self.facts(kernel).touches.binary_search(&read).is_ok();
+            others.extend(self.kernels_with_any(space, users).into_iter().filter(touches));
+        }
+        others.sort_unstable();
+        others.dedup();
         let is_partner = |&other: &ClassId| {
             other != own
                 && space.classes[other].place == space.classes[class].place
@@ -82,7 +93,13 @@ impl Plan {
             return found;
         }
         let own = self.state.group(class);
-        let operands = |kernel: ClassId| self.facts(kernel).reads.iter().map(|&read| self.state.group(read));
+        let heights = |other: &ClassId| self.facts(*other).heights;
+        let lowest = others.iter().map(|other| heights(other).0).min().unwrap_or(0);
+        let highest = others.iter().map(|other| heights(other).1).max().unwrap_or(0);
+        let operands = |kernel: ClassId| {
+            let reads = self.facts(kernel).reads.iter().map(|&read| self.state.group(read));
+            reads.filter(|read| heights(read).1 >= lowest)
+        };
         let mut stack: Vec<ClassId> = operands(own).flat_map(&operands).collect();
         while let Some(kernel) = stack.pop() {
             if found.add(kernel) {
@@ -90,7 +107,7 @@ impl Plan {
             }
         }
         let mut below = ClassSet::of(space.classes.len());
-        let users = |kernel: ClassId| self.users(space, kernel);
+        let users = |kernel: ClassId| self.users(space, kernel).filter(|user| heights(user).0 <= highest);
         let mut stack: Vec<ClassId> = users(own).flat_map(&users).collect();
         while let Some(kernel) = stack.pop() {
             if below.add(kernel) {

@@ -16,7 +16,6 @@ use super::space::{Candidate, ClassId, Space};
 use super::state::State;
 use fusion_operators::ops::shape::TRANSPOSE;
 use fusion_operators::{Dim, FusionKind, Operator, TensorType};
-use std::collections::BTreeMap;
 
 /// A kernel.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +166,7 @@ impl Kernel {
                 self.results.push(at);
             }
         }
-        let mut place_of: BTreeMap<ClassId, usize> = BTreeMap::new();
+        let mut known = ClassSet::of(space.classes.len());
         for &member in &inside {
             let candidate = state.candidate(space, member);
             for &operand in candidate.operands.iter().filter(|o| !has.has(**o)) {
@@ -176,12 +175,12 @@ impl Kernel {
                     FusionKind::Injective => result,
                     _ => f64::INFINITY,
                 };
-                let place = *place_of.entry(operand).or_insert(self.inputs.len());
-                if place == self.inputs.len() {
+                if known.add(operand) {
                     self.inputs.push(operand);
-                    self.read.push(0.0);
+                    self.read.push(read);
+                } else if let Some(place) = self.inputs.iter().position(|&input| input == operand) {
+                    self.read[place] += read;
                 }
-                self.read[place] += read;
             }
         }
         self.members = inside;

@@ -6,6 +6,9 @@ use fusion_operators::FusionKind;
 /// Classes and the candidates that compute them after the move.
 pub type Move = Vec<(ClassId, usize)>;
 
+/// Classes that read one together, at most.
+const MOST_READERS: usize = 32;
+
 /// Single changes, then for each class that several others could read: all of them read it; then forms of products below views. With each whether it may make another kernel:
 /// what computes a class by the same operands in another order only has what is around it fused anew.
 pub fn moves(space: &Space) -> Vec<(Move, bool)> {
@@ -29,7 +32,7 @@ pub fn moves(space: &Space) -> Vec<(Move, bool)> {
                 (candidates.len() > 1).then_some((parent, reads))
             })
             .collect();
-        if together.len() > 1 {
+        if (2..=MOST_READERS).contains(&together.len()) {
             moves.push((together, true));
         }
     }

@@ -13,6 +13,7 @@
 //! The cost is that of the program as it would run: shared work once, recomputed work as often as it is. Moves are counted, not timed.
 
 use super::cost;
+use super::edits::Mark;
 use super::exact;
 use super::kernel::Kernel;
 use super::moves::{Move, moves};
@@ -102,9 +103,13 @@ fn cheapest_trees(space: &Space) -> Vec<u32> {
             best[class] = 0.0;
         }
     }
+    // Operands come first, so that once is enough but for classes that may be computed of each other.
+    let mut upwards: Vec<ClassId> = (0..count).filter(|&class| !space.classes[class].is_external).collect();
+    upwards.sort_by_key(|&class| space.classes[class].height);
     loop {
         let mut changed = false;
-        for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
+        for &class in &upwards {
+            let facts = &space.classes[class];
             for (number, candidate) in facts.candidates.iter().enumerate() {
                 let operands: f64 = candidate.operands.iter().map(|&o| best[o]).sum();
                 let memory =
@@ -136,27 +141,27 @@ impl Plan {
     /// Fuses in the neighbourhood of some classes until nothing gains.
     fn settle(&mut self, space: &Space, classes: &[ClassId], freedom: Freedom) {
         if freedom.fuse {
-            self.settle_lazy(space, classes);
+            self.settle_lazy(space, classes.iter().copied().collect());
         }
         if freedom.join {
             self.settle_joined(space, classes);
         }
     }
 
-    fn settle_lazy(&mut self, space: &Space, classes: &[ClassId]) {
+    fn settle_lazy(&mut self, space: &Space, classes: BTreeSet<ClassId>) {
         let is_candidate = |plan: &Plan, class: ClassId| {
             !space.classes[class].is_external
                 && space.classes[class].kind != FusionKind::Opaque
                 && plan.state.is_live(class)
                 && plan.state.is_stored(class)
-                && plan.state.group_of(class).len() == 1
+                && plan.state.is_alone(class)
                 && !space.roots.contains(&class)
         };
         // Gains by class; those around a change are computed anew. Of like ones the smallest kernel is first: a chain grows everywhere at
         // once, so that the sum over all kernels looked at is that of its length times the logarithm, and not its square.
         let mut known: BTreeMap<ClassId, Rank> = BTreeMap::new();
         let mut open: BTreeSet<Rank> = BTreeSet::new();
-        let mut stale: BTreeSet<ClassId> = classes.iter().copied().collect();
+        let mut stale = classes;
         loop {
             for class in std::mem::take(&mut stale) {
                 let gain = if is_candidate(self, class) { self.gain_of_lazy(space, class) } else { None };
@@ -173,8 +178,7 @@ impl Plan {
             stale.extend(self.neighbours(space, class));
             self.make_lazy(space, class);
             for kernel in self.kernels_with(space, class) {
-                stale.extend(&self.facts(kernel).reads);
-                stale.extend(self.state.group_of(kernel));
+                stale.extend(self.concerned(kernel));
             }
             stale.remove(&class);
         }
@@ -213,11 +217,14 @@ impl Plan {
         let mut kernels = self.readers(space, class);
         kernels.insert(self.state.group(class));
         let mut found = Vec::new();
-        for kernel in kernels {
-            found.extend(&self.facts(kernel).reads);
-            found.extend(self.state.group_of(kernel));
-        }
+        found.extend(kernels.into_iter().flat_map(|kernel| self.concerned(kernel)));
         found
+    }
+
+    /// The classes whose gain may change with a kernel: what it reads, and what it stores, unless that is several, which stay as they are.
+    fn concerned(&self, kernel: ClassId) -> impl Iterator<Item = ClassId> {
+        let own = Some(kernel).filter(|&kernel| self.state.is_alone(kernel));
+        self.facts(kernel).reads.iter().copied().chain(own)
     }
 
     /// The moves, until none gains or so many were tried. True when none gains.
@@ -257,13 +264,26 @@ impl Plan {
         !skipped
     }
 
-    /// Makes a move and fuses what is around it anew. False when the move changes nothing or is not possible: the plan is in no order then.
+    /// Makes a move and fuses what it changed anew. False when the move changes nothing or is not possible: the plan is in no order then.
     fn try_move(&mut self, space: &Space, step: &Move, freedom: Freedom) -> bool {
+        let mark = self.mark();
         let is_possible = self.make(space, step);
-        if is_possible {
-            self.settle(space, &self.around(space, step), freedom);
+        if is_possible && freedom.fuse {
+            // What a class gains by becoming lazy follows from its kernel and those that read it. Elsewhere nothing gained before.
+            let changed = self.changed(space, mark);
+            let concerned = changed.into_iter().flat_map(|kernel| self.concerned(kernel)).collect();
+            self.settle_lazy(space, concerned);
+        }
+        if is_possible && freedom.join {
+            let changed = self.changed(space, mark);
+            self.settle_joined(space, &changed);
         }
         is_possible
+    }
+
+    /// The kernels that were measured since the mark.
+    fn changed(&self, space: &Space, mark: Mark) -> Vec<ClassId> {
+        self.edited(mark).into_iter().filter(|&class| self.has_kernel(space, class)).collect()
     }
 
     /// Computes the classes of a move by its candidates, and stores what was lazy around them.
@@ -320,30 +340,6 @@ impl Plan {
             }
         }
         concerned
-    }
-
-    /// The classes that a move's fusion looks at.
-    fn around(&self, space: &Space, step: &Move) -> Vec<ClassId> {
-        let mut found: BTreeSet<ClassId> = BTreeSet::new();
-        let mut add = |class: ClassId| {
-            found.insert(class);
-            if !space.classes[class].is_external && self.state.is_live(class) {
-                found.extend(&self.state.candidate(space, class).operands);
-                for user in self.state.users(space, class) {
-                    found.insert(user);
-                    found.extend(&self.state.candidate(space, user).operands);
-                }
-            }
-        };
-        for &(class, _) in step {
-            add(class);
-            if self.state.is_live(class) {
-                for operand in self.state.candidate(space, class).operands.clone() {
-                    add(operand);
-                }
-            }
-        }
-        found.into_iter().collect()
     }
 }
 

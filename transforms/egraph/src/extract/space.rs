@@ -7,6 +7,7 @@
 use super::super::analysis::{Graph, attrs, canonical, kind_of, made_by};
 use super::super::language::{Attributes, Head, Node};
 use super::calls::{arithmetic, bytes, error_of};
+use super::heights;
 use super::rates::Rates;
 use egg::{Id, Symbol};
 use fusion_operators::ops::shape::{EXPAND_DIMS, RESHAPE, SQUEEZE};
@@ -60,6 +61,8 @@ pub struct Class {
     pub parents: Vec<ClassId>,
     /// The place in the block from which on it can be computed.
     pub place: u32,
+    /// Nothing that it may be computed of stands higher.
+    pub height: u32,
 }
 
 /// All classes, and those the block needs in memory.
@@ -107,6 +110,7 @@ impl Space {
             // The program's own nodes come first: among equals the first is taken.
             space.classes[class].candidates.sort_by_key(|c| c.rule.is_some());
         }
+        heights::measure(&mut space.classes);
         space
     }
 
@@ -131,6 +135,7 @@ impl Space {
                 candidates: Vec::new(),
                 parents: Vec::new(),
                 place: data.place,
+                height: 0,
             });
             if !self.classes[class].is_external {
                 waiting.push(class);

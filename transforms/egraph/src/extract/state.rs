@@ -119,6 +119,11 @@ impl State {
         self.rows[class].group as usize
     }
 
+    /// True where no other class is stored by the same kernel.
+    pub fn is_alone(&self, class: ClassId) -> bool {
+        self.rows[class].next as usize == class
+    }
+
     /// The classes that are stored by the same kernel, in order.
     pub fn group_of(&self, class: ClassId) -> Vec<ClassId> {
         let mut group = vec![class];
@@ -188,7 +193,8 @@ impl State {
             if at == class {
                 return true;
             }
-            if !space.classes[at].is_external && seen.add(at) {
+            let facts = &space.classes[at];
+            if !facts.is_external && facts.height >= space.classes[class].height && seen.add(at) {
                 stack.extend(&self.candidate(space, at).operands);
             }
         }

@@ -171,6 +171,10 @@ fn concats_of_slices(graph: &Graph) -> Vec<Draft> {
     drafts
 }
 
+/// Of joined tensors that are joined, pieces at most: each is a loop of the kernel. Where a network joins its layers with all before them,
+/// the sum over all pieces would grow with the square of the layers, and nothing is copied less.
+const MOST_PIECES: usize = 16;
+
 fn concats_of_concats(graph: &Graph) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (class, outer) in calls(graph) {
@@ -178,6 +182,9 @@ fn concats_of_concats(graph: &Graph) -> Vec<Draft> {
         for (at, &part) in parts.iter().enumerate() {
             let inner = graph[part].nodes.iter().filter_map(|n| joined(graph, n)).find(|(a, _)| *a == axis);
             let Some((_, inner)) = inner.filter(|_| part != class) else { continue };
+            if parts.len() - 1 + inner.len() > MOST_PIECES {
+                continue;
+            }
             let mut draft = Draft::of(class);
             let all = [&parts[..at], inner, &parts[at + 1..]].concat();
             let operands: Vec<usize> = all.into_iter().map(|id| draft.class(id)).collect();
