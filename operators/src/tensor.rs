@@ -3,13 +3,15 @@
 use crate::aligned::AlignedBuffer;
 use crate::{DType, TensorType, dtype::Class, narrow};
 use half::{bf16, f16};
+use std::sync::Arc;
 
-/// A dense tensor in row-major order, whose first element is aligned to a line of the caches.
+/// A dense tensor in row-major order, whose first element is aligned to a line of the caches. Copies share their elements until one of
+/// them is written to: weights go through a compiler by the gigabyte.
 #[derive(Clone, PartialEq)]
 pub struct Tensor {
     dtype: DType,
     shape: Vec<usize>,
-    data: AlignedBuffer,
+    data: Arc<AlignedBuffer>,
 }
 
 /// Why bytes are not a tensor.
@@ -40,13 +42,13 @@ impl Tensor {
     pub fn from_bytes(dtype: DType, shape: &[usize], bytes: impl AsRef<[u8]>) -> Result<Self, TensorError> {
         let bytes = bytes.as_ref();
         check(dtype, shape, bytes.len())?;
-        let data = AlignedBuffer::of(bytes).map_err(|_| too_large(shape))?;
+        let data = Arc::new(AlignedBuffer::of(bytes).map_err(|_| too_large(shape))?);
         Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }
 
     /// A tensor of zeros.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
-        let data = AlignedBuffer::zeroed(bytes_of(dtype, shape)?).map_err(|_| too_large(shape))?;
+        let data = Arc::new(AlignedBuffer::zeroed(bytes_of(dtype, shape)?).map_err(|_| too_large(shape))?);
         Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }
 
@@ -110,7 +112,7 @@ impl Tensor {
 
     /// Bytes in native order, to write.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.data.bytes_mut()
+        Arc::make_mut(&mut self.data).bytes_mut()
     }
 
     /// The same elements under another shape of the same size.

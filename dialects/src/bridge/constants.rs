@@ -79,7 +79,7 @@ pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> At
     let size = tensor.dtype().size();
     let first = tensor.bytes().get(..size);
     let splat = first.is_some_and(|first| tensor.bytes().chunks_exact(size).all(|e| e == first));
-    // SAFETY: sizes and pointers belong to the tensor; a resource owns its copy through the deleter.
+    // SAFETY: sizes and pointers belong to the tensor; a resource shares its elements, which do not move, until the deleter is called.
     unsafe {
         let raw = if tensor.dtype() == DType::Bool && (splat || tensor.bytes().len() <= INLINE_BYTES) {
             let values: Vec<i32> = tensor.bytes().iter().map(|&b| b.into()).collect();
@@ -93,57 +93,25 @@ pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> At
                 tensor.bytes().as_ptr().cast(),
             )
         } else {
-            let owned = Box::new(AlignedBytes::copy(tensor.bytes()));
-            let (data, length) = (owned.pointer, owned.layout.size());
-            let user = Box::into_raw(owned).cast::<c_void>();
+            let shared = Box::new(tensor.clone());
+            let (data, length) = (shared.bytes().as_ptr().cast_mut(), shared.bytes().len());
+            let user = Box::into_raw(shared);
             mlirUnmanagedDenseResourceElementsAttrGet(
                 ty.to_raw(),
                 super::ir::string(name),
                 data.cast(),
                 length,
-                ALIGNMENT,
+                fusion_operators::aligned::ALIGNMENT,
                 false,
                 Some(free_bytes),
-                user,
+                user.cast(),
             )
         };
         Attribute::from_raw(raw)
     }
 }
 
-const ALIGNMENT: usize = 64;
-
-/// Bytes aligned for any element type, as resources must be.
-struct AlignedBytes {
-    pointer: *mut u8,
-    layout: std::alloc::Layout,
-}
-
-impl AlignedBytes {
-    fn copy(bytes: &[u8]) -> Self {
-        let layout = std::alloc::Layout::from_size_align(bytes.len(), ALIGNMENT)
-            .expect("a slice's size is a layout's");
-        // SAFETY: the layout is not empty (resources are above the inline size) and the copy stays inside it.
-        let pointer = unsafe {
-            let pointer = std::alloc::alloc(layout);
-            if pointer.is_null() {
-                std::alloc::handle_alloc_error(layout);
-            }
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer, bytes.len());
-            pointer
-        };
-        AlignedBytes { pointer, layout }
-    }
-}
-
-impl Drop for AlignedBytes {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { std::alloc::dealloc(self.pointer, self.layout) }
-    }
-}
-
 unsafe extern "C" fn free_bytes(user: *mut c_void, _data: *const c_void, _size: usize, _align: usize) {
     // SAFETY: MLIR gives back once the pointer `write_tensor` handed over.
-    drop(unsafe { Box::from_raw(user.cast::<AlignedBytes>()) });
+    drop(unsafe { Box::from_raw(user.cast::<Tensor>()) });
 }

@@ -110,8 +110,13 @@ pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, T
         return Tensor::from_bytes(dtype, &shape, to_native(dtype, data)).map_err(wrap);
     }
     if let Some(raw) = &proto.raw_data {
-        let data = to_native(dtype, raw.to_vec());
-        return Tensor::from_bytes(dtype, &shape, data).map_err(wrap);
+        // Weights by the gigabyte are copied once.
+        let is_native = cfg!(target_endian = "little") && dtype != DType::Bool;
+        return match is_native {
+            true => Tensor::from_bytes(dtype, &shape, raw),
+            false => Tensor::from_bytes(dtype, &shape, to_native(dtype, raw.to_vec())),
+        }
+        .map_err(wrap);
     }
     typed(proto, dtype, &shape, bytes / dtype.size())
 }

@@ -18,6 +18,25 @@ pub fn broadcast_indices(result: &[usize], operand: &[usize]) -> Vec<usize> {
     indices
 }
 
+/// The elements of an operand of f32 for every element of the result: weights are folded so, by the hundred million.
+fn broadcast(operand: &Tensor, result: &[usize]) -> Option<Vec<f32>> {
+    let own = operand.to_vec::<f32>()?;
+    if operand.shape() == result {
+        return Some(own);
+    }
+    let mut values = Vec::with_capacity(result.iter().product());
+    for_each_run(
+        result,
+        (0, &broadcast_steps(result.len(), operand.shape())),
+        |first, elements, step| match (first as usize, step) {
+            (first, 0) => values.resize(values.len() + elements, own[first]),
+            (first, 1) => values.extend_from_slice(&own[first..first + elements]),
+            (first, step) => values.extend(own[first..].iter().step_by(step as usize).take(elements)),
+        },
+    );
+    Some(values)
+}
+
 /// Applies a function of two numbers with broadcasting: floats when the operands are floats,
 /// integers otherwise.
 pub fn zip(
@@ -29,8 +48,7 @@ pub fn zip(
     let shape = static_shape(result)?;
     let (a, b) = (&operands[0], &operands[1]);
     if result.dtype == DType::F32
-        && operands.iter().all(|t| t.shape() == shape)
-        && let (Some(a), Some(b)) = (a.to_vec::<f32>(), b.to_vec::<f32>())
+        && let (Some(a), Some(b)) = (broadcast(a, &shape), broadcast(b, &shape))
     {
         let values: Vec<f32> = a.into_iter().zip(b).map(|(a, b)| float(a.into(), b.into()) as f32).collect();
         return Ok(vec![Tensor::from_slice(&shape, &values)?]);

@@ -157,15 +157,19 @@ fn pack(tensor: &Tensor, layout: &Layout) -> Option<Tensor> {
     for axis in (1..from.len()).rev() {
         strides[axis - 1] = strides[axis] * from[axis] as usize;
     }
-    let mut digits = vec![0usize; to.len()];
+    let Some((last, outer)) = layout.digits().split_last() else { return Some(moved) };
+    let (run, step) = (to[outer.len()], strides[last.axis] * last.unit as usize);
+    let mut digits = vec![0usize; outer.len()];
     let mut index = vec![0u64; from.len()];
     let source = tensor.bytes();
-    for target in moved.bytes_mut().chunks_exact_mut(size) {
+    // The elements of the last place are a run, along one axis of the tensor.
+    for target in moved.bytes_mut().chunks_exact_mut((run * size).max(1)) {
         if index.iter().zip(&from).all(|(i, n)| i < n) {
             let at: usize = index.iter().zip(&strides).map(|(&i, s)| i as usize * s).sum();
-            target.copy_from_slice(&source[at..at + size]);
+            let left = (from[last.axis] - index[last.axis]).div_ceil(last.unit) as usize;
+            copy_run(&mut target[..run.min(left) * size], &source[at..], (size, step));
         }
-        for (place, digit) in layout.digits().iter().enumerate().rev() {
+        for (place, digit) in outer.iter().enumerate().rev() {
             digits[place] += 1;
             index[digit.axis] += digit.unit;
             if digits[place] < to[place] {
@@ -176,6 +180,28 @@ fn pack(tensor: &Tensor, layout: &Layout) -> Option<Tensor> {
         }
     }
     Some(moved)
+}
+
+/// Copies elements of a size to a place where they lie one behind the other, from one where they are a step apart.
+fn copy_run(to: &mut [u8], from: &[u8], (size, step): (usize, usize)) {
+    match size {
+        _ if step == size => to.copy_from_slice(&from[..to.len()]),
+        1 => copy_apart::<1>(to, from, step),
+        2 => copy_apart::<2>(to, from, step),
+        4 => copy_apart::<4>(to, from, step),
+        8 => copy_apart::<8>(to, from, step),
+        _ => {
+            for (number, target) in to.chunks_exact_mut(size).enumerate() {
+                target.copy_from_slice(&from[number * step..][..size]);
+            }
+        }
+    }
+}
+
+fn copy_apart<const SIZE: usize>(to: &mut [u8], from: &[u8], step: usize) {
+    for (target, source) in to.as_chunks_mut::<SIZE>().0.iter_mut().zip(from.chunks(step)) {
+        target.copy_from_slice(&source[..SIZE]);
+    }
 }
 
 /// Has a kernel take the argument in the layout, and index it so.
