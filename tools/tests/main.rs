@@ -1,5 +1,6 @@
 //! The programs and the driver as their users meet them. One executable: each holds all of MLIR and LLVM.
 
+mod aarch64;
 mod bisect;
 mod cli;
 mod common;

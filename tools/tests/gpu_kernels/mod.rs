@@ -23,9 +23,9 @@ use std::path::Path;
 const CASES: u64 = 2 * KINDS.len() as u64;
 
 /// What is computed, with what is made for it.
-type Kind = (&'static str, fn(&mut Program) -> Value);
+pub type Kind = (&'static str, fn(&mut Program) -> Value);
 
-const KINDS: &[Kind] = &[
+pub const KINDS: &[Kind] = &[
     ("elements", kinds::elements),
     ("broadcast", kinds::broadcast),
     ("rows", kinds::rows),

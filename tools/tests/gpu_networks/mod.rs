@@ -5,7 +5,7 @@
 
 mod attention;
 mod carts;
-mod images;
+pub mod images;
 mod recurrent;
 
 use crate::common::{GPUS, Numbers};
