@@ -16,6 +16,7 @@ use std::path::PathBuf;
 enum Model {
     File(PathBuf),
     Onnx(Vec<u8>),
+    StableHlo(Vec<u8>),
     Mlir(String),
     Relay(String),
 }
@@ -28,10 +29,14 @@ impl Model {
                 Ok(bytes) => Ok(Model::Onnx(bytes.as_bytes().to_vec())),
                 Err(_) => Err(PyTypeError::new_err("a model in memory is bytes of ONNX")),
             },
+            "stablehlo" => match model.cast::<PyBytes>() {
+                Ok(bytes) => Ok(Model::StableHlo(bytes.as_bytes().to_vec())),
+                Err(_) => Ok(Model::StableHlo(text(model)?.into_bytes())),
+            },
             "mlir" => Ok(Model::Mlir(text(model)?)),
             "relay" => Ok(Model::Relay(text(model)?)),
             other => Err(PyValueError::new_err(format!(
-                "format is {other:?}, and \"file\", \"onnx\", \"mlir\" or \"relay\" is expected"
+                "format is {other:?}, and \"file\", \"onnx\", \"mlir\", \"relay\" or \"stablehlo\" is expected"
             ))),
         }
     }
@@ -40,6 +45,7 @@ impl Model {
         match self {
             Model::File(path) => Source::file(path),
             Model::Onnx(bytes) => Source::onnx(bytes),
+            Model::StableHlo(bytes) => Source::stablehlo(bytes),
             Model::Mlir(text) => Source::mlir(text),
             Model::Relay(text) => Source::relay(text),
         }
