@@ -32,8 +32,6 @@ pub struct Function {
     pub argument_names: Vec<String>,
     /// What the results are called; empty where nothing says.
     pub result_names: Vec<String>,
-    /// The types of its results.
-    pub results: Vec<Type>,
     /// Whether it can be called from outside.
     pub public: bool,
     /// Its only block.
@@ -86,12 +84,11 @@ pub enum Attr {
     Word(String),
     /// The name of a function.
     Symbol(String),
-    Type(Type),
     List(Vec<Attr>),
     Map(Attributes),
     Dense(Rc<Dense>),
     /// Something that no operator asks for.
-    Opaque(String),
+    Opaque,
 }
 
 /// A constant: a tensor, or both parts of a complex one. A splat has one element, and the type says how many times.

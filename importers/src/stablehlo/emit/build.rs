@@ -3,7 +3,6 @@
 use super::{Emitter, Held};
 use crate::sources::Outcome;
 use crate::stablehlo::graph::Operation;
-use fusion_dialects::relay::Op as Relay;
 use fusion_dialects::{OpExt, Value, ValueLike, defining_op, kind_of, rows::Kind};
 use fusion_operators::ops::{contraction, creation, elementwise as ew, indexing, shape};
 use fusion_operators::{Attrs, DType, Dim, Operator, Tensor, TensorType};
@@ -335,9 +334,5 @@ impl<'c> Emitter<'c, '_> {
         }
         let axes: Vec<i64> = axes.iter().map(|&a| a as i64).collect();
         self.op(operator, &[x], Attrs::new().with("axes", axes))
-    }
-    /// Whether an operation is this relay one.
-    pub fn is_constant(&self, x: Value<'c>) -> bool {
-        defining_op(x).and_then(kind_of).is_some_and(|kind| matches!(kind, Kind::Relay(Relay::Constant)))
     }
 }

@@ -10,6 +10,7 @@
 //! elementwise operators broadcast, so that what the region does with one element it does with all of them (`lifted`).
 
 mod build;
+mod extents;
 mod quantized;
 
 use super::graph::{Block, Operation, Program, ValueId};
@@ -171,7 +172,9 @@ impl<'c, 'p> Emitter<'c, 'p> {
             return self.on_floats(operation, operands, convert);
         }
         let results = convert(self, operation, &operands)?;
-        self.wrapped(operation, results)
+        let results = self.wrapped(operation, results)?;
+        self.follow_extents(operation, &operands, &results);
+        Ok(results)
     }
 
     /// The type of a value of the function that is emitted.

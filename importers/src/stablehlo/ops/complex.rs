@@ -286,3 +286,20 @@ pub fn logistic<'c>(e: &mut Emitter<'c, '_>, x: Pair<'c>) -> Outcome<Held<'c>> {
     let above = e.add_f(re, 1.0)?;
     Ok(held(one_over(e, [above, im])?))
 }
+
+/// cosh x = cos(i x)
+pub fn cosh<'c>(e: &mut Emitter<'c, '_>, x: Pair<'c>) -> Outcome<Held<'c>> {
+    let height = e.un(&ew::NEG, x[1])?;
+    Ok(held(cos_pair(e, [height, x[0]])?))
+}
+
+/// sinh x = -i sin(i x)
+pub fn sinh<'c>(e: &mut Emitter<'c, '_>, x: Pair<'c>) -> Outcome<Held<'c>> {
+    let height = e.un(&ew::NEG, x[1])?;
+    let [re, im] = sin_pair(e, [height, x[0]])?;
+    Ok(held([im, e.un(&ew::NEG, re)?]))
+}
+
+pub fn square<'c>(e: &mut Emitter<'c, '_>, x: Pair<'c>) -> Outcome<Held<'c>> {
+    Ok(held(mul(e, x, x)?))
+}

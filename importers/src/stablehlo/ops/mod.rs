@@ -2,19 +2,25 @@
 
 mod bits;
 mod bodies;
+mod chlo;
 mod complex;
 mod contraction;
 mod control;
 mod convolution;
 mod creation;
+mod custom;
+mod dynamic;
 mod elementwise;
+mod fourier;
 mod gather;
+mod linear;
 mod normalization;
 mod reduction;
 mod scatter;
 mod shape;
 mod slicing;
 mod sorting;
+mod special;
 mod windows;
 
 use super::emit::Convert;
@@ -39,12 +45,17 @@ const fn row(name: &'static str, convert: Convert) -> Row {
 const FAMILIES: &[&[Row]] = &[
     elementwise::ROWS,
     bits::ROWS,
+    chlo::ROWS,
     complex::ROWS,
     contraction::ROWS,
     control::ROWS,
     convolution::ROWS,
     creation::ROWS,
+    custom::ROWS,
+    dynamic::ROWS,
+    fourier::ROWS,
     gather::ROWS,
+    linear::ROWS,
     normalization::ROWS,
     reduction::ROWS,
     scatter::ROWS,

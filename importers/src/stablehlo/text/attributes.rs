@@ -48,7 +48,7 @@ impl Reader {
         Ok(match node.as_rule() {
             Rule::attribute | Rule::bare => {
                 let mut parts = node.into_inner();
-                let Some(first) = parts.next() else { return Ok(Attr::Opaque(text.to_owned())) };
+                let Some(first) = parts.next() else { return Ok(Attr::Opaque) };
                 match (first.as_rule(), parts.next()) {
                     (Rule::dense, Some(ty)) => {
                         let ty = self.ty(ty)?;
@@ -61,14 +61,13 @@ impl Reader {
             Rule::number => number(text, None),
             Rule::string => Attr::Text(literals::unquoted(text)),
             Rule::symbol => Attr::Symbol(symbol(text)),
-            Rule::array => literals::array(text).unwrap_or_else(|| Attr::Opaque(text.to_owned())),
+            Rule::array => literals::array(text).unwrap_or_else(|| Attr::Opaque),
             Rule::list => Attr::List(node.into_inner().map(|n| self.attribute(n)).collect::<Outcome<_>>()?),
             Rule::range => {
                 let numbers = text.split(':').map(|n| n.parse().map(Attr::Int));
                 Attr::List(numbers.collect::<Result<_, _>>().map_err(|_| wrong(format!("{text} is out of range")))?)
             }
             Rule::dict => Attr::Map(self.dict(node)?),
-            Rule::type_attribute => Attr::Type(self.ty(node)?),
             Rule::dialect => self.dialect(node)?,
             Rule::list_pair | Rule::convolution_axes => {
                 Attr::List(node.into_inner().map(|n| self.attribute(n)).collect::<Outcome<_>>()?)
@@ -80,7 +79,7 @@ impl Reader {
                 _ => Attr::Word(text.to_owned()),
             },
             Rule::dense => return Fault::new(place, "the type of this constant is not said; write : TYPE behind it"),
-            _ => Attr::Opaque(text.to_owned()),
+            _ => Attr::Opaque,
         })
     }
 
@@ -99,14 +98,13 @@ impl Reader {
 
     /// `#stablehlo.dot<...>`, `#stablehlo<precision DEFAULT>`, or an alias.
     fn dialect(&self, node: Node) -> Outcome<Attr> {
-        let text = node.as_str().trim().to_owned();
         let mut parts = node.into_inner();
         let name = parts.next().map_or("", |n| n.as_str()).to_owned();
         let Some(inner) = parts.next() else {
-            return Ok(self.aliases.get(&name).cloned().unwrap_or(Attr::Opaque(text)));
+            return Ok(self.aliases.get(&name).cloned().unwrap_or(Attr::Opaque));
         };
         if inner.as_rule() != Rule::inner {
-            return Ok(Attr::Opaque(text));
+            return Ok(Attr::Opaque);
         }
         let (mut map, mut last) = (Attributes::new(), None);
         for part in inner.into_inner() {
@@ -137,7 +135,7 @@ impl Reader {
 
 /// A number of a type: `1 : i64`, `0x7F800000 : f32`, `1 : f32`.
 fn number(text: &str, ty: Option<&Type>) -> Attr {
-    let value = literals::scalar(text).unwrap_or_else(|| Attr::Opaque(text.to_owned()));
+    let value = literals::scalar(text).unwrap_or_else(|| Attr::Opaque);
     let Some(Type::Other(name)) = ty else { return value };
     let dtype: Option<DType> = name.parse().ok();
     match (&value, dtype) {

@@ -3,7 +3,7 @@
 use super::{Node, Rule, span};
 use crate::nearest::nearest;
 use crate::sources::{Fault, Outcome, Span};
-use crate::stablehlo::graph::{Attr, Block, Function, Program, ValueId};
+use crate::stablehlo::graph::{Attr, Function, Program, ValueId};
 use crate::stablehlo::text::literals::unquoted;
 use crate::stablehlo::types::Type;
 use std::collections::HashMap;
@@ -103,16 +103,13 @@ impl Reader {
         };
         let Some(region) = region else { return Ok(()) };
         self.begin();
-        let mut body = self.region(region, &[])?;
-        let results = self.returned(&body);
+        let body = self.region(region, &[])?;
         let argument_names = (0..body.arguments.len()).map(|i| format!("arg{i}")).collect();
         let public = !matches!(attributes.get("sym_visibility"), Some(Attr::Text(text)) if text == "private");
-        let body = std::mem::take(&mut body);
         self.finish(Function {
             name,
             argument_names,
             result_names: Vec::new(),
-            results,
             public,
             body,
             types: Vec::new(),
@@ -135,17 +132,12 @@ impl Reader {
         }
     }
 
-    fn returned(&self, body: &Block) -> Vec<Type> {
-        let last = body.operations.last();
-        last.iter().flat_map(|op| &op.operands).map(|&v| self.types[v as usize].clone()).collect()
-    }
-
     fn function(&mut self, node: Node) -> Outcome<()> {
         let place = span(&node);
         self.begin();
         let (mut name, mut public, mut body) = (String::new(), true, None);
         let (mut parameters, mut argument_names) = (Vec::new(), Vec::new());
-        let (mut results, mut result_names) = (Vec::new(), Vec::new());
+        let mut result_names = Vec::new();
         for part in node.into_inner() {
             match part.as_rule() {
                 Rule::symbol => name = symbol(part.as_str()),
@@ -158,7 +150,7 @@ impl Reader {
                 Rule::function_results => {
                     for result in part.into_inner() {
                         let mut parts = result.into_inner();
-                        results.extend(parts.next().map(|ty| self.ty(ty)).transpose()?);
+                        parts.next();
                         let attributes = parts.next().map(|dict| self.dict(dict)).transpose()?.unwrap_or_default();
                         result_names.push(match attributes.get("jax.result_info") {
                             Some(Attr::Text(text)) => text.clone(),
@@ -173,7 +165,7 @@ impl Reader {
         // A declaration.
         let Some(body) = body else { return Ok(()) };
         let body = self.region(body, &parameters)?;
-        self.finish(Function { name, argument_names, result_names, results, public, body, types: Vec::new(), span: place })
+        self.finish(Function { name, argument_names, result_names, public, body, types: Vec::new(), span: place })
     }
 
     fn parameter(&mut self, node: Node) -> Outcome<(ValueId, String)> {
