@@ -47,7 +47,9 @@ fn read_mlir<'c>(
                 false => parse_file(context, path),
             }
         }
-        Content::Bytes(bytes) if stablehlo::is_stablehlo(bytes) => return import_stablehlo(context, model, shapes),
+        Content::Bytes(bytes) if stablehlo::is_stablehlo(bytes) => {
+            return import_stablehlo(context, model, shapes);
+        }
         Content::Bytes(bytes) => parse_module(context, text(bytes)?),
     };
     module.map_err(|errors| failed(errors.join("\n")))

@@ -29,12 +29,28 @@ def ports(declared: Sequence[tuple]) -> list[Port]:
     return [port(*one) for one in declared]
 
 
+# What MLIR's bytecode begins with.
+BYTECODE = b"ML\xefR"
+
+
+def jax_program(model: Any) -> bytes | str | None:
+    """The StableHLO program of a `jax.export.Exported`, or of what `jax.jit(f).lower(...)` gives."""
+    if isinstance(artifact := getattr(model, "mlir_module_serialized", None), bytes):
+        return artifact
+    if hasattr(model, "compiler_ir") and hasattr(model, "as_text"):
+        return model.as_text()
+    return None
+
+
 def source(model: Any) -> tuple[Any, str]:
     """A model as the compiler takes it, with its form."""
     if hasattr(model, "SerializeToString"):
         return model.SerializeToString(), "onnx"
+    if (program := jax_program(model)) is not None:
+        return program, "stablehlo"
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return bytes(model), "onnx"
+        model = bytes(model)
+        return model, "stablehlo" if model[:4] == BYTECODE else "onnx"
     if isinstance(model, str) and "\n" in model:
         return model, "relay" if model.lstrip().startswith("#[version") else "mlir"
     if isinstance(model, (str, os.PathLike)):

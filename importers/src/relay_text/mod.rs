@@ -18,9 +18,9 @@ mod program;
 mod read;
 mod syntax;
 
+pub use crate::sources::TextError;
 pub use blanks::MOST_DEPTH;
 pub(crate) use elements::element_name;
-pub use crate::sources::TextError;
 pub(crate) use print::type_text;
 pub use print::{PrintError, print};
 

@@ -117,8 +117,13 @@ impl Attr {
             Attr::List(list) => list.iter().all(|one| one.collect(all)),
             Attr::Dense(dense) => {
                 let [part] = &dense.parts[..] else { return false };
-                let count = if dense.splat { dense.ty.elements().unwrap_or(1).min(1 << 16) } else { part.len() as u64 };
-                !part.dtype().is_float() && (0..count as usize).all(|i| push(part.int_at(if dense.splat { 0 } else { i })))
+                let count = if dense.splat {
+                    dense.ty.elements().unwrap_or(1).min(1 << 16)
+                } else {
+                    part.len() as u64
+                };
+                !part.dtype().is_float()
+                    && (0..count as usize).all(|i| push(part.int_at(if dense.splat { 0 } else { i })))
             }
             _ => false,
         }
@@ -161,7 +166,9 @@ impl Operation {
         let Some(list) = self.opt_ints(name)? else { return Ok(absent.to_vec()) };
         let size = |&n: &i64| {
             let fits = usize::try_from(n).ok().filter(|&n| n <= u32::MAX as usize);
-            fits.ok_or_else(|| self.boxed(format!("{n} in {name} is out of range; write an integer from 0 to 4294967295")))
+            fits.ok_or_else(|| {
+                self.boxed(format!("{n} in {name} is out of range; write an integer from 0 to 4294967295"))
+            })
         };
         list.iter().map(size).collect()
     }
@@ -177,7 +184,8 @@ impl Operation {
         let axes = self.sizes_or(name, &[])?;
         for (i, &axis) in axes.iter().enumerate() {
             if axis >= rank {
-                return self.fault(format!("axis {axis} in {name} is out of range for a tensor of rank {rank}"));
+                return self
+                    .fault(format!("axis {axis} in {name} is out of range for a tensor of rank {rank}"));
             }
             if axes[..i].contains(&axis) {
                 return self.fault(format!("axis {axis} stands twice in {name}"));
@@ -203,7 +211,9 @@ impl Operation {
     pub fn axis(&self, name: &str, rank: usize) -> Outcome<usize> {
         let axis = self.int(name)?;
         let within = usize::try_from(axis).ok().filter(|&a| a < rank);
-        within.ok_or_else(|| self.boxed(format!("{name} is {axis}, which is no axis of a tensor of rank {rank}")))
+        within.ok_or_else(|| {
+            self.boxed(format!("{name} is {axis}, which is no axis of a tensor of rank {rank}"))
+        })
     }
 
     /// A flag; false when it is absent.

@@ -12,8 +12,8 @@ use super::types::{Element, Type};
 use crate::sources::{Fault, Outcome, Source};
 use fusion_dialects::relay::Builder;
 use fusion_dialects::{
-    Build, Context, Location, Module, Type as MlirType, Value, ValueLike, array_attr, dict_attr, function_type, str_attr,
-    tensor_type_to_mlir, type_attr,
+    Build, Context, Location, Module, Type as MlirType, Value, ValueLike, array_attr, dict_attr,
+    function_type, str_attr, tensor_type_to_mlir, type_attr,
 };
 use fusion_operators::{Dim, TensorType};
 use std::collections::HashSet;
@@ -22,12 +22,20 @@ use std::collections::HashSet;
 const NAME: &str = "relay.name";
 
 /// A module with the function @main.
-pub fn module<'c>(context: &'c Context, program: &Program, source: &Source, shapes: &Shapes) -> Outcome<Module<'c>> {
+pub fn module<'c>(
+    context: &'c Context,
+    program: &Program,
+    source: &Source,
+    shapes: &Shapes,
+) -> Outcome<Module<'c>> {
     let main = main_of(program)?;
     let names = unique(&main.argument_names, "arg");
     if let Some(unknown) = shapes.keys().find(|given| !names.contains(given)) {
         let known = names.join(", ");
-        return Fault::new(main.span, format!("a shape is given for {unknown}, which is no input; the inputs are {known}"));
+        return Fault::new(
+            main.span,
+            format!("a shape is given for {unknown}, which is no input; the inputs are {known}"),
+        );
     }
     let arguments = main.body.arguments.iter().zip(&names);
     let types: Vec<Vec<TensorType>> = arguments
@@ -60,7 +68,8 @@ pub fn module<'c>(context: &'c Context, program: &Program, source: &Source, shap
             });
         });
         let named = |names: &[String]| {
-            let all: Vec<_> = names.iter().map(|name| dict_attr(context, &[(NAME, str_attr(context, name))])).collect();
+            let all: Vec<_> =
+                names.iter().map(|name| dict_attr(context, &[(NAME, str_attr(context, name))])).collect();
             array_attr(context, &all)
         };
         let attrs = [
@@ -111,17 +120,28 @@ fn input_types(ty: &Type, name: &str, shapes: &Shapes, main: &Function) -> Outco
     match ty {
         Type::Tensor(tensor) => {
             let Some(dtype) = tensor.element.kept() else {
-                return Fault::new(main.span, format!("the input {name} has elements of type {}, which are not supported", tensor.element));
+                return Fault::new(
+                    main.span,
+                    format!(
+                        "the input {name} has elements of type {}, which are not supported",
+                        tensor.element
+                    ),
+                );
             };
-            let plain: String = name.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '_' }).collect();
+            let plain: String =
+                name.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '_' }).collect();
             let named = |(axis, dim): (usize, &Option<u64>)| {
                 dim.map_or_else(|| Dim::Symbol(format!("_{plain}.{axis}")), Dim::Static)
             };
             let mut dims: Vec<Dim> = tensor.dims.iter().enumerate().map(named).collect();
             if let Some(given) = shapes.get(name) {
-                let fits = given.len() == dims.len() && dims.iter().zip(given).all(|(dim, n)| dim.known().is_none_or(|known| known == *n));
+                let fits = given.len() == dims.len()
+                    && dims.iter().zip(given).all(|(dim, n)| dim.known().is_none_or(|known| known == *n));
                 if !fits {
-                    return Fault::new(main.span, format!("the input {name} is {ty}, and is given the shape {given:?}"));
+                    return Fault::new(
+                        main.span,
+                        format!("the input {name} is {ty}, and is given the shape {given:?}"),
+                    );
                 }
                 dims = given.iter().map(|&n| Dim::Static(n)).collect();
             }
@@ -131,16 +151,23 @@ fn input_types(ty: &Type, name: &str, shapes: &Shapes, main: &Function) -> Outco
             Ok(vec![TensorType::new(dims, dtype)])
         }
         Type::Tuple(types) => {
-            let parts = types.iter().enumerate().map(|(i, ty)| input_types(ty, &format!("{name}.{i}"), shapes, main));
+            let parts =
+                types.iter().enumerate().map(|(i, ty)| input_types(ty, &format!("{name}.{i}"), shapes, main));
             Ok(parts.collect::<Outcome<Vec<_>>>()?.concat())
         }
         Type::Token => Ok(Vec::new()),
-        Type::Other(text) => Fault::new(main.span, format!("the input {name} is of type {text}, which is no tensor")),
+        Type::Other(text) => {
+            Fault::new(main.span, format!("the input {name} is of type {text}, which is no tensor"))
+        }
     }
 }
 
 /// An argument from the tensors it is.
-fn taken<'c>(e: &mut Emitter<'c, '_>, ty: &Type, values: &mut impl Iterator<Item = Value<'c>>) -> Outcome<Held<'c>> {
+fn taken<'c>(
+    e: &mut Emitter<'c, '_>,
+    ty: &Type,
+    values: &mut impl Iterator<Item = Value<'c>>,
+) -> Outcome<Held<'c>> {
     match ty {
         Type::Tensor(tensor) => {
             let Some(value) = values.next() else { return e.fault("an input is missing") };
@@ -163,7 +190,12 @@ fn taken<'c>(e: &mut Emitter<'c, '_>, ty: &Type, values: &mut impl Iterator<Item
 }
 
 /// The tensors that a result is, with their names.
-fn given<'c>(e: &mut Emitter<'c, '_>, name: &str, held: &Held<'c>, all: &mut Vec<(String, Value<'c>)>) -> Outcome<()> {
+fn given<'c>(
+    e: &mut Emitter<'c, '_>,
+    name: &str,
+    held: &Held<'c>,
+    all: &mut Vec<(String, Value<'c>)>,
+) -> Outcome<()> {
     match held {
         Held::Tensor(value) => all.push((name.to_owned(), *value)),
         Held::Complex(re, im) => {
@@ -184,7 +216,11 @@ fn given<'c>(e: &mut Emitter<'c, '_>, name: &str, held: &Held<'c>, all: &mut Vec
     Ok(())
 }
 
-fn results<'c>(e: &mut Emitter<'c, '_>, main: &Function, values: &[Value<'c>]) -> Outcome<Vec<(String, Value<'c>)>> {
+fn results<'c>(
+    e: &mut Emitter<'c, '_>,
+    main: &Function,
+    values: &[Value<'c>],
+) -> Outcome<Vec<(String, Value<'c>)>> {
     let mut values = values.iter().copied();
     let types: Vec<Type> = main.body.arguments.iter().map(|&v| main.types[v as usize].clone()).collect();
     let arguments: Vec<Held> = types.iter().map(|ty| taken(e, ty, &mut values)).collect::<Outcome<_>>()?;

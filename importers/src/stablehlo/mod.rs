@@ -9,6 +9,7 @@
 //! `jax.export`, which holds such an artifact. The graph is the same for all of them. `ops/` has a row for each operator, one family
 //! a file. docs/reference/stablehlo.md has the table of operators.
 
+mod bytecode;
 mod emit;
 mod graph;
 mod main_function;
@@ -32,7 +33,7 @@ pub fn is_stablehlo(bytes: &[u8]) -> bool {
     const WORDS: [&str; 3] = ["stablehlo.", "chlo.", "mhlo."];
     match std::str::from_utf8(bytes) {
         Ok(text) => WORDS.iter().any(|word| text.contains(word)),
-        Err(_) => false,
+        Err(_) => bytes.starts_with(bytecode::MAGIC) || bytecode::module_of(bytes).is_some(),
     }
 }
 
@@ -56,9 +57,21 @@ pub fn import<'c>(
     bytes: Vec<u8>,
     shapes: &Shapes,
 ) -> Result<Module<'c>, TextError> {
+    let artifact =
+        if bytes.starts_with(bytecode::MAGIC) { Some(&bytes[..]) } else { bytecode::module_of(&bytes) };
+    if let Some(artifact) = artifact {
+        let (program, source) = bytecode::read(name, artifact).map_err(|message| whole(name, message))?;
+        return main_function::module(context, &program, &source, shapes)
+            .map_err(|fault| source.error(&fault));
+    }
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
-        Err(_) => return Err(whole(name, "the file is neither text in UTF-8 nor MLIR bytecode".into())),
+        Err(_) => {
+            return Err(whole(
+                name,
+                "the file is neither text in UTF-8, nor MLIR bytecode, nor of jax.export".into(),
+            ));
+        }
     };
     if text.len() > u32::MAX as usize {
         return Err(whole(name, format!("the text has {} bytes, which are too many", text.len())));
@@ -71,4 +84,3 @@ pub fn import<'c>(
 fn whole(file: &str, message: String) -> TextError {
     TextError { file: file.into(), line: 0, column: 0, message, source_line: String::new(), width: 0 }
 }
-

@@ -12,11 +12,17 @@ const MOST_ELEMENTS: u64 = 1 << 40;
 
 impl<'c> Emitter<'c, '_> {
     /// Calls an operator.
-    pub fn ops(&mut self, operator: &'static Operator, operands: &[Value<'c>], attrs: Attrs) -> Outcome<Vec<Value<'c>>> {
+    pub fn ops(
+        &mut self,
+        operator: &'static Operator,
+        operands: &[Value<'c>],
+        attrs: Attrs,
+    ) -> Outcome<Vec<Value<'c>>> {
         let results = match self.builder.op(operator, operands, &attrs) {
             Ok(results) => results,
             Err(violation) => {
-                return self.fault(format!("this becomes relay.{}, which violates {violation}", operator.name));
+                return self
+                    .fault(format!("this becomes relay.{}, which violates {violation}", operator.name));
             }
         };
         for &result in &results {
@@ -29,7 +35,12 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// Calls an operator of one result.
-    pub fn op(&mut self, operator: &'static Operator, operands: &[Value<'c>], attrs: Attrs) -> Outcome<Value<'c>> {
+    pub fn op(
+        &mut self,
+        operator: &'static Operator,
+        operands: &[Value<'c>],
+        attrs: Attrs,
+    ) -> Outcome<Value<'c>> {
         let results = self.ops(operator, operands, attrs)?;
         match results.first() {
             Some(&result) => Ok(result),
@@ -132,7 +143,9 @@ impl<'c> Emitter<'c, '_> {
         let ty = self.ty(v)?;
         match ty.shape() {
             Some(shape) => Ok(shape.into_iter().map(|n| n as usize).collect()),
-            None => self.fault(format!("the extents of {ty} must be known here; give the model's inputs shapes")),
+            None => {
+                self.fault(format!("the extents of {ty} must be known here; give the model's inputs shapes"))
+            }
         }
     }
 
@@ -143,13 +156,20 @@ impl<'c> Emitter<'c, '_> {
         match operands.get(index) {
             Some(Held::Tensor(value)) => Ok(*value),
             Some(Held::Complex(..)) => operation.fault(format!("operand {index} must not be complex")),
-            Some(Held::Tuple(_) | Held::Token) => operation.fault(format!("operand {index} must be a tensor")),
+            Some(Held::Tuple(_) | Held::Token) => {
+                operation.fault(format!("operand {index} must be a tensor"))
+            }
             None => operation.fault(format!("operand {index} is missing")),
         }
     }
 
     /// An operand that may be complex: its parts.
-    pub fn parts(&self, operation: &Operation, operands: &[Held<'c>], index: usize) -> Outcome<Vec<Value<'c>>> {
+    pub fn parts(
+        &self,
+        operation: &Operation,
+        operands: &[Held<'c>],
+        index: usize,
+    ) -> Outcome<Vec<Value<'c>>> {
         match operands.get(index) {
             Some(Held::Complex(re, im)) => Ok(vec![*re, *im]),
             _ => Ok(vec![self.tensor(operation, operands, index)?]),
@@ -167,10 +187,14 @@ impl<'c> Emitter<'c, '_> {
     /// Integers that an operand holds, which must be known when the program is read.
     pub fn known_ints(&self, operation: &Operation, x: Value<'c>, what: &str) -> Outcome<Vec<i64>> {
         match self.builder.constant_value(x) {
-            Some(tensor) if !tensor.dtype().is_float() => {
-                Ok(tensor.to_ints().into_iter().map(|n| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64).collect())
+            Some(tensor) if !tensor.dtype().is_float() => Ok(tensor
+                .to_ints()
+                .into_iter()
+                .map(|n| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+                .collect()),
+            _ => {
+                operation.fault(format!("{what} must be known when the program is read, and it is computed"))
             }
-            _ => operation.fault(format!("{what} must be known when the program is read, and it is computed")),
         }
     }
 
@@ -181,7 +205,9 @@ impl<'c> Emitter<'c, '_> {
         }
         let op = defining_op(x)?;
         let moves = match kind_of(op) {
-            Some(Kind::Operator(operator)) => operator.is(&shape::BROADCAST_TO) || operator.is(&shape::RESHAPE),
+            Some(Kind::Operator(operator)) => {
+                operator.is(&shape::BROADCAST_TO) || operator.is(&shape::RESHAPE)
+            }
             _ => false,
         };
         if moves { self.known(op.operand_values().first().copied()?) } else { None }
@@ -235,7 +261,13 @@ impl<'c> Emitter<'c, '_> {
         self.op(&creation::ARANGE, &[], attrs.with("dtype", dtype))
     }
     /// The same, along one axis of a tensor of that rank.
-    pub fn iota_along(&mut self, dtype: DType, extent: usize, axis: usize, rank: usize) -> Outcome<Value<'c>> {
+    pub fn iota_along(
+        &mut self,
+        dtype: DType,
+        extent: usize,
+        axis: usize,
+        rank: usize,
+    ) -> Outcome<Value<'c>> {
         let numbers = self.iota(dtype, &Dim::Static(extent as u64))?;
         let shape: Vec<usize> = (0..rank).map(|a| if a == axis { extent } else { 1 }).collect();
         self.reshape(numbers, &shape)
@@ -281,7 +313,12 @@ impl<'c> Emitter<'c, '_> {
         }
     }
     /// x[begin:end:stride] along an axis.
-    pub fn slice(&mut self, x: Value<'c>, axis: usize, [begin, end, stride]: [usize; 3]) -> Outcome<Value<'c>> {
+    pub fn slice(
+        &mut self,
+        x: Value<'c>,
+        axis: usize,
+        [begin, end, stride]: [usize; 3],
+    ) -> Outcome<Value<'c>> {
         if begin == 0 && stride == 1 && self.dims(x)?.get(axis).and_then(Dim::known) == Some(end as u64) {
             return Ok(x);
         }
@@ -328,7 +365,12 @@ impl<'c> Emitter<'c, '_> {
         self.bin(&contraction::MATMUL, a, b)
     }
     /// A reduction over axes.
-    pub fn reduce(&mut self, operator: &'static Operator, x: Value<'c>, axes: &[usize]) -> Outcome<Value<'c>> {
+    pub fn reduce(
+        &mut self,
+        operator: &'static Operator,
+        x: Value<'c>,
+        axes: &[usize],
+    ) -> Outcome<Value<'c>> {
         if axes.is_empty() {
             return Ok(x);
         }

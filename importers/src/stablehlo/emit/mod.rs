@@ -97,7 +97,8 @@ impl<'c, 'p> Emitter<'c, 'p> {
         let program = self.program;
         let Some(function) = program.functions.get(name) else {
             let known: Vec<&str> = program.functions.keys().map(String::as_str).collect();
-            let near = crate::nearest::nearest(name, &known).map_or(String::new(), |n| format!("; did you mean @{n}?"));
+            let near = crate::nearest::nearest(name, &known)
+                .map_or(String::new(), |n| format!("; did you mean @{n}?"));
             return self.fault(format!("there is no function @{name}{near}"));
         };
         if self.frames.len() >= MOST_CALLS {
@@ -130,10 +131,16 @@ impl<'c, 'p> Emitter<'c, 'p> {
             self.emitted += 1;
             self.locate(operation.span);
             if self.emitted > MOST_OPERATIONS {
-                return self.fault(format!("the program has more than {MOST_OPERATIONS} operations, counting what it calls"));
+                return self.fault(format!(
+                    "the program has more than {MOST_OPERATIONS} operations, counting what it calls"
+                ));
             }
-            let operands: Vec<Held> = operation.operands.iter().map(|&v| self.held(v)).collect::<Outcome<_>>()?;
-            if matches!(operation.name.as_str(), "stablehlo.return" | "func.return" | "sdy.return" | "mhlo.return") {
+            let operands: Vec<Held> =
+                operation.operands.iter().map(|&v| self.held(v)).collect::<Outcome<_>>()?;
+            if matches!(
+                operation.name.as_str(),
+                "stablehlo.return" | "func.return" | "sdy.return" | "mhlo.return"
+            ) {
                 return Ok(operands);
             }
             let results = self.operation(operation, operands)?;
@@ -147,7 +154,12 @@ impl<'c, 'p> Emitter<'c, 'p> {
     }
 
     /// Values of a block of single elements, computed for whole tensors; the block is emitted up to its end.
-    pub fn lifted_values(&mut self, block: &'p Block, arguments: Vec<Held<'c>>, wanted: &[ValueId]) -> Results<'c> {
+    pub fn lifted_values(
+        &mut self,
+        block: &'p Block,
+        arguments: Vec<Held<'c>>,
+        wanted: &[ValueId],
+    ) -> Results<'c> {
         let outer = std::mem::replace(&mut self.lifted, true);
         let done = self.block(block, arguments);
         self.lifted = outer;

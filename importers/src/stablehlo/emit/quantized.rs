@@ -23,7 +23,17 @@ fn quantized_of(ty: &Type) -> Option<&Quantized> {
 }
 
 /// Operators that move stored numbers, or that are about them.
-const ON_STORED: &[&str] = &["func.call", "stablehlo.constant", "stablehlo.bitcast_convert", "stablehlo.while", "stablehlo.if", "stablehlo.case", "stablehlo.optimization_barrier", "stablehlo.tuple", "stablehlo.get_tuple_element"];
+const ON_STORED: &[&str] = &[
+    "func.call",
+    "stablehlo.constant",
+    "stablehlo.bitcast_convert",
+    "stablehlo.while",
+    "stablehlo.if",
+    "stablehlo.case",
+    "stablehlo.optimization_barrier",
+    "stablehlo.tuple",
+    "stablehlo.get_tuple_element",
+];
 
 /// Whether an operation computes with quantized tensors.
 pub fn is_about(e: &Emitter, operation: &Operation) -> bool {
@@ -33,7 +43,12 @@ pub fn is_about(e: &Emitter, operation: &Operation) -> bool {
 
 impl<'c, 'p> Emitter<'c, 'p> {
     /// An operation on what quantized operands stand for.
-    pub fn on_floats(&mut self, operation: &'p Operation, operands: Vec<Held<'c>>, convert: Convert) -> Results<'c> {
+    pub fn on_floats(
+        &mut self,
+        operation: &'p Operation,
+        operands: Vec<Held<'c>>,
+        convert: Convert,
+    ) -> Results<'c> {
         let mut real = Vec::new();
         for (held, &value) in operands.into_iter().zip(&operation.operands) {
             real.push(match (quantized_of(self.type_of(value)), held) {
@@ -73,7 +88,8 @@ impl<'c, 'p> Emitter<'c, 'p> {
     fn dequantize(&mut self, x: Value<'c>, quantized: &Quantized) -> Outcome<Value<'c>> {
         let rank = self.rank(x)?;
         let zeros: Vec<f64> = quantized.zeros.iter().map(|&z| z as f64).collect();
-        let (scale, zero) = (self.along(&quantized.scales, quantized.axis, rank)?, self.along(&zeros, quantized.axis, rank)?);
+        let (scale, zero) =
+            (self.along(&quantized.scales, quantized.axis, rank)?, self.along(&zeros, quantized.axis, rank)?);
         let x = self.cast(x, DType::F32)?;
         let centred = self.sub(x, zero)?;
         let real = self.mul(centred, scale)?;
@@ -82,9 +98,12 @@ impl<'c, 'p> Emitter<'c, 'p> {
 
     fn quantize(&mut self, x: Value<'c>, quantized: &Quantized) -> Outcome<Value<'c>> {
         let rank = self.rank(x)?;
-        let Some(storage) = quantized.storage.kept() else { return self.fault("this quantized type is not supported") };
+        let Some(storage) = quantized.storage.kept() else {
+            return self.fault("this quantized type is not supported");
+        };
         let zeros: Vec<f64> = quantized.zeros.iter().map(|&z| z as f64).collect();
-        let (scale, zero) = (self.along(&quantized.scales, quantized.axis, rank)?, self.along(&zeros, quantized.axis, rank)?);
+        let (scale, zero) =
+            (self.along(&quantized.scales, quantized.axis, rank)?, self.along(&zeros, quantized.axis, rank)?);
         let x = self.cast(x, DType::F32)?;
         let scaled = self.div(x, scale)?;
         let rounded = self.un(&ew::ROUND, scaled)?;

@@ -13,7 +13,9 @@ use fusion_operators::DType;
 pub const ROWS: &[Row] = &[
     row("func.call", call),
     row("stablehlo.composite", |e, op, x| {
-        let Some(name) = op.word("decomposition") else { return op.fault("decomposition = @FUNCTION is missing") };
+        let Some(name) = op.word("decomposition") else {
+            return op.fault("decomposition = @FUNCTION is missing");
+        };
         e.call(name, x.to_vec())
     }),
     row("stablehlo.if", branch),
@@ -127,7 +129,12 @@ fn case<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[Held<'c>]) -> R
     }
 }
 
-fn choose<'c, 'p>(e: &mut Emitter<'c, 'p>, index: Value<'c>, first: usize, regions: &'p [Block]) -> Results<'c> {
+fn choose<'c, 'p>(
+    e: &mut Emitter<'c, 'p>,
+    index: Value<'c>,
+    first: usize,
+    regions: &'p [Block],
+) -> Results<'c> {
     match regions {
         [last] => e.block(last, Vec::new()),
         _ => {

@@ -1,7 +1,7 @@
 //! Calls of functions outside of StableHLO: the few that JAX makes on one device.
 
-use super::linear::{Triangular, cholesky, lu, triangular};
-use super::sorting::greatest;
+use super::combining::sorting::greatest;
+use super::products::linear::{Triangular, cholesky, lu, triangular};
 use super::{Row, row};
 use crate::nearest::nearest;
 use crate::sources::Outcome;

@@ -1,27 +1,11 @@
-//! The conversions, one family a file: adding an operator is adding a row.
+//! The conversions, one family a file in the folder of its kind: adding an operator is adding a row.
 
-mod bits;
-mod bodies;
-mod chlo;
-mod complex;
-mod contraction;
+mod arithmetic;
+mod combining;
 mod control;
-mod convolution;
-mod creation;
 mod custom;
-mod dynamic;
-mod elementwise;
-mod fourier;
-mod gather;
-mod linear;
-mod normalization;
-mod reduction;
-mod scatter;
-mod shape;
-mod slicing;
-mod sorting;
-mod special;
-mod windows;
+mod moving;
+mod products;
 
 use super::emit::Convert;
 use super::graph::Operation;
@@ -42,38 +26,37 @@ const fn row(name: &'static str, convert: Convert) -> Row {
     Row { name, convert }
 }
 
-const FAMILIES: &[&[Row]] = &[
-    elementwise::ROWS,
-    bits::ROWS,
-    chlo::ROWS,
-    complex::ROWS,
-    contraction::ROWS,
-    control::ROWS,
-    convolution::ROWS,
-    creation::ROWS,
-    custom::ROWS,
-    dynamic::ROWS,
-    fourier::ROWS,
-    gather::ROWS,
-    linear::ROWS,
-    normalization::ROWS,
-    reduction::ROWS,
-    scatter::ROWS,
-    shape::ROWS,
-    slicing::ROWS,
-    sorting::ROWS,
-    windows::ROWS,
+const FOLDERS: &[&[&[Row]]] = &[
+    arithmetic::FAMILIES,
+    combining::FAMILIES,
+    moving::FAMILIES,
+    products::FAMILIES,
+    &[control::ROWS, custom::ROWS],
 ];
 
 /// Operators that need several devices, or a host that talks to the program.
 const REFUSED: &[&str] = &[
-    "all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute", "reduce_scatter", "infeed",
-    "outfeed", "send", "recv", "cross-replica-sum", "async_start", "async_done",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "collective_broadcast",
+    "collective_permute",
+    "reduce_scatter",
+    "infeed",
+    "outfeed",
+    "send",
+    "recv",
+    "cross-replica-sum",
+    "async_start",
+    "async_done",
 ];
 
 fn table() -> &'static HashMap<&'static str, Convert> {
     static TABLE: OnceLock<HashMap<&'static str, Convert>> = OnceLock::new();
-    TABLE.get_or_init(|| FAMILIES.iter().flat_map(|rows| rows.iter()).map(|row| (row.name, row.convert)).collect())
+    TABLE.get_or_init(|| {
+        let families = FOLDERS.iter().flat_map(|folder| folder.iter());
+        families.flat_map(|rows| rows.iter()).map(|row| (row.name, row.convert)).collect()
+    })
 }
 
 /// The names of all operators.

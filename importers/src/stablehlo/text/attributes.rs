@@ -65,7 +65,11 @@ impl Reader {
             Rule::list => Attr::List(node.into_inner().map(|n| self.attribute(n)).collect::<Outcome<_>>()?),
             Rule::range => {
                 let numbers = text.split(':').map(|n| n.parse().map(Attr::Int));
-                Attr::List(numbers.collect::<Result<_, _>>().map_err(|_| wrong(format!("{text} is out of range")))?)
+                Attr::List(
+                    numbers
+                        .collect::<Result<_, _>>()
+                        .map_err(|_| wrong(format!("{text} is out of range")))?,
+                )
             }
             Rule::dict => Attr::Map(self.dict(node)?),
             Rule::dialect => self.dialect(node)?,
@@ -78,7 +82,9 @@ impl Reader {
                 "unit" => Attr::Unit,
                 _ => Attr::Word(text.to_owned()),
             },
-            Rule::dense => return Fault::new(place, "the type of this constant is not said; write : TYPE behind it"),
+            Rule::dense => {
+                return Fault::new(place, "the type of this constant is not said; write : TYPE behind it");
+            }
             _ => Attr::Opaque,
         })
     }
@@ -86,7 +92,10 @@ impl Reader {
     /// `dense<...>` of a type.
     pub fn dense(&self, node: &Node, ty: &Type) -> Outcome<Attr> {
         let text = node.as_str();
-        let body = text.strip_prefix("dense").map(str::trim_start).and_then(|t| t.strip_prefix('<')?.strip_suffix('>'));
+        let body = text
+            .strip_prefix("dense")
+            .map(str::trim_start)
+            .and_then(|t| t.strip_prefix('<')?.strip_suffix('>'));
         let Some(body) = body else {
             return Fault::new(
                 span(node),

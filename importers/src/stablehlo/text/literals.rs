@@ -47,7 +47,11 @@ pub fn from_bytes(ty: &Type, bytes: Vec<u8>) -> Result<Attr, String> {
         false => vec![Tensor::from_bytes(dtype, &shape, bytes).map_err(failed)?],
         true => {
             let part = |which: usize| -> Vec<u8> {
-                bytes.chunks_exact(2 * dtype.size()).flat_map(|c| &c[which * dtype.size()..][..dtype.size()]).copied().collect()
+                bytes
+                    .chunks_exact(2 * dtype.size())
+                    .flat_map(|c| &c[which * dtype.size()..][..dtype.size()])
+                    .copied()
+                    .collect()
             };
             let whole = |which| Tensor::from_bytes(dtype, &shape, part(which)).map_err(failed);
             vec![whole(0)?, whole(1)?]
@@ -83,7 +87,8 @@ pub fn booleans(bytes: &[u8], count: u64) -> Vec<u8> {
 /// Elements in brackets; of complex numbers both parts.
 fn listed(body: &str, dtype: DType) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let words = body.split(|c: char| c.is_whitespace() || "[](),".contains(c)).filter(|word| !word.is_empty());
+    let words =
+        body.split(|c: char| c.is_whitespace() || "[](),".contains(c)).filter(|word| !word.is_empty());
     for word in words {
         number(&mut bytes, dtype, word).ok_or_else(|| format!("{word} is no element of type {dtype}"))?;
     }
@@ -106,7 +111,9 @@ fn number(bytes: &mut Vec<u8>, dtype: DType, word: &str) -> Option<()> {
             None => push_f64(bytes, dtype, word.parse().ok()?),
         },
         _ => match bits {
-            Some(bits) => push_int(bytes, dtype, if word.starts_with('-') { -i128::from(bits) } else { bits.into() }),
+            Some(bits) => {
+                push_int(bytes, dtype, if word.starts_with('-') { -i128::from(bits) } else { bits.into() })
+            }
             None => push_int(bytes, dtype, word.parse().ok()?),
         },
     }

@@ -1,27 +1,13 @@
 //! Regions and operations from their pairs.
 
+use super::pretty::{self, Parts};
 use super::reader::{Reader, symbol};
-use super::{Node, Rule, pretty, span};
+use super::{Node, Rule, span};
 use crate::sources::{Fault, Outcome, Span};
-use crate::stablehlo::graph::{Attr, Attributes, Block, Operation, ValueId};
+use crate::stablehlo::graph::{Attributes, Block, Operation, ValueId};
 use crate::stablehlo::text::literals::unquoted;
 use crate::stablehlo::types::Type;
 use std::collections::HashMap;
-
-/// What an operation is made of, as it is read.
-#[derive(Default)]
-pub struct Parts<'i> {
-    pub operands: Vec<ValueId>,
-    /// Behind `init:`.
-    pub initial: Vec<ValueId>,
-    /// Names in front of `=` in parentheses: what a loop calls its state.
-    pub named: Vec<(String, Span)>,
-    pub words: Vec<String>,
-    pub lists: Vec<Attr>,
-    pub numbers: Vec<Attr>,
-    pub attributes: Attributes,
-    pub dense: Option<Node<'i>>,
-}
 
 impl Reader {
     /// A block of operations, with arguments that are there already or that its label names.
@@ -161,7 +147,8 @@ impl Reader {
             let value = self.dense(&dense, &ty)?;
             parts.attributes.insert("value".to_owned(), value);
         }
-        let applied = pretty::named(&name, &mut parts).map_err(|message| Fault::boxed(place, format!("{name}: {message}")))?;
+        let applied = pretty::named(&name, &mut parts)
+            .map_err(|message| Fault::boxed(place, format!("{name}: {message}")))?;
         let Parts { mut operands, initial, attributes, .. } = parts;
         operands.extend(initial);
         if let Some(applied) = applied {
@@ -328,7 +315,10 @@ impl Reader {
             };
         }
         if wanted > 0 && types.len() != wanted {
-            return Fault::new(place, format!("{wanted} results are named, and {} types are said", types.len()));
+            return Fault::new(
+                place,
+                format!("{wanted} results are named, and {} types are said", types.len()),
+            );
         }
         types.truncate(wanted);
         Ok(types)
@@ -342,7 +332,10 @@ impl Reader {
     ) -> Outcome<Vec<ValueId>> {
         let wanted: usize = results.iter().map(|(_, count, _)| count).sum();
         if types.len() != wanted {
-            return Fault::new(place, "the types of the results are missing; write : TYPES behind the operation");
+            return Fault::new(
+                place,
+                "the types of the results are missing; write : TYPES behind the operation",
+            );
         }
         let (mut types, mut values) = (types.into_iter(), Vec::new());
         for (name, count, place) in results {

@@ -7,8 +7,24 @@
 //!   #stablehlo.gather<offset_dims = [0], ...>               offset_dims, ...
 //! ```
 
-use super::operations::Parts;
-use crate::stablehlo::graph::{Attr, Attributes};
+use super::Node;
+use crate::sources::Span;
+use crate::stablehlo::graph::{Attr, Attributes, ValueId};
+
+/// What an operation is made of, as it is read.
+#[derive(Default)]
+pub struct Parts<'i> {
+    pub operands: Vec<ValueId>,
+    /// Behind `init:`.
+    pub initial: Vec<ValueId>,
+    /// Names in front of `=` in parentheses: what a loop calls its state.
+    pub named: Vec<(String, Span)>,
+    pub words: Vec<String>,
+    pub lists: Vec<Attr>,
+    pub numbers: Vec<Attr>,
+    pub attributes: Attributes,
+    pub dense: Option<Node<'i>>,
+}
 
 /// Words of a form, and the attribute that each is: operator, word, attribute.
 const NAMES: &[(&str, &str, &str)] = &[
@@ -54,7 +70,8 @@ pub fn named(name: &str, parts: &mut Parts) -> Result<Option<String>, String> {
     let words = |at: usize, parts: &Parts| parts.words.get(at).map(|word| Attr::Word(word.clone()));
     match name {
         "stablehlo.compare" | "chlo.broadcast_compare" => {
-            let direction = words(0, parts).ok_or("the direction is missing; write one of EQ, NE, GE, GT, LE, LT")?;
+            let direction =
+                words(0, parts).ok_or("the direction is missing; write one of EQ, NE, GE, GT, LE, LT")?;
             parts.attributes.insert("comparison_direction".into(), direction);
             parts.attributes.extend(words(1, parts).map(|word| ("compare_type".into(), word)));
         }
@@ -92,7 +109,9 @@ fn ranges(parts: &mut Parts) -> Result<(), String> {
     let mut columns = [Vec::new(), Vec::new(), Vec::new()];
     for range in list {
         match range.integers().as_deref() {
-            Some([begin, end]) => columns.iter_mut().zip([*begin, *end, 1]).for_each(|(c, n)| c.push(Attr::Int(n.into()))),
+            Some([begin, end]) => {
+                columns.iter_mut().zip([*begin, *end, 1]).for_each(|(c, n)| c.push(Attr::Int(n.into())))
+            }
             Some([begin, end, step]) => {
                 columns.iter_mut().zip([*begin, *end, *step]).for_each(|(c, n)| c.push(Attr::Int(n.into())));
             }
@@ -100,7 +119,9 @@ fn ranges(parts: &mut Parts) -> Result<(), String> {
         }
     }
     let names = ["start_indices", "limit_indices", "strides"];
-    parts.attributes.extend(names.into_iter().zip(columns).map(|(name, list)| (name.to_owned(), Attr::List(list))));
+    parts
+        .attributes
+        .extend(names.into_iter().zip(columns).map(|(name, list)| (name.to_owned(), Attr::List(list))));
     Ok(())
 }
 
@@ -109,9 +130,15 @@ pub fn flat(name: &str, attributes: Attributes) -> Attributes {
     let mut all = Attributes::new();
     for (key, value) in attributes {
         match (key.as_str(), value) {
-            ("batching_dims", Attr::List(pair)) if pair.len() == 2 => both(&mut all, "batching_dimensions", pair),
-            ("contracting_dims", Attr::List(pair)) if pair.len() == 2 => both(&mut all, "contracting_dimensions", pair),
-            ("dim_numbers" | "dimension_numbers", Attr::List(parts)) if parts.len() == 3 => convolution(&mut all, &parts),
+            ("batching_dims", Attr::List(pair)) if pair.len() == 2 => {
+                both(&mut all, "batching_dimensions", pair)
+            }
+            ("contracting_dims", Attr::List(pair)) if pair.len() == 2 => {
+                both(&mut all, "contracting_dimensions", pair)
+            }
+            ("dim_numbers" | "dimension_numbers", Attr::List(parts)) if parts.len() == 3 => {
+                convolution(&mut all, &parts)
+            }
             ("window", Attr::Map(window)) => {
                 for (key, value) in window {
                     let key = match key.as_str() {
@@ -125,7 +152,13 @@ pub fn flat(name: &str, attributes: Attributes) -> Attributes {
                     all.insert(key.to_owned(), value);
                 }
             }
-            ("dimension_numbers" | "dot_dimension_numbers" | "scatter_dimension_numbers" | "ragged_dot_dimension_numbers", Attr::Map(map)) => {
+            (
+                "dimension_numbers"
+                | "dot_dimension_numbers"
+                | "scatter_dimension_numbers"
+                | "ragged_dot_dimension_numbers",
+                Attr::Map(map),
+            ) => {
                 all.extend(map);
             }
             ("dimensions", value) if name == "stablehlo.broadcast_in_dim" => {
@@ -157,8 +190,12 @@ fn convolution(all: &mut Attributes, parts: &[Attr]) {
         let mut spatial: Vec<(i128, i128)> = Vec::new();
         for (place, axis) in axes.iter().enumerate() {
             match axis {
-                Attr::Word(word) if word == first => drop(all.insert(first_name.into(), Attr::Int(place as i128))),
-                Attr::Word(word) if word == second => drop(all.insert(second_name.into(), Attr::Int(place as i128))),
+                Attr::Word(word) if word == first => {
+                    drop(all.insert(first_name.into(), Attr::Int(place as i128)))
+                }
+                Attr::Word(word) if word == second => {
+                    drop(all.insert(second_name.into(), Attr::Int(place as i128)))
+                }
                 Attr::Int(n) => spatial.push((*n, place as i128)),
                 _ => {}
             }

@@ -151,7 +151,8 @@ impl Reader {
                     for result in part.into_inner() {
                         let mut parts = result.into_inner();
                         parts.next();
-                        let attributes = parts.next().map(|dict| self.dict(dict)).transpose()?.unwrap_or_default();
+                        let attributes =
+                            parts.next().map(|dict| self.dict(dict)).transpose()?.unwrap_or_default();
                         result_names.push(match attributes.get("jax.result_info") {
                             Some(Attr::Text(text)) => text.clone(),
                             _ => String::new(),
@@ -165,7 +166,15 @@ impl Reader {
         // A declaration.
         let Some(body) = body else { return Ok(()) };
         let body = self.region(body, &parameters)?;
-        self.finish(Function { name, argument_names, result_names, public, body, types: Vec::new(), span: place })
+        self.finish(Function {
+            name,
+            argument_names,
+            result_names,
+            public,
+            body,
+            types: Vec::new(),
+            span: place,
+        })
     }
 
     fn parameter(&mut self, node: Node) -> Outcome<(ValueId, String)> {
@@ -217,7 +226,8 @@ impl Reader {
             None => (text, None),
         };
         let Some(values) = self.scopes.iter().rev().find_map(|scope| scope.get(name)) else {
-            let mut known: Vec<&str> = self.scopes.iter().flat_map(|s| s.keys().map(String::as_str)).collect();
+            let mut known: Vec<&str> =
+                self.scopes.iter().flat_map(|s| s.keys().map(String::as_str)).collect();
             known.sort_unstable();
             let near = nearest(name, &known).map_or(String::new(), |n| format!("; did you mean {n}?"));
             return Fault::new(span(node), format!("there is no value {name} here{near}"));

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 /// The type that `tensor<...>` names.
 pub fn tensor(text: &str) -> Result<Type, String> {
-    let inner = text.strip_prefix("tensor").map(str::trim).and_then(|t| t.strip_prefix('<')?.strip_suffix('>'));
+    let inner =
+        text.strip_prefix("tensor").map(str::trim).and_then(|t| t.strip_prefix('<')?.strip_suffix('>'));
     let Some(mut rest) = inner.map(str::trim) else { return Err(format!("{text} is no tensor type")) };
     let mut dims = Vec::new();
     if rest.starts_with('*') {
