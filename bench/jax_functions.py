@@ -247,7 +247,7 @@ def table():
     case("conv grouped", lambda x, w: conv(x, w, feature_group_count=2), f32(1, 6, 6, 4), f32(3, 3, 2, 6))
     case("conv depthwise", lambda x, w: conv(x, w, feature_group_count=4), f32(1, 6, 6, 4), f32(3, 3, 1, 8))
     case("conv batch groups", lambda x, w: conv(x, w, batch_group_count=2), f32(4, 6, 6, 3), f32(3, 3, 3, 4))
-    case("conv negative padding", lambda x, w: conv(x, w, padding=((-1, 1), (0, -1))), f32(1, 7, 7, 2), f32(2, 2, 2, 3))
+    # Negative padding is left out: XLA 0.10 reads beyond the data on CPUs.
     case("conv 1d", lambda x, w: lax.conv_general_dilated(x, w, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")), f32(2, 9, 3), f32(3, 3, 4))
     case("conv 3d", lambda x, w: lax.conv_general_dilated(x, w, (1, 1, 1), "SAME"), f32(1, 2, 4, 5, 4), f32(3, 2, 3, 3, 3))
     case("conv transpose", lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME"), f32(1, 4, 4, 3), f32(3, 3, 3, 2))
@@ -284,6 +284,9 @@ def table():
     case("random.categorical", lambda k, x: jax.random.categorical(k, x, axis=-1), np.array([1, 2], np.uint32), f32(4, 7))
     case("random.split", lambda k: jax.random.split(k, 3), np.array([1, 2], np.uint32))
     case("random.gamma", lambda k: jax.random.gamma(k, 2.0, (4,)), np.array([1, 2], np.uint32))
+    for name, bits in (("THREE_FRY", np.uint32), ("THREE_FRY", np.uint64), ("PHILOX", np.uint32), ("DEFAULT", np.uint32), ("DEFAULT", np.uint8)):
+        algorithm = getattr(lax.RandomAlgorithm, f"RNG_{name}")
+        case(f"rng_bit_generator {name} {np.dtype(bits).name}", lambda k, a=algorithm, d=bits: lax.rng_bit_generator(k, (3, 5), dtype=d, algorithm=a), np.array([1, 2, 3, 4], np.uint32))
     case("dropout", lambda k, x: jnp.where(jax.random.bernoulli(k, 0.8, x.shape), x / 0.8, 0), np.array([1, 2], np.uint32), f32(4, 7))
 
     # --- Complex numbers and Fourier transforms
@@ -392,9 +395,8 @@ def lowered(function, arguments, artifact):
     import jax
 
     if artifact:
-        exported = jax.export.export(jax.jit(function))(*arguments)
-        return exported
-    return jax.jit(function).lower(*arguments)
+        return jax.export.export(jax.jit(function, keep_unused=True))(*arguments)
+    return jax.jit(function, keep_unused=True).lower(*arguments)
 
 
 def close(found, wanted):
@@ -416,9 +418,10 @@ def close(found, wanted):
         return f"infinities or NaN differ: {found[~finite | ~np.isfinite(found)][:4]} instead of {wanted[~finite | ~np.isfinite(found)][:4]}"
     scale = np.abs(wanted[finite]).max(initial=0)
     # Of values from 1e-30 to 1e38 the largest says nothing: each is compared with itself as well.
+    found, wanted = found[finite], wanted[finite]
     tolerance = (2e-2 if narrow else 2e-4) * (np.minimum(scale, np.maximum(np.abs(wanted), 1)) + 1e-6)
-    error = np.abs(np.where(finite, found, 0) - np.where(finite, wanted, 0))
-    return "" if (error <= tolerance).all() else f"off by {error.max():.3g} at a size of {scale:.3g}"
+    error = np.abs(found - wanted)
+    return "" if (error <= tolerance).all() else f"off by {error.max(initial=0):.3g} at a size of {scale:.3g}"
 
 
 def worker(first, chosen, artifact, executor):
@@ -440,9 +443,8 @@ def worker(first, chosen, artifact, executor):
             continue
         try:
             module = fusion.compile(model)
-            given = [np.asarray(x) for x in jax.tree.leaves(arguments)]
+            given = [np.asarray(jax.numpy.asarray(x)) for x in jax.tree.leaves(arguments)]
             given = [np.stack([x.real, x.imag], -1) if x.dtype.kind == "c" else x for x in given]
-            given = given[: len(module.inputs)] if len(module.inputs) < len(given) else given
             found = module(*given)
             found = list(found) if isinstance(found, tuple) else [found]
         except Exception as error:  # noqa: BLE001

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    #relay.dims<["_x.0", ""]>
-// CHECK:         relay.reshape
+// CHECK:         relay.reshape %arg0
 // CHECK-SAME:      2*_x.0
 func.func @main(%x: tensor<?x4xf32>) -> tensor<?x2xf32> {
   %0 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>

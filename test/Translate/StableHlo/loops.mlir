@@ -1,11 +1,11 @@
 // RUN: fusion import %s | FileCheck %s
-// RUN: fusion run %s --executor interp --input n='tensor<i32> 5' | FileCheck --check-prefix=RUN %s
+// RUN: fusion run %s --executor interp --input n='tensor<i32> 5' | FileCheck --check-prefix=OUT %s
 
 // CHECK-LABEL: func.func @main
 // CHECK:         relay.while
 // CHECK:         relay.less
 // CHECK:         relay.mul
-// RUN: 120
+// OUT: 120
 func.func @main(%n: tensor<i32>) -> tensor<i32> {
   %one = stablehlo.constant dense<1> : tensor<i32>
   %0:2 = stablehlo.while(%i = %n, %product = %one) : tensor<i32>, tensor<i32>

@@ -65,6 +65,9 @@ pub fn scalar(text: &str) -> Option<Element> {
     if let Ok(dtype) = text.parse() {
         return Some(Element::Plain(dtype));
     }
+    if text == "index" {
+        return Some(Element::Plain(DType::I64));
+    }
     let signed = text.starts_with('i') || text.starts_with("si");
     match text.trim_start_matches(['s', 'u', 'i']).parse().ok()? {
         bits @ (2 | 4) => Some(Element::Narrow { bits, signed }),

@@ -159,8 +159,10 @@ pub fn with_precision<'c>(
         let bits = e.select(below, sign, bits)?;
         result = e.bitcast(bits, dtype)?;
     }
+    // Without a mantissa there is no NaN.
     let nan = e.un(&ew::IS_NAN, x)?;
-    e.select(nan, x, result)
+    let kept = if mantissa == 0 { e.like(x, f64::INFINITY)? } else { x };
+    e.select(nan, kept, result)
 }
 
 /// How many bits an element has, of those that are no complex numbers.
@@ -169,6 +171,7 @@ fn width(element: &Element) -> Option<u32> {
         Element::Plain(DType::Bool) => Some(1),
         Element::Narrow { bits, .. } => Some(*bits),
         Element::Plain(dtype) => Some(bits_of(*dtype)),
+        Element::Quantized(quantized) => width(&quantized.storage),
         _ => None,
     }
 }

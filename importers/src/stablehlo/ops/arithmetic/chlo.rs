@@ -24,6 +24,7 @@ pub const ROWS: &[Row] = &[
     unary!("chlo.erf_inv", |e, x| special::wide(e, x, special::erf_inv)),
     unary!("chlo.lgamma", |e, x| special::wide(e, x, special::lgamma)),
     unary!("chlo.digamma", |e, x| special::wide(e, x, special::digamma)),
+    unary!("chlo.bessel_i1e", |e, x| special::wide(e, x, special::bessel_i1e)),
     row("chlo.zeta", |e, op, x| two(e, op, x, special::zeta)),
     row("chlo.polygamma", |e, op, x| two(e, op, x, special::polygamma)),
     unary!("chlo.acos", |e, x| e.un(&ew::ACOS, x)),

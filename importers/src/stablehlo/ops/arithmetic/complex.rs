@@ -265,3 +265,21 @@ pub fn cbrt<'c>(e: &mut Emitter<'c, '_>, x: Pair<'c>) -> Outcome<Held<'c>> {
     let (zero, third) = (e.like(x[0], 0.0)?, e.like(x[0], 1.0 / 3.0)?);
     Ok(held(pow(e, x, [third, zero])?))
 }
+
+/// The greater of two numbers, or the smaller: by the real part, then by the imaginary one.
+fn extreme<'c>(e: &mut Emitter<'c, '_>, a: Pair<'c>, b: Pair<'c>, greatest: bool) -> Outcome<Pair<'c>> {
+    let (first, second) = if greatest { (b, a) } else { (a, b) };
+    let (before, same, behind) =
+        (e.less(first[0], second[0])?, e.equal(first[0], second[0])?, e.less(first[1], second[1])?);
+    let tied = e.and(same, behind)?;
+    let takes_first = e.or(before, tied)?;
+    Ok([e.select(takes_first, a[0], b[0])?, e.select(takes_first, a[1], b[1])?])
+}
+
+pub fn maximum<'c>(e: &mut Emitter<'c, '_>, a: Pair<'c>, b: Pair<'c>) -> Outcome<Pair<'c>> {
+    extreme(e, a, b, true)
+}
+
+pub fn minimum<'c>(e: &mut Emitter<'c, '_>, a: Pair<'c>, b: Pair<'c>) -> Outcome<Pair<'c>> {
+    extreme(e, a, b, false)
+}

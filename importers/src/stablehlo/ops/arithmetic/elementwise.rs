@@ -55,8 +55,11 @@ pub const ROWS: &[Row] = &[
     row("stablehlo.divide", |e, op, x| or_two(e, op, x, complex::div, divide)),
     row("stablehlo.power", |e, op, x| or_two(e, op, x, complex::pow, |e, a, b| e.bin(&ew::POW, a, b))),
     binary!("stablehlo.remainder", remainder),
-    binary!("stablehlo.maximum", maximum),
-    binary!("stablehlo.minimum", minimum),
+    row("stablehlo.maximum", |e, op, x| or_two(e, op, x, complex::maximum, maximum)),
+    row("stablehlo.minimum", |e, op, x| or_two(e, op, x, complex::minimum, minimum)),
+    // What quantizes and dequantizes operands and results does all of these.
+    row("stablehlo.uniform_quantize", |_, _, x| Ok(x.to_vec())),
+    row("stablehlo.uniform_dequantize", |_, _, x| Ok(x.to_vec())),
     binary!("stablehlo.and", |e, a, b| bitwise(e, a, b, &ew::LOGICAL_AND, &ew::BITWISE_AND)),
     binary!("stablehlo.or", |e, a, b| bitwise(e, a, b, &ew::LOGICAL_OR, &ew::BITWISE_OR)),
     binary!("stablehlo.xor", |e, a, b| bitwise(e, a, b, &ew::LOGICAL_XOR, &ew::BITWISE_XOR)),

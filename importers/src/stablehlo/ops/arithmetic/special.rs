@@ -229,6 +229,99 @@ pub fn digamma<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>) -> Outcome<Value<'c>> 
     e.select(pole, nan, y)
 }
 
+const I1_NEAR: [f64; 29] = [
+    0.12629359322181682,
+    -0.17641651835783406,
+    0.1026436586898471,
+    -0.05294598120809499,
+    0.024726449030626516,
+    -0.010564084894626197,
+    0.004156422944312888,
+    -0.0015135724506312532,
+    0.0005122859561685758,
+    -0.00016176081582589674,
+    4.781565107550054e-05,
+    -1.3273163656039436e-05,
+    3.4702513081376785e-06,
+    -8.568720264695455e-07,
+    2.0032947535521353e-07,
+    -4.445059128796328e-08,
+    9.381537386495773e-09,
+    -1.8872497517228294e-09,
+    3.625590281552117e-10,
+    -6.663489723502027e-11,
+    1.1736186298890901e-11,
+    -1.9839743977649436e-12,
+    3.223793365945575e-13,
+    -5.042185504727912e-14,
+    7.600684294735408e-15,
+    -1.1055969477353862e-15,
+    1.5536319577362005e-16,
+    -2.111421214358166e-17,
+    2.7779141127610464e-18,
+];
+const I1_FAR: [f64; 25] = [
+    0.38928811750914005,
+    -0.009761097491361469,
+    -0.00011058893876262371,
+    -3.882564808877691e-06,
+    -2.512236237870209e-07,
+    -2.6314688468895196e-08,
+    -3.835380385964237e-09,
+    -5.589743462196584e-10,
+    -1.8974958123505413e-11,
+    3.2526035830154884e-11,
+    1.4125807436613782e-11,
+    2.0356285441470896e-12,
+    -7.198551776245908e-13,
+    -4.0835511110921974e-13,
+    -2.1015418427726643e-14,
+    4.272440016711951e-14,
+    1.0420276984128802e-14,
+    -3.8144030724370075e-15,
+    -1.8803547755107825e-15,
+    3.3082023109209285e-16,
+    2.96262899764595e-16,
+    -3.209525921993424e-17,
+    -4.6503053684893586e-17,
+    4.414348323071708e-18,
+    7.517296310842105e-18,
+];
+
+/// A sum of Chebyshev polynomials of a variable from -1 to 1 (Clenshaw, 1955).
+fn chebyshev<'c>(e: &mut Emitter<'c, '_>, t: Value<'c>, coefficients: &[f64]) -> Outcome<Value<'c>> {
+    let (mut last, mut before) = (e.like(t, 0.0)?, e.like(t, 0.0)?);
+    for &coefficient in coefficients.iter().skip(1).rev() {
+        let product = e.mul(t, last)?;
+        let twice = e.mul_f(product, 2.0)?;
+        let difference = e.sub(twice, before)?;
+        (before, last) = (last, e.add_f(difference, coefficient)?);
+    }
+    let product = e.mul(t, last)?;
+    let difference = e.sub(product, before)?;
+    e.add_f(difference, coefficients.first().copied().unwrap_or(0.0))
+}
+
+/// exp(-|x|) I1(x): of x / 4 - 1 up to 8, of 16 / x - 1 beyond.
+pub fn bessel_i1e<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>) -> Outcome<Value<'c>> {
+    let (size, bound) = (e.un(&ew::ABS, x)?, e.like(x, 8.0)?);
+    let (inner, outer) = (e.bin(&ew::MINIMUM, size, bound)?, e.bin(&ew::MAXIMUM, size, bound)?);
+    let quarter = e.mul_f(inner, 0.25)?;
+    let t = e.add_f(quarter, -1.0)?;
+    let near = chebyshev(e, t, &I1_NEAR)?;
+    let near = e.mul(near, inner)?;
+    let sixteen = e.like(x, 16.0)?;
+    let ratio = e.div(sixteen, outer)?;
+    let t = e.add_f(ratio, -1.0)?;
+    let (far, root) = (chebyshev(e, t, &I1_FAR)?, e.un(&ew::SQRT, outer)?);
+    let far = e.div(far, root)?;
+    let small = e.bin(&ew::LESS_EQUAL, size, bound)?;
+    let y = e.select(small, near, far)?;
+    let (zero, negative) = (e.like(x, 0.0)?, e.un(&ew::NEG, y)?);
+    let below = e.less(x, zero)?;
+    e.select(below, negative, y)
+}
+
 /// (2 k)! / B_2k
 const MACLAURIN: [f64; 12] = [
     12.0,

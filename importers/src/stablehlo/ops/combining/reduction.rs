@@ -99,10 +99,20 @@ fn is_iota<'c>(e: &Emitter<'c, '_>, x: Value<'c>, axis: usize) -> Outcome<bool> 
     let (mut x, mut along) = (x, None);
     loop {
         if let Some(tensor) = e.builder.constant_value(x) {
-            let counts =
-                tensor.len() == shape[axis] && (0..tensor.len()).all(|i| tensor.int_at(i) == i as i128);
-            let own = tensor.shape().iter().all(|&n| n == 1 || n == shape[axis]);
-            return Ok(counts && own && along.unwrap_or(tensor.shape().len() == 1));
+            if along == Some(false) || tensor.len() > 1 << 20 {
+                return Ok(false);
+            }
+            // A vector counts along the axis that it was brought to; a whole tensor along its own.
+            let own = tensor.shape();
+            let behind: usize = if own.len() == shape.len() { own[axis + 1..].iter().product() } else { 1 };
+            let extent = shape[axis].max(1);
+            let counts = (0..tensor.len()).all(|i| tensor.int_at(i) == (i / behind.max(1) % extent) as i128);
+            let fits = if own.len() == shape.len() {
+                own[axis] == shape[axis]
+            } else {
+                own == [shape[axis]] && along.is_some()
+            };
+            return Ok(counts && fits);
         }
         let Some(op) = defining_op(x) else { return Ok(false) };
         let Some(Kind::Operator(operator)) = kind_of(op) else { return Ok(false) };

@@ -55,7 +55,7 @@ pub fn counted<'c, 'p>(
 }
 
 /// As a batch of matrices.
-fn matrices<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>) -> Outcome<(Value<'c>, Vec<usize>, [usize; 3])> {
+pub fn matrices<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>) -> Outcome<(Value<'c>, Vec<usize>, [usize; 3])> {
     let shape = e.shape(x)?;
     let [batch @ .., rows, columns] = &shape[..] else { return e.fault("a matrix has rank 2 or more") };
     let extents = [batch.iter().product(), *rows, *columns];
@@ -63,7 +63,7 @@ fn matrices<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>) -> Outcome<(Value<'c>, Ve
 }
 
 /// Where the number along an axis of a batch of matrices is that of the loop.
-fn at<'c>(e: &mut Emitter<'c, '_>, extent: usize, axis: usize, place: Value<'c>) -> Outcome<Value<'c>> {
+pub fn at<'c>(e: &mut Emitter<'c, '_>, extent: usize, axis: usize, place: Value<'c>) -> Outcome<Value<'c>> {
     let numbers = e.iota_along(DType::I32, extent, axis, 3)?;
     e.equal(numbers, place)
 }

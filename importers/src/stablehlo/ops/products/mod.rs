@@ -4,6 +4,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod linear;
 pub mod normalization;
+pub mod orthogonal;
 
 use super::Row;
 
