@@ -7,6 +7,7 @@
 //!     model.mlirbc, .jax      StableHLO: a portable artifact, a file of jax.export
 //! ```
 
+use fusion_importers::stablehlo;
 use std::path::Path;
 
 /// The form of a model.
@@ -59,6 +60,14 @@ impl<'a> Source<'a> {
     /// A serialised ONNX model whose tensors are all in it.
     pub fn onnx(bytes: &'a [u8]) -> Source<'a> {
         Source { format: Format::Onnx, content: Content::Bytes(bytes) }
+    }
+
+    /// A model in memory whose content shows what it is: StableHLO, or else ONNX.
+    pub fn bytes(bytes: &'a [u8]) -> Source<'a> {
+        match stablehlo::is_stablehlo(bytes) {
+            true => Source::stablehlo(bytes),
+            false => Source::onnx(bytes),
+        }
     }
 
     /// MLIR text.

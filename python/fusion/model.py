@@ -29,10 +29,6 @@ def ports(declared: Sequence[tuple]) -> list[Port]:
     return [port(*one) for one in declared]
 
 
-# What MLIR's bytecode begins with.
-BYTECODE = b"ML\xefR"
-
-
 def jax_program(model: Any) -> bytes | str | None:
     """The StableHLO program of a `jax.export.Exported`, or of what `jax.jit(f).lower(...)` gives."""
     if isinstance(artifact := getattr(model, "mlir_module_serialized", None), bytes):
@@ -49,13 +45,12 @@ def source(model: Any) -> tuple[Any, str]:
     if (program := jax_program(model)) is not None:
         return program, "stablehlo"
     if isinstance(model, (bytes, bytearray, memoryview)):
-        model = bytes(model)
-        return model, "stablehlo" if model[:4] == BYTECODE else "onnx"
+        return bytes(model), "bytes"
     if isinstance(model, str) and "\n" in model:
         return model, "relay" if model.lstrip().startswith("#[version") else "mlir"
     if isinstance(model, (str, os.PathLike)):
         return os.fspath(model), "file"
-    raise TypeError(f"a model is a path, bytes of ONNX, an onnx.ModelProto or the text of a module, and a {type(model).__name__} is none")
+    raise TypeError(f"a model is a path, bytes of ONNX or StableHLO, an onnx.ModelProto, a lowered or exported function of JAX, or the text of a module, and a {type(model).__name__} is none")
 
 
 def compile(  # noqa: A001, the word of the field

@@ -145,10 +145,10 @@ impl<'t, 'b> Decoder<'t, 'b> {
             2 | 3 => Attr::Text(self.string(cursor)?),
             7 => Attr::Unit,
             // A place in a file, or with a name, which says more.
-            11 => {
-                let (file, line) = (self.string(cursor)?, cursor.varint()?);
-                Attr::Text(format!("{file}:{line}"))
-            }
+            11 => match (self.attribute(cursor)?, cursor.varint()?) {
+                (Attr::Text(file), line) => Attr::Text(format!("{file}:{line}")),
+                _ => Attr::Opaque,
+            },
             14 => self.attribute(cursor)?,
             _ => Attr::Opaque,
         })

@@ -183,8 +183,18 @@ impl<'t, 'b> Reader<'t, 'b> {
         }
         let results = types.into_iter().map(|ty| self.define(ty)).collect::<Read<Vec<_>>>()?;
         let mut regions = Vec::new();
-        for _ in 0..count {
-            regions.push(self.region(cursor)?);
+        if isolated && self.tables.version >= LAZY && count > 0 {
+            // Regions that use no values around them number their own from 0, and stand in a section.
+            let outer = (std::mem::take(&mut self.values), std::mem::take(&mut self.next));
+            let mut own = cursor.section()?.1;
+            for _ in 0..count {
+                regions.push(self.region(&mut own)?);
+            }
+            (self.values, self.next) = outer;
+        } else {
+            for _ in 0..count {
+                regions.push(self.region(cursor)?);
+            }
         }
         Ok(Some(Operation { name, operands, results, attributes, regions, span }))
     }

@@ -4,7 +4,6 @@ use super::combining::sorting::greatest;
 use super::products::linear::{Triangular, cholesky, lu, triangular};
 use super::products::orthogonal::{geqrf, orgqr};
 use super::{Row, row};
-use crate::nearest::nearest;
 use crate::sources::Outcome;
 use crate::stablehlo::emit::{Convert, Emitter, Held, Results};
 use crate::stablehlo::graph::{Attr, Operation};
@@ -15,10 +14,8 @@ use fusion_operators::{Attrs, DType, Dim};
 pub const ROWS: &[Row] = &[row("stablehlo.custom_call", |e, op, x| {
     let Some(name) = op.word("call_target_name") else { return op.fault("call_target_name is missing") };
     let Some((_, convert)) = CALLS.iter().find(|(known, _)| *known == name) else {
-        let known: Vec<&str> = CALLS.iter().map(|(name, _)| *name).collect();
-        let near = nearest(name, &known).map_or(String::new(), |n| format!("; did you mean {n}?"));
         return op.fault(format!(
-            "the function {name} is outside of the program, and not one that is known{near}; \
+            "the function {name} is outside of the program, and not one that is known; \
              write the model without it, or lower it for another platform"
         ));
     };
