@@ -8,7 +8,8 @@
 // OUT: 120
 func.func @main(%n: tensor<i32>) -> tensor<i32> {
   %one = stablehlo.constant dense<1> : tensor<i32>
-  %0:2 = stablehlo.while(%i = %n, %product = %one) : tensor<i32>, tensor<i32>
+  %init = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %n, %product = %init) : tensor<i32>, tensor<i32>
   cond {
     %1 = stablehlo.compare LT, %one, %i, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>

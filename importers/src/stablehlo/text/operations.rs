@@ -185,10 +185,9 @@ impl Reader {
 
     /// `%x`, `%iterArg = %x`, `%x init: %y`, `k = 3`
     fn paren_item<'i>(&mut self, node: Node<'i>, parts: &mut Parts<'i>) -> Outcome<()> {
-        let is_initial = node.as_str().contains("init");
         let inner: Vec<Node> = node.into_inner().collect();
         match &inner[..] {
-            [first, second] if first.as_rule() == Rule::r#use && is_initial => {
+            [first, initial, second] if initial.as_rule() == Rule::initial => {
                 parts.operands.extend(self.values(first)?);
                 parts.initial.extend(self.values(second)?);
             }
