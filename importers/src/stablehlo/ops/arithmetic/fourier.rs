@@ -62,7 +62,7 @@ fn transform<'c>(
     sign: f64,
 ) -> Outcome<Pair<'c>> {
     let dtype = e.dtype(x[0])?;
-    let factor = (2..=MOST_FACTOR.min(n)).rev().find(|f| n % f == 0);
+    let factor = (2..=MOST_FACTOR.min(n)).rev().find(|f| n.is_multiple_of(*f));
     let first = match factor {
         Some(factor) if n > MOST_FACTOR => factor,
         _ if n <= MOST_LENGTH => {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   THREE_FRY   state [key, counter]         two words of 32 bits for each counter, 20 rounds of add, rotate, xor
-//!   PHILOX      state [key, counter, high]   four words for each counter, 10 rounds of products
+//!   PHILOX      state [key, counter, high]   four words for each counter, 10 rounds of products; without high it is the key
 //! ```
 //! Which counter gives which element is as in XLA, so that the same state gives the same numbers there.
 
@@ -127,7 +127,7 @@ fn generate<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[Held<'c>]) 
     let width = kept.dtype.size();
     let (bits, used) = match op.word("rng_algorithm") {
         Some("THREE_FRY") => by_three_fry(e, key, counter, &shape, width)?,
-        Some("PHILOX" | "DEFAULT") => by_philox(e, key, [Some(counter), high], &shape, width)?,
+        Some("PHILOX" | "DEFAULT") => by_philox(e, key, (counter, high), &shape, width)?,
         other => {
             return op
                 .fault(format!("the algorithm {other:?} is not known; write THREE_FRY, PHILOX or DEFAULT"));
@@ -165,7 +165,7 @@ fn by_three_fry<'c>(
     }
     // Both words of a counter are neighbours along the first axis of an even extent, or else along the longest.
     let longest = (0..shape.len()).rev().max_by_key(|&a| shape[a]);
-    let Some(axis) = (0..shape.len()).find(|&a| shape[a] % 2 == 0).or(longest) else {
+    let Some(axis) = (0..shape.len()).find(|&a| shape[a].is_multiple_of(2)).or(longest) else {
         let inputs = counters(e, counter, &[1])?;
         let inputs = halves(e, inputs)?;
         let made = three_fry(e, inputs, key)?;
@@ -189,12 +189,12 @@ fn by_three_fry<'c>(
 fn by_philox<'c>(
     e: &mut Emitter<'c, '_>,
     key: Value<'c>,
-    [counter, high]: [Option<Value<'c>>; 2],
+    (counter, high): (Value<'c>, Option<Value<'c>>),
     shape: &[usize],
     width: usize,
 ) -> Outcome<(Value<'c>, usize)> {
-    let zero = number(e, DType::U64, 0)?;
-    let (counter, high) = (counter.unwrap_or(zero), high.unwrap_or(zero));
+    // Of two words the key is the upper half of the counter as well.
+    let high = high.unwrap_or(key);
     let count: usize = shape.iter().product();
     let each = if width == 8 { 2 } else { 4 };
     let blocks = count.div_ceil(each);

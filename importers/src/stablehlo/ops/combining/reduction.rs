@@ -56,7 +56,7 @@ pub fn is_neutral<'c>(e: &Emitter<'c, '_>, region: &Block, initial: Value<'c>) -
 
 fn reduce<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[Held<'c>]) -> Results<'c> {
     let region = op.region(0)?;
-    if x.is_empty() || x.len() % 2 != 0 {
+    if x.is_empty() || !x.len().is_multiple_of(2) {
         return op.fault("it takes as many initial values as operands");
     }
     let (data, initial) = x.split_at(x.len() / 2);

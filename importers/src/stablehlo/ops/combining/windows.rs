@@ -60,7 +60,7 @@ impl Windows {
 
 fn reduce_window<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[Held<'c>]) -> Results<'c> {
     let region = op.region(0)?;
-    if x.is_empty() || x.len() % 2 != 0 {
+    if x.is_empty() || !x.len().is_multiple_of(2) {
         return op.fault("it takes as many initial values as operands");
     }
     let (data, initial) = x.split_at(x.len() / 2);
@@ -245,6 +245,9 @@ fn select_and_scatter<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[H
     if places > MOST_PLACES {
         return op.fault(format!("a window of more than {MOST_PLACES} elements is not supported"));
     }
+    if windows.low.iter().chain(&windows.high).any(|&n| n < 0) {
+        return op.fault("its padding must not be negative");
+    }
     let is_padded = windows.low.iter().chain(&windows.high).any(|&n| n != 0);
     let none = vec![0; rank];
     let padded_data = padded(e, op, data, initial, [&windows.low, &windows.high, &none])?;
@@ -318,9 +321,9 @@ fn select_and_scatter<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[H
         let combined = e.tensor(op, &results, 0)?;
         result = e.select(mask, combined, result)?;
     }
-    for axis in 0..rank {
+    for (axis, &extent) in shape.iter().enumerate() {
         let begin = windows.low[axis].max(0) as usize;
-        result = e.slice(result, axis, [begin, begin + shape[axis], 1])?;
+        result = e.slice(result, axis, [begin, begin + extent, 1])?;
     }
     Ok(vec![Held::Tensor(result)])
 }
