@@ -65,7 +65,7 @@ impl<'t, 'b> Reader<'t, 'b> {
         self.next.push(0);
         self.block(&mut code)?;
         if self.program.functions.is_empty() {
-            return Err("the file has no function of the dialect vhlo; serialize it by stablehlo.serialize_portable_artifact or jax.export".into());
+            return Err("the file has no function of vhlo; write it by stablehlo.serialize_portable_artifact or jax.export".into());
         }
         Ok((self.program, self.listing))
     }

@@ -1,6 +1,7 @@
 //! Scatters: updates that are combined into computed places.
 //!
-//! As in gathers, axes are picked by an index, by an index plus the place in a window, or moved as whole rows; then relay.scatter_nd writes.
+//! As in gathers, axes are picked by an index, by an index plus the place in a window, or moved as whole rows; then
+//! relay.scatter_nd writes.
 //! Updates out of bounds are left out: those that are added (multiplied, ...) become the number that changes nothing; those that replace
 //! go to a row behind the operand's, which is cut off. A region that relay has no operator for runs once for each index, in a loop.
 
