@@ -6,7 +6,7 @@ use crate::passes::register_passes;
 use crate::source::{Content, Format, Source};
 use fusion_dialects::{Context, Module, parse_file, parse_module, run_passes};
 pub use fusion_importers::onnx::{Declared, Extent, Facts};
-use fusion_importers::{onnx, relay_text};
+use fusion_importers::{onnx, relay_text, stablehlo};
 use fusion_operators::Tensor;
 use indexmap::IndexMap;
 use std::path::Path;
@@ -23,22 +23,48 @@ pub fn load_module<'c>(
 ) -> Result<(Module<'c>, Vec<String>), DriverError> {
     let module = match model.format() {
         Format::Onnx => return import_onnx(context, model, shapes, bound),
-        Format::Mlir => parse_mlir(context, model)?,
+        Format::Mlir => read_mlir(context, model, shapes)?,
+        Format::StableHlo => import_stablehlo(context, model, shapes)?,
         Format::Relay => import_relay(context, model)?,
     };
     bind(&module, bound)?;
     Ok((module, Vec::new()))
 }
 
-fn parse_mlir<'c>(context: &'c Context, model: &Source) -> Result<Module<'c>, DriverError> {
+/// MLIR of the dialect relay, which MLIR's own parser reads, or a StableHLO program.
+fn read_mlir<'c>(
+    context: &'c Context,
+    model: &Source,
+    shapes: &IndexMap<String, Vec<u64>>,
+) -> Result<Module<'c>, DriverError> {
     let module = match model.content {
         Content::File(path) => {
             fits(path)?;
-            parse_file(context, path)
+            let bytes = std::fs::read(path);
+            let bytes = bytes.map_err(|e| failed(format!("cannot read {}: {e}", path.display())))?;
+            match stablehlo::is_stablehlo(&bytes) {
+                true => return import_stablehlo(context, model, shapes),
+                false => parse_file(context, path),
+            }
+        }
+        Content::Bytes(bytes) if stablehlo::is_stablehlo(bytes) => {
+            return import_stablehlo(context, model, shapes);
         }
         Content::Bytes(bytes) => parse_module(context, text(bytes)?),
     };
     module.map_err(|errors| failed(errors.join("\n")))
+}
+
+fn import_stablehlo<'c>(
+    context: &'c Context,
+    model: &Source,
+    shapes: &IndexMap<String, Vec<u64>>,
+) -> Result<Module<'c>, DriverError> {
+    let module = match model.content {
+        Content::File(path) => stablehlo::import_file(context, path, shapes),
+        Content::Bytes(bytes) => stablehlo::import(context, "the model", bytes.to_vec(), shapes),
+    };
+    module.map_err(failed)
 }
 
 fn fits(model: &Path) -> Result<(), DriverError> {

@@ -3,9 +3,11 @@
 //! ```text
 //!     model.onnx              ONNX, and what has no other extension
 //!     model.relay, model.rly  Relay text
-//!     model.mlir              MLIR text
+//!     model.mlir              MLIR text: of the dialect relay, or StableHLO, which its content shows
+//!     model.mlirbc, .jax      StableHLO: a portable artifact, a file of jax.export
 //! ```
 
+use fusion_importers::stablehlo;
 use std::path::Path;
 
 /// The form of a model.
@@ -15,8 +17,10 @@ pub enum Format {
     Onnx,
     /// Relay text.
     Relay,
-    /// MLIR text, of the dialect relay.
+    /// MLIR text of the dialect relay, or a program of StableHLO.
     Mlir,
+    /// StableHLO: text, a portable artifact, or what `jax.export` serializes.
+    StableHlo,
 }
 
 /// Where a model is.
@@ -46,6 +50,7 @@ impl<'a> Source<'a> {
     pub fn file(path: &'a Path) -> Source<'a> {
         let format = match path.extension().and_then(|extension| extension.to_str()) {
             Some("mlir") => Format::Mlir,
+            Some("mlirbc" | "jax" | "stablehlo") => Format::StableHlo,
             Some("relay" | "rly") => Format::Relay,
             _ => Format::Onnx,
         };
@@ -57,9 +62,22 @@ impl<'a> Source<'a> {
         Source { format: Format::Onnx, content: Content::Bytes(bytes) }
     }
 
+    /// A model in memory whose content shows what it is: StableHLO, or else ONNX.
+    pub fn bytes(bytes: &'a [u8]) -> Source<'a> {
+        match stablehlo::is_stablehlo(bytes) {
+            true => Source::stablehlo(bytes),
+            false => Source::onnx(bytes),
+        }
+    }
+
     /// MLIR text.
     pub fn mlir(text: &'a str) -> Source<'a> {
         Source { format: Format::Mlir, content: Content::Bytes(text.as_bytes()) }
+    }
+
+    /// A StableHLO program: text, a portable artifact, or what `jax.export` serializes.
+    pub fn stablehlo(bytes: &'a [u8]) -> Source<'a> {
+        Source { format: Format::StableHlo, content: Content::Bytes(bytes) }
     }
 
     /// Relay text. It may import the prelude, and no files.

@@ -6,3 +6,5 @@
 mod nearest;
 pub mod onnx;
 pub mod relay_text;
+mod sources;
+pub mod stablehlo;

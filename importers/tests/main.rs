@@ -14,3 +14,4 @@ mod relay_text;
 mod robust;
 mod selection;
 mod sequences;
+mod stablehlo;

@@ -29,17 +29,28 @@ def ports(declared: Sequence[tuple]) -> list[Port]:
     return [port(*one) for one in declared]
 
 
+def jax_program(model: Any) -> bytes | str | None:
+    """The StableHLO program of a `jax.export.Exported`, or of what `jax.jit(f).lower(...)` gives."""
+    if isinstance(artifact := getattr(model, "mlir_module_serialized", None), bytes):
+        return artifact
+    if hasattr(model, "compiler_ir") and hasattr(model, "as_text"):
+        return model.as_text()
+    return None
+
+
 def source(model: Any) -> tuple[Any, str]:
     """A model as the compiler takes it, with its form."""
     if hasattr(model, "SerializeToString"):
         return model.SerializeToString(), "onnx"
+    if (program := jax_program(model)) is not None:
+        return program, "stablehlo"
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return bytes(model), "onnx"
+        return bytes(model), "bytes"
     if isinstance(model, str) and "\n" in model:
         return model, "relay" if model.lstrip().startswith("#[version") else "mlir"
     if isinstance(model, (str, os.PathLike)):
         return os.fspath(model), "file"
-    raise TypeError(f"a model is a path, bytes of ONNX, an onnx.ModelProto or the text of a module, and a {type(model).__name__} is none")
+    raise TypeError(f"a model is a path, bytes of ONNX or StableHLO, an onnx.ModelProto, a lowered or exported function of JAX, or the text of a module, and a {type(model).__name__} is none")
 
 
 def compile(  # noqa: A001, the word of the field

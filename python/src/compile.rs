@@ -15,7 +15,9 @@ use std::path::PathBuf;
 /// A model as Python gives it.
 enum Model {
     File(PathBuf),
+    Bytes(Vec<u8>),
     Onnx(Vec<u8>),
+    StableHlo(Vec<u8>),
     Mlir(String),
     Relay(String),
 }
@@ -24,14 +26,22 @@ impl Model {
     fn of(model: &Bound<'_, PyAny>, format: &str) -> PyResult<Model> {
         match format {
             "file" => Ok(Model::File(model.extract()?)),
+            "bytes" => match model.cast::<PyBytes>() {
+                Ok(bytes) => Ok(Model::Bytes(bytes.as_bytes().to_vec())),
+                Err(_) => Err(PyTypeError::new_err("a model in memory is bytes of ONNX or StableHLO")),
+            },
             "onnx" => match model.cast::<PyBytes>() {
                 Ok(bytes) => Ok(Model::Onnx(bytes.as_bytes().to_vec())),
                 Err(_) => Err(PyTypeError::new_err("a model in memory is bytes of ONNX")),
             },
+            "stablehlo" => match model.cast::<PyBytes>() {
+                Ok(bytes) => Ok(Model::StableHlo(bytes.as_bytes().to_vec())),
+                Err(_) => Ok(Model::StableHlo(text(model)?.into_bytes())),
+            },
             "mlir" => Ok(Model::Mlir(text(model)?)),
             "relay" => Ok(Model::Relay(text(model)?)),
             other => Err(PyValueError::new_err(format!(
-                "format is {other:?}, and \"file\", \"onnx\", \"mlir\" or \"relay\" is expected"
+                "format is {other:?}, and \"file\", \"bytes\", \"onnx\", \"mlir\", \"relay\" or \"stablehlo\" is expected"
             ))),
         }
     }
@@ -39,7 +49,9 @@ impl Model {
     fn source(&self) -> Source<'_> {
         match self {
             Model::File(path) => Source::file(path),
+            Model::Bytes(bytes) => Source::bytes(bytes),
             Model::Onnx(bytes) => Source::onnx(bytes),
+            Model::StableHlo(bytes) => Source::stablehlo(bytes),
             Model::Mlir(text) => Source::mlir(text),
             Model::Relay(text) => Source::relay(text),
         }

@@ -10,7 +10,6 @@
 mod blanks;
 mod elements;
 mod emit;
-mod error;
 mod graph;
 mod metadata;
 mod operators;
@@ -19,12 +18,13 @@ mod program;
 mod read;
 mod syntax;
 
+pub use crate::sources::TextError;
 pub use blanks::MOST_DEPTH;
 pub(crate) use elements::element_name;
-pub use error::TextError;
 pub(crate) use print::type_text;
 pub use print::{PrintError, print};
 
+use crate::sources as error;
 use error::{Fault, Outcome, Source};
 use fusion_dialects::{Context, Module};
 use metadata::Metadata;

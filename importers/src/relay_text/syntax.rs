@@ -3,16 +3,9 @@
 //! A tree is as deep as its brackets are nested; chains (bindings, infix operators, calls of calls) are lists, so
 //! that walking one never needs more stack for a longer program.
 
+pub use crate::sources::Span;
 use fusion_operators::{Dim, Tensor};
 use std::rc::Rc;
-
-/// A piece of a source file: which one, and from which byte to which.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
-    pub file: u32,
-    pub start: u32,
-    pub end: u32,
-}
 
 /// A name and where it stands.
 #[derive(Clone, Debug)]

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// switched off by --rules-off, they are off in all rows.
 #[derive(Debug, Args)]
 pub struct Ablate {
-    /// The model: .onnx, .relay or .mlir.
+    /// The model: .onnx, .relay, .mlir, .mlirbc or .jax.
     model: PathBuf,
 
     /// Inputs by name, as numpy.savez writes them. By default random ones: floats between -1 and 1,

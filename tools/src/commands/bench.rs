@@ -28,7 +28,7 @@ use std::time::Duration;
 /// and GB/s where the model's kernels tell their cost.
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// The model, compiled (.so) or not (.onnx, .relay, .mlir).
+    /// The model, compiled (.so) or not (.onnx, .relay, .mlir, .mlirbc, .jax).
     #[arg(value_name = "MODEL_OR_SO")]
     model: PathBuf,
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Compile a model to a shared library, with a C header beside it.
 #[derive(Debug, Args)]
 pub struct Compile {
-    /// The model: .onnx, .relay or .mlir.
+    /// The model: .onnx, .relay, .mlir, .mlirbc or .jax.
     model: PathBuf,
 
     /// What to write: a library of native code, or a program for the virtual machine (`fusion run` runs either).

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// the kernels were found. Remarks can be asked for by value, or as a page of HTML (see docs/reference/explain.md).
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The model, compiled (.so) or not (.onnx, .relay, .mlir). A compiled one tells its kernels alone.
+    /// The model, compiled (.so) or not (.onnx, .relay, .mlir, .mlirbc, .jax). A compiled one tells its kernels alone.
     #[arg(value_name = "MODEL_OR_SO")]
     model: PathBuf,
 

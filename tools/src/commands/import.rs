@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Show a model in the relay dialect, as MLIR text.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The model: .onnx, .relay or .mlir.
+    /// The model: .onnx, .relay, .mlir, .mlirbc or .jax.
     model: PathBuf,
 
     /// Where to write the text; the terminal by default.

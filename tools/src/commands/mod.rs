@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 /// Compiles deep-learning models to native code, runs them and times them.
 ///
-/// Models are ONNX (.onnx), Relay text (.relay) or MLIR (.mlir). A compiled model is a shared
+/// Models are ONNX (.onnx), Relay text (.relay), MLIR (.mlir) or StableHLO (.mlir, .mlirbc, .jax). A compiled model is a shared
 /// library (.so) with a C interface; commands that run a model take either.
 #[derive(Debug, Parser)]
 #[command(

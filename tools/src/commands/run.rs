@@ -19,7 +19,7 @@ use std::path::PathBuf;
 /// Run a model or a program, on tensors from a file where it takes any.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The model, compiled (.so, .fbc) or not (.onnx, .relay, .mlir).
+    /// The model, compiled (.so, .fbc) or not (.onnx, .relay, .mlir, .mlirbc, .jax).
     #[arg(value_name = "MODEL_OR_SO")]
     model: PathBuf,
 

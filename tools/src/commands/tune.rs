@@ -28,7 +28,7 @@ pub struct Tune {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// The model: .onnx, .relay or .mlir.
+    /// The model: .onnx, .relay, .mlir, .mlirbc or .jax.
     #[arg(required = true, value_name = "MODEL")]
     model: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! Errors with the line they are about:
+//! Texts that programs are read from, and errors with the line they are about:
 //!
 //! ```text
 //!   mlp.relay:3:14: there is no operator nn.dens; did you mean nn.dense?
@@ -6,8 +6,15 @@
 //!        |            ^^^^^^^
 //! ```
 
-use super::syntax::Span;
 use std::fmt;
+
+/// A piece of a source file: which one, and from which byte to which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    pub file: u32,
+    pub start: u32,
+    pub end: u32,
+}
 
 /// Why a text is no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
