@@ -1,0 +1,172 @@
+//! How a range is chosen from what was seen.
+//!
+//! ```text
+//!   max              all of it
+//!   power-of-two     the power of two above the largest element; for data above that of all edges together
+//!   percentile       all but the outermost elements
+//!   mse              the range whose numbers are nearest to the elements, in the mean of squares
+//!   kl-divergence    the range whose numbers are distributed most like the elements (Migacz, "8-bit inference with TensorRT", 2017)
+//!   entropy          the range whose numbers say most: the largest entropy
+//! ```
+//! The last three try ranges `[max(low, -t), min(high, t)]` for many `t`. One search, three scores.
+
+use super::distribution::Distribution;
+use super::parameters::Numbers;
+use fusion_operators::DType;
+use std::collections::BTreeMap;
+
+/// A way to choose ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Method {
+    Max,
+    PowerOfTwo,
+    Percentile(f64),
+    Mse,
+    KlDivergence,
+    Entropy,
+}
+
+/// The percentile that is meant when none is said.
+pub const PERCENTILE: f64 = 99.99;
+/// Ranges that are tried.
+const TRIED: usize = 128;
+
+impl Method {
+    /// All, with their names.
+    pub const ALL: &'static [(Method, &'static str)] = &[
+        (Method::Max, "max"),
+        (Method::PowerOfTwo, "power-of-two"),
+        (Method::Percentile(PERCENTILE), "percentile"),
+        (Method::Mse, "mse"),
+        (Method::KlDivergence, "kl-divergence"),
+        (Method::Entropy, "entropy"),
+    ];
+
+    /// The one of a name.
+    pub fn named(name: &str) -> Option<Method> {
+        Method::ALL.iter().find(|(_, known)| *known == name).map(|(method, _)| *method)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        let same = |other: &Method| std::mem::discriminant(self) == std::mem::discriminant(other);
+        Method::ALL.iter().find(|(method, _)| same(method)).map_or("", |(_, name)| *name)
+    }
+
+    /// The method for constants, whose elements are all known and few: scores of distributions need many.
+    pub fn for_constants(self) -> Method {
+        match self {
+            Method::PowerOfTwo | Method::Mse => self,
+            _ => Method::Max,
+        }
+    }
+
+    /// The scale and zero point. `largest` is the largest size of an element anywhere, which `power-of-two` takes.
+    pub fn fit(&self, seen: &Distribution, numbers: &Numbers, dtype: DType, largest: f64) -> (f64, f64) {
+        match self {
+            Method::Max => numbers.fit(seen.range, dtype),
+            Method::PowerOfTwo => power_of_two(seen, numbers, largest),
+            Method::Percentile(percent) => numbers.fit(percentile(seen, *percent), dtype),
+            Method::Mse => search(seen, numbers, dtype, squares),
+            Method::KlDivergence => search(seen, numbers, dtype, divergence),
+            Method::Entropy => search(seen, numbers, dtype, |seen, numbers, fit| -entropy(seen, numbers, fit)),
+        }
+    }
+}
+
+fn power_of_two(seen: &Distribution, numbers: &Numbers, largest: f64) -> (f64, f64) {
+    let bound = if largest > 0.0 { largest.log2().ceil().exp2() } else { 1.0 };
+    let levels = f64::from(numbers.bits()).exp2();
+    match numbers.is_symmetric() {
+        true => (2.0 * bound / levels, 0.0),
+        // Half of the numbers are for elements below 0, if there are any.
+        false if seen.range.0 < 0.0 => (2.0 * bound / levels, numbers.least + levels / 2.0),
+        false => (bound / levels, numbers.least),
+    }
+}
+
+/// The range of the elements from the smallest `percent` on and up to the largest, by size.
+fn percentile(seen: &Distribution, percent: f64) -> (f64, f64) {
+    let mut by_size: Vec<(f64, f64)> = seen.points.iter().map(|(x, n)| (x.abs(), *n)).collect();
+    by_size.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let wanted = seen.count() * percent / 100.0;
+    let mut so_far = 0.0;
+    let bound = by_size.iter().find(|(_, n)| {
+        so_far += n;
+        so_far >= wanted
+    });
+    seen.clipped(bound.map_or(seen.size(), |(size, _)| *size))
+}
+
+/// The fit of least score of all ranges that are tried; of equal ones the widest.
+fn search(
+    seen: &Distribution,
+    numbers: &Numbers,
+    dtype: DType,
+    score: impl Fn(&Distribution, &Numbers, (f64, f64)) -> f64,
+) -> (f64, f64) {
+    let size = seen.size();
+    let fits = (TRIED / 16..=TRIED).rev().map(|i| {
+        let part = size * i as f64 / TRIED as f64;
+        numbers.fit(seen.clipped(part), dtype)
+    });
+    let scored = fits.map(|fit| (score(seen, numbers, fit), fit));
+    let best = scored.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(|| numbers.fit(seen.range, dtype), |(_, fit)| fit)
+}
+
+fn squares(seen: &Distribution, numbers: &Numbers, fit: (f64, f64)) -> f64 {
+    let square = |(x, n): &(f64, f64)| n * (x - numbers.simulate(*x, fit)).powi(2);
+    seen.points.iter().map(square).sum()
+}
+
+/// The number that stands for an element, whether or not it is in range.
+fn level(x: f64, (scale, zero): (f64, f64)) -> f64 {
+    (x / scale).round_ties_even() + zero
+}
+
+/// Of the elements, those out of range counted at its ends, from what the numbers say of them: equally many of each element of a number.
+fn divergence(seen: &Distribution, numbers: &Numbers, fit: (f64, f64)) -> f64 {
+    let total = seen.count();
+    let mut below = 0.0;
+    let mut above = 0.0;
+    let mut inside: Vec<(i64, f64)> = Vec::with_capacity(seen.points.len());
+    for (x, n) in &seen.points {
+        let q = level(*x, fit);
+        if q < numbers.least {
+            below += n;
+        } else if q > numbers.most {
+            above += n;
+        } else {
+            inside.push((q as i64, *n));
+        }
+    }
+    let kept: f64 = inside.iter().map(|p| p.1).sum();
+    let mut levels: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    for (q, n) in &inside {
+        let of = levels.entry(*q).or_default();
+        *of = (of.0 + n, of.1 + 1.0);
+    }
+    if kept == 0.0 {
+        return f64::INFINITY;
+    }
+    let last = inside.len() - 1;
+    let term = |(i, (q, n)): (usize, &(i64, f64))| {
+        let extra = if i == 0 { below } else { 0.0 } + if i == last { above } else { 0.0 };
+        let (sum, points) = levels.get(q).copied().unwrap_or((*n, 1.0));
+        let (p, q) = ((n + extra) / total, sum / points / kept);
+        p * (p / q).ln()
+    };
+    inside.iter().enumerate().map(term).sum()
+}
+
+/// Of the numbers, in nats.
+fn entropy(seen: &Distribution, numbers: &Numbers, fit: (f64, f64)) -> f64 {
+    let total = seen.count();
+    let mut levels: BTreeMap<i64, f64> = BTreeMap::new();
+    for (x, n) in &seen.points {
+        *levels.entry(level(*x, fit).clamp(numbers.least, numbers.most) as i64).or_default() += n;
+    }
+    -levels.values().map(|n| n / total * (n / total).ln()).sum::<f64>()
+}
