@@ -21,13 +21,24 @@ pub fn load_module<'c>(
     shapes: &IndexMap<String, Vec<u64>>,
     bound: &IndexMap<String, Tensor>,
 ) -> Result<(Module<'c>, Vec<String>), DriverError> {
+    let traced = load_traced(context, model, shapes, bound)?;
+    Ok((traced.module, traced.specialized))
+}
+
+/// As [`load_module`], with what values are in an ONNX file.
+pub(crate) fn load_traced<'c>(
+    context: &'c Context,
+    model: &Source,
+    shapes: &IndexMap<String, Vec<u64>>,
+    bound: &IndexMap<String, Tensor>,
+) -> Result<onnx::Program<'c>, DriverError> {
     let module = match model.format() {
         Format::Onnx => return import_onnx(context, model, shapes, bound),
         Format::Mlir => parse_mlir(context, model)?,
         Format::Relay => import_relay(context, model)?,
     };
     bind(&module, bound)?;
-    Ok((module, Vec::new()))
+    Ok(onnx::Program { module, specialized: Vec::new(), trace: onnx::Trace::default() })
 }
 
 fn parse_mlir<'c>(context: &'c Context, model: &Source) -> Result<Module<'c>, DriverError> {
@@ -87,7 +98,7 @@ fn import_onnx<'c>(
     model: &Source,
     shapes: &IndexMap<String, Vec<u64>>,
     bound: &IndexMap<String, Tensor>,
-) -> Result<(Module<'c>, Vec<String>), DriverError> {
+) -> Result<onnx::Program<'c>, DriverError> {
     let loaded = open_onnx(model)?;
     let known = onnx::signature(&loaded, &onnx::Options::default());
     // Shapes may be given for inputs that are none of the model's graph; those are the caller's business.
@@ -96,14 +107,12 @@ fn import_onnx<'c>(
         shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
     }
     let onnx_options = onnx::Options { bound: bound.clone(), shapes, ..onnx::Options::default() };
-    let program =
-        onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
-            Some(input) => DriverError::NeedsConstant(input.to_owned()),
-            None if error.is_unsupported() => DriverError::Unsupported(error.to_string()),
-            None => match model.content {
-                Content::File(path) => failed(format!("{}: {error}", path.display())),
-                Content::Bytes(_) => failed(error),
-            },
-        })?;
-    Ok((program.module, program.specialized))
+    onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
+        Some(input) => DriverError::NeedsConstant(input.to_owned()),
+        None if error.is_unsupported() => DriverError::Unsupported(error.to_string()),
+        None => match model.content {
+            Content::File(path) => failed(format!("{}: {error}", path.display())),
+            Content::Bytes(_) => failed(error),
+        },
+    })
 }

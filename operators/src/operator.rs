@@ -79,16 +79,7 @@ impl Operator {
         cost: Cost,
         reference: Reference,
     ) -> Operator {
-        Operator {
-            name,
-            docs: &[],
-            form: Form::UNARY,
-            relation,
-            fusion,
-            cost,
-            reference,
-            quantization: None,
-        }
+        Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference, quantization: None }
     }
 
     /// The same row with another form.

@@ -127,7 +127,10 @@ impl<'c, 'f> Relay<'c, 'f> {
 
     fn trace(&self) -> Trace<'c> {
         let names = self.names.borrow().iter().map(|(name, id)| (name.clone(), self.value(*id))).collect();
-        Trace { names, nodes: self.nodes.borrow().iter().map(|(node, id)| (*node, self.value(*id))).collect() }
+        Trace {
+            names,
+            nodes: self.nodes.borrow().iter().map(|(node, id)| (*node, self.value(*id))).collect(),
+        }
     }
 
     fn value(&self, id: Id) -> Value<'c> {

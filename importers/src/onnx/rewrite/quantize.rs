@@ -13,9 +13,7 @@ use super::names::Names;
 use super::wire::{NotAMessage, fields, put, put_int};
 use crate::onnx::graph::version_in;
 use crate::onnx::model::Model;
-use crate::onnx::proto::{
-    AttributeProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,
-};
+use crate::onnx::proto::{AttributeProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto};
 use crate::onnx::tensor::{TensorProtoError, tensor};
 use fusion_operators::{DType, Tensor, TensorError};
 use prost::Message;
@@ -57,7 +55,9 @@ pub enum RewriteError {
     External(#[from] TensorProtoError),
     #[error(transparent)]
     Tensor(#[from] TensorError),
-    #[error("the quantized model has {0} bytes, and a file of protocol buffers has less than 2 GiB; give fewer weights")]
+    #[error(
+        "the quantized model has {0} bytes, and a file of protocol buffers has less than 2 GiB; give fewer weights"
+    )]
     TooLarge(usize),
 }
 
@@ -173,7 +173,11 @@ impl Rewriter<'_> {
     fn make(&mut self, input: &QuantizedInput, name: &str) -> Result<String, RewriteError> {
         let shape: Vec<usize> = input.axis.map(|_| input.scales.len()).into_iter().collect();
         let scale = Tensor::from_f64s(input.dtype, &shape, &input.scales)?;
-        let zeros = if input.zeros.len() == input.scales.len() { input.zeros.clone() } else { vec![0.0; input.scales.len()] };
+        let zeros = if input.zeros.len() == input.scales.len() {
+            input.zeros.clone()
+        } else {
+            vec![0.0; input.scales.len()]
+        };
         let zero = Tensor::from_f64s(input.integers, &shape, &zeros)?;
         let scale = self.initializer(&format!("{name}_scale"), &scale, 8)?;
         let zero = self.initializer(&format!("{name}_zero_point"), &zero, input.bits)?;
@@ -238,12 +242,19 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn bias(&mut self, place: usize, data: &QuantizedInput, weight: &QuantizedInput) -> Result<(), RewriteError> {
+    fn bias(
+        &mut self,
+        place: usize,
+        data: &QuantizedInput,
+        weight: &QuantizedInput,
+    ) -> Result<(), RewriteError> {
         let node = self.node(place)?;
         let row = BIASES.iter().find(|(name, _)| *name == node.op_type && node.domain.is_empty());
         let scaled = |a: &AttributeProto| ["alpha", "beta"].contains(&a.name.as_str()) && a.f != Some(1.0);
         let Some((_, input)) = row.filter(|_| !node.attribute.iter().any(scaled)) else { return Ok(()) };
-        let Some(name) = node.input.get(*input).filter(|name| !name.is_empty()).cloned() else { return Ok(()) };
+        let Some(name) = node.input.get(*input).filter(|name| !name.is_empty()).cloned() else {
+            return Ok(());
+        };
         let Some(proto) = self.graph.initializer.iter().find(|t| t.name == name) else { return Ok(()) };
         let values = tensor(proto, self.model.directory.as_deref())?;
         let count = weight.scales.len();

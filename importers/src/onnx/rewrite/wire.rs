@@ -84,6 +84,9 @@ mod tests {
         assert_eq!(fields(&[0x0a, 5, 1]), Err(NotAMessage { at: 0 }));
         assert_eq!(fields(&[8, 1, 0x0b]), Err(NotAMessage { at: 2 }));
         assert_eq!(fields(&[0xff; 12]), Err(NotAMessage { at: 0 }));
-        assert_eq!(fields(&[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), Err(NotAMessage { at: 0 }));
+        assert_eq!(
+            fields(&[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]),
+            Err(NotAMessage { at: 0 })
+        );
     }
 }

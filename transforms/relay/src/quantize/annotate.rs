@@ -14,8 +14,8 @@ use super::parameters::Numbers;
 use fusion_dialects::relay::{Builder, Op as Relay};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value,
-    ValueLike, attr_to_mlir, defining_op, kind_of, ops_in, tensor_type,
+    Build, Op, OpExt, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike,
+    attr_to_mlir, defining_op, kind_of, ops_in, tensor_type,
 };
 use fusion_operators::ops::quantization::SIMULATED_QUANTIZE;
 use fusion_operators::quantization::{Operand, Partition};
@@ -84,7 +84,10 @@ fn annotate(op: Op, bits: [i64; 2]) -> Result<u64, String> {
         }
         let Some(bits) = numbers.bits.iter().copied().find(|bits| i64::from(*bits) == wanted) else {
             let (what, name) = if constant { ("weights", row.name) } else { ("data", row.name) };
-            return Err(format!("takes no {what} of {wanted} bits; the bits of relay.{name} are {:?}", numbers.bits));
+            return Err(format!(
+                "takes no {what} of {wanted} bits; the bits of relay.{name} are {:?}",
+                numbers.bits
+            ));
         };
         let range = numbers.range(bits);
         simulate(op, operand, &call, constant, Numbers { least: range.0, most: range.1 })?;
@@ -103,8 +106,10 @@ fn simulate(op: Op, operand: &Operand, call: &Call, constant: bool, numbers: Num
     };
     let operands = [data, number(0.0)?, number(0.0)?, number(numbers.least)?, number(numbers.most)?];
     let axis = constant.then(|| (operand.channels)(call)).flatten();
-    let attrs: Vec<_> =
-        axis.map(|axis| ("axis", attr_to_mlir(op.context_ref(), &Attr::Int(axis as i64)))).into_iter().collect();
+    let attrs: Vec<_> = axis
+        .map(|axis| ("axis", attr_to_mlir(op.context_ref(), &Attr::Int(axis as i64))))
+        .into_iter()
+        .collect();
     let row: &Operator = &SIMULATED_QUANTIZE;
     // Not by the builder, which would fold the simulation of a small weight.
     let value = build.value(&format!("relay.{}", row.name), &operands, data.r#type(), &attrs);

@@ -68,12 +68,17 @@ impl How {
         let name = options.text("method");
         let Some(mut method) = Method::named(name) else {
             let known: Vec<&str> = Method::ALL.iter().map(|(_, name)| *name).collect();
-            return Err(format!("cannot be calibrated by method {name:?}; the methods are {}", known.join(", ")));
+            return Err(format!(
+                "cannot be calibrated by method {name:?}; the methods are {}",
+                known.join(", ")
+            ));
         };
         if matches!(method, Method::Percentile(_)) {
             let percent = options.text("percentile").parse().unwrap_or(PERCENTILE);
             if !(percent > 0.0 && percent <= 100.0) {
-                return Err(format!("cannot keep {percent} per cent of the elements; give a number above 0, up to 100"));
+                return Err(format!(
+                    "cannot keep {percent} per cent of the elements; give a number above 0, up to 100"
+                ));
             }
             method = Method::Percentile(percent);
         }
@@ -97,7 +102,10 @@ impl How {
         let mut parameters = Parameters { scales: Vec::new(), zeros: Vec::new() };
         for seen in &seen {
             if !(seen.range.0.is_finite() && seen.range.1.is_finite()) {
-                return Err(format!("has elements from {} to {}, for which there is no scale", seen.range.0, seen.range.1));
+                return Err(format!(
+                    "has elements from {} to {}, for which there is no scale",
+                    seen.range.0, seen.range.1
+                ));
             }
             let size = if edge.is_constant() { seen.size() } else { largest };
             let (scale, zero) = method.fit(seen, &numbers, edge.dtype(), size);
@@ -114,7 +122,10 @@ fn observed(edge: &Simulated) -> Result<Distribution, String> {
         return Err("has no statistics: attribute range, the least and the greatest element that were seen, is missing".to_owned());
     };
     if range.0 > range.1 || range.0.is_nan() || range.1.is_nan() {
-        return Err(format!("has the range [{}, {}], which is none; write the least element first", range.0, range.1));
+        return Err(format!(
+            "has the range [{}, {}], which is none; write the least element first",
+            range.0, range.1
+        ));
     }
     let counts = edge.histogram().filter(|counts| counts.iter().any(|n| *n > 0));
     // Without a histogram its two ends are what was seen.

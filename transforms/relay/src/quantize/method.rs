@@ -70,7 +70,9 @@ impl Method {
             Method::Percentile(percent) => numbers.fit(percentile(seen, *percent), dtype),
             Method::Mse => search(seen, numbers, dtype, squares),
             Method::KlDivergence => search(seen, numbers, dtype, divergence),
-            Method::Entropy => search(seen, numbers, dtype, |seen, numbers, fit| -entropy(seen, numbers, fit)),
+            Method::Entropy => {
+                search(seen, numbers, dtype, |seen, numbers, fit| -entropy(seen, numbers, fit))
+            }
         }
     }
 }
@@ -169,4 +171,78 @@ fn entropy(seen: &Distribution, numbers: &Numbers, fit: (f64, f64)) -> f64 {
         *levels.entry(level(*x, fit).clamp(numbers.least, numbers.most) as i64).or_default() += n;
     }
     -levels.values().map(|n| n / total * (n / total).ln()).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYTES: Numbers = Numbers { least: 0.0, most: 255.0 };
+    const SIGNED: Numbers = Numbers { least: -127.0, most: 127.0 };
+
+    /// A bell of 2048 parts from -4 to 4, and one element at 100 in place of the last.
+    fn bell_with_outlier() -> Distribution {
+        let bell = |i: i32| {
+            let x = f64::from(i - 1024) / 256.0;
+            (x, (1e6 * (-x * x / 2.0).exp()).round())
+        };
+        let mut points: Vec<(f64, f64)> = (0..2047).map(bell).collect();
+        points.push((100.0, 1.0));
+        Distribution { points, range: (-4.0, 100.0) }
+    }
+
+    fn bound(method: Method, numbers: &Numbers) -> f64 {
+        let seen = bell_with_outlier();
+        let (scale, zero) = method.fit(&seen, numbers, DType::F32, seen.size());
+        (numbers.most - zero) * scale
+    }
+
+    #[test]
+    fn all_methods_but_two_leave_outliers_out() {
+        for numbers in [BYTES, SIGNED] {
+            assert!(bound(Method::Max, &numbers) > 99.0 && bound(Method::PowerOfTwo, &numbers) > 99.0);
+            for method in [Method::Percentile(99.99), Method::Mse, Method::KlDivergence, Method::Entropy] {
+                assert!(bound(method, &numbers) < 10.0, "{method:?} {}", bound(method, &numbers));
+            }
+        }
+    }
+
+    #[test]
+    fn mse_is_the_least_of_all() {
+        let seen = bell_with_outlier();
+        let error = |method: Method| squares(&seen, &BYTES, method.fit(&seen, &BYTES, DType::F32, seen.size()));
+        let least = error(Method::Mse);
+        assert!(Method::ALL.iter().all(|(method, _)| least <= error(*method) * 1.01));
+    }
+
+    #[test]
+    fn a_scale_of_power_of_two_is_one() {
+        for numbers in [BYTES, SIGNED] {
+            for range in [(0.0, 5.0), (-3.0, 5.0)] {
+                let seen = Distribution { points: vec![(range.0, 1.0), (range.1, 1.0)], range };
+                let (scale, zero) = Method::PowerOfTwo.fit(&seen, &numbers, DType::F32, 5.0);
+                assert_eq!(scale.log2().fract(), 0.0, "{scale}");
+                assert!((numbers.least..=numbers.most).contains(&zero));
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_have_a_scale() {
+        let zeros = Distribution::of([0.0, -0.0].into_iter());
+        for (method, _) in Method::ALL {
+            let (scale, zero) = method.fit(&zeros, &BYTES, DType::F32, 0.0);
+            assert!(scale > 0.0 && BYTES.simulate(0.0, (scale, zero)) == 0.0, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn zero_is_always_exact() {
+        for range in [(0.1, 0.7), (-0.9, -0.2), (-1.7, 0.3), (-1e-30, 3e30)] {
+            for numbers in [BYTES, SIGNED] {
+                let fit = numbers.fit(range, DType::F32);
+                assert_eq!(numbers.simulate(0.0, fit), 0.0, "{range:?}");
+            }
+        }
+    }
 }

@@ -97,7 +97,9 @@ impl Parameters {
     /// Says what is wrong with them.
     pub fn check(&self, numbers: &Numbers) -> Result<(), String> {
         if let Some(scale) = self.scales.iter().find(|scale| !(scale.is_finite() && **scale >= 0.0)) {
-            return Err(format!("has the scale {scale}, and a scale is a number above 0, or 0 where nothing is quantized"));
+            return Err(format!(
+                "has the scale {scale}, and a scale is a number above 0, or 0 where nothing is quantized"
+            ));
         }
         if !self.is_none() && self.scales.contains(&0.0) {
             return Err("has the scale 0 for some channels only; give all of them a scale above 0".to_owned());

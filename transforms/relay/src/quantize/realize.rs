@@ -60,7 +60,10 @@ fn realize<'c>(edge: &Simulated<'c>) -> Result<Option<Value<'c>>, String> {
     let builder = Builder::new(Build::before(edge.op));
     let settings = edge.settings();
     let call = |op: &'static Operator, operands: &[Value<'c>], attrs: Attrs| {
-        builder.op(op, operands, &attrs).map(|values| values[0]).map_err(|violation: Violation| violation.to_string())
+        builder
+            .op(op, operands, &attrs)
+            .map(|values| values[0])
+            .map_err(|violation: Violation| violation.to_string())
     };
     let cast = |x: Value<'c>, dtype: DType| call(&ew::CAST, &[x], Attrs::new().with("dtype", dtype));
     let (scale, zero) = (settings[0], settings[1]);
@@ -87,7 +90,12 @@ fn realize<'c>(edge: &Simulated<'c>) -> Result<Option<Value<'c>>, String> {
 }
 
 /// The whole numbers of a constant.
-pub fn integers(tensor: &Tensor, edge: &Simulated, parameters: &Parameters, numbers: &Numbers) -> Result<Tensor, String> {
+pub fn integers(
+    tensor: &Tensor,
+    edge: &Simulated,
+    parameters: &Parameters,
+    numbers: &Numbers,
+) -> Result<Tensor, String> {
     let axis = edge.axis().filter(|_| parameters.scales.len() > 1);
     quantized(tensor, axis, parameters, numbers).map_err(|error| error.to_string())
 }
@@ -100,9 +108,9 @@ pub fn quantized(
     numbers: &Numbers,
 ) -> Result<Tensor, TensorError> {
     let shape: Vec<usize> = match axis {
-        Some(axis) => (0..tensor.shape().len())
-            .map(|i| if i == axis { parameters.scales.len() } else { 1 })
-            .collect(),
+        Some(axis) => {
+            (0..tensor.shape().len()).map(|i| if i == axis { parameters.scales.len() } else { 1 }).collect()
+        }
         None => Vec::new(),
     };
     let channels = broadcast_indices(tensor.shape(), &shape);

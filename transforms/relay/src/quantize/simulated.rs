@@ -31,7 +31,8 @@ pub fn simulated_in<'c>(function: Op<'c>) -> Vec<Simulated<'c>> {
 impl<'c> Simulated<'c> {
     /// The call, if it is one.
     pub fn of(op: Op<'c>) -> Option<Simulated<'c>> {
-        matches!(kind_of(op), Some(Kind::Operator(row)) if row.is(&SIMULATED_QUANTIZE)).then_some(Simulated { op })
+        matches!(kind_of(op), Some(Kind::Operator(row)) if row.is(&SIMULATED_QUANTIZE))
+            .then_some(Simulated { op })
     }
 
     /// What is quantized.
@@ -64,8 +65,12 @@ impl<'c> Simulated<'c> {
     pub fn numbers(&self) -> Result<Numbers, String> {
         let one = |place, name: &str| match self.floats(place).as_deref() {
             Some([number]) => Ok(*number),
-            Some(found) => Err(format!("has {} numbers as '{name}', where one constant is expected", found.len())),
-            None => Err(format!("has no constant as '{name}', so that it is not known which numbers there are")),
+            Some(found) => {
+                Err(format!("has {} numbers as '{name}', where one constant is expected", found.len()))
+            }
+            None => {
+                Err(format!("has no constant as '{name}', so that it is not known which numbers there are"))
+            }
         };
         Numbers::new(one(LEAST, "least")?, one(MOST, "most")?)
     }
