@@ -9,7 +9,13 @@ use fusion_operators::{DType, Tensor};
 use prost::Message;
 
 fn weight(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
-    TensorProto { name: name.into(), dims: dims.to_vec(), data_type: 1, float_data: values.to_vec(), ..Default::default() }
+    TensorProto {
+        name: name.into(),
+        dims: dims.to_vec(),
+        data_type: 1,
+        float_data: values.to_vec(),
+        ..Default::default()
+    }
 }
 
 /// y = x w + b, z = x w.
@@ -119,7 +125,9 @@ fn names_that_are_taken_get_numbers() {
 #[test]
 fn old_operator_sets_get_the_operators_of_another_domain() {
     let mut proto = products();
-    for (version, bits, domain) in [(17, 8, ""), (21, 4, ""), (17, 4, "com.microsoft"), (11, 8, "com.microsoft")] {
+    for (version, bits, domain) in
+        [(17, 8, ""), (21, 4, ""), (17, 4, "com.microsoft"), (11, 8, "com.microsoft")]
+    {
         proto.opset_import[0].version = version;
         let new = rewritten(&proto, &proto.encode_to_vec(), &[weights(0, bits), weights(1, bits)]);
         assert_eq!(named(&new, "DequantizeLinear")[0].domain, domain, "{version}, {bits} bits");

@@ -39,7 +39,10 @@ fn constraints_are_named() {
     let ty = |shape: &[u64], dtype| TensorType::fixed(shape, dtype);
     let said = |x, scale| {
         let one = ty(&[], DType::F32);
-        SIMULATED_QUANTIZE.infer(&[x, scale, one.clone(), one.clone(), one], &Attrs::new()).unwrap_err().to_string()
+        SIMULATED_QUANTIZE
+            .infer(&[x, scale, one.clone(), one.clone(), one], &Attrs::new())
+            .unwrap_err()
+            .to_string()
     };
     assert!(said(ty(&[2], DType::I8), ty(&[], DType::F32)).contains("C1"));
     assert!(said(ty(&[2], DType::F32), ty(&[], DType::F16)).contains("C1"));

@@ -73,7 +73,8 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 fn both_forms_are_near_to_the_floats_and_nearer_to_each_other() {
     let directory = folder();
     let here = directory.path();
-    let said = succeed(here, &["quantize", "m.onnx", "--data", "data.npz", "-o", "q.onnx", "--html", "q.html"]);
+    let said =
+        succeed(here, &["quantize", "m.onnx", "--data", "data.npz", "-o", "q.onnx", "--html", "q.html"]);
     assert!(said.contains("n_c0") && said.contains("layers: 3 int8"), "{said}");
     assert!(fs::read_to_string(here.join("q.html")).unwrap().contains("n_c1"));
     succeed(here, &["quantize", "m.onnx", "--data", "data.npz", "-o", "q.mlir"]);
@@ -105,12 +106,16 @@ fn a_budget_is_kept() {
     let directory = folder();
     let here = directory.path();
     let options = ["--dtype", "int4-weights", "--method", "mse", "--metric", "mse", "--max-loss", "0.1%"];
-    let said = succeed(here, &[&["quantize", "m.onnx", "--data", "data.npz", "-o", "q.onnx"], &options[..]].concat());
+    let said = succeed(
+        here,
+        &[&["quantize", "m.onnx", "--data", "data.npz", "-o", "q.onnx"], &options[..]].concat(),
+    );
     assert!(said.contains("fewest bits") && said.contains("int8"), "{said}");
     let apart = apart(&outputs(here, "m.onnx"), &outputs(here, "q.onnx"));
     assert!(apart < 1.3e-3, "{apart}");
     // Without any loss all layers stay in floats.
-    let said = succeed(here, &["quantize", "m.onnx", "--data", "data.npz", "-o", "q.onnx", "--max-loss", "0"]);
+    let said =
+        succeed(here, &["quantize", "m.onnx", "--data", "data.npz", "-o", "q.onnx", "--max-loss", "0"]);
     assert!(said.contains("layers: 3 float"), "{said}");
     assert_eq!(outputs(here, "m.onnx"), outputs(here, "q.onnx"));
 }
@@ -135,7 +140,8 @@ fn what_cannot_be_quantized_is_said() {
     let directory = folder();
     let here = directory.path();
     let refused = |data: &str, options: &[&str], why: &str| {
-        let said = complaint(here, &[&["quantize", "m.onnx", "--data", data, "-o", "q.onnx"], options].concat());
+        let said =
+            complaint(here, &[&["quantize", "m.onnx", "--data", data, "-o", "q.onnx"], options].concat());
         assert!(said.contains(why), "{said}");
         assert!(!here.join("q.onnx").exists());
     };
@@ -152,8 +158,16 @@ fn what_cannot_be_quantized_is_said() {
     refused("empty", &[], "there is nothing to calibrate on; give at least one sample");
     refused("missing.npz", &[], "missing.npz");
     refused("data.npz", &["--labels", "data.npz"], "--labels is for --metric top1, and the metric is cosine");
-    refused("data.npz", &["--percentile", "99"], "--percentile is for --method percentile, and the method is max");
-    refused("data.npz", &["--target", "nvidia:sm_80"], "runs models on a processor, and nvidia:sm_80 is a GPU");
+    refused(
+        "data.npz",
+        &["--percentile", "99"],
+        "--percentile is for --method percentile, and the method is max",
+    );
+    refused(
+        "data.npz",
+        &["--target", "nvidia:sm_80"],
+        "runs models on a processor, and nvidia:sm_80 is a GPU",
+    );
     let labels = Tensor::from_ints(DType::I64, &[3], &[1, 2, 3]).unwrap();
     npz::write(&here.join("labels.npy"), [("labels", &labels)]).unwrap();
     let labels = ["--metric", "top1", "--labels", "labels.npy"];

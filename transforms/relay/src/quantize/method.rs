@@ -210,7 +210,8 @@ mod tests {
     #[test]
     fn mse_is_the_least_of_all() {
         let seen = bell_with_outlier();
-        let error = |method: Method| squares(&seen, &BYTES, method.fit(&seen, &BYTES, DType::F32, seen.size()));
+        let error =
+            |method: Method| squares(&seen, &BYTES, method.fit(&seen, &BYTES, DType::F32, seen.size()));
         let least = error(Method::Mse);
         assert!(Method::ALL.iter().all(|(method, _)| least <= error(*method) * 1.01));
     }
