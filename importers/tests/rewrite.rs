@@ -1,7 +1,9 @@
 //! Files are rewritten in place: what is quantized is, and all else stays byte for byte.
 
 use crate::common::*;
-use fusion_importers::onnx::proto::{ModelProto, NodeProto, StringStringEntryProto, TensorProto};
+use fusion_importers::onnx::proto::{
+    AttributeProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
+};
 use fusion_importers::onnx::rewrite::quantize::{QuantizedInput, quantize};
 use fusion_importers::onnx::rewrite::wire::{fields, put};
 use fusion_importers::onnx::{Model, Options};
@@ -100,6 +102,23 @@ fn a_value_that_others_read_stays() {
     let graph = new.graph.as_ref().unwrap();
     assert!(graph.initializer.iter().any(|t| t.name == "w"));
     assert_eq!(graph.node.iter().find(|n| n.output[0] == "y").unwrap().input, ["x", "w", "b"]);
+}
+
+#[test]
+fn constants_may_be_nodes() {
+    let mut proto = products();
+    let graph = proto.graph.as_mut().unwrap();
+    for tensor in std::mem::take(&mut graph.initializer) {
+        let name = tensor.name.clone();
+        let value = AttributeProto { name: "value".into(), r#type: 4, t: Some(tensor), ..Default::default() };
+        graph.node.insert(0, node("Constant", &[], &[&name], vec![value]));
+    }
+    let inputs = [data(2), weights(2, 8), data(3), weights(3, 8)];
+    let new = rewritten(&proto, &proto.encode_to_vec(), &inputs);
+    assert!(named(&new, "Constant").is_empty());
+    assert_eq!(named(&new, "Gemm")[0].input, ["x_dequantized", "w_dequantized", "b_dequantized"]);
+    let new = rewritten(&proto, &proto.encode_to_vec(), &inputs[2..]);
+    assert_eq!(named(&new, "Constant").len(), 2);
 }
 
 #[test]

@@ -132,7 +132,7 @@ struct Rewriter<'m> {
     /// New names of inputs of nodes.
     changed: HashMap<usize, HashMap<usize, String>>,
     initializers: Vec<TensorProto>,
-    /// Initializers that nobody reads any more.
+    /// Constants that nobody reads any more.
     dropped: HashSet<String>,
     domain: &'static str,
 }
@@ -140,6 +140,24 @@ struct Rewriter<'m> {
 impl Rewriter<'_> {
     fn node(&self, place: usize) -> Result<&NodeProto, RewriteError> {
         self.graph.node.get(place).ok_or(RewriteError::Node(place))
+    }
+
+    /// The tensor that a name stands for: an initializer, or what a node Constant gives.
+    fn constant(&self, name: &str) -> Option<&TensorProto> {
+        let value = |node: &'_ NodeProto| {
+            node.op_type == "Constant" && node.output.first().is_some_and(|o| o == name)
+        };
+        let node =
+            || self.graph.node.iter().find(|node| value(node))?.attribute.iter().find_map(|a| a.t.as_ref());
+        self.graph.initializer.iter().find(|t| t.name == name).or_else(node)
+    }
+
+    /// Whether nobody reads what a node gives any more.
+    fn is_left_over(&self, node: usize) -> bool {
+        let node = self.graph.node.get(node);
+        node.is_some_and(|node| {
+            node.op_type == "Constant" && node.output.iter().all(|name| self.dropped.contains(name))
+        })
     }
 
     fn quantize(&mut self, input: &QuantizedInput) -> Result<(), RewriteError> {
@@ -255,7 +273,7 @@ impl Rewriter<'_> {
         let Some(name) = node.input.get(*input).filter(|name| !name.is_empty()).cloned() else {
             return Ok(());
         };
-        let Some(proto) = self.graph.initializer.iter().find(|t| t.name == name) else { return Ok(()) };
+        let Some(proto) = self.constant(&name) else { return Ok(()) };
         let values = tensor(proto, self.model.directory.as_deref())?;
         let count = weight.scales.len();
         // One number a channel, as there are scales, or one scale for all of them.
@@ -319,6 +337,7 @@ impl Rewriter<'_> {
                         put(&mut out, number::NODE, &new.encode_to_vec());
                     }
                     match self.changed.get(&node) {
+                        _ if self.is_left_over(node) => {}
                         Some(names) => put(&mut out, number::NODE, &renamed(field.content, names)?),
                         None => out.extend(field.whole),
                     }

@@ -31,6 +31,27 @@ impl Distribution {
         Distribution { points: seen.map(|(i, &n)| (middle(i), n as f64)).collect(), range }
     }
 
+    /// The same, counted in so many equal parts of the range; 0 stays 0.
+    pub fn in_parts(&self, parts: usize) -> Distribution {
+        let (low, high) = self.range;
+        let width = (high - low) / parts.max(1) as f64;
+        if !(width > 0.0) {
+            return self.clone();
+        }
+        let mut counts = vec![0.0; parts];
+        let mut points = Vec::new();
+        for (x, n) in &self.points {
+            match *x == 0.0 {
+                true => points.push((0.0, *n)),
+                false => counts[(((x - low) / width) as usize).min(parts - 1)] += n,
+            }
+        }
+        let seen = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
+        points.extend(seen.map(|(i, n)| (low + (i as f64 + 0.5) * width, *n)));
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Distribution { points, range: self.range }
+    }
+
     /// The largest size of an element.
     pub fn size(&self) -> f64 {
         self.range.1.abs().max(self.range.0.abs())
