@@ -4,7 +4,7 @@
 //!
 //! A quantizer asks which operands may be such numbers, of how many bits, and along which axis a weight may have scales of its own.
 
-use crate::Call;
+use crate::{Attrs, TensorType};
 
 /// How an operator takes part in the integer pieces of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Operand {
     /// What stands for it where it is a constant.
     pub constant: Numbers,
     /// The axis of a constant along which each channel of the result has its own scale, if there is one.
-    pub channels: fn(&Call) -> Option<usize>,
+    pub channels: fn(&Attrs, &[TensorType]) -> Option<usize>,
 }
 
 /// What a quantizer may do with a call.

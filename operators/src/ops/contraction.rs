@@ -8,7 +8,7 @@ use crate::operator::{Reference, Related, Relation, cost::elements};
 use crate::quantization::{DATA, Operand, Partition, Quantization, WEIGHT};
 use crate::reference::contraction as reference;
 use crate::relation::{broadcast_dims, product_dtype};
-use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
+use crate::{Attrs, Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {
     Operator::new(name, FusionKind::Contraction, relation, cost, is)
@@ -83,23 +83,23 @@ const MATMUL_FORM: Form = form(&[operand("a"), operand("b")]).attributes(&[
 ]);
 
 /// The axis of the second operand that becomes the columns of the result.
-fn columns(call: &Call) -> Option<usize> {
-    let last = call.operands[1].rank().checked_sub(1)?;
-    if call.attrs.flag("transpose_b") { last.checked_sub(1) } else { Some(last) }
+fn columns(attrs: &Attrs, operands: &[TensorType]) -> Option<usize> {
+    let last = operands[1].rank().checked_sub(1)?;
+    if attrs.flag("transpose_b") { last.checked_sub(1) } else { Some(last) }
 }
 
 const PRODUCTS: &Quantization = &Quantization {
     partition: Partition::Sums,
     operands: &[
-        Operand { place: 0, computed: DATA, constant: WEIGHT, channels: |_| None },
+        Operand { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
         Operand { place: 1, computed: DATA, constant: WEIGHT, channels: columns },
     ],
 };
 const DENSE_PRODUCTS: &Quantization = &Quantization {
     partition: Partition::Sums,
     operands: &[
-        Operand { place: 0, computed: DATA, constant: WEIGHT, channels: |_| None },
-        Operand { place: 1, computed: DATA, constant: WEIGHT, channels: |_| Some(0) },
+        Operand { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
+        Operand { place: 1, computed: DATA, constant: WEIGHT, channels: |_, _| Some(0) },
     ],
 };
 

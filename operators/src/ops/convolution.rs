@@ -145,17 +145,17 @@ const fn products(operands: &'static [Quantized]) -> Quantization {
 }
 
 const FORWARD_PRODUCTS: &Quantization = &products(&[
-    Quantized { place: 0, computed: DATA, constant: WEIGHT, channels: |_| None },
-    Quantized { place: 1, computed: DATA, constant: WEIGHT, channels: |_| Some(0) },
+    Quantized { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
+    Quantized { place: 1, computed: DATA, constant: WEIGHT, channels: |_, _| Some(0) },
 ]);
 /// Filters of one group share the second axis of the weight, so that with groups there is none for them.
 const TRANSPOSED_PRODUCTS: &Quantization = &products(&[
-    Quantized { place: 0, computed: DATA, constant: WEIGHT, channels: |_| None },
+    Quantized { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
     Quantized {
         place: 1,
         computed: DATA,
         constant: WEIGHT,
-        channels: |call| (call.attrs.int_or("groups", 1) == 1).then_some(1),
+        channels: |attrs, _| (attrs.int_or("groups", 1) == 1).then_some(1),
     },
 ]);
 

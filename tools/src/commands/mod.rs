@@ -12,6 +12,7 @@ pub mod given;
 pub mod import;
 pub mod onnx_test;
 pub mod options;
+mod output;
 pub mod profile;
 pub mod quantize;
 pub mod run;

@@ -1,6 +1,7 @@
 //! `fusion quantize`: a model of fewer bits, chosen by what its outputs lose.
 
 use super::options::Options;
+use super::output::can_be_written;
 use crate::failure::Failure;
 use crate::print;
 use crate::report::html;
@@ -124,8 +125,8 @@ impl Quantize {
             _ => return Err(Failure::QuantizedForm(self.output.clone())),
         };
         // Before all the work, not after it.
-        writable(&self.output)?;
-        self.html.as_deref().map(writable).transpose()?;
+        can_be_written(&self.output)?;
+        self.html.as_deref().map(can_be_written).transpose()?;
         if self.labels.is_some() && self.metric != Metric::Top1 {
             return Err(Failure::Labels(self.metric.name()));
         }
@@ -157,14 +158,6 @@ impl Quantize {
         }
         print::line(text(&quantized.report, self.metric, self.max_loss))
     }
-}
-
-/// Fails where a file of that name cannot be written.
-fn writable(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::OutputIsDirectory(path.to_owned()));
-    }
-    output::OutputFile::create(path).map(drop).map_err(Failure::file("write", path))
 }
 
 /// Classes from a file.

@@ -5,4 +5,5 @@
 
 mod names;
 pub mod quantize;
+mod tensor;
 pub mod wire;

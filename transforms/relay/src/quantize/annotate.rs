@@ -105,7 +105,7 @@ fn simulate(op: Op, operand: &Operand, call: &Call, constant: bool, numbers: Num
         tensor.map(|t| builder.constant(&t)).map_err(|error| error.to_string())
     };
     let operands = [data, number(0.0)?, number(0.0)?, number(numbers.least)?, number(numbers.most)?];
-    let axis = constant.then(|| (operand.channels)(call)).flatten();
+    let axis = constant.then(|| (operand.channels)(call.attrs, call.operands)).flatten();
     let attrs: Vec<_> = axis
         .map(|axis| ("axis", attr_to_mlir(op.context_ref(), &Attr::Int(axis as i64))))
         .into_iter()
