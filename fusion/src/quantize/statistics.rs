@@ -67,13 +67,11 @@ impl Statistics {
         let (low, high) = self.range;
         if !counts {
             for_each(tensor, |x| {
-                // A comparison with NaN is false: a range that has met one stays NaN.
-                if !(x >= self.range.0) {
-                    self.range.0 = if self.range.0.is_nan() { f64::NAN } else { x };
-                }
-                if !(x <= self.range.1) {
-                    self.range.1 = if self.range.1.is_nan() { f64::NAN } else { x };
-                }
+                // A minimum would pass over NaN.
+                self.range = match x.is_nan() || self.range.0.is_nan() {
+                    true => (f64::NAN, f64::NAN),
+                    false => (self.range.0.min(x), self.range.1.max(x)),
+                };
             });
             return;
         }

@@ -10,10 +10,11 @@
 //! 16 bits from 19, integers of 4 bits from 21). Else they are those of the domain `com.microsoft`, so that no other operator changes its meaning.
 
 use super::names::Names;
-use super::tensor::proto_of;
+use super::tensor::{packed, proto_of};
 use super::wire::{NotAMessage, fields, put, put_int};
 use crate::onnx::graph::version_in;
 use crate::onnx::model::Model;
+use crate::onnx::narrow_types::Narrow;
 use crate::onnx::proto::{AttributeProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto};
 use crate::onnx::tensor::{TensorProtoError, tensor};
 use fusion_operators::{DType, Tensor, TensorError};
@@ -377,7 +378,10 @@ impl Rewriter<'_> {
 
     fn inlined(&self, proto: &TensorProto) -> Result<TensorProto, RewriteError> {
         let tensor = tensor(proto, self.model.directory.as_deref())?;
-        let raw_data = Some(Bytes::copy_from_slice(tensor.bytes()));
+        let narrow = Narrow::of(proto.data_type.into()).filter(|narrow| narrow.bits < 8);
+        let bytes =
+            narrow.map_or_else(|| tensor.bytes().to_vec(), |narrow| packed(tensor.bytes(), narrow.bits));
+        let raw_data = Some(Bytes::from(bytes));
         Ok(TensorProto { raw_data, data_location: 0, external_data: Vec::new(), ..proto.clone() })
     }
 }

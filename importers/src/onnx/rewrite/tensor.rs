@@ -4,13 +4,12 @@ use crate::onnx::proto::TensorProto;
 use fusion_operators::{DType, Tensor};
 use prost::bytes::Bytes;
 
-/// A tensor as a file has it; integers of 4 bits lie two in a byte, the first one in the lower half.
+/// A tensor as a file has it.
 pub fn proto_of(name: &str, tensor: &Tensor, bits: u32) -> TensorProto {
     let (data_type, raw) = match (bits, tensor.dtype()) {
         (4, dtype) => {
             let number = if dtype == DType::U8 { 21 } else { 22 };
-            let pack = |pair: &[u8]| pair[0] & 15 | pair.get(1).map_or(0, |high| high << 4);
-            (number, tensor.bytes().chunks(2).map(pack).collect())
+            (number, packed(tensor.bytes(), bits))
         }
         (_, DType::U8) => (2, tensor.bytes().to_vec()),
         (_, DType::I8) => (3, tensor.bytes().to_vec()),
@@ -27,4 +26,13 @@ pub fn proto_of(name: &str, tensor: &Tensor, bits: u32) -> TensorProto {
         raw_data: Some(Bytes::from(raw)),
         ..TensorProto::default()
     }
+}
+
+/// Elements of fewer than 8 bits, each given as a byte, as many in a byte as fit, the first one in the lowest bits.
+pub fn packed(elements: &[u8], bits: u32) -> Vec<u8> {
+    let mask = u8::MAX >> (8 - bits);
+    let join = |some: &[u8]| {
+        some.iter().enumerate().fold(0, |all, (i, element)| all | (element & mask) << (i as u32 * bits))
+    };
+    elements.chunks((8 / bits) as usize).map(join).collect()
 }

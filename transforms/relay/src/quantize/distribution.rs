@@ -35,7 +35,7 @@ impl Distribution {
     pub fn in_parts(&self, parts: usize) -> Distribution {
         let (low, high) = self.range;
         let width = (high - low) / parts.max(1) as f64;
-        if !(width > 0.0) {
+        if width <= 0.0 || width.is_nan() {
             return self.clone();
         }
         let mut counts = vec![0.0; parts];
