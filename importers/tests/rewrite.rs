@@ -163,7 +163,7 @@ fn both_widths_compute_what_the_integers_say() {
     // x in steps of 0.02 from -2 to 3.1, w in steps of 0.01 and 0.02.
     for bits in [8, 4] {
         let new = rewritten(&proto, &proto.encode_to_vec(), &[data(1), weights(1, bits)]);
-        let z = run(new, &Options::default(), &[x.clone()]).unwrap()[1].to_f64s();
+        let z = run(new, &Options::default(), std::slice::from_ref(&x)).unwrap()[1].to_f64s();
         let wanted = [0.07 + 0.1 + 0.07, 0.28 - 0.02, 0.07 * 0.52 + 0.05 * 3.1, 0.14 * 3.1];
         assert!(z.iter().zip(wanted).all(|(z, w)| (z - w).abs() < 1e-5), "{z:?}");
     }

@@ -17,13 +17,16 @@ pub struct Statistics {
     pub histogram: Vec<u64>,
 }
 
+/// The statistics of each edge; weights have none.
+pub type OfEdges = Vec<Option<Statistics>>;
+
 /// Runs the program in floats on all samples, twice; gives the statistics of the edges that are seen and the outputs.
 pub fn collect(
     probe: &Probe,
     samples: &Samples,
     choices: &[Choice],
-) -> Result<(Vec<Option<Statistics>>, Vec<Vec<Tensor>>), Error> {
-    let mut all: Vec<Option<Statistics>> = probe
+) -> Result<(OfEdges, Vec<Vec<Tensor>>), Error> {
+    let mut all: OfEdges = probe
         .seen
         .iter()
         .map(|seen| {

@@ -36,7 +36,7 @@ impl Names {
     }
 
     /// A name that nothing has: this one, or with a number behind it.
-    pub fn new(&mut self, wanted: &str) -> String {
+    pub fn fresh(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let mut number = 1;
         while !self.taken.insert(name.clone()) {

@@ -204,12 +204,12 @@ impl Rewriter<'_> {
         let quantized = match &input.constant {
             Some(integers) => self.initializer(&format!("{name}_quantized"), integers, input.bits)?,
             None => {
-                let quantized = self.names.new(&format!("{name}_quantized"));
+                let quantized = self.names.fresh(&format!("{name}_quantized"));
                 self.add(input, "QuantizeLinear", &[name, &scale, &zero], &quantized);
                 quantized
             }
         };
-        let dequantized = self.names.new(&format!("{name}_dequantized"));
+        let dequantized = self.names.fresh(&format!("{name}_dequantized"));
         self.add(input, "DequantizeLinear", &[&quantized, &scale, &zero], &dequantized);
         Ok(dequantized)
     }
@@ -221,7 +221,7 @@ impl Rewriter<'_> {
             r#type: 2,
             ..AttributeProto::default()
         });
-        let name = self.names.new(&format!("{result}/{operator}"));
+        let name = self.names.fresh(&format!("{result}/{operator}"));
         self.before.entry(input.node).or_default().push(NodeProto {
             input: operands.iter().map(|name| (*name).to_owned()).collect(),
             output: vec![result.to_owned()],
@@ -235,7 +235,7 @@ impl Rewriter<'_> {
 
     /// Adds an initializer; gives its name.
     fn initializer(&mut self, wanted: &str, tensor: &Tensor, bits: u32) -> Result<String, RewriteError> {
-        let name = self.names.new(wanted);
+        let name = self.names.fresh(wanted);
         self.initializers.push(proto_of(&name, tensor, bits));
         Ok(name)
     }
