@@ -19,9 +19,6 @@
 // PERCENTILE-LABEL: func.func @both
 // PERCENTILE:         dense<0.00980392192> : tensor<f32>
 // PERCENTILE:         relay.simulated_quantize %arg0
-// MSE-LABEL:        func.func @both
-// MSE:                dense<0.0194852948> : tensor<f32>
-// MSE:                relay.simulated_quantize %arg0
 func.func @both(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %none = relay.constant dense<0.0> : tensor<f32>
   %byte = relay.constant dense<255.0> : tensor<f32>
@@ -32,4 +29,16 @@ func.func @both(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %1 = relay.simulated_quantize %w, %none, %none, %least, %most {axis = 1 : i64} : (tensor<2x2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x2xf32>
   %2 = relay.matmul %0, %1 : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
   return %2 : tensor<3x2xf32>
+}
+
+// One element of ninety million at 4 is worth less than finer steps for the others: from -1 to 1.83.
+// MSE-LABEL: func.func @one_outlier
+// MSE-DAG:     dense<0.01111375{{.*}}> : tensor<f32>
+// MSE-DAG:     dense<9.000000e+01> : tensor<f32>
+// MSE:         relay.simulated_quantize %arg0
+func.func @one_outlier(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %none = relay.constant dense<0.0> : tensor<f32>
+  %byte = relay.constant dense<255.0> : tensor<f32>
+  %0 = relay.simulated_quantize %x, %none, %none, %none, %byte {range = array<f64: -1.0, 4.0>, histogram = array<i64: 1000000, 50000000, 39000000, 0, 1>} : (tensor<3x2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
 }
