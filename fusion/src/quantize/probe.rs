@@ -17,6 +17,7 @@ use fusion_dialects::{
     array_elements, dict_attr, function_type, key, module_copy, module_op, ops_in, str_attr,
     tensor_type_to_mlir, type_attr,
 };
+use fusion_egraph::Strategy;
 use fusion_operators::{Tensor, TensorType};
 use fusion_relay::quantize::parameters::{Numbers, Parameters};
 use fusion_relay::quantize::simulated::simulated_in;
@@ -128,7 +129,9 @@ impl Probe {
         main.set_attr("function_type", type_attr(function_type(context, &inputs, &given)));
         main.set_attr("arg_attrs", array_attr(context, &input_attrs));
         main.set_attr("res_attrs", array_attr(context, &result_attrs));
-        let compiled = compile_graph(context, &copy, &program.specialized, "probe".to_owned(), options)?;
+        // It runs a few times: groups of operators by rules of thumb are found at once, and the best ones may take a minute.
+        let options = CompileOptions { strategy: Strategy::Relay, rules_off: Vec::new(), ..options.clone() };
+        let compiled = compile_graph(context, &copy, &program.specialized, "probe".to_owned(), &options)?;
         Ok(Probe { module: linked(&compiled)?, ports, outputs, seen })
     }
 
