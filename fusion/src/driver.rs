@@ -13,6 +13,7 @@ use crate::{compilation, notes, programs, validate};
 use fusion_conversion::compile as conversion;
 use fusion_conversion::description;
 pub use fusion_conversion::planning::{LOOPS, switches};
+use fusion_dialects::{Context, Module};
 pub use fusion_egraph::Strategy;
 use fusion_runtime::ModelDescription;
 use fusion_runtime::description::{ArgumentDescription, KernelDescription};
@@ -33,6 +34,17 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
     if prepare(&mut module, model, options)? {
         return programs::ahead_of_time(&context, &module, model, options);
     }
+    compile_graph(&context, &module, &specialized, model.name(), options)
+}
+
+/// Compiles a module of operators alone, which relies on the values of some inputs.
+pub(crate) fn compile_graph(
+    context: &Context,
+    module: &Module,
+    specialized: &[String],
+    name: String,
+    options: &CompileOptions,
+) -> Result<Compiled, DriverError> {
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
     let remarks = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
     let kinds = scratch.as_ref().map(|directory| directory.path().join("kinds.json"));
@@ -42,7 +54,7 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
         context.enable_multi_threading(false);
         validate::start(settings)
     });
-    let made = conversion::compile(&module, &settings).map_err(failed);
+    let made = conversion::compile(module, &settings).map_err(failed);
     if let Some(report) = report {
         for line in report.lock().unwrap_or_else(std::sync::PoisonError::into_inner).lines() {
             notes::tell(line);
@@ -55,8 +67,8 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
     for why in &made.refused {
         notes::tell(format_args!("note: {why}; the default is taken, as if the tuning log did not have it"));
     }
-    for name in &specialized {
-        notes::tell(format_args!("note: the compiled model is for the given value of input {name:?}"));
+    for input in specialized {
+        notes::tell(format_args!("note: the compiled model is for the given value of input {input:?}"));
     }
     let mut inputs = made.signature.inputs.iter().map(argument).collect::<Result<Vec<_>, DriverError>>()?;
     for input in inputs.iter_mut().filter(|input| specialized.contains(&input.name)) {
@@ -77,7 +89,7 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
         kernel.function = made.places.get(&kernel.name).map(|(function, _)| function.clone());
     }
     let description = ModelDescription {
-        name: model.name(),
+        name,
         target: options.target.name.clone(),
         inputs,
         outputs: made.signature.outputs.iter().map(argument).collect::<Result<_, _>>()?,

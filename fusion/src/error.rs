@@ -65,6 +65,9 @@ pub enum Error {
     /// Memory that is no dense tensor.
     #[error("{0}")]
     Layout(String),
+    /// A model that is not quantized.
+    #[error("{0}")]
+    Quantize(String),
     /// Inputs that are none of the program's.
     #[error("{0}")]
     Inputs(String),

@@ -35,6 +35,7 @@ mod notes;
 pub mod package;
 mod passes;
 pub mod programs;
+pub mod quantize;
 pub mod source;
 pub mod target;
 pub mod validate;

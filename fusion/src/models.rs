@@ -21,6 +21,17 @@ pub fn load_module<'c>(
     shapes: &IndexMap<String, Vec<u64>>,
     bound: &IndexMap<String, Tensor>,
 ) -> Result<(Module<'c>, Vec<String>), DriverError> {
+    let traced = load_traced(context, model, shapes, bound)?;
+    Ok((traced.module, traced.specialized))
+}
+
+/// As [`load_module`], with what values are in an ONNX file.
+pub(crate) fn load_traced<'c>(
+    context: &'c Context,
+    model: &Source,
+    shapes: &IndexMap<String, Vec<u64>>,
+    bound: &IndexMap<String, Tensor>,
+) -> Result<onnx::Program<'c>, DriverError> {
     let module = match model.format() {
         Format::Onnx => return import_onnx(context, model, shapes, bound),
         Format::Mlir => read_mlir(context, model, shapes)?,
@@ -28,7 +39,7 @@ pub fn load_module<'c>(
         Format::Relay => import_relay(context, model)?,
     };
     bind(&module, bound)?;
-    Ok((module, Vec::new()))
+    Ok(onnx::Program { module, specialized: Vec::new(), trace: onnx::Trace::default() })
 }
 
 /// MLIR of the dialect relay, which MLIR's own parser reads, or a StableHLO program.
@@ -113,7 +124,7 @@ fn import_onnx<'c>(
     model: &Source,
     shapes: &IndexMap<String, Vec<u64>>,
     bound: &IndexMap<String, Tensor>,
-) -> Result<(Module<'c>, Vec<String>), DriverError> {
+) -> Result<onnx::Program<'c>, DriverError> {
     let loaded = open_onnx(model)?;
     let known = onnx::signature(&loaded, &onnx::Options::default());
     // Shapes may be given for inputs that are none of the model's graph; those are the caller's business.
@@ -122,14 +133,12 @@ fn import_onnx<'c>(
         shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
     }
     let onnx_options = onnx::Options { bound: bound.clone(), shapes, ..onnx::Options::default() };
-    let program =
-        onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
-            Some(input) => DriverError::NeedsConstant(input.to_owned()),
-            None if error.is_unsupported() => DriverError::Unsupported(error.to_string()),
-            None => match model.content {
-                Content::File(path) => failed(format!("{}: {error}", path.display())),
-                Content::Bytes(_) => failed(error),
-            },
-        })?;
-    Ok((program.module, program.specialized))
+    onnx::import_module(context, &loaded, &onnx_options).map_err(|error| match error.needed_input() {
+        Some(input) => DriverError::NeedsConstant(input.to_owned()),
+        None if error.is_unsupported() => DriverError::Unsupported(error.to_string()),
+        None => match model.content {
+            Content::File(path) => failed(format!("{}: {error}", path.display())),
+            Content::Bytes(_) => failed(error),
+        },
+    })
 }

@@ -11,6 +11,7 @@ mod narrow;
 mod ops;
 mod quantization;
 mod relay_text;
+mod rewrite;
 mod robust;
 mod selection;
 mod sequences;

@@ -19,6 +19,7 @@ pub mod narrow;
 pub mod operator;
 pub mod ops;
 pub mod parameters;
+pub mod quantization;
 pub mod random;
 pub mod reference;
 pub mod relation;

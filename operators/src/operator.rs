@@ -2,6 +2,7 @@
 
 use crate::evaluation::Evaluated;
 use crate::form::Form;
+use crate::quantization::Quantization;
 use crate::{Attrs, Tensor, TensorType, Violation};
 
 /// How an operator may be fused with its neighbours: Relay's operator patterns
@@ -65,6 +66,8 @@ pub struct Operator {
     pub cost: Cost,
     /// What it computes, plainly, on host tensors: the oracle of every test.
     pub reference: Reference,
+    /// What a quantizer may do with a call; without it a call stays in floats.
+    pub quantization: Option<&'static Quantization>,
 }
 
 impl Operator {
@@ -76,12 +79,17 @@ impl Operator {
         cost: Cost,
         reference: Reference,
     ) -> Operator {
-        Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference }
+        Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference, quantization: None }
     }
 
     /// The same row with another form.
     pub const fn of(self, form: Form) -> Operator {
         Operator { form, ..self }
+    }
+
+    /// The same row, whose calls may be quantized.
+    pub const fn quantized(self, how: &'static Quantization) -> Operator {
+        Operator { quantization: Some(how), ..self }
     }
 
     /// The same row, whose operands may change places.

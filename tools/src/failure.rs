@@ -80,6 +80,16 @@ pub enum Failure {
         .0.display()
     )]
     NothingToTune(PathBuf),
+    #[error(
+        "`fusion quantize` runs models on a processor, and {0} is a GPU; leave --target away, or name a processor"
+    )]
+    QuantizesOnProcessors(String),
+    #[error("{} is neither .onnx nor .mlir, and these are what a quantized model is written as; give --output such a name", .0.display())]
+    QuantizedForm(PathBuf),
+    #[error("--labels is for --metric top1, and the metric is {0}; leave one of the two away")]
+    Labels(&'static str),
+    #[error("--percentile is for --method percentile, and the method is {0}; leave one of the two away")]
+    Percentile(&'static str),
     #[error(transparent)]
     Log(#[from] fusion_tuning::log::LogError),
     #[error(transparent)]

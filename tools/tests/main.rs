@@ -27,6 +27,7 @@ mod numerics;
 mod onnx_dynamic;
 mod onnx_programs;
 mod profile;
+mod quantize;
 mod quantized_networks;
 mod random_graphs;
 mod relay_operators;

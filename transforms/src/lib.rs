@@ -39,6 +39,9 @@ pub fn register() {
     fusion_dialects::register::<relay::monomorphise::Monomorphise>();
     fusion_dialects::register::<relay::partial_eval::RelayPartialEval>();
     fusion_dialects::register::<relay::propagate_constants::PropagateConstants>();
+    fusion_dialects::register::<relay::quantize::annotate::QuantizeAnnotate>();
+    fusion_dialects::register::<relay::quantize::calibrate::QuantizeCalibrate>();
+    fusion_dialects::register::<relay::quantize::realize::QuantizeRealize>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();

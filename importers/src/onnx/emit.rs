@@ -89,6 +89,10 @@ impl ListOp {
 pub trait Emit {
     /// The name in the model of what is built from now on.
     fn location(&self, name: &str);
+    /// The node of the model's own graph, by its place there, that is built from now on.
+    fn node(&self, _place: usize) {}
+    /// What a name of the model's own graph stands for.
+    fn named(&self, _name: &str, _value: Id) {}
     /// An operation; its result types follow from its type relation.
     fn op(&self, op: &'static Operator, operands: &[Id], attrs: &Attrs) -> Result<Vec<Id>, EmitError>;
     /// A constant.

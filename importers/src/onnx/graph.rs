@@ -141,7 +141,12 @@ impl<'m> Importer<'m> {
     }
 
     fn define(&mut self, name: &'m str, value: Value, place: impl Fn() -> Place) -> Result<(), ImportError> {
+        let is_outermost = self.scopes.len() == 1;
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        let entry = &self.entries[value.0 as usize];
+        if is_outermost && entry.ty.is_some() {
+            self.emit.named(name, entry.id);
+        }
         match scope.values.insert(name, value) {
             None => Ok(()),
             Some(_) => Err(ImportError::Duplicate { place: place(), value: name.to_owned() }),
@@ -202,7 +207,12 @@ impl<'m> Importer<'m> {
         }
         let order = schedule(nodes)?;
         self.depth += 1;
-        let result = order.into_iter().try_for_each(|index| self.node(&nodes[index]));
+        let result = order.into_iter().try_for_each(|index| {
+            if self.depth == 1 {
+                self.emit.node(index);
+            }
+            self.node(&nodes[index])
+        });
         self.depth -= 1;
         result
     }

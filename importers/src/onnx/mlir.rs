@@ -1,6 +1,6 @@
 //! Emits into a relay function.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use fusion_dialects::relay::Builder;
 use fusion_dialects::{
@@ -24,6 +24,17 @@ pub struct Program<'c> {
     pub module: Module<'c>,
     /// Inputs whose given values the program relies on: it computes the model for these values only.
     pub specialized: Vec<String>,
+    /// Where its values come from.
+    pub trace: Trace<'c>,
+}
+
+/// What values are in the model.
+#[derive(Default)]
+pub struct Trace<'c> {
+    /// Names of the model's own graph and what they stand for; several names may stand for one value.
+    pub names: Vec<(String, Value<'c>)>,
+    /// Nodes of the graph, by their places there, and what was built for them.
+    pub nodes: Vec<(usize, Value<'c>)>,
 }
 
 /// Imports a model as a module whose function `@main` takes the model's [`signature`]. Arguments and
@@ -42,6 +53,7 @@ pub fn import_module<'c>(
     let types: Vec<Type> = inputs.iter().map(type_of).collect();
     let mut outcome = Ok(Vec::new());
     let functions = Functions::default();
+    let mut trace = Trace::default();
     let location = Location::name(context, &model.graph().name, Location::unknown(context));
     let module = Build::module(context, location, |build| {
         let (mut result_types, mut result_names) = (Vec::new(), Vec::new());
@@ -64,6 +76,7 @@ pub fn import_module<'c>(
                 }
                 result_types = results.iter().map(|v| v.r#type()).collect();
                 inner.op("func.return", &results, &[], &[]);
+                trace = emit.trace();
                 imported.specialized
             });
         });
@@ -80,7 +93,7 @@ pub fn import_module<'c>(
     });
     let specialized = outcome?;
     functions.add_to(context, &module)?;
-    Ok(Program { module, specialized })
+    Ok(Program { module, specialized, trace })
 }
 
 /// A builder, and the values built so far.
@@ -88,6 +101,10 @@ struct Relay<'c, 'f> {
     builder: RefCell<Builder<'c>>,
     name: RefCell<String>,
     values: RefCell<Vec<Value<'c>>>,
+    /// Names of the graph, and the nodes that operations are of, by their results.
+    names: RefCell<Vec<(String, Id)>>,
+    nodes: RefCell<Vec<(usize, Id)>>,
+    node: Cell<Option<usize>>,
     functions: &'f Functions,
 }
 
@@ -97,12 +114,23 @@ impl<'c, 'f> Relay<'c, 'f> {
             builder: RefCell::new(Builder::new(build)),
             name: RefCell::default(),
             values: RefCell::new(arguments.to_vec()),
+            names: RefCell::default(),
+            nodes: RefCell::default(),
+            node: Cell::default(),
             functions,
         }
     }
 
     fn builder(&self) -> Builder<'c> {
         *self.builder.borrow()
+    }
+
+    fn trace(&self) -> Trace<'c> {
+        let names = self.names.borrow().iter().map(|(name, id)| (name.clone(), self.value(*id))).collect();
+        Trace {
+            names,
+            nodes: self.nodes.borrow().iter().map(|(node, id)| (*node, self.value(*id))).collect(),
+        }
     }
 
     fn value(&self, id: Id) -> Value<'c> {
@@ -143,9 +171,21 @@ impl Emit for Relay<'_, '_> {
         name.clone_into(&mut self.name.borrow_mut());
     }
 
+    fn node(&self, place: usize) {
+        self.node.set(Some(place));
+    }
+
+    fn named(&self, name: &str, value: Id) {
+        self.names.borrow_mut().push((name.to_owned(), value));
+    }
+
     fn op(&self, op: &'static Operator, operands: &[Id], attrs: &Attrs) -> Result<Vec<Id>, EmitError> {
         let results = self.builder().op(op, &self.all(operands), attrs)?;
-        Ok(self.push(&results))
+        let ids = self.push(&results);
+        if let Some(node) = self.node.get() {
+            self.nodes.borrow_mut().extend(ids.iter().map(|id| (node, *id)));
+        }
+        Ok(ids)
     }
 
     fn constant(&self, tensor: &Tensor) -> Id {

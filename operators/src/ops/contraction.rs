@@ -5,9 +5,10 @@
 
 use crate::form::{Form, dtype, flag, form, operand};
 use crate::operator::{Reference, Related, Relation, cost::elements};
+use crate::quantization::{DATA, Operand, Partition, Quantization, WEIGHT};
 use crate::reference::contraction as reference;
 use crate::relation::{broadcast_dims, product_dtype};
-use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
+use crate::{Attrs, Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: crate::operator::Cost, is: Reference) -> Operator {
     Operator::new(name, FusionKind::Contraction, relation, cost, is)
@@ -81,6 +82,27 @@ const MATMUL_FORM: Form = form(&[operand("a"), operand("b")]).attributes(&[
     dtype("out_dtype"),
 ]);
 
+/// The axis of the second operand that becomes the columns of the result.
+fn columns(attrs: &Attrs, operands: &[TensorType]) -> Option<usize> {
+    let last = operands[1].rank().checked_sub(1)?;
+    if attrs.flag("transpose_b") { last.checked_sub(1) } else { Some(last) }
+}
+
+const PRODUCTS: &Quantization = &Quantization {
+    partition: Partition::Sums,
+    operands: &[
+        Operand { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
+        Operand { place: 1, computed: DATA, constant: WEIGHT, channels: columns },
+    ],
+};
+const DENSE_PRODUCTS: &Quantization = &Quantization {
+    partition: Partition::Sums,
+    operands: &[
+        Operand { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
+        Operand { place: 1, computed: DATA, constant: WEIGHT, channels: |_, _| Some(0) },
+    ],
+};
+
 operators! {
     /// c[..., i, j] = sum_k a[..., i, k] * b[..., k, j]
     ///
@@ -91,16 +113,16 @@ operators! {
     /// - C2: operands have rank 2 or more.
     /// - C3: the extents summed over agree.
     /// - C4: leading dimensions broadcast.
-    MATMUL = row("matmul", matmul, matmul_cost, reference::matmul).of(MATMUL_FORM);
+    MATMUL = row("matmul", matmul, matmul_cost, reference::matmul).of(MATMUL_FORM).quantized(PRODUCTS);
     /// c[b, i, j] = sum_k x[b, i, k] * y[b, k, j]
     ///
     /// As relay.matmul. C5: operands have rank 3.
-    BATCH_MATMUL = row("batch_matmul", batch_matmul, matmul_cost, reference::matmul).of(MATMUL_FORM);
+    BATCH_MATMUL = row("batch_matmul", batch_matmul, matmul_cost, reference::matmul).of(MATMUL_FORM).quantized(PRODUCTS);
     /// y[..., n] = sum_k x[..., k] * w[n, k]
     ///
     /// The type of the result as in relay.matmul.
     /// - C1: operands have one element type, or as in relay.matmul with `out_dtype`.
     /// - C2: the weight has rank 2, the data rank 1 or more.
     /// - C3: the extents summed over agree.
-    DENSE = row("dense", dense, dense_cost, reference::dense).of(form(&[operand("data"), operand("weight")]).attributes(&[dtype("out_dtype")]));
+    DENSE = row("dense", dense, dense_cost, reference::dense).of(form(&[operand("data"), operand("weight")]).attributes(&[dtype("out_dtype")])).quantized(DENSE_PRODUCTS);
 }

@@ -6,6 +6,7 @@
 use super::window::Window;
 use crate::form::{Form, dtype, form, int, ints, operand};
 use crate::operator::{Cost, Reference, Related, Relation, cost::elements};
+use crate::quantization::{DATA, Operand as Quantized, Partition, Quantization, WEIGHT};
 use crate::reference::convolution as reference;
 use crate::relation::{product_dtype, same_dtype};
 use crate::{Call, Dim, FusionKind, Operator, TensorType, Violation, operators, require};
@@ -139,17 +140,36 @@ const TRANSPOSED: Form = form(&[operand("data"), operand("weight")])
      are above 0.",
     );
 
+const fn products(operands: &'static [Quantized]) -> Quantization {
+    Quantization { partition: Partition::Sums, operands }
+}
+
+const FORWARD_PRODUCTS: &Quantization = &products(&[
+    Quantized { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
+    Quantized { place: 1, computed: DATA, constant: WEIGHT, channels: |_, _| Some(0) },
+]);
+/// Filters of one group share the second axis of the weight, so that with groups there is none for them.
+const TRANSPOSED_PRODUCTS: &Quantization = &products(&[
+    Quantized { place: 0, computed: DATA, constant: WEIGHT, channels: |_, _| None },
+    Quantized {
+        place: 1,
+        computed: DATA,
+        constant: WEIGHT,
+        channels: |attrs, _| (attrs.int_or("groups", 1) == 1).then_some(1),
+    },
+]);
+
 operators! {
     /// y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]
-    CONV1D = forward("conv1d", convolution::<1>).of(CONVOLUTION);
+    CONV1D = forward("conv1d", convolution::<1>).of(CONVOLUTION).quantized(FORWARD_PRODUCTS);
     /// y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]
-    CONV2D = forward("conv2d", convolution::<2>).of(CONVOLUTION);
+    CONV2D = forward("conv2d", convolution::<2>).of(CONVOLUTION).quantized(FORWARD_PRODUCTS);
     /// y[n, f, o] = sum_{c, k} x[n, g C + c, o s + k d - p] * w[f, c, k]
-    CONV3D = forward("conv3d", convolution::<3>).of(CONVOLUTION);
+    CONV3D = forward("conv3d", convolution::<3>).of(CONVOLUTION).quantized(FORWARD_PRODUCTS);
     /// The gradient of a convolution with respect to its data
-    CONV1D_TRANSPOSE = transpose("conv1d_transpose", transposed::<1>).of(TRANSPOSED);
+    CONV1D_TRANSPOSE = transpose("conv1d_transpose", transposed::<1>).of(TRANSPOSED).quantized(TRANSPOSED_PRODUCTS);
     /// The gradient of a convolution with respect to its data
-    CONV2D_TRANSPOSE = transpose("conv2d_transpose", transposed::<2>).of(TRANSPOSED);
+    CONV2D_TRANSPOSE = transpose("conv2d_transpose", transposed::<2>).of(TRANSPOSED).quantized(TRANSPOSED_PRODUCTS);
     /// The gradient of a convolution with respect to its data
-    CONV3D_TRANSPOSE = transpose("conv3d_transpose", transposed::<3>).of(TRANSPOSED);
+    CONV3D_TRANSPOSE = transpose("conv3d_transpose", transposed::<3>).of(TRANSPOSED).quantized(TRANSPOSED_PRODUCTS);
 }

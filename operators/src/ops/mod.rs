@@ -12,6 +12,7 @@ pub mod inner_product_trick;
 pub mod layout;
 pub mod normalization;
 pub mod pooling;
+pub mod quantization;
 pub mod reduction;
 pub mod sequence_mask;
 pub mod shape;
@@ -39,6 +40,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("creation", creation::ALL),
     ("reduction", reduction::ALL),
     ("sequence_mask", sequence_mask::ALL),
+    ("quantization", quantization::ALL),
 ];
 
 /// All operators.

@@ -1,6 +1,7 @@
 //! `fusion compile`: a model as a shared library.
 
 use super::options::Options;
+use super::output::can_be_written;
 use super::timing::Timing;
 use crate::failure::Failure;
 use crate::print;
@@ -106,19 +107,6 @@ fn write_weights(compiled: &Compiled, path: &Path) -> Result<Outside, Failure> {
         return Err(Failure::WeightsOfPrograms);
     }
     weights::write(path, &compiled.constants.borrow()).map_err(Failure::file("write", path))
-}
-
-/// Fails at once where no file of that name can be made.
-fn can_be_written(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() || path.file_name().is_none() {
-        return Err(Failure::OutputIsDirectory(path.to_owned()));
-    }
-    match path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.is_dir()) {
-        Some(directory) => {
-            Err(Failure::NoOutputDirectory { path: path.to_owned(), directory: directory.to_owned() })
-        }
-        None => Ok(()),
-    }
 }
 
 impl Compile {

@@ -12,7 +12,9 @@ pub mod given;
 pub mod import;
 pub mod onnx_test;
 pub mod options;
+mod output;
 pub mod profile;
+pub mod quantize;
 pub mod run;
 pub mod targets;
 mod timing;
@@ -49,6 +51,7 @@ enum Command {
     OnnxTest(onnx_test::OnnxTest),
     Fuzz(fuzz::Fuzz),
     Tune(tune::Tune),
+    Quantize(quantize::Quantize),
     Targets(targets::Targets),
     Dev(dev::Dev),
 }
@@ -67,6 +70,7 @@ impl Cli {
             Command::OnnxTest(command) => return command.run(),
             Command::Fuzz(command) => return command.run(),
             Command::Tune(command) => command.run(),
+            Command::Quantize(command) => command.run(),
             Command::Targets(command) => command.run(),
             Command::Dev(command) => command.run(),
         }

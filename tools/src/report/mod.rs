@@ -18,6 +18,7 @@ pub mod machine;
 pub mod measure;
 pub mod names;
 pub mod proofs;
+pub mod quantization;
 pub mod remarks;
 pub mod row;
 pub mod saturation;

@@ -18,4 +18,5 @@ pub mod loop_kernels;
 pub mod monomorphise;
 pub mod partial_eval;
 pub mod propagate_constants;
+pub mod quantize;
 pub mod winograd;

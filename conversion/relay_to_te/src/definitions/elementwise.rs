@@ -6,6 +6,7 @@ use fusion_dialects::Value;
 use fusion_dialects::te::{Compare, Kernel, Scalar, Scalars};
 use fusion_operators::dtype::Class;
 use fusion_operators::ops::elementwise::*;
+use fusion_operators::ops::quantization::SIMULATED_QUANTIZE;
 use fusion_operators::{Attrs, DType, Dim};
 
 /// A scalar function; half types come as f32.
@@ -132,6 +133,7 @@ table! {
     WHERE => |s, _, x| s.select(x[0], x[1], x[2]);
     CAST => |_, _, x| x[0];
     CLIP => |s, attrs, x| clip(s, x[0], attrs);
+    SIMULATED_QUANTIZE => |s, _, x| simulated(s, x);
 }
 
 fn sign<'c>(s: &Scalars<'c>, x: Scalar<'c>) -> Scalar<'c> {
@@ -149,6 +151,16 @@ fn modulo<'c>(s: &Scalars<'c>, a: Scalar<'c>, b: Scalar<'c>) -> Scalar<'c> {
     let signs_differ = s.xor(s.compare(Compare::Less, rest, zero), s.compare(Compare::Less, b, zero));
     let wrong = s.and(signs_differ, s.compare(Compare::NotEqual, rest, zero));
     s.select(wrong, s.add(rest, b), rest)
+}
+
+/// `x` where the scale is 0.
+fn simulated<'c>(s: &Scalars<'c>, x: &[Scalar<'c>]) -> Scalar<'c> {
+    let [data, scale, zero, least, most] = [x[0], x[1], x[2], x[3], x[4]];
+    let is_none = s.compare(Compare::Equal, scale, s.int(0, scale.dtype));
+    let by = s.select(is_none, s.float(1.0, scale.dtype), scale);
+    let q = s.add(s.math("roundeven", &[s.div(data, by)]), zero);
+    let q = s.min(s.max(q, least), most);
+    s.select(is_none, data, s.mul(s.sub(q, zero), by))
 }
 
 fn clip<'c>(s: &Scalars<'c>, x: Scalar<'c>, attrs: &Attrs) -> Scalar<'c> {

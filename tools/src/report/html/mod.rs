@@ -3,6 +3,7 @@
 mod escape;
 mod graph;
 mod layers;
+pub mod quantization;
 mod roofline;
 mod tables;
 
