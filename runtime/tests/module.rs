@@ -153,10 +153,7 @@ fn failed_links_leave_nothing() {
     };
     let path = directory.path().join("model.so");
     let error = package.write(&path).unwrap_err();
-    assert!(
-        matches!(&error, PackageError::Link { message, .. } if message.contains("undefined")),
-        "{error}"
-    );
+    assert!(matches!(&error, PackageError::Link { message, .. } if message.contains("undefined")), "{error}");
     let absent = Package { linker: Some("/no/such/cc".into()), ..package.clone() };
     let error = absent.write(&path).unwrap_err().to_string();
     assert!(error.contains("running `/no/such/cc` failed"), "{error}");

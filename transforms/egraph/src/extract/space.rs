@@ -110,7 +110,17 @@ impl Space {
             // The program's own nodes come first: among equals the first is taken.
             space.classes[class].candidates.sort_by_key(|c| c.rule.is_some());
         }
-        heights::measure(&mut space.classes);
+        let operands = |class: &Class| {
+            let mut operands: Vec<ClassId> =
+                class.candidates.iter().flat_map(|c| &c.operands).copied().collect();
+            operands.sort_unstable();
+            operands.dedup();
+            operands
+        };
+        let operands: Vec<Vec<ClassId>> = space.classes.iter().map(operands).collect();
+        for (class, height) in space.classes.iter_mut().zip(heights::of(&operands)) {
+            class.height = height;
+        }
         space
     }
 

@@ -10,7 +10,7 @@ use super::super::contents;
 use super::super::language::{Constant, SMALL_BYTES};
 use super::dyadic::Dyadic;
 use fusion_operators::ops::elementwise::*;
-use fusion_operators::reference::elementwise::broadcast_indices;
+use fusion_operators::reference::broadcast_steps;
 use fusion_operators::{Attrs, Call, DType, Format, FusionKind, Operator, Tensor, TensorType, reference};
 
 /// What a call of constants is.
@@ -90,9 +90,18 @@ pub fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool 
     if !scales || !numbers.iter().any(|v| v.abs() < least) {
         return false;
     }
-    let [at_a, at_b] = [a, b].map(|operand| broadcast_indices(result.shape(), operand.shape()));
-    let small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
-    small.into_iter().any(|(i, _)| a.f64_at(at_a[i]) != 0.0 && b.f64_at(at_b[i]) != 0.0)
+    let shape = result.shape();
+    let is_zero = |operand: &Tensor, element: usize| {
+        let steps = broadcast_steps(shape.len(), operand.shape());
+        let (mut at, mut rest) = (0, element);
+        for (&extent, step) in shape.iter().zip(steps).rev() {
+            at += (rest % extent) * step as usize;
+            rest /= extent;
+        }
+        operand.f64_at(at) == 0.0
+    };
+    let mut small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
+    small.any(|(element, _)| !is_zero(a, element) && !is_zero(b, element))
 }
 
 /// One number of floats, computed of one number each.
