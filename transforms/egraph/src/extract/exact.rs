@@ -16,7 +16,7 @@ use super::cost;
 use super::kernel::Kernel;
 use super::space::{ClassId, Space};
 use super::state::State;
-use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, constraint, microlp, variable};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use std::collections::BTreeMap;
 
 /// Classes of a space that is looked at.
@@ -25,6 +25,9 @@ const MOST_CLASSES: usize = 64;
 const MOST_TRIED: usize = 4096;
 /// Kernels the program may choose from.
 const MOST_KERNELS: usize = 256;
+
+/// Relaxed programs that the solver may look at: most need one, and some would need millions.
+const MOST_NODES: u64 = 256;
 
 /// The candidate that a kernel computes each of its classes by.
 type Choices = BTreeMap<ClassId, usize>;
@@ -194,20 +197,20 @@ impl<'a> Program<'a> {
             .zip(&self.kernels)
             .map(|(column, &kernel)| kernel * (column.seconds / unit))
             .sum();
-        let mut model = self.variables.minimise(objective).using(microlp);
+        let mut model = self.variables.minimise(objective).using(good_lp::microlp);
         for constraint in self.constraints {
             model.add_constraint(constraint);
         }
-        let solution = model.solve().ok()?;
-        let used = |kernel: &Variable| solution.value(*kernel) > 0.5;
-        Some(
-            self.columns
-                .iter()
-                .zip(&self.kernels)
-                .filter(|(_, k)| used(k))
-                .map(|(column, _)| column)
-                .collect(),
-        )
+        let mut options = microlp::SolveOptions::default();
+        options.node_limit = Some(MOST_NODES);
+        let outcome = model.as_inner().solve_with(options).ok()?;
+        let solution = outcome.into_solution().ok()?;
+        if solution.termination_reason() != microlp::TerminationReason::ProvenOptimal {
+            return None;
+        }
+        // The kernels' variables were the first.
+        let used = self.columns.iter().zip(solution.iter()).filter(|(_, (_, value))| *value > 0.5);
+        Some(used.map(|(column, _)| column).collect())
     }
 }
 
