@@ -6,6 +6,7 @@
 //!        |            ^^^^^^^
 //! ```
 
+use pest::error::{ErrorVariant, InputLocation};
 use std::fmt;
 
 /// A piece of a source file: which one, and from which byte to which.
@@ -74,6 +75,43 @@ impl Fault {
 
 /// What was read, or why not.
 pub type Outcome<T> = Result<T, Box<Fault>>;
+
+/// Says what stands where a grammar expected something else. `called` gives what messages call a rule; `letters` are those of words, besides
+/// letters and digits.
+pub fn unexpected<R: pest::RuleType>(
+    error: &pest::error::Error<R>,
+    (text, file): (&str, u32),
+    letters: &str,
+    called: impl Fn(R) -> Option<&'static str>,
+) -> Box<Fault> {
+    let start = match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    let is_letter = |c: &char| c.is_alphanumeric() || letters.contains(*c);
+    let word: String = rest.chars().take_while(is_letter).take(40).collect();
+    let found = match rest.chars().next() {
+        None => "the end of the file".to_owned(),
+        Some(c) if word.is_empty() => format!("'{c}'"),
+        Some(_) => format!("'{word}'"),
+    };
+    let width = word.len().max(rest.chars().next().map_or(0, char::len_utf8));
+    let expected = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => {
+            let mut names: Vec<&str> = positives.iter().filter_map(|rule| called(*rule)).collect();
+            names.sort_unstable();
+            names.dedup();
+            names.join(", ")
+        }
+        ErrorVariant::CustomError { message } => message.clone(),
+    };
+    let span = Span { file, start: start as u32, end: (start + width) as u32 };
+    let message = match expected.is_empty() {
+        true => format!("{found} does not belong here"),
+        false => format!("found {found} where one of these is expected: {expected}"),
+    };
+    Fault::boxed(span, message)
+}
 
 /// A source file.
 pub struct Source {

@@ -139,3 +139,44 @@ te.schedule for @tiles {
   te.unroll %u
   te.skip_padding %k
 }
+
+// -----
+
+// What is written out after it has all of its iterations at once.
+// CHECK-LABEL: func.func private @all_at_once(
+// CHECK-NOT:   loop.upto
+// CHECK:       loop.for 3 unrolled
+te.kernel @all_at_once(%x: tensor<5xf32>, %w: tensor<3xf32>) -> tensor<5xf32> {
+  %0 = te.compute "pad" axes [7] reduce [] init [] {
+  ^bb0(%i: index):
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : index
+    %five = arith.constant 5 : index
+    %z = arith.constant 0.0 : f32
+    %a = arith.subi %i, %one : index
+    %p = arith.cmpi sge, %a, %zero : index
+    %q = arith.cmpi slt, %a, %five : index
+    %r = arith.andi %p, %q : i1
+    %e = te.load_if %r, %x[%a] else %z : tensor<5xf32> -> f32
+    te.yield %e : f32
+  } combine {} : tensor<7xf32>
+  %1 = te.compute "conv" axes [5] reduce [3] init [0.0 : f32] {
+  ^bb0(%i: index, %k: index):
+    %a = arith.addi %i, %k : index
+    %d = te.load %0[%a] : tensor<7xf32> -> f32
+    %e = te.load %w[%k] : tensor<3xf32> -> f32
+    %g = arith.mulf %d, %e : f32
+    te.yield %g : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %q : f32
+    te.yield %s : f32
+  } : tensor<5xf32>
+  te.return %1 : tensor<5xf32>
+}
+te.schedule for @all_at_once {
+  %s = te.stage "conv"
+  %i, %k = te.axes %s : !te.axis, !te.axis
+  te.skip_padding %k
+  te.unroll %k
+}

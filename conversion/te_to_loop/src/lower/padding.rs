@@ -14,7 +14,7 @@ use fusion_dialects::Value;
 use fusion_dialects::indices::RANGED;
 use fusion_dialects::indices::expr::{Atom, Expr, Var};
 use fusion_dialects::indices::put;
-use fusion_dialects::loops::Loops;
+use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_schedule::schedule::AxisId;
 use fusion_schedule::schedule::primitives::skip_padding::SKIPS_PADDING;
 use fusion_schedule::schedule::zeros::unless_padding;
@@ -38,7 +38,9 @@ impl<'c> Lowering<'c, '_> {
         way: &Way,
     ) -> Option<Adding<'c>> {
         let stage = &self.tree.stages[nest.stage];
-        if !stage.notes.iter().any(|n| n.axis == axis && n.key == SKIPS_PADDING) {
+        // A loop that was made a vector afterwards has all of its iterations at once.
+        let is_serial = stage.axes[axis].kind == LoopKind::Serial;
+        if !is_serial || !stage.notes.iter().any(|n| n.axis == axis && n.key == SKIPS_PADDING) {
             return None;
         }
         let probe = Var { id: RANGED, extent: way.iterations };

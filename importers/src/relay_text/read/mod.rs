@@ -7,11 +7,10 @@ mod literals;
 mod types;
 
 use super::blanks::blank;
-use super::error::{Fault, Outcome};
+use super::error::{Fault, Outcome, unexpected};
 use super::graph;
 use super::syntax::*;
 use pest::Parser as _;
-use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -38,7 +37,7 @@ pub fn read_renamed(
 ) -> Outcome<(File, Option<usize>)> {
     let blanked = blank(source, number)?;
     let mut pairs = Grammar::parse(Rule::module, &blanked.text)
-        .map_err(|error| unexpected(&error, &blanked.text, number))?;
+        .map_err(|error| unexpected(&error, (&blanked.text, number), "_%@.", called))?;
     let old = blanked.text.trim_start().starts_with(OLD_VERSION);
     let reader = Reader { file: number, renamed, old };
     let mut file = File::default();
@@ -47,38 +46,6 @@ pub fn read_renamed(
     }
     graph::place(&mut file)?;
     Ok((file, blanked.metadata))
-}
-
-/// Says what stands where something else was expected.
-fn unexpected(error: &pest::error::Error<Rule>, text: &str, file: u32) -> Box<Fault> {
-    let start = match error.location {
-        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
-    };
-    let rest = &text[start..];
-    let word: String =
-        rest.chars().take_while(|c| c.is_alphanumeric() || "_%@.".contains(*c)).take(40).collect();
-    let found = match rest.chars().next() {
-        None => "the end of the file".to_owned(),
-        Some(c) if word.is_empty() => format!("'{c}'"),
-        Some(_) => format!("'{word}'"),
-    };
-    let width = word.len().max(rest.chars().next().map_or(0, char::len_utf8));
-    let expected = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => {
-            let mut names: Vec<&str> = positives.iter().filter_map(|rule| called(*rule)).collect();
-            names.sort_unstable();
-            names.dedup();
-            names.join(", ")
-        }
-        ErrorVariant::CustomError { message } => message.clone(),
-    };
-    let span = Span { file, start: start as u32, end: (start + width) as u32 };
-    let message = if expected.is_empty() {
-        format!("{found} does not belong here")
-    } else {
-        format!("found {found} where one of these is expected: {expected}")
-    };
-    Fault::boxed(span, message)
 }
 
 /// What messages call a rule; `None` for parts of words, which say too little.

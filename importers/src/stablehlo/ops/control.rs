@@ -206,3 +206,39 @@ fn map<'c, 'p>(e: &mut Emitter<'c, 'p>, op: &'p Operation, x: &[Held<'c>]) -> Re
     }
     Ok(unflat(&results, &mut values.into_iter()))
 }
+
+/// Repeats for 0, 1, ... below a number.
+pub fn counted<'c, 'p>(
+    e: &mut Emitter<'c, 'p>,
+    count: usize,
+    state: &[Value<'c>],
+    body: impl FnOnce(&mut Emitter<'c, 'p>, Value<'c>, &[Value<'c>]) -> Outcome<Vec<Value<'c>>>,
+) -> Outcome<Vec<Value<'c>>> {
+    let mut all = vec![e.int(DType::I32, 0)?];
+    all.extend(state);
+    let builder = e.builder;
+    let shared = std::cell::RefCell::new(&mut *e);
+    let made = builder.while_(
+        &all,
+        |inner, values| {
+            let e = &mut **shared.borrow_mut();
+            let outer = std::mem::replace(&mut e.builder, inner);
+            let bound = e.int(DType::I32, count as i128);
+            let test = bound.and_then(|bound| e.less(values[0], bound));
+            e.builder = outer;
+            test
+        },
+        |inner, values| {
+            let e = &mut **shared.borrow_mut();
+            let outer = std::mem::replace(&mut e.builder, inner);
+            let next = e.add_f(values[0], 1.0).and_then(|next| {
+                let mut all = vec![next];
+                all.extend(body(e, values[0], &values[1..])?);
+                Ok::<_, Box<Fault>>(all)
+            });
+            e.builder = outer;
+            next
+        },
+    )?;
+    Ok(made.result_values().into_iter().skip(1).collect())
+}

@@ -91,7 +91,7 @@ pub const SEARCH_RULES: &[SearchRule] = &[
         name: "concat-of-concat",
         equation: "concat(concat(x, y), z) = concat(x, y, z)",
         rounding: Rounding::Exact,
-        conditions: &["along one axis"],
+        conditions: &["along one axis", "of 16 pieces at most"],
         find: concats_of_concats,
     },
 ];

@@ -10,10 +10,10 @@ use crate::stablehlo::emit::{Emitter, Held, Results};
 use crate::stablehlo::graph::{Block, Operation};
 use crate::stablehlo::ops::combining::bodies::{combiner, gives_second};
 use crate::stablehlo::ops::combining::reduction::identity;
-use crate::stablehlo::ops::control::lifted;
+use crate::stablehlo::ops::control::{counted, lifted};
 use crate::stablehlo::ops::moving::gather::{component, vectors_last};
 use crate::stablehlo::ops::{Row, row};
-use fusion_dialects::{OpExt, Value};
+use fusion_dialects::Value;
 use fusion_operators::ops::{elementwise as ew, indexing};
 use fusion_operators::{Attrs, DType};
 
@@ -244,35 +244,18 @@ fn one_by_one<'c, 'p>(
             e.select(flat, indices, zero)?
         }
     };
-    let (mut state, mut new) = (vec![e.int(DType::I32, 0)?], Vec::new());
+    let (mut state, mut new) = (Vec::new(), Vec::new());
     for i in 0..data.len() {
         let (x, update) = (e.tensor(op, data, i)?, e.tensor(op, updates, i)?);
         state.push(e.transpose(x, &places.order)?);
         let turned = e.transpose(update, &places.update_order)?;
         new.push(e.reshape(turned, &rows(whole))?);
     }
-    let shared = std::cell::RefCell::new(&mut *e);
-    let builder = shared.borrow().builder;
-    let made = builder.while_(
-        &state,
-        |inner, values| {
-            let e = &mut **shared.borrow_mut();
-            let outer = std::mem::replace(&mut e.builder, inner);
-            let bound = e.int(DType::I32, count as i128);
-            let test = bound.and_then(|bound| e.less(values[0], bound));
-            e.builder = outer;
-            test
-        },
-        |inner, values| {
-            let e = &mut **shared.borrow_mut();
-            let outer = std::mem::replace(&mut e.builder, inner);
-            let next = turn(e, op, region, values, (indices, inside), &new);
-            e.builder = outer;
-            next
-        },
-    )?;
+    let made = counted(e, count, &state, |e, counter, state| {
+        turn(e, op, region, (counter, state), (indices, inside), &new)
+    })?;
     let mut results = Vec::new();
-    for value in made.result_values().into_iter().skip(1) {
+    for value in made {
         results.push(Held::Tensor(e.transpose(value, &back(&places.order))?));
     }
     Ok(results)
@@ -282,23 +265,21 @@ fn turn<'c, 'p>(
     e: &mut Emitter<'c, 'p>,
     op: &'p Operation,
     region: &'p Block,
-    state: &[Value<'c>],
+    (counter, state): (Value<'c>, &[Value<'c>]),
     (indices, inside): (Value<'c>, Option<Value<'c>>),
     updates: &[Value<'c>],
 ) -> Result<Vec<Value<'c>>, Box<Fault>> {
-    let counter = state[0];
     let own = e.gather(indices, counter, 0)?;
     let valid = inside.map(|inside| e.gather(inside, counter, 0)).transpose()?;
     let (mut there, mut new) = (Vec::new(), Vec::new());
-    for (&x, &update) in state[1..].iter().zip(updates) {
+    for (&x, &update) in state.iter().zip(updates) {
         there.push(e.op(&indexing::GATHER_ND, &[x, own], Attrs::new())?);
         new.push(e.gather(update, counter, 0)?);
     }
     let pairs = there.iter().chain(&new).map(|&x| Held::Tensor(x)).collect();
     let results = lifted(e, region, pairs)?;
-    let next = e.add_f(counter, 1.0)?;
-    let mut values = vec![next];
-    for (i, (&x, &old)) in state[1..].iter().zip(&there).enumerate() {
+    let mut values = Vec::new();
+    for (i, (&x, &old)) in state.iter().zip(&there).enumerate() {
         let mut combined = e.tensor(op, &results, i)?;
         if let Some(valid) = valid {
             combined = e.select(valid, combined, old)?;

@@ -7,52 +7,17 @@
 //! ```
 //! LAPACK's names are those that JAX calls on CPUs.
 
-use crate::sources::{Fault, Outcome};
+use crate::sources::Outcome;
 use crate::stablehlo::emit::{Emitter, Held, Results};
 use crate::stablehlo::graph::Operation;
+use crate::stablehlo::ops::control::counted;
 use crate::stablehlo::ops::{Row, row};
-use fusion_dialects::{OpExt, Value};
+use fusion_dialects::Value;
 use fusion_operators::ops::{elementwise as ew, indexing, reduction as red, shape};
 use fusion_operators::{Attrs, DType};
 
 pub const ROWS: &[Row] =
     &[row("stablehlo.cholesky", cholesky_op), row("stablehlo.triangular_solve", triangular_op)];
-
-/// Repeats for 0, 1, ... below a number.
-pub fn counted<'c, 'p>(
-    e: &mut Emitter<'c, 'p>,
-    count: usize,
-    state: &[Value<'c>],
-    body: impl FnOnce(&mut Emitter<'c, 'p>, Value<'c>, &[Value<'c>]) -> Outcome<Vec<Value<'c>>>,
-) -> Outcome<Vec<Value<'c>>> {
-    let mut all = vec![e.int(DType::I32, 0)?];
-    all.extend(state);
-    let builder = e.builder;
-    let shared = std::cell::RefCell::new(&mut *e);
-    let made = builder.while_(
-        &all,
-        |inner, values| {
-            let e = &mut **shared.borrow_mut();
-            let outer = std::mem::replace(&mut e.builder, inner);
-            let bound = e.int(DType::I32, count as i128);
-            let test = bound.and_then(|bound| e.less(values[0], bound));
-            e.builder = outer;
-            test
-        },
-        |inner, values| {
-            let e = &mut **shared.borrow_mut();
-            let outer = std::mem::replace(&mut e.builder, inner);
-            let next = e.add_f(values[0], 1.0).and_then(|next| {
-                let mut all = vec![next];
-                all.extend(body(e, values[0], &values[1..])?);
-                Ok::<_, Box<Fault>>(all)
-            });
-            e.builder = outer;
-            next
-        },
-    )?;
-    Ok(made.result_values().into_iter().skip(1).collect())
-}
 
 /// As a batch of matrices.
 pub fn matrices<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>) -> Outcome<(Value<'c>, Vec<usize>, [usize; 3])> {

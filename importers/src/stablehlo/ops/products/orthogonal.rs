@@ -5,9 +5,10 @@
 //! ```
 //! As in LAPACK, `geqrf` keeps R above the diagonal and the reflections below, and `orgqr` makes Q of these.
 
-use super::linear::{at, counted, matrices};
+use super::linear::{at, matrices};
 use crate::sources::Outcome;
 use crate::stablehlo::emit::Emitter;
+use crate::stablehlo::ops::control::counted;
 use fusion_dialects::Value;
 use fusion_operators::DType;
 use fusion_operators::ops::{elementwise as ew, reduction as red};
