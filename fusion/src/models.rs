@@ -54,7 +54,10 @@ fn read_mlir<'c>(
             let bytes = std::fs::read(path);
             let bytes = bytes.map_err(|e| failed(format!("cannot read {}: {e}", path.display())))?;
             match stablehlo::is_stablehlo(&bytes) {
-                true => return import_stablehlo(context, model, shapes),
+                true => {
+                    let name = path.display().to_string();
+                    return stablehlo::import(context, &name, bytes, shapes).map_err(failed);
+                }
                 false => parse_file(context, path),
             }
         }

@@ -1,24 +1,12 @@
 //! Files are rewritten in place: what is quantized is, and all else stays byte for byte.
 
 use crate::common::*;
-use fusion_importers::onnx::proto::{
-    AttributeProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
-};
+use fusion_importers::onnx::proto::{AttributeProto, ModelProto, NodeProto, StringStringEntryProto};
 use fusion_importers::onnx::rewrite::quantize::{QuantizedInput, quantize};
 use fusion_importers::onnx::rewrite::wire::{fields, put};
 use fusion_importers::onnx::{Model, Options};
 use fusion_operators::{DType, Tensor};
 use prost::Message;
-
-fn weight(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
-    TensorProto {
-        name: name.into(),
-        dims: dims.to_vec(),
-        data_type: 1,
-        float_data: values.to_vec(),
-        ..Default::default()
-    }
-}
 
 /// y = x w + b, z = x w.
 fn products() -> ModelProto {
@@ -28,7 +16,7 @@ fn products() -> ModelProto {
     ];
     let mut graph = graph(nodes, vec![input("x", 1, &["2", "3"])], &["y", "z"]);
     graph.initializer =
-        vec![weight("w", &[2, 3], &[1.0, 0.5, -1.27, 0.0, 2.0, 0.1]), weight("b", &[2], &[0.3, -7.0])];
+        vec![f32s("w", &[2, 3], &[1.0, 0.5, -1.27, 0.0, 2.0, 0.1]), f32s("b", &[2], &[0.3, -7.0])];
     let mut proto = model(graph);
     proto.metadata_props = vec![StringStringEntryProto { key: "author".into(), value: "somebody".into() }];
     proto

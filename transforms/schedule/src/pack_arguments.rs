@@ -189,12 +189,7 @@ fn copy_run(to: &mut [u8], from: &[u8], (size, step): (usize, usize)) {
         1 => copy_apart::<1>(to, from, step),
         2 => copy_apart::<2>(to, from, step),
         4 => copy_apart::<4>(to, from, step),
-        8 => copy_apart::<8>(to, from, step),
-        _ => {
-            for (number, target) in to.chunks_exact_mut(size).enumerate() {
-                target.copy_from_slice(&from[number * step..][..size]);
-            }
-        }
+        _ => copy_apart::<8>(to, from, step),
     }
 }
 

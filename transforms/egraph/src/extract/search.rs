@@ -216,9 +216,7 @@ impl Plan {
     fn neighbours(&self, space: &Space, class: ClassId) -> Vec<ClassId> {
         let mut kernels = self.readers(space, class);
         kernels.insert(self.state.group(class));
-        let mut found = Vec::new();
-        found.extend(kernels.into_iter().flat_map(|kernel| self.concerned(kernel)));
-        found
+        kernels.into_iter().flat_map(|kernel| self.concerned(kernel)).collect()
     }
 
     /// The classes whose gain may change with a kernel: what it reads, and what it stores, unless that is several, which stay as they are.

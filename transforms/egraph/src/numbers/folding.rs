@@ -91,17 +91,17 @@ pub fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool 
         return false;
     }
     let shape = result.shape();
-    let is_zero = |operand: &Tensor, element: usize| {
-        let steps = broadcast_steps(shape.len(), operand.shape());
+    let operands = [a, b].map(|operand| (operand, broadcast_steps(shape.len(), operand.shape())));
+    let number_at = |(operand, steps): &(&Tensor, Vec<isize>), element: usize| {
         let (mut at, mut rest) = (0, element);
-        for (&extent, step) in shape.iter().zip(steps).rev() {
+        for (&extent, &step) in shape.iter().zip(steps).rev() {
             at += (rest % extent) * step as usize;
             rest /= extent;
         }
-        operand.f64_at(at) == 0.0
+        operand.f64_at(at)
     };
     let mut small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
-    small.any(|(element, _)| !is_zero(a, element) && !is_zero(b, element))
+    small.any(|(element, _)| operands.iter().all(|operand| number_at(operand, element) != 0.0))
 }
 
 /// One number of floats, computed of one number each.
