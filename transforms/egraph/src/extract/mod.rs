@@ -11,6 +11,7 @@ pub mod cost;
 mod edits;
 pub mod exact;
 mod facts;
+pub mod few_bits;
 mod heights;
 mod horizontal;
 pub mod inner_product_trick;
