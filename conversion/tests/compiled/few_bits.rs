@@ -7,7 +7,8 @@ use fusion_operators::ops::few_bits::{DENSE_FEW_BITS, PACK_BITS};
 
 /// Words of random bits.
 fn words(random: &mut Random, shape: &[usize]) -> Tensor {
-    let all: Vec<u32> = (0..shape.iter().product()).map(|_| random.within(0, u32::MAX.into()) as u32).collect();
+    let all: Vec<u32> =
+        (0..shape.iter().product()).map(|_| random.within(0, u32::MAX.into()) as u32).collect();
     Tensor::from_slice(shape, &all).unwrap()
 }
 
@@ -31,7 +32,11 @@ fn products_of_few_bits() {
             let zeros = random.of(&[[1, 1], [columns, blocks], [columns, 1], [1, blocks]]);
             let zero = random.between(DType::F32, &zeros, 0, 7);
             let attrs = Attrs::new().with("bits", bits);
-            checker.call(&DENSE_FEW_BITS, attrs.clone(), &[x.clone(), weight.clone(), scale.clone(), zero.clone()]);
+            checker.call(
+                &DENSE_FEW_BITS,
+                attrs.clone(),
+                &[x.clone(), weight.clone(), scale.clone(), zero.clone()],
+            );
             checker.call_on_constants(&DENSE_FEW_BITS, attrs, &[x, weight, scale, zero]);
         }
     }
@@ -65,9 +70,13 @@ fn what_follows_is_computed_from_the_sums_of_blocks() {
         let bytes: String = weight.bytes().iter().map(|b| format!("{b:02X}")).collect();
         let ty = weight.tensor_type();
         let weight = text.call(&format!("relay.constant dense<\"0x{bytes}\"> : {ty}"), None);
-        let (scale, zero) = (text.given(&mut random, &scale_of, true), text.given(&mut random, &scale_of, true));
-        let f32s = |shape: &[usize]| TensorType::fixed(&shape.iter().map(|n| *n as u64).collect::<Vec<_>>(), DType::F32);
-        let types = format!("({}, {ty}, {}, {}) -> {}", f32s(&x_of), f32s(&scale_of), f32s(&scale_of), f32s(&y));
+        let (scale, zero) =
+            (text.given(&mut random, &scale_of, true), text.given(&mut random, &scale_of, true));
+        let f32s = |shape: &[usize]| {
+            TensorType::fixed(&shape.iter().map(|n| *n as u64).collect::<Vec<_>>(), DType::F32)
+        };
+        let types =
+            format!("({}, {ty}, {}, {}) -> {}", f32s(&x_of), f32s(&scale_of), f32s(&scale_of), f32s(&y));
         let line = format!("relay.dense_few_bits {x}, {weight}, {scale}, {zero} {{bits = 4}} : {types}");
         let mut at = text.call(&line, None);
         let b = text.given(&mut random, &[columns], true);

@@ -25,7 +25,10 @@ fn pack_relation(call: &Call) -> Related {
         "the numbers must be i8 or ui8, found {numbers}"
     );
     let Some((last, lead)) = numbers.dims.split_last() else {
-        return Err(crate::Violation::new(2, format!("the numbers must have rank 1 or more, found {numbers}")));
+        return Err(crate::Violation::new(
+            2,
+            format!("the numbers must have rank 1 or more, found {numbers}"),
+        ));
     };
     let packing = Packing::of(call.attrs, 3)?;
     let words = match last.known() {
@@ -62,7 +65,9 @@ fn relation(call: &Call) -> Related {
     else {
         return Err(crate::Violation::new(
             2,
-            format!("data must have rank 1 or more, weight and scale rank 2, found {data}, {words} and {scale}"),
+            format!(
+                "data must have rank 1 or more, weight and scale rank 2, found {data}, {words} and {scale}"
+            ),
         ));
     };
     let packing = Packing::of(call.attrs, 3)?;

@@ -63,7 +63,10 @@ impl Packing {
 
 /// The numbers of a block, where so many blocks of whole words make up a row of so many numbers.
 pub fn block(packing: Packing, numbers: u64, blocks: u64, constraint: u32) -> Result<u64, Violation> {
-    let whole = numbers > 0 && blocks > 0 && numbers.is_multiple_of(blocks) && packing.words(numbers / blocks).is_some();
+    let whole = numbers > 0
+        && blocks > 0
+        && numbers.is_multiple_of(blocks)
+        && packing.words(numbers / blocks).is_some();
     if !whole {
         return Err(Violation::new(
             constraint,

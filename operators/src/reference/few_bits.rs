@@ -21,8 +21,7 @@ pub fn pack(call: &Call, results: &[TensorType], operands: &[Tensor]) -> Evaluat
             word | (u32::from(q.wrapping_add(offset)) & packing.mask()) << place
         })
     };
-    let words: Vec<u32> =
-        operands[0].bytes().chunks_exact(packing.of_word() as usize).map(word).collect();
+    let words: Vec<u32> = operands[0].bytes().chunks_exact(packing.of_word() as usize).map(word).collect();
     Ok(vec![Tensor::from_slice(&static_shape(&results[0])?, &words)?])
 }
 

@@ -49,7 +49,11 @@ fn bits_before<'c>(s: &Scalars<'c>, number: Value<'c>, packing: Packing) -> Scal
 fn dense<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let product = Product::of(call)?;
     let rows: u64 = call.shape(0).split_last().map_or(1, |(_, lead)| lead.iter().product());
-    Ok(vec![if is_of_blocks(rows) { product.by_blocks(kernel, call) } else { product.of_weights(kernel, call) }])
+    Ok(vec![if is_of_blocks(rows) {
+        product.by_blocks(kernel, call)
+    } else {
+        product.of_weights(kernel, call)
+    }])
 }
 
 struct Product {
@@ -73,7 +77,10 @@ impl Product {
         let (packing, half) = (self.packing, self.packing.of_half());
         let lead = &call.types[0].dims[..call.types[0].rank() - 1];
         let of = |more: &[u64]| {
-            TensorType::new([lead, &more.iter().map(|n| (*n).into()).collect::<Vec<_>>()].concat(), DType::F32)
+            TensorType::new(
+                [lead, &more.iter().map(|n| (*n).into()).collect::<Vec<_>>()].concat(),
+                DType::F32,
+            )
         };
         let scaled = kernel.compute("scaled", &call.types[0], |s, at| {
             let place = s.index_mod(at[at.len() - 1], half as i64);
@@ -87,20 +94,21 @@ impl Product {
         });
         let rows = call.shape(1)[0];
         let steps = [self.words, 2, half];
-        let blocks = kernel.reduce("blocks", &of(&[rows, self.blocks]), &steps, Combine::Sum, |s, at, over| {
-            let (own, [n, block]) = (&at[..at.len() - 2], [at[at.len() - 2], at[at.len() - 1]]);
-            let word = s.index_add(s.index_affine(block, self.words as i64, 0), over[0]);
-            let first = s.index_affine(word, packing.of_word() as i64, 0);
-            let place = s.index_add(s.index_affine(over[1], half as i64, 0), over[2]);
-            let data = s.load(scaled, &[own, &[s.index_add(first, place)]].concat());
-            let word = s.load(words, &[n, word]);
-            let is_upper = s.index_compare(Compare::Equal, over[1], s.index(1));
-            let upper = s.shift_right(word, s.int(WORD as i64 / 2, DType::U32));
-            let mask = s.int(packing.mask().into(), DType::U32);
-            let mask = s.shift_left(mask, bits_before(s, over[2], packing));
-            let number = s.and(s.select(is_upper, upper, word), mask);
-            s.mul(data, float(s, number))
-        });
+        let blocks =
+            kernel.reduce("blocks", &of(&[rows, self.blocks]), &steps, Combine::Sum, |s, at, over| {
+                let (own, [n, block]) = (&at[..at.len() - 2], [at[at.len() - 2], at[at.len() - 1]]);
+                let word = s.index_add(s.index_affine(block, self.words as i64, 0), over[0]);
+                let first = s.index_affine(word, packing.of_word() as i64, 0);
+                let place = s.index_add(s.index_affine(over[1], half as i64, 0), over[2]);
+                let data = s.load(scaled, &[own, &[s.index_add(first, place)]].concat());
+                let word = s.load(words, &[n, word]);
+                let is_upper = s.index_compare(Compare::Equal, over[1], s.index(1));
+                let upper = s.shift_right(word, s.int(WORD as i64 / 2, DType::U32));
+                let mask = s.int(packing.mask().into(), DType::U32);
+                let mask = s.shift_left(mask, bits_before(s, over[2], packing));
+                let number = s.and(s.select(is_upper, upper, word), mask);
+                s.mul(data, float(s, number))
+            });
         kernel.reduce(call.op.name, &call.results[0], &[self.blocks], Combine::Sum, |s, at, over| {
             let (own, n) = at.split_at(at.len() - 1);
             let place = [n[0], over[0]];

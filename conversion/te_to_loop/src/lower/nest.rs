@@ -138,7 +138,8 @@ impl<'c> Lowering<'c, '_> {
     /// True when others are computed in the steps of a reduction, but for sums of which each accumulator has its own: these are values.
     pub(super) fn has_steps_in_memory(&self, stage: StageId) -> bool {
         let s = &self.tree.stages[stage];
-        let in_steps = |o: &&Stage| matches!(o.attach, Attach::At(of, at) if of == stage && s.axes[at].reduce);
+        let in_steps =
+            |o: &&Stage| matches!(o.attach, Attach::At(of, at) if of == stage && s.axes[at].reduce);
         let is_sum =
             |o: &Stage| o.is_reduction() && o.scope.is_none() && o.store.is_none() && o.tensorized.is_none();
         let mut behind = s.leaves.iter().skip_while(|l| !s.axes[**l].reduce);

@@ -41,7 +41,7 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
             contraction() / strassen::gain_of(call, rates).unwrap_or(1.0)
         }
         FusionKind::Contraction if call.op.is(&DENSE_FEW_BITS) => {
-            contraction() + few_bits::unpacking(call, rates)
+            few_bits::seconds(call, contraction(), rates)
         }
         FusionKind::Contraction if INNER_PRODUCT_TRICK.iter().any(|o| call.op.is(o)) => {
             contraction() / inner_product_trick::gain_of(call, results, rates).unwrap_or(1.0)

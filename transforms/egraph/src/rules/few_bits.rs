@@ -144,7 +144,8 @@ impl Blocked {
         let fits = |own: &[u64]| {
             let all = self.of_blocks();
             let missing = all.len().checked_sub(own.len());
-            missing.is_some_and(|missing| own.iter().zip(&all[missing..]).all(|(n, most)| *n == 1 || n == most))
+            missing
+                .is_some_and(|missing| own.iter().zip(&all[missing..]).all(|(n, most)| *n == 1 || n == most))
         };
         shape.is_some_and(|own| fits(&own))
     }
@@ -216,9 +217,9 @@ fn centred(graph: &Graph, id: Id) -> Option<(Id, Option<Id>)> {
     if let Some(numbers) = bytes(graph, id) {
         return Some((numbers, None));
     }
-    let wide = casts(graph, id).into_iter().filter(|&id| {
-        only_type(graph, id).is_some_and(|ty| matches!(ty.dtype, DType::F32 | DType::I32))
-    });
+    let wide = casts(graph, id)
+        .into_iter()
+        .filter(|&id| only_type(graph, id).is_some_and(|ty| matches!(ty.dtype, DType::F32 | DType::I32)));
     let differences = wide.flat_map(|id| graph[id].nodes.iter().filter_map(|node| pair(node, &SUB)));
     differences
         .filter(|(_, zero)| graph[graph.find(*zero)].data.is_constant)

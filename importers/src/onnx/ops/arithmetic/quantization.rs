@@ -224,7 +224,8 @@ impl Blocks {
     fn of(im: &mut Importer, node: &Node, x: Value, scale: Value) -> Result<Option<Blocks>, Fault> {
         let block = node.int("block_size", 0)?;
         let (rank, known) = (im.rank(x)?, im.ty(x)?.shape().zip(im.ty(scale)?.shape()));
-        let Some((whole, scales)) = known.filter(|_| block > 0 && im.rank(scale).is_ok_and(|n| n == rank)) else {
+        let Some((whole, scales)) = known.filter(|_| block > 0 && im.rank(scale).is_ok_and(|n| n == rank))
+        else {
             return Ok(None);
         };
         let axis = axis_in(node.int("axis", 1)?, rank)?;

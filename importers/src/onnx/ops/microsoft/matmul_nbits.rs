@@ -78,8 +78,8 @@ impl Packing {
         let all: Vec<u8> =
             rows.flat_map(|row| (0..numbers as usize).map(move |at| number(row, at))).collect();
         let shape: Vec<usize> = [&[self.rows], shape].concat().iter().map(|&n| n as usize).collect();
-        let tensor = Tensor::from_bytes(DType::U8, &shape, all)
-            .map_err(|why| Fault::value(why.to_string()))?;
+        let tensor =
+            Tensor::from_bytes(DType::U8, &shape, all).map_err(|why| Fault::value(why.to_string()))?;
         Ok(im.constant(tensor))
     }
 }

@@ -66,8 +66,13 @@ impl Made {
         let is_matrix = |o: &&Operand| {
             o.stage.is_some_and(|m| {
                 let alone = kernel.nests.iter().any(|n| n.stage == m && n.reduction.is_none());
-                let constant = operands(tree, m).is_some_and(|all| all.iter().all(|o| o.is_constant(kernel.constant)));
-                alone && constant && !tree.stages[m].is_reduction() && tree.readers(m) == [sum] && !tree.results.contains(&m)
+                let constant =
+                    operands(tree, m).is_some_and(|all| all.iter().all(|o| o.is_constant(kernel.constant)));
+                alone
+                    && constant
+                    && !tree.stages[m].is_reduction()
+                    && tree.readers(m) == [sum]
+                    && !tree.results.contains(&m)
             })
         };
         let [panel] = read.iter().filter(is_matrix).collect::<Vec<_>>()[..] else { return None };
@@ -99,8 +104,10 @@ impl Made {
             writer.unroll(host, copies)?;
         }
         writer.vectorize(host, vector)?;
-        let others = (0..rank).filter(|axis| *axis != self.columns && *axis != self.rows).map(|axis| axes[axis]);
-        let mut order: Vec<AxisId> = panel.into_iter().chain(others).chain(tiles).chain([rows]).chain(copies).collect();
+        let others =
+            (0..rank).filter(|axis| *axis != self.columns && *axis != self.rows).map(|axis| axes[axis]);
+        let mut order: Vec<AxisId> =
+            panel.into_iter().chain(others).chain(tiles).chain([rows]).chain(copies).collect();
         order.push(vector);
         let own = writer.tree.stages[host].leaves.clone();
         order.extend(own.iter().filter(|&&l| writer.tree.stages[host].axes[l].reduce));
@@ -126,7 +133,8 @@ impl Made {
                 (operand.input, operand.dimension(self.side, extent), operand.is_constant(kernel.constant))
                 && writer.tree.input_layouts[input].is_none()
             {
-                writer.transform_layout(Handle::Input(input), panels(operand.shape.len(), dimension, width)?)?;
+                writer
+                    .transform_layout(Handle::Input(input), panels(operand.shape.len(), dimension, width)?)?;
             }
         }
         writer.transform_layout(Handle::Stage(self.matrix), panels(2, self.side, width)?)?;

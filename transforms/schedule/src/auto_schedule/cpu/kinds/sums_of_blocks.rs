@@ -82,7 +82,9 @@ impl Blocks {
         let s = &tree.stages[sum];
         let rank = s.rank();
         let (own, over) = s.extents().split_at_checked(rank).map(|(a, b)| (a.to_vec(), b.to_vec()))?;
-        let (&[blocks], Some(&columns), true) = (&over[..], own.last(), s.is_reduction()) else { return None };
+        let (&[blocks], Some(&columns), true) = (&over[..], own.last(), s.is_reduction()) else {
+            return None;
+        };
         let read = operands(tree, sum)?;
         let at_its_place = |o: &Operand| {
             let place = own.iter().chain(&over).enumerate().map(|(axis, n)| Expr::var(axis, *n));
@@ -96,8 +98,13 @@ impl Blocks {
         }
         let factors = operands(tree, block)?;
         let vector = rank - 1;
-        let [weight] = factors.iter().filter(|o| o.mentions(vector)).collect::<Vec<_>>()[..] else { return None };
-        if factors.len() != 2 || !weight.is_constant(kernel.constant) || weight.dimension(vector, columns).is_none() {
+        let [weight] = factors.iter().filter(|o| o.mentions(vector)).collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        if factors.len() != 2
+            || !weight.is_constant(kernel.constant)
+            || weight.dimension(vector, columns).is_none()
+        {
             return None;
         }
         let data = factors.iter().find(|o| !o.mentions(vector))?;
@@ -129,7 +136,8 @@ impl Blocks {
     fn tiles(&self, machine: &Machine) -> impl Iterator<Item = Tile> {
         let most_vectors = self.columns.1.div_ceil(self.lanes).min(machine.registers / 4);
         let most_rows = self.rows.map_or(1, |(_, n)| n).min(machine.registers / 2);
-        let all = (1..=most_vectors).flat_map(move |vectors| (1..=most_rows).map(move |rows| Tile { vectors, rows }));
+        let all = (1..=most_vectors)
+            .flat_map(move |vectors| (1..=most_rows).map(move |rows| Tile { vectors, rows }));
         let registers = machine.registers;
         all.filter(move |t| 2 * t.vectors * t.rows + t.vectors + OTHERS <= registers)
     }
@@ -137,10 +145,12 @@ impl Blocks {
     /// Cycles of one core.
     fn cycles(&self, tile: Tile, machine: &Machine) -> f64 {
         let (vectors, rows) = (tile.vectors as f64, tile.rows as f64);
-        let (sums, begin) = (machine.multiply_adds as f64, (machine.multiply_adds + machine.additions) as f64);
+        let (sums, begin) =
+            (machine.multiply_adds as f64, (machine.multiply_adds + machine.additions) as f64);
         let step = |rows: f64| {
             let operations = (vectors * (rows + self.unpacking)) / begin;
-            operations.max(vectors * rows / sums).max(machine.latency as f64).max(rows / machine.loads as f64) + STEP
+            operations.max(vectors * rows / sums).max(machine.latency as f64).max(rows / machine.loads as f64)
+                + STEP
         };
         let block = |rows: f64| self.steps as f64 * step(rows) + vectors * rows * self.finishing / sums;
         let (_, columns) = self.columns;
@@ -192,7 +202,8 @@ impl Blocks {
         }
         writer.vectorize(host, vector)?;
         register.push(vector);
-        let is_other = |axis: &usize| *axis != self.columns.0 && self.rows.is_none_or(|(rows, _)| rows != *axis);
+        let is_other =
+            |axis: &usize| *axis != self.columns.0 && self.rows.is_none_or(|(rows, _)| rows != *axis);
         let others = (0..rank).filter(is_other).map(|axis| axes[axis]);
         let mut order: Vec<AxisId> = panel.into_iter().chain(others).chain(tiles).chain(register).collect();
         let own = writer.tree.stages[host].leaves.clone();
@@ -211,7 +222,8 @@ impl Blocks {
     /// Writes the innermost steps of a block out, and has the others prefetch later ones.
     fn write_block(&self, writer: &mut Writer, machine: &Machine, width: u64) -> Result<(), String> {
         let s = &writer.tree.stages[self.block];
-        let steps: Vec<(AxisId, u64)> = (s.rank()..s.op_axes()).map(|axis| (axis, s.axes[axis].extent)).collect();
+        let steps: Vec<(AxisId, u64)> =
+            (s.rank()..s.op_axes()).map(|axis| (axis, s.axes[axis].extent)).collect();
         let (mut written_out, mut left) = (1, steps.len());
         while left > 0 && written_out * steps[left - 1].1 <= MOST_WRITTEN_OUT {
             left -= 1;
