@@ -12,6 +12,7 @@ mod edits;
 pub mod exact;
 mod facts;
 pub mod few_bits;
+mod forms;
 mod heights;
 mod horizontal;
 pub mod inner_product_trick;
