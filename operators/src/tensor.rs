@@ -1,6 +1,7 @@
 //! Tensors in host memory: dense, row-major, with their element type at run time.
 
 use crate::aligned::AlignedBuffer;
+use crate::strings::Strings;
 use crate::{DType, TensorType, dtype::Class, narrow};
 use half::{bf16, f16};
 use std::sync::Arc;
@@ -12,6 +13,8 @@ pub struct Tensor {
     dtype: DType,
     shape: Vec<usize>,
     data: Arc<AlignedBuffer>,
+    /// What elements of [`DType::String`] are numbers of.
+    pub(crate) strings: Option<Strings>,
 }
 
 /// Why bytes are not a tensor.
@@ -43,13 +46,13 @@ impl Tensor {
         let bytes = bytes.as_ref();
         check(dtype, shape, bytes.len())?;
         let data = Arc::new(AlignedBuffer::of(bytes).map_err(|_| too_large(shape))?);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data, strings: None })
     }
 
     /// A tensor of zeros.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
         let data = Arc::new(AlignedBuffer::zeroed(bytes_of(dtype, shape)?).map_err(|_| too_large(shape))?);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data, strings: None })
     }
 
     /// A tensor from elements of the matching Rust type.
@@ -159,7 +162,7 @@ impl Tensor {
             DType::I32 => i32::from_ne_bytes(self.raw(index)).into(),
             DType::I16 => i16::from_ne_bytes(self.raw(index)).into(),
             DType::I8 => i8::from_ne_bytes(self.raw(index)).into(),
-            DType::U64 => u64::from_ne_bytes(self.raw(index)).into(),
+            DType::U64 | DType::String => u64::from_ne_bytes(self.raw(index)).into(),
             DType::U32 => u32::from_ne_bytes(self.raw(index)).into(),
             DType::U16 => u16::from_ne_bytes(self.raw(index)).into(),
             DType::U8 => u8::from_ne_bytes(self.raw(index)).into(),
@@ -177,8 +180,13 @@ impl Tensor {
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let more = if self.len() > 8 { "..." } else { "" };
+        if self.dtype == DType::String {
+            let first: Vec<&str> = self.strings().take(8).collect();
+            return write!(f, "{} {first:?}{more}", self.tensor_type());
+        }
         let first: Vec<f64> = (0..self.len().min(8)).map(|i| self.f64_at(i)).collect();
-        write!(f, "{} {:?}{}", self.tensor_type(), first, if self.len() > 8 { "..." } else { "" })
+        write!(f, "{} {first:?}{more}", self.tensor_type())
     }
 }
 

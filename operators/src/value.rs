@@ -206,10 +206,11 @@ fn elements(tensor: &Tensor, axis: usize, first: usize, shortened: bool, text: &
     text.push(']');
 }
 
-/// An element: floats by the fewest digits that give them back in their type.
+/// An element: a string in quotes, floats by the fewest digits that give them back in their type.
 fn element(tensor: &Tensor, at: usize) -> String {
     let number = tensor.f64_at(at);
     match (tensor.dtype(), tensor.dtype().class()) {
+        (_, Class::String) => format!("{:?}", tensor.string_at(at)),
         (_, Class::Bool) => (tensor.int_at(at) != 0).to_string(),
         (_, Class::Signed | Class::Unsigned) => tensor.int_at(at).to_string(),
         (DType::F64, _) => format!("{number:?}"),

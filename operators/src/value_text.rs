@@ -269,10 +269,37 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    /// A string in quotes, with Rust's escapes.
+    fn string(&mut self) -> Read<String> {
+        let start = self.at;
+        if self.text[start..].starts_with("...") {
+            return self.wrong_at(start, "elements are left out here, so the tensor cannot be read");
+        }
+        self.expect('"')?;
+        let (mut string, mut letters) = (String::new(), self.text[self.at..].char_indices());
+        while let Some((place, letter)) = letters.next() {
+            match letter {
+                '"' => {
+                    self.at += place + 1;
+                    return Ok(string);
+                }
+                '\\' => match escaped(&mut letters) {
+                    Some(letter) => string.push(letter),
+                    None => {
+                        let why = "a backslash begins \\n, \\r, \\t, \\0, \\\\, \\\", \\' or \\u{..}";
+                        return self.wrong_at(self.at + place, why);
+                    }
+                },
+                _ => string.push(letter),
+            }
+        }
+        self.wrong_at(start, "the string has no end; write a quote")
+    }
+
     /// A tensor behind `tensor<`.
     fn tensor(&mut self) -> Read<Tensor> {
         let start = self.at;
-        let spelled = self.word(&['?']);
+        let spelled = self.word(&['?', '!', '.']);
         let mut parts: Vec<&str> = spelled.split('x').collect();
         let ty = parts.pop().and_then(|last| last.parse::<DType>().ok());
         let shape: Option<Vec<usize>> = parts.into_iter().map(|part| part.parse().ok()).collect();
@@ -282,17 +309,31 @@ impl<'a> Reader<'a> {
         };
         self.expect('>')?;
         let count = shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
-        let mut bytes = Vec::new();
+        let (mut bytes, mut strings) = (Vec::new(), Vec::new());
         if count == Some(0) {
             self.expect('[')?;
             self.expect(']')?;
+        } else if ty == DType::String {
+            self.elements(&shape, |reader| Ok(strings.push(reader.string()?)))?;
         } else {
-            self.elements(ty, &shape, &mut bytes)?;
+            self.elements(&shape, |reader| {
+                let start = reader.at;
+                let word = reader.word(&['.', '-', '+']);
+                if word.starts_with("...") {
+                    return reader
+                        .wrong_at(start, "elements are left out here, so the tensor cannot be read");
+                }
+                Ok(bytes.extend(reader.element(word, ty, start)?))
+            })?;
         }
-        Tensor::from_bytes(ty, &shape, bytes).or_else(|error| self.wrong_at(start, error.to_string()))
+        let made = match ty {
+            DType::String => Tensor::from_strings(&shape, &strings),
+            _ => Tensor::from_bytes(ty, &shape, bytes),
+        };
+        made.or_else(|error| self.wrong_at(start, error.to_string()))
     }
 
-    fn elements(&mut self, ty: DType, shape: &[usize], bytes: &mut Vec<u8>) -> Read<()> {
+    fn elements(&mut self, shape: &[usize], mut element: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
         // How many elements of each axis are read; the length is how many brackets are open.
         let mut read: Vec<usize> = Vec::new();
         loop {
@@ -301,12 +342,7 @@ impl<'a> Reader<'a> {
                 read.push(0);
             }
             self.peek();
-            let start = self.at;
-            let word = self.word(&['.', '-', '+']);
-            if word.starts_with("...") {
-                return self.wrong_at(start, "elements are left out here, so the tensor cannot be read");
-            }
-            bytes.extend(self.element(word, ty, start)?);
+            element(self)?;
             loop {
                 let Some(count) = read.last_mut() else { return Ok(()) };
                 *count += 1;
@@ -319,6 +355,24 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// The letter that stands behind a backslash, as Rust writes it.
+fn escaped(letters: &mut std::str::CharIndices) -> Option<char> {
+    Some(match letters.next()?.1 {
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        '0' => '\0',
+        letter @ ('\\' | '"' | '\'') => letter,
+        'u' => {
+            letters.next().filter(|(_, letter)| *letter == '{')?;
+            let digits: String =
+                letters.map(|(_, letter)| letter).take_while(|letter| *letter != '}').collect();
+            char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -341,6 +395,8 @@ mod tests {
             "tensor<i1> true",
             "tensor<0x3xf32> []",
             "tensor<bf16> 0.1",
+            "tensor<!relay.string> \"\"",
+            "(tensor<2x2x!relay.string> [[\"a b\", \"\\\"\\\\\"], [\"é\\n\", \"\\u{200b}...\"]], tensor<0x!relay.string> [])",
             "Cons(tensor<f32> 1e-7, Cons(tensor<f32> 0.1, Nil))",
             "(tensor<i1> false, (), (Nil,), ref(tensor<ui64> 18446744073709551615))",
         ] {
@@ -378,6 +434,8 @@ mod tests {
             read("tensor<9xi8> [0, ..., 0]"),
             "18: elements are left out here, so the tensor cannot be read"
         );
+        assert_eq!(read("tensor<!relay.string> \"a"), "23: the string has no end; write a quote");
+        assert!(read("tensor<1x!relay.string> [\"\\q\"]").starts_with("27: a backslash begins"));
         assert_eq!(read("%x"), "1: a value does not begin with '%'");
     }
 }
