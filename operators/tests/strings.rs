@@ -38,9 +38,9 @@ fn pieces_stand_between_delimiters() {
 
 #[test]
 fn letters_change_one_by_one() {
-    let upper = run(&STRING_CASE, Attrs::new().with("case", "upper"), &[of(&["aß é", "ŉ"])]).unwrap();
+    let upper = run(&STRING_CASE, Attrs::new().with("to", "upper"), &[of(&["aß é", "ŉ"])]).unwrap();
     assert_eq!(strings(&upper[0]), ["Aß É", "ŉ"]);
-    let lower = run(&STRING_CASE, Attrs::new().with("case", "lower"), &[of(&["AİÉ"])]).unwrap();
+    let lower = run(&STRING_CASE, Attrs::new().with("to", "lower"), &[of(&["AİÉ"])]).unwrap();
     assert_eq!(strings(&lower[0]), ["aİé"]);
 }
 

@@ -22,6 +22,11 @@ pub fn splat(attr: Attribute) -> Option<Tensor> {
     if !is_splat(attr) {
         return None;
     }
+    if let Some(ty) = tensor_type_of(unsafe { Type::from_raw(mlirAttributeGetType(attr.to_raw())) })
+        && ty.dtype == DType::String
+    {
+        return None;
+    }
     // SAFETY: asked after the check; the element has the element type of the tensor made of it.
     unsafe {
         let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
@@ -66,6 +71,9 @@ pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
         }
         let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
         let shape: Vec<usize> = ty.shape()?.iter().map(|&n| n as usize).collect();
+        if ty.dtype == DType::String {
+            return read_strings(attr, &shape);
+        }
         let mut tensor = Tensor::zeros(ty.dtype, &shape).ok()?;
         let bytes = tensor.bytes_mut();
         super::ffi::fusionElementsRead(attr.to_raw(), bytes.as_mut_ptr().cast(), bytes.len())
@@ -73,9 +81,36 @@ pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
     }
 }
 
+/// The tensor that a constant of strings holds; `None` where one of them is not in UTF-8.
+fn read_strings(attr: Attribute, shape: &[usize]) -> Option<Tensor> {
+    let count = shape.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent))?;
+    // SAFETY: asked after the check, of elements that there are; the texts live as long as the context.
+    unsafe {
+        if !mlirAttributeIsADenseElements(attr.to_raw()) {
+            return None;
+        }
+        let text = |at| melior::StringRef::from_raw(mlirDenseElementsAttrGetStringValue(attr.to_raw(), at as isize));
+        let strings: Option<Vec<&str>> = (0..count).map(|at| text(at).as_str().ok()).collect();
+        Tensor::from_strings(shape, &strings?).ok()
+    }
+}
+
+/// A constant that holds strings.
+fn write_strings<'c>(ty: Type<'c>, tensor: &Tensor) -> Attribute<'c> {
+    let mut strings: Vec<MlirStringRef> = tensor.strings().map(super::ir::string).collect();
+    // SAFETY: pointer and length are those of a live vector, as many as the type has elements; texts are copied.
+    unsafe {
+        let count = strings.len() as isize;
+        Attribute::from_raw(mlirDenseElementsAttrStringGet(ty.to_raw(), count, strings.as_mut_ptr()))
+    }
+}
+
 /// A constant that holds a tensor: small ones (and splats) inline, others as a resource of that name.
 pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> Attribute<'c> {
     let ty = tensor_type_to_mlir(context, &tensor.tensor_type());
+    if tensor.dtype() == DType::String {
+        return write_strings(ty, tensor);
+    }
     let size = tensor.dtype().size();
     let first = tensor.bytes().get(..size);
     let splat = first.is_some_and(|first| tensor.bytes().chunks_exact(size).all(|e| e == first));

@@ -1,6 +1,7 @@
 //! Short names for the relay operators that conversions are written with.
 
 use fusion_operators::ops::{
+    strings,
     contraction as product, creation, elementwise as ew, indexing, normalization, reduction, shape,
 };
 use fusion_operators::{Attrs, DType, Dim, Operator};
@@ -83,7 +84,13 @@ impl Importer<'_> {
         if self.dtype(x)? == dtype {
             return Ok(x);
         }
-        self.op(&ew::CAST, &[x], Attrs::new().with("dtype", dtype))
+        match (self.dtype(x)?, dtype) {
+            (_, DType::String) => self.un(&strings::STRING_OF, x),
+            (DType::String, _) => {
+                self.op(&strings::STRING_TO_NUMBER, &[x], Attrs::new().with("dtype", dtype))
+            }
+            _ => self.op(&ew::CAST, &[x], Attrs::new().with("dtype", dtype)),
+        }
     }
     /// Half floats as f32, for computations of several steps; other types as they are.
     pub fn wide(&mut self, x: Value) -> Made {

@@ -43,8 +43,8 @@ fn split_relation(call: &Call) -> Related {
 
 /// C1. C2: a known case.
 fn case_relation(call: &Call) -> Related {
-    let (ty, case) = (strings_only(call)?, call.attrs.str_or("case", ""));
-    require!(CASES.contains(&case), C 2, "attribute case must be \"lower\" or \"upper\", found {case:?}");
+    let (ty, case) = (strings_only(call)?, call.attrs.str_or("to", ""));
+    require!(CASES.contains(&case), C 2, "attribute to must be \"lower\" or \"upper\", found {case:?}");
     Ok(vec![ty.clone()])
 }
 
@@ -91,9 +91,9 @@ operators! {
     /// Letters as lower or upper ones
     ///
     /// A letter for a letter, by Unicode's simple mappings: one that would become several stays. C1: the operand is a tensor of strings.
-    /// C2: case is "lower" or "upper".
+    /// C2: to is "lower" or "upper".
     STRING_CASE = of_strings("string_case", case_relation, strings::case)
-        .of(form(&[operand("operand")]).attributes(&[text("case").required()]));
+        .of(form(&[operand("operand")]).attributes(&[text("to").required()]));
     /// Whether a regular expression matches the whole of a string
     ///
     /// The syntax is RE2's. C1: the operand is a tensor of strings. C2: the pattern is a regular expression.

@@ -104,7 +104,7 @@ pub fn letter(letter: char, upper: bool) -> char {
 
 /// Letters in lower or upper case.
 pub fn case(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
-    let upper = call.attrs.str_or("case", "") == "upper";
+    let upper = call.attrs.str_or("to", "") == "upper";
     each(&results[0], &x[0], |string| string.chars().map(|c| letter(c, upper)).collect())
 }
 
