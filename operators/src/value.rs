@@ -174,12 +174,20 @@ impl fmt::Display for ValueTree {
 
 /// The type of a tensor, and its elements: `tensor<2xf32> [1.0, 2.5]`.
 pub fn tensor_text(tensor: &Tensor) -> String {
+    shown(tensor, tensor.len() > MOST_SHOWN)
+}
+
+/// The same with all elements, however many there are.
+pub fn whole_text(tensor: &Tensor) -> String {
+    shown(tensor, false)
+}
+
+fn shown(tensor: &Tensor, shortened: bool) -> String {
     let mut text = format!("{} ", tensor.tensor_type());
     if tensor.is_empty() {
         text.push_str("[]");
         return text;
     }
-    let shortened = tensor.len() > MOST_SHOWN;
     elements(tensor, 0, 0, shortened, &mut text);
     text
 }

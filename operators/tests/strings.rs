@@ -54,6 +54,10 @@ fn a_pattern_matches_the_whole_string() {
     assert_eq!(matches("(?x) a # a comment", &["a", "a "]), [1, 0]);
     assert_eq!(matches("", &["", "\n"]), [1, 0]);
     assert_eq!(matches(".é+$", &["xéé", "x\u{e9}\n"]), [1, 0]);
+    // Letters and blanks are those of ASCII, as in RE2; letters of Unicode are asked for by name.
+    assert_eq!(matches(r"\w[\w\-]\W", &["a-é", "é--", "ab_"]), [1, 0, 0]);
+    assert_eq!(matches(r"(?x) \pL \s \d", &["é\t1", "é\u{a0}1", "e ١"]), [1, 0, 0]);
+    assert_eq!(matches(r"é\bcom\b(.|\B)*", &["écom", "écom!", "écoms"]), [1, 1, 0]);
     let refused = run(&STRING_MATCH, Attrs::new().with("pattern", "(a"), &[of(&[])]).unwrap_err();
     assert!(refused.contains("constraint C2") && refused.contains("unclosed group"), "{refused}");
     let huge = run(&STRING_MATCH, Attrs::new().with("pattern", "(?:a{1000}){1000}"), &[of(&[])]).unwrap_err();
@@ -69,11 +73,16 @@ fn numbers_are_written_in_decimal_notation_and_read_back() {
         strings(&written[0]),
         ["0.1", "1", "-0", "0.0000000001", "100000000000000000000", "NaN", "-INF"]
     );
-    let read = run(&STRING_TO_NUMBER, Attrs::new().with("dtype", DType::F32), &written).unwrap();
-    assert_eq!(format!("{:?}", read[0].to_f64s()), format!("{:?}", floats.to_f64s()));
-    let texts = of(&[" 12\n", "-1.9e0", "300", "-inf", "nan"]);
-    let read = run(&STRING_TO_NUMBER, Attrs::new().with("dtype", DType::I8), &[texts]).unwrap();
-    assert_eq!(read[0].to_ints(), [12, -1, 127, -128, 0]);
+    let read = run(&STRING_TO_NUMBER, Attrs::new().with("dtype", DType::F64), &written).unwrap();
+    let read: Vec<f64> = read[0].to_f64s().into_iter().map(|x| f64::from(x as f32)).collect();
+    assert_eq!(format!("{read:?}"), format!("{:?}", floats.to_f64s()));
+    let texts = of(&[" 12\n", "-1.9e0", "18446744073709551615", "-inf", "nan"]);
+    let read =
+        |dtype| run(&STRING_TO_NUMBER, Attrs::new().with("dtype", dtype), std::slice::from_ref(&texts));
+    let (least, most) = (i64::MIN.into(), i64::MAX.into());
+    assert_eq!(read(DType::I64).unwrap()[0].to_ints(), [12, -1, most, least, 0]);
+    assert_eq!(read(DType::U64).unwrap()[0].to_ints(), [12, 0, u64::MAX.into(), 0, 0]);
+    assert!(read(DType::F32).unwrap_err().contains("write relay.cast behind"));
     for wrong in ["", "0x10", "1 2", "infinite", "1e", "é"] {
         let refused = run(&STRING_TO_NUMBER, Attrs::new().with("dtype", DType::F64), &[of(&[wrong])]);
         assert!(refused.as_ref().is_err_and(|why| why.contains("such as 12")), "{wrong}: {refused:?}");

@@ -143,7 +143,11 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Resu
     let (elements, shape) = (expected.len(), expected.shape());
     let other = |(i, (actual, expected)): (usize, (&str, &str))| {
         let index = || unflatten(i, shape);
-        (actual != expected).then(|| Mismatch::Strings { index: index(), actual: actual.into(), expected: expected.into() })
+        (actual != expected).then(|| Mismatch::Strings {
+            index: index(),
+            actual: actual.into(),
+            expected: expected.into(),
+        })
     };
     let none = Comparison { elements, mismatches: 0, max_absolute: 0.0, max_relative: 0.0, first: None };
     if expected.dtype() == DType::String {

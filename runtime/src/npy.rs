@@ -101,7 +101,8 @@ pub fn read(reader: &mut impl Read, limit: u64) -> Result<Tensor, NpyError> {
         data = row_major(&data, &header.shape, header.size);
     }
     if header.dtype == DType::String {
-        let strings = data.chunks_exact(header.size).map(string_of).collect::<Result<Vec<String>, NpyError>>()?;
+        let strings =
+            data.chunks_exact(header.size).map(string_of).collect::<Result<Vec<String>, NpyError>>()?;
         return Ok(Tensor::from_strings(&header.shape, &strings)?);
     }
     Ok(Tensor::from_bytes(header.dtype, &header.shape, data)?)

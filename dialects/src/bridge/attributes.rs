@@ -130,11 +130,9 @@ pub fn type_of_attr(attr: Attribute) -> Option<Type> {
 
 /// The text of a string attribute. An empty one may have no address, which melior does not expect.
 pub fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
-    let text = cast::<StringAttribute>(attr)?;
-    // SAFETY: a read of a live attribute after its check.
-    let length = unsafe { mlirStringAttrGetValue(attr.to_raw()).length };
-    // The text lives as long as the context, as the attribute does.
-    Some(if length == 0 { "" } else { text.value() })
+    cast::<StringAttribute>(attr)?;
+    // SAFETY: a read of a live attribute after its check; the text lives as long as the context, as the attribute does.
+    unsafe { super::ir::text(mlirStringAttrGetValue(attr.to_raw())) }
 }
 
 /// The string of that name in a dictionary attribute.

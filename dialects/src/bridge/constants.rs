@@ -17,19 +17,17 @@ pub fn is_splat(attr: Attribute) -> bool {
     unsafe { super::ffi::fusionElementsIsSplat(attr.to_raw()) }
 }
 
-/// The number all elements of a constant are, as a tensor without axes; without expanding the constant.
+/// The number all elements of a constant are, as a tensor without axes; without expanding the constant. Strings are none.
 pub fn splat(attr: Attribute) -> Option<Tensor> {
     if !is_splat(attr) {
-        return None;
-    }
-    if let Some(ty) = tensor_type_of(unsafe { Type::from_raw(mlirAttributeGetType(attr.to_raw())) })
-        && ty.dtype == DType::String
-    {
         return None;
     }
     // SAFETY: asked after the check; the element has the element type of the tensor made of it.
     unsafe {
         let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
+        if ty.dtype == DType::String {
+            return None;
+        }
         let context = melior::ContextRef::from_raw(mlirAttributeGetContext(attr.to_raw()));
         let scalar = tensor_type_to_mlir(context.to_ref(), &TensorType::fixed(&[], ty.dtype));
         let element = mlirDenseElementsAttrGetSplatValue(attr.to_raw());
@@ -89,8 +87,8 @@ fn read_strings(attr: Attribute, shape: &[usize]) -> Option<Tensor> {
         if !mlirAttributeIsADenseElements(attr.to_raw()) {
             return None;
         }
-        let text = |at| melior::StringRef::from_raw(mlirDenseElementsAttrGetStringValue(attr.to_raw(), at as isize));
-        let strings: Option<Vec<&str>> = (0..count).map(|at| text(at).as_str().ok()).collect();
+        let text = |at| super::ir::text(mlirDenseElementsAttrGetStringValue(attr.to_raw(), at as isize));
+        let strings: Option<Vec<&str>> = (0..count).map(text).collect();
         Tensor::from_strings(shape, &strings?).ok()
     }
 }

@@ -1,8 +1,7 @@
 //! Short names for the relay operators that conversions are written with.
 
 use fusion_operators::ops::{
-    strings,
-    contraction as product, creation, elementwise as ew, indexing, normalization, reduction, shape,
+    contraction as product, creation, elementwise as ew, indexing, normalization, reduction, shape, strings,
 };
 use fusion_operators::{Attrs, DType, Dim, Operator};
 
@@ -85,9 +84,15 @@ impl Importer<'_> {
             return Ok(x);
         }
         match (self.dtype(x)?, dtype) {
-            (_, DType::String) => self.un(&strings::STRING_OF, x),
+            (from, DType::String) => {
+                let x = self.cast(x, widest(from))?;
+                self.un(&strings::STRING_OF, x)
+            }
             (DType::String, _) => {
-                self.op(&strings::STRING_TO_NUMBER, &[x], Attrs::new().with("dtype", dtype))
+                let by_float = dtype.is_float() || dtype == DType::Bool;
+                let wide = if by_float { DType::F64 } else { widest(dtype) };
+                let x = self.op(&strings::STRING_TO_NUMBER, &[x], Attrs::new().with("dtype", wide))?;
+                self.cast(x, dtype)
             }
             _ => self.op(&ew::CAST, &[x], Attrs::new().with("dtype", dtype)),
         }
@@ -252,5 +257,14 @@ impl Importer<'_> {
     /// Softmax along an axis.
     pub fn softmax(&mut self, x: Value, axis: usize) -> Made {
         self.op(&normalization::SOFTMAX, &[x], Attrs::new().with("axis", axis as i64))
+    }
+}
+
+/// The type of numbers that are written, or read, for those of another.
+fn widest(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 | DType::U64 => dtype,
+        DType::F32 | DType::F16 | DType::BF16 => DType::F32,
+        _ => DType::I64,
     }
 }

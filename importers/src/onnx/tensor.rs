@@ -186,7 +186,8 @@ fn typed(
             check(proto.string_data.len())?;
             let text = |(index, bytes)| {
                 let bytes: &prost::bytes::Bytes = bytes;
-                std::str::from_utf8(bytes).map_err(|_| TensorProtoError::Text { name: proto.name.clone(), index })
+                std::str::from_utf8(bytes)
+                    .map_err(|_| TensorProtoError::Text { name: proto.name.clone(), index })
             };
             let strings = proto.string_data.iter().enumerate().map(text).collect::<Result<Vec<&str>, _>>()?;
             Tensor::from_strings(shape, &strings)

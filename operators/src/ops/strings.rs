@@ -8,6 +8,7 @@ use crate::operator::cost::ten_each;
 use crate::operator::{Reference, Related};
 use crate::reference::strings;
 use crate::relation::broadcast;
+use crate::strings::pattern;
 use crate::{Call, DType, Dim, FusionKind, Operator, Relation, TensorType, Violation, operators, require};
 
 /// The cases that letters may be turned into.
@@ -51,25 +52,26 @@ fn case_relation(call: &Call) -> Related {
 /// C1. C2: the pattern is a regular expression.
 fn match_relation(call: &Call) -> Related {
     let ty = strings_only(call)?;
-    if let Err(why) = strings::matcher(call.attrs.str_or("pattern", "")) {
+    if let Err(why) = pattern::matcher(call.attrs.str_or("pattern", "")) {
         return Err(Violation::new(2, why));
     }
     Ok(vec![ty.with_dtype(DType::Bool)])
 }
 
-/// C1: the operand is a tensor of numbers.
+/// C1: the operand is a tensor of f64, f32, i64 or ui64.
 fn string_of_relation(call: &Call) -> Related {
     let ty = &call.operands[0];
-    require!(ty.dtype != DType::String, C 1, "the operand must be a tensor of numbers, found {ty}");
+    let written = [DType::F64, DType::F32, DType::I64, DType::U64];
+    require!(written.contains(&ty.dtype), C 1, "the operand must be a tensor of f64, f32, i64 or ui64, found {ty}; write relay.cast before");
     Ok(vec![ty.with_dtype(DType::String)])
 }
 
-/// C1. C2: dtype is a type of numbers.
+/// C1. C2: dtype is f64, i64 or ui64.
 fn string_to_number_relation(call: &Call) -> Related {
     let ty = strings_only(call)?;
     match call.attrs.dtype("dtype") {
-        Some(dtype) if dtype != DType::String => Ok(vec![ty.with_dtype(dtype)]),
-        _ => Err(Violation::new(2, "attribute dtype must be an element type that is a number")),
+        Some(dtype @ (DType::F64 | DType::I64 | DType::U64)) => Ok(vec![ty.with_dtype(dtype)]),
+        _ => Err(Violation::new(2, "attribute dtype must be f64, i64 or ui64; write relay.cast behind")),
     }
 }
 
@@ -101,14 +103,14 @@ operators! {
         .of(form(&[operand("operand")]).attributes(&[text("pattern").required()]));
     /// Numbers in decimal notation
     ///
-    /// Floats have the fewest digits that give them back, without an exponent; NaN, INF and -INF; booleans are 1 and 0.
-    /// C1: the operand is a tensor of numbers.
+    /// Floats have the fewest digits that give them back, without an exponent; NaN, INF and -INF.
+    /// C1: the operand is a tensor of f64, f32, i64 or ui64.
     STRING_OF = of_strings("string_of", string_of_relation, strings::string_of).of(Form::UNARY);
     /// The numbers that strings are, as `dtype`
     ///
     /// In decimal notation, with an exponent or not; inf, infinity and nan, in any case; blanks around are passed over. Integers of floats are
     /// truncated toward zero and saturate. A string that is no number is an error when the program runs.
-    /// - C1: the operand is a tensor of strings. C2: dtype is a type of numbers.
+    /// - C1: the operand is a tensor of strings. C2: dtype is f64, i64 or ui64.
     STRING_TO_NUMBER = of_strings("string_to_number", string_to_number_relation, strings::string_to_number)
         .of(form(&[operand("operand")]).attributes(&[dtype("dtype").required()]));
 }

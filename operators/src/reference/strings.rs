@@ -3,16 +3,13 @@
 use super::elementwise::broadcast_indices;
 use super::reduction::limits;
 use super::{EvalError, Evaluated, static_shape};
+use crate::strings::pattern::matcher;
 use crate::{Call, DType, Tensor, TensorType};
-use regex_automata::meta::{self, Regex};
-use regex_syntax::hir::{Hir, Look};
 
 /// Bytes of all strings of a result, at most: what a short program makes of short strings must not exhaust memory.
 pub const MOST_BYTES: usize = 1 << 30;
 /// Pieces of all strings of an operand, at most.
 pub const MOST_PIECES: usize = 1 << 27;
-/// Bytes that a regular expression may become.
-const MOST_PATTERN: usize = 1 << 20;
 
 /// Counts bytes of strings that are made, until there are too many.
 struct Budget(usize);
@@ -108,24 +105,6 @@ pub fn case(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     each(&results[0], &x[0], |string| string.chars().map(|c| letter(c, upper)).collect())
 }
 
-/// What a pattern means, or why it means nothing.
-pub fn parsed(pattern: &str) -> Result<Hir, String> {
-    let parsed = regex_syntax::parse(pattern);
-    parsed.map_err(|error| format!("attribute pattern {pattern:?} is no regular expression: {error}"))
-}
-
-/// What matches a pattern with the whole of a string.
-pub fn matcher(pattern: &str) -> Result<Regex, String> {
-    let whole = Hir::concat(vec![Hir::look(Look::Start), parsed(pattern)?, Hir::look(Look::End)]);
-    let config = meta::Config::new().nfa_size_limit(Some(MOST_PATTERN)).hybrid_cache_capacity(MOST_PATTERN);
-    meta::Builder::new().configure(config).build_from_hir(&whole).map_err(|error| match error.size_limit() {
-        Some(most) => {
-            format!("attribute pattern {pattern:?} needs more than {most} bytes; write shorter repetitions")
-        }
-        None => format!("attribute pattern {pattern:?} is no regular expression: {error}"),
-    })
-}
-
 /// Whether the pattern matches the whole of a string.
 pub fn full_match(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let regex = matcher(call.attrs.str_or("pattern", "")).map_err(EvalError::Value)?;
@@ -141,7 +120,6 @@ fn written(x: &Tensor, i: usize) -> String {
         _ if number.is_nan() => "NaN".to_owned(),
         _ if number.is_infinite() => if number > 0.0 { "INF" } else { "-INF" }.to_owned(),
         DType::F64 => number.to_string(),
-        // Half floats as those of f32 that they are.
         _ => (number as f32).to_string(),
     }
 }
@@ -190,13 +168,8 @@ pub fn string_to_number(_: &Call, results: &[TensorType], x: &[Tensor]) -> Evalu
         return Ok(vec![Tensor::from_f64s(dtype, &shape, &floats)?]);
     }
     let (least, most) = limits(dtype);
-    let whole = |number: Result<i128, f64>| match (number, dtype) {
-        (Ok(whole), DType::Bool) => i128::from(whole != 0),
-        (Err(float), DType::Bool) => i128::from(float != 0.0),
-        (Ok(whole), _) => whole.clamp(least, most),
-        // `as` truncates toward zero, saturates, and takes NaN to 0.
-        (Err(float), _) => (float as i128).clamp(least, most),
-    };
+    // `as` truncates toward zero, saturates, and takes NaN to 0.
+    let whole = |number: Result<i128, f64>| number.unwrap_or_else(|float| float as i128).clamp(least, most);
     let wholes: Vec<i128> = numbers.into_iter().map(whole).collect();
     Ok(vec![Tensor::from_ints(dtype, &shape, &wholes)?])
 }

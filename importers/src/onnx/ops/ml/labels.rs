@@ -113,7 +113,11 @@ fn category_mapper(im: &mut Importer, node: &Node) -> Converted {
     let texts = node.strings("cats_strings")?.ok_or_else(|| missing("cats_strings"))?;
     let numbers = node.ints("cats_int64s")?.ok_or_else(|| missing("cats_int64s"))?;
     if texts.len() != numbers.len() || texts.is_empty() {
-        return Err(Fault::value(format!("{} strings are given for {} integers", texts.len(), numbers.len())));
+        return Err(Fault::value(format!(
+            "{} strings are given for {} integers",
+            texts.len(),
+            numbers.len()
+        )));
     }
     let (texts, numbers) =
         (Tensor::from_strings(&[texts.len()], &texts)?, Tensor::from_slice(&[numbers.len()], numbers)?);

@@ -86,7 +86,9 @@ fn tf_idf(im: &mut Importer, node: &Node) -> Converted {
     let x = if flat { im.expand_dims(x, &[0])? } else { x };
     if im.rank(x)? != 2 || im.dtype(x)?.is_float() {
         let found = im.ty(x)?;
-        return Err(Fault::value(format!("the text must be strings or integers of rank 1 or 2, found {found}")));
+        return Err(Fault::value(format!(
+            "the text must be strings or integers of rank 1 or 2, found {found}"
+        )));
     }
     let (x, pool) = numbered(im, node, x)?;
     let mut found = Vec::new();

@@ -11,6 +11,8 @@
 //! by one list before ([`unified`]): equal strings are then equal numbers. A running program has such a list of its own, a
 //! [`Dictionary`], that begins with the strings of its constants.
 
+pub mod pattern;
+
 use crate::{DType, Tensor, TensorError};
 use indexmap::IndexSet;
 use std::sync::Arc;
