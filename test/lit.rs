@@ -122,10 +122,20 @@ fn describe(result: &TestResult) -> String {
     format!("{result:#}")
 }
 
-/// Builds the tools, which are no dependency cargo knows of; the status when that fails.
+/// Builds the tools, which are no dependency cargo knows of; the status when that fails. What is built, and with which features, is what
+/// `make build` says: for another choice cargo would compile everything once more.
 fn build_tools(built: &Path) -> DiagResult<Option<ExitCode>> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.args(["build", "--quiet", "--package", "fusion-tools", "--bins"]);
+    cargo.args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--features",
+        "fusion/ndarray",
+        "--bins",
+        "--example",
+        "example-opt",
+    ]);
     if built.ends_with("release") {
         cargo.arg("--release");
     }

@@ -5,9 +5,8 @@
     y = model(x)                        # NumPy arrays, or what has __dlpack__ (torch, jax), without a copy
     model.save("model.so")
 
-A model is a path (.onnx, .relay, .mlir, .jax), bytes of ONNX or StableHLO, an onnx.ModelProto, what jax.export or jax.jit(f).lower(...) gives, or the text of
-a module of MLIR. What goes wrong is a FusionError, whose text
-is a sentence.
+A model is a path (.onnx, .relay, .mlir, .jax, .pt2), bytes of ONNX or StableHLO, an onnx.ModelProto, what jax.export, jax.jit(f).lower(...) or torch.export
+gives, a torch.nn.Module with example inputs, or the text of a module of MLIR. What goes wrong is a FusionError, whose text is a sentence.
 """
 
 from ._fusion import FusionError, __version__

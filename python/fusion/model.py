@@ -38,8 +38,22 @@ def jax_program(model: Any) -> bytes | str | None:
     return None
 
 
-def source(model: Any) -> tuple[Any, str]:
+def is_of_torch(model: Any) -> bool:
+    """Whether a model is a torch.nn.Module, a torch.export.ExportedProgram, or a file of one."""
+    if isinstance(model, (str, os.PathLike)):
+        return os.fspath(model).endswith(".pt2")
+    return any(base.__module__.split(".")[0] == "torch" for base in type(model).__mro__) and hasattr(model, "state_dict")
+
+
+def source(model: Any, example: Sequence[Any] | None = None, dynamic_shapes: Any = None) -> tuple[Any, str]:
     """A model as the compiler takes it, with its form."""
+    if is_of_torch(model):
+        from .torch.export import Unsupported, exported, module_text  # torch is no dependency
+
+        try:
+            return module_text(exported(model, example, dynamic_shapes)), "mlir"
+        except Unsupported as why:
+            raise _fusion.FusionError(f"the program of torch is not compiled: {why}") from why
     if hasattr(model, "SerializeToString"):
         return model.SerializeToString(), "onnx"
     if (program := jax_program(model)) is not None:
@@ -50,12 +64,14 @@ def source(model: Any) -> tuple[Any, str]:
         return model, "relay" if model.lstrip().startswith("#[version") else "mlir"
     if isinstance(model, (str, os.PathLike)):
         return os.fspath(model), "file"
-    raise TypeError(f"a model is a path, bytes of ONNX or StableHLO, an onnx.ModelProto, a lowered or exported function of JAX, or the text of a module, and a {type(model).__name__} is none")
+    raise TypeError(f"a model is a path, bytes of ONNX or StableHLO, an onnx.ModelProto, a lowered or exported function of JAX, a program or module of torch, or the text of a module, and a {type(model).__name__} is none")
 
 
 def compile(  # noqa: A001, the word of the field
     model: Any,
     *,
+    example: Sequence[Any] | None = None,
+    dynamic_shapes: Any = None,
     target: str | None = None,
     fp_math: str | None = None,
     max_error: float | None = None,
@@ -67,6 +83,8 @@ def compile(  # noqa: A001, the word of the field
 ) -> Module:
     """Compiles a model and loads it.
 
+    example: tensors like the inputs of a torch.nn.Module, which torch.export traces it with.
+    dynamic_shapes: which extents of these are dynamic, in torch.export's form.
     target: what to compile for, such as "cpu" or "cpu:x86-64-v3"; this machine's processor where none is given.
     fp_math: "strict", "standard" or "fast".
     max_error: the largest error, as a part of the largest result, that algorithms such as Winograd's may add up to.
@@ -77,7 +95,7 @@ def compile(  # noqa: A001, the word of the field
     jobs: kernels that are compiled at a time.
     """
     logs = [tuning_log] if isinstance(tuning_log, (str, os.PathLike)) else list(tuning_log or [])
-    content, form = source(model)
+    content, form = source(model, example, dynamic_shapes)
     extents = {name: list(shape) for name, shape in (shapes or {}).items()}
     compiled = _fusion.compile(
         content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents,

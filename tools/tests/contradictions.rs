@@ -20,7 +20,7 @@ func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 "#;
 
 /// The rule holds for a whole process, so each of these has one.
-fn in_a_process(test: &str, on_contradiction: &str, run: impl FnOnce()) -> Option<Output> {
+pub fn in_a_process(test: &str, on_contradiction: &str, run: impl FnOnce()) -> Option<Output> {
     const ALONE: &str = "FUSION_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
         run();

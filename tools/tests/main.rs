@@ -7,6 +7,7 @@ mod common;
 mod compile;
 mod contradictions;
 mod damaged;
+mod default_schedules;
 mod dev;
 mod dynamic_extents;
 mod executors;

@@ -28,13 +28,25 @@ pub const MOST_BYTES: u64 = 1 << 31;
 /// Shapes of inputs, in place of dynamic ones.
 pub type Shapes = IndexMap<String, Vec<u64>>;
 
-/// Whether bytes are a program that [`import`] reads; other MLIR texts are not.
+/// Whether bytes are a program that [`import`] reads, which the dialect of a text's first operation tells; other MLIR texts are not.
 pub fn is_stablehlo(bytes: &[u8]) -> bool {
-    const WORDS: [&str; 3] = ["stablehlo.", "chlo.", "mhlo."];
     match std::str::from_utf8(bytes) {
-        Ok(text) => WORDS.iter().any(|word| text.contains(word)),
+        Ok(text) => first_dialect(text).is_some_and(|dialect| dialect != "relay"),
         Err(_) => bytes.starts_with(bytecode::MAGIC) || bytecode::module_of(bytes).is_some(),
     }
+}
+
+/// The dialect of the first operation, at the beginning of a line or of a block, that is StableHLO's or relay's.
+fn first_dialect(text: &str) -> Option<&str> {
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.flat_map(|line| line.split('{')).find_map(|line| {
+        let operation = match line.trim_start().starts_with('%') {
+            true => line.split_once('=')?.1,
+            false => line,
+        };
+        let (dialect, _) = operation.trim_start().trim_start_matches('"').split_once('.')?;
+        matches!(dialect, "stablehlo" | "chlo" | "mhlo" | "relay").then_some(dialect)
+    })
 }
 
 /// Reads a file as a module.

@@ -33,7 +33,12 @@ fn imported(context: &Context, bytes: &[u8], shapes: &Shapes) -> Result<String, 
 fn content_shows_the_form() {
     assert!(is_stablehlo(SUM));
     assert!(is_stablehlo(TEXT.as_bytes()));
+    assert!(is_stablehlo(
+        b"module { sdy.mesh @m = <[]>\n func.func @main() { %0, %1:2 = \"stablehlo.iota\"() } }"
+    ));
     assert!(!is_stablehlo(b"func.func @main(%x: tensor<2xf32>) { relay.abs %x }"));
+    assert!(!is_stablehlo(b"// as stablehlo.abs\nfunc.func @main(%x: tensor<2xf32>) { relay.abs %x }"));
+    assert!(!is_stablehlo(b"func.func @main() {\n%x = relay.abs %y loc(\"stablehlo.abs\") }"));
     assert!(!is_stablehlo(&[0xff, 0, 8, 1]));
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import torch
@@ -97,15 +98,16 @@ NUMBERS = (int, float, bool, *SYMBOLIC)
 class Graph:
     """The text of a graph, with what its function is to be given.
 
-    places: the inputs of the graph that are tensors; constants: tensors that the graph holds, given behind them; numbers: expressions of extents that are
-    operands, given behind these.
+    places: the inputs of the graph that are tensors; constants: tensors that the graph holds, given behind them unless it keeps all of them; numbers: expressions
+    of extents that are operands, given behind these.
     outputs: of each output whether it is a result, and its number, or a constant of Python or an expression of extents.
     """
 
     def __init__(
         self, module: torch.fx.GraphModule, table: Mapping[Any, Row], decompositions: Mapping[Any, Callable], kept: Mapping[int, torch.Tensor] | None = None,
+        *, keeps_all: bool = False,
     ):
-        self._table, self._decompositions, self._kept = table, decompositions, kept or {}
+        self._table, self._decompositions, self._kept, self._keeps_all = table, decompositions, kept or {}, keeps_all
         self.node: Any = None
         self.lines: list[str] = []
         self.arguments: list[Value] = []
@@ -172,7 +174,8 @@ class Graph:
         if node.op == "placeholder":
             self._values[node] = self.tensor(self._kept[place]) if place in self._kept else self._argument(node.meta.get("val"), place)
         elif node.op == "get_attr":
-            self._values[node] = self._argument(getattr(module, node.target), None)
+            of = getattr(module, node.target)
+            self._values[node] = self.tensor(of) if self._keeps_all and isinstance(of, torch.Tensor) else self._argument(of, None)
         elif node.op == "output":
             for output in node.args[0]:
                 self._output(self._values[output] if isinstance(output, torch.fx.Node) else output)
@@ -303,9 +306,16 @@ class Graph:
         """A value with its axes in another order."""
         return self.op("transpose", [value], value.dtype, [value.shape[axis] for axis in axes], axes=ints(axes))
 
-    def text(self) -> str:
-        """The module."""
-        arguments = ", ".join(f"{value.name}: {value.type}" for value in [*self.arguments, *self.held, *self.numbers.values()])
+    def text(self, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
+        """The module, with names for its inputs and outputs."""
+        given = [*self.arguments, *self.held, *self.numbers.values()]
+        arguments = ", ".join(f"{value.name}: {value.type}{called(name)}" for value, name in zip_longest(given, inputs))
+        results = ", ".join(f"{value.type}{called(name)}" for value, name in zip_longest(self.returned, outputs))
         types, names = ", ".join(value.type for value in self.returned), ", ".join(value.name for value in self.returned)
-        lines = [f"func.func @main({arguments}) -> ({types}) {{", *self.lines, f"  return {names} : {types}", "}", ""]
+        lines = [f"func.func @main({arguments}) -> ({results}) {{", *self.lines, f"  return {names} : {types}", "}", ""]
         return "\n".join(lines)
+
+
+def called(name: str | None) -> str:
+    """The attribute with the name of an input or output."""
+    return "" if name is None else f' {{relay.name = "{name}"}}'

@@ -39,13 +39,14 @@ use fusion_dialects::indices::Indices;
 use fusion_dialects::indices::expr::{Expr, flatten};
 use fusion_dialects::loops::KERNEL;
 use fusion_dialects::loops::{Buffer, LoopKind, Loops};
-use fusion_dialects::module::FpMath;
+use fusion_dialects::module::{FpMath, target_of};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec, Value,
-    ValueMap, key, tensor_type, top_level,
+    Build, Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, StatisticSpec,
+    Value, ValueMap, key, report_fault, tensor_type, top_level,
 };
+use fusion_schedule::auto_schedule::{is_default, write_plain};
 use fusion_schedule::layout::Layout;
 use fusion_schedule::schedule::{AxisId, Refusal, Schedule, StageId, apply_schedule};
 use std::collections::{HashMap, HashSet};
@@ -102,18 +103,19 @@ impl Pass for TeLower {
                 kernel.erase();
                 continue;
             }
-            let mut tree = Schedule::of(kernel);
-            match by_kernel.remove(&name).unwrap_or_default().as_slice() {
-                [] => {}
-                [schedule] => apply_schedule(&mut tree, *schedule, until)?,
+            let schedule = match by_kernel.remove(&name).unwrap_or_default().as_slice() {
+                [] => None,
+                [schedule] => Some(*schedule),
                 [_, second, ..] => {
                     return Err(PassError::at(*second, format_args!("is a second schedule for @{name}")));
                 }
-            }
-            let workspace = kernel::lower(kernel, &tree, roundings)?;
+            };
+            let workspace = match schedule.filter(|schedule| is_default(*schedule)) {
+                None => lower(kernel, schedule, until, roundings)?,
+                Some(default) => lower_default(kernel, default, until, roundings)?,
+            };
             cx.count(0, 1);
             cx.count(1, workspace);
-            kernel.erase();
         }
         if let Some(schedule) =
             schedules.iter().find(|s| by_kernel.contains_key(s.text("kernel").unwrap_or_default()))
@@ -130,6 +132,50 @@ impl Pass for TeLower {
             op.erase();
         }
         Ok(())
+    }
+}
+
+/// Makes the function of a kernel, which goes; gives the bytes of its workspace.
+fn lower<'c>(
+    kernel: Op<'c>,
+    schedule: Option<Op<'c>>,
+    until: i64,
+    roundings: Roundings,
+) -> Result<u64, PassError<'c>> {
+    let mut tree = Schedule::of(kernel);
+    if let Some(schedule) = schedule {
+        apply_schedule(&mut tree, schedule, until)?;
+    }
+    let workspace = kernel::lower(kernel, &tree, roundings)?;
+    kernel.erase();
+    Ok(workspace)
+}
+
+/// The same with a schedule that te-schedule decided. That one does not fit is no fault of the program's: the kernel gets the plain one.
+fn lower_default<'c>(
+    kernel: Op<'c>,
+    schedule: Op<'c>,
+    until: i64,
+    roundings: Roundings,
+) -> Result<u64, PassError<'c>> {
+    // Some primitives edit the kernel.
+    let spare = ValueMap::new().clone_op(&Build::after(kernel), kernel);
+    match lower(kernel, Some(schedule), until, roundings) {
+        Ok(workspace) => {
+            spare.erase();
+            Ok(workspace)
+        }
+        Err(why) => {
+            kernel.erase();
+            let name = spare.text("sym_name").unwrap_or_default();
+            let message =
+                format!("the default schedule of kernel \"{name}\" cannot be lowered: {}", why.message);
+            report_fault(spare.location(), &message, "the kernel gets the plain schedule")?;
+            let plain = write_plain(spare, &target_of(spare)?)?;
+            let workspace = lower(spare, Some(plain), -1, roundings)?;
+            plain.erase();
+            Ok(workspace)
+        }
     }
 }
 

@@ -21,8 +21,9 @@ use std::collections::BTreeSet;
 const MOST_READERS: usize = 32;
 
 impl Plan {
-    /// Joins kernels of some classes with others while that gains.
-    pub(super) fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) {
+    /// Joins kernels of some classes with others while that gains. True when it joined some.
+    pub(super) fn settle_joined(&mut self, space: &Space, classes: &[ClassId]) -> bool {
+        let mut joined = false;
         for &class in classes {
             if space.classes[class].is_external || !self.state.is_live(class) || !self.state.is_stored(class)
             {
@@ -39,11 +40,13 @@ impl Plan {
                 match self.join(space, class, other) {
                     Ok(gain) if gain > LEAST_GAIN * quickest => {
                         beyond = self.beyond(space, class, &[other]);
+                        joined = true;
                     }
                     _ => self.undo_to(mark),
                 }
             }
         }
+        joined
     }
 
     /// Pairs of kernels of which one reads the other, or that read the same.

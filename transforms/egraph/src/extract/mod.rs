@@ -11,6 +11,7 @@ pub mod cost;
 mod edits;
 pub mod exact;
 mod facts;
+mod forms;
 mod heights;
 mod horizontal;
 pub mod inner_product_trick;

@@ -9,18 +9,15 @@ pub type Move = Vec<(ClassId, usize)>;
 /// Classes that read one together, at most.
 const MOST_READERS: usize = 32;
 
-/// Single changes, then for each class that several others could read: all of them read it; then forms of products below views. With each whether it may make another kernel:
-/// what computes a class by the same operands in another order only has what is around it fused anew.
-pub fn moves(space: &Space) -> Vec<(Move, bool)> {
+/// Single changes, then for each class that several others could read: all of them read it; then forms of products below views.
+pub fn moves(space: &Space) -> Vec<Move> {
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let candidates = &facts.candidates;
         if candidates.len() < 2 {
             continue;
         }
-        let differs = |n: usize| !candidates[..n].iter().any(|before| is_alike(before, &candidates[n]));
-        let different = (0..candidates.len()).filter(|&n| differs(n)).count();
-        moves.extend((0..candidates.len()).map(|n| (vec![(class, n)], different > 1 && differs(n))));
+        moves.extend((0..candidates.len()).map(|n| vec![(class, n)]));
     }
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
         let together: Move = facts
@@ -33,7 +30,7 @@ pub fn moves(space: &Space) -> Vec<(Move, bool)> {
             })
             .collect();
         if (2..=MOST_READERS).contains(&together.len()) {
-            moves.push((together, true));
+            moves.push(together);
         }
     }
     moves.extend(below_views(space));
@@ -42,7 +39,7 @@ pub fn moves(space: &Space) -> Vec<(Move, bool)> {
 
 /// A contraction is computed as a view of one of other axes, and that by no contraction: the same product, of which rules know more forms
 /// without leading axes.
-fn below_views(space: &Space) -> Vec<(Move, bool)> {
+fn below_views(space: &Space) -> Vec<Move> {
     let is_contraction = |c: &Candidate| c.kind == FusionKind::Contraction;
     let mut moves = Vec::new();
     for (class, facts) in space.classes.iter().enumerate().filter(|(_, c)| !c.is_external) {
@@ -55,20 +52,9 @@ fn below_views(space: &Space) -> Vec<(Move, bool)> {
             if others.iter().any(is_contraction) {
                 let forms =
                     (0..others.len()).filter(|&at| !is_contraction(&others[at]) && !others[at].is_view);
-                moves.extend(forms.map(|at| (vec![(class, view), (below, at)], true)));
+                moves.extend(forms.map(|at| vec![(class, view), (below, at)]));
             }
         }
     }
     moves
-}
-
-/// True for two candidates that no kernel tells apart: of the same operands in another order, element by element.
-fn is_alike(a: &Candidate, b: &Candidate) -> bool {
-    let by_element = |c: &Candidate| matches!(c.kind, FusionKind::Elementwise | FusionKind::Broadcast);
-    let sorted = |c: &Candidate| {
-        let mut operands = c.operands.clone();
-        operands.sort_unstable();
-        operands
-    };
-    by_element(a) && by_element(b) && a.seconds == b.seconds && sorted(a) == sorted(b)
 }

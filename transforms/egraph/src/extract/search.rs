@@ -15,6 +15,7 @@
 use super::cost;
 use super::edits::Mark;
 use super::exact;
+use super::forms;
 use super::kernel::Kernel;
 use super::moves::{Move, moves};
 use super::plan::Plan;
@@ -22,7 +23,7 @@ use super::space::{ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What may be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub struct SearchReport {
     pub tried: usize,
     /// Moves kept.
     pub kept: usize,
-    /// True when all moves were tried until none gained.
+    /// True when all moves were tried until none gained, without those left out as many of their form did not.
     pub is_complete: bool,
     /// Seconds of the best program of kernels with one result each, where the space is small enough to find it.
     #[serde(default)]
@@ -59,11 +60,12 @@ pub(super) const LEAST_GAIN: f64 = 1e-2;
 /// Less gain than this share of the program's time is no reason for a move.
 const LEAST_OF_ALL: f64 = 1e-6;
 
-/// Members of kernels that the improvement looks at, at most, some two million a second; and as long as it tries moves that only have
-/// kernels fused anew. Most graphs need some thousands. Those that were unrolled over time, whose kernels compute the steps before again
-/// where calls cost much, would take minutes.
+/// Members of kernels that the improvement looks at, at most, some two million a second. Most graphs need some thousands. Those that
+/// were unrolled over time, whose kernels compute the steps before again where calls cost much, would take minutes.
 const MOST_LOOKED_AT: u64 = 8_000_000;
-const MOST_FOR_NOTHING: u64 = 1_500_000;
+
+/// Moves of one form that are tried in a row without a gain, in each round over all moves.
+const MOST_IN_VAIN: u32 = 16;
 
 /// Finds a good state of a space.
 pub fn search(space: &Space, freedom: Freedom) -> (Plan, SearchReport) {
@@ -138,13 +140,15 @@ impl Plan {
         plan.try_move(space, &vec![(class, candidate)], freedom).then(|| plan.total(space))
     }
 
-    /// Fuses in the neighbourhood of some classes until nothing gains.
+    /// Fuses and joins some classes until nothing gains: what was joined reads other things, so that more may be lazy.
     fn settle(&mut self, space: &Space, classes: &[ClassId], freedom: Freedom) {
-        if freedom.fuse {
-            self.settle_lazy(space, classes.iter().copied().collect());
-        }
-        if freedom.join {
-            self.settle_joined(space, classes);
+        loop {
+            if freedom.fuse {
+                self.settle_lazy(space, classes.iter().copied().collect());
+            }
+            if !freedom.join || !self.settle_joined(space, classes) {
+                return;
+            }
         }
     }
 
@@ -228,15 +232,20 @@ impl Plan {
     /// The moves, until none gains or so many were tried. True when none gains.
     fn improve(&mut self, space: &Space, freedom: Freedom, report: &mut SearchReport) -> bool {
         let moves = moves(space);
-        let (mut idle, mut skipped) = (0, false);
+        let forms = forms::of(space);
+        let form = |step: &Move| step.iter().map(|&(class, at)| (forms[class], at)).collect::<Vec<_>>();
+        let (mut idle, mut in_vain) = (0, HashMap::new());
         let mut total = self.total(space);
-        for (step, changes) in moves.iter().cycle() {
+        for (at, step) in moves.iter().enumerate().cycle() {
             if idle == moves.len() {
                 break;
             }
             idle += 1;
-            if !changes && self.looked_at > MOST_FOR_NOTHING {
-                skipped = true;
+            if at == 0 {
+                in_vain.clear();
+            }
+            let in_vain: &mut u32 = in_vain.entry(form(step)).or_default();
+            if *in_vain == MOST_IN_VAIN {
                 continue;
             }
             if report.tried >= freedom.moves || self.looked_at > MOST_LOOKED_AT {
@@ -254,12 +263,13 @@ impl Plan {
                     "facts of a kernel were not measured"
                 );
                 report.kept += 1;
-                idle = 0;
+                (idle, *in_vain) = (0, 0);
             } else {
+                *in_vain += u32::from(is_possible);
                 self.undo_to(mark);
             }
         }
-        !skipped
+        true
     }
 
     /// Makes a move and fuses what it changed anew. False when the move changes nothing or is not possible: the plan is in no order then.

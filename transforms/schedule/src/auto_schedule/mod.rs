@@ -106,8 +106,7 @@ impl Pass for TeSchedule {
             }
             let message = format!("the default schedule of kernel \"{name}\" {why}");
             report_fault(kernel.location(), &message, "the kernel gets the plain schedule")?;
-            Writer::write(kernel, |writer| plain(writer, &target))
-                .map_err(|why| PassError::at(kernel, why))?;
+            write_plain(kernel, &target)?;
         }
         match is_told {
             true => remarks.write(Path::new(&path)).map_err(|why| PassError::at(module, why)),
@@ -204,6 +203,17 @@ fn unscheduled(module: Op<'_>) -> Vec<Op<'_>> {
     let scheduled: HashSet<&str> = schedules.iter().filter_map(|s| s.text("kernel")).collect();
     let kernels = top_level(module, |k| matches!(k, Kind::Te(Te::Kernel))).into_iter();
     kernels.filter(|k| !scheduled.contains(k.text("sym_name").unwrap_or_default())).collect()
+}
+
+/// Whether a schedule is one that this pass decided, as its location says: those that were read from a text are their author's.
+pub fn is_default(schedule: Op<'_>) -> bool {
+    let location = schedule.location();
+    location.is_name() && location.name_value().as_string_ref().as_str() == Ok(TeSchedule::NAME)
+}
+
+/// Gives a kernel the plain schedule, and gives that.
+pub fn write_plain<'c>(kernel: Op<'c>, target: &Target) -> Result<Op<'c>, PassError<'c>> {
+    Writer::write(kernel, |writer| plain(writer, target)).map_err(|why| refused(kernel, &why))
 }
 
 /// Computes each stage by itself, in loops as the source has them: what no primitive can refuse.

@@ -6,7 +6,7 @@
 //! A result of the kernel has loops of its own. A contraction is to be computed in those of its epilogue, and what goes
 //! over rows that are reduced in those of the last stage over these rows: so that stage stores it as well.
 
-use super::{Stages, is_elementwise, reads_at_own_point, reads_once, results, return_of, same_points};
+use super::{Stages, is_elementwise, reads_at_own_point, reads_once, results, return_of};
 use crate::auto_schedule::fits_lanes;
 use crate::schedule::{Schedule, StageId};
 use fusion_dialects::te::{Kernel, Scalar, Scalars};
@@ -17,7 +17,7 @@ const MOST_ROW_BYTES: u64 = 32 << 10;
 
 /// The stage at whose end a result is better stored.
 pub fn end_of(tree: &Stages, stage: StageId) -> Option<StageId> {
-    if !tree.results.contains(&stage) || results(tree, stage) != 1 {
+    if !tree.facts[stage].is_result || tree.facts[stage].results != 1 {
         return None;
     }
     if tree.stages[stage].is_reduction() && !reads_once(tree, stage) {
@@ -72,17 +72,19 @@ fn end_of_rows(tree: &Stages, stage: StageId) -> Option<StageId> {
         let row: u64 = tree.stages[s].axes[rank..own].iter().map(|a| a.extent).product();
         fits_lanes(tree, s) && reads_once(tree, s) && rank > 0 && row * element <= MOST_ROW_BYTES
     };
-    if !is_elementwise(tree, stage)
+    let facts = tree.facts[stage];
+    if !facts.is_elementwise
         || !readers.iter().any(reduced)
         || !readers.iter().filter(|s| reduced(s)).all(in_rows)
     {
         return None;
     }
     (stage + 1..tree.stages.len()).rev().find(|&end| {
-        is_elementwise(tree, end)
-            && tree.results.contains(&end)
-            && same_points(tree, stage, end)
-            && results(tree, end) < super::MOST_RESULTS
+        let last = tree.facts[end];
+        last.is_elementwise
+            && last.is_result
+            && last.points == facts.points
+            && last.results < super::MOST_RESULTS
             // Nobody but the caller sees the result, so that it may come last.
             && readers.iter().all(|&r| super::reaches(tree, r, end))
     })

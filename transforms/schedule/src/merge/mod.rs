@@ -76,7 +76,7 @@ fn step(kernel: Op) -> Option<Step> {
     let tree = Stages::of(kernel);
     let count = tree.stages.len();
     // A long chain has few of these, and pairs of all its stages are many.
-    let ends: Vec<StageId> = (0..count).filter(|&s| is_end(&tree, s)).collect();
+    let ends: Vec<StageId> = (0..count).filter(|&s| tree.facts[s].is_end).collect();
     let absorbed = |&b: &StageId| (0..b).find(|&a| may_absorb(&tree, a, b)).map(|a| (a, b));
     if let Some((a, b)) = ends.iter().find_map(absorbed) {
         join::join(&tree, a, b);
@@ -93,9 +93,22 @@ fn step(kernel: Op) -> Option<Step> {
     Some(Step::StoreLate)
 }
 
-/// The stages of a kernel, with who reads whom, which is asked for each pair.
+/// What is asked of a stage for each pair.
+#[derive(Clone, Copy)]
+struct Facts {
+    /// The same number for all stages with the same axes, reduction axes among them.
+    points: usize,
+    results: usize,
+    is_result: bool,
+    is_elementwise: bool,
+    /// True for what others may be joined with or absorbed by: results of the kernel, and reductions.
+    is_end: bool,
+}
+
+/// The stages of a kernel, with who reads whom.
 struct Stages<'c> {
     tree: Schedule<'c>,
+    facts: Vec<Facts>,
     consumers: Vec<Vec<StageId>>,
     sources: Vec<OnceCell<BTreeSet<usize>>>,
 }
@@ -116,7 +129,22 @@ impl<'c> Stages<'c> {
             read.into_iter().filter(|s| *s != reader).for_each(|s| consumers[s].push(reader));
         }
         let sources = tree.stages.iter().map(|_| OnceCell::new()).collect();
-        Stages { tree, consumers, sources }
+        let mut points = HashMap::new();
+        let facts = (0..tree.stages.len()).map(|stage| {
+            let op = tree.stages[stage].op;
+            let (count, axes) = (points.len(), [op.ints("axes"), op.ints("reduce")]);
+            let is_result = tree.results.contains(&stage);
+            let is_elementwise = is_elementwise(&tree, stage);
+            Facts {
+                points: *points.entry(axes).or_insert(count),
+                results: results(&tree, stage),
+                is_result,
+                is_elementwise,
+                is_end: is_compute(&tree, stage) && (!is_elementwise || is_result),
+            }
+        });
+        let facts = facts.collect();
+        Stages { tree, facts, consumers, sources }
     }
 
     /// The stages that read a stage.
@@ -139,17 +167,6 @@ fn is_compute(tree: &Schedule, stage: StageId) -> bool {
 
 fn is_elementwise(tree: &Schedule, stage: StageId) -> bool {
     is_compute(tree, stage) && !tree.stages[stage].is_reduction()
-}
-
-/// True for what others may be joined with or absorbed by: results of the kernel, and reductions.
-fn is_end(tree: &Stages, stage: StageId) -> bool {
-    is_compute(tree, stage) && (tree.stages[stage].is_reduction() || tree.results.contains(&stage))
-}
-
-/// True for stages with the same axes, reduction axes among them.
-fn same_points(tree: &Schedule, a: StageId, b: StageId) -> bool {
-    let (a, b) = (tree.stages[a].op, tree.stages[b].op);
-    ["axes", "reduce"].iter().all(|axes| a.ints(axes) == b.ints(axes))
 }
 
 fn results(tree: &Schedule, stage: StageId) -> usize {
@@ -236,11 +253,9 @@ fn share_a_source(tree: &Stages, a: StageId, b: StageId) -> bool {
 
 /// True for two stages that are better one.
 fn may_join(tree: &Stages, a: StageId, b: StageId) -> bool {
-    if !is_end(tree, a)
-        || !is_end(tree, b)
-        || !same_points(tree, a, b)
-        || results(tree, a) + results(tree, b) > MOST_RESULTS
-    {
+    let (first, second) = (tree.facts[a], tree.facts[b]);
+    let fit = first.points == second.points && first.results + second.results <= MOST_RESULTS;
+    if !fit || !first.is_end || !second.is_end {
         return false;
     }
     let reads = tree.consumers(a).contains(&b);
@@ -252,9 +267,8 @@ fn may_join(tree: &Stages, a: StageId, b: StageId) -> bool {
         let once = reads_once(tree, a) && reads_once(tree, b);
         return !reads && once && in_lanes && share_a_source(tree, a, b);
     }
-    let kept = |s: &StageId| tree.results.contains(s);
-    kept(&a)
-        && kept(&b)
+    first.is_result
+        && second.is_result
         && if reads {
             reads_at_own_point(tree, b, a)
         } else {
@@ -264,17 +278,19 @@ fn may_join(tree: &Stages, a: StageId, b: StageId) -> bool {
 
 /// True when an elementwise stage is read by one with several results alone, or by one that is to be such.
 fn may_absorb(tree: &Stages, a: StageId, b: StageId) -> bool {
-    let is_result = |s: StageId| tree.results.contains(&s) && is_elementwise(tree, s);
-    is_elementwise(tree, a)
-        && !tree.results.contains(&a)
-        && is_result(b)
-        && same_points(tree, a, b)
+    let (first, second) = (tree.facts[a], tree.facts[b]);
+    let is_other = |(other, facts): (StageId, &Facts)| {
+        let fits = facts.is_result && facts.is_elementwise && facts.points == second.points;
+        other != b && fits && reads(tree, a, other)
+    };
+    first.is_elementwise
+        && !first.is_result
+        && second.is_result
+        && second.is_elementwise
+        && first.points == second.points
         && tree.consumers(a) == [b]
         && reads_at_own_point(tree, b, a)
-        && (results(tree, b) > 1
-            || (0..tree.stages.len()).any(|other| {
-                other != b && is_result(other) && same_points(tree, other, b) && reads(tree, a, other)
-            }))
+        && (second.results > 1 || tree.facts.iter().enumerate().any(is_other))
 }
 
 /// True when a stage reads another, itself or through elementwise stages.

@@ -4,10 +4,12 @@ mod loops;
 mod stages;
 mod storage;
 
+use super::TeSchedule;
 use crate::schedule::{AxisId, Handle, InputId, Schedule, StageId};
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
-    Build, Op, OpExt, Region, Value, ValueMap, axis_type, int_attr, stage_type, str_attr, symbol_attr,
+    Build, Location, Op, OpExt, OperationLike, Pass, Region, Value, ValueMap, axis_type, int_attr,
+    stage_type, str_attr, symbol_attr,
 };
 use std::collections::HashMap;
 
@@ -22,13 +24,13 @@ pub struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
-    /// Writes the schedule of a kernel behind it.
+    /// Writes the schedule of a kernel behind it, at a location with the name of the pass.
     ///
     /// Nothing is left where a primitive refuses what was decided: the error says which one, and why.
     pub fn write(
         kernel: Op<'c>,
         decide: impl FnOnce(&mut Writer<'c>) -> Result<(), String>,
-    ) -> Result<(), String> {
+    ) -> Result<Op<'c>, String> {
         let build = Build::after(kernel);
         // Some primitives edit the kernel: that is the business of who applies the schedule.
         let copy = ValueMap::new().clone_op(&build, kernel);
@@ -48,8 +50,8 @@ impl<'c> Writer<'c> {
         outcome?;
         let name = kernel.text("sym_name").unwrap_or_default();
         let attrs = [("kernel", symbol_attr(build.context(), name))];
-        build.op_with_regions(Te::Schedule.name(), &[], &[], &attrs, vec![region]);
-        Ok(())
+        let place = build.at(Location::name(build.context(), TeSchedule::NAME, kernel.location()));
+        Ok(place.op_with_regions(Te::Schedule.name(), &[], &[], &attrs, vec![region]))
     }
 
     /// What `ask` finds out about a kernel while deciding its schedule, of which nothing is left.
