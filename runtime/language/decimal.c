@@ -3,13 +3,13 @@
  *   0.1f   "%.0e" 1e-01  --back--> 0.1f: the fewest digits that give the number back  -->  0.1
  *
  * Of so many digits the nearest may lie outside of what is rounded to a power of two, whose neighbour below is nearer than that above, and
- * the next one inside.
+ * the next one inside. Of two that are equally near the one further from zero is taken, as in the reference semantics.
  *
  * The C library writes and reads in the language of the process: what stands between a number and its fraction is asked for. */
 
 #include "language.h"
 
-enum { MOST_DIGITS = 17, LONGEST = 400 };
+enum { MOST_DIGITS = 17, LONGEST = 400, DIGITS = 60 };
 
 /* What stands between the digits of a fraction and those before. */
 static uint64_t point(char *text, size_t size) {
@@ -30,6 +30,24 @@ static _Bool gives(const char *text, double x, _Bool single) {
   return single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
 }
 
+/* The last of so many digits behind the first, of a number that lies in the middle of two of so many: its own go on with a 5 and nothing else. 0
+ * of others. */
+static char halfway(double x, int more) {
+  char all[DIGITS + 32];
+  char digit = 0;
+  int place = -1;
+  snprintf(all, sizeof all, "%.*e", DIGITS, x);
+  for (const char *c = all; *c && *c != 'e'; c++) {
+    if (*c < '0' || *c > '9')
+      continue;
+    if (++place == more)
+      digit = *c;
+    else if (place > more && *c != (place == more + 1 ? '5' : '0'))
+      return 0;
+  }
+  return digit;
+}
+
 /* Writes a float without an exponent, of the fewest digits that give it back; how many bytes. */
 static uint64_t write_float(char *text, double x, _Bool single) {
   if (x != x)
@@ -40,18 +58,23 @@ static uint64_t write_float(char *text, double x, _Bool single) {
   int64_t count = 0, exponent = 0;
   for (int more = 0; more < MOST_DIGITS; more++) {
     snprintf(e, sizeof e, "%.*e", more, x);
-    if (gives(e, x, single))
+    _Bool found = gives(e, x, single);
+    char digit = found ? halfway(x, more) : 0;
+    if (found && !digit)
       break;
     char *last = e;
     for (char *c = e; *c != 'e'; c++)
       if (*c >= '0' && *c <= '9')
         last = c;
-    if (*last == '9') /* one more is a number of fewer digits */
-      continue;
-    ++*last;
-    if (gives(e, x, single))
+    /* One more than 9 is a number of fewer digits; halfway, another digit than the number's own was rounded away from zero. */
+    if (*last != '9' && (!found || *last == digit)) {
+      ++*last;
+      if (gives(e, x, single))
+        break;
+      --*last;
+    }
+    if (found)
       break;
-    --*last;
   }
   const char *at = e;
   if (*at == '-')
