@@ -1,10 +1,12 @@
 //! Tensors in host memory: dense, row-major, with their element type at run time.
 
 use crate::aligned::AlignedBuffer;
-use crate::strings::Strings;
 use crate::{DType, TensorType, dtype::Class, narrow};
 use half::{bf16, f16};
 use std::sync::Arc;
+
+/// What the elements of a tensor of strings are numbers of.
+pub(crate) type Strings = Arc<[Arc<str>]>;
 
 /// A dense tensor in row-major order, whose first element is aligned to a line of the caches. Copies share their elements until one of
 /// them is written to: weights go through a compiler by the gigabyte.

@@ -5,6 +5,7 @@
 //! ```
 //! A list of a million elements is read by a loop: what is open waits on a list of its own.
 
+use crate::strings::quoted::quoted;
 use crate::{DType, Item, Tensor, ValueTree};
 
 /// Why a text is no value.
@@ -276,24 +277,13 @@ impl<'a> Reader<'a> {
             return self.wrong_at(start, "elements are left out here, so the tensor cannot be read");
         }
         self.expect('"')?;
-        let (mut string, mut letters) = (String::new(), self.text[self.at..].char_indices());
-        while let Some((place, letter)) = letters.next() {
-            match letter {
-                '"' => {
-                    self.at += place + 1;
-                    return Ok(string);
-                }
-                '\\' => match escaped(&mut letters) {
-                    Some(letter) => string.push(letter),
-                    None => {
-                        let why = "a backslash begins \\n, \\r, \\t, \\0, \\\\, \\\", \\' or \\u{..}";
-                        return self.wrong_at(self.at + place, why);
-                    }
-                },
-                _ => string.push(letter),
+        match quoted(&self.text[self.at..]) {
+            Ok((string, bytes)) => {
+                self.at += bytes;
+                Ok(string)
             }
+            Err((place, why)) => self.wrong_at(self.at + place, why),
         }
-        self.wrong_at(start, "the string has no end; write a quote")
     }
 
     /// A tensor behind `tensor<`.
@@ -357,24 +347,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The letter that stands behind a backslash, as Rust writes it.
-fn escaped(letters: &mut std::str::CharIndices) -> Option<char> {
-    Some(match letters.next()?.1 {
-        'n' => '\n',
-        'r' => '\r',
-        't' => '\t',
-        '0' => '\0',
-        letter @ ('\\' | '"' | '\'') => letter,
-        'u' => {
-            letters.next().filter(|(_, letter)| *letter == '{')?;
-            let digits: String =
-                letters.map(|(_, letter)| letter).take_while(|letter| *letter != '}').collect();
-            char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
-        }
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,7 +406,7 @@ mod tests {
             read("tensor<9xi8> [0, ..., 0]"),
             "18: elements are left out here, so the tensor cannot be read"
         );
-        assert_eq!(read("tensor<!relay.string> \"a"), "23: the string has no end; write a quote");
+        assert_eq!(read("tensor<!relay.string> \"a"), "25: the string has no end; write a quote");
         assert!(read("tensor<1x!relay.string> [\"\\q\"]").starts_with("27: a backslash begins"));
         assert_eq!(read("%x"), "1: a value does not begin with '%'");
     }

@@ -30,8 +30,8 @@ static _Bool gives(const char *text, double x, _Bool single) {
   return single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
 }
 
-/* The last of so many digits behind the first, of a number that lies in the middle of two of so many: its own go on with a 5 and nothing else. 0
- * of others. */
+/* The last of so many digits behind the first, of a number that lies in the middle of two of so many: its own go on with a 5 and
+ * nothing else. 0 of others. */
 static char halfway(double x, int more) {
   char all[DIGITS + 32];
   char digit = 0;

@@ -118,7 +118,8 @@ struct fusion_tensor;
 typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_tensor *tensor);
 void fusion_arguments(struct context *run, const struct request *request, struct value **arguments);
 void fusion_results(struct context *run, struct value *result, void *const *outputs);
-_Bool fusion_give_tensors(struct context *run, const struct value *result, fusion_allocate *allocate, void *user, char *message, size_t size);
+_Bool fusion_give_tensors(struct context *run, const struct value *result, fusion_allocate *allocate, void *user, char *message,
+                          size_t size);
 
 /* What the compiler writes of a program: how many inputs; how many tensors it gives, or -1 when it gives something else than
  * tensors of known shapes or takes something else; the bytes of workspace; how many extents have names;

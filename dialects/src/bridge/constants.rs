@@ -87,7 +87,8 @@ fn read_strings(attr: Attribute, shape: &[usize]) -> Option<Tensor> {
         if !mlirAttributeIsADenseElements(attr.to_raw()) {
             return None;
         }
-        let text = |at| super::ir::text(mlirDenseElementsAttrGetStringValue(attr.to_raw(), at as isize));
+        let text =
+            |at| super::attributes::text(mlirDenseElementsAttrGetStringValue(attr.to_raw(), at as isize));
         let strings: Option<Vec<&str>> = (0..count).map(text).collect();
         Tensor::from_strings(shape, &strings?).ok()
     }

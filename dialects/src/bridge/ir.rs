@@ -350,18 +350,6 @@ pub fn set_type<'c>(value: Value<'c>, ty: Type<'c>) {
     unsafe { mlirValueSetType(value.to_raw(), ty.to_raw()) }
 }
 
-/// A text of MLIR, which may be empty or end with NUL; `None` when it is not in UTF-8.
-///
-/// # Safety
-/// The bytes must be there as long as the result.
-pub(crate) unsafe fn text<'a>(raw: MlirStringRef) -> Option<&'a str> {
-    if raw.length == 0 {
-        return Some("");
-    }
-    // SAFETY: the caller says so.
-    std::str::from_utf8(unsafe { std::slice::from_raw_parts(raw.data.cast::<u8>(), raw.length) }).ok()
-}
-
 pub(crate) fn string(text: &str) -> MlirStringRef {
     MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
 }

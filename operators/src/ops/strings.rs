@@ -62,7 +62,11 @@ fn match_relation(call: &Call) -> Related {
 fn string_of_relation(call: &Call) -> Related {
     let ty = &call.operands[0];
     let written = [DType::F64, DType::F32, DType::I64, DType::U64];
-    require!(written.contains(&ty.dtype), C 1, "the operand must be a tensor of f64, f32, i64 or ui64, found {ty}; write relay.cast before");
+    require!(
+        written.contains(&ty.dtype),
+        C 1,
+        "the operand must be a tensor of f64, f32, i64 or ui64, found {ty}; write relay.cast before"
+    );
     Ok(vec![ty.with_dtype(DType::String)])
 }
 
@@ -82,9 +86,9 @@ operators! {
     STRING_CONCAT = of_strings("string_concat", concat_relation, strings::concat).of(Form::BINARY);
     /// The pieces of strings between `delimiter`, along a new last axis, and how many each string has
     ///
-    /// The new axis is as long as the string with most pieces needs; the others have empty strings behind their own. Without a delimiter, or an
-    /// empty one, pieces stand between blanks (Unicode's White_Space), of which any number stand together, and none is empty. There are
-    /// at most `maxsplit` cuts, from the left; any number where it is absent.
+    /// The new axis is as long as the string with most pieces needs; the others have empty strings behind their own. Without a
+    /// delimiter, or with an empty one, pieces stand between blanks (Unicode's White_Space), of which any number stand together, and
+    /// none is empty. There are at most `maxsplit` cuts, from the left; any number where it is absent.
     /// - C1: the operand is a tensor of strings. C2: maxsplit is not negative.
     STRING_SPLIT = of_strings("string_split", split_relation, strings::split)
         .of(form(&[operand("operand")])
@@ -108,8 +112,8 @@ operators! {
     STRING_OF = of_strings("string_of", string_of_relation, strings::string_of).of(Form::UNARY);
     /// The numbers that strings are, as `dtype`
     ///
-    /// In decimal notation, with an exponent or not; inf, infinity and nan, in any case; blanks around are passed over. Integers of floats are
-    /// truncated toward zero and saturate. A string that is no number is an error when the program runs.
+    /// In decimal notation, with an exponent or not; inf, infinity and nan, in any case; blanks around are passed over. Integers of
+    /// floats are truncated toward zero and saturate. A string that is no number is an error when the program runs.
     /// - C1: the operand is a tensor of strings. C2: dtype is f64, i64 or ui64.
     STRING_TO_NUMBER = of_strings("string_to_number", string_to_number_relation, strings::string_to_number)
         .of(form(&[operand("operand")]).attributes(&[dtype("dtype").required()]));

@@ -12,13 +12,12 @@
 //! [`Dictionary`], that begins with the strings of its constants.
 
 pub mod pattern;
+pub mod quoted;
 
+use crate::tensor::Strings;
 use crate::{DType, Tensor, TensorError};
 use indexmap::IndexSet;
 use std::sync::Arc;
-
-/// What numbers of strings stand for.
-pub type Strings = Arc<[Arc<str>]>;
 
 /// Strings, each once, by their numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +60,7 @@ impl Dictionary {
     }
 
     /// The strings, by number.
-    pub fn strings(&self) -> Strings {
+    pub fn strings(&self) -> Arc<[Arc<str>]> {
         self.strings.iter().cloned().collect()
     }
 
