@@ -5,6 +5,9 @@ use crate::{DType, TensorType, dtype::Class, narrow};
 use half::{bf16, f16};
 use std::sync::Arc;
 
+/// What the elements of a tensor of strings are numbers of.
+pub(crate) type Strings = Arc<[Arc<str>]>;
+
 /// A dense tensor in row-major order, whose first element is aligned to a line of the caches. Copies share their elements until one of
 /// them is written to: weights go through a compiler by the gigabyte.
 #[derive(Clone, PartialEq)]
@@ -12,6 +15,8 @@ pub struct Tensor {
     dtype: DType,
     shape: Vec<usize>,
     data: Arc<AlignedBuffer>,
+    /// What elements of [`DType::String`] are numbers of.
+    pub(crate) strings: Option<Strings>,
 }
 
 /// Why bytes are not a tensor.
@@ -43,13 +48,13 @@ impl Tensor {
         let bytes = bytes.as_ref();
         check(dtype, shape, bytes.len())?;
         let data = Arc::new(AlignedBuffer::of(bytes).map_err(|_| too_large(shape))?);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data, strings: None })
     }
 
     /// A tensor of zeros.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
         let data = Arc::new(AlignedBuffer::zeroed(bytes_of(dtype, shape)?).map_err(|_| too_large(shape))?);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data, strings: None })
     }
 
     /// A tensor from elements of the matching Rust type.
@@ -183,7 +188,7 @@ impl Tensor {
             DType::I32 => i32::from_ne_bytes(self.raw(index)).into(),
             DType::I16 => i16::from_ne_bytes(self.raw(index)).into(),
             DType::I8 => i8::from_ne_bytes(self.raw(index)).into(),
-            DType::U64 => u64::from_ne_bytes(self.raw(index)).into(),
+            DType::U64 | DType::String => u64::from_ne_bytes(self.raw(index)).into(),
             DType::U32 => u32::from_ne_bytes(self.raw(index)).into(),
             DType::U16 => u16::from_ne_bytes(self.raw(index)).into(),
             DType::U8 => u8::from_ne_bytes(self.raw(index)).into(),
@@ -201,8 +206,13 @@ impl Tensor {
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let more = if self.len() > 8 { "..." } else { "" };
+        if self.dtype == DType::String {
+            let first: Vec<&str> = self.strings().take(8).collect();
+            return write!(f, "{} {first:?}{more}", self.tensor_type());
+        }
         let first: Vec<f64> = (0..self.len().min(8)).map(|i| self.f64_at(i)).collect();
-        write!(f, "{} {:?}{}", self.tensor_type(), first, if self.len() > 8 { "..." } else { "" })
+        write!(f, "{} {first:?}{more}", self.tensor_type())
     }
 }
 

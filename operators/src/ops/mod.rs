@@ -17,6 +17,7 @@ pub mod reduction;
 pub mod sequence_mask;
 pub mod shape;
 pub mod strassen;
+pub mod strings;
 pub mod window;
 pub mod winograd;
 
@@ -41,6 +42,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("reduction", reduction::ALL),
     ("sequence_mask", sequence_mask::ALL),
     ("quantization", quantization::ALL),
+    ("strings", strings::ALL),
 ];
 
 /// All operators.
