@@ -13,6 +13,7 @@ pub mod contents;
 pub mod contraction;
 pub mod convolution;
 pub mod factors;
+pub mod few_bits;
 pub mod groups;
 pub mod inner_product_trick;
 pub mod layout;
@@ -135,7 +136,7 @@ impl Family {
             Family::Strassen => &[strassen::SEARCH_RULES],
             Family::InnerProductTrick => &[inner_product_trick::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
-            Family::Quantization => &[quantization::SEARCH_RULES],
+            Family::Quantization => &[quantization::SEARCH_RULES, few_bits::SEARCH_RULES],
             Family::Siblings => &[siblings::SEARCH_RULES, batches::SEARCH_RULES],
             _ => &[],
         };
