@@ -14,7 +14,6 @@
 pub mod pattern;
 pub mod quoted;
 
-use crate::tensor::Strings;
 use crate::{DType, Tensor, TensorError};
 use indexmap::IndexSet;
 use std::sync::Arc;
