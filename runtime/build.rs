@@ -33,7 +33,7 @@ const SOURCES: &[&str] = &[
     "weights/weights.c",
 ];
 const HEADERS: &[&str] =
-    &["language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];
+    &["unload.h", "language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];
 const MACHINES: &[&str] = &["x86_64", "aarch64"];
 
 fn main() {

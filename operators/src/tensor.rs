@@ -64,15 +64,24 @@ impl Tensor {
 
     /// Floats rounded to the element type; integers truncated toward zero and wrapped.
     pub fn from_f64s(dtype: DType, shape: &[usize], values: &[f64]) -> Result<Self, TensorError> {
+        check(dtype, shape, values.len().saturating_mul(dtype.size()))?;
+        let mut tensor = Tensor::zeros(dtype, shape)?;
+        tensor.set_f64s(0, values);
+        Ok(tensor)
+    }
+
+    /// Rounds numbers to the element type, and writes them from a flat index on. Panics when there are fewer elements.
+    pub fn set_f64s(&mut self, first: usize, values: &[f64]) {
+        let (dtype, size) = (self.dtype, self.dtype.size());
+        let bytes = &mut self.bytes_mut()[first * size..][..values.len() * size];
         if dtype == DType::F32 {
-            let rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
-            return Tensor::from_slice(shape, &rounded);
+            let (elements, _) = bytes.as_chunks_mut();
+            elements.iter_mut().zip(values).for_each(|(to, &v)| *to = (v as f32).to_ne_bytes());
+            return;
         }
-        let mut data = Vec::with_capacity(values.len() * dtype.size());
-        for &v in values {
-            push_f64(&mut data, dtype, v);
-        }
-        Tensor::from_bytes(dtype, shape, data)
+        let mut data = Vec::with_capacity(bytes.len());
+        values.iter().for_each(|&v| push_f64(&mut data, dtype, v));
+        bytes.copy_from_slice(&data);
     }
 
     /// Integers wrapped to the element type, or converted to the nearest float.
@@ -139,6 +148,21 @@ impl Tensor {
             return elements.iter().map(|&bytes| f64::from(f32::from_ne_bytes(bytes))).collect();
         }
         (0..self.len()).map(|i| self.f64_at(i)).collect()
+    }
+
+    /// Elements as f64, in order, without a copy of all.
+    pub fn f64s(&self) -> impl Iterator<Item = f64> {
+        const AT_ONCE: usize = 1024;
+        (0..self.len()).step_by(AT_ONCE).flat_map(|first| {
+            let some = first..self.len().min(first + AT_ONCE);
+            match self.dtype {
+                DType::F32 => {
+                    let (elements, _) = self.bytes()[some.start * 4..some.end * 4].as_chunks();
+                    elements.iter().map(|&bytes| f64::from(f32::from_ne_bytes(bytes))).collect()
+                }
+                _ => some.map(|i| self.f64_at(i)).collect::<Vec<_>>(),
+            }
+        })
     }
 
     /// Elements as integers (floats are truncated).

@@ -132,6 +132,7 @@ pub fn write(program: &Program, path: &Path) {
         outside: None,
         libraries: vec![],
         linker: None,
+        own_linker: None,
     };
     package.write(path).unwrap();
 }

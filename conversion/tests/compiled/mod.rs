@@ -2,6 +2,7 @@
 
 mod cells;
 mod families;
+mod few_bits;
 mod inner_product_trick;
 mod integers;
 mod kernels;

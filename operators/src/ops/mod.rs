@@ -7,6 +7,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
+pub mod few_bits;
 pub mod indexing;
 pub mod inner_product_trick;
 pub mod layout;
@@ -27,6 +28,7 @@ use crate::Operator;
 pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("elementwise", elementwise::ALL),
     ("contraction", contraction::ALL),
+    ("few-bits", few_bits::ALL),
     ("strassen", strassen::ALL),
     ("inner-product-trick", inner_product_trick::ALL),
     ("attention", attention::ALL),

@@ -9,6 +9,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
+pub mod few_bits;
 pub mod indexing;
 pub mod inner_product_trick;
 pub mod layout;

@@ -77,3 +77,22 @@ func.func @two_features(%x: tensor<?x8xf32, #relay.dims<["n", ""]>>, %w: tensor<
   %0 = relay.dense %x, %w : (tensor<?x8xf32, #relay.dims<["n", ""]>>, tensor<2x8xf32>) -> tensor<?x2xf32, #relay.dims<["n", ""]>>
   return %0 : tensor<?x2xf32, #relay.dims<["n", ""]>>
 }
+
+// -----
+
+// What makes a weight of constants is a part of the tile that multiplies it, and no kernel by itself.
+// CHECK-LABEL: func.func @weight_of_few_bits
+// CHECK:         call @kernel_0(%arg0)
+// CHECK-NOT:     call
+// CHECK-LABEL: func.func private @kernel_0
+// CHECK:         relay.cast {{.*}} {dtype = f32, relay.tile = 0 : i64}
+// CHECK:         relay.mul {{.*}} {relay.tile = 0 : i64}
+// CHECK:         relay.dense {{.*}} {relay.tile = 0 : i64}
+func.func @weight_of_few_bits(%x: tensor<?x64xf32, #relay.dims<["n", ""]>>) -> tensor<?x32xf32, #relay.dims<["n", ""]>> {
+  %q = relay.constant dense<3> : tensor<32x64xi8>
+  %s = relay.constant dense<0.5> : tensor<32x1xf32>
+  %f = relay.cast %q {dtype = f32} : (tensor<32x64xi8>) -> tensor<32x64xf32>
+  %w = relay.mul %f, %s : (tensor<32x64xf32>, tensor<32x1xf32>) -> tensor<32x64xf32>
+  %y = relay.dense %x, %w : (tensor<?x64xf32, #relay.dims<["n", ""]>>, tensor<32x64xf32>) -> tensor<?x32xf32, #relay.dims<["n", ""]>>
+  return %y : tensor<?x32xf32, #relay.dims<["n", ""]>>
+}

@@ -11,6 +11,7 @@
 //! which reshapes do not change: the weight `[n, n, 1, 1]` of a convolution may be an identity matrix as well. A value of floats is
 //! *finite* where no input can make it NaN or infinite; only then `x * 0` is 0.
 
+use super::bits::Bits;
 use super::elements::greatest;
 use super::language::Constant;
 use super::limits::Limits;
@@ -35,6 +36,8 @@ pub struct Contents {
     pub sign: Sign,
     /// How large they can be.
     pub limits: Limits,
+    /// The bits that integers of 8 bits need, where that is known.
+    pub bits: Bits,
 }
 
 /// Rows that are 1 in one column and 0 in all others.
@@ -97,7 +100,13 @@ impl Contents {
             Some(_) => (Sign::FACTOR, Limits::of(&[0.0, 1.0])),
             None => Default::default(),
         };
-        Contents { is_finite: picks.is_some() || !tensor.dtype().is_float(), picks, sign, limits }
+        let is_finite = picks.is_some() || !tensor.dtype().is_float();
+        Contents { is_finite, picks, sign, limits, bits: Bits::of(tensor) }
+    }
+
+    /// Of a constant of which only the bits that its elements need are looked at.
+    pub fn of_larger(tensor: &Tensor) -> Contents {
+        Contents { is_finite: !tensor.dtype().is_float(), bits: Bits::of(tensor), ..Contents::default() }
     }
 
     /// Of a constant that is known.
@@ -108,6 +117,7 @@ impl Contents {
                 picks: None,
                 sign: Sign::of(&[number]),
                 limits: Limits::of(&[number]),
+                bits: constant.scalar().map_or_else(Bits::default, |one| Bits::of(&one)),
             };
         }
         constant.tensor().map_or_else(Contents::default, |tensor| {
@@ -117,6 +127,7 @@ impl Contents {
                 picks: Picks::of(&tensor),
                 sign: Sign::of(&numbers),
                 limits: Limits::of(&numbers),
+                bits: Bits::of(&tensor),
             }
         })
     }
@@ -140,18 +151,23 @@ impl Contents {
             picks: row.and_then(|row| (row.picks)(call, result, known)),
             sign: Sign::of_call(call, &signs, are_one),
             limits: Limits::of_call(call, result, &limits, are_one),
+            bits: match row.is_some_and(|row| row.moves) {
+                true => known.iter().map(|k| k.contents.bits).max().unwrap_or_default(),
+                false => Bits::default(),
+            },
         }
     }
 
     /// What two forms of one value say together; true when the first learns from the second, and the other way round.
     pub fn join(&mut self, other: Contents) -> (bool, bool) {
-        let own = (self.is_finite, self.picks.is_some(), self.sign, self.limits);
-        let others = (other.is_finite, other.picks.is_some(), other.sign, other.limits);
+        let own = (self.is_finite, self.picks.is_some(), self.sign, self.limits, self.bits);
+        let others = (other.is_finite, other.picks.is_some(), other.sign, other.limits, other.bits);
         self.is_finite |= other.is_finite;
         self.picks = self.picks.take().or(other.picks);
         self.sign = self.sign.join(other.sign);
         self.limits = self.limits.join(other.limits);
-        let now = (self.is_finite, self.picks.is_some(), self.sign, self.limits);
+        self.bits = self.bits.min(other.bits);
+        let now = (self.is_finite, self.picks.is_some(), self.sign, self.limits, self.bits);
         (now != own, now != others)
     }
 }
@@ -185,16 +201,18 @@ struct Row {
     picks: PicksOf,
     /// The operand whose number all elements of the result are.
     one: OneNumber,
+    /// True where all elements of the result are elements of the operands.
+    moves: bool,
 }
 
 /// Elements that are computed: nothing but whether they are finite is known.
 const fn computed(operators: &'static [&'static Operator], finite: Finite) -> Row {
-    Row { operators, finite, picks: |_, _, _| None, one: |_, _| None }
+    Row { operators, finite, picks: |_, _, _| None, one: |_, _| None, moves: false }
 }
 
 /// Elements that are moved: they are those of the operands.
 const fn moved(operators: &'static [&'static Operator], picks: PicksOf, one: OneNumber) -> Row {
-    Row { operators, finite: Finite::WithOperands, picks, one }
+    Row { operators, finite: Finite::WithOperands, picks, one, moves: true }
 }
 
 static ROWS: &[Row] = &[
@@ -203,15 +221,34 @@ static ROWS: &[Row] = &[
     moved(&[&BROADCAST_TO], repeated, all_alike),
     moved(&[&CONCAT, &SLICE, &TILE, &REVERSE], |_, _, _| None, all_alike),
     moved(&[&GATHER], |_, _, _| None, |_, constants| all_alike_in(&constants[..1])),
-    moved(&[&PAD], |_, _, _| None, padded),
-    Row { operators: &[&ONE_HOT], finite: Finite::WithOperands, picks: one_hot, one: |_, _| None },
+    Row {
+        operators: &[&PAD],
+        finite: Finite::WithOperands,
+        picks: |_, _, _| None,
+        one: padded,
+        moves: false,
+    },
+    Row {
+        operators: &[&ONE_HOT],
+        finite: Finite::WithOperands,
+        picks: one_hot,
+        one: |_, _| None,
+        moves: false,
+    },
     Row {
         operators: &[&CAST],
         finite: Finite::InRange,
         picks: |_, _, known| known[0].contents.picks.clone(),
         one: |_, _| None,
+        moves: false,
     },
-    Row { operators: &[&WHERE], finite: Finite::WithOperands, picks: selected, one: |_, _| None },
+    Row {
+        operators: &[&WHERE],
+        finite: Finite::WithOperands,
+        picks: selected,
+        one: |_, _| None,
+        moves: false,
+    },
     computed(
         &[&ABS, &NEG, &SIGN, &RELU, &SIN, &COS, &ATAN, &TANH, &ERF, &SIGMOID, &FLOOR, &CEIL, &ROUND, &CLIP],
         Finite::WithOperands,

@@ -14,6 +14,7 @@
 pub mod analysis;
 pub mod applications;
 pub mod bisect;
+mod bits;
 mod bodies;
 pub mod check;
 pub mod contents;

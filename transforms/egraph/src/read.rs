@@ -7,7 +7,7 @@
 use super::analysis::{Facts, Graph};
 use super::contents::Contents;
 use super::extract::calls::bytes;
-use super::extract::rates::Rates;
+use super::extract::rates::{Rates, are_bytes};
 use super::language::{Constant, Head, Node};
 use super::large_constants::LargeConstants;
 use super::numbers::{folding, roundings};
@@ -118,7 +118,7 @@ pub fn read<'c>(block: Block<'c>, rates: &Rates, explain: bool) -> Program<'c> {
     program
 }
 
-/// Bytes up to which the elements of a constant are looked at: weights are many.
+/// Bytes up to which the elements of a constant are looked at, one by one: weights are many.
 const MOST_READ: u64 = 4 << 20;
 
 /// What the source calls a value: the place or name of the operation that gives it, or the name of the function's argument.
@@ -330,8 +330,13 @@ impl<'c> Reader<'c> {
         let known = self.program.constants.len();
         let number = self.large.number(attr, &ty, &mut self.program.constants);
         if number as usize == known {
-            let content = if ty.bytes()? <= MOST_READ { read_tensor(attr) } else { None };
-            let contents = content.map(|tensor| Contents::of_large(&tensor)).unwrap_or_default();
+            let content = || read_tensor(attr);
+            let contents = match ty.bytes()? {
+                ..=MOST_READ => content().map(|tensor| Contents::of_large(&tensor)),
+                _ if are_bytes([&ty]) => content().map(|tensor| Contents::of_larger(&tensor)),
+                _ => None,
+            };
+            let contents = contents.unwrap_or_default();
             self.program.graph.analysis.contents.push(contents);
         }
         Some(Constant::Large { ty, number })

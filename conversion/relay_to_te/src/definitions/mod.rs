@@ -10,6 +10,7 @@ mod contraction;
 mod convolution;
 mod creation;
 mod elementwise;
+mod few_bits;
 mod indexing;
 pub(crate) mod indices;
 mod inner_product_trick;
@@ -122,6 +123,7 @@ pub type Table = &'static [(&'static Operator, Definition)];
 const FAMILIES: &[Table] = &[
     elementwise::TABLE,
     contraction::TABLE,
+    few_bits::TABLE,
     strassen::TABLE,
     inner_product_trick::TABLE,
     attention::TABLE,

@@ -28,6 +28,7 @@ mod patches;
 mod rows;
 mod tensor;
 pub mod versions;
+pub mod weights;
 mod windows;
 
 use crate::definitions::is_elementwise;
@@ -99,7 +100,15 @@ pub fn marked<'c>(ops: &[Op<'c>]) -> Vec<Tile<'c>> {
 
 /// Marks what is computed in tiles, and gives the operations in an order in which each tile's stand together.
 pub fn mark<'c>(ops: &[Op<'c>]) -> Vec<Op<'c>> {
-    let mut tiles: Vec<Vec<Op<'c>>> = rows::tiles(ops);
+    let products = weights::of_products(ops);
+    let is_of_weight = |op: &Op<'c>| products.contains_key(&op_key(*op));
+    let others: Vec<Op<'c>> = ops.iter().copied().filter(|op| !is_of_weight(op)).collect();
+    let mut tiles: Vec<Vec<Op<'c>>> = rows::tiles(&others);
+    for members in &mut tiles {
+        let own: HashSet<usize> = members.iter().map(|op| op_key(*op)).collect();
+        let is_own = |op: &&Op<'c>| products.get(&op_key(**op)).is_some_and(|p| own.contains(&op_key(*p)));
+        members.splice(..0, ops.iter().filter(is_own).copied());
+    }
     let taken: HashSet<usize> = tiles.iter().flatten().map(|op| op_key(*op)).collect();
     tiles.extend(windows::tiles(ops, &taken));
     for (number, members) in tiles.iter().enumerate() {

@@ -147,12 +147,15 @@ pub fn bytes(tile: &Tile, sizes: &[u64]) -> u64 {
     tile.inputs.iter().chain(&tile.outputs).filter_map(of).sum()
 }
 
-/// Arithmetic operations of a tile.
+/// Arithmetic operations of a tile, but for what makes its weights, which is done when compiling.
 pub fn flops(tile: &Tile, sizes: &[u64]) -> f64 {
     let data = tile.data();
     let known = |values: Vec<fusion_dialects::Value>| -> Option<Vec<TensorType>> {
         let of = |v: fusion_dialects::Value| tile.tile_type(&tensor_type(v)?, data == Some(key(v)), sizes);
         values.into_iter().map(of).collect()
+    };
+    let is_of_weight = |op: &fusion_dialects::Op| {
+        op.result_values().into_iter().all(|v| tensor_type(v).is_some_and(|ty| ty.shape().is_some()))
     };
     let of = |op: &fusion_dialects::Op| {
         let (operands, results) = (known(op.operand_values())?, known(op.result_values())?);
@@ -160,7 +163,7 @@ pub fn flops(tile: &Tile, sizes: &[u64]) -> f64 {
         let call = Call { op: super::operator_of(*op)?, operands: &operands, attrs: &attrs };
         Some((call.op.cost)(&call, &results))
     };
-    tile.members.iter().filter_map(of).sum()
+    tile.members.iter().filter(|op| !is_of_weight(op)).filter_map(of).sum()
 }
 
 /// For each version of rows, the largest first: from how many rows on that are left a whole tile takes less than the smaller ones do.

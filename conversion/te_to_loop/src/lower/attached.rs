@@ -107,7 +107,7 @@ impl<'c> Lowering<'c, '_> {
         if element
             && s.tensorized.as_ref().is_none_or(Tensorized::is_sum)
             && s.buffers < 2
-            && !self.has_steps(stage)
+            && !self.has_steps_in_memory(stage)
         {
             let elements = self.stage(loops, stage, region);
             for (tensor, element) in tensors.iter().zip(elements) {

@@ -122,8 +122,8 @@ impl<'c> Lowering<'c, '_> {
         }
         let inside: Vec<AxisId> = s.leaves[first..].iter().copied().filter(|&l| !s.axes[l].reduce).collect();
         // What is computed in a step of the reduction is computed once for all accumulators.
-        let jammed =
-            !self.has_steps(stage) && inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
+        let jammed = !self.has_steps_in_memory(stage)
+            && inside.iter().all(|&l| trivial(l) || is_jammed(s.axes[l].kind));
         (nest.order, nest.reduction, nest.in_memory) = if jammed {
             let reduced = s.leaves[first..].iter().copied().filter(|&l| s.axes[l].reduce);
             let order: Vec<_> =
@@ -135,11 +135,16 @@ impl<'c> Lowering<'c, '_> {
         self.loops_from(loops, &nest, Bindings::default(), 0)
     }
 
-    /// True when others are computed in the steps of a reduction.
-    pub(super) fn has_steps(&self, stage: StageId) -> bool {
-        let axes = &self.tree.stages[stage].axes;
-        let in_steps = |o: &Stage| matches!(o.attach, Attach::At(of, at) if of == stage && axes[at].reduce);
-        self.tree.stages.iter().any(in_steps)
+    /// True when others are computed in the steps of a reduction, but for sums of which each accumulator has its own: these are values.
+    pub(super) fn has_steps_in_memory(&self, stage: StageId) -> bool {
+        let s = &self.tree.stages[stage];
+        let in_steps =
+            |o: &&Stage| matches!(o.attach, Attach::At(of, at) if of == stage && s.axes[at].reduce);
+        let is_sum =
+            |o: &Stage| o.is_reduction() && o.scope.is_none() && o.store.is_none() && o.tensorized.is_none();
+        let mut behind = s.leaves.iter().skip_while(|l| !s.axes[**l].reduce);
+        let is_innermost = behind.all(|l| s.axes[*l].reduce);
+        self.tree.stages.iter().filter(in_steps).any(|o| !is_innermost || !is_sum(o))
     }
 
     /// Makes the loops from a place in the order on; gives the element when the stage is one.

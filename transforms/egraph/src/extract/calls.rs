@@ -1,5 +1,6 @@
 //! What a call takes by itself, and what it may be off by.
 
+use super::few_bits;
 use super::inner_product_trick;
 use super::rates::Rates;
 use super::strassen;
@@ -7,6 +8,7 @@ use crate::layouts;
 use fusion_operators::ops::attention::ATTENTION;
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::ops::elementwise::{ADD, DIV, RECIPROCAL, SUB};
+use fusion_operators::ops::few_bits::DENSE_FEW_BITS;
 use fusion_operators::ops::inner_product_trick::{CONV2D_INNER_PRODUCT_TRICK, MATMUL_INNER_PRODUCT_TRICK};
 use fusion_operators::ops::layout::LAYOUT_CONV2D;
 use fusion_operators::ops::strassen::MATMUL_STRASSEN;
@@ -37,6 +39,9 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
         }
         FusionKind::Contraction if call.op.is(&MATMUL_STRASSEN) => {
             contraction() / strassen::gain_of(call, rates).unwrap_or(1.0)
+        }
+        FusionKind::Contraction if call.op.is(&DENSE_FEW_BITS) => {
+            few_bits::seconds(call, contraction(), rates)
         }
         FusionKind::Contraction if INNER_PRODUCT_TRICK.iter().any(|o| call.op.is(o)) => {
             contraction() / inner_product_trick::gain_of(call, results, rates).unwrap_or(1.0)

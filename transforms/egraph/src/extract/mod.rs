@@ -11,6 +11,7 @@ pub mod cost;
 mod edits;
 pub mod exact;
 mod facts;
+pub mod few_bits;
 mod forms;
 mod heights;
 mod horizontal;

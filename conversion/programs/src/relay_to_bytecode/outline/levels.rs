@@ -16,6 +16,7 @@ use crate::relay_to_bytecode::scalars::in_kernels;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{Op, OpExt, Value, key, kind_of, nested_ops, op_key, parent_of, relay, users};
 use fusion_operators::ops::creation::DYNAMIC_IOTA;
+use fusion_relay_to_te::tiles::weights;
 use std::collections::{BTreeSet, HashMap};
 
 /// What runs together.
@@ -74,16 +75,25 @@ pub fn levels<'c>(ops: &[Op<'c>]) -> Vec<Level<'c>> {
 /// from which an extent is taken is computed by a kernel before.
 pub fn groups<'c>(tensors: &[Op<'c>]) -> Vec<Vec<Op<'c>>> {
     let mut of: HashMap<usize, usize> = HashMap::new();
-    let mut groups: Vec<Vec<Op<'c>>> = Vec::new();
     for op in tensors {
         // Even groups have known extents.
         let parity = usize::from(extents(*op) == Some(Extents::Dynamic));
         let before = |v: Value<'c>| Some(of.get(&key(v)).copied()? + usize::from(takes_extent_from(*op, v)));
         let least = used(*op).into_iter().filter_map(before).max().unwrap_or(0);
         let group = least + usize::from(least % 2 != parity);
+        of.extend(op.result_values().into_iter().map(|v| (key(v), group)));
+    }
+    // A weight is made where it is multiplied.
+    let products = weights::of_products(tensors);
+    let group_of = |op: &Op<'c>| {
+        let at = products.get(&op_key(*op)).unwrap_or(op);
+        at.result_values().first().and_then(|v| of.get(&key(*v))).copied().unwrap_or(0)
+    };
+    let mut groups: Vec<Vec<Op<'c>>> = Vec::new();
+    for op in tensors {
+        let group = group_of(op);
         groups.resize_with(groups.len().max(group + 1), Vec::new);
         groups[group].push(*op);
-        of.extend(op.result_values().into_iter().map(|v| (key(v), group)));
     }
     groups.retain(|group| !group.is_empty());
     groups

@@ -182,7 +182,13 @@ fn dequantize_linear(im: &mut Importer, node: &Node) -> Converted {
         0 => im.dtype(scale)?,
         _ => node.opt_dtype("output_dtype")?.unwrap_or(DType::F32),
     };
-    let scale = against(im, node, scale, x)?;
+    let blocks = Blocks::of(im, node, x, scale)?;
+    let each = |im: &mut Importer, v: Value| match &blocks {
+        Some(blocks) => im.expand_dims(v, &[blocks.axis as i64 + 1]),
+        None => against(im, node, v, x),
+    };
+    let scale = each(im, scale)?;
+    let zero = node.opt(2).map(|zero| each(im, zero)).transpose()?;
     // Integers are subtracted as such, and so are floats of 8 bits.
     let float = im.narrow_of(x).filter(|narrow| !narrow.is_int());
     let number = |im: &mut Importer, v: Value| match float {
@@ -190,15 +196,47 @@ fn dequantize_linear(im: &mut Importer, node: &Node) -> Converted {
         None => im.cast(v, DType::I32),
     };
     let mut q = number(im, x)?;
-    if let Some(zero) = node.opt(2) {
-        let zero = against(im, node, zero, x)?;
+    if let Some(blocks) = &blocks {
+        q = im.reshape(q, &blocks.split)?;
+    }
+    if let Some(zero) = zero {
         let zero = number(im, zero)?;
         q = im.sub(q, zero)?;
     }
     let scale = im.wide(scale)?;
     let q = im.cast(q, im.dtype(scale)?)?;
-    let y = im.mul(q, scale)?;
+    let mut y = im.mul(q, scale)?;
+    if let Some(blocks) = &blocks {
+        y = im.reshape(y, &blocks.whole)?;
+    }
     Ok(vec![im.cast(y, dtype)?])
+}
+
+/// Blocks that an axis is a whole number of: as an axis of their own, so that scales stay as small as they are.
+struct Blocks {
+    axis: usize,
+    /// The shape with that axis, and without.
+    split: Vec<i64>,
+    whole: Vec<i64>,
+}
+
+impl Blocks {
+    fn of(im: &mut Importer, node: &Node, x: Value, scale: Value) -> Result<Option<Blocks>, Fault> {
+        let block = node.int("block_size", 0)?;
+        let (rank, known) = (im.rank(x)?, im.ty(x)?.shape().zip(im.ty(scale)?.shape()));
+        let Some((whole, scales)) = known.filter(|_| block > 0 && im.rank(scale).is_ok_and(|n| n == rank))
+        else {
+            return Ok(None);
+        };
+        let axis = axis_in(node.int("axis", 1)?, rank)?;
+        let whole: Vec<i64> = whole.into_iter().map(|n| n as i64).collect();
+        if i64::try_from(scales[axis]).ok().and_then(|n| n.checked_mul(block)) != Some(whole[axis]) {
+            return Ok(None);
+        }
+        let mut split = whole.clone();
+        split.splice(axis..=axis, [whole[axis] / block, block]);
+        Ok(Some(Blocks { axis, split, whole }))
+    }
 }
 
 /// Numbers quantized to 8 bits, their scale and zero point, from the range of the operand, which is taken to contain 0.

@@ -3,7 +3,7 @@
 //!     y[.., n] = sum of a[.., k] (q[n, k] - zero[n, k / block]) scale[n, k / block]  (+ bias[n])
 //!
 //! Weights are packed, the first in the lowest bits of a byte. A zero point is half of the range where none is given. With `g_idx`, it says for
-//! each `k` which block's scale and zero point it has. (ONNX Runtime, "Contrib operators", MatMulNBits.)
+//! each `k` which block's scale and zero point it has: then they stand in no order, and a program holds the weight in floats. (ONNX Runtime, "Contrib operators", MatMulNBits.)
 
 use fusion_operators::ops::{contraction::DENSE, elementwise as ew};
 use fusion_operators::{Attrs, DType, Tensor};
@@ -56,8 +56,9 @@ impl Packing {
         (self.depth + self.block - 1) / self.block
     }
 
-    /// Rows of so many numbers, each in a byte.
-    fn unpacked(&self, im: &mut Importer, packed: Value, numbers: i64, what: &str) -> Made {
+    /// Rows of numbers, as many as that shape has, each in a byte.
+    fn unpacked(&self, im: &mut Importer, packed: Value, shape: &[i64], what: &str) -> Made {
+        let numbers: i64 = shape.iter().product();
         let Some(tensor) = im.constant_of(packed) else {
             return Err(Fault::unsupported(format!("{what} that are not known when compiling")));
         };
@@ -76,8 +77,9 @@ impl Packing {
         let number = |row: &[u8], at: usize| (row[at / each] >> (at % each * self.bits as usize)) & mask;
         let all: Vec<u8> =
             rows.flat_map(|row| (0..numbers as usize).map(move |at| number(row, at))).collect();
-        let tensor = Tensor::from_bytes(DType::U8, &[self.rows as usize, numbers as usize], all)
-            .map_err(|why| Fault::value(why.to_string()))?;
+        let shape: Vec<usize> = [&[self.rows], shape].concat().iter().map(|&n| n as usize).collect();
+        let tensor =
+            Tensor::from_bytes(DType::U8, &shape, all).map_err(|why| Fault::value(why.to_string()))?;
         Ok(im.constant(tensor))
     }
 }
@@ -86,14 +88,13 @@ fn matmul_nbits(im: &mut Importer, node: &Node) -> Converted {
     let packing = Packing::read(node)?;
     let (a, blocks) = (node.input(0)?, packing.blocks());
     let dtype = im.dtype(a)?;
-    let padded = blocks * packing.block;
-    let weights = packing.unpacked(im, node.input(1)?, padded, "the weights")?;
+    let weights = packing.unpacked(im, node.input(1)?, &[blocks, packing.block], "the weights")?;
     let by_blocks = [packing.rows, blocks];
     let scale = of_blocks(im, node.input(2)?, by_blocks, "scales")?;
     let scale = im.cast(scale, dtype)?;
     let zero = match node.opt(3) {
         Some(zero) if im.dtype(zero)?.is_float() => Some(of_blocks(im, zero, by_blocks, "zero points")?),
-        Some(zero) => Some(packing.unpacked(im, zero, blocks, "the zero points")?),
+        Some(zero) => Some(packing.unpacked(im, zero, &[blocks], "the zero points")?),
         None => None,
     };
     let zero = match zero {
@@ -101,18 +102,18 @@ fn matmul_nbits(im: &mut Importer, node: &Node) -> Converted {
         None => im.scalar(dtype, 2f64.powi(packing.bits as i32 - 1))?,
     };
     let numbers = im.cast(weights, dtype)?;
-    let w = match node.opt(4) {
+    let padded = blocks * packing.block;
+    let (a, w) = match node.opt(4) {
         None => {
             let each = |im: &mut Importer, v: Value| match im.rank(v)? {
                 0 => Ok(v),
                 _ => im.expand_dims(v, &[2]),
             };
             let (zero, scale) = (each(im, zero)?, each(im, scale)?);
-            let numbers = im.reshape(numbers, &[packing.rows, blocks, packing.block])?;
             let w = im.sub(numbers, zero)?;
             let w = im.mul(w, scale)?;
-            let w = im.reshape(w, &[packing.rows, padded])?;
-            shortened(im, w, packing.depth)?
+            // The weight stays of whole blocks, so that it can stay packed; what its last block has too much meets zeros.
+            (lengthened(im, a, padded - packing.depth)?, im.reshape(w, &[packing.rows, padded])?)
         }
         Some(groups) => {
             if im.ty(groups)?.elements().is_some_and(|n| n as i64 != packing.depth) {
@@ -127,9 +128,10 @@ fn matmul_nbits(im: &mut Importer, node: &Node) -> Converted {
                 _ => im.gather(v, groups, 1),
             };
             let (zero, scale) = (each(im, zero)?, each(im, scale)?);
+            let numbers = im.reshape(numbers, &[packing.rows, padded])?;
             let numbers = shortened(im, numbers, packing.depth)?;
             let w = im.sub(numbers, zero)?;
-            im.mul(w, scale)?
+            (a, im.mul(w, scale)?)
         }
     };
     let y = im.op(&DENSE, &[a, w], Attrs::new())?;
@@ -151,6 +153,16 @@ fn of_blocks(im: &mut Importer, v: Value, shape: [i64; 2], what: &str) -> Made {
         )));
     }
     im.reshape(v, &shape)
+}
+
+/// Data with so many zeros more along its last axis.
+fn lengthened(im: &mut Importer, v: Value, more: i64) -> Made {
+    let mut padding = vec![0; 2 * im.rank(v)?];
+    match padding.last_mut() {
+        Some(last) => *last = more,
+        None => return Err(Fault::value("the data is one number, and must have rows")),
+    }
+    im.pad(v, &padding, 0.0)
 }
 
 fn shortened(im: &mut Importer, v: Value, depth: i64) -> Made {

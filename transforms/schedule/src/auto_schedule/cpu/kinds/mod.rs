@@ -5,11 +5,13 @@ mod cells;
 pub mod columns;
 pub mod contraction;
 pub mod inner_product_trick;
+mod made_panels;
 mod narrow;
 mod rows;
 mod shared_sums;
 mod strassen;
 mod strassen_cells;
+mod sums_of_blocks;
 mod tiling;
 mod transposing;
 pub mod windows;
@@ -23,6 +25,8 @@ pub const TABLE: &[&dyn Kind] = &[
     &strassen::InQuarters,
     &inner_product_trick::ByInnerProducts,
     &strassen_cells::CellsInQuarters,
+    &sums_of_blocks::SumsOfBlocks,
+    &made_panels::MadePanels,
     &rows::ByRows,
     &windows::InWindows,
     &contraction::InLanes,

@@ -406,7 +406,7 @@ fn tile_loops(
 }
 
 /// Splits a loop that is longer than the factor.
-fn split_above(
+pub(super) fn split_above(
     writer: &mut Writer,
     stage: StageId,
     axis: AxisId,
