@@ -79,10 +79,10 @@ impl Module {
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Result<'py>>> {
         let given = inputs.iter().map(capsule::given).collect::<PyResult<Vec<Given>>>()?;
         let results = py.detach(|| self.call(&given)).map_err(raised)?;
-        let result = |(name, tensor): (String, Tensor)| {
+        let result = |(name, tensor): (String, Tensor)| -> PyResult<Result<'py>> {
             let (dtype, shape) = (tensor.dtype().to_string(), tensor.shape().to_vec());
             let elements = match tensor.dtype() {
-                DType::String => PyList::new(py, tensor.strings())?.into_any(),
+                DType::String => PyList::new(py, tensor.strings().collect::<Vec<&str>>())?.into_any(),
                 _ => PyByteArray::new(py, tensor.bytes()).into_any(),
             };
             Ok((name, dtype, shape, elements))
