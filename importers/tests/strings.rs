@@ -73,7 +73,7 @@ fn stop_words_are_left_out_in_any_case() {
         one("StringNormalizer", vec![words(), text("case_change_action", "UPPER")], std::slice::from_ref(&x));
     assert_eq!(kept.unwrap(), of(&["MONDAY"]));
     let exact = vec![words(), int("is_case_sensitive", 1)];
-    assert_eq!(one("StringNormalizer", exact, &[x.clone()]).unwrap(), x);
+    assert_eq!(one("StringNormalizer", exact, std::slice::from_ref(&x)).unwrap(), x);
     let row = of(&["mon", "Mon"]).reshaped(&[1, 2]).unwrap();
     assert_eq!(one("StringNormalizer", vec![words()], &[row]).unwrap(), of(&[""]).reshaped(&[1, 1]).unwrap());
     let square = of(&["", "", "", ""]).reshaped(&[2, 2]).unwrap();

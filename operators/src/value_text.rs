@@ -304,7 +304,10 @@ impl<'a> Reader<'a> {
             self.expect('[')?;
             self.expect(']')?;
         } else if ty == DType::String {
-            self.elements(&shape, |reader| Ok(strings.push(reader.string()?)))?;
+            self.elements(&shape, |reader| {
+                strings.push(reader.string()?);
+                Ok(())
+            })?;
         } else {
             self.elements(&shape, |reader| {
                 let start = reader.at;
@@ -313,7 +316,8 @@ impl<'a> Reader<'a> {
                     return reader
                         .wrong_at(start, "elements are left out here, so the tensor cannot be read");
                 }
-                Ok(bytes.extend(reader.element(word, ty, start)?))
+                bytes.extend(reader.element(word, ty, start)?);
+                Ok(())
             })?;
         }
         let made = match ty {
